@@ -1,0 +1,93 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The IVF-Flat index: k-means centers and, for each list, its rows and their ids.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_INDEX_H
+#define ANNUDF_RUNTIME_INDEX_H
+
+#include "annudf/runtime/Matrix.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace annudf::runtime {
+
+/// Names and defaults as in cuvs::neighbors::ivf_flat::index_params.
+struct IndexParams {
+  uint32_t nLists = 1024;
+  annudf_coarse metric = ANNUDF_COARSE_L2; ///< What k-means clusters by.
+  uint32_t kmeansIterations = 20;
+  double kmeansTrainsetFraction = 0.5;
+  uint64_t seed = 1;
+  int threads = 0; ///< 0: all cores.
+};
+
+/// Called with what runs and the part done, 0 to 1. Returning false stops the
+/// work with Error(Interrupted).
+using Progress = std::function<bool(const char *stage, double done)>;
+
+/// Layout of a list ("interleaved words"). Rows stand in groups of kGroupRows; a
+/// row is `words()` 32-bit words, its coordinates packed as annudf_abi.h says and
+/// zero-padded to 16 bytes. Word w of row r of a group is at
+///     (group * words + w) * kGroupRows + r
+/// so rows are lanes: 32 consecutive words are the same dimension of 32 rows. The
+/// last group is zero-filled. A GPU copy regroups 4 words to 16 bytes a lane.
+inline constexpr int kGroupRows = 32;
+
+struct List {
+  int64_t size = 0;             ///< Rows that exist.
+  std::vector<uint32_t> words;  ///< groups() * words() * kGroupRows.
+  std::vector<int64_t> ids;     ///< groups() * kGroupRows source ids; -1 in padding.
+  int64_t groups() const { return (size + kGroupRows - 1) / kGroupRows; }
+};
+
+class Index {
+public:
+  /// Trains centers and adds every row with ids 0..rows-1.
+  /// \throws Error(Input) on an empty base, rows < nLists, non-finite coordinates.
+  static Index build(const IndexParams &params, const MatrixView &base, const Progress &progress = {});
+  /// Adds rows; ids continue from size() unless given.
+  void extend(const MatrixView &rows, const int64_t *ids = nullptr, const Progress &progress = {});
+
+  /// One file, written to a temporary and renamed; checked (digest too) before use.
+  void save(const std::string &path, const Progress &progress = {}) const;
+  static Index load(const std::string &path);
+
+  annudf_element element() const { return element_; }
+  int32_t dims() const { return dims_; }
+  int64_t size() const { return size_; }
+  uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
+  annudf_coarse metric() const { return metric_; }
+  /// 32-bit words of a row, a multiple of 4.
+  int32_t words() const;
+  const std::vector<float> &centers() const { return centers_; } ///< nLists x dims.
+  const List &list(uint32_t i) const { return lists_[i]; }
+  /// Changes with every build, load and extend: backends key their device copy on it.
+  uint64_t generation() const { return generation_; }
+
+private:
+  annudf_element element_ = ANNUDF_ELEMENT_F32;
+  int32_t dims_ = 0;
+  int64_t size_ = 0;
+  annudf_coarse metric_ = ANNUDF_COARSE_L2;
+  std::vector<float> centers_;
+  std::vector<List> lists_;
+  uint64_t generation_ = 0;
+};
+
+/// 32-bit words of a row of `dims` coordinates, padded to 16 bytes.
+int32_t wordsPerRow(annudf_element element, int32_t dims);
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_INDEX_H

@@ -1,0 +1,95 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Searching an index with a metric: what both backends (CPU, CUDA) offer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_SEARCH_H
+#define ANNUDF_RUNTIME_SEARCH_H
+
+#include "annudf/artifact/Artifact.h"
+#include "annudf/runtime/Index.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace annudf::runtime {
+
+/// Largest k of a search.
+inline constexpr int kMaxK = 1024;
+
+struct SearchParams {
+  uint32_t nProbes = 20; ///< As in cuVS.
+};
+
+/// What a search cost; filled when asked for. Times in milliseconds.
+struct SearchStats {
+  double linkMs = 0;    ///< JIT or link of the kernel; 0 when cached.
+  int links = 0;        ///< Links made by this call (0 or 1).
+  double uploadMs = 0;  ///< Copying the index to the device, first search only.
+  double searchMs = 0;  ///< The search itself, link and upload excluded.
+};
+
+/// Captures bound to a metric: every declared one present, of its dtype and
+/// extents, finite unless allowed. Host memory; a backend copies what it needs.
+class BoundCaptures {
+public:
+  /// \throws Error(Usage) naming a missing or unknown capture; Error(Input) naming
+  /// the capture, its origin, and what was declared against what was given.
+  /// Values are converted to the declared element only where that is exact.
+  static BoundCaptures bind(const Manifest &manifest, int32_t dims,
+                            const std::map<std::string, NumericArray> &values, bool allowNonFinite = false);
+  /// Bytes of capture i in its declared element type; scalars have one element.
+  const std::vector<std::byte> &bytes(size_t i) const { return bytes_[i]; }
+  bool isScalar(size_t i) const { return scalar_[i]; }
+  size_t size() const { return bytes_.size(); }
+
+private:
+  std::vector<std::vector<std::byte>> bytes_;
+  std::vector<bool> scalar_;
+};
+
+/// A compiled metric as backends key their caches: SHA-256 of the file's bytes.
+struct Metric {
+  Artifact artifact;
+  std::string digest;
+  std::string origin; ///< For messages.
+  static Metric fromArtifact(Artifact artifact, const std::string &origin);
+  static Metric fromFile(const std::string &path);
+};
+
+class Backend {
+public:
+  virtual ~Backend() = default;
+  /// The k best rows of each query among the rows of its nProbes lists, best
+  /// first. Fewer than k rows scanned: ids -1 and the worst value (+inf for
+  /// order min, -inf for max). Ties may come in any order. NaN distances never enter.
+  /// \param ids, distances  queries.rows x k, host memory.
+  virtual void search(const Index &index, const Metric &metric, const BoundCaptures &captures,
+                      const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
+                      float *distances, SearchStats *stats = nullptr) = 0;
+  virtual std::string describe() const = 0;
+};
+
+/// Checks shared by the backends, before any work: dtype and dims of the queries
+/// against index and metric, 1 <= k <= kMaxK, k <= index size, 1 <= nProbes <=
+/// nLists. \throws Error(Usage or Input) naming value and limit.
+void checkSearch(const Index &index, const Metric &metric, const MatrixView &queries, int k,
+                 const SearchParams &params);
+
+/// \param threads 0: all cores. \throws Error(Environment) when built without LLVM.
+std::unique_ptr<Backend> makeCpuBackend(int threads = 0);
+/// \throws Error(Environment): no driver, no device, no nvJitLink, or built without CUDA.
+std::unique_ptr<Backend> makeCudaBackend(int device = 0);
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_SEARCH_H
