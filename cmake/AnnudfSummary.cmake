@@ -1,0 +1,11 @@
+# What this build will contain, so that nobody has to guess why a part is missing.
+if(ANNUDF_BUILD_COMPILER)
+  message(STATUS "annudf: compiler and CPU backend: yes (LLVM ${LLVM_PACKAGE_VERSION})")
+else()
+  message(STATUS "annudf: compiler and CPU backend: NO (ANNUDF_BUILD_COMPILER=OFF)")
+endif()
+if(ANNUDF_HAVE_CUDA)
+  message(STATUS "annudf: CUDA backend: yes (toolkit ${CUDAToolkit_VERSION}, ${CUDAToolkit_NVCC_EXECUTABLE})")
+else()
+  message(STATUS "annudf: CUDA backend: NO (${ANNUDF_CUDA_WHY_NOT})")
+endif()

@@ -1,0 +1,22 @@
+# annudf_add_library(name SOURCES... [LINK libs...]): a static library of the artifact or runtime layers.
+function(annudf_add_library name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+endfunction()
+
+# annudf_add_unittest(name SOURCES... [LINK libs...] [LABELS labels...]): a GoogleTest binary, each test a ctest test.
+include(GoogleTest)
+function(annudf_add_unittest name)
+  cmake_parse_arguments(ARG "" "" "LINK;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} annudf_gtest)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/test")
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  gtest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+endfunction()

@@ -1,0 +1,57 @@
+//===- Compiler.h - From a metric's text to an artifact -----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The compiler as tools and frontends see it: no MLIR header is needed to use it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_COMPILER_COMPILER_H
+#define ANNUDF_COMPILER_COMPILER_H
+
+#include "annudf/artifact/Artifact.h"
+
+#include <string>
+#include <vector>
+
+namespace annudf {
+
+/// Architectures `annudf compile` knows, oldest first: sm_75 ... sm_121.
+const std::vector<int> &supportedArchs();
+
+struct CompileOptions {
+  /// "sm_90", ... Empty: every supported architecture if libNVVM is found, none
+  /// (with a warning) if it is not. Named architectures make a missing libNVVM an error.
+  std::vector<std::string> archs;
+  bool hostBitcode = true;
+  /// Which metric of a file that holds several; empty: the only one.
+  std::string metricName;
+  /// Options of annudf-inline-captures, as on the command line of annudf-opt; empty: nothing is baked.
+  std::string inlineCaptures;
+};
+
+/// Where the time of a compile went, in milliseconds.
+struct CompileTimings {
+  double parseAndVerify = 0, lower = 0, libnvvm = 0, host = 0, total = 0;
+};
+
+/// Compiles `source` (text or bytecode of one module).
+/// \param warnings  one line each, e.g. that no libNVVM was found and where it was looked for.
+/// \throws Error(Input) whose text is the diagnostics, each with file:line:column.
+Artifact compileMetric(const std::string &source, const std::string &origin, const CompileOptions &options = {},
+                       std::vector<std::string> *warnings = nullptr, CompileTimings *timings = nullptr);
+
+/// The same for a file.
+Artifact compileMetricFile(const std::string &path, const CompileOptions &options = {},
+                           std::vector<std::string> *warnings = nullptr, CompileTimings *timings = nullptr);
+
+/// What libNVVM was found: version and path; empty, with the places looked at in `searched`, if none.
+std::string describeLibNvvm(std::string *searched = nullptr);
+
+} // namespace annudf
+
+#endif // ANNUDF_COMPILER_COMPILER_H
