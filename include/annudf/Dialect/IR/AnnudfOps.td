@@ -1,0 +1,223 @@
+//===- AnnudfOps.td - Operations of the annudf dialect -*- tablegen -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_OPS_TD
+#define ANNUDF_OPS_TD
+
+include "annudf/Dialect/IR/AnnudfAttributes.td"
+include "annudf/Dialect/IR/AnnudfInterfaces.td"
+include "annudf/Dialect/IR/AnnudfTypes.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Annudf_Op<string mnemonic, int minor, list<Trait> traits = []>
+    : Op<Annudf_Dialect, mnemonic, traits>, Annudf_Since<minor>;
+
+class Annudf_HookOp<string mnemonic, int minor>
+    : Annudf_Op<mnemonic, minor, [HasParent<"MetricOp">, SingleBlock,
+                                  DeclareOpInterfaceMethods<Annudf_HookOpInterface>]> {
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Annudf_MetricOp : Annudf_Op<"metric", 0, [
+    IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol,
+    HasParent<"::mlir::ModuleOp">]> {
+  let summary = "a distance: its hooks, captures and policy";
+  let description = [{
+    `order` says which end is best, `coarse` what ranks the lists before the scan
+    and, after it, optionally which end of that (`coarse(l2 max)` probes the
+    farthest lists). Without it l2 and cosine rank smallest first, inner_product
+    largest. `elements` lists the element types that the metric accepts; each
+    coordinate reaches `update` converted to the type of its arguments.
+    `accumulator` is needed only for `u32`. `dims` fixes the dimensions, as
+    `annudf-inline-captures` does.
+
+    Example:
+
+    ```mlir
+    annudf.metric @l2 order(min) coarse(l2) elements(f32, f16, i8, u8) {
+      annudf.init {
+        %0 = arith.constant 0.0 : f32
+        annudf.yield %0 : f32
+      }
+      annudf.update (%acc: f32, %x: f32, %y: f32) {
+        %d = arith.subf %x, %y : f32
+        %r = math.fma %d, %d, %acc : f32
+        annudf.yield %r : f32
+      }
+    }
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name,                       // since 1.0
+    Annudf_OrderAttr:$order,                        // since 1.0
+    Annudf_CoarseAttr:$coarse,                      // since 1.0
+    OptionalAttr<Annudf_OrderAttr>:$coarse_order,   // since 1.0
+    Annudf_ElementsAttr:$elements,                  // since 1.0
+    OptionalAttr<Annudf_AccumulatorAttr>:$accumulator, // since 1.0
+    OptionalAttr<I32Attr>:$dims);                   // since 1.0
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `order` `(` custom<Keyword>($order) `)`
+    `coarse` `(` custom<CoarsePolicy>($coarse, $coarse_order) `)`
+    `elements` `(` custom<Elements>($elements) `)`
+    (`accumulator` `(` custom<Keyword>($accumulator)^ `)`)?
+    (`dims` `(` custom<DimsValue>($dims)^ `)`)?
+    attr-dict-with-keyword $body
+  }];
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    InitOp getInit();
+    UpdateOp getUpdate();
+    /// Null if the metric has none: the accumulator, converted to f32, is the distance.
+    FinalizeOp getFinalize();
+    ::llvm::SmallVector<CaptureOp> getCaptures();
+    /// Type of the accumulator in the bodies.
+    ::mlir::Type getAccumulatorType();
+    /// Declared, or what the type of the bodies says (i32 is signed).
+    Accumulator getAccumulatorKind();
+    /// Type in which `update` sees a coordinate.
+    ::mlir::Type getComputeType();
+    /// Declared, or the coarse metric's own.
+    Order getEffectiveCoarseOrder();
+  }];
+}
+
+def Annudf_CaptureOp : Annudf_Op<"capture", 0, [Pure, HasParent<"MetricOp">]> {
+  let summary = "declares a capture";
+  let description = [{
+    Captures are numbered in the order in which they stand; without `value` each
+    takes one slot of the ABI. With `value`, which `annudf-inline-captures` sets,
+    the capture is a constant of the metric and nothing is bound for it.
+
+    Example:
+
+    ```mlir
+    %w = annudf.capture "w" : !annudf.capture<dim x f32>
+    %p = annudf.capture "p" = 3.0 : f32 : !annudf.capture<f32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, OptionalAttr<TypedAttrInterface>:$value);
+  let results = (outs Annudf_CaptureType:$result);
+  let assemblyFormat = "$name (`=` $value^)? attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Annudf_InitOp : Annudf_HookOp<"init", 0> {
+  let summary = "the accumulator before the first dimension";
+  let description = [{
+    Any constant, infinities included, or what can be computed from scalar captures.
+
+    Example:
+
+    ```mlir
+    annudf.init {
+      %0 = arith.constant 0xFF800000 : f32
+      annudf.yield %0 : f32
+    }
+    ```
+  }];
+}
+
+def Annudf_UpdateOp : Annudf_HookOp<"update", 0> {
+  let summary = "takes one coordinate into the accumulator";
+  let description = [{
+    `x` is the query's coordinate, `y` the stored vector's. Dimensions come in
+    ascending order, each once.
+
+    Example:
+
+    ```mlir
+    annudf.update (%acc: f32, %x: f32, %y: f32) {
+      %d = arith.subf %x, %y : f32
+      %a = math.absf %d : f32
+      %r = arith.addf %acc, %a : f32
+      annudf.yield %r : f32
+    }
+    ```
+  }];
+}
+
+def Annudf_FinalizeOp : Annudf_HookOp<"finalize", 0> {
+  let summary = "the reported distance, as f32";
+  let description = [{
+    Applied to every scanned row, before rows are ranked.
+
+    Example:
+
+    ```mlir
+    annudf.finalize (%acc: f32) {
+      %r = math.sqrt %acc : f32
+      annudf.yield %r : f32
+    }
+    ```
+  }];
+}
+
+def Annudf_IndexOp : Annudf_Op<"index", 0, [
+    Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "an index of the running scan";
+  let description = [{
+    `dim` is the dimension of the coordinate at hand (in `update` only), `dims`
+    the number of dimensions.
+
+    Example:
+
+    ```mlir
+    %d = annudf.index dim
+    ```
+  }];
+  let arguments = (ins Annudf_IndexKindAttr:$kind);
+  let results = (outs Index:$result);
+  let assemblyFormat = "custom<Keyword>($kind) attr-dict";
+}
+
+def Annudf_LoadOp : Annudf_Op<"load", 0, [
+    Pure, TypesMatchWith<"result is the capture's element type", "capture", "result",
+                         "::llvm::cast<CaptureType>($_self).getElementType()">]> {
+  let summary = "reads a capture";
+  let description = [{
+    One index an extent, none for a scalar. An index must be provably inside its
+    extent: `annudf.index dim` for `dim`, a constant for a constant extent.
+    Captures never change during a search, so the op is pure.
+
+    Example:
+
+    ```mlir
+    %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
+    %p = annudf.load %s[] : !annudf.capture<f32>
+    ```
+  }];
+  let arguments = (ins Annudf_CaptureType:$capture, Variadic<Index>:$indices);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$capture `[` $indices `]` attr-dict `:` qualified(type($capture))";
+  let hasVerifier = 1;
+}
+
+def Annudf_YieldOp : Annudf_Op<"yield", 0, [
+    Pure, Terminator, ReturnLike, ParentOneOf<["InitOp", "UpdateOp", "FinalizeOp"]>]> {
+  let summary = "the value of a hook";
+  let description = [{
+    Example:
+
+    ```mlir
+    annudf.yield %r : f32
+    ```
+  }];
+  let arguments = (ins AnyType:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+#endif // ANNUDF_OPS_TD

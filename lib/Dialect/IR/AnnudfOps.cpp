@@ -1,0 +1,332 @@
+//===- AnnudfOps.cpp - Operations of the annudf dialect -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Dialect/IR/Annudf.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace annudf::ir;
+
+void AnnudfDialect::registerOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "annudf/Dialect/IR/AnnudfOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Syntax shared by several ops
+//===----------------------------------------------------------------------===//
+
+/// An enum attribute as its bare keyword: `min` rather than `#annudf.order<min>`.
+template <typename AttrT>
+static ParseResult parseKeyword(OpAsmParser &parser, AttrT &attr) {
+  using Enum = decltype(attr.getValue());
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Enum> value = symbolizeEnum<Enum>(keyword);
+  if (!value)
+    return parser.emitError(loc, "unknown ") << AttrT::getMnemonic() << " '" << keyword << "'";
+  attr = AttrT::get(parser.getContext(), *value);
+  return success();
+}
+
+template <typename AttrT>
+static void printKeyword(OpAsmPrinter &printer, Operation *, AttrT attr) {
+  printer << stringifyEnum(attr.getValue());
+}
+
+static ParseResult parseCoarsePolicy(OpAsmParser &parser, CoarseAttr &coarse, OrderAttr &order) {
+  if (parseKeyword(parser, coarse))
+    return failure();
+  for (Order value : {Order::Min, Order::Max})
+    if (succeeded(parser.parseOptionalKeyword(stringifyEnum(value))))
+      order = OrderAttr::get(parser.getContext(), value);
+  return success();
+}
+
+static void printCoarsePolicy(OpAsmPrinter &printer, Operation *, CoarseAttr coarse,
+                              OrderAttr order) {
+  printer << stringifyEnum(coarse.getValue());
+  if (order)
+    printer << ' ' << stringifyEnum(order.getValue());
+}
+
+static ParseResult parseElements(OpAsmParser &parser, ArrayAttr &elements) {
+  SmallVector<Attribute> values;
+  auto parseOne = [&]() -> ParseResult {
+    ElementAttr element;
+    if (parseKeyword(parser, element))
+      return failure();
+    values.push_back(element);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(parseOne))
+    return failure();
+  elements = parser.getBuilder().getArrayAttr(values);
+  return success();
+}
+
+static void printElements(OpAsmPrinter &printer, Operation *, ArrayAttr elements) {
+  llvm::interleaveComma(elements.getAsRange<ElementAttr>(), printer,
+                        [&](ElementAttr e) { printer << stringifyEnum(e.getValue()); });
+}
+
+static ParseResult parseDimsValue(OpAsmParser &parser, IntegerAttr &dims) {
+  int32_t value = 0;
+  if (parser.parseInteger(value))
+    return failure();
+  dims = parser.getBuilder().getI32IntegerAttr(value);
+  return success();
+}
+
+static void printDimsValue(OpAsmPrinter &printer, Operation *, IntegerAttr dims) {
+  printer << dims.getInt();
+}
+
+//===----------------------------------------------------------------------===//
+// MetricOp
+//===----------------------------------------------------------------------===//
+
+template <typename OpT> static OpT firstOf(MetricOp metric) {
+  auto ops = metric.getBody().front().getOps<OpT>();
+  return ops.empty() ? OpT() : *ops.begin();
+}
+
+InitOp MetricOp::getInit() { return firstOf<InitOp>(*this); }
+UpdateOp MetricOp::getUpdate() { return firstOf<UpdateOp>(*this); }
+FinalizeOp MetricOp::getFinalize() { return firstOf<FinalizeOp>(*this); }
+
+SmallVector<CaptureOp> MetricOp::getCaptures() {
+  return llvm::to_vector(getBody().front().getOps<CaptureOp>());
+}
+
+Type MetricOp::getAccumulatorType() { return getUpdate().getBody().getArgument(0).getType(); }
+Type MetricOp::getComputeType() { return getUpdate().getBody().getArgument(1).getType(); }
+
+Accumulator MetricOp::getAccumulatorKind() {
+  if (std::optional<Accumulator> declared = getAccumulator())
+    return *declared;
+  Type type = getAccumulatorType();
+  return type.isF32() ? Accumulator::F32 : type.isF64() ? Accumulator::F64 : Accumulator::I32;
+}
+
+Order MetricOp::getEffectiveCoarseOrder() {
+  if (std::optional<Order> declared = getCoarseOrder())
+    return *declared;
+  return getCoarse() == Coarse::InnerProduct ? Order::Max : Order::Min;
+}
+
+static Type typeOf(Accumulator accumulator, MLIRContext *context) {
+  switch (accumulator) {
+  case Accumulator::F32:
+    return Float32Type::get(context);
+  case Accumulator::F64:
+    return Float64Type::get(context);
+  case Accumulator::I32:
+  case Accumulator::U32:
+    return IntegerType::get(context, 32);
+  }
+  llvm_unreachable("unknown accumulator");
+}
+
+/// Structure only: which ops a metric holds and that their types agree. What a
+/// body may do is the business of annudf-verify-abi.
+LogicalResult MetricOp::verifyRegions() {
+  int inits = 0, updates = 0, finalizes = 0;
+  llvm::SmallDenseSet<StringRef> names;
+  for (Operation &op : getBody().front()) {
+    if (auto capture = dyn_cast<CaptureOp>(op)) {
+      if (!names.insert(capture.getName()).second)
+        return capture.emitOpError() << "[M7] capture \"" << capture.getName()
+                                     << "\" is declared twice; rename one";
+    } else if (isa<InitOp>(op)) {
+      ++inits;
+    } else if (isa<UpdateOp>(op)) {
+      ++updates;
+    } else if (isa<FinalizeOp>(op)) {
+      ++finalizes;
+    } else {
+      return op.emitOpError() << "[M1] cannot stand in a metric; only captures and hooks can, so "
+                                 "move it into the hook that uses it";
+    }
+  }
+  if (inits != 1)
+    return emitOpError() << "[M2] needs exactly one annudf.init, found " << inits;
+  if (updates != 1)
+    return emitOpError() << "[M3] needs exactly one annudf.update, found " << updates;
+  if (finalizes > 1)
+    return emitOpError() << "[M4] needs at most one annudf.finalize, found " << finalizes;
+  if (getElements().empty())
+    return emitOpError() << "[M5] needs at least one element type in elements(...)";
+  llvm::SmallDenseSet<Attribute> seen;
+  for (Attribute element : getElements())
+    if (!seen.insert(element).second)
+      return emitOpError() << "[M6] lists element type "
+                           << stringifyEnum(cast<ElementAttr>(element).getValue()) << " twice";
+  if (getDims() && static_cast<int32_t>(*getDims()) <= 0)
+    return emitOpError() << "[M8] dims must be positive, got " << static_cast<int32_t>(*getDims());
+
+  auto [init, update, finalize] = std::tuple(getInit(), getUpdate(), getFinalize());
+  Type acc = getAccumulatorType();
+  if (std::optional<Accumulator> declared = getAccumulator())
+    if (typeOf(*declared, getContext()) != acc)
+      return emitOpError() << "[M9] accumulator(" << stringifyEnum(*declared)
+                           << ") does not fit the accumulator of annudf.update, which is " << acc;
+  Type initial = init.getBody().front().getTerminator()->getOperand(0).getType();
+  if (initial != acc)
+    return init.emitOpError() << "[M10] yields " << initial
+                              << ", but the accumulator of annudf.update is " << acc;
+  if (finalize && finalize.getBody().getArgument(0).getType() != acc)
+    return finalize.emitOpError() << "[M11] takes " << finalize.getBody().getArgument(0).getType()
+                                  << ", but the accumulator of annudf.update is " << acc;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Hooks
+//===----------------------------------------------------------------------===//
+
+/// `(%a: t, ...)`, absent for a hook without arguments, then the region.
+static ParseResult parseHook(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::OptionalParen,
+                               /*allowType=*/true) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+static void printHook(OpAsmPrinter &printer, Operation *op) {
+  Region &region = op->getRegion(0);
+  if (region.getNumArguments() != 0) {
+    printer << " (";
+    llvm::interleaveComma(region.getArguments(), printer,
+                          [&](BlockArgument argument) { printer.printRegionArgument(argument); });
+    printer << ")";
+  }
+  printer.printOptionalAttrDictWithKeyword(op->getAttrs());
+  printer << ' ';
+  printer.printRegion(region, /*printEntryBlockArgs=*/false);
+}
+
+static LogicalResult verifyHookShape(Operation *op, unsigned arguments, StringRef signature) {
+  Region &region = op->getRegion(0);
+  if (region.getNumArguments() != arguments)
+    return op->emitOpError() << "[H1] takes " << arguments << " argument"
+                             << (arguments == 1 ? "" : "s") << " " << signature << ", found "
+                             << region.getNumArguments();
+  if (region.front().empty() || !isa<YieldOp>(region.front().back()))
+    return op->emitOpError() << "[H2] must end with annudf.yield";
+  return success();
+}
+
+LogicalResult InitOp::verify() { return verifyHookShape(*this, 0, "()"); }
+
+LogicalResult UpdateOp::verify() {
+  if (failed(verifyHookShape(*this, 3, "(acc, x, y)")))
+    return failure();
+  Block &block = getBody().front();
+  Type acc = block.getArgument(0).getType(), x = block.getArgument(1).getType(),
+       y = block.getArgument(2).getType();
+  if (!acc.isF32() && !acc.isF64() && !acc.isSignlessInteger(32))
+    return emitOpError() << "[H3] accumulator must be f32, f64 or i32, got " << acc;
+  if (x != y)
+    return emitOpError() << "[H4] x and y must have one type, got " << x << " and " << y;
+  if (!x.isF32() && !x.isF64() && !x.isSignlessInteger(32))
+    return emitOpError() << "[H5] coordinates must be f32, f64 or i32, got " << x;
+  Type yielded = block.getTerminator()->getOperand(0).getType();
+  if (yielded != acc)
+    return emitOpError() << "[H6] must yield the accumulator's type " << acc << ", got " << yielded;
+  return success();
+}
+
+LogicalResult FinalizeOp::verify() {
+  if (failed(verifyHookShape(*this, 1, "(acc)")))
+    return failure();
+  Type yielded = getBody().front().getTerminator()->getOperand(0).getType();
+  if (!yielded.isF32())
+    return emitOpError() << "[H7] must yield the distance as f32, got " << yielded;
+  return success();
+}
+
+StringRef InitOp::getHookName() { return "init"; }
+StringRef UpdateOp::getHookName() { return "update"; }
+StringRef FinalizeOp::getHookName() { return "finalize"; }
+Block *InitOp::getHookBlock() { return &getBody().front(); }
+Block *UpdateOp::getHookBlock() { return &getBody().front(); }
+Block *FinalizeOp::getHookBlock() { return &getBody().front(); }
+bool InitOp::hasDimIndex() { return false; }
+bool UpdateOp::hasDimIndex() { return true; }
+bool FinalizeOp::hasDimIndex() { return false; }
+ParseResult InitOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseHook(parser, result);
+}
+ParseResult UpdateOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseHook(parser, result);
+}
+ParseResult FinalizeOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseHook(parser, result);
+}
+void InitOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
+void UpdateOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
+void FinalizeOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
+
+//===----------------------------------------------------------------------===//
+// CaptureOp, IndexOp, LoadOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult CaptureOp::verify() {
+  if (getName().empty())
+    return emitOpError() << "[C1] needs a name";
+  std::optional<TypedAttr> value = getValue();
+  if (!value)
+    return success();
+  CaptureType type = getType();
+  if (type.isScalar()) {
+    if (value->getType() != type.getElementType())
+      return emitOpError() << "[C2] value of type " << value->getType() << " does not fit " << type;
+    return success();
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(*value);
+  if (!dense || dense.getElementType() != type.getElementType() ||
+      dense.getType().getRank() != static_cast<int64_t>(type.getExtents().size()))
+    return emitOpError() << "[C3] value of type " << value->getType() << " does not fit " << type;
+  std::optional<uint32_t> dims = getOperation()->getParentOfType<MetricOp>().getDims();
+  for (auto [extent, size] : llvm::zip(type.getExtents(), dense.getType().getShape())) {
+    if (extent == CaptureType::kDim && (!dims || static_cast<int64_t>(*dims) != size))
+      return emitOpError() << "[C4] value has " << size
+                           << " entries for extent dim, so the metric needs dims(" << size << ")";
+    if (extent > 0 && extent != size)
+      return emitOpError() << "[C5] value has " << size << " entries for extent " << extent;
+    if (extent == CaptureType::kRow || extent == CaptureType::kQuery)
+      return emitOpError() << "[C6] extent " << CaptureType::spellExtent(extent)
+                           << " is not known before a search, so the capture cannot have a value";
+  }
+  return success();
+}
+
+void IndexOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), stringifyEnum(getKind()));
+}
+
+LogicalResult LoadOp::verify() {
+  CaptureType type = getCapture().getType();
+  if (getIndices().size() != type.getExtents().size())
+    return emitOpError() << "[L1] needs " << type.getExtents().size() << " ind"
+                         << (type.getExtents().size() == 1 ? "ex" : "ices") << " for " << type
+                         << ", got " << getIndices().size();
+  return success();
+}
+
+#define GET_OP_CLASSES
+#include "annudf/Dialect/IR/AnnudfOps.cpp.inc"

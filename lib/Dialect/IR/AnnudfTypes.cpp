@@ -1,0 +1,95 @@
+//===- AnnudfTypes.cpp - Types of the annudf dialect -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Dialect/IR/Annudf.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace annudf::ir;
+
+#define GET_TYPEDEF_CLASSES
+#include "annudf/Dialect/IR/AnnudfTypes.cpp.inc"
+
+void AnnudfDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "annudf/Dialect/IR/AnnudfTypes.cpp.inc"
+      >();
+}
+
+std::string CaptureType::spellExtent(int64_t extent) {
+  switch (extent) {
+  case kDim:
+    return "dim";
+  case kRow:
+    return "row";
+  case kQuery:
+    return "query";
+  default:
+    return std::to_string(extent);
+  }
+}
+
+// `<` (extent `x`)* type `>`. Extents and `x` are separate tokens: the lexer would
+// read `16x16xf32` as one number and one word.
+Type CaptureType::parse(AsmParser &parser) {
+  SmallVector<int64_t> extents;
+  Type element;
+  SMLoc start = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  while (true) {
+    int64_t extent = 0;
+    OptionalParseResult number = parser.parseOptionalInteger(extent);
+    if (number.has_value()) {
+      if (failed(*number))
+        return {};
+      if (extent <= 0) {
+        parser.emitError(start, "a constant extent must be positive, got ") << extent;
+        return {};
+      }
+    } else if (succeeded(parser.parseOptionalKeyword("dim"))) {
+      extent = kDim;
+    } else if (succeeded(parser.parseOptionalKeyword("row"))) {
+      extent = kRow;
+    } else if (succeeded(parser.parseOptionalKeyword("query"))) {
+      extent = kQuery;
+    } else {
+      break;
+    }
+    extents.push_back(extent);
+    if (parser.parseKeyword("x", " between the extents and the element type"))
+      return {};
+  }
+  if (parser.parseType(element) || parser.parseGreater())
+    return {};
+  return parser.getChecked<CaptureType>(start, parser.getContext(), extents, element);
+}
+
+void CaptureType::print(AsmPrinter &printer) const {
+  printer << "<";
+  for (int64_t extent : getExtents())
+    printer << spellExtent(extent) << " x ";
+  printer << getElementType() << ">";
+}
+
+LogicalResult CaptureType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  ArrayRef<int64_t> extents, Type element) {
+  for (int64_t extent : extents)
+    if (extent == 0 || extent < kQuery)
+      return emitError() << "extent " << extent << " is neither positive nor a symbol";
+  bool isInteger = element.isSignlessInteger(1) || element.isInteger(8) || element.isInteger(16) ||
+                   element.isInteger(32) || element.isInteger(64);
+  if (!isInteger && !element.isF16() && !element.isBF16() && !element.isF32() && !element.isF64())
+    return emitError() << "element type " << element
+                       << " of a capture must be f16, bf16, f32, f64 or an integer of 1, 8, 16, 32 "
+                          "or 64 bits";
+  return success();
+}
