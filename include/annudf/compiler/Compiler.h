@@ -27,6 +27,8 @@ struct CompileOptions {
   /// "sm_90", ... Empty: every supported architecture if libNVVM is found, none
   /// (with a warning) if it is not. Named architectures make a missing libNVVM an error.
   std::vector<std::string> archs;
+  /// False: no LTO-IR at all (a search on the CPU needs none), `archs` is ignored.
+  bool ltoIr = true;
   bool hostBitcode = true;
   /// Which metric of a file that holds several; empty: the only one.
   std::string metricName;
