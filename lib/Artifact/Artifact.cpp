@@ -1,0 +1,188 @@
+//===- Artifact.cpp - The container of a compiled metric ------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/artifact/Artifact.h"
+
+#include "ManifestFields.h"
+#include "annudf/artifact/Cbor.h"
+#include "annudf/artifact/FileIO.h"
+#include "annudf/artifact/Sha256.h"
+
+#include <algorithm>
+
+namespace annudf {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kContainerVersion = 1;
+/// A fat artifact of nine architectures has well under 1 MiB.
+constexpr uint64_t kMaxArtifactSize = uint64_t(1) << 30;
+
+/// Every artifact starts with a map whose first key, in CBOR's encoding, is this.
+constexpr std::string_view kMagic = "\x66"
+                                    "annudf";
+
+json bytesOf(std::string_view bytes) {
+  return json::binary(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+}
+
+std::string_view viewOf(const json &binary) {
+  const auto &bytes = binary.get_binary();
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+[[noreturn]] void refuse(const std::string &origin, const std::string &what) {
+  throw Error(ErrorKind::Input, origin + ": " + what);
+}
+
+[[noreturn]] void refuseTruncated(const std::string &origin, std::string_view bytes) {
+  refuse(origin, "truncated: the artifact ends after " + std::to_string(bytes.size()) + " bytes");
+}
+
+/// Only called on bytes that checkCbor() passed, so recursion is bounded.
+json parseChecked(std::string_view bytes, const std::string &origin) {
+  try {
+    return json::from_cbor(bytes.begin(), bytes.end());
+  } catch (const json::exception &) {
+    refuse(origin, "damaged: the container is not valid CBOR");
+  }
+}
+
+/// Whether the bytes start like an artifact, as far as they go.
+void checkMagic(std::string_view bytes, const std::string &origin) {
+  if (bytes.empty())
+    refuse(origin, "the file is empty, not an annudf artifact");
+  const auto head = static_cast<uint8_t>(bytes[0]);
+  const std::string_view start = bytes.substr(1, kMagic.size());
+  // A map of up to 23 entries: a newer container may have more than ours.
+  if ((head & 0xe0) != 0xa0 || (head & 31) > 23 || start != kMagic.substr(0, start.size()))
+    refuse(origin, "not an annudf artifact (its first bytes are foreign)");
+}
+
+} // namespace
+
+std::string sha256Hex(std::string_view bytes) {
+  return Sha256::hex(Sha256::of(bytes.data(), bytes.size()));
+}
+
+const Payload *Artifact::findLtoIr(int smVersion) const {
+  const Payload *best = nullptr;
+  int bestVersion = 0;
+  for (const Payload &payload : payloads) {
+    if (payload.kind != PayloadKind::LtoIr || payload.arch.rfind("sm_", 0) != 0)
+      continue;
+    int version = 0;
+    const char *digit = payload.arch.c_str() + 3;
+    for (; *digit >= '0' && *digit <= '9' && version < 100000; ++digit)
+      version = version * 10 + (*digit - '0');
+    // A suffix (sm_90a) ties code to one architecture: it never serves another.
+    if (version == 0 || (*digit != '\0' && version != smVersion))
+      continue;
+    if (version <= smVersion && version > bestVersion)
+      best = &payload, bestVersion = version;
+  }
+  return best;
+}
+
+const Payload *Artifact::find(PayloadKind kind) const {
+  for (const Payload &payload : payloads)
+    if (payload.kind == kind)
+      return &payload;
+  return nullptr;
+}
+
+std::string serializeArtifact(const Artifact &artifact) {
+  checkManifest(artifact.manifest, "artifact of metric '" + artifact.manifest.name + "'");
+  json payloads = json::array();
+  for (const Payload &payload : artifact.payloads)
+    payloads.push_back(bytesOf(payload.bytes));
+  std::string body;
+  json::to_cbor({{"manifest", manifestToFields(artifact)}, {"payloads", std::move(payloads)}},
+                body);
+  const Sha256::Digest digest = Sha256::of(body.data(), body.size());
+  const std::string_view digestBytes(reinterpret_cast<const char *>(digest.data()), digest.size());
+  // Keys are written in sorted order, so that "annudf" comes first: see kMagic.
+  std::string bytes;
+  json::to_cbor(
+      {{"annudf", kContainerVersion}, {"body", bytesOf(body)}, {"sha256", bytesOf(digestBytes)}},
+      bytes);
+  return bytes;
+}
+
+Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
+  checkMagic(bytes, origin);
+  // The version comes before the checks of the rest, which a newer container may not meet.
+  const size_t versionAt = 1 + kMagic.size();
+  if (bytes.size() <= versionAt)
+    refuseTruncated(origin, bytes);
+  if (const auto version = static_cast<uint8_t>(bytes[versionAt]); version != kContainerVersion) {
+    if (version >= 0x1c)
+      refuse(origin, "damaged: the container's version is not a number");
+    refuse(origin, "container version " +
+                       (version < 24 ? std::to_string(version) : std::string("above 23")) +
+                       ", this annudf reads version " + std::to_string(kContainerVersion));
+  }
+  size_t offset = 0;
+  switch (checkCbor(bytes, &offset)) {
+  case CborCheck::Ok:
+    break;
+  case CborCheck::Truncated:
+    refuseTruncated(origin, bytes);
+  case CborCheck::Malformed:
+    refuse(origin, "damaged: the container is malformed at byte " + std::to_string(offset));
+  }
+  const json outer = parseChecked(bytes, origin);
+  const auto body = outer.find("body"), digest = outer.find("sha256");
+  if (outer.size() != 3 || body == outer.end() || digest == outer.end() || !body->is_binary() ||
+      !digest->is_binary())
+    refuse(origin, "damaged: the container does not hold exactly a version, a digest and a body");
+  const std::string_view content = viewOf(*body);
+  const Sha256::Digest actual = Sha256::of(content.data(), content.size());
+  if (viewOf(*digest) !=
+      std::string_view(reinterpret_cast<const char *>(actual.data()), actual.size()))
+    refuse(origin, "damaged: the SHA-256 of its content is not the one it carries");
+
+  if (checkCbor(content, &offset) != CborCheck::Ok)
+    refuse(origin, "the body is malformed at byte " + std::to_string(offset));
+  json fields = parseChecked(content, origin);
+  const auto manifest = fields.find("manifest"), payloads = fields.find("payloads");
+  if (!fields.is_object() || manifest == fields.end() || payloads == fields.end() ||
+      !payloads->is_array())
+    refuse(origin, "the body does not hold a manifest and payloads");
+  std::vector<uint64_t> sizes;
+  std::vector<std::string> digests;
+  Artifact artifact = manifestFromFields(*manifest, origin, sizes, digests);
+  if (payloads->size() != artifact.payloads.size())
+    refuse(origin, "the manifest names " + std::to_string(artifact.payloads.size()) +
+                       " payloads, the file holds " + std::to_string(payloads->size()));
+  for (size_t i = 0; i < artifact.payloads.size(); ++i) {
+    const json &payload = (*payloads)[i];
+    const std::string which = "payload " + std::to_string(i);
+    if (!payload.is_binary())
+      refuse(origin, which + " is not a byte string");
+    const std::string_view content = viewOf(payload);
+    if (content.size() != sizes[i])
+      refuse(origin, which + " has " + std::to_string(content.size()) +
+                         " bytes, the manifest says " + std::to_string(sizes[i]));
+    if (sha256Hex(content) != digests[i])
+      refuse(origin, which + " does not have the SHA-256 that the manifest gives");
+    artifact.payloads[i].bytes = content;
+  }
+  return artifact;
+}
+
+Artifact readArtifact(const std::string &path) {
+  return parseArtifact(readFile(path, kMaxArtifactSize), path);
+}
+
+void writeArtifact(const Artifact &artifact, const std::string &path) {
+  writeFile(path, serializeArtifact(artifact));
+}
+
+} // namespace annudf

@@ -1,0 +1,93 @@
+//===- Inspect.cpp - An artifact's manifest, for people and programs *- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ManifestFields.h"
+
+namespace annudf {
+namespace {
+
+template <typename Range, typename Spell> std::string join(const Range &range, Spell spell) {
+  std::string text;
+  for (const auto &entry : range)
+    text += (text.empty() ? "" : ", ") + std::string(spell(entry));
+  return text.empty() ? "none" : text;
+}
+
+std::string captureText(const CaptureInfo &capture) {
+  std::string text = capture.name + ": ";
+  for (const CaptureExtent &extent : capture.extents) {
+    switch (extent.kind) {
+    case ANNUDF_EXTENT_CONSTANT:
+      text += std::to_string(extent.constant);
+      break;
+    case ANNUDF_EXTENT_DIM:
+      text += "dim";
+      break;
+    case ANNUDF_EXTENT_ROW:
+      text += "row";
+      break;
+    case ANNUDF_EXTENT_QUERY:
+      text += "query";
+      break;
+    }
+    text += " x ";
+  }
+  return text + capture.element;
+}
+
+std::string featureText(uint64_t features) {
+  std::vector<std::string> names;
+  if (features & ANNUDF_FEATURE_FINALIZE)
+    names.push_back("finalize");
+  if (features & ANNUDF_FEATURE_CAPTURES)
+    names.push_back("captures");
+  if (features & ANNUDF_FEATURE_ACC64)
+    names.push_back("acc64");
+  return join(names, [](const std::string &name) { return name; });
+}
+
+} // namespace
+
+std::string manifestToJson(const Artifact &artifact) {
+  // Names come from files of other people: bytes that are no UTF-8 are replaced, not thrown on.
+  return manifestToFields(artifact).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string manifestToText(const Artifact &artifact, const std::string &origin) {
+  const Manifest &m = artifact.manifest;
+  std::string text;
+  auto line = [&](const char *label, const std::string &value) {
+    text +=
+        "  " + std::string(label) + std::string(14 - std::string(label).size(), ' ') + value + "\n";
+  };
+  text += "metric " + m.name + " (" + origin + ")\n";
+  line("abi", m.abiId + " " + std::to_string(m.abiMajor) + "." + std::to_string(m.abiMinor));
+  line("features", featureText(m.requiredFeatures));
+  line("order", toString(m.order));
+  line("coarse", std::string(toString(m.coarse)) + ", best is " + toString(m.coarseOrder));
+  line("elements", join(m.elements, [](annudf_element e) { return toString(e); }));
+  line("compute type", m.computeType);
+  line("accumulator", toString(m.accumulator));
+  line("dims", m.dims == 0 ? "any" : std::to_string(m.dims));
+  line("hooks", join(m.hooks, [](const std::string &hook) { return hook; }));
+  line("captures", join(m.captures, captureText));
+  line("source",
+       m.sourceFile.empty() ? "unknown" : m.sourceFile + ":" + std::to_string(m.sourceLine));
+  line("made by", "annudf " + m.annudfVersion + ", LLVM " + m.llvmVersion);
+  text += "payloads\n";
+  for (const Payload &payload : artifact.payloads) {
+    std::string entry = std::string(toString(payload.kind));
+    entry.resize(std::max<size_t>(entry.size() + 1, 14), ' ');
+    text += "  " + entry + (payload.arch.empty() ? "" : payload.arch + ", ") +
+            std::to_string(payload.bytes.size()) + " bytes, " + payload.producer + ", sha256 " +
+            sha256Hex(payload.bytes).substr(0, 16) + "...\n";
+  }
+  return text;
+}
+
+} // namespace annudf

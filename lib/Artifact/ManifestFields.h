@@ -1,0 +1,34 @@
+//===- ManifestFields.h - The manifest as CBOR map and back --------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_LIB_ARTIFACT_MANIFESTFIELDS_H
+#define ANNUDF_LIB_ARTIFACT_MANIFESTFIELDS_H
+
+#include "annudf/artifact/Artifact.h"
+
+#include <nlohmann/json.hpp>
+
+namespace annudf {
+
+/// The "manifest" map of docs/artifact.md, payload entries included.
+nlohmann::json manifestToFields(const Artifact &artifact);
+
+/// \throws Error(Input) naming `origin` and the field at fault. Payload entries are
+/// returned without bytes; `sizes` and `digests` are what the file declares of each.
+Artifact manifestFromFields(const nlohmann::json &fields, const std::string &origin,
+                            std::vector<uint64_t> &sizes, std::vector<std::string> &digests);
+
+/// What must hold of a manifest whatever its encoding; read and write share it.
+/// \throws Error(Input) naming `origin`.
+void checkManifest(const Manifest &manifest, const std::string &origin);
+
+const char *toString(PayloadKind kind);
+
+} // namespace annudf
+
+#endif // ANNUDF_LIB_ARTIFACT_MANIFESTFIELDS_H

@@ -1,0 +1,70 @@
+//===- Coarse.h - Ranking the lists of an index for a query --------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The coarse stage on the host: which lists a query's scan visits, and which list
+// a row belongs to. Every coarse metric is brought to one form, a key
+//     bias[c] + sum_d x[d] * factor[c][d]     (smallest is best)
+// so that one register-blocked kernel serves ranking, k-means and assignment.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_COARSE_H
+#define ANNUDF_RUNTIME_COARSE_H
+
+#include "annudf/runtime/Matrix.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace annudf::runtime {
+
+class Index;
+
+/// Centers, prepared for one coarse metric and order. Immutable, so that threads
+/// may share it; preparing copies the centers once (keep it per Index::generation()).
+class CoarseRanker {
+public:
+  /// \param centers  nLists x dims, row-major; not kept.
+  CoarseRanker(const float *centers, uint32_t nLists, int32_t dims, annudf_coarse metric,
+               annudf_order order);
+  CoarseRanker(const Index &index, annudf_coarse metric, annudf_order order);
+
+  uint32_t nLists() const { return nLists_; }
+  int32_t dims() const { return dims_; }
+
+  /// The nProbes best lists of each query, best first; equal keys: lower list first.
+  /// A key that is not a number ranks last.
+  /// \param queries  any element type, dims() coordinates.
+  /// \param probes   queries.rows x nProbes.
+  /// \param threads  as parallelFor.
+  void rank(const MatrixView &queries, uint32_t nProbes, uint32_t *probes, int threads = 0) const;
+
+  /// The best list of each row.
+  void assign(const MatrixView &rows, uint32_t *lists, int threads = 0) const;
+
+  /// Keys of `rows` (f32, `count` x dims()) to every list: count x stride(), the
+  /// entries beyond nLists() are +inf. Runs on the calling thread.
+  void keys(const float *rows, int64_t count, float *out) const;
+  /// nLists() rounded up to whole panels.
+  int64_t stride() const { return panels_ * kPanel; }
+
+  /// Centers of a panel stand side by side: factor d of center c of panel p is
+  /// factors_[(p * dims + d) * kPanel + c].
+  static constexpr int kPanel = 32;
+
+private:
+  uint32_t nLists_;
+  int32_t dims_;
+  int64_t panels_;
+  std::shared_ptr<const float> factors_; ///< 64-byte aligned; shared by copies.
+  const float *biases() const { return factors_.get() + panels_ * dims_ * kPanel; }
+};
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_COARSE_H
