@@ -1,0 +1,58 @@
+# Part of the annudf project. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Sourced by the other scripts: finds the tree, installs what is missing, says what runs and how long it took.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+preset=${ANNUDF_PRESET:-release}
+build="$root/build/$preset"
+jobs=${ANNUDF_JOBS:-$(nproc)}
+
+# step TEXT COMMAND...: runs it with a heading and its time; a failure names the step.
+step() {
+  local text=$1 started=$SECONDS
+  shift
+  printf '\n== %s\n' "$text"
+  "$@" || { local status=$?; printf '== FAILED after %d s (exit %d): %s\n' $((SECONDS - started)) "$status" "$text" >&2; exit "$status"; }
+  printf '== done in %d s: %s\n' $((SECONDS - started)) "$text"
+}
+
+apt_packages=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-rt-22-dev
+  cmake ninja-build ccache g++ zlib1g-dev libzstd-dev python3 python3-venv)
+
+# Debian packages that are missing; as root, or through sudo. Nothing is done where all are there.
+install_packages() {
+  local missing=() package
+  for package in "${apt_packages[@]}"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+  done
+  if [ ${#missing[@]} -eq 0 ]; then echo "all Debian packages are there"; return; fi
+  echo "installing: ${missing[*]}"
+  local sudo=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "not root and no sudo: install these packages and run again: ${missing[*]}" >&2; return 1; }
+    sudo=(sudo)
+  fi
+  "${sudo[@]}" apt-get update -q
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# Python packages of the tests and, where no CUDA toolkit is installed, libNVVM and nvJitLink.
+install_python() {
+  local wheels=(nvidia-cuda-nvdisasm==13.2.78) venv="$root/.venv"
+  if [ ! -e "${CUDA_HOME:-/usr/local/cuda}/lib64/libnvJitLink.so.13" ]; then
+    wheels+=(nvidia-nvvm==13.0.88 nvidia-nvjitlink==13.0.88)
+  fi
+  [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+  local want="${wheels[*]}"
+  if [ "$(cat "$venv/installed" 2>/dev/null)" = "$want" ]; then echo "all Python packages are there"; return; fi
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${wheels[@]}"
+  echo "$want" > "$venv/installed"
+}
+
+configure() {
+  [ ! -x /usr/local/cuda/bin/nvcc ] || export PATH="$PATH:/usr/local/cuda/bin"
+  cmake --preset "$preset" -DPython3_EXECUTABLE="$(command -v python3)" | grep -E 'annudf:|[Ww]arning|[Ee]rror' || true
+  test -f "$build/build.ninja"
+}
+
+compile() { cmake --build "$build" -j "$jobs" -- --quiet "$@"; }

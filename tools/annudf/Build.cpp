@@ -1,0 +1,99 @@
+//===- Build.cpp - annudf build and annudf extend -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include <cstdio>
+
+using namespace annudf;
+using namespace annudf::tool;
+
+namespace {
+struct BuildArguments {
+  std::string base, index, output, metric = "l2";
+  runtime::IndexParams params;
+  int64_t rows = 0;
+  bool asF32 = false, quiet = false;
+};
+} // namespace
+
+static void report(const runtime::Index &index, const std::string &path, double ms) {
+  std::printf("%s: %lld rows x %d dims %s, %u lists, %.2f s\n", path.c_str(),
+              static_cast<long long>(index.size()), index.dims(), toString(index.element()),
+              index.nLists(), ms / 1e3);
+}
+
+static void runBuild(BuildArguments arguments) {
+  for (annudf_coarse metric :
+       {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
+    if (arguments.metric == toString(metric))
+      arguments.params.metric = metric;
+  InterruptGuard guard;
+  auto start = std::chrono::steady_clock::now();
+  runtime::Matrix base = loadVectors(arguments.base, arguments.rows, arguments.asF32);
+  runtime::Progress progress = progressBar(arguments.quiet);
+  runtime::Index index = runtime::Index::build(arguments.params, base.view(), progress);
+  index.save(arguments.output, progress);
+  if (!arguments.quiet)
+    report(index, arguments.output, msSince(start));
+}
+
+static void runExtend(const BuildArguments &arguments) {
+  InterruptGuard guard;
+  auto start = std::chrono::steady_clock::now();
+  runtime::Index index = runtime::Index::load(arguments.index);
+  runtime::Matrix rows = loadVectors(arguments.base, arguments.rows, arguments.asF32);
+  runtime::Progress progress = progressBar(arguments.quiet);
+  index.extend(rows.view(), nullptr, progress);
+  const std::string &output = arguments.output.empty() ? arguments.index : arguments.output;
+  index.save(output, progress);
+  if (!arguments.quiet)
+    report(index, output, msSince(start));
+}
+
+static void addInput(CLI::App *command, BuildArguments &arguments) {
+  command
+      ->add_option("--base", arguments.base,
+                   "Vectors: .fbin, .hbin (f16), .i8bin, .u8bin or 2-D .npy")
+      ->required();
+  command->add_option("--rows", arguments.rows, "Only the first N rows")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--as-f32", arguments.asF32, "Convert the vectors to float32");
+  command->add_flag("-q,--quiet", arguments.quiet, "Print errors only");
+}
+
+void tool::addBuildCommand(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("build", "Build an IVF-Flat index from vectors");
+  auto arguments = std::make_shared<BuildArguments>();
+  runtime::IndexParams &params = arguments->params;
+  addInput(command, *arguments);
+  command->add_option("--lists", params.nLists, "Lists (clusters)", true)
+      ->check(CLI::PositiveNumber);
+  command->add_option("--metric", arguments->metric, "What k-means clusters by", true)
+      ->check(CLI::IsMember({"l2", "inner_product", "cosine"}));
+  command->add_option("--kmeans-iterations", params.kmeansIterations, "Iterations of k-means", true);
+  command
+      ->add_option("--kmeans-trainset-fraction", params.kmeansTrainsetFraction,
+                   "Part of the rows k-means trains on", true)
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--seed", params.seed, "Seed of k-means", true);
+  command->add_option("--threads", params.threads, "Threads, 0 for all cores", true)
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("-o,--output", arguments->output, "Index to write")->required();
+  command->callback([arguments] { runBuild(*arguments); });
+}
+
+void tool::addExtendCommand(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("extend", "Add vectors to an index");
+  auto arguments = std::make_shared<BuildArguments>();
+  command->add_option("--index", arguments->index, "Index to extend")->required();
+  addInput(command, *arguments);
+  command->add_option("-o,--output", arguments->output,
+                      "Index to write (default: replaces --index)");
+  command->callback([arguments] { runExtend(*arguments); });
+}

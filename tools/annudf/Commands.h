@@ -1,0 +1,60 @@
+//===- Commands.h - Subcommands of annudf -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TOOLS_COMMANDS_H
+#define ANNUDF_TOOLS_COMMANDS_H
+
+#include "annudf/artifact/Artifact.h"
+#include "annudf/runtime/Index.h"
+#include "annudf/runtime/Search.h"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace annudf::tool {
+
+/// Each adds one subcommand whose callback does the work or throws annudf::Error.
+void addCompileCommand(CLI::App &app);
+void addInspectCommand(CLI::App &app);
+void addBuildCommand(CLI::App &app);
+void addExtendCommand(CLI::App &app);
+void addSearchCommand(CLI::App &app);
+void addDoctorCommand(CLI::App &app);
+
+std::string versionText();
+
+/// From construction on: Ctrl-C asks running work to stop (a second one ends the
+/// process at once).
+class InterruptGuard {
+public:
+  InterruptGuard();
+  ~InterruptGuard();
+  static bool requested();
+  /// \throws Error(Interrupted)
+  static void check();
+};
+
+/// Draws a bar on stderr when that is a terminal, one line a stage otherwise.
+runtime::Progress progressBar(bool quiet);
+
+/// Milliseconds since `start`.
+double msSince(std::chrono::steady_clock::time_point start);
+
+/// Vectors of a file: the first `rows` of them if that is not 0, as float32 if asked.
+runtime::Matrix loadVectors(const std::string &path, int64_t rows, bool asF32);
+
+/// `path` is an artifact or `.mlir` source, which is compiled. `forGpu`: LTO-IR is
+/// needed, else host bitcode.
+runtime::Metric loadMetric(const std::string &path, bool forGpu, double *compileMs);
+
+} // namespace annudf::tool
+
+#endif // ANNUDF_TOOLS_COMMANDS_H

@@ -1,0 +1,129 @@
+//===- Common.cpp - What the subcommands share -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#ifdef ANNUDF_HAVE_COMPILER
+#include "annudf/compiler/Compiler.h"
+#endif
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+using namespace annudf;
+using namespace annudf::tool;
+
+std::string tool::versionText() {
+  std::string text = "annudf " ANNUDF_VERSION ", ABI " ANNUDF_ABI_ID " " +
+                     std::to_string(ANNUDF_ABI_MAJOR) + "." + std::to_string(ANNUDF_ABI_MINOR);
+#ifdef ANNUDF_HAVE_COMPILER
+  text += ", LLVM " ANNUDF_LLVM_VERSION;
+#else
+  text += ", built without compiler";
+#endif
+  return text;
+}
+
+static std::atomic<bool> interrupted{false};
+static struct sigaction previousAction;
+
+static void onInterrupt(int) {
+  // The second Ctrl-C is for users who will not wait.
+  if (interrupted.exchange(true))
+    sigaction(SIGINT, &previousAction, nullptr), raise(SIGINT);
+}
+
+InterruptGuard::InterruptGuard() {
+  struct sigaction action;
+  std::memset(&action, 0, sizeof action);
+  action.sa_handler = onInterrupt;
+  sigaction(SIGINT, &action, &previousAction);
+}
+InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &previousAction, nullptr); }
+bool InterruptGuard::requested() { return interrupted; }
+void InterruptGuard::check() {
+  if (requested())
+    throw Error(ErrorKind::Interrupted, "interrupted; nothing was written");
+}
+
+double tool::msSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+runtime::Progress tool::progressBar(bool quiet) {
+  const bool terminal = isatty(STDERR_FILENO);
+  auto last = std::make_shared<std::string>();
+  return [=](const char *stage, double done) {
+    if (!quiet && terminal) {
+      constexpr int width = 32;
+      int filled = static_cast<int>(done * width);
+      std::fprintf(stderr, "\r%-22s [%.*s%*s] %3.0f%%%s", stage, filled,
+                   "################################", width - filled, "", done * 100,
+                   done >= 1 ? "\n" : "");
+    } else if (!quiet && *last != stage) {
+      std::fprintf(stderr, "%s ...\n", stage);
+    }
+    *last = stage;
+    return !InterruptGuard::requested();
+  };
+}
+
+runtime::Matrix tool::loadVectors(const std::string &path, int64_t rows, bool asF32) {
+  runtime::Matrix matrix = runtime::readMatrix(path);
+  if (rows > matrix.rows)
+    throw Error(ErrorKind::Input, path + ": has " + std::to_string(matrix.rows) +
+                                      " rows, --rows asks for " + std::to_string(rows));
+  if (rows > 0) {
+    matrix.rows = rows;
+    matrix.storage.resize(static_cast<size_t>(rows) * matrix.dims * elementSize(matrix.element));
+  }
+  if (!asF32 || matrix.element == ANNUDF_ELEMENT_F32)
+    return matrix;
+  runtime::Matrix wide;
+  wide.rows = matrix.rows, wide.dims = matrix.dims, wide.element = ANNUDF_ELEMENT_F32;
+  wide.storage.resize(static_cast<size_t>(wide.rows) * wide.dims * sizeof(float));
+  auto *out = reinterpret_cast<float *>(wide.storage.data());
+  const runtime::MatrixView view = matrix.view();
+  for (int64_t row = 0; row < wide.rows; ++row)
+    for (int32_t dim = 0; dim < wide.dims; ++dim)
+      *out++ = runtime::coordinate(view, row, dim);
+  return wide;
+}
+
+static bool hasEnding(const std::string &path, const char *ending) {
+  return path.size() >= std::strlen(ending) &&
+         path.compare(path.size() - std::strlen(ending), std::string::npos, ending) == 0;
+}
+
+runtime::Metric tool::loadMetric(const std::string &path, bool forGpu, double *compileMs) {
+  if (!hasEnding(path, ".mlir") && !hasEnding(path, ".mlirbc"))
+    return runtime::Metric::fromFile(path);
+#ifdef ANNUDF_HAVE_COMPILER
+  CompileOptions options;
+  options.ltoIr = forGpu;
+  options.hostBitcode = !forGpu;
+  // LTO-IR of the oldest family links for every newer GPU.
+  options.archs = {"sm_75"};
+  CompileTimings timings;
+  std::vector<std::string> warnings;
+  runtime::Metric metric = runtime::Metric::fromArtifact(
+      compileMetricFile(path, options, &warnings, &timings), path);
+  for (const std::string &warning : warnings)
+    std::fprintf(stderr, "annudf: warning: %s\n", warning.c_str());
+  *compileMs = timings.total;
+  return metric;
+#else
+  throw Error(ErrorKind::Environment,
+              path + ": this annudf was built without the compiler; compile the metric elsewhere "
+                     "with 'annudf compile' and pass the .annudf file");
+#endif
+}

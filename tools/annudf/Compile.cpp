@@ -1,0 +1,94 @@
+//===- Compile.cpp - annudf compile and annudf inspect -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#ifdef ANNUDF_HAVE_COMPILER
+#include "annudf/compiler/Compiler.h"
+#endif
+
+#include <cstdio>
+
+using namespace annudf;
+
+#ifdef ANNUDF_HAVE_COMPILER
+namespace {
+struct CompileArguments {
+  std::string input, output, metric, inlineCaptures;
+  std::vector<std::string> archs;
+  bool noHost = false, quiet = false;
+};
+} // namespace
+
+static std::string defaultOutput(const std::string &input) {
+  size_t slash = input.find_last_of('/'), dot = input.find_last_of('.');
+  bool hasDot = dot != std::string::npos && (slash == std::string::npos || dot > slash + 1);
+  return (hasDot ? input.substr(0, dot) : input) + ".annudf";
+}
+
+static void runCompile(const CompileArguments &arguments) {
+  CompileOptions options;
+  options.archs = arguments.archs;
+  options.hostBitcode = !arguments.noHost;
+  options.metricName = arguments.metric;
+  options.inlineCaptures = arguments.inlineCaptures;
+  CompileTimings timings;
+  std::vector<std::string> warnings;
+  Artifact artifact = compileMetricFile(arguments.input, options, &warnings, &timings);
+  for (const std::string &warning : warnings)
+    std::fprintf(stderr, "annudf: warning: %s\n", warning.c_str());
+  std::string output =
+      arguments.output.empty() ? defaultOutput(arguments.input) : arguments.output;
+  writeArtifact(artifact, output);
+  if (!arguments.quiet)
+    std::printf("%s: metric %s, %zu payloads, %.1f ms (libNVVM %.1f ms, host %.1f ms)\n",
+                output.c_str(), artifact.manifest.name.c_str(), artifact.payloads.size(),
+                timings.total, timings.libnvvm, timings.host);
+}
+#endif
+
+void tool::addCompileCommand(CLI::App &app) {
+  CLI::App *command =
+      app.add_subcommand("compile", "Compile a metric (.mlir) to an artifact (.annudf)");
+#ifdef ANNUDF_HAVE_COMPILER
+  auto arguments = std::make_shared<CompileArguments>();
+  command->add_option("input", arguments->input, "Metric as MLIR text or bytecode")->required();
+  command->add_option("-o,--output", arguments->output,
+                      "Artifact to write (default: the input with ending .annudf)");
+  command
+      ->add_option("--arch", arguments->archs,
+                   "GPU architectures for LTO-IR, e.g. sm_90,sm_100 (default: all that are "
+                   "supported; none, with a warning, if there is no libNVVM)")
+      ->delimiter(',');
+  command->add_option("--metric", arguments->metric, "Which metric, if the file holds several");
+  command->add_option("--inline-captures", arguments->inlineCaptures,
+                      "Options of the pass annudf-inline-captures, e.g. \"dims=128\"");
+  command->add_flag("--no-host", arguments->noHost, "Leave out the code for the CPU");
+  command->add_flag("-q,--quiet", arguments->quiet, "Print errors and warnings only");
+  command->callback([arguments] { runCompile(*arguments); });
+#else
+  command->allow_extras();
+  command->callback([] {
+    throw Error(ErrorKind::Environment, "this annudf was built without the compiler "
+                                        "(ANNUDF_BUILD_COMPILER=OFF); compile elsewhere");
+  });
+#endif
+}
+
+void tool::addInspectCommand(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("inspect", "Show what an artifact holds");
+  auto path = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("artifact", *path, "Artifact (.annudf)")->required();
+  command->add_flag("--json", *json, "The manifest as JSON, for programs");
+  command->callback([path, json] {
+    Artifact artifact = readArtifact(*path);
+    std::string text = *json ? manifestToJson(artifact) : manifestToText(artifact, *path);
+    std::printf("%s%s", text.c_str(), !text.empty() && text.back() == '\n' ? "" : "\n");
+  });
+}

@@ -1,0 +1,176 @@
+//===- Search.cpp - annudf search -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+using namespace annudf;
+using namespace annudf::tool;
+
+namespace {
+struct SearchArguments {
+  std::string index, queries, metric, device = "cpu", truth, output;
+  std::vector<std::string> captures;
+  runtime::SearchParams params;
+  int k = 10, threads = 0, gpu = 0, repeat = 1, show = 5;
+  int64_t rows = 0;
+  bool asF32 = false, stats = false, allowNonFinite = false, quiet = false;
+};
+
+struct Results {
+  int64_t rows = 0;
+  int k = 0;
+  std::vector<int64_t> ids;
+  std::vector<float> distances;
+};
+} // namespace
+
+/// Queries given to a backend at once; Ctrl-C is heard in between.
+static constexpr int64_t kBatch = 10000;
+
+static std::map<std::string, runtime::NumericArray>
+readCaptures(const std::vector<std::string> &pairs) {
+  std::map<std::string, runtime::NumericArray> values;
+  for (const std::string &pair : pairs) {
+    size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
+      throw Error(ErrorKind::Usage, "--capture " + pair + ": expected NAME=FILE or NAME=NUMBER");
+    std::string name = pair.substr(0, equals);
+    if (!values.emplace(name, runtime::readCapture(pair.substr(equals + 1))).second)
+      throw Error(ErrorKind::Usage, "--capture " + pair + ": " + name + " is given twice");
+  }
+  return values;
+}
+
+/// Mean share of the true k nearest among the k found, by id.
+static double recall(const std::string &path, const Results &results) {
+  int64_t rows = 0;
+  int32_t columns = 0;
+  std::vector<int32_t> truth = runtime::readIds(path, rows, columns);
+  if (rows < results.rows || columns < results.k)
+    throw Error(ErrorKind::Input, path + ": has " + std::to_string(rows) + " x " +
+                                      std::to_string(columns) + " ids, recall@" +
+                                      std::to_string(results.k) + " of " +
+                                      std::to_string(results.rows) + " queries needs more");
+  int64_t hits = 0;
+  for (int64_t row = 0; row < results.rows; ++row) {
+    const int32_t *expected = truth.data() + row * columns;
+    const std::set<int64_t> wanted(expected, expected + results.k);
+    const int64_t *found = results.ids.data() + row * results.k;
+    hits += std::count_if(found, found + results.k,
+                          [&](int64_t id) { return wanted.count(id) != 0; });
+  }
+  return static_cast<double>(hits) / static_cast<double>(results.rows * results.k);
+}
+
+static void show(const Results &results, int queries, int columns) {
+  columns = std::min(columns, results.k);
+  for (int64_t row = 0; row < std::min<int64_t>(queries, results.rows); ++row) {
+    std::printf("query %lld:", static_cast<long long>(row));
+    for (int i = 0; i < columns; ++i)
+      std::printf("  %lld (%g)", static_cast<long long>(results.ids[row * results.k + i]),
+                  results.distances[row * results.k + i]);
+    std::printf("\n");
+  }
+}
+
+static void runSearch(const SearchArguments &arguments) {
+  InterruptGuard guard;
+  const bool onGpu = arguments.device == "cuda";
+  auto start = std::chrono::steady_clock::now();
+  // A missing device is told before minutes go into loading and compiling.
+  std::unique_ptr<runtime::Backend> backend =
+      onGpu ? runtime::makeCudaBackend(arguments.gpu) : runtime::makeCpuBackend(arguments.threads);
+  double compileMs = 0;
+  runtime::Metric metric = loadMetric(arguments.metric, onGpu, &compileMs);
+  runtime::Index index = runtime::Index::load(arguments.index);
+  runtime::Matrix queries = loadVectors(arguments.queries, arguments.rows, arguments.asF32);
+  runtime::checkSearch(index, metric, queries.view(), arguments.k, arguments.params);
+  runtime::BoundCaptures captures =
+      runtime::BoundCaptures::bind(metric.artifact.manifest, index.dims(),
+                                   readCaptures(arguments.captures), arguments.allowNonFinite);
+  const double loadMs = msSince(start) - compileMs;
+
+  Results results{queries.rows, arguments.k, {}, {}};
+  results.ids.resize(static_cast<size_t>(queries.rows) * arguments.k);
+  results.distances.resize(results.ids.size());
+  const size_t rowBytes = static_cast<size_t>(queries.dims) * elementSize(queries.element);
+  runtime::SearchStats total;
+  std::vector<double> searchMs;
+  for (int repeat = 0; repeat < arguments.repeat; ++repeat) {
+    double ms = 0;
+    for (int64_t first = 0; first < queries.rows; first += kBatch) {
+      InterruptGuard::check();
+      runtime::MatrixView batch = queries.view();
+      batch.data = queries.storage.data() + first * rowBytes;
+      batch.rows = std::min(kBatch, queries.rows - first);
+      runtime::SearchStats stats;
+      backend->search(index, metric, captures, batch, arguments.k, arguments.params,
+                      results.ids.data() + first * arguments.k,
+                      results.distances.data() + first * arguments.k, &stats);
+      total.linkMs += stats.linkMs, total.links += stats.links, total.uploadMs += stats.uploadMs;
+      ms += stats.searchMs;
+    }
+    searchMs.push_back(ms);
+  }
+  InterruptGuard::check();
+  if (!arguments.output.empty()) {
+    runtime::writeIds(arguments.output + ".ibin", results.ids.data(), results.rows, results.k);
+    runtime::writeDistances(arguments.output + ".fbin", results.distances.data(), results.rows,
+                            results.k);
+  }
+  if (!arguments.quiet)
+    show(results, arguments.show, 10);
+  if (!arguments.truth.empty())
+    std::printf("recall@%d %.4f\n", arguments.k, recall(arguments.truth, results));
+  if (!arguments.stats)
+    return;
+  std::sort(searchMs.begin(), searchMs.end());
+  const double median = searchMs[searchMs.size() / 2];
+  std::printf("device   %s\n", backend->describe().c_str());
+  std::printf("load     %.1f ms\ncompile  %.1f ms\nlink     %.1f ms (%d link%s)\nupload   %.1f ms\n",
+              loadMs, compileMs, total.linkMs, total.links, total.links == 1 ? "" : "s",
+              total.uploadMs);
+  std::printf("search   %.3f ms for %lld queries, %.0f queries/s (median of %zu)\n", median,
+              static_cast<long long>(results.rows), results.rows / median * 1e3, searchMs.size());
+}
+
+void tool::addSearchCommand(CLI::App &app) {
+  CLI::App *command =
+      app.add_subcommand("search", "Find the nearest neighbours of queries with a metric");
+  auto arguments = std::make_shared<SearchArguments>();
+  command->add_option("--index", arguments->index, "Index made by 'annudf build'")->required();
+  command->add_option("--queries", arguments->queries, "Vectors, of the index's type")->required();
+  command->add_option("--metric", arguments->metric, "Artifact (.annudf) or source (.mlir)")
+      ->required();
+  command->add_option("--capture", arguments->captures,
+                      "NAME=FILE (.npy, .fbin, .ibin) or NAME=NUMBER, once for each capture");
+  command->add_option("-k", arguments->k, "Neighbours of a query, up to 1024", true);
+  command->add_option("--probes", arguments->params.nProbes, "Lists to scan for a query", true);
+  command->add_option("--device", arguments->device, "Where to search", true)
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  command->add_option("--gpu", arguments->gpu, "Number of the GPU", true);
+  command->add_option("--threads", arguments->threads, "CPU threads, 0 for all cores", true)
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--rows", arguments->rows, "Only the first N queries")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--as-f32", arguments->asF32, "Convert the queries to float32");
+  command->add_option("--truth", arguments->truth, "True neighbours (.ibin): prints recall@k");
+  command->add_option("-o,--output", arguments->output, "Write PREFIX.ibin and PREFIX.fbin");
+  command->add_option("--show", arguments->show, "Queries whose neighbours are printed", true);
+  command->add_option("--repeat", arguments->repeat, "Search so many times; times are medians", true)
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--stats", arguments->stats, "Print what compile, link and search took");
+  command->add_flag("--allow-non-finite", arguments->allowNonFinite,
+                    "Accept infinities and NaN in captures");
+  command->add_flag("-q,--quiet", arguments->quiet, "Do not print neighbours");
+  command->callback([arguments] { runSearch(*arguments); });
+}
