@@ -56,7 +56,8 @@ public:
   /// Trains centers and adds every row with ids 0..rows-1.
   /// \throws Error(Input) on an empty base, rows < nLists, non-finite coordinates.
   static Index build(const IndexParams &params, const MatrixView &base, const Progress &progress = {});
-  /// Adds rows; ids continue from size() unless given.
+  /// Adds rows; ids continue from size() unless given. Given ids are >= 0; that they are
+  /// unique is the caller's business. On any error the index is as before.
   void extend(const MatrixView &rows, const int64_t *ids = nullptr, const Progress &progress = {});
 
   /// One file, written to a temporary and renamed; checked (digest too) before use.
@@ -83,6 +84,7 @@ private:
   std::vector<float> centers_;
   std::vector<List> lists_;
   uint64_t generation_ = 0;
+  int threads_ = 0; ///< For extend(); as IndexParams::threads.
 };
 
 /// 32-bit words of a row of `dims` coordinates, padded to 16 bytes.

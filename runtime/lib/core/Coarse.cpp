@@ -1,0 +1,174 @@
+//===- Coarse.cpp - Ranking the lists of an index for a query ---*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/Coarse.h"
+
+#include "CoarseKernel.h"
+#include "Elements.h"
+#include "annudf/artifact/Error.h"
+#include "annudf/runtime/Index.h"
+#include "annudf/runtime/Parallel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace annudf::runtime {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+/// Rows whose keys are kept at a time, so that they stay in the second-level cache.
+constexpr int64_t kRows = 32;
+
+std::shared_ptr<float> alignedFloats(size_t count) {
+  constexpr std::align_val_t alignment{64};
+  auto *memory = static_cast<float *>(::operator new(count * sizeof(float), alignment));
+  return std::shared_ptr<float>(memory, [](float *p) { ::operator delete(p, alignment); });
+}
+
+using Candidate = std::pair<float, uint32_t>; ///< Key and list; compares as the order wants.
+
+/// Picks the `wanted` smallest of the first `count` keys. Most keys fail one compare with
+/// the worst of the best so far, which is renewed each time the candidates fill up.
+void pickSmallest(const float *keys, uint32_t count, uint32_t wanted,
+                  std::vector<Candidate> &candidates, uint32_t *out) {
+  const size_t capacity = std::max<size_t>(2 * size_t(wanted), wanted + 32);
+  candidates.clear();
+  float threshold = kInfinity;
+  bool full = false; // Before the first cut everything is a candidate, inf and NaN too.
+  uint32_t i = 0;
+  auto take = [&](uint32_t list) {
+    const float key = keys[list];
+    candidates.emplace_back(key < kInfinity ? key : kInfinity, list);
+    if (candidates.size() < capacity)
+      return;
+    std::nth_element(candidates.begin(), candidates.begin() + wanted - 1, candidates.end());
+    candidates.resize(wanted);
+    threshold = candidates.back().first;
+    full = true;
+  };
+  for (; i < count && !full; ++i)
+    take(i);
+  constexpr uint32_t kStep = 16;
+  for (; i + kStep <= count; i += kStep) {
+    // Lists come in order, so an equal key is a later list and loses: `<` suffices.
+    unsigned any = 0;
+    for (uint32_t j = 0; j < kStep; ++j)
+      any |= keys[i + j] < threshold;
+    if (any)
+      for (uint32_t j = 0; j < kStep; ++j)
+        if (keys[i + j] < threshold)
+          take(i + j);
+  }
+  for (; i < count; ++i)
+    if (keys[i] < threshold)
+      take(i);
+  std::partial_sort(candidates.begin(), candidates.begin() + wanted, candidates.end());
+  for (uint32_t j = 0; j < wanted; ++j)
+    out[j] = candidates[j].second;
+}
+
+} // namespace
+
+CoarseRanker::CoarseRanker(const float *centers, uint32_t nLists, int32_t dims,
+                           annudf_coarse metric, annudf_order order)
+    : nLists_(nLists), dims_(dims), panels_((int64_t(nLists) + kPanel - 1) / kPanel) {
+  const size_t factorCount = static_cast<size_t>(panels_) * kPanel * dims;
+  const auto memory = alignedFloats(factorCount + static_cast<size_t>(stride()));
+  float *factors = memory.get(), *biases = factors + factorCount;
+  std::fill(factors, biases, 0.0f);
+  std::fill(biases, biases + stride(), kInfinity);
+  // Smallest key is best: the order's sign goes into the center.
+  const double sign = order == ANNUDF_ORDER_MIN ? 1 : -1;
+  for (uint32_t c = 0; c < nLists; ++c) {
+    const float *center = centers + int64_t(c) * dims;
+    double norm = 0;
+    for (int32_t d = 0; d < dims; ++d)
+      norm += double(center[d]) * center[d];
+    double scale = 0, bias = 0;
+    switch (metric) {
+    case ANNUDF_COARSE_L2: // |q|^2 is the same for all lists and left out.
+      scale = -2 * sign, bias = sign * norm;
+      break;
+    case ANNUDF_COARSE_INNER_PRODUCT:
+      scale = sign;
+      break;
+    case ANNUDF_COARSE_COSINE: // 1 - cos; a center of length 0 has cos 0. |q| > 0 changes no rank.
+      scale = norm > 0 ? -sign / std::sqrt(norm) : 0;
+      break;
+    }
+    float *column = factors + int64_t(c) / kPanel * kPanel * dims + c % kPanel;
+    for (int32_t d = 0; d < dims; ++d)
+      column[int64_t(d) * kPanel] = static_cast<float>(scale * center[d]);
+    biases[c] = static_cast<float>(bias);
+  }
+  factors_ = memory;
+}
+
+CoarseRanker::CoarseRanker(const Index &index, annudf_coarse metric, annudf_order order)
+    : CoarseRanker(index.centers().data(), index.nLists(), index.dims(), metric, order) {}
+
+void CoarseRanker::keys(const float *rows, int64_t count, float *out) const {
+  coarseKeys({rows, count, dims_, panels_, factors_.get(), biases(), out});
+}
+
+namespace {
+
+/// Scratch of one worker of rank() and assign().
+struct Scratch {
+  std::vector<float> rows, keys;
+  std::vector<Candidate> candidates;
+};
+
+} // namespace
+
+void CoarseRanker::rank(const MatrixView &queries, uint32_t nProbes, uint32_t *probes,
+                        int threads) const {
+  if (queries.dims != dims_ || nProbes == 0 || nProbes > nLists_)
+    throw Error(ErrorKind::Usage, "coarse ranking of " + std::to_string(nProbes) + " among " +
+                                      std::to_string(nLists_) + " lists, queries of " +
+                                      std::to_string(queries.dims) + " dims against " +
+                                      std::to_string(dims_));
+  std::vector<Scratch> scratch(static_cast<size_t>(resolveThreads(threads)));
+  parallelFor(threads, (queries.rows + kRows - 1) / kRows, [&](int64_t task, int worker) {
+    const int64_t begin = task * kRows, end = std::min(begin + kRows, queries.rows);
+    Scratch &s = scratch[static_cast<size_t>(worker)];
+    s.rows.resize(static_cast<size_t>((end - begin) * dims_));
+    s.keys.resize(static_cast<size_t>((end - begin) * stride()));
+    convertRows(queries, begin, end, s.rows.data());
+    keys(s.rows.data(), end - begin, s.keys.data());
+    for (int64_t q = begin; q < end; ++q)
+      pickSmallest(s.keys.data() + (q - begin) * stride(), nLists_, nProbes, s.candidates,
+                   probes + q * nProbes);
+  });
+}
+
+void CoarseRanker::assign(const MatrixView &rows, uint32_t *lists, int threads) const {
+  if (rows.dims != dims_)
+    throw Error(ErrorKind::Usage, "rows of " + std::to_string(rows.dims) +
+                                      " dims against centers of " + std::to_string(dims_));
+  std::vector<Scratch> scratch(static_cast<size_t>(resolveThreads(threads)));
+  constexpr int64_t kTask = 8 * kRows;
+  parallelFor(threads, (rows.rows + kTask - 1) / kTask, [&](int64_t task, int worker) {
+    Scratch &s = scratch[static_cast<size_t>(worker)];
+    s.rows.resize(static_cast<size_t>(kRows * dims_));
+    s.keys.resize(static_cast<size_t>(kRows * stride()));
+    const int64_t taskEnd = std::min((task + 1) * kTask, rows.rows);
+    for (int64_t begin = task * kTask; begin < taskEnd; begin += kRows) {
+      const int64_t end = std::min(begin + kRows, taskEnd);
+      convertRows(rows, begin, end, s.rows.data());
+      keys(s.rows.data(), end - begin, s.keys.data());
+      for (int64_t r = begin; r < end; ++r)
+        lists[r] = indexOfSmallest(s.keys.data() + (r - begin) * stride(), stride());
+    }
+  });
+}
+
+} // namespace annudf::runtime

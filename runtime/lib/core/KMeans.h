@@ -1,0 +1,43 @@
+//===- KMeans.h - Centers of an index ---------------------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
+#define ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
+
+#include "annudf/runtime/Index.h"
+
+namespace annudf::runtime {
+
+/// Calls `progress`; a false answer becomes Error(Interrupted).
+void report(const Progress &progress, const char *stage, double done);
+
+/// The metric by which rows find their list: inner product and cosine both take the
+/// largest inner product with centers of length 1.
+struct AssignBy {
+  annudf_coarse metric;
+  annudf_order order;
+  static AssignBy of(annudf_coarse metric) {
+    if (metric == ANNUDF_COARSE_L2)
+      return {ANNUDF_COARSE_L2, ANNUDF_ORDER_MIN};
+    return {ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_ORDER_MAX};
+  }
+};
+
+/// Rows the training uses of `rows`: the fraction asked for, at most 256 a list (more
+/// does not move the centers), at least 39 a list where there are as many.
+int64_t trainingRows(int64_t rows, const IndexParams &params);
+
+/// Lloyd's algorithm on a seeded sample. Empty lists are refilled by splitting large
+/// ones. The result depends on params and base, not on the number of threads.
+/// \returns nLists x dims.
+std::vector<float> trainCenters(const IndexParams &params, const MatrixView &base,
+                                const Progress &progress);
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
