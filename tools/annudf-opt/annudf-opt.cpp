@@ -7,20 +7,31 @@
 //===----------------------------------------------------------------------===//
 
 #include "annudf/Dialect/IR/Annudf.h"
+#include "annudf/Dialect/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CommandLine.h"
+
+static void printVersion(llvm::raw_ostream &os) {
+  os << "annudf-opt " ANNUDF_VERSION "\nLLVM " LLVM_VERSION_STRING "\n";
+}
 
 int main(int argc, char **argv) {
+  llvm::cl::SetVersionPrinter(printVersion);
   mlir::DialectRegistry registry;
   registry.insert<annudf::ir::AnnudfDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
+  mlir::func::registerInlinerExtension(registry);
   mlir::registerTransformsPasses();
+  annudf::registerTransformsPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "annudf metric optimizer\n", registry));
 }

@@ -230,9 +230,9 @@ static LogicalResult verifyHookShape(Operation *op, unsigned arguments, StringRe
   return success();
 }
 
-LogicalResult InitOp::verify() { return verifyHookShape(*this, 0, "()"); }
+LogicalResult InitOp::verifyRegions() { return verifyHookShape(*this, 0, "()"); }
 
-LogicalResult UpdateOp::verify() {
+LogicalResult UpdateOp::verifyRegions() {
   if (failed(verifyHookShape(*this, 3, "(acc, x, y)")))
     return failure();
   Block &block = getBody().front();
@@ -250,7 +250,7 @@ LogicalResult UpdateOp::verify() {
   return success();
 }
 
-LogicalResult FinalizeOp::verify() {
+LogicalResult FinalizeOp::verifyRegions() {
   if (failed(verifyHookShape(*this, 1, "(acc)")))
     return failure();
   Type yielded = getBody().front().getTerminator()->getOperand(0).getType();

@@ -24,6 +24,11 @@ void AnnudfDialect::registerTypes() {
       >();
 }
 
+Type CaptureType::getLoadType() const {
+  auto integer = dyn_cast<IntegerType>(getElementType());
+  return integer ? IntegerType::get(getContext(), integer.getWidth()) : getElementType();
+}
+
 std::string CaptureType::spellExtent(int64_t extent) {
   switch (extent) {
   case kDim:

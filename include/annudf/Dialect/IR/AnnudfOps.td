@@ -28,7 +28,8 @@ class Annudf_HookOp<string mnemonic, int minor>
                                   DeclareOpInterfaceMethods<Annudf_HookOpInterface>]> {
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
+  // After the ops of the body: only then is the terminator known to be well formed.
+  let hasRegionVerifier = 1;
 }
 
 def Annudf_MetricOp : Annudf_Op<"metric", 0, [
@@ -185,13 +186,14 @@ def Annudf_IndexOp : Annudf_Op<"index", 0, [
 }
 
 def Annudf_LoadOp : Annudf_Op<"load", 0, [
-    Pure, TypesMatchWith<"result is the capture's element type", "capture", "result",
-                         "::llvm::cast<CaptureType>($_self).getElementType()">]> {
+    Pure, TypesMatchWith<"result is the capture's element type, signless", "capture", "result",
+                         "::llvm::cast<CaptureType>($_self).getLoadType()">]> {
   let summary = "reads a capture";
   let description = [{
     One index an extent, none for a scalar. An index must be provably inside its
     extent: `annudf.index dim` for `dim`, a constant for a constant extent.
-    Captures never change during a search, so the op is pure.
+    Captures never change during a search, so the op is pure. An unsigned element
+    is read as the signless integer of its width, as `arith` has no other.
 
     Example:
 

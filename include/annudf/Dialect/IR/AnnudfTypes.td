@@ -36,6 +36,8 @@ def Annudf_CaptureType : TypeDef<Annudf_Dialect, "Capture">, Annudf_Since<0> {
     static constexpr int64_t kRow = -2;
     static constexpr int64_t kQuery = -3;
     bool isScalar() const { return getExtents().empty(); }
+    /// What annudf.load gives: the element type, an integer without its sign.
+    ::mlir::Type getLoadType() const;
     /// "dim", "row", "query" or the number.
     static std::string spellExtent(int64_t extent);
   }];

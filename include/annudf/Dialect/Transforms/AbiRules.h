@@ -1,0 +1,45 @@
+//===- AbiRules.h - The rules of annudf.accumulator.v1 -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rules behind annudf-verify-abi, for callers that hold a module and want no
+// pass manager, and the limits that docs/abi.md states. A lowering may rely on
+// whatever these rules refuse not to reach it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_DIALECT_TRANSFORMS_ABIRULES_H
+#define ANNUDF_DIALECT_TRANSFORMS_ABIRULES_H
+
+#include "annudf/Dialect/IR/Annudf.h"
+
+#include <cstdint>
+
+namespace annudf {
+
+/// Most iterations of one loop.
+inline constexpr int64_t kMaxTripCount = 4096;
+/// Most operations of one hook, its loops unrolled and its helpers inlined.
+inline constexpr int64_t kMaxUnrolledOps = 4096;
+
+/// What a verification looked at.
+struct AbiCounts {
+  int64_t metrics = 0;
+  int64_t ops = 0;         ///< In hooks and helpers.
+  int64_t maxUnrolled = 0; ///< Of the largest hook.
+};
+
+/// Checks every metric of `module`. Each broken rule is one diagnostic that starts
+/// with the rule's label.
+mlir::LogicalResult verifyAbi(mlir::ModuleOp module, AbiCounts *counts = nullptr);
+
+/// Names of all ops that a hook or helper may hold, sorted. A lowering has to know them all.
+llvm::ArrayRef<llvm::StringLiteral> allowedBodyOps();
+
+} // namespace annudf
+
+#endif // ANNUDF_DIALECT_TRANSFORMS_ABIRULES_H

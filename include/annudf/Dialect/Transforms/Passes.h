@@ -1,0 +1,30 @@
+//===- Passes.h - Passes on the annudf dialect -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_DIALECT_TRANSFORMS_PASSES_H
+#define ANNUDF_DIALECT_TRANSFORMS_PASSES_H
+
+#include "annudf/Dialect/IR/Annudf.h"
+
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+#include <string>
+
+namespace annudf {
+
+#define GEN_PASS_DECL
+#include "annudf/Dialect/Transforms/Passes.h.inc"
+
+/// registerTransformsPasses() makes them known to a tool's command line.
+#define GEN_PASS_REGISTRATION
+#include "annudf/Dialect/Transforms/Passes.h.inc"
+
+} // namespace annudf
+
+#endif // ANNUDF_DIALECT_TRANSFORMS_PASSES_H

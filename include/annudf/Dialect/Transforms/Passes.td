@@ -1,0 +1,100 @@
+//===- Passes.td - Passes on the annudf dialect -*- tablegen -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TRANSFORMS_PASSES_TD
+#define ANNUDF_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyABIPass : Pass<"annudf-verify-abi", "::mlir::ModuleOp"> {
+  let summary = "checks that every metric keeps the ABI, so that it is safe to run";
+  let description = [{
+    Accepted means safe, on a CPU and on a GPU: loads stay inside their captures,
+    loops end, no operation traps or computes poison, nothing is written, called
+    or allocated but the value a hook yields. Every refusal names its rule, as
+    numbered in `docs/abi.md`, and says what to do instead. Nothing is changed.
+
+    Example:
+
+    ```mlir
+    annudf.metric @l1 order(min) coarse(l2) elements(f32) {
+      annudf.init {
+        %0 = arith.constant 0.0 : f32
+        annudf.yield %0 : f32
+      }
+      annudf.update (%acc: f32, %x: f32, %y: f32) {
+        %d = arith.subf %x, %y : f32
+        %a = math.absf %d : f32
+        %r = arith.addf %acc, %a : f32
+        annudf.yield %r : f32
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"annudf.accumulator.v1\"",
+           "ABI to verify against; annudf.accumulator.v1 is the only one">
+  ];
+  let statistics = [
+    Statistic<"numMetrics", "num-metrics", "Number of metrics verified">,
+    Statistic<"numOps", "num-ops", "Number of operations checked in hooks and helpers">,
+    Statistic<"maxUnrolled", "max-unrolled",
+              "Operations of the largest hook, loops unrolled and helpers inlined">
+  ];
+}
+
+def InlineCapturesPass : Pass<"annudf-inline-captures", "::mlir::ModuleOp"> {
+  let summary = "bakes capture values and the number of dimensions into metrics";
+  let description = [{
+    Sets the value of the captures that `values` names and `dims` on the metric.
+    Loads of a scalar, or of an array whose entries are all equal, become a
+    constant and the capture goes away; other arrays stay as constant tables. With
+    `dims` known, `annudf.index dims` becomes a constant. What is left without a
+    value keeps its order, which numbers the slots of the ABI.
+
+    `values` is written as a dictionary attribute: names, and a typed number or a
+    dense array for each, `{p = 3.0 : f32, w = dense<[1.0, 2.0]> : tensor<2xf32>}`.
+
+    Example, with `--annudf-inline-captures="dims=2 values={p = 3.0 : f32}"`:
+
+    ```mlir
+    annudf.metric @power order(min) coarse(l2) elements(f32) {
+      %p = annudf.capture "p" : !annudf.capture<f32>
+      annudf.init {
+        %0 = arith.constant 0.0 : f32
+        annudf.yield %0 : f32
+      }
+      annudf.update (%acc: f32, %x: f32, %y: f32) {
+        %e = annudf.load %p[] : !annudf.capture<f32>
+        %d = arith.subf %x, %y : f32
+        %a = math.absf %d : f32
+        %t = math.powf %a, %e : f32
+        %r = arith.addf %acc, %t : f32
+        annudf.yield %r : f32
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"values", "values", "std::string", /*default=*/"\"\"",
+           "Values by capture name, as a dictionary attribute in braces">,
+    Option<"dims", "dims", "int64_t", /*default=*/"0",
+           "Number of dimensions to specialise for; 0 leaves it open">,
+    Option<"maxArray", "max-array", "int64_t", /*default=*/"64",
+           "Most entries an array may have to be baked in">
+  ];
+  let statistics = [
+    Statistic<"numBaked", "num-baked", "Number of captures given a value">,
+    Statistic<"numErased", "num-erased", "Number of captures left without a use and erased">,
+    Statistic<"numLoads", "num-loads", "Number of loads replaced by a constant">,
+    Statistic<"numDims", "num-dims", "Number of annudf.index dims replaced by a constant">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+#endif // ANNUDF_TRANSFORMS_PASSES_TD

@@ -1,0 +1,219 @@
+//===- BodyRules.cpp - What hooks and helpers may hold -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Rules.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+#include <algorithm>
+#include <array>
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::ir;
+
+// Sorted. An op gets in when both lowerings have it, it is total (or a rule below
+// makes it so) and every scalar type that [B2] allows works, or [B3] excludes it.
+static constexpr llvm::StringLiteral kAllowedOps[] = {
+    "annudf.index",     "annudf.load",      "annudf.yield",    "arith.addf",
+    "arith.addi",       "arith.andi",       "arith.bitcast",   "arith.cmpf",
+    "arith.cmpi",       "arith.constant",   "arith.divf",      "arith.divsi",
+    "arith.divui",      "arith.extf",       "arith.extsi",     "arith.extui",
+    "arith.fptosi",     "arith.fptoui",     "arith.index_cast", "arith.index_castui",
+    "arith.maximumf",   "arith.maxnumf",    "arith.maxsi",     "arith.maxui",
+    "arith.minimumf",   "arith.minnumf",    "arith.minsi",     "arith.minui",
+    "arith.mulf",       "arith.muli",       "arith.negf",      "arith.ori",
+    "arith.remf",       "arith.remsi",      "arith.remui",     "arith.select",
+    "arith.shli",       "arith.shrsi",      "arith.shrui",     "arith.sitofp",
+    "arith.subf",       "arith.subi",       "arith.truncf",    "arith.trunci",
+    "arith.uitofp",     "arith.xori",       "func.call",       "func.return",
+    "math.absf",        "math.absi",        "math.acos",       "math.acosh",
+    "math.asin",        "math.asinh",       "math.atan",       "math.atan2",
+    "math.atanh",       "math.cbrt",        "math.ceil",       "math.copysign",
+    "math.cos",         "math.cosh",        "math.ctlz",       "math.ctpop",
+    "math.cttz",        "math.erf",         "math.exp",        "math.exp2",
+    "math.expm1",       "math.floor",       "math.fma",        "math.isfinite",
+    "math.isinf",       "math.isnan",       "math.log",        "math.log10",
+    "math.log1p",       "math.log2",        "math.powf",       "math.round",
+    "math.roundeven",   "math.rsqrt",       "math.sin",        "math.sinh",
+    "math.sqrt",        "math.tan",         "math.tanh",       "math.trunc",
+    "scf.for",          "scf.if",           "scf.yield"};
+
+ArrayRef<llvm::StringLiteral> annudf::allowedBodyOps() { return kAllowedOps; }
+
+static LogicalResult verifyAllowed(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  if (!std::binary_search(std::begin(kAllowedOps), std::end(kAllowedOps), name))
+    return op->emitOpError() << "[B1] is not allowed in a body; write it with the scalar ops of "
+                                "arith and math, scf.if, scf.for, calls of private helpers, and "
+                                "annudf.index, load and yield";
+  return success();
+}
+
+static bool isAllowedType(Type type) {
+  return type.isF16() || type.isF32() || type.isF64() || type.isIndex() ||
+         type.isSignlessInteger(1) || type.isSignlessInteger(8) || type.isSignlessInteger(16) ||
+         type.isSignlessInteger(32) || type.isSignlessInteger(64);
+}
+
+static LogicalResult verifyTypes(Operation *op) {
+  auto check = [op](Type type) -> LogicalResult {
+    if (isAllowedType(type))
+      return success();
+    return op->emitOpError() << "[B2] has a value of type " << type
+                             << "; use f16, f32, f64, i1, i8, i16, i32, i64 or index";
+  };
+  for (Type type : op->getResultTypes())
+    if (failed(check(type)))
+      return failure();
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Type type : block.getArgumentTypes())
+        if (failed(check(type)))
+          return failure();
+  return success();
+}
+
+/// Functions of `math` on f16 would be computed in f32 on one backend and refused by
+/// another, so the author says where the rounding happens.
+static LogicalResult verifyMathWidth(Operation *op) {
+  if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+      isa<math::AbsFOp, math::CopySignOp, math::FmaOp>(op))
+    return success();
+  for (Type type : op->getOperandTypes())
+    if (type.isF16())
+      return op->emitOpError() << "[B3] is not defined for f16 in 1.0; widen with arith.extf, "
+                                  "and narrow the result with arith.truncf";
+  return success();
+}
+
+static LogicalResult verifyDivision(Operation *op) {
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
+    return success();
+  APInt divisor;
+  if (!matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero())
+    return op->emitOpError() << "[B4] may divide by zero, which stops the process on a CPU; "
+                                "divide by a constant other than 0, or in floating point";
+  if (isa<arith::DivSIOp, arith::RemSIOp>(op) && divisor.isAllOnes())
+    return op->emitOpError() << "[B5] divides by -1, which overflows for the smallest integer; "
+                                "subtract from 0 instead";
+  return success();
+}
+
+static LogicalResult verifyShift(Operation *op) {
+  if (!isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op))
+    return success();
+  Type type = op->getResult(0).getType();
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  APInt amount;
+  if (!matchPattern(op->getOperand(1), m_ConstantInt(&amount)) || amount.uge(width))
+    return op->emitOpError() << "[B6] may shift " << type << " by " << width
+                             << " or more bits, which has no value; shift by a constant from 0 to "
+                             << width - 1;
+  return success();
+}
+
+/// Flags promise something about values that nobody checks; a broken promise is poison.
+static LogicalResult verifyFlags(Operation *op) {
+  if (auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op))
+    if (flags.hasNoSignedWrap() || flags.hasNoUnsignedWrap())
+      return op->emitOpError() << "[B7] promises not to overflow; drop overflow<nsw, nuw>, "
+                                  "integers wrap around";
+  if (op->getAttr("isExact"))
+    return op->emitOpError() << "[B8] promises an exact result; drop exact";
+  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
+    if (arith::FastMathFlagsAttr flags = fast.getFastMathFlagsAttr())
+      if (arith::bitEnumContainsAny(flags.getValue(), arith::FastMathFlags::nnan |
+                                                          arith::FastMathFlags::ninf))
+        return op->emitOpError() << "[B9] promises that no NaN or infinity occurs; drop nnan, ninf "
+                                    "and fast, and keep reassoc, nsz, arcp, contract or afn";
+  return success();
+}
+
+static LogicalResult verifyConversion(Operation *op) {
+  if (isa<arith::FPToSIOp, arith::FPToUIOp>(op) && op->getResult(0).getType().isInteger(1))
+    return op->emitOpError() << "[B10] converts to i1; compare with arith.cmpf instead";
+  if (auto truncate = dyn_cast<arith::TruncFOp>(op))
+    if (truncate.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
+        arith::RoundingMode::to_nearest_even)
+      return op->emitOpError() << "[B11] rounds "
+                               << arith::stringifyRoundingMode(*truncate.getRoundingmode())
+                               << "; only to_nearest_even is the same on every device, so drop it";
+  return success();
+}
+
+/// A lowering copies attributes that it does not know, and LLVM might.
+static LogicalResult verifyAttributes(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    return op->emitOpError() << "[B12] carries attribute '" << attribute.getName().getValue()
+                             << "', which has no meaning in a body; drop it";
+  return success();
+}
+
+static LogicalResult verifyCall(Operation *op) {
+  auto call = dyn_cast<func::CallOp>(op);
+  if (!call)
+    return success();
+  for (NamedAttribute attribute : call->getAttrs())
+    if (attribute.getName() != call.getCalleeAttrName())
+      return call.emitOpError() << "[F8] carries attribute '" << attribute.getName().getValue()
+                                << "', which has no meaning for a call; drop it";
+  return success();
+}
+
+/// Index and load belong to the hook, whose arguments they stand for.
+static LogicalResult verifyScanOps(Operation *op, HookOpInterface hook) {
+  if (isa<IndexOp, LoadOp>(op) && !hook)
+    return op->emitOpError() << "[F7] cannot stand in a helper; pass its result as an argument";
+  if (auto index = dyn_cast<IndexOp>(op))
+    if (index.getKind() == IndexKind::Dim && !hook.hasDimIndex())
+      return op->emitOpError() << "[H8] dim has no meaning in annudf." << hook.getHookName()
+                               << "; read it in annudf.update";
+  auto load = dyn_cast<LoadOp>(op);
+  if (!load)
+    return success();
+  for (auto [extent, index] :
+       llvm::zip(load.getCapture().getType().getExtents(), load.getIndices())) {
+    auto source = index.getDefiningOp<IndexOp>();
+    if (extent == CaptureType::kDim && (!source || source.getKind() != IndexKind::Dim))
+      return op->emitOpError() << "[L2] index of extent dim is not provably inside it; use the "
+                                  "result of annudf.index dim";
+  }
+  return success();
+}
+
+static LogicalResult verifyOp(Operation *op, HookOpInterface hook) {
+  if (failed(verifyAllowed(op)) || failed(verifyScanOps(op, hook)) || failed(verifyTypes(op)) ||
+      failed(verifyMathWidth(op)) || failed(verifyDivision(op)) || failed(verifyShift(op)) ||
+      failed(verifyFlags(op)) || failed(verifyConversion(op)) || failed(verifyCall(op)) ||
+      failed(verifyAttributes(op)))
+    return failure();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return rules::verifyLoop(loop);
+  return success();
+}
+
+LogicalResult rules::verifyBody(Operation *root, AbiCounts &counts) {
+  auto hook = dyn_cast<HookOpInterface>(root);
+  LogicalResult result = hook ? verifyAttributes(root) : success();
+  if (failed(verifyTypes(root)))
+    result = failure();
+  // Ops below a refused op say nothing new.
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == root)
+      return WalkResult::advance();
+    ++counts.ops;
+    if (succeeded(verifyOp(op, hook)))
+      return WalkResult::advance();
+    result = failure();
+    return WalkResult::skip();
+  });
+  return result;
+}

@@ -1,0 +1,43 @@
+//===- Rules.h - Parts of annudf-verify-abi -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each function checks a group of rules of docs/abi.md, reports every broken one as
+// a diagnostic, and fails if there was any.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_LIB_DIALECT_TRANSFORMS_RULES_H
+#define ANNUDF_LIB_DIALECT_TRANSFORMS_RULES_H
+
+#include "annudf/Dialect/Transforms/AbiRules.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace annudf::rules {
+
+/// [B...]: every op below `root` (a hook or a helper), and every type there.
+mlir::LogicalResult verifyBody(mlir::Operation *root, AbiCounts &counts);
+/// [S...]: what a loop runs over.
+mlir::LogicalResult verifyLoop(mlir::scf::ForOp loop);
+/// [F...]: a helper's name, shape and attributes.
+mlir::LogicalResult verifyHelper(mlir::func::FuncOp helper);
+/// [F4]: helpers of `module` must not reach themselves.
+mlir::LogicalResult verifyNoRecursion(mlir::ModuleOp module);
+/// [S5]: unrolled size of every hook. Bodies, loops and the call graph must have been
+/// accepted before.
+mlir::LogicalResult verifySize(mlir::ModuleOp module, AbiCounts &counts);
+
+/// Iterations of a loop that verifyLoop accepted.
+int64_t tripCount(mlir::scf::ForOp loop);
+/// [a-zA-Z_][a-zA-Z0-9_]*: what libNVVM takes as a symbol and a command line as a name.
+bool isIdentifier(llvm::StringRef name);
+
+} // namespace annudf::rules
+
+#endif // ANNUDF_LIB_DIALECT_TRANSFORMS_RULES_H

@@ -1,0 +1,184 @@
+//===- VerifyABI.cpp - Does a metric keep the ABI? -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Rules.h"
+
+#include "annudf/Dialect/Transforms/Passes.h"
+#include "annudf/abi/annudf_abi.h"
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::ir;
+
+namespace annudf {
+#define GEN_PASS_DEF_VERIFYABIPASS
+#include "annudf/Dialect/Transforms/Passes.h.inc"
+} // namespace annudf
+
+bool rules::isIdentifier(StringRef name) {
+  auto isWordStart = [](char c) { return llvm::isAlpha(c) || c == '_'; };
+  auto isWord = [&](char c) { return isWordStart(c) || llvm::isDigit(c); };
+  return !name.empty() && isWordStart(name.front()) && llvm::all_of(name, isWord);
+}
+
+//===----------------------------------------------------------------------===//
+// Module
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyModule(ModuleOp module) {
+  LogicalResult result = success();
+  // A data layout or target on the module would change what the bodies mean.
+  for (NamedAttribute attribute : module->getDiscardableAttrs()) {
+    module.emitOpError() << "[T1] carries attribute '" << attribute.getName().getValue()
+                         << "', which could change what the metrics mean; drop it";
+    result = failure();
+  }
+  bool any = false;
+  for (Operation &op : *module.getBody()) {
+    any |= isa<MetricOp>(op);
+    if (isa<MetricOp, func::FuncOp>(op))
+      continue;
+    op.emitOpError() << "[T2] cannot stand beside a metric; a module holds metrics and private "
+                        "helpers (func.func) only";
+    result = failure();
+  }
+  if (!any) {
+    module.emitOpError() << "[T3] holds no annudf.metric; write one";
+    result = failure();
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+LogicalResult rules::verifyHelper(func::FuncOp helper) {
+  if (!helper.isPrivate())
+    return helper.emitOpError() << "[F1] is public, but only metrics leave a module; write "
+                                   "func.func private";
+  if (helper.isExternal())
+    return helper.emitOpError() << "[F2] has no body, and nothing outside the module can be "
+                                   "called; define it";
+  if (!helper.getBody().hasOneBlock())
+    return helper.emitOpError() << "[F3] has " << helper.getBody().getBlocks().size()
+                                << " blocks; write branches with scf.if and loops with scf.for";
+  for (NamedAttribute attribute : helper->getAttrs()) {
+    StringRef name = attribute.getName();
+    if (name != helper.getSymNameAttrName() && name != helper.getFunctionTypeAttrName() &&
+        name != helper.getSymVisibilityAttrName())
+      return helper.emitOpError() << "[F5] carries attribute '" << name
+                                  << "', which has no meaning for a helper; drop it";
+  }
+  StringRef name = helper.getSymName();
+  if (!isIdentifier(name) || name.starts_with("annudf") || name.starts_with("__"))
+    return helper.emitOpError() << "[F6] has a name that a device compiler refuses or keeps for "
+                                   "itself; use letters, digits and _, not beginning with a "
+                                   "digit, annudf or __";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Metrics and captures
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyCapture(CaptureOp capture) {
+  if (!rules::isIdentifier(capture.getName()))
+    return capture.emitOpError() << "[C7] name \"" << capture.getName()
+                                 << "\" cannot be given on a command line; use letters, digits "
+                                    "and _, not beginning with a digit";
+  CaptureType type = capture.getType();
+  if (type.getExtents().size() > 1)
+    return capture.emitOpError() << "[C8] has " << type.getExtents().size()
+                                 << " extents, which is not in 1.0; use a scalar or one extent dim";
+  for (int64_t extent : type.getExtents())
+    if (extent != CaptureType::kDim)
+      return capture.emitOpError() << "[C9] extent " << CaptureType::spellExtent(extent)
+                                   << " is not in 1.0; use a scalar or extent dim";
+  Type element = type.getElementType();
+  if (!element.isF32() && !element.isF64() && !element.isSignlessInteger(32) &&
+      !element.isUnsignedInteger(32))
+    return capture.emitOpError() << "[C10] element type " << element
+                                 << " is not in 1.0; use f32, f64, i32 or ui32";
+  return success();
+}
+
+static LogicalResult verifyElements(MetricOp metric) {
+  bool isFloat = isa<FloatType>(metric.getComputeType());
+  for (auto element : metric.getElements().getAsRange<ElementAttr>())
+    if (!isFloat && (element.getValue() == Element::F32 || element.getValue() == Element::F16))
+      return metric.emitOpError() << "[M13] accepts element type "
+                                  << stringifyEnum(element.getValue())
+                                  << ", but annudf.update takes its coordinates as "
+                                  << metric.getComputeType()
+                                  << "; take them as f32 or list only i8 and u8";
+  return success();
+}
+
+static LogicalResult verifyMetric(MetricOp metric, AbiCounts &counts) {
+  LogicalResult result = success();
+  auto check = [&](LogicalResult part) {
+    if (failed(part))
+      result = failure();
+  };
+  ++counts.metrics;
+  if (!rules::isIdentifier(metric.getSymName())) {
+    metric.emitOpError() << "[M12] has a name that a device compiler refuses; use letters, digits "
+                            "and _, not beginning with a digit";
+    result = failure();
+  }
+  check(verifyElements(metric));
+  SmallVector<CaptureOp> captures = metric.getCaptures();
+  for (CaptureOp capture : captures)
+    check(verifyCapture(capture));
+  size_t bound = llvm::count_if(captures, [](CaptureOp capture) { return !capture.getValue(); });
+  if (bound > ANNUDF_MAX_CAPTURES) {
+    metric.emitOpError() << "[M14] binds " << bound << " captures, more than "
+                         << ANNUDF_MAX_CAPTURES << "; bake some in with annudf-inline-captures";
+    result = failure();
+  }
+  for (auto hook : metric.getBody().getOps<HookOpInterface>())
+    check(rules::verifyBody(hook, counts));
+  return result;
+}
+
+LogicalResult annudf::verifyAbi(ModuleOp module, AbiCounts *counts) {
+  AbiCounts local;
+  AbiCounts &total = counts ? *counts : local;
+  bool ok = succeeded(verifyModule(module));
+  for (auto helper : module.getOps<func::FuncOp>())
+    ok &= succeeded(rules::verifyHelper(helper)) && succeeded(rules::verifyBody(helper, total));
+  for (auto metric : module.getOps<MetricOp>())
+    ok &= succeeded(verifyMetric(metric, total));
+  ok = ok && succeeded(rules::verifyNoRecursion(module)) &&
+       succeeded(rules::verifySize(module, total));
+  return success(ok);
+}
+
+namespace {
+struct VerifyABIPass : annudf::impl::VerifyABIPassBase<VerifyABIPass> {
+  using VerifyABIPassBase::VerifyABIPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    markAllAnalysesPreserved();
+    if (target != ANNUDF_ABI_ID) {
+      module.emitOpError() << "[T4] cannot be verified against '" << target
+                           << "'; the ABIs known are: " ANNUDF_ABI_ID;
+      return signalPassFailure();
+    }
+    AbiCounts counts;
+    LogicalResult result = annudf::verifyAbi(module, &counts);
+    numMetrics += counts.metrics;
+    numOps += counts.ops;
+    maxUnrolled.updateMax(counts.maxUnrolled);
+    if (failed(result))
+      signalPassFailure();
+  }
+};
+} // namespace
