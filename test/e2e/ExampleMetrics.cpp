@@ -1,0 +1,91 @@
+//===- ExampleMetrics.cpp - What the example metrics mean, in float64 -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "e2e/ExampleMetrics.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+using namespace annudf::test;
+
+/// Sums `term` over the dimensions.
+template <typename Term> static Distance sum(const Vector &q, const Vector &b, Term term) {
+  Distance out;
+  for (size_t i = 0; i < q.size(); ++i) {
+    double t = term(i, q[i], b[i]);
+    out.value += t, out.magnitude += std::fabs(t);
+  }
+  return out;
+}
+
+const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
+  static const std::vector<ExampleMetric> metrics = [] {
+    std::vector<ExampleMetric> list;
+    ExampleMetric l2{"l2"};
+    l2.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
+      return sum(q, b, [](size_t, double x, double y) { return (x - y) * (x - y); });
+    };
+    list.push_back(l2);
+    ExampleMetric weighted{"weighted_l2"};
+    weighted.needsWeights = true;
+    weighted.exactOnIntegers = false;
+    weighted.distance = [](const Vector &q, const Vector &b, const Vector &w, double) {
+      return sum(q, b, [&](size_t i, double x, double y) { return w[i] * (x - y) * (x - y); });
+    };
+    list.push_back(weighted);
+    ExampleMetric l1{"l1"};
+    l1.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
+      return sum(q, b, [](size_t, double x, double y) { return std::fabs(x - y); });
+    };
+    list.push_back(l1);
+    ExampleMetric chebyshev{"chebyshev"};
+    chebyshev.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
+      Distance out{-HUGE_VAL, 0};
+      for (size_t i = 0; i < q.size(); ++i)
+        out.value = std::max(out.value, std::fabs(q[i] - b[i]));
+      out.magnitude = out.value;
+      return out;
+    };
+    list.push_back(chebyshev);
+    ExampleMetric product{"inner_product"};
+    product.largestFirst = true;
+    product.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
+      return sum(q, b, [](size_t, double x, double y) { return x * y; });
+    };
+    list.push_back(product);
+    ExampleMetric hamming{"hamming"};
+    hamming.bytesOnly = true;
+    hamming.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
+      return sum(q, b, [](size_t, double x, double y) {
+        return double(std::popcount(unsigned(x) ^ unsigned(y)));
+      });
+    };
+    list.push_back(hamming);
+    ExampleMetric minkowski{"minkowski"};
+    minkowski.needsOrder = true;
+    minkowski.exactOnIntegers = false;
+    minkowski.distance = [](const Vector &q, const Vector &b, const Vector &, double p) {
+      Distance out =
+          sum(q, b, [&](size_t, double x, double y) { return std::pow(std::fabs(x - y), p); });
+      out.value = out.magnitude = std::pow(out.value, 1 / p);
+      return out;
+    };
+    list.push_back(minkowski);
+    return list;
+  }();
+  return metrics;
+}
+
+double annudf::test::decodeHalf(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  const double sign = bits >> 15 ? -1 : 1;
+  if (exponent == 31)
+    return mantissa ? NAN : sign * HUGE_VAL;
+  return sign * (exponent ? std::ldexp(1024 + mantissa, exponent - 25) : std::ldexp(mantissa, -24));
+}

@@ -1,0 +1,51 @@
+//===- ExampleMetrics.h - What the example metrics mean, in float64 -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The formulas of docs/examples/metrics, written once more in plain C++ on
+// decoded coordinates. They share no code with compiler, kernels or runtime.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TEST_E2E_EXAMPLEMETRICS_H
+#define ANNUDF_TEST_E2E_EXAMPLEMETRICS_H
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace annudf::test {
+
+using Vector = std::vector<double>;
+
+/// A distance and the sum of its terms' magnitudes: what rounding errors scale with.
+struct Distance {
+  double value = 0;
+  double magnitude = 0;
+};
+
+struct ExampleMetric {
+  std::string name; ///< Of the file in docs/examples/metrics.
+  bool largestFirst = false;
+  bool bytesOnly = false; ///< Accepts u8 alone.
+  /// On 8-bit vectors every intermediate value is an integer below 2^24.
+  bool exactOnIntegers = true;
+  bool needsWeights = false;
+  bool needsOrder = false; ///< Minkowski's p.
+  std::function<Distance(const Vector &query, const Vector &row, const Vector &weights, double p)>
+      distance;
+};
+
+const std::vector<ExampleMetric> &exampleMetrics();
+
+/// An IEEE half from its bits.
+double decodeHalf(uint16_t bits);
+
+} // namespace annudf::test
+
+#endif // ANNUDF_TEST_E2E_EXAMPLEMETRICS_H
