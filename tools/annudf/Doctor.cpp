@@ -1,0 +1,80 @@
+//===- Doctor.cpp - annudf doctor -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include "annudf/runtime/Doctor.h"
+
+#ifdef ANNUDF_HAVE_COMPILER
+#include "annudf/compiler/Compiler.h"
+#endif
+
+#include <cstdio>
+#include <cstdlib>
+
+using namespace annudf;
+
+static runtime::Finding inspectCompiler() {
+#ifdef ANNUDF_HAVE_COMPILER
+  return {"LLVM and MLIR", true, ANNUDF_LLVM_VERSION, "compiling metrics"};
+#else
+  return {"LLVM and MLIR", false, "this annudf was built without the compiler",
+          "compiling metrics, search on the CPU"};
+#endif
+}
+
+static runtime::Finding inspectLibNvvm() {
+  runtime::Finding finding{"libNVVM", false, "", "LTO-IR and PTX for GPUs"};
+#ifdef ANNUDF_HAVE_COMPILER
+  std::string searched;
+  finding.detail = describeLibNvvm(&searched);
+  finding.found = !finding.detail.empty();
+  if (!finding.found)
+    finding.detail = "not found in: " + searched;
+#else
+  finding.detail = "not looked for, there is no compiler";
+#endif
+  return finding;
+}
+
+static runtime::Finding inspectCpu() {
+  runtime::Finding finding{"CPU backend", false, "", "search on the CPU"};
+  try {
+    finding.detail = runtime::makeCpuBackend()->describe();
+    finding.found = true;
+  } catch (const Error &error) {
+    finding.detail = error.what();
+  }
+  return finding;
+}
+
+/// annudf keeps linked kernels in memory only; the driver has a cache of its own.
+static runtime::Finding inspectCache() {
+  const char *off = std::getenv("CUDA_CACHE_DISABLE"), *path = std::getenv("CUDA_CACHE_PATH"),
+             *home = std::getenv("HOME");
+  std::string folder = path ? path : std::string(home ? home : "~") + "/.nv/ComputeCache";
+  if (off && *off == '1')
+    return {"cache folder", false, "switched off (CUDA_CACHE_DISABLE=1)", "linked GPU kernels"};
+  return {"cache folder", true, folder + " (the CUDA driver's; annudf itself caches in memory)",
+          "linked GPU kernels"};
+}
+
+void tool::addDoctorCommand(CLI::App &app) {
+  CLI::App *command =
+      app.add_subcommand("doctor", "Show what was found on this machine, and what is missing for what");
+  command->callback([] {
+    std::printf("%s\n", versionText().c_str());
+    std::vector<runtime::Finding> findings = {inspectCompiler(), inspectCpu(), inspectLibNvvm()};
+    for (runtime::Finding &finding : runtime::inspectCuda())
+      findings.push_back(std::move(finding));
+    findings.push_back(inspectCache());
+    for (const runtime::Finding &finding : findings)
+      std::printf("%-8s %-14s %s  [%s]\n", finding.found ? "found" : "MISSING",
+                  finding.part.c_str(), finding.detail.c_str(), finding.usedFor.c_str());
+  });
+}
