@@ -1,0 +1,123 @@
+// Every op, type and attribute survives text, the generic form and bytecode.
+// RUN: annudf-opt %s | FileCheck %s
+// RUN: annudf-opt %s --mlir-print-op-generic | annudf-opt | FileCheck %s
+// RUN: annudf-opt %s --emit-bytecode | annudf-opt | FileCheck %s
+// RUN: annudf-opt %s --verify-roundtrip | FileCheck %s
+// RUN: annudf-opt %s > %t.1 && annudf-opt %t.1 > %t.2 && diff %t.1 %t.2
+// RUN: annudf-opt %s --mlir-print-op-generic | FileCheck %s --check-prefix=GENERIC
+
+// CHECK-LABEL: annudf.metric @every_op order(min) coarse(l2) elements(f32, f16, i8, u8) {
+// GENERIC: "annudf.metric"() <{coarse = #annudf.coarse<l2>
+// GENERIC-SAME: elements = [#annudf.element<f32>, #annudf.element<f16>, #annudf.element<i8>, #annudf.element<u8>]
+// GENERIC-SAME: order = #annudf.order<min>, sym_name = "every_op"}>
+annudf.metric @every_op order(min) coarse(l2) elements(f32, f16, i8, u8) {
+  // CHECK: %[[W:.*]] = annudf.capture "w" : !annudf.capture<dim x f32>
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  // CHECK: %[[P:.*]] = annudf.capture "p" = 3.000000e+00 : f32 : !annudf.capture<f32>
+  %p = annudf.capture "p" = 3.0 : f32 : !annudf.capture<f32>
+  // CHECK: annudf.init {
+  annudf.init {
+    // CHECK: %[[INF:.*]] = arith.constant 0xFF800000 : f32
+    %inf = arith.constant 0xFF800000 : f32
+    // CHECK: annudf.yield %[[INF]] : f32
+    annudf.yield %inf : f32
+  }
+  // CHECK: annudf.update (%[[ACC:.*]]: f32, %{{.*}}: f32, %{{.*}}: f32) {
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    // CHECK: %[[DIM:.*]] = annudf.index dim
+    // GENERIC: "annudf.index"() <{kind = #annudf.index_kind<dim>}> : () -> index
+    %dim = annudf.index dim
+    // CHECK: %[[DIMS:.*]] = annudf.index dims
+    %dims = annudf.index dims
+    // CHECK: annudf.load %[[W]][%[[DIM]]] : !annudf.capture<dim x f32>
+    %wd = annudf.load %w[%dim] : !annudf.capture<dim x f32>
+    // CHECK: annudf.load %[[P]][] : !annudf.capture<f32>
+    %pv = annudf.load %p[] : !annudf.capture<f32>
+    %t = arith.mulf %wd, %pv : f32
+    %r = arith.addf %acc, %t : f32
+    annudf.yield %r : f32
+  }
+  // CHECK: annudf.finalize (%{{.*}}: f32) {
+  annudf.finalize (%acc: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// CHECK-LABEL: annudf.metric @policies order(max) coarse(cosine max) elements(u8) accumulator(u32) dims(128) {
+annudf.metric @policies order(max) coarse(cosine max) elements(u8) accumulator(u32) dims(128) {
+  annudf.init {
+    %0 = arith.constant 0 : i32
+    annudf.yield %0 : i32
+  }
+  annudf.update (%acc: i32, %x: i32, %y: i32) {
+    annudf.yield %acc : i32
+  }
+}
+
+// CHECK-LABEL: annudf.metric @other_policies order(min) coarse(inner_product min) elements(i8) accumulator(i32) {
+annudf.metric @other_policies order(min) coarse(inner_product min) elements(i8) accumulator(i32) {
+  annudf.init {
+    %0 = arith.constant 0 : i32
+    annudf.yield %0 : i32
+  }
+  annudf.update (%acc: i32, %x: f32, %y: f32) {
+    annudf.yield %acc : i32
+  }
+}
+
+// CHECK-LABEL: annudf.metric @attributes order(min) coarse(l2) elements(f32) accumulator(f64) attributes {frontend.line = 7 : i64} {
+annudf.metric @attributes order(min) coarse(l2) elements(f32) accumulator(f64) attributes {frontend.line = 7 : i64} {
+  // CHECK: annudf.capture "a" {frontend.name = "alpha"} : !annudf.capture<f64>
+  %a = annudf.capture "a" {frontend.name = "alpha"} : !annudf.capture<f64>
+  // CHECK: annudf.init attributes {frontend.note} {
+  annudf.init attributes {frontend.note} {
+    %0 = arith.constant 0.0 : f64
+    annudf.yield %0 : f64
+  }
+  annudf.update (%acc: f64, %x: f64, %y: f64) {
+    annudf.yield %acc : f64
+  }
+  // CHECK: annudf.finalize (%{{.*}}: f64) {
+  annudf.finalize (%acc: f64) {
+    %0 = arith.truncf %acc : f64 to f32
+    annudf.yield %0 : f32
+  }
+}
+
+// Every extent and element type that the type can hold, accepted by 1.0 or not.
+// CHECK-LABEL: annudf.metric @types
+annudf.metric @types order(min) coarse(l2) elements(f16) dims(2) {
+  // CHECK: : !annudf.capture<row x f32>
+  %0 = annudf.capture "row" : !annudf.capture<row x f32>
+  // CHECK: : !annudf.capture<query x dim x f16>
+  %1 = annudf.capture "query" : !annudf.capture<query x dim x f16>
+  // CHECK: : !annudf.capture<16 x 16 x bf16>
+  %2 = annudf.capture "table" : !annudf.capture<16 x 16 x bf16>
+  // CHECK: : !annudf.capture<dim x i1>
+  %3 = annudf.capture "mask" : !annudf.capture<dim x i1>
+  // CHECK: : !annudf.capture<i8>
+  %4 = annudf.capture "i8" : !annudf.capture<i8>
+  // CHECK: : !annudf.capture<ui8>
+  %5 = annudf.capture "ui8" : !annudf.capture<ui8>
+  // CHECK: : !annudf.capture<si16>
+  %6 = annudf.capture "si16" : !annudf.capture<si16>
+  // CHECK: %[[U:.*]] = annudf.capture "ui32" : !annudf.capture<ui32>
+  %7 = annudf.capture "ui32" : !annudf.capture<ui32>
+  // CHECK: : !annudf.capture<i64>
+  %8 = annudf.capture "i64" : !annudf.capture<i64>
+  // CHECK: = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32> : !annudf.capture<dim x f32>
+  %9 = annudf.capture "baked" = dense<[1.0, 2.0]> : tensor<2xf32> : !annudf.capture<dim x f32>
+  annudf.init {
+    // An unsigned element is read without its sign.
+    // CHECK: annudf.load %[[U]][] : !annudf.capture<ui32>
+    // GENERIC: "annudf.load"(%{{.*}}) : (!annudf.capture<ui32>) -> i32
+    %u = annudf.load %7[] : !annudf.capture<ui32>
+    annudf.yield %u : i32
+  }
+  annudf.update (%acc: i32, %x: f32, %y: f32) {
+    // CHECK: annudf.load %{{.*}}[%{{.*}}, %{{.*}}] : !annudf.capture<16 x 16 x bf16>
+    %c = arith.constant 3 : index
+    %v = annudf.load %2[%c, %c] : !annudf.capture<16 x 16 x bf16>
+    annudf.yield %acc : i32
+  }
+}
