@@ -15,10 +15,10 @@
 #include "annudf/runtime/Parallel.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <new>
-#include <utility>
 
 namespace annudf::runtime {
 namespace {
@@ -33,46 +33,66 @@ std::shared_ptr<float> alignedFloats(size_t count) {
   return std::shared_ptr<float>(memory, [](float *p) { ::operator delete(p, alignment); });
 }
 
-using Candidate = std::pair<float, uint32_t>; ///< Key and list; compares as the order wants.
+/// Key and list in one integer that compares as (key, list) does.
+using Candidate = uint64_t;
 
-/// Picks the `wanted` smallest of the first `count` keys. Most keys fail one compare with
-/// the worst of the best so far, which is renewed each time the candidates fill up.
-void pickSmallest(const float *keys, uint32_t count, uint32_t wanted,
-                  std::vector<Candidate> &candidates, uint32_t *out) {
-  const size_t capacity = std::max<size_t>(2 * size_t(wanted), wanted + 32);
-  candidates.clear();
-  float threshold = kInfinity;
-  bool full = false; // Before the first cut everything is a candidate, inf and NaN too.
+Candidate candidateOf(float key, uint32_t list) {
+  // NaN counts as the worst key; adding zero makes -0 and +0 one key.
+  const auto bits = std::bit_cast<uint32_t>(key < kInfinity ? key + 0.0f : kInfinity);
+  const uint32_t ordered = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+  return Candidate(ordered) << 32 | list;
+}
+
+/// The lists that may be among the `wanted` best.
+struct Shortlist {
+  std::vector<uint32_t> lists;
+  std::vector<Candidate> candidates;
+};
+
+/// A key that at least `wanted` of the keys do not exceed: the wanted-th smallest of the
+/// minima of kGroups groups. No branch depends on a key.
+constexpr uint32_t kGroups = 64;
+float upperBound(const float *keys, uint32_t count, uint32_t wanted) {
+  float least[kGroups];
+  std::fill(std::begin(least), std::end(least), kInfinity);
   uint32_t i = 0;
-  auto take = [&](uint32_t list) {
-    const float key = keys[list];
-    candidates.emplace_back(key < kInfinity ? key : kInfinity, list);
-    if (candidates.size() < capacity)
-      return;
-    std::nth_element(candidates.begin(), candidates.begin() + wanted - 1, candidates.end());
-    candidates.resize(wanted);
-    threshold = candidates.back().first;
-    full = true;
-  };
-  for (; i < count && !full; ++i)
-    take(i);
-  constexpr uint32_t kStep = 16;
-  for (; i + kStep <= count; i += kStep) {
-    // Lists come in order, so an equal key is a later list and loses: `<` suffices.
-    unsigned any = 0;
-    for (uint32_t j = 0; j < kStep; ++j)
-      any |= keys[i + j] < threshold;
-    if (any)
-      for (uint32_t j = 0; j < kStep; ++j)
-        if (keys[i + j] < threshold)
-          take(i + j);
+  for (; i + kGroups <= count; i += kGroups)
+    for (uint32_t j = 0; j < kGroups; ++j)
+      least[j] = keys[i + j] < least[j] ? keys[i + j] : least[j];
+  for (uint32_t j = 0; i + j < count; ++j)
+    least[j] = keys[i + j] < least[j] ? keys[i + j] : least[j];
+  float bound = kInfinity;
+  for (uint32_t j = 0; j < kGroups; ++j) {
+    int notAbove = 0;
+    for (uint32_t k = 0; k < kGroups; ++k)
+      notAbove += least[k] <= least[j];
+    if (notAbove >= int(wanted) && least[j] < bound)
+      bound = least[j];
   }
-  for (; i < count; ++i)
-    if (keys[i] < threshold)
-      take(i);
-  std::partial_sort(candidates.begin(), candidates.begin() + wanted, candidates.end());
+  return bound;
+}
+
+/// Picks the `wanted` smallest of the first `count` keys. Sorting dominated the coarse
+/// stage once; with a bound found first, only a few more keys than wanted are sorted.
+void pickSmallest(const float *keys, uint32_t count, uint32_t wanted, Shortlist &memory,
+                  uint32_t *out) {
+  const float bound = wanted <= kGroups / 2 ? upperBound(keys, count, wanted) : kInfinity;
+  memory.lists.resize(count);
+  uint32_t *lists = memory.lists.data(), found = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    lists[found] = i;
+    found += !(keys[i] > bound); // NaN stays in, so that there are always enough.
+  }
+  std::vector<Candidate> &candidates = memory.candidates;
+  candidates.resize(found);
+  for (uint32_t i = 0; i < found; ++i)
+    candidates[i] = candidateOf(keys[lists[i]], lists[i]);
+  if (found > 2 * wanted)
+    std::nth_element(candidates.begin(), candidates.begin() + wanted, candidates.end());
+  std::sort(candidates.begin(),
+            found > 2 * wanted ? candidates.begin() + wanted : candidates.end());
   for (uint32_t j = 0; j < wanted; ++j)
-    out[j] = candidates[j].second;
+    out[j] = static_cast<uint32_t>(candidates[j]);
 }
 
 } // namespace
@@ -124,7 +144,7 @@ namespace {
 /// Scratch of one worker of rank() and assign().
 struct Scratch {
   std::vector<float> rows, keys;
-  std::vector<Candidate> candidates;
+  Shortlist shortlist;
 };
 
 } // namespace
@@ -145,7 +165,7 @@ void CoarseRanker::rank(const MatrixView &queries, uint32_t nProbes, uint32_t *p
     convertRows(queries, begin, end, s.rows.data());
     keys(s.rows.data(), end - begin, s.keys.data());
     for (int64_t q = begin; q < end; ++q)
-      pickSmallest(s.keys.data() + (q - begin) * stride(), nLists_, nProbes, s.candidates,
+      pickSmallest(s.keys.data() + (q - begin) * stride(), nLists_, nProbes, s.shortlist,
                    probes + q * nProbes);
   });
 }
