@@ -1,0 +1,83 @@
+//===- ScanArgs.h - What the host passes to the search kernels ----*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Read by the host compiler and by nvcc, so only fixed-width fields. All pointers
+// are device addresses. Shapes: Q queries of a batch, P probes a query, L lists, G
+// groups of 32 rows in the index, S groups reserved for a query in the workspace.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_KERNELS_CUDA_SCANARGS_H
+#define ANNUDF_KERNELS_CUDA_SCANARGS_H
+
+#include "annudf/abi/annudf_abi.h"
+
+/// Queries that the tiled scan serves with one read of a row.
+#define ANNUDF_TILE_QUERIES 8
+/// Threads of a scan block: 4 warps, each on its own group of 32 rows.
+#define ANNUDF_SCAN_THREADS 128
+/// Order-preserving key of "no row here": padding, NaN. Sorts after every distance.
+#define ANNUDF_KEY_NONE 0xFFFFFFFFu
+
+/// The lists on the device. Rows are stored as chunks of 16 bytes: chunk c of row r
+/// of group g is uint4 number (g * chunks + c) * 32 + r, so that a warp, one lane a
+/// row, reads 512 consecutive bytes.
+struct annudf_device_index {
+  uint64_t rows;      ///< const uint4 *, G * chunks * 32.
+  uint64_t ids;       ///< const int64_t *, G * 32; -1 in padding.
+  uint64_t listGroup; ///< const uint32_t *, L + 1: first group of each list.
+  uint64_t listSize;  ///< const uint32_t *, L: rows.
+  uint64_t centers;   ///< const float *, L * centerStride, zero-padded.
+  uint64_t norms;     ///< const float *, L: |center|.
+  uint32_t nLists, chunks, dims, centerStride;
+};
+
+/// Buffers of one batch. Keys are order-preserving: smaller is better, whatever the
+/// metric's order.
+struct annudf_workspace {
+  uint64_t coarse;     ///< uint32_t *, Q * L: keys of the coarse stage.
+  uint64_t probes;     ///< uint32_t *, Q * P: lists to scan, ascending.
+  uint64_t probeGroup; ///< uint32_t *, Q * P: where a probe's groups start in S.
+  uint64_t groupCount; ///< uint32_t *, Q: groups of a query's probes together.
+  uint64_t rank;       ///< uint32_t *, Q * P: place of a pair among its list's pairs; 0: no tiles.
+  uint64_t listPairs;  ///< uint32_t *, L: pairs of a list; zero between searches.
+  uint64_t pairStart;  ///< uint32_t *, L + 1: prefix sum of listPairs.
+  uint64_t tileStart;  ///< uint32_t *, L + 1: prefix sum of tiles; the last entry counts them.
+  uint64_t pairs;      ///< uint32_t *, Q * P: pairs (query * P + probe) sorted by list.
+  uint64_t tiles;      ///< uint2 *: first entry of `pairs`, number of entries.
+  uint64_t keys;       ///< uint32_t *, Q * S * 32: key of every row scanned.
+  uint64_t minima;     ///< uint32_t *, Q * S: best key of every group.
+  uint32_t stride;     ///< S.
+  uint32_t nProbes;    ///< P.
+};
+
+struct annudf_queries {
+  uint64_t data;     ///< Q rows of dims elements, contiguous, any alignment.
+  uint32_t rowBytes; ///< dims * bytes of an element.
+  uint32_t count;    ///< Q.
+  uint32_t element;  ///< enum annudf_element.
+  int32_t base;      ///< Index of the first query in the caller's batch.
+};
+
+struct annudf_scan_args {
+  annudf_device_index index;
+  annudf_workspace work;
+  annudf_queries queries;
+  annudf_slots slots;
+};
+
+struct annudf_finish_args {
+  annudf_device_index index;
+  annudf_workspace work;
+  uint64_t outIds;       ///< int64_t *, Q * k.
+  uint64_t outDistances; ///< float *, Q * k.
+  uint32_t k;
+  uint32_t order; ///< enum annudf_order.
+};
+
+#endif // ANNUDF_KERNELS_CUDA_SCANARGS_H

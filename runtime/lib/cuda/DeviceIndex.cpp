@@ -1,0 +1,101 @@
+//===- DeviceIndex.cpp - An index in device memory ------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceIndex.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace annudf::runtime::cuda {
+
+namespace {
+
+template <class T>
+std::unique_ptr<Buffer> upload(const std::shared_ptr<const Context> &context, const std::vector<T> &values) {
+  auto buffer = std::make_unique<Buffer>(context, values.size() * sizeof(T));
+  if (!values.empty())
+    ANNUDF_CUDA(cuMemcpyHtoD, buffer->device(), values.data(), values.size() * sizeof(T));
+  return buffer;
+}
+
+} // namespace
+
+DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> context, const Module &search) {
+  const auto start = std::chrono::steady_clock::now();
+  ContextScope scope(*context);
+  const uint32_t lists = index.nLists(), dims = static_cast<uint32_t>(index.dims());
+  const uint64_t words = static_cast<uint64_t>(index.words()), chunks = words / 4;
+
+  std::vector<uint32_t> firstGroup(lists + 1, 0), size(lists);
+  std::vector<uint64_t> groups(lists);
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < lists; ++i) {
+    firstGroup[i] = static_cast<uint32_t>(total);
+    size[i] = static_cast<uint32_t>(index.list(i).size);
+    groups[i] = static_cast<uint64_t>(index.list(i).groups());
+    total += groups[i];
+  }
+  // Rows of one search are numbered with 32 bits in the workspace.
+  if (total > std::numeric_limits<uint32_t>::max() / kGroupRows)
+    throw Error(ErrorKind::Usage, "the index holds " + std::to_string(index.size()) +
+                                      " rows; the CUDA backend takes up to 4.2 billion, padding included");
+  firstGroup[lists] = static_cast<uint32_t>(total);
+  std::sort(groups.begin(), groups.end(), std::greater<>());
+  largest_.assign(lists + 1, 0);
+  for (uint32_t i = 0; i < lists; ++i)
+    largest_[i + 1] = largest_[i] + groups[i];
+
+  const uint64_t groupBytes = words * kGroupRows * sizeof(uint32_t), groupIds = kGroupRows * sizeof(int64_t);
+  rows_ = std::make_unique<Buffer>(context, total * groupBytes);
+  ids_ = std::make_unique<Buffer>(context, total * groupIds);
+  for (uint32_t i = 0; i < lists; ++i) {
+    const List &list = index.list(i);
+    if (!list.groups())
+      continue;
+    ANNUDF_CUDA(cuMemcpyHtoD, rows_->device() + firstGroup[i] * groupBytes, list.words.data(),
+                list.groups() * groupBytes);
+    ANNUDF_CUDA(cuMemcpyHtoD, ids_->device() + firstGroup[i] * groupIds, list.ids.data(), list.groups() * groupIds);
+  }
+  listGroup_ = upload(context, firstGroup);
+  listSize_ = upload(context, size);
+
+  // Centers are padded to 16 bytes so that the coarse stage reads float4.
+  const uint32_t stride = (dims + 3) / 4 * 4;
+  std::vector<float> centers(static_cast<size_t>(lists) * stride, 0.0f), norms(lists);
+  for (uint32_t i = 0; i < lists; ++i) {
+    const float *center = index.centers().data() + static_cast<size_t>(i) * dims;
+    std::copy(center, center + dims, centers.begin() + static_cast<size_t>(i) * stride);
+    double square = 0;
+    for (uint32_t d = 0; d < dims; ++d)
+      square += static_cast<double>(center[d]) * center[d];
+    norms[i] = static_cast<float>(std::sqrt(square));
+  }
+  centers_ = upload(context, centers);
+  norms_ = upload(context, norms);
+
+  args_.rows = rows_->device(), args_.ids = ids_->device();
+  args_.listGroup = listGroup_->device(), args_.listSize = listSize_->device();
+  args_.centers = centers_->device(), args_.norms = norms_->device();
+  args_.nLists = lists, args_.chunks = static_cast<uint32_t>(chunks);
+  args_.dims = dims, args_.centerStride = stride;
+
+  uint64_t blocks = total * chunks, rows = args_.rows;
+  if (blocks) {
+    void *parameters[] = {&rows, &blocks};
+    const unsigned grid = static_cast<unsigned>(std::min<uint64_t>((blocks + 7) / 8, 1u << 20));
+    ANNUDF_CUDA(cuLaunchKernel, search.function("annudf_regroup"), grid, 1, 1, 256, 1, 1, 0, nullptr, parameters,
+                nullptr);
+  }
+  ANNUDF_CUDA(cuStreamSynchronize, nullptr);
+  uploadMs_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+} // namespace annudf::runtime::cuda

@@ -1,0 +1,42 @@
+//===- DeviceIndex.h - An index in device memory ----------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_DEVICEINDEX_H
+#define ANNUDF_RUNTIME_LIB_CUDA_DEVICEINDEX_H
+
+#include "Driver.h"
+#include "ScanArgs.h"
+
+#include "annudf/runtime/Index.h"
+
+#include <memory>
+#include <vector>
+
+namespace annudf::runtime::cuda {
+
+class DeviceIndex {
+public:
+  /// Copies the index and regroups its lists to 16 bytes a lane. Returns when done.
+  /// \param search  the module of search.cu.
+  DeviceIndex(const Index &index, std::shared_ptr<const Context> context, const Module &search);
+
+  const annudf_device_index &args() const { return args_; }
+  /// Most groups that any `nProbes` lists hold together.
+  uint64_t mostGroups(uint32_t nProbes) const { return largest_[nProbes]; }
+  double uploadMs() const { return uploadMs_; }
+
+private:
+  annudf_device_index args_ = {};
+  std::unique_ptr<Buffer> rows_, ids_, listGroup_, listSize_, centers_, norms_;
+  std::vector<uint64_t> largest_; ///< Prefix sums of groups, largest list first.
+  double uploadMs_ = 0;
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_DEVICEINDEX_H

@@ -1,0 +1,27 @@
+//===- Embedded.h - Device code carried by this library ---------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_EMBEDDED_H
+#define ANNUDF_RUNTIME_LIB_CUDA_EMBEDDED_H
+
+#include "annudf/abi/annudf_abi.h"
+
+#include <string_view>
+
+namespace annudf::runtime::cuda {
+
+/// LTO-IR (in a fatbin) of scan.cu for an accumulator width, 32 or 64.
+std::string_view scanFragment(int width);
+/// LTO-IR (in a fatbin) of element.cu.
+std::string_view elementFragment(annudf_element element);
+/// Machine code of search.cu for every architecture, and PTX for later ones.
+std::string_view searchModule();
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_EMBEDDED_H

@@ -1,0 +1,267 @@
+//===- Linker.cpp - Metric + scan kernel = cubin --------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Linker.h"
+
+#include "Embedded.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <glob.h>
+#include <nvJitLink.h>
+#include <sys/stat.h>
+#include <vector>
+
+namespace annudf::runtime::cuda {
+
+namespace {
+
+struct Library {
+  LinkerVersion version;
+  decltype(&::nvJitLinkCreate) create = nullptr;
+  decltype(&::nvJitLinkDestroy) destroy = nullptr;
+  decltype(&::nvJitLinkAddData) addData = nullptr;
+  decltype(&::nvJitLinkComplete) complete = nullptr;
+  decltype(&::nvJitLinkGetLinkedCubinSize) cubinSize = nullptr;
+  decltype(&::nvJitLinkGetLinkedCubin) cubin = nullptr;
+  decltype(&::nvJitLinkGetErrorLogSize) logSize = nullptr;
+  decltype(&::nvJitLinkGetErrorLog) log = nullptr;
+};
+
+void addFolder(std::vector<std::string> &places, const std::string &folder) {
+  places.push_back(folder + "/libnvJitLink.so.13");
+  places.push_back(folder + "/libnvJitLink.so");
+}
+
+void addMatches(std::vector<std::string> &places, const std::string &pattern) {
+  glob_t found = {};
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
+    for (size_t i = 0; i < found.gl_pathc; ++i)
+      addFolder(places, found.gl_pathv[i]);
+  globfree(&found);
+}
+
+/// Where nvJitLink may be, best first. A variable that names it is the only place.
+std::vector<std::string> candidates() {
+  std::vector<std::string> places;
+  auto variable = [](const char *name) {
+    const char *value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  if (const std::string given = variable("ANNUDF_NVJITLINK"); !given.empty()) {
+    struct stat info;
+    if (stat(given.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+      addFolder(places, given);
+    else
+      places.push_back(given);
+    return places;
+  }
+  places = {"libnvJitLink.so.13"};
+  for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
+    if (const std::string home = variable(name); !home.empty())
+      addFolder(places, home + "/lib64");
+  addFolder(places, "/usr/local/cuda/lib64");
+  if (const std::string wheels = variable("ANNUDF_CUDA_WHEELS"); !wheels.empty())
+    addFolder(places, wheels + "/nvidia/cu13/lib");
+  for (const std::string &root : {variable("VIRTUAL_ENV"), variable("HOME") + "/.local", std::string("/usr/local")})
+    if (!root.empty())
+      for (const char *kind : {"site-packages", "dist-packages"})
+        addMatches(places, root + "/lib/python3*/" + kind + "/nvidia/cu13/lib");
+  return places;
+}
+
+Library open() {
+  std::string looked;
+  for (const std::string &place : candidates()) {
+    looked += (looked.empty() ? "" : ", ") + place;
+    void *handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      continue;
+    Library library;
+    library.version.path = place;
+    bool whole = true;
+    auto load = [&](auto &call, const char *name) {
+      call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(dlsym(handle, name));
+      whole &= call != nullptr;
+    };
+    decltype(&::nvJitLinkVersion) version = nullptr;
+    load(version, "nvJitLinkVersion");
+    load(library.create, "nvJitLinkCreate");
+    load(library.destroy, "nvJitLinkDestroy");
+    load(library.addData, "nvJitLinkAddData");
+    load(library.complete, "nvJitLinkComplete");
+    load(library.cubinSize, "nvJitLinkGetLinkedCubinSize");
+    load(library.cubin, "nvJitLinkGetLinkedCubin");
+    load(library.logSize, "nvJitLinkGetErrorLogSize");
+    load(library.log, "nvJitLinkGetErrorLog");
+    if (whole && version(&library.version.major, &library.version.minor) == NVJITLINK_SUCCESS)
+      return library;
+    looked += " (too old)";
+    dlclose(handle);
+  }
+  throw Error(ErrorKind::Environment,
+              "no nvJitLink found, which links metrics for the GPU; looked for: " + looked +
+                  "; install the CUDA toolkit 13 or `pip install nvidia-nvjitlink`, or set ANNUDF_NVJITLINK");
+}
+
+const Library &library() {
+  static const Library loaded = open(); // A throw leaves it unset: the next call tries again.
+  return loaded;
+}
+
+const char *describe(nvJitLinkResult result) {
+  switch (result) {
+  case NVJITLINK_ERROR_INVALID_INPUT:
+  case NVJITLINK_ERROR_UNRECOGNIZED_INPUT:
+  case NVJITLINK_ERROR_INCORRECT_INPUT_TYPE:
+    return "not a valid fragment";
+  case NVJITLINK_ERROR_PTX_COMPILE:
+    return "the assembler failed";
+  case NVJITLINK_ERROR_NVVM_COMPILE:
+    return "the LTO-IR does not compile";
+  case NVJITLINK_ERROR_ARCH_MISMATCH:
+    return "made for another architecture";
+  case NVJITLINK_ERROR_OUTDATED_LIBRARY:
+    return "nvJitLink is too old for a fragment";
+  case NVJITLINK_ERROR_UNRECOGNIZED_ARCH:
+  case NVJITLINK_ERROR_UNSUPPORTED_ARCH:
+    return "nvJitLink does not know this architecture";
+  case NVJITLINK_ERROR_FINALIZE:
+    return "a symbol is missing or defined twice";
+  default:
+    return "internal error";
+  }
+}
+
+/// One session of the linker.
+class Link {
+public:
+  Link(int sm, const std::string &name) : name_(name), sm_(sm) {
+    const std::string arch = "-arch=sm_" + std::to_string(sm);
+    const char *options[] = {arch.c_str(), "-lto", "-O3"};
+    require(library().create(&handle_, 3, options), "starting");
+  }
+  ~Link() {
+    if (handle_)
+      (void)library().destroy(&handle_);
+  }
+  Link(const Link &) = delete;
+  Link &operator=(const Link &) = delete;
+
+  void add(nvJitLinkInputType type, std::string_view bytes, const char *what) {
+    require(library().addData(handle_, type, bytes.data(), bytes.size(), what), what);
+  }
+  std::string finish() {
+    require(library().complete(handle_), "linking");
+    size_t size = 0;
+    require(library().cubinSize(handle_, &size), "reading the result");
+    std::string cubin(size, '\0');
+    require(library().cubin(handle_, cubin.data()), "reading the result");
+    return cubin;
+  }
+
+private:
+  void require(nvJitLinkResult result, const char *step) {
+    if (result == NVJITLINK_SUCCESS)
+      return;
+    std::string log;
+    size_t size = 0;
+    if (handle_ && library().logSize(handle_, &size) == NVJITLINK_SUCCESS && size > 1) {
+      log.resize(size);
+      (void)library().log(handle_, log.data());
+      log.resize(std::strlen(log.c_str()));
+    }
+    std::replace(log.begin(), log.end(), '\n', ' '); // Errors are one line.
+    while (!log.empty() && log.back() == ' ')
+      log.pop_back();
+    const bool environment = result == NVJITLINK_ERROR_UNRECOGNIZED_ARCH ||
+                             result == NVJITLINK_ERROR_UNSUPPORTED_ARCH ||
+                             result == NVJITLINK_ERROR_OUTDATED_LIBRARY;
+    throw Error(environment ? ErrorKind::Environment : ErrorKind::Input,
+                "cannot link metric '" + name_ + "' for sm_" + std::to_string(sm_) + ": " + step + ": " +
+                    describe(result) + " (nvJitLink error " + std::to_string(result) + ")" +
+                    (log.empty() ? "" : ": " + log));
+  }
+
+  const std::string name_;
+  const int sm_;
+  nvJitLinkHandle handle_ = nullptr;
+};
+
+/// Fragments are trusted input, but not blindly: nvJitLink crashes on some garbage.
+nvJitLinkInputType typeOf(const Payload &payload, const std::string &name) {
+  const std::string_view bytes = payload.bytes;
+  if (bytes.size() > 16 && bytes.substr(0, 4) == "\xED" "CN\x7F")
+    return NVJITLINK_INPUT_LTOIR;
+  if (bytes.size() > 16 && bytes.substr(0, 4) == "\x50\xED\x55\xBA")
+    return NVJITLINK_INPUT_FATBIN;
+  std::string first;
+  for (size_t i = 0; i < std::min<size_t>(bytes.size(), 4); ++i) {
+    char hex[4];
+    std::snprintf(hex, sizeof(hex), " %02x", static_cast<unsigned char>(bytes[i]));
+    first += hex;
+  }
+  throw Error(ErrorKind::Input, "metric '" + name + "': the " + payload.arch + " payload (" +
+                                    std::to_string(bytes.size()) + " bytes) is not LTO-IR: it begins with" +
+                                    (first.empty() ? " nothing" : first) + ", LTO-IR with ed 43 4e 7f");
+}
+
+/// "libnvvm 13.0" -> 13, 0. False where there is no version.
+bool versionOf(const std::string &producer, unsigned &major, unsigned &minor) {
+  const size_t digit = producer.find_first_of("0123456789");
+  return digit != std::string::npos && std::sscanf(producer.c_str() + digit, "%u.%u", &major, &minor) == 2;
+}
+
+void checkNotNewer(const std::string &producer, const std::string &what) {
+  unsigned major = 0, minor = 0;
+  const LinkerVersion &at = library().version;
+  if (!versionOf(producer, major, minor) || major < at.major || (major == at.major && minor <= at.minor))
+    return;
+  throw Error(ErrorKind::Environment, what + " is LTO-IR by " + producer + ", newer than nvJitLink " +
+                                          std::to_string(at.major) + "." + std::to_string(at.minor) + " (" +
+                                          at.path + "), which can only read its own version or older");
+}
+
+} // namespace
+
+LinkerVersion linkerVersion() { return library().version; }
+
+std::string linkScanKernel(const Artifact &artifact, annudf_element element, int sm, double *linkMs) {
+  const Manifest &manifest = artifact.manifest;
+  const Payload *payload = artifact.findLtoIr(sm);
+  if (!payload) {
+    std::string present;
+    for (const Payload &candidate : artifact.payloads)
+      if (candidate.kind == PayloadKind::LtoIr)
+        present += (present.empty() ? "" : ", ") + candidate.arch;
+    throw Error(ErrorKind::Input, "metric '" + manifest.name + "' has no LTO-IR for sm_" + std::to_string(sm) +
+                                      "; it has " + (present.empty() ? "none" : present) +
+                                      ": compile it with --arch=sm_" + std::to_string(sm) + " or older");
+  }
+  if (!manifest.accepts(element))
+    throw Error(ErrorKind::Input,
+                "metric '" + manifest.name + "' does not take " + toString(element) + " vectors");
+  const nvJitLinkInputType type = typeOf(*payload, manifest.name);
+  checkNotNewer(payload->producer, "metric '" + manifest.name + "', payload " + payload->arch + ",");
+  checkNotNewer(ANNUDF_SCAN_PRODUCER, "annudf's scan kernel");
+
+  const auto start = std::chrono::steady_clock::now();
+  Link link(sm, manifest.name);
+  link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.accumulatorWidth()), "scan kernel");
+  link.add(type, payload->bytes, "metric");
+  link.add(NVJITLINK_INPUT_FATBIN, elementFragment(element), "element");
+  std::string cubin = link.finish();
+  if (linkMs)
+    *linkMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return cubin;
+}
+
+} // namespace annudf::runtime::cuda

@@ -1,0 +1,42 @@
+//===- Linker.h - Metric + scan kernel = cubin ------------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// nvJitLink, opened at run time. Needs no GPU and no driver, so that a machine
+// without one can link for any architecture and look at the result.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_LINKER_H
+#define ANNUDF_RUNTIME_LIB_CUDA_LINKER_H
+
+#include "annudf/artifact/Artifact.h"
+
+#include <string>
+
+namespace annudf::runtime::cuda {
+
+struct LinkerVersion {
+  unsigned major = 0, minor = 0;
+  std::string path; ///< Where the library was found.
+};
+
+/// The nvJitLink at hand. \throws Error(Environment) naming every place looked at.
+LinkerVersion linkerVersion();
+
+/// Links the scan kernels of the metric's accumulator width with the metric's LTO-IR
+/// and the element's constant, and compiles for sm_`sm`.
+/// \param linkMs  time of the link, if wanted.
+/// \returns the cubin; its kernels are annudf_scan_pair and annudf_scan_tile.
+/// \throws Error(Input): no LTO-IR for sm_`sm` (names those present), bytes that are
+/// not LTO-IR, LTO-IR newer than the linker, a hook missing (the linker's own words).
+/// Error(Environment): no nvJitLink.
+std::string linkScanKernel(const Artifact &artifact, annudf_element element, int sm, double *linkMs = nullptr);
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_LINKER_H

@@ -1,0 +1,135 @@
+//===- Pipeline.cpp - The kernels of a search, in order -------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pipeline.h"
+
+#include "Embedded.h"
+
+#include <algorithm>
+
+namespace annudf::runtime::cuda {
+
+namespace {
+
+constexpr uint64_t kWorkspaceBytes = uint64_t(1) << 30;
+/// Up to here a warp for each (query, center) is quicker than 64 x 64 tiles.
+constexpr uint64_t kFewQueries = 16;
+/// Pairs a list must have on average before sorting them into tiles pays.
+constexpr double kPairsForTiles = 1.5;
+constexpr uint32_t kWarps = ANNUDF_SCAN_THREADS / 32;
+
+struct Grid {
+  uint64_t x = 1, y = 1;
+};
+
+template <class... Args>
+void launch(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes, CUstream stream, Args &...args) {
+  void *parameters[] = {const_cast<void *>(static_cast<const void *>(&args))...};
+  ANNUDF_CUDA(cuLaunchKernel, function, static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y), 1, threads, 1, 1,
+              sharedBytes, stream, parameters, nullptr);
+}
+
+/// Segments to cut each list into, so that `blocks` lists keep every processor busy.
+uint64_t segments(uint64_t blocks, uint64_t mostGroups, int processors, uint64_t perProcessor) {
+  const uint64_t wanted = (perProcessor * processors + blocks - 1) / blocks;
+  return std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(1, (mostGroups + kWarps - 1) / kWarps));
+}
+
+} // namespace
+
+SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
+    : module(std::move(context), searchModule().data()), coarseFew(module.function("annudf_coarse_few")),
+      coarseMany(module.function("annudf_coarse_many")), selectProbes(module.function("annudf_select_probes")),
+      tileOffsets(module.function("annudf_tile_offsets")), tileFill(module.function("annudf_tile_fill")),
+      finish(module.function("annudf_finish")) {}
+
+ScanKernel::ScanKernel(std::shared_ptr<const Context> context, const std::string &cubin)
+    : module(context, cubin.data()), pair(module.function("annudf_scan_pair")),
+      tile(module.function("annudf_scan_tile")) {
+  ContextScope scope(*context);
+  for (CUfunction function : {pair, tile}) // Long vectors need more than the default 48 KiB.
+    ANNUDF_CUDA(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                context->mostSharedBytes());
+}
+
+BatchShape SearchPlan::shape(uint64_t count) const {
+  BatchShape shape;
+  shape.queries = count;
+  shape.lists = index.args().nLists;
+  shape.probes = nProbes;
+  shape.groups = std::max<uint64_t>(1, index.mostGroups(nProbes));
+  shape.tiles = static_cast<double>(count) * nProbes >= kPairsForTiles * index.args().nLists &&
+                tileBytes() <= static_cast<uint32_t>(context.mostSharedBytes());
+  return shape;
+}
+
+uint64_t SearchPlan::batch(uint64_t queries) const {
+  BatchShape one = shape(1);
+  one.tiles = true;
+  const uint64_t perQuery = std::max<uint64_t>(1, workspaceBytes(one) - one.lists * 16);
+  const uint64_t most = std::max<uint64_t>(1, kWorkspaceBytes / perQuery);
+  const uint64_t batches = (queries + most - 1) / most;
+  return batches ? (queries + batches - 1) / batches : 1;
+}
+
+void SearchPlan::checkFits() const {
+  const uint32_t bytes = std::max(index.args().chunks * 16, index.args().centerStride * 4);
+  const uint32_t most = static_cast<uint32_t>(context.mostSharedBytes());
+  if (bytes > most)
+    throw Error(ErrorKind::Usage, "vectors of " + std::to_string(index.args().dims) +
+                                      " dims are too long for the CUDA backend on " + context.name() +
+                                      ": a query takes " + std::to_string(bytes) + " bytes of shared memory, a block has " +
+                                      std::to_string(most));
+}
+
+void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryData, uint64_t count, int64_t base,
+                         uint64_t ids, uint64_t distances) const {
+  const BatchShape shape = this->shape(count);
+  annudf_scan_args args = {};
+  args.index = index.args();
+  args.work = workspace.prepare(shape);
+  args.queries.data = queryData;
+  args.queries.rowBytes = args.index.dims * static_cast<uint32_t>(elementSize(element));
+  args.queries.count = static_cast<uint32_t>(count);
+  args.queries.element = element;
+  args.queries.base = static_cast<int32_t>(base);
+  args.slots = slots;
+
+  const int kind = coarse, rank = coarseOrder;
+  if (count <= kFewQueries)
+    launch(kernels.coarseFew, {(shape.lists + 7) / 8, count}, 256, args.index.centerStride * 4, stream, args.index,
+           args.queries, args.work.coarse, kind, rank);
+  else
+    launch(kernels.coarseMany, {(shape.lists + 63) / 64, (count + 63) / 64}, 256, 0, stream, args.index, args.queries,
+           args.work.coarse, kind, rank);
+  launch(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, stream, args.index, args.work);
+
+  const uint64_t mostGroups = index.mostGroups(1);
+  if (shape.tiles) {
+    const uint32_t pairs = static_cast<uint32_t>(count * nProbes);
+    launch(kernels.tileOffsets, {}, 1024, 0, stream, args.index, args.work);
+    launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, stream, args.work, pairs);
+    const uint64_t tiles = mostTiles(shape);
+    launch(scan.tile, {tiles, segments(tiles, mostGroups, context.processors(), 16)}, ANNUDF_SCAN_THREADS, tileBytes(),
+           stream, args);
+  } else {
+    const uint64_t pairs = count * nProbes;
+    launch(scan.pair, {pairs, segments(pairs, mostGroups, context.processors(), 16)}, ANNUDF_SCAN_THREADS,
+           args.index.chunks * 16, stream, args);
+  }
+
+  annudf_finish_args last = {};
+  last.index = args.index;
+  last.work = args.work;
+  last.outIds = ids, last.outDistances = distances;
+  last.k = k, last.order = order;
+  const uint64_t candidates = std::max<uint64_t>(shape.groups, std::min<uint64_t>(shape.groups, k) * 32);
+  launch(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, stream, last);
+}
+
+} // namespace annudf::runtime::cuda

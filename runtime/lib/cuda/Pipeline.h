@@ -1,0 +1,64 @@
+//===- Pipeline.h - The kernels of a search, in order -----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_PIPELINE_H
+#define ANNUDF_RUNTIME_LIB_CUDA_PIPELINE_H
+
+#include "DeviceIndex.h"
+#include "Workspace.h"
+
+#include "annudf/artifact/Artifact.h"
+
+namespace annudf::runtime::cuda {
+
+/// The kernels of search.cu.
+struct SearchKernels {
+  explicit SearchKernels(std::shared_ptr<const Context> context);
+  Module module;
+  CUfunction coarseFew, coarseMany, selectProbes, tileOffsets, tileFill, finish;
+};
+
+/// A metric linked for one element type and loaded.
+struct ScanKernel {
+  /// \param cubin  from linkScanKernel.
+  ScanKernel(std::shared_ptr<const Context> context, const std::string &cubin);
+  Module module;
+  CUfunction pair, tile;
+};
+
+/// A search that is ready to run; everything lives on the device.
+struct SearchPlan {
+  const Context &context;
+  const SearchKernels &kernels;
+  const ScanKernel &scan;
+  const DeviceIndex &index;
+  annudf_slots slots;
+  annudf_element element;
+  annudf_order order;
+  annudf_coarse coarse;
+  annudf_order coarseOrder;
+  uint32_t k, nProbes;
+
+  /// Queries of one batch, so that its workspace stays near 1 GiB: batches of equal
+  /// size that together make `queries`.
+  uint64_t batch(uint64_t queries) const;
+  /// \throws Error(Usage) when a vector does not fit a block's shared memory.
+  void checkFits() const;
+  /// Enqueues the search of `count` queries, no more than batch() gave.
+  /// \param base  index of the first in the caller's batch.
+  void enqueue(Workspace &workspace, CUstream stream, uint64_t queries, uint64_t count, int64_t base,
+               uint64_t ids, uint64_t distances) const;
+
+private:
+  BatchShape shape(uint64_t count) const;
+  uint32_t tileBytes() const { return index.args().chunks * 16 * ANNUDF_TILE_QUERIES; }
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_PIPELINE_H

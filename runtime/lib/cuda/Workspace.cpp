@@ -1,0 +1,188 @@
+//===- Workspace.cpp - Device memory of one search at a time --------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Workspace.h"
+
+#include <algorithm>
+
+namespace annudf::runtime::cuda {
+
+namespace {
+
+/// Places of a batch in the arena; each begins a 256-byte line.
+class Layout {
+public:
+  explicit Layout(uint64_t base) : base_(base) {}
+  uint64_t take(uint64_t bytes) {
+    const uint64_t place = base_ + used_;
+    used_ += (bytes + 255) / 256 * 256;
+    return place;
+  }
+  uint64_t used() const { return used_; }
+
+private:
+  uint64_t base_, used_ = 0;
+};
+
+annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes) {
+  const uint64_t pairs = shape.queries * shape.probes;
+  Layout layout(base);
+  annudf_workspace work = {};
+  work.coarse = layout.take(shape.queries * shape.lists * 4);
+  work.probes = layout.take(pairs * 4);
+  work.probeGroup = layout.take(pairs * 4);
+  work.groupCount = layout.take(shape.queries * 4);
+  if (shape.tiles) {
+    work.rank = layout.take(pairs * 4);
+    work.pairs = layout.take(pairs * 4);
+    work.pairStart = layout.take((shape.lists + 1) * 4);
+    work.tileStart = layout.take((shape.lists + 1) * 4);
+    work.tiles = layout.take(mostTiles(shape) * 8);
+  }
+  work.minima = layout.take(shape.queries * shape.groups * 4);
+  work.keys = layout.take(shape.queries * shape.groups * 32 * 4);
+  work.stride = static_cast<uint32_t>(shape.groups);
+  work.nProbes = static_cast<uint32_t>(shape.probes);
+  bytes = layout.used();
+  return work;
+}
+
+} // namespace
+
+uint64_t mostTiles(const BatchShape &shape) {
+  const uint64_t pairs = shape.queries * shape.probes;
+  return std::min(pairs, pairs / ANNUDF_TILE_QUERIES + shape.lists);
+}
+
+uint64_t workspaceBytes(const BatchShape &shape) {
+  uint64_t bytes = 0;
+  (void)arrange(shape, 0, bytes);
+  return bytes;
+}
+
+Workspace::Workspace(std::shared_ptr<const Context> context) : context_(std::move(context)) {
+  ContextScope scope(*context_);
+  ANNUDF_CUDA(cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
+  ANNUDF_CUDA(cuEventCreate, &done_, CU_EVENT_DISABLE_TIMING);
+}
+
+Workspace::~Workspace() {
+  const Driver &driver = Driver::get();
+  if (driver.cuCtxPushCurrent(context_->handle()) != CUDA_SUCCESS)
+    return;
+  if (done_) {
+    (void)driver.cuEventSynchronize(done_);
+    (void)driver.cuEventDestroy(done_);
+  }
+  if (stream_)
+    (void)driver.cuStreamDestroy(stream_);
+  CUcontext popped;
+  (void)driver.cuCtxPopCurrent(&popped);
+}
+
+void Workspace::grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind) {
+  if (buffer && buffer->size() >= bytes)
+    return;
+  ANNUDF_CUDA(cuEventSynchronize, done_); // The search before may still use it.
+  buffer.reset(); // First, so that both need not fit.
+  buffer = std::make_unique<Buffer>(context_, bytes + bytes / 8, kind);
+}
+
+annudf_workspace Workspace::prepare(const BatchShape &shape) {
+  grow(arena_, workspaceBytes(shape), Buffer::Kind::Device);
+  uint64_t bytes = 0;
+  annudf_workspace work = arrange(shape, arena_->device(), bytes);
+  if (shape.tiles) {
+    const Buffer *before = counts_.get();
+    grow(counts_, shape.lists * 4, Buffer::Kind::Device);
+    if (counts_.get() != before) // Kernels leave it zero behind them.
+      ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size());
+    work.listPairs = counts_->device();
+  }
+  return work;
+}
+
+Buffer &Workspace::staging(size_t bytes) {
+  grow(staging_, bytes, Buffer::Kind::Device);
+  return *staging_;
+}
+
+Buffer &Workspace::pinned(size_t bytes) {
+  grow(pinned_, bytes, Buffer::Kind::Pinned);
+  return *pinned_;
+}
+
+std::unique_ptr<WorkspacePool::Lease> WorkspacePool::acquire(bool own, CUstream stream) {
+  std::unique_ptr<Workspace> workspace;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    returned_.wait(lock, [&] { return !free_.empty() || lent_ < kMost; });
+    auto choice = free_.end();
+    if (!own)
+      choice = std::find_if(free_.begin(), free_.end(), [&](auto &w) { return w->last_ == stream; });
+    if (choice == free_.end())
+      choice = std::find_if(free_.begin(), free_.end(), [](auto &w) { return w->idle(); });
+    if (choice == free_.end() && lent_ + free_.size() >= kMost)
+      choice = free_.begin();
+    if (choice != free_.end()) {
+      workspace = std::move(*choice);
+      free_.erase(choice);
+    }
+    ++lent_;
+  }
+  try {
+    if (!workspace)
+      workspace = std::make_unique<Workspace>(context_);
+    if (workspace->idle())
+      workspace->kept_.clear();
+    const CUstream on = own ? workspace->stream() : stream;
+    ANNUDF_CUDA(cuStreamWaitEvent, on, workspace->done_, 0);
+    workspace->last_ = on;
+    return std::make_unique<Lease>(*this, std::move(workspace), on);
+  } catch (...) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    --lent_;
+    returned_.notify_one();
+    throw;
+  }
+}
+
+void WorkspacePool::Lease::keep(std::shared_ptr<const void> value) {
+  auto &kept = workspace_->kept_;
+  if (std::find(kept.begin(), kept.end(), value) == kept.end())
+    kept.push_back(std::move(value));
+}
+
+void WorkspacePool::Lease::finish() {
+  ANNUDF_CUDA(cuEventRecord, workspace_->done_, stream_);
+  // Many searches on one stream with ever new captures must not pile up.
+  if (workspace_->kept_.size() > 64) {
+    ANNUDF_CUDA(cuEventSynchronize, workspace_->done_);
+    workspace_->kept_.clear();
+  }
+  finished_ = true;
+}
+
+WorkspacePool::Lease::~Lease() {
+  if (!finished_) { // A search broke off: its counts may not be zero, so it is not reused.
+    const Driver &driver = Driver::get();
+    if (driver.cuCtxPushCurrent(pool_.context_->handle()) == CUDA_SUCCESS) {
+      (void)driver.cuStreamSynchronize(stream_);
+      CUcontext popped;
+      (void)driver.cuCtxPopCurrent(&popped);
+    }
+    workspace_.reset();
+  }
+  std::lock_guard<std::mutex> lock(pool_.mutex_);
+  --pool_.lent_;
+  if (workspace_)
+    pool_.free_.push_back(std::move(workspace_));
+  pool_.returned_.notify_one();
+}
+
+} // namespace annudf::runtime::cuda

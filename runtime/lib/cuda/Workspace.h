@@ -1,0 +1,107 @@
+//===- Workspace.h - Device memory of one search at a time ------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_WORKSPACE_H
+#define ANNUDF_RUNTIME_LIB_CUDA_WORKSPACE_H
+
+#include "Driver.h"
+#include "ScanArgs.h"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace annudf::runtime::cuda {
+
+/// What a batch needs room for.
+struct BatchShape {
+  uint64_t queries = 0, lists = 0, probes = 0;
+  uint64_t groups = 0; ///< Of one query's probes, at most.
+  bool tiles = false;  ///< Pairs are sorted into tiles.
+};
+
+/// Most tiles a batch can have: every list may leave its last tile part empty.
+uint64_t mostTiles(const BatchShape &shape);
+/// Bytes of the workspace of a batch.
+uint64_t workspaceBytes(const BatchShape &shape);
+
+/// Reused from search to search, so that a search allocates nothing. Not thread-safe:
+/// a pool lends it.
+class Workspace {
+public:
+  explicit Workspace(std::shared_ptr<const Context> context);
+  ~Workspace();
+
+  /// Its own stream, for searches whose caller brings none.
+  CUstream stream() const { return stream_; }
+
+  /// Addresses for a batch, growing if need be. A batch before must be on the same
+  /// stream, or done.
+  annudf_workspace prepare(const BatchShape &shape);
+  /// Staging of the host search: queries, ids and distances, on the device and pinned.
+  Buffer &staging(size_t bytes);
+  Buffer &pinned(size_t bytes);
+
+private:
+  friend class WorkspacePool;
+  bool idle() const { return Driver::get().cuEventQuery(done_) == CUDA_SUCCESS; }
+  void grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind);
+
+  std::shared_ptr<const Context> context_;
+  CUstream stream_ = nullptr, last_ = nullptr;
+  CUevent done_ = nullptr; ///< The end of the last search.
+  std::unique_ptr<Buffer> arena_, counts_, staging_, pinned_;
+  std::vector<std::shared_ptr<const void>> kept_;
+};
+
+/// Lends workspaces to threads and streams. A workspace whose search still runs on
+/// another stream is lent only when all are busy, and is then waited for on the device.
+class WorkspacePool {
+public:
+  explicit WorkspacePool(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+
+  /// Taken back by the destructor: to the pool after finish(), destroyed otherwise.
+  class Lease {
+  public:
+    Lease(WorkspacePool &pool, std::unique_ptr<Workspace> workspace, CUstream stream)
+        : pool_(pool), workspace_(std::move(workspace)), stream_(stream) {}
+    ~Lease();
+    Lease(const Lease &) = delete;
+    Lease &operator=(const Lease &) = delete;
+    Workspace &operator*() const { return *workspace_; }
+    Workspace *operator->() const { return workspace_.get(); }
+    CUstream stream() const { return stream_; }
+    /// Keeps what the search reads alive until it is done.
+    void keep(std::shared_ptr<const void> value);
+    /// The search is enqueued in full.
+    void finish();
+
+  private:
+    WorkspacePool &pool_;
+    std::unique_ptr<Workspace> workspace_;
+    CUstream stream_;
+    bool finished_ = false;
+  };
+
+  /// \param own  search on the workspace's own stream instead of `stream`.
+  std::unique_ptr<Lease> acquire(bool own, CUstream stream);
+
+private:
+  static constexpr size_t kMost = 4; ///< More searches at a time only share the GPU.
+
+  const std::shared_ptr<const Context> context_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<std::unique_ptr<Workspace>> free_;
+  size_t lent_ = 0;
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_WORKSPACE_H
