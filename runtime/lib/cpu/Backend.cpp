@@ -1,0 +1,255 @@
+//===- Backend.cpp - Searching on the host --------------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The scan is list-major: the (query, list) pairs of a batch are sorted by list, so
+// that a list is read once for all the queries that probe it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Jit.h"
+#include "KernelCache.h"
+#include "TopK.h"
+
+#include "../../kernels/cpu/scan.h"
+#include "annudf/runtime/Coarse.h"
+#include "annudf/runtime/Parallel.h"
+#include "annudf/runtime/Search.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+
+namespace annudf::runtime {
+
+namespace {
+
+using namespace cpu;
+
+static_assert(kGroupRows == ANNUDF_CPU_GROUP_ROWS, "the scan's groups are the index's");
+
+/// Memory that the candidates of one batch of queries may take.
+constexpr int64_t kBatchBytes = int64_t(64) << 20;
+constexpr int64_t kMaxBatch = 8192;
+/// Tasks for each thread, so that none waits long for the last.
+constexpr int64_t kTasksPerThread = 16;
+
+double millisecondsSince(std::chrono::steady_clock::time_point started) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started)
+      .count();
+}
+
+/// Groups [first, first + count) of a list, and the pairs that probe the list.
+struct Task {
+  uint32_t list;
+  int64_t firstGroup, groups;
+  int64_t cost;
+};
+
+/// What the scan hands survivors to: pairs[i] is the query of the scan's i-th.
+struct Sink {
+  TopK *best;
+  const int32_t *queries;
+};
+
+float take(void *sink, int32_t i, const int64_t *ids, const float *distances, uint32_t mask) {
+  const Sink &s = *static_cast<const Sink *>(sink);
+  return s.best->add(s.queries[i], ids, distances, mask);
+}
+
+std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures) {
+  std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots{};
+  for (size_t i = 0; i < captures.size(); ++i) {
+    const std::vector<std::byte> &bytes = captures.bytes(i);
+    if (captures.isScalar(i))
+      std::memcpy(&slots[i], bytes.data(), std::min(bytes.size(), sizeof(uint64_t)));
+    else
+      slots[i] = reinterpret_cast<uint64_t>(bytes.data());
+  }
+  return slots;
+}
+
+class CpuBackend : public Backend {
+public:
+  explicit CpuBackend(int threads) : threads_(resolveThreads(threads)) {}
+
+  void search(const Index &index, const Metric &metric, const BoundCaptures &captures,
+              const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
+              float *distances, SearchStats *stats) override;
+
+  std::string describe() const override {
+    return "CPU, " + std::to_string(threads_) + (threads_ == 1 ? " thread, " : " threads, ") +
+           describeHost();
+  }
+
+private:
+  struct Batch; // Queries searched together.
+  std::shared_ptr<const CoarseRanker> ranker(const Index &index, const Manifest &manifest);
+  std::vector<Task> plan(const Index &index, const Batch &batch) const;
+
+  const int threads_;
+  KernelCache kernels_;
+  std::mutex rankersMutex_;
+  using RankerKey = std::tuple<uint64_t, annudf_coarse, annudf_order>;
+  std::vector<std::pair<RankerKey, std::shared_ptr<const CoarseRanker>>> rankers_;
+};
+
+struct CpuBackend::Batch {
+  int64_t first; ///< Of the user's batch.
+  int64_t size;
+  std::vector<uint32_t> words;    ///< size x index.words(), zero-padded.
+  std::vector<int64_t> listBegin; ///< Pairs of list l: [listBegin[l], listBegin[l + 1]).
+  std::vector<int32_t> pairs;     ///< Queries by list, numbered within the batch.
+
+  Batch(const Index &index, const MatrixView &queries, int64_t first, int64_t size)
+      : first(first), size(size) {
+    const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
+    words.resize(size * index.words());
+    for (int64_t i = 0; i < size; ++i)
+      std::memcpy(&words[i * index.words()],
+                  static_cast<const std::byte *>(queries.data) + (first + i) * rowBytes, rowBytes);
+  }
+
+  void sortByList(uint32_t nLists, const std::vector<uint32_t> &probes, uint32_t nProbes) {
+    listBegin.assign(nLists + 1, 0);
+    for (uint32_t list : probes)
+      ++listBegin[list + 1];
+    std::partial_sum(listBegin.begin(), listBegin.end(), listBegin.begin());
+    std::vector<int64_t> next(listBegin.begin(), listBegin.end() - 1);
+    pairs.resize(probes.size());
+    for (size_t i = 0; i < probes.size(); ++i)
+      pairs[next[probes[i]]++] = int32_t(i / nProbes);
+  }
+};
+
+std::shared_ptr<const CoarseRanker> CpuBackend::ranker(const Index &index,
+                                                       const Manifest &manifest) {
+  const RankerKey key(index.generation(), manifest.coarse, manifest.coarseOrder);
+  std::lock_guard<std::mutex> lock(rankersMutex_);
+  for (auto &[known, ranker] : rankers_)
+    if (known == key)
+      return ranker;
+  // A few serve an index under several metrics; older generations drop out.
+  constexpr size_t kRankers = 8;
+  if (rankers_.size() == kRankers)
+    rankers_.erase(rankers_.begin());
+  rankers_.emplace_back(
+      key, std::make_shared<const CoarseRanker>(index, manifest.coarse, manifest.coarseOrder));
+  return rankers_.back().second;
+}
+
+/// One task a list, large lists cut so that all threads end together.
+std::vector<Task> CpuBackend::plan(const Index &index, const Batch &batch) const {
+  std::vector<Task> tasks;
+  int64_t total = 0;
+  for (uint32_t list = 0; list < index.nLists(); ++list)
+    total += index.list(list).groups() * (batch.listBegin[list + 1] - batch.listBegin[list]);
+  const int64_t share =
+      threads_ == 1 ? total : std::max<int64_t>(1, total / (threads_ * kTasksPerThread));
+  for (uint32_t list = 0; list < index.nLists(); ++list) {
+    const int64_t groups = index.list(list).groups();
+    const int64_t pairs = batch.listBegin[list + 1] - batch.listBegin[list];
+    if (groups == 0 || pairs == 0)
+      continue;
+    const int64_t pieces = std::min(groups, (groups * pairs + share - 1) / share);
+    for (int64_t i = 0; i < pieces; ++i) {
+      const int64_t begin = groups * i / pieces, end = groups * (i + 1) / pieces;
+      tasks.push_back({list, begin, end - begin, (end - begin) * pairs});
+    }
+  }
+  std::sort(tasks.begin(), tasks.end(),
+            [](const Task &a, const Task &b) { return a.cost > b.cost; });
+  return tasks;
+}
+
+void CpuBackend::search(const Index &index, const Metric &metric, const BoundCaptures &captures,
+                        const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
+                        float *distances, SearchStats *stats) {
+  checkSearch(index, metric, queries, k, params);
+  const Manifest &manifest = metric.artifact.manifest;
+  bool compiled = false;
+  const std::shared_ptr<const ScanKernel> kernel =
+      kernels_.get(metric, index.element(), compiled);
+  const auto started = std::chrono::steady_clock::now();
+  const std::shared_ptr<const CoarseRanker> coarse = ranker(index, manifest);
+  const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
+  const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
+  const int64_t batchSize =
+      std::clamp<int64_t>(kBatchBytes / TopK::bytesPerQuery(k), 1, kMaxBatch);
+
+  for (int64_t first = 0; first < queries.rows; first += batchSize) {
+    Batch batch(index, queries, first, std::min(batchSize, queries.rows - first));
+    std::vector<uint32_t> probes(batch.size * params.nProbes);
+    MatrixView view = queries;
+    view.data = static_cast<const std::byte *>(queries.data) + first * rowBytes;
+    view.rows = batch.size;
+    coarse->rank(view, params.nProbes, probes.data(), threads_);
+    batch.sortByList(index.nLists(), probes, params.nProbes);
+    const std::vector<Task> tasks = plan(index, batch);
+
+    // Per pair: where its query's words are, its index in the user's batch. Gathered
+    // here, once, since several tasks may share a list.
+    std::vector<const uint32_t *> x(batch.pairs.size());
+    std::vector<int32_t> number(batch.pairs.size());
+    for (size_t i = 0; i < batch.pairs.size(); ++i) {
+      x[i] = &batch.words[int64_t(batch.pairs[i]) * index.words()];
+      number[i] = int32_t(first + batch.pairs[i]);
+    }
+
+    TopK best(batch.size, k, manifest.order);
+    std::vector<std::vector<float>> limits(threads_);
+    parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
+      const Task &task = tasks[t];
+      const List &list = index.list(task.list);
+      const int64_t begin = batch.listBegin[task.list];
+      const int64_t pairs = batch.listBegin[task.list + 1] - begin;
+      std::vector<float> &limit = limits[worker];
+      limit.resize(pairs);
+      for (int64_t i = 0; i < pairs; ++i)
+        limit[i] = best.limit(batch.pairs[begin + i]);
+      Sink sink{&best, &batch.pairs[begin]};
+      annudf_cpu_scan scan{};
+      scan.rows = list.words.data() + task.firstGroup * index.words() * kGroupRows;
+      scan.ids = list.ids.data() + task.firstGroup * kGroupRows;
+      scan.size = std::min(task.groups * kGroupRows, list.size - task.firstGroup * kGroupRows);
+      scan.words = index.words();
+      scan.dims = index.dims();
+      scan.list = int32_t(task.list);
+      scan.queries = int32_t(pairs);
+      scan.x = &x[begin];
+      scan.query = &number[begin];
+      scan.slots = slots.data();
+      scan.limit = limit.data();
+      scan.push = take;
+      scan.sink = &sink;
+      kernel->entry(&scan);
+    });
+    constexpr int64_t kFinishTogether = 64;
+    parallelFor(threads_, (batch.size + kFinishTogether - 1) / kFinishTogether,
+                [&](int64_t t, int) {
+                  const int64_t end = std::min(batch.size, (t + 1) * kFinishTogether);
+                  for (int64_t q = t * kFinishTogether; q < end; ++q)
+                    best.finish(q, ids + (first + q) * k, distances + (first + q) * k);
+                });
+  }
+  if (stats) {
+    stats->links = compiled ? 1 : 0;
+    stats->linkMs = compiled ? kernel->linkMs : 0;
+    stats->uploadMs = 0;
+    stats->searchMs = millisecondsSince(started);
+  }
+}
+
+} // namespace
+
+std::unique_ptr<Backend> makeCpuBackend(int threads) {
+  return std::make_unique<CpuBackend>(threads);
+}
+
+} // namespace annudf::runtime

@@ -1,0 +1,145 @@
+//===- Jit.cpp - A scan specialised for one metric and element ------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Jit.h"
+#include "Link.h"
+
+#include "annudf/runtime/Search.h"
+
+#include "llvm/Config/llvm-config.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <mutex>
+
+using namespace llvm;
+
+namespace {
+
+using annudf::Error;
+using annudf::ErrorKind;
+
+template <class T> T expectHost(Expected<T> value, const char *what) {
+  if (value)
+    return std::move(*value);
+  throw Error(ErrorKind::Environment,
+              std::string("LLVM cannot ") + what + ": " + toString(value.takeError()));
+}
+
+orc::JITTargetMachineBuilder hostBuilder() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+  auto builder = expectHost(orc::JITTargetMachineBuilder::detectHost(), "detect this host");
+  builder.setCodeGenOptLevel(CodeGenOptLevel::Aggressive);
+  builder.setRelocationModel(Reloc::PIC_);
+  // Operations fuse where the metric says so (llvm.fma, or the contract flag), nowhere else.
+  builder.getOptions().AllowFPOpFusion = FPOpFusion::Standard;
+  return builder;
+}
+
+constexpr const char *kVectorMathLibrary = "libmvec.so.1";
+
+/// glibc's vector math, where there is one.
+std::unique_ptr<orc::DynamicLibrarySearchGenerator> openVectorMath(const Triple &triple,
+                                                                   char prefix) {
+  if (!triple.isOSLinux() || triple.getArch() != Triple::x86_64)
+    return nullptr;
+  auto library = orc::DynamicLibrarySearchGenerator::Load(
+      kVectorMathLibrary, prefix, [](const orc::SymbolStringPtr &name) {
+        return annudf::runtime::cpu::isAllowedExternal(*name);
+      });
+  if (library)
+    return std::move(*library);
+  consumeError(library.takeError());
+  return nullptr;
+}
+
+class JitKernel : public annudf::runtime::cpu::ScanKernel {
+public:
+  std::unique_ptr<orc::LLJIT> jit;
+};
+
+} // namespace
+
+namespace annudf::runtime::cpu {
+
+std::shared_ptr<const ScanKernel> compileScan(const Metric &metric, annudf_element element) {
+  const auto started = std::chrono::steady_clock::now();
+  auto builder = hostBuilder();
+  auto target = expectHost(builder.createTargetMachine(), "make code for this host");
+  const char prefix = target->createDataLayout().getGlobalPrefix();
+  auto vectorMath = openVectorMath(target->getTargetTriple(), prefix);
+
+  auto context = std::make_unique<LLVMContext>();
+  auto module = linkScan(*context, *target, metric, element, vectorMath != nullptr);
+
+  auto kernel = std::make_shared<JitKernel>();
+  kernel->jit = expectHost(orc::LLJITBuilder()
+                               .setJITTargetMachineBuilder(std::move(builder))
+                               .setLinkProcessSymbolsByDefault(false)
+                               .setPlatformSetUp(orc::setUpInactivePlatform)
+                               .create(),
+                           "start its JIT");
+  orc::JITDylib &library = kernel->jit->getMainJITDylib();
+  library.addGenerator(expectHost(
+      orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+          prefix, [](const orc::SymbolStringPtr &name) { return isAllowedExternal(*name); }),
+      "look up libm"));
+  if (vectorMath)
+    library.addGenerator(std::move(vectorMath));
+  // What is unresolved is reported through the lookup below, not on the user's terminal.
+  kernel->jit->getExecutionSession().setErrorReporter([](llvm::Error error) {
+    consumeError(std::move(error));
+  });
+  if (auto error = kernel->jit->addIRModule(
+          orc::ThreadSafeModule(std::move(module), std::move(context))))
+    throw annudf::Error(ErrorKind::Environment,
+                        metric.origin + ": cannot add the scan to the JIT: " +
+                            toString(std::move(error)));
+  auto entry = kernel->jit->lookup(scanEntryName(metric.artifact.manifest.accumulatorWidth()));
+  if (!entry)
+    throw annudf::Error(ErrorKind::Input,
+                        metric.origin + ": host bitcode: " + toString(entry.takeError()));
+  kernel->entry = entry->toPtr<ScanKernel::Entry *>();
+  kernel->linkMs =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
+  return kernel;
+}
+
+std::string scanAssembly(const Metric &metric, annudf_element element) {
+  auto builder = hostBuilder();
+  auto target = expectHost(builder.createTargetMachine(), "make code for this host");
+  const char prefix = target->createDataLayout().getGlobalPrefix();
+  LLVMContext context;
+  auto module = linkScan(context, *target, metric, element,
+                         openVectorMath(target->getTargetTriple(), prefix) != nullptr);
+  SmallString<0> text;
+  raw_svector_ostream stream(text);
+  legacy::PassManager passes;
+  if (target->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile))
+    throw annudf::Error(ErrorKind::Environment, "LLVM cannot print assembly for this host");
+  passes.run(*module);
+  return std::string(text);
+}
+
+std::string describeHost() {
+  auto builder = hostBuilder();
+  auto target = expectHost(builder.createTargetMachine(), "make code for this host");
+  return target->getTargetTriple().str() + ", " + target->getTargetCPU().str() + ", " +
+         std::to_string(vectorBits(*target)) + "-bit vectors, LLVM " LLVM_VERSION_STRING;
+}
+
+} // namespace annudf::runtime::cpu

@@ -1,0 +1,49 @@
+//===- Jit.h - A scan specialised for one metric and element -------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Links the scan's bitcode with a metric's, optimises both as one program for the
+// host's vector unit, and loads the result. No LLVM header is needed to use it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CPU_JIT_H
+#define ANNUDF_RUNTIME_LIB_CPU_JIT_H
+
+#include "annudf/runtime/Search.h"
+
+#include <memory>
+#include <string>
+
+struct annudf_cpu_scan;
+
+namespace annudf::runtime::cpu {
+
+/// A compiled scan. The code lives as long as the object.
+class ScanKernel {
+public:
+  virtual ~ScanKernel() = default;
+  using Entry = void(const annudf_cpu_scan *);
+  /// May run on any number of threads at once.
+  Entry *entry = nullptr;
+  double linkMs = 0; ///< Time from bitcode to callable code.
+};
+
+/// \throws Error(Input) naming `metric.origin`: no host bitcode, bitcode of another
+/// processor, a hook that is missing or has another prototype, a call to a function
+/// that a hook may not call. Error(Environment) if LLVM cannot serve this host.
+std::shared_ptr<const ScanKernel> compileScan(const Metric &metric, annudf_element element);
+
+/// The same scan as assembly text, for tests and for looking at what was vectorised.
+std::string scanAssembly(const Metric &metric, annudf_element element);
+
+/// "x86_64-pc-linux-gnu, znver4, 512-bit vectors, LLVM 22.1.8".
+std::string describeHost();
+
+} // namespace annudf::runtime::cpu
+
+#endif // ANNUDF_RUNTIME_LIB_CPU_JIT_H

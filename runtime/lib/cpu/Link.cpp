@@ -1,0 +1,273 @@
+//===- Link.cpp - From two bitcodes to one optimised module ---------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Link.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+using namespace llvm;
+
+namespace {
+
+constexpr unsigned char kScanBitcode[] = {
+#include "ScanBitcode.inc"
+};
+
+using annudf::ErrorKind;
+
+[[noreturn]] void refuse(const annudf::runtime::Metric &metric, const Twine &fault) {
+  throw annudf::Error(ErrorKind::Input, (Twine(metric.origin) + ": host bitcode: " + fault).str());
+}
+
+/// Keeps what LLVM reports as an error, which would otherwise end the process.
+struct CollectErrors : DiagnosticHandler {
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getSeverity() != DS_Error)
+      return true;
+    raw_string_ostream stream(text);
+    DiagnosticPrinterRawOStream printer(stream);
+    if (!text.empty())
+      stream << "; ";
+    info.print(printer);
+    return true;
+  }
+  std::string text;
+};
+
+std::string oneLine(std::string text) {
+  for (char &c : text)
+    if (c == '\n')
+      c = ' ';
+  while (!text.empty() && text.back() == ' ')
+    text.pop_back();
+  return text;
+}
+
+std::string toText(const Type &type) {
+  std::string text;
+  raw_string_ostream(text) << type;
+  return text;
+}
+
+std::unique_ptr<Module> readScan(LLVMContext &context) {
+  StringRef bytes(reinterpret_cast<const char *>(kScanBitcode), sizeof(kScanBitcode));
+  auto module = parseBitcodeFile(MemoryBufferRef(bytes, "scan"), context);
+  if (!module)
+    throw annudf::Error(ErrorKind::Environment,
+                        "the CPU backend's own scan bitcode cannot be read by this LLVM: " +
+                            oneLine(toString(module.takeError())));
+  return std::move(*module);
+}
+
+std::unique_ptr<Module> readMetric(LLVMContext &context, const annudf::runtime::Metric &metric) {
+  const annudf::Payload *payload = metric.artifact.find(annudf::PayloadKind::HostBitcode);
+  if (!payload)
+    throw annudf::Error(ErrorKind::Input,
+                        metric.origin + ": holds no host bitcode, which the CPU backend needs "
+                                        "(compile the metric again with host bitcode)");
+  auto module = parseBitcodeFile(MemoryBufferRef(payload->bytes, "metric"), context);
+  if (!module)
+    refuse(metric, oneLine(toString(module.takeError())));
+  std::string fault;
+  raw_string_ostream stream(fault);
+  if (verifyModule(**module, &stream))
+    refuse(metric, "not valid IR: " + oneLine(fault));
+  return std::move(*module);
+}
+
+bool isHookName(StringRef name) { return name.starts_with("annudf1_"); }
+
+/// What a metric's module may hold: the hooks, private helpers and constants.
+void checkContents(const Module &module, const Module &scan, const annudf::runtime::Metric &metric) {
+  const Triple &triple = module.getTargetTriple();
+  if (triple.getArch() != Triple::UnknownArch &&
+      triple.getArch() != scan.getTargetTriple().getArch())
+    refuse(metric, "made for " + triple.str() + ", this host is " + scan.getTargetTriple().str());
+  if (!module.getModuleInlineAsm().empty())
+    refuse(metric, "holds inline assembly");
+  for (const GlobalVariable &global : module.globals())
+    if (global.isDeclaration() || !global.isConstant() || global.getName().starts_with("llvm."))
+      refuse(metric, "global '" + global.getName() + "' is not a private constant");
+  if (!module.alias_empty() || !module.ifunc_empty())
+    refuse(metric, "holds an alias");
+  for (const Function &function : module) {
+    if (function.isDeclaration()) {
+      if (!function.isIntrinsic() && !isHookName(function.getName()) &&
+          !annudf::runtime::cpu::isAllowedExternal(function.getName()))
+        refuse(metric, "calls '" + function.getName() + "', which a hook may not call");
+      continue;
+    }
+    if (function.getName().starts_with("annudf_cpu_") || function.getName() == "annudf1_element")
+      refuse(metric, "defines '" + function.getName() + "', which belongs to the scan");
+    for (const Instruction &instruction : instructions(function))
+      if (const auto *call = dyn_cast<CallBase>(&instruction); call && call->isInlineAsm())
+        refuse(metric, "'" + function.getName() + "' holds inline assembly");
+  }
+}
+
+/// Names carry the ABI's width, so a definition can only be wrong in its types:
+/// the linker would accept those silently.
+void checkPrototypes(const Module &module, const Module &scan, const annudf::runtime::Metric &metric) {
+  const std::string suffix = metric.artifact.manifest.accumulatorWidth() == 64 ? "_64" : "_32";
+  for (const std::string &name : {"annudf1_init" + suffix, "annudf1_update" + suffix,
+                                  "annudf1_finalize" + suffix, std::string("annudf1_order"),
+                                  std::string("annudf1_dims")}) {
+    const Function *expected = scan.getFunction(name);
+    const Function *given = module.getFunction(name);
+    if (!expected)
+      throw annudf::Error(ErrorKind::Environment,
+                          "the CPU backend's own scan bitcode does not call " + name);
+    if (!given || given->isDeclaration())
+      refuse(metric, "hook " + name + " is missing");
+    if (given->hasLocalLinkage())
+      refuse(metric, "hook " + name + " is not visible");
+    if (given->getFunctionType() != expected->getFunctionType())
+      refuse(metric, "hook " + name + " is " + toText(*given->getFunctionType()) +
+                         ", the scan calls " + toText(*expected->getFunctionType()));
+    if (given->getCallingConv() != expected->getCallingConv())
+      refuse(metric, "hook " + name + " has another calling convention than C");
+  }
+}
+
+void defineConstant(Module &module, StringRef name, int32_t value) {
+  Function *function = module.getFunction(name);
+  if (!function)
+    return; // Not called, so not needed.
+  IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", function));
+  builder.CreateRet(builder.getInt32(value));
+  function->addFnAttr(Attribute::AlwaysInline);
+}
+
+/// Code for the host, whatever the two bitcodes were compiled for.
+void setHostAttributes(Module &module, TargetMachine &target) {
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.removeFnAttr(Attribute::OptimizeNone);
+    function.removeFnAttr(Attribute::NoInline);
+    function.removeFnAttr("tune-cpu");
+    function.addFnAttr("target-cpu", target.getTargetCPU());
+    function.addFnAttr("target-features", target.getTargetFeatureString());
+    if (isHookName(function.getName()))
+      function.addFnAttr(Attribute::AlwaysInline);
+  }
+}
+
+void optimise(Module &module, TargetMachine &target, bool vectorMath) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager callGraph;
+  ModuleAnalysisManager modules;
+  TargetLibraryInfoImpl library(module.getTargetTriple(),
+                                vectorMath ? VectorLibrary::LIBMVEC : VectorLibrary::NoLibrary);
+  functions.registerPass([&] { return TargetLibraryAnalysis(library); });
+  PipelineTuningOptions tuning;
+  tuning.LoopUnrolling = true;
+  tuning.SLPVectorization = false; // The rows of a group are the lanes; there is nothing else.
+  PassBuilder builder(&target, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
+}
+
+/// Rows held in registers: two vectors a query on a register file of 16, with the
+/// scan's tile of four queries; wide accumulators take twice the registers.
+int32_t rowsInRegisters(unsigned bits, int width) {
+  if (bits >= 512)
+    return 32;
+  return bits >= 256 && width == 32 ? 16 : 8;
+}
+
+} // namespace
+
+namespace annudf::runtime::cpu {
+
+const char *scanEntryName(int width) {
+  return width == 64 ? "annudf_cpu_scan_64" : "annudf_cpu_scan_32";
+}
+
+bool isAllowedExternal(StringRef name) {
+  // libmvec's names: _ZGV, the instruction set and lanes, then _ and the scalar name.
+  if (name.consume_front("_ZGV"))
+    name = name.split('_').second;
+  StringRef scalar = name;
+  static constexpr StringLiteral kMath[] = {
+      "acos", "acosh", "asin",  "asinh",     "atan",  "atan2", "atanh", "cbrt",  "ceil",
+      "copysign", "cos", "cosh", "erf",      "erfc",  "exp",   "exp10", "exp2",  "expm1",
+      "fabs", "floor", "fma",   "fmax",      "fmin",  "fmod",  "ldexp", "log",   "log10",
+      "log1p", "log2", "nearbyint", "pow",   "rint",  "round", "roundeven", "sin", "sinh",
+      "sqrt", "tan",   "tanh",  "trunc"};
+  static constexpr StringLiteral kSupport[] = {"memcpy",        "memmove",       "memset",
+                                               "__extendhfsf2", "__truncsfhf2",  "__truncdfhf2",
+                                               "__powisf2",     "__powidf2"};
+  for (StringRef known : kMath)
+    if (scalar == known || (scalar.ends_with("f") && scalar.drop_back() == known))
+      return true;
+  return is_contained(kSupport, name);
+}
+
+unsigned vectorBits(TargetMachine &target) {
+  LLVMContext context;
+  Module module("probe", context);
+  module.setTargetTriple(target.getTargetTriple());
+  module.setDataLayout(target.createDataLayout());
+  Function *function = Function::Create(FunctionType::get(Type::getVoidTy(context), false),
+                                        Function::ExternalLinkage, "probe", module);
+  function->addFnAttr("target-cpu", target.getTargetCPU());
+  function->addFnAttr("target-features", target.getTargetFeatureString());
+  return target.getTargetTransformInfo(*function)
+      .getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector)
+      .getFixedValue();
+}
+
+std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target, const Metric &metric,
+                                 annudf_element element, bool vectorMath) {
+  auto handler = std::make_unique<CollectErrors>();
+  const std::string &errors = handler->text;
+  context.setDiagnosticHandler(std::move(handler)); // Lives as long as the context.
+  std::unique_ptr<Module> scan = readScan(context);
+  std::unique_ptr<Module> hooks = readMetric(context, metric);
+  scan->setTargetTriple(target.getTargetTriple());
+  scan->setDataLayout(target.createDataLayout());
+  checkContents(*hooks, *scan, metric);
+  checkPrototypes(*hooks, *scan, metric);
+  hooks->setTargetTriple(scan->getTargetTriple());
+  hooks->setDataLayout(scan->getDataLayout());
+
+  const int width = metric.artifact.manifest.accumulatorWidth();
+  scan->getFunction(scanEntryName(96 - width))->deleteBody(); // 32 and 64: the other one.
+  if (Linker::linkModules(*scan, std::move(hooks)))
+    refuse(metric, oneLine(errors));
+  defineConstant(*scan, "annudf1_element", element);
+  defineConstant(*scan, "annudf_cpu_rows", rowsInRegisters(vectorBits(target), width));
+  internalizeModule(*scan, [&](const GlobalValue &value) {
+    return value.getName() == scanEntryName(width);
+  });
+  setHostAttributes(*scan, target);
+  optimise(*scan, target, vectorMath);
+  if (!errors.empty())
+    refuse(metric, oneLine(errors));
+  return scan;
+}
+
+} // namespace annudf::runtime::cpu

@@ -1,0 +1,46 @@
+//===- Link.h - From two bitcodes to one optimised module ----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The part of the CPU backend that works on LLVM IR: checks a metric's bitcode,
+// links it with the scan and optimises both. Jit.cpp turns the result into code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CPU_LINK_H
+#define ANNUDF_RUNTIME_LIB_CPU_LINK_H
+
+#include "annudf/runtime/Search.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <memory>
+
+namespace annudf::runtime::cpu {
+
+/// Name of the entry point for accumulators of `width` bits.
+const char *scanEntryName(int width);
+
+/// Functions outside the module that compiled code may call: libm, its vector
+/// variants, and the memory functions that code generation may introduce.
+bool isAllowedExternal(llvm::StringRef name);
+
+/// Bits of the vectors that code for `target` should use.
+unsigned vectorBits(llvm::TargetMachine &target);
+
+/// The scan of `metric` over `element`, optimised for `target`; only the entry point is visible.
+/// \param vectorMath  calls to libm in a row loop may become calls to glibc's libmvec.
+/// \throws as compileScan.
+std::unique_ptr<llvm::Module> linkScan(llvm::LLVMContext &context, llvm::TargetMachine &target,
+                                       const Metric &metric, annudf_element element,
+                                       bool vectorMath);
+
+} // namespace annudf::runtime::cpu
+
+#endif // ANNUDF_RUNTIME_LIB_CPU_LINK_H

@@ -1,0 +1,174 @@
+//===- JitTest.cpp - Linking, caching and refusing metrics on the CPU -----===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestMetrics.h"
+
+#include "Jit.h"
+#include "KernelCache.h"
+#include "gtest/gtest.h"
+
+#include <atomic>
+#include <barrier>
+#include <regex>
+#include <thread>
+
+using namespace annudf;
+using namespace annudf::runtime;
+using namespace annudf::test;
+
+namespace {
+
+/// The message of the Error that linking this bitcode throws.
+std::string refusal(const TestMetric &metric, const std::string &bitcodeName) {
+  const Metric bad = Metric::fromArtifact(artifactOf(metric, readBitcode(bitcodeName)), "bad.annudf");
+  try {
+    cpu::compileScan(bad, ANNUDF_ELEMENT_F32);
+  } catch (const Error &error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Input);
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(CpuJit, RefusesBadBitcode) {
+  const TestMetric &l2 = testMetric("l2");
+  EXPECT_EQ(refusal(l2, "bad_prototype"),
+            "bad.annudf: host bitcode: hook annudf1_finalize_32 is double (i32, i32, i64, i32, i32, "
+            "ptr), the scan calls float (i32, i32, i64, i32, i32, ptr)");
+  EXPECT_EQ(refusal(l2, "bad_call"),
+            "bad.annudf: host bitcode: calls 'system', which a hook may not call");
+  EXPECT_EQ(refusal(l2, "bad_asm"),
+            "bad.annudf: host bitcode: 'annudf1_update_32' holds inline assembly");
+  EXPECT_EQ(refusal(l2, "bad_global"),
+            "bad.annudf: host bitcode: global 'counter' is not a private constant");
+  EXPECT_EQ(refusal(l2, "bad_scan"),
+            "bad.annudf: host bitcode: defines 'annudf_cpu_scan_32', which belongs to the scan");
+  EXPECT_EQ(refusal(l2, "l2_f64"),
+            "bad.annudf: host bitcode: hook annudf1_init_32 is missing");
+}
+
+TEST(CpuJit, RefusesDamagedBitcode) {
+  const TestMetric &l2 = testMetric("l2");
+  const std::string whole = readBitcode("l2");
+  for (size_t size : {size_t(0), size_t(3), whole.size() / 2, whole.size() - 4}) {
+    const Metric cut =
+        Metric::fromArtifact(artifactOf(l2, whole.substr(0, size)), "cut.annudf");
+    EXPECT_THROW(cpu::compileScan(cut, ANNUDF_ELEMENT_F32), Error) << size;
+  }
+  Artifact none = artifactOf(l2, "");
+  none.payloads.clear();
+  try {
+    cpu::compileScan(Metric::fromArtifact(none, "none.annudf"), ANNUDF_ELEMENT_F32);
+    FAIL() << "accepted";
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "none.annudf: holds no host bitcode, which the CPU backend needs "
+                               "(compile the metric again with host bitcode)");
+  }
+}
+
+TEST(CpuJit, OneLinkHoweverManyThreadsAsk) {
+  const Metric metric = compiled(testMetric("weighted_l2"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 500, 8, 3);
+  IndexParams params;
+  params.nLists = 4;
+  const Index index = Index::build(params, view(base));
+  auto backend = makeCpuBackend(2);
+  const auto captures = bind(metric, 8);
+  constexpr int kThreads = 16;
+  std::atomic<int> links{0};
+  std::vector<std::vector<int64_t>> ids(kThreads, std::vector<int64_t>(500 * 5));
+  std::barrier start(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      start.arrive_and_wait();
+      std::vector<float> distances(500 * 5);
+      SearchStats stats;
+      backend->search(index, metric, captures, view(base), 5, {2}, ids[t].data(),
+                      distances.data(), &stats);
+      links += stats.links;
+      EXPECT_EQ(stats.links == 1, stats.linkMs > 0);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(links, 1);
+  for (const auto &other : ids)
+    EXPECT_EQ(other, ids[0]);
+}
+
+TEST(CpuJit, SecondSearchLinksNothing) {
+  const Metric metric = compiled(testMetric("l2"));
+  cpu::KernelCache cache;
+  bool linked = false;
+  auto first = cache.get(metric, ANNUDF_ELEMENT_F32, linked);
+  EXPECT_TRUE(linked);
+  EXPECT_GT(first->linkMs, 0);
+  EXPECT_EQ(first, cache.get(metric, ANNUDF_ELEMENT_F32, linked));
+  EXPECT_FALSE(linked);
+  EXPECT_NE(first, cache.get(metric, ANNUDF_ELEMENT_U8, linked)) << "another element";
+  EXPECT_TRUE(linked);
+}
+
+TEST(CpuJit, CacheDropsTheLeastRecentlyUsed) {
+  cpu::KernelCache cache(2);
+  const Metric l2 = compiled(testMetric("l2")), l1 = compiled(testMetric("l1")),
+               chebyshev = compiled(testMetric("chebyshev"));
+  bool linked;
+  cache.get(l2, ANNUDF_ELEMENT_F32, linked);
+  cache.get(l1, ANNUDF_ELEMENT_F32, linked);
+  cache.get(l2, ANNUDF_ELEMENT_F32, linked);
+  cache.get(chebyshev, ANNUDF_ELEMENT_F32, linked);
+  EXPECT_EQ(cache.size(), 2u);
+  cache.get(l2, ANNUDF_ELEMENT_F32, linked);
+  EXPECT_FALSE(linked);
+  cache.get(l1, ANNUDF_ELEMENT_F32, linked);
+  EXPECT_TRUE(linked);
+}
+
+TEST(CpuJit, FailureIsNotKept) {
+  cpu::KernelCache cache;
+  const Metric bad =
+      Metric::fromArtifact(artifactOf(testMetric("l2"), readBitcode("bad_call")), "bad.annudf");
+  bool linked;
+  EXPECT_THROW(cache.get(bad, ANNUDF_ELEMENT_F32, linked), Error);
+  EXPECT_EQ(cache.size(), 0u);
+  EXPECT_THROW(cache.get(bad, ANNUDF_ELEMENT_F32, linked), Error);
+}
+
+/// Whether the entry's text has an instruction that matches.
+bool has(const std::string &assembly, const char *pattern) {
+  return std::regex_search(assembly, std::regex(pattern));
+}
+
+TEST(CpuJit, RowsAreLanes) {
+  for (const TestMetric &test : testMetrics()) {
+    for (annudf_element element : test.elements) {
+      const std::string text = cpu::scanAssembly(compiled(test), element);
+      EXPECT_FALSE(has(text, "annudf1_")) << test.name << ": a hook was not inlined";
+#if defined(__x86_64__)
+      if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        continue;
+      EXPECT_FALSE(has(text, "gather")) << test.name << " " << toString(element);
+      if (test.name == "weighted_l2")
+        EXPECT_TRUE(has(text, "vfmadd[0-9]+ps\\s.*%[yz]mm")) << toString(element);
+      if (test.name == "l2_f64")
+        EXPECT_TRUE(has(text, "vfmadd[0-9]+pd\\s.*%[yz]mm")) << toString(element);
+      if (test.name == "l1")
+        EXPECT_FALSE(has(text, "vfmadd")) << "nothing in L1 asks for a fused operation";
+#endif
+    }
+  }
+}
+
+TEST(CpuJit, DescribesTheHost) {
+  EXPECT_NE(makeCpuBackend(1)->describe().find("CPU, 1 thread, "), std::string::npos);
+  EXPECT_THROW(makeCpuBackend(-1), Error);
+}
+
+} // namespace

@@ -1,0 +1,211 @@
+//===- SearchTest.cpp - The CPU backend against brute force ---------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestMetrics.h"
+
+#include "annudf/runtime/Coarse.h"
+#include "gtest/gtest.h"
+
+using namespace annudf;
+using namespace annudf::runtime;
+using namespace annudf::test;
+
+namespace {
+
+struct Result {
+  std::vector<int64_t> ids;
+  std::vector<float> distances;
+};
+
+Result searchWith(Backend &backend, const Index &index, const Metric &metric,
+                  const reference::Vectors &queries, int k, uint32_t nProbes) {
+  Result result;
+  result.ids.assign(queries.rows * k, -7);
+  result.distances.assign(queries.rows * k, -7);
+  backend.search(index, metric, bind(metric, queries.dims), view(queries), k, {nProbes},
+                 result.ids.data(), result.distances.data());
+  return result;
+}
+
+Index buildIndex(const reference::Vectors &base, uint32_t nLists) {
+  IndexParams params;
+  params.nLists = nLists;
+  params.kmeansIterations = 5;
+  params.threads = 2;
+  return Index::build(params, view(base));
+}
+
+/// Rows of the lists that the coarse stage picks for each query.
+std::vector<std::vector<int64_t>> probedRows(const Index &index, const Manifest &manifest,
+                                             const reference::Vectors &queries, uint32_t nProbes) {
+  std::vector<uint32_t> probes(queries.rows * nProbes);
+  CoarseRanker(index, manifest.coarse, manifest.coarseOrder)
+      .rank(view(queries), nProbes, probes.data(), 1);
+  std::vector<std::vector<int64_t>> rows(queries.rows);
+  for (size_t i = 0; i < probes.size(); ++i) {
+    const List &list = index.list(probes[i]);
+    rows[i / nProbes].insert(rows[i / nProbes].end(), list.ids.begin(),
+                             list.ids.begin() + list.size);
+  }
+  return rows;
+}
+
+/// Magnitude below which a distance may be the difference of larger numbers.
+double cancellation(const TestMetric &metric, const reference::Vectors &base) {
+  if (metric.name != "inner_product")
+    return 1e-6;
+  double square = 0;
+  for (double v : base.values)
+    square += v * v;
+  return square / base.rows;
+}
+
+/// FNV-1a of a name, so that each case has its own data, the same on every run.
+uint64_t seedOf(const std::string &name) {
+  uint64_t hash = 14695981039346656037u;
+  for (char c : name)
+    hash = (hash ^ uint8_t(c)) * 1099511628211u;
+  return hash;
+}
+
+class EveryMetric : public testing::TestWithParam<std::tuple<std::string, annudf_element>> {};
+
+TEST_P(EveryMetric, EqualsBruteForce) {
+  const TestMetric &test = testMetric(std::get<0>(GetParam()));
+  const annudf_element element = std::get<1>(GetParam());
+  if (!std::count(test.elements.begin(), test.elements.end(), element))
+    GTEST_SKIP() << test.name << " does not take " << toString(element);
+  const Metric metric = compiled(test);
+  auto backend = makeCpuBackend(2);
+  for (int32_t dims : {1, 3, 16, 17, 33, 128, 257}) {
+    const uint64_t seed = seedOf(test.name) + uint64_t(dims) * 8 + element;
+    const auto base = reference::randomVectors(element, 1500, dims, seed);
+    // Not a multiple of the scan's tile, and enough that some lists see several tiles.
+    const auto queries = reference::randomVectors(element, 13, dims, seed + 1);
+    const Index index = buildIndex(base, 10);
+    for (uint32_t nProbes : {10u, 3u}) {
+      const auto rows = probedRows(index, metric.artifact.manifest, queries, nProbes);
+      for (int k : {1, 10, 100, 1024}) {
+        const Result result = searchWith(*backend, index, metric, queries, k, nProbes);
+        for (int64_t q = 0; q < queries.rows; ++q)
+          EXPECT_EQ("", reference::check(base, rows[q], queries.row(q), k, test.order,
+                                         test.distance, &result.ids[q * k],
+                                         &result.distances[q * k], 1e-5,
+                                         cancellation(test, base)))
+              << test.name << " " << toString(element) << " dims " << dims << " k " << k
+              << " probes " << nProbes << " query " << q;
+        if (HasFailure())
+          return;
+      }
+    }
+  }
+}
+
+std::vector<std::string> metricNames() {
+  std::vector<std::string> names;
+  for (const TestMetric &metric : testMetrics())
+    names.push_back(metric.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryMetric,
+                         testing::Combine(testing::ValuesIn(metricNames()),
+                                          testing::ValuesIn(kAllElements)),
+                         [](const auto &info) {
+                           return std::get<0>(info.param) + "_" + toString(std::get<1>(info.param));
+                         });
+
+TEST(CpuSearch, ThreadsDoNotChangeTheResult) {
+  // Hamming over few bits: most distances are ties.
+  const TestMetric &test = testMetric("hamming");
+  const Metric metric = compiled(test);
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_U8, 3000, 3, 5);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_U8, 150, 3, 6);
+  const Index index = buildIndex(base, 12);
+  auto one = makeCpuBackend(1), two = makeCpuBackend(2), seven = makeCpuBackend(7);
+  for (int k : {1, 10, 300}) {
+    const Result expected = searchWith(*one, index, metric, queries, k, 5);
+    for (Backend *backend : {two.get(), seven.get()}) {
+      const Result result = searchWith(*backend, index, metric, queries, k, 5);
+      EXPECT_EQ(expected.ids, result.ids) << "k " << k;
+      EXPECT_EQ(expected.distances, result.distances) << "k " << k;
+    }
+  }
+}
+
+TEST(CpuSearch, OneQueryEqualsTheSameQueryInABatch) {
+  const Metric metric = compiled(testMetric("weighted_l2"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 4000, 48, 7);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 40, 48, 8);
+  const Index index = buildIndex(base, 16);
+  auto backend = makeCpuBackend(2);
+  const int k = 20;
+  const Result all = searchWith(*backend, index, metric, queries, k, 4);
+  for (int64_t q = 0; q < queries.rows; ++q) {
+    reference::Vectors one = queries;
+    one.rows = 1;
+    one.encoded.assign(queries.encoded.begin() + q * 48 * 4,
+                       queries.encoded.begin() + (q + 1) * 48 * 4);
+    const Result result = searchWith(*backend, index, metric, one, k, 4);
+    EXPECT_EQ(result.ids, std::vector<int64_t>(&all.ids[q * k], &all.ids[q * k] + k)) << q;
+  }
+}
+
+TEST(CpuSearch, BatchesBeyondTheMemoryBoundAreCut) {
+  // 64 MiB hold about 2000 queries at k 1024.
+  const Metric metric = compiled(testMetric("l1"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_I8, 1100, 4, 9);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_I8, 4500, 4, 10);
+  const Index index = buildIndex(base, 4);
+  auto backend = makeCpuBackend(2);
+  const Result result = searchWith(*backend, index, metric, queries, 1024, 4);
+  const auto rows = reference::allRows(base.rows);
+  for (int64_t q = 0; q < queries.rows; q += 449)
+    EXPECT_EQ("", reference::check(base, rows, queries.row(q), 1024, ANNUDF_ORDER_MIN,
+                                   testMetric("l1").distance, &result.ids[q * 1024],
+                                   &result.distances[q * 1024]))
+        << q;
+}
+
+TEST(CpuSearch, NanNeverEntersAndInfinityDoes) {
+  // Squares overflow to inf, and inf times a weight of 0 is NaN.
+  const TestMetric &test = testMetric("weighted_l2");
+  const Metric metric = compiled(test);
+  std::vector<double> values = {1, 2, 3e30, 0, 0, 3e30, 4, 5, 3e30, 3e30, 6, 6};
+  const auto base = reference::encode(ANNUDF_ELEMENT_F32, 2, values);
+  IndexParams params;
+  params.nLists = 1;
+  const Index index = Index::build(params, view(base));
+  const auto query = reference::encode(ANNUDF_ELEMENT_F32, 2, {0, 0});
+  NumericArray weights{"f32", {2}, std::vector<std::byte>(8), "test"};
+  const float zeroOne[2] = {0, 1};
+  std::memcpy(weights.storage.data(), zeroOne, 8);
+  const auto captures = BoundCaptures::bind(metric.artifact.manifest, 2, {{"w", weights}});
+  std::vector<int64_t> ids(6);
+  std::vector<float> distances(6);
+  makeCpuBackend(1)->search(index, metric, captures, view(query), 6, {1}, ids.data(),
+                            distances.data());
+  // (3e30, 0) and (3e30, 3e30) are NaN, (0, 3e30) is inf.
+  EXPECT_EQ(ids, (std::vector<int64_t>{0, 3, 5, 2, -1, -1}));
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(distances, (std::vector<float>{4, 25, 36, inf, inf, inf}));
+}
+
+TEST(CpuSearch, RefusesWhatCheckSearchRefuses) {
+  const Metric metric = compiled(testMetric("l2"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 50, 4, 1);
+  const Index index = buildIndex(base, 2);
+  auto backend = makeCpuBackend(1);
+  EXPECT_THROW(searchWith(*backend, index, metric, base, 0, 1), Error);
+  EXPECT_THROW(searchWith(*backend, index, metric, base, 51, 1), Error);
+  EXPECT_THROW(searchWith(*backend, index, metric, base, 1, 3), Error);
+  const auto bytes = reference::randomVectors(ANNUDF_ELEMENT_U8, 50, 4, 1);
+  EXPECT_THROW(searchWith(*backend, index, metric, bytes, 1, 1), Error);
+}
+
+} // namespace

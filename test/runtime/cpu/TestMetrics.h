@@ -1,0 +1,162 @@
+//===- TestMetrics.h - Metrics of the CPU backend's tests ----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each metric twice: hooks compiled from udfs/ to bitcode, and the same distance in
+// float64 for the brute force.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TEST_RUNTIME_CPU_TESTMETRICS_H
+#define ANNUDF_TEST_RUNTIME_CPU_TESTMETRICS_H
+
+#include "annudf/runtime/Search.h"
+#include "runtime/reference/BruteForce.h"
+
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace annudf::test {
+
+inline std::string readBitcode(const std::string &name) {
+  const std::string path = std::string(ANNUDF_TEST_UDF_DIR) + "/" + name + ".bc";
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw std::runtime_error("cannot read " + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline const std::vector<annudf_element> kAllElements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16,
+                                                         ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
+
+struct TestMetric {
+  std::string name;
+  annudf_order order = ANNUDF_ORDER_MIN;
+  annudf_accumulator accumulator = ANNUDF_ACCUMULATOR_F32;
+  std::vector<annudf_element> elements = kAllElements;
+  std::vector<CaptureInfo> captures = {};
+  reference::Metric distance;
+};
+
+/// Weight of a dimension; exact in float32.
+inline float weightOf(int32_t dim) { return 0.25f + 0.125f * float(dim % 23); }
+inline constexpr float kMinkowskiP = 2.5f;
+
+inline const std::vector<TestMetric> &testMetrics() {
+  using V = const double *;
+  auto sum = [](auto term) {
+    return [term](V x, V y, int32_t dims) {
+      double total = 0;
+      for (int32_t d = 0; d < dims; ++d)
+        total += term(x[d], y[d], d);
+      return total;
+    };
+  };
+  static const std::vector<TestMetric> metrics = {
+      {.name = "l2", .distance = sum([](double x, double y, int) { return (x - y) * (x - y); })},
+      {.name = "weighted_l2",
+       .captures = {{"w", "f32", {{ANNUDF_EXTENT_DIM, 0}}}},
+       .distance = sum([](double x, double y, int d) { return weightOf(d) * (x - y) * (x - y); })},
+      {.name = "l1", .distance = sum([](double x, double y, int) { return std::fabs(x - y); })},
+      {.name = "chebyshev",
+       .distance =
+           [](V x, V y, int32_t dims) {
+             double most = 0;
+             for (int32_t d = 0; d < dims; ++d)
+               most = std::max(most, std::fabs(x[d] - y[d]));
+             return most;
+           }},
+      {.name = "inner_product",
+       .order = ANNUDF_ORDER_MAX,
+       .distance = sum([](double x, double y, int) { return x * y; })},
+      {.name = "hamming",
+       .accumulator = ANNUDF_ACCUMULATOR_I32,
+       .elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8},
+       .distance = sum([](double x, double y, int) {
+         return double(std::popcount(uint8_t(uint8_t(int(x)) ^ uint8_t(int(y)))));
+       })},
+      {.name = "minkowski",
+       .captures = {{"p", "f32", {}}},
+       .distance =
+           [](V x, V y, int32_t dims) {
+             double total = 0;
+             for (int32_t d = 0; d < dims; ++d)
+               total += std::pow(std::fabs(x[d] - y[d]), double(kMinkowskiP));
+             return std::pow(total, 1 / double(kMinkowskiP));
+           }},
+      {.name = "l2_f64",
+       .accumulator = ANNUDF_ACCUMULATOR_F64,
+       .distance = sum([](double x, double y, int) { return (x - y) * (x - y); })},
+      {.name = "asymmetric", .distance = sum([](double x, double y, int d) {
+         return x < y ? 2 * (y - x) : (d % 3 == 0 ? 0.5 : 1.0) * (x - y);
+       })},
+  };
+  return metrics;
+}
+
+inline const TestMetric &testMetric(const std::string &name) {
+  for (const TestMetric &metric : testMetrics())
+    if (metric.name == name)
+      return metric;
+  throw std::runtime_error("no test metric " + name);
+}
+
+inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
+  Artifact artifact;
+  Manifest &m = artifact.manifest;
+  m.name = metric.name;
+  m.order = metric.order;
+  m.accumulator = metric.accumulator;
+  m.computeType = metric.accumulator == ANNUDF_ACCUMULATOR_F64 ? "f64" : "f32";
+  m.elements = metric.elements;
+  m.captures = metric.captures;
+  m.hooks = {"init", "update", "finalize"};
+  m.requiredFeatures = ANNUDF_FEATURE_FINALIZE |
+                       (metric.captures.empty() ? 0 : ANNUDF_FEATURE_CAPTURES) |
+                       (m.accumulatorWidth() == 64 ? ANNUDF_FEATURE_ACC64 : 0);
+  artifact.payloads.push_back(
+      {PayloadKind::HostBitcode, "x86_64-pc-linux-gnu", "test", std::move(bitcode)});
+  return artifact;
+}
+
+inline runtime::Metric compiled(const TestMetric &metric) {
+  return runtime::Metric::fromArtifact(artifactOf(metric, readBitcode(metric.name)),
+                                       metric.name + ".annudf");
+}
+
+inline runtime::BoundCaptures bind(const runtime::Metric &metric, int32_t dims) {
+  std::map<std::string, runtime::NumericArray> values;
+  auto array = [](std::vector<int64_t> shape, const std::vector<float> &from) {
+    runtime::NumericArray a{"f32", std::move(shape), {}, "test"};
+    a.storage.resize(from.size() * sizeof(float));
+    std::memcpy(a.storage.data(), from.data(), a.storage.size());
+    return a;
+  };
+  for (const CaptureInfo &capture : metric.artifact.manifest.captures) {
+    if (capture.extents.empty()) {
+      values[capture.name] = array({}, {kMinkowskiP});
+      continue;
+    }
+    std::vector<float> weights(dims);
+    for (int32_t d = 0; d < dims; ++d)
+      weights[d] = weightOf(d);
+    values[capture.name] = array({dims}, weights);
+  }
+  return runtime::BoundCaptures::bind(metric.artifact.manifest, dims, values);
+}
+
+inline runtime::MatrixView view(const reference::Vectors &vectors) {
+  return {vectors.encoded.data(), vectors.rows, vectors.dims, vectors.element};
+}
+
+} // namespace annudf::test
+
+#endif // ANNUDF_TEST_RUNTIME_CPU_TESTMETRICS_H

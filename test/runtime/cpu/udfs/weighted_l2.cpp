@@ -1,0 +1,21 @@
+//===- weighted_l2.cpp - Capture 0, w: one weight a dimension
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "udf.h"
+
+struct MetricBody {
+  using Acc = float;
+  using Compute = float;
+  static Acc init() { return 0; }
+  static Acc update(Acc acc, float x, float y, int dim, const uint64_t *slots) {
+    return __builtin_fmaf(arrayOf<float>(slots, 0)[dim], (x - y) * (x - y), acc);
+  }
+  static float finalize(Acc acc, const uint64_t *) { return acc; }
+};
+
+ANNUDF_TEST_HOOKS(32, MIN)
