@@ -136,7 +136,8 @@ const rt::Metric &metricOf(const std::string &name) {
     const char *folder = std::getenv("ANNUDF_TEST_ARTIFACTS");
     if (!folder)
       throw std::runtime_error("ANNUDF_TEST_ARTIFACTS is not set");
-    it = cache.emplace(name, rt::Metric::fromFile(std::string(folder) + "/" + name + ".annudf")).first;
+    it = cache.emplace(name, rt::Metric::fromFile(std::string(folder) + "/" + name + ".annudf"))
+             .first;
   }
   return it->second;
 }
@@ -231,7 +232,8 @@ TEST_P(SearchGrid, EqualsBruteForce) {
             ASSERT_EQ(got, example.largestFirst ? -HUGE_VALF : HUGE_VALF);
             continue;
           }
-          ASSERT_TRUE(id >= 0 && id < kRows) << "query " << query << ", rank " << i << ": id " << id;
+          ASSERT_TRUE(id >= 0 && id < kRows)
+              << "query " << query << ", rank " << i << ": id " << id;
           ASSERT_TRUE(seen.insert(id).second) << "query " << query << ": id " << id << " twice";
           // The row's own distance, and the distance that this rank has to have.
           const Distance own = example.distance(q, f.base.decoded[id], weights, p);

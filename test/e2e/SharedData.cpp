@@ -83,7 +83,8 @@ TEST_P(SharedData, AllListsProbedGiveTheTrueDistances) {
   rt::Matrix queries = rt::readMatrix(data + "query" + ending);
   const rt::Matrix truth = rt::readMatrix(data + "gt_" + c.truth + ".fbin");
   ASSERT_GE(truth.dims, kTop);
-  queries.rows = std::get<0>(GetParam()) ? 1000 : 200; // The CPU has to stay within the suite's time.
+  queries.rows =
+      std::get<0>(GetParam()) ? 1000 : 200; // The CPU has to stay within the suite's time.
   const rt::Metric metric =
       rt::Metric::fromFile(folder("ANNUDF_TEST_ARTIFACTS") + "/" + c.metric + ".annudf");
   std::map<std::string, rt::NumericArray> values;
@@ -136,7 +137,8 @@ TEST_P(PartialProbing, KeepsItsRecall) {
   } catch (const Error &error) {
     GTEST_SKIP() << "SKIPPED, NOT RUN: " << error.what();
   }
-  rt::Matrix base = rt::readMatrix(data + "base.u8bin"), queries = rt::readMatrix(data + "query.u8bin");
+  rt::Matrix base = rt::readMatrix(data + "base.u8bin"),
+             queries = rt::readMatrix(data + "query.u8bin");
   base.rows = 200000, queries.rows = 1000;
   rt::IndexParams indexParams;
   indexParams.nLists = 512;

@@ -29,8 +29,7 @@ static void report(const runtime::Index &index, const std::string &path, double 
 }
 
 static void runBuild(BuildArguments arguments) {
-  for (annudf_coarse metric :
-       {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
+  for (annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
     if (arguments.metric == toString(metric))
       arguments.params.metric = metric;
   InterruptGuard guard;
@@ -72,17 +71,16 @@ void tool::addBuildCommand(CLI::App &app) {
   auto arguments = std::make_shared<BuildArguments>();
   runtime::IndexParams &params = arguments->params;
   addInput(command, *arguments);
-  command->add_option("--lists", params.nLists, "Lists (clusters)", true)
-      ->check(CLI::PositiveNumber);
-  command->add_option("--metric", arguments->metric, "What k-means clusters by", true)
+  command->add_option("--lists", params.nLists, "Lists (clusters)")->check(CLI::PositiveNumber);
+  command->add_option("--metric", arguments->metric, "What k-means clusters by")
       ->check(CLI::IsMember({"l2", "inner_product", "cosine"}));
-  command->add_option("--kmeans-iterations", params.kmeansIterations, "Iterations of k-means", true);
+  command->add_option("--kmeans-iterations", params.kmeansIterations, "Iterations of k-means");
   command
       ->add_option("--kmeans-trainset-fraction", params.kmeansTrainsetFraction,
-                   "Part of the rows k-means trains on", true)
+                   "Part of the rows k-means trains on")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--seed", params.seed, "Seed of k-means", true);
-  command->add_option("--threads", params.threads, "Threads, 0 for all cores", true)
+  command->add_option("--seed", params.seed, "Seed of k-means");
+  command->add_option("--threads", params.threads, "Threads, 0 for all cores")
       ->check(CLI::NonNegativeNumber);
   command->add_option("-o,--output", arguments->output, "Index to write")->required();
   command->callback([arguments] { runBuild(*arguments); });

@@ -115,8 +115,8 @@ runtime::Metric tool::loadMetric(const std::string &path, bool forGpu, double *c
   options.archs = {"sm_75"};
   CompileTimings timings;
   std::vector<std::string> warnings;
-  runtime::Metric metric = runtime::Metric::fromArtifact(
-      compileMetricFile(path, options, &warnings, &timings), path);
+  runtime::Metric metric =
+      runtime::Metric::fromArtifact(compileMetricFile(path, options, &warnings, &timings), path);
   for (const std::string &warning : warnings)
     std::fprintf(stderr, "annudf: warning: %s\n", warning.c_str());
   *compileMs = timings.total;

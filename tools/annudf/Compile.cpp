@@ -42,8 +42,7 @@ static void runCompile(const CompileArguments &arguments) {
   Artifact artifact = compileMetricFile(arguments.input, options, &warnings, &timings);
   for (const std::string &warning : warnings)
     std::fprintf(stderr, "annudf: warning: %s\n", warning.c_str());
-  std::string output =
-      arguments.output.empty() ? defaultOutput(arguments.input) : arguments.output;
+  std::string output = arguments.output.empty() ? defaultOutput(arguments.input) : arguments.output;
   writeArtifact(artifact, output);
   if (!arguments.quiet)
     std::printf("%s: metric %s, %zu payloads, %.1f ms (libNVVM %.1f ms, host %.1f ms)\n",

@@ -8,7 +8,7 @@
 
 #include "Commands.h"
 
-#include "annudf/runtime/Doctor.h"
+#include "annudf/runtime/Cuda.h"
 
 #ifdef ANNUDF_HAVE_COMPILER
 #include "annudf/compiler/Compiler.h"
@@ -19,7 +19,17 @@
 
 using namespace annudf;
 
-static runtime::Finding inspectCompiler() {
+namespace {
+/// One part that some command needs.
+struct Finding {
+  std::string part;
+  bool found = false;
+  std::string detail; ///< Version and place, or why it is missing, in one line.
+  std::string usedFor;
+};
+} // namespace
+
+static Finding inspectCompiler() {
 #ifdef ANNUDF_HAVE_COMPILER
   return {"LLVM and MLIR", true, ANNUDF_LLVM_VERSION, "compiling metrics"};
 #else
@@ -28,8 +38,8 @@ static runtime::Finding inspectCompiler() {
 #endif
 }
 
-static runtime::Finding inspectLibNvvm() {
-  runtime::Finding finding{"libNVVM", false, "", "LTO-IR and PTX for GPUs"};
+static Finding inspectLibNvvm() {
+  Finding finding{"libNVVM", false, "", "LTO-IR and PTX for GPUs"};
 #ifdef ANNUDF_HAVE_COMPILER
   std::string searched;
   finding.detail = describeLibNvvm(&searched);
@@ -42,8 +52,8 @@ static runtime::Finding inspectLibNvvm() {
   return finding;
 }
 
-static runtime::Finding inspectCpu() {
-  runtime::Finding finding{"CPU backend", false, "", "search on the CPU"};
+static Finding inspectCpu() {
+  Finding finding{"CPU backend", false, "", "search on the CPU"};
   try {
     finding.detail = runtime::makeCpuBackend()->describe();
     finding.found = true;
@@ -54,7 +64,7 @@ static runtime::Finding inspectCpu() {
 }
 
 /// annudf keeps linked kernels in memory only; the driver has a cache of its own.
-static runtime::Finding inspectCache() {
+static Finding inspectCache() {
   const char *off = std::getenv("CUDA_CACHE_DISABLE"), *path = std::getenv("CUDA_CACHE_PATH"),
              *home = std::getenv("HOME");
   std::string folder = path ? path : std::string(home ? home : "~") + "/.nv/ComputeCache";
@@ -64,16 +74,29 @@ static runtime::Finding inspectCache() {
           "linked GPU kernels"};
 }
 
+static void addCuda(std::vector<Finding> &findings) {
+  const runtime::CudaEnvironment cuda = runtime::describeCuda();
+  findings.push_back({"CUDA backend", cuda.built,
+                      cuda.built ? "in this build" : "this annudf was built without a CUDA toolkit",
+                      "search on a GPU"});
+  if (!cuda.built)
+    return;
+  findings.push_back({"CUDA driver", cuda.driverFound, cuda.driver, "search on a GPU"});
+  for (const std::string &device : cuda.devices)
+    findings.push_back({"GPU", true, device, "search on a GPU"});
+  findings.push_back(
+      {"nvJitLink", cuda.linkerFound, cuda.linker, "linking a metric into the GPU scan"});
+}
+
 void tool::addDoctorCommand(CLI::App &app) {
-  CLI::App *command =
-      app.add_subcommand("doctor", "Show what was found on this machine, and what is missing for what");
+  CLI::App *command = app.add_subcommand(
+      "doctor", "Show what was found on this machine, and what is missing for what");
   command->callback([] {
     std::printf("%s\n", versionText().c_str());
-    std::vector<runtime::Finding> findings = {inspectCompiler(), inspectCpu(), inspectLibNvvm()};
-    for (runtime::Finding &finding : runtime::inspectCuda())
-      findings.push_back(std::move(finding));
+    std::vector<Finding> findings = {inspectCompiler(), inspectCpu(), inspectLibNvvm()};
+    addCuda(findings);
     findings.push_back(inspectCache());
-    for (const runtime::Finding &finding : findings)
+    for (const Finding &finding : findings)
       std::printf("%-8s %-14s %s  [%s]\n", finding.found ? "found" : "MISSING",
                   finding.part.c_str(), finding.detail.c_str(), finding.usedFor.c_str());
   });

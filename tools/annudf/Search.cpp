@@ -65,8 +65,8 @@ static double recall(const std::string &path, const Results &results) {
     const int32_t *expected = truth.data() + row * columns;
     const std::set<int64_t> wanted(expected, expected + results.k);
     const int64_t *found = results.ids.data() + row * results.k;
-    hits += std::count_if(found, found + results.k,
-                          [&](int64_t id) { return wanted.count(id) != 0; });
+    hits +=
+        std::count_if(found, found + results.k, [&](int64_t id) { return wanted.count(id) != 0; });
   }
   return static_cast<double>(hits) / static_cast<double>(results.rows * results.k);
 }
@@ -136,9 +136,9 @@ static void runSearch(const SearchArguments &arguments) {
   std::sort(searchMs.begin(), searchMs.end());
   const double median = searchMs[searchMs.size() / 2];
   std::printf("device   %s\n", backend->describe().c_str());
-  std::printf("load     %.1f ms\ncompile  %.1f ms\nlink     %.1f ms (%d link%s)\nupload   %.1f ms\n",
-              loadMs, compileMs, total.linkMs, total.links, total.links == 1 ? "" : "s",
-              total.uploadMs);
+  std::printf(
+      "load     %.1f ms\ncompile  %.1f ms\nlink     %.1f ms (%d link%s)\nupload   %.1f ms\n",
+      loadMs, compileMs, total.linkMs, total.links, total.links == 1 ? "" : "s", total.uploadMs);
   std::printf("search   %.3f ms for %lld queries, %.0f queries/s (median of %zu)\n", median,
               static_cast<long long>(results.rows), results.rows / median * 1e3, searchMs.size());
 }
@@ -153,20 +153,20 @@ void tool::addSearchCommand(CLI::App &app) {
       ->required();
   command->add_option("--capture", arguments->captures,
                       "NAME=FILE (.npy, .fbin, .ibin) or NAME=NUMBER, once for each capture");
-  command->add_option("-k", arguments->k, "Neighbours of a query, up to 1024", true);
-  command->add_option("--probes", arguments->params.nProbes, "Lists to scan for a query", true);
-  command->add_option("--device", arguments->device, "Where to search", true)
+  command->add_option("-k", arguments->k, "Neighbours of a query, up to 1024");
+  command->add_option("--probes", arguments->params.nProbes, "Lists to scan for a query");
+  command->add_option("--device", arguments->device, "Where to search")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  command->add_option("--gpu", arguments->gpu, "Number of the GPU", true);
-  command->add_option("--threads", arguments->threads, "CPU threads, 0 for all cores", true)
+  command->add_option("--gpu", arguments->gpu, "Number of the GPU");
+  command->add_option("--threads", arguments->threads, "CPU threads, 0 for all cores")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--rows", arguments->rows, "Only the first N queries")
       ->check(CLI::PositiveNumber);
   command->add_flag("--as-f32", arguments->asF32, "Convert the queries to float32");
   command->add_option("--truth", arguments->truth, "True neighbours (.ibin): prints recall@k");
   command->add_option("-o,--output", arguments->output, "Write PREFIX.ibin and PREFIX.fbin");
-  command->add_option("--show", arguments->show, "Queries whose neighbours are printed", true);
-  command->add_option("--repeat", arguments->repeat, "Search so many times; times are medians", true)
+  command->add_option("--show", arguments->show, "Queries whose neighbours are printed");
+  command->add_option("--repeat", arguments->repeat, "Search so many times; times are medians")
       ->check(CLI::PositiveNumber);
   command->add_flag("--stats", arguments->stats, "Print what compile, link and search took");
   command->add_flag("--allow-non-finite", arguments->allowNonFinite,

@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
   CLI::App app("annudf: your own distance in a vector search, verified and linked into the scan",
                "annudf");
   app.set_version_flag("--version", annudf::tool::versionText());
+  app.option_defaults()->always_capture_default(); // --help shows the defaults.
   app.require_subcommand(1);
   app.footer("Exit codes: 0 done, 1 bad input or environment, 2 bad usage, 130 interrupted.");
   annudf::tool::addCompileCommand(app);
