@@ -25,6 +25,21 @@ void AnnudfDialect::registerOps() {
 // Syntax shared by several ops
 //===----------------------------------------------------------------------===//
 
+static constexpr unsigned lastCase(Order) { return getMaxEnumValForOrder(); }
+static constexpr unsigned lastCase(Coarse) { return getMaxEnumValForCoarse(); }
+static constexpr unsigned lastCase(Element) { return getMaxEnumValForElement(); }
+static constexpr unsigned lastCase(Accumulator) { return getMaxEnumValForAccumulator(); }
+static constexpr unsigned lastCase(IndexKind) { return getMaxEnumValForIndexKind(); }
+
+/// The spellings of an enum: "f32, f64, i32 or u32".
+template <typename Enum> static std::string choices() {
+  std::string text;
+  for (unsigned value = 0, last = lastCase(Enum()); value <= last; ++value)
+    text += (value == 0 ? "" : value == last ? " or " : ", ") +
+            stringifyEnum(static_cast<Enum>(value)).str();
+  return text;
+}
+
 /// An enum attribute as its bare keyword: `min` rather than `#annudf.order<min>`.
 template <typename AttrT>
 static ParseResult parseKeyword(OpAsmParser &parser, AttrT &attr) {
@@ -35,7 +50,8 @@ static ParseResult parseKeyword(OpAsmParser &parser, AttrT &attr) {
     return failure();
   std::optional<Enum> value = symbolizeEnum<Enum>(keyword);
   if (!value)
-    return parser.emitError(loc, "unknown ") << AttrT::getMnemonic() << " '" << keyword << "'";
+    return parser.emitError(loc, "unknown ") << AttrT::getMnemonic() << " '" << keyword
+                                             << "'; write " << choices<Enum>();
   attr = AttrT::get(parser.getContext(), *value);
   return success();
 }
@@ -147,7 +163,7 @@ LogicalResult MetricOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
     if (auto capture = dyn_cast<CaptureOp>(op)) {
       if (!names.insert(capture.getName()).second)
-        return capture.emitOpError() << "[M7] capture \"" << capture.getName()
+        return capture.emitOpError() << "[M7] \"" << capture.getName()
                                      << "\" is declared twice; rename one";
     } else if (isa<InitOp>(op)) {
       ++inits;
@@ -161,34 +177,41 @@ LogicalResult MetricOp::verifyRegions() {
     }
   }
   if (inits != 1)
-    return emitOpError() << "[M2] needs exactly one annudf.init, found " << inits;
+    return emitOpError() << "[M2] needs exactly one annudf.init, found " << inits
+                         << (inits == 0 ? "; write one" : "; keep one");
   if (updates != 1)
-    return emitOpError() << "[M3] needs exactly one annudf.update, found " << updates;
+    return emitOpError() << "[M3] needs exactly one annudf.update, found " << updates
+                         << (updates == 0 ? "; write one" : "; keep one");
   if (finalizes > 1)
-    return emitOpError() << "[M4] needs at most one annudf.finalize, found " << finalizes;
+    return emitOpError() << "[M4] needs at most one annudf.finalize, found " << finalizes
+                         << "; keep one";
   if (getElements().empty())
-    return emitOpError() << "[M5] needs at least one element type in elements(...)";
+    return emitOpError() << "[M5] needs at least one element type; list some in elements(...)";
   llvm::SmallDenseSet<Attribute> seen;
   for (Attribute element : getElements())
     if (!seen.insert(element).second)
       return emitOpError() << "[M6] lists element type "
-                           << stringifyEnum(cast<ElementAttr>(element).getValue()) << " twice";
+                           << stringifyEnum(cast<ElementAttr>(element).getValue()) << " twice; list it once";
   if (getDims() && static_cast<int32_t>(*getDims()) <= 0)
-    return emitOpError() << "[M8] dims must be positive, got " << static_cast<int32_t>(*getDims());
+    return emitOpError() << "[M8] is for " << static_cast<int32_t>(*getDims())
+                         << " dimensions; dims must be positive";
 
   auto [init, update, finalize] = std::tuple(getInit(), getUpdate(), getFinalize());
   Type acc = getAccumulatorType();
   if (std::optional<Accumulator> declared = getAccumulator())
     if (typeOf(*declared, getContext()) != acc)
-      return emitOpError() << "[M9] accumulator(" << stringifyEnum(*declared)
-                           << ") does not fit the accumulator of annudf.update, which is " << acc;
+      return emitOpError() << "[M9] declares accumulator(" << stringifyEnum(*declared)
+                           << "), which does not fit the accumulator of annudf.update, " << acc
+                           << "; change one";
   Type initial = init.getBody().front().getTerminator()->getOperand(0).getType();
   if (initial != acc)
     return init.emitOpError() << "[M10] yields " << initial
-                              << ", but the accumulator of annudf.update is " << acc;
+                              << ", but the accumulator of annudf.update is " << acc
+                              << "; yield that";
   if (finalize && finalize.getBody().getArgument(0).getType() != acc)
     return finalize.emitOpError() << "[M11] takes " << finalize.getBody().getArgument(0).getType()
-                                  << ", but the accumulator of annudf.update is " << acc;
+                                  << ", but the accumulator of annudf.update is " << acc
+                                  << "; take that";
   return success();
 }
 
@@ -226,7 +249,7 @@ static LogicalResult verifyHookShape(Operation *op, unsigned arguments, StringRe
                              << (arguments == 1 ? "" : "s") << " " << signature << ", found "
                              << region.getNumArguments();
   if (region.front().empty() || !isa<YieldOp>(region.front().back()))
-    return op->emitOpError() << "[H2] must end with annudf.yield";
+    return op->emitOpError() << "[H2] has no value; end it with annudf.yield";
   return success();
 }
 
@@ -239,14 +262,14 @@ LogicalResult UpdateOp::verifyRegions() {
   Type acc = block.getArgument(0).getType(), x = block.getArgument(1).getType(),
        y = block.getArgument(2).getType();
   if (!acc.isF32() && !acc.isF64() && !acc.isSignlessInteger(32))
-    return emitOpError() << "[H3] accumulator must be f32, f64 or i32, got " << acc;
+    return emitOpError() << "[H3] has an accumulator of type " << acc << "; use f32, f64 or i32";
   if (x != y)
-    return emitOpError() << "[H4] x and y must have one type, got " << x << " and " << y;
+    return emitOpError() << "[H4] takes x as " << x << " and y as " << y << "; give both one type";
   if (!x.isF32() && !x.isF64() && !x.isSignlessInteger(32))
-    return emitOpError() << "[H5] coordinates must be f32, f64 or i32, got " << x;
+    return emitOpError() << "[H5] takes coordinates as " << x << "; use f32, f64 or i32";
   Type yielded = block.getTerminator()->getOperand(0).getType();
   if (yielded != acc)
-    return emitOpError() << "[H6] must yield the accumulator's type " << acc << ", got " << yielded;
+    return emitOpError() << "[H6] yields " << yielded << "; yield the accumulator's type, " << acc;
   return success();
 }
 
@@ -255,7 +278,7 @@ LogicalResult FinalizeOp::verifyRegions() {
     return failure();
   Type yielded = getBody().front().getTerminator()->getOperand(0).getType();
   if (!yielded.isF32())
-    return emitOpError() << "[H7] must yield the distance as f32, got " << yielded;
+    return emitOpError() << "[H7] yields " << yielded << "; yield the distance as f32";
   return success();
 }
 
@@ -287,30 +310,36 @@ void FinalizeOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
 
 LogicalResult CaptureOp::verify() {
   if (getName().empty())
-    return emitOpError() << "[C1] needs a name";
+    return emitOpError() << "[C1] has no name; give it one";
   std::optional<TypedAttr> value = getValue();
   if (!value)
     return success();
   CaptureType type = getType();
   if (type.isScalar()) {
     if (value->getType() != type.getElementType())
-      return emitOpError() << "[C2] value of type " << value->getType() << " does not fit " << type;
+      return emitOpError() << "[C2] has a value of type " << value->getType()
+                           << ", which does not fit " << type << "; write a number of type "
+                           << type.getElementType();
     return success();
   }
   auto dense = dyn_cast<DenseElementsAttr>(*value);
-  if (!dense || dense.getElementType() != type.getElementType() ||
+  if (!dense || !isa<RankedTensorType>(dense.getType()) ||
+      dense.getElementType() != type.getElementType() ||
       dense.getType().getRank() != static_cast<int64_t>(type.getExtents().size()))
-    return emitOpError() << "[C3] value of type " << value->getType() << " does not fit " << type;
+    return emitOpError() << "[C3] has a value of type " << value->getType()
+                         << ", which does not fit " << type
+                         << "; write dense<[...]> with one tensor dimension an extent";
   std::optional<uint32_t> dims = getOperation()->getParentOfType<MetricOp>().getDims();
   for (auto [extent, size] : llvm::zip(type.getExtents(), dense.getType().getShape())) {
     if (extent == CaptureType::kDim && (!dims || static_cast<int64_t>(*dims) != size))
-      return emitOpError() << "[C4] value has " << size
-                           << " entries for extent dim, so the metric needs dims(" << size << ")";
+      return emitOpError() << "[C4] has a value of " << size
+                           << " entries for extent dim; the metric needs dims(" << size << ")";
     if (extent > 0 && extent != size)
-      return emitOpError() << "[C5] value has " << size << " entries for extent " << extent;
+      return emitOpError() << "[C5] has a value of " << size << " entries for extent " << extent
+                           << "; give it " << extent;
     if (extent == CaptureType::kRow || extent == CaptureType::kQuery)
-      return emitOpError() << "[C6] extent " << CaptureType::spellExtent(extent)
-                           << " is not known before a search, so the capture cannot have a value";
+      return emitOpError() << "[C6] has a value, but extent " << CaptureType::spellExtent(extent)
+                           << " is not known before a search; drop the value and bind the array";
   }
   return success();
 }
@@ -322,9 +351,9 @@ void IndexOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 LogicalResult LoadOp::verify() {
   CaptureType type = getCapture().getType();
   if (getIndices().size() != type.getExtents().size())
-    return emitOpError() << "[L1] needs " << type.getExtents().size() << " ind"
-                         << (type.getExtents().size() == 1 ? "ex" : "ices") << " for " << type
-                         << ", got " << getIndices().size();
+    return emitOpError() << "[L1] gives " << getIndices().size()
+                         << (getIndices().size() == 1 ? " index" : " indices") << " for " << type
+                         << "; give " << type.getExtents().size();
   return success();
 }
 
