@@ -26,13 +26,14 @@ struct Open {
 CborCheck checkCbor(std::string_view bytes, size_t *offset) {
   Open open[kMaxCborDepth];
   int depth = 0;
-  size_t at = 0;
+  size_t at = 0, item = 0; // `item` is where the current one starts.
   auto stop = [&](CborCheck result) {
     if (offset)
-      *offset = at;
+      *offset = item;
     return result;
   };
   do {
+    item = at;
     if (at == bytes.size())
       return stop(CborCheck::Truncated);
     const auto head = static_cast<uint8_t>(bytes[at]);
@@ -73,6 +74,7 @@ CborCheck checkCbor(std::string_view bytes, size_t *offset) {
     while (depth > 0 && open[depth - 1].left == 0)
       --depth;
   } while (depth > 0);
+  item = at;
   return stop(at == bytes.size() ? CborCheck::Ok : CborCheck::Malformed);
 }
 

@@ -33,7 +33,7 @@ inline constexpr int kMaxCborDepth = 16;
 /// integers, byte and text strings, arrays, maps with text keys, booleans, null and
 /// floats, all of definite length, no tags, nested at most kMaxCborDepth deep, every
 /// length within the bytes that are there.
-/// \param offset  if given, receives where the check stopped.
+/// \param offset  if given, receives where the item starts at which the check stopped.
 CborCheck checkCbor(std::string_view bytes, size_t *offset = nullptr);
 
 } // namespace annudf

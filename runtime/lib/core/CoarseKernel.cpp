@@ -40,6 +40,8 @@ using Shape512 = Shape<64, 8, 2>;
 using Shape256 = Shape<32, 6, 2>;
 using Shape128 = Shape<16, 4, 2>;
 
+/// Sums live in registers only if every index into them is a constant early on, hence the
+/// unrolling by hand, and no address of a whole row of them is taken.
 template <typename S, int Rows>
 ANNUDF_INLINE void tile(const float *rows, int32_t dims, const float *factors, const float *biases,
                         float *out, int64_t stride) {
@@ -47,17 +49,26 @@ ANNUDF_INLINE void tile(const float *rows, int32_t dims, const float *factors, c
   Floats sum[Rows][S::kVectors] = {};
   for (int32_t d = 0; d < dims; ++d) {
     Floats factor[S::kVectors];
-    __builtin_memcpy(factor, factors + int64_t(d) * kPanel, sizeof factor);
-    for (int r = 0; r < Rows; ++r)
-      for (int v = 0; v < S::kVectors; ++v)
-        sum[r][v] += rows[int64_t(r) * dims + d] * factor[v];
-  }
-  Floats bias[S::kVectors];
-  __builtin_memcpy(bias, biases, sizeof bias);
-  for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
     for (int v = 0; v < S::kVectors; ++v)
-      sum[r][v] += bias[v];
-    __builtin_memcpy(out + r * stride, sum[r], sizeof sum[r]);
+      __builtin_memcpy(&factor[v], factors + int64_t(d) * kPanel + v * S::kLanes, sizeof(Floats));
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      const float x = rows[int64_t(r) * dims + d];
+#pragma GCC unroll 8
+      for (int v = 0; v < S::kVectors; ++v)
+        sum[r][v] += x * factor[v];
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < S::kVectors; ++v) {
+      Floats bias;
+      __builtin_memcpy(&bias, biases + v * S::kLanes, sizeof bias);
+      const Floats key = sum[r][v] + bias;
+      __builtin_memcpy(out + r * stride + v * S::kLanes, &key, sizeof key);
+    }
   }
 }
 
