@@ -35,14 +35,15 @@ static constexpr unsigned lastCase(IndexKind) { return getMaxEnumValForIndexKind
 template <typename Enum> static std::string choices() {
   std::string text;
   for (unsigned value = 0, last = lastCase(Enum()); value <= last; ++value)
-    text += (value == 0 ? "" : value == last ? " or " : ", ") +
+    text += (value == 0      ? ""
+             : value == last ? " or "
+                             : ", ") +
             stringifyEnum(static_cast<Enum>(value)).str();
   return text;
 }
 
 /// An enum attribute as its bare keyword: `min` rather than `#annudf.order<min>`.
-template <typename AttrT>
-static ParseResult parseKeyword(OpAsmParser &parser, AttrT &attr) {
+template <typename AttrT> static ParseResult parseKeyword(OpAsmParser &parser, AttrT &attr) {
   using Enum = decltype(attr.getValue());
   StringRef keyword;
   SMLoc loc = parser.getCurrentLocation();
@@ -50,14 +51,13 @@ static ParseResult parseKeyword(OpAsmParser &parser, AttrT &attr) {
     return failure();
   std::optional<Enum> value = symbolizeEnum<Enum>(keyword);
   if (!value)
-    return parser.emitError(loc, "unknown ") << AttrT::getMnemonic() << " '" << keyword
-                                             << "'; write " << choices<Enum>();
+    return parser.emitError(loc, "unknown ")
+           << AttrT::getMnemonic() << " '" << keyword << "'; write " << choices<Enum>();
   attr = AttrT::get(parser.getContext(), *value);
   return success();
 }
 
-template <typename AttrT>
-static void printKeyword(OpAsmPrinter &printer, Operation *, AttrT attr) {
+template <typename AttrT> static void printKeyword(OpAsmPrinter &printer, Operation *, AttrT attr) {
   printer << stringifyEnum(attr.getValue());
 }
 
@@ -163,8 +163,8 @@ LogicalResult MetricOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
     if (auto capture = dyn_cast<CaptureOp>(op)) {
       if (!names.insert(capture.getName()).second)
-        return capture.emitOpError() << "[M7] \"" << capture.getName()
-                                     << "\" is declared twice; rename one";
+        return capture.emitOpError()
+               << "[M7] \"" << capture.getName() << "\" is declared twice; rename one";
     } else if (isa<InitOp>(op)) {
       ++inits;
     } else if (isa<UpdateOp>(op)) {
@@ -191,7 +191,8 @@ LogicalResult MetricOp::verifyRegions() {
   for (Attribute element : getElements())
     if (!seen.insert(element).second)
       return emitOpError() << "[M6] lists element type "
-                           << stringifyEnum(cast<ElementAttr>(element).getValue()) << " twice; list it once";
+                           << stringifyEnum(cast<ElementAttr>(element).getValue())
+                           << " twice; list it once";
   if (getDims() && static_cast<int32_t>(*getDims()) <= 0)
     return emitOpError() << "[M8] is for " << static_cast<int32_t>(*getDims())
                          << " dimensions; dims must be positive";

@@ -13,7 +13,7 @@
 #include "mlir/IR/Matchers.h"
 
 #include <algorithm>
-#include <array>
+#include <string_view>
 
 using namespace mlir;
 using namespace annudf;
@@ -22,29 +22,32 @@ using namespace annudf::ir;
 // Sorted. An op gets in when both lowerings have it, it is total (or a rule below
 // makes it so) and every scalar type that [B2] allows works, or [B3] excludes it.
 static constexpr llvm::StringLiteral kAllowedOps[] = {
-    "annudf.index",     "annudf.load",      "annudf.yield",    "arith.addf",
-    "arith.addi",       "arith.andi",       "arith.bitcast",   "arith.cmpf",
-    "arith.cmpi",       "arith.constant",   "arith.divf",      "arith.divsi",
-    "arith.divui",      "arith.extf",       "arith.extsi",     "arith.extui",
-    "arith.fptosi",     "arith.fptoui",     "arith.index_cast", "arith.index_castui",
-    "arith.maximumf",   "arith.maxnumf",    "arith.maxsi",     "arith.maxui",
-    "arith.minimumf",   "arith.minnumf",    "arith.minsi",     "arith.minui",
-    "arith.mulf",       "arith.muli",       "arith.negf",      "arith.ori",
-    "arith.remf",       "arith.remsi",      "arith.remui",     "arith.select",
-    "arith.shli",       "arith.shrsi",      "arith.shrui",     "arith.sitofp",
-    "arith.subf",       "arith.subi",       "arith.truncf",    "arith.trunci",
-    "arith.uitofp",     "arith.xori",       "func.call",       "func.return",
-    "math.absf",        "math.absi",        "math.acos",       "math.acosh",
-    "math.asin",        "math.asinh",       "math.atan",       "math.atan2",
-    "math.atanh",       "math.cbrt",        "math.ceil",       "math.copysign",
-    "math.cos",         "math.cosh",        "math.ctlz",       "math.ctpop",
-    "math.cttz",        "math.erf",         "math.exp",        "math.exp2",
-    "math.expm1",       "math.floor",       "math.fma",        "math.isfinite",
-    "math.isinf",       "math.isnan",       "math.log",        "math.log10",
-    "math.log1p",       "math.log2",        "math.powf",       "math.round",
-    "math.roundeven",   "math.rsqrt",       "math.sin",        "math.sinh",
-    "math.sqrt",        "math.tan",         "math.tanh",       "math.trunc",
-    "scf.for",          "scf.if",           "scf.yield"};
+    "annudf.index",   "annudf.load",   "annudf.yield", "arith.addf",       "arith.addi",
+    "arith.andi",     "arith.bitcast", "arith.cmpf",   "arith.cmpi",       "arith.constant",
+    "arith.divf",     "arith.divsi",   "arith.divui",  "arith.extf",       "arith.extsi",
+    "arith.extui",    "arith.fptosi",  "arith.fptoui", "arith.index_cast", "arith.index_castui",
+    "arith.maximumf", "arith.maxnumf", "arith.maxsi",  "arith.maxui",      "arith.minimumf",
+    "arith.minnumf",  "arith.minsi",   "arith.minui",  "arith.mulf",       "arith.muli",
+    "arith.negf",     "arith.ori",     "arith.remf",   "arith.remsi",      "arith.remui",
+    "arith.select",   "arith.shli",    "arith.shrsi",  "arith.shrui",      "arith.sitofp",
+    "arith.subf",     "arith.subi",    "arith.truncf", "arith.trunci",     "arith.uitofp",
+    "arith.xori",     "func.call",     "func.return",  "math.absf",        "math.absi",
+    "math.acos",      "math.acosh",    "math.asin",    "math.asinh",       "math.atan",
+    "math.atan2",     "math.atanh",    "math.cbrt",    "math.ceil",        "math.copysign",
+    "math.cos",       "math.cosh",     "math.ctlz",    "math.ctpop",       "math.cttz",
+    "math.erf",       "math.exp",      "math.exp2",    "math.expm1",       "math.floor",
+    "math.fma",       "math.isfinite", "math.isinf",   "math.isnan",       "math.log",
+    "math.log10",     "math.log1p",    "math.log2",    "math.powf",        "math.round",
+    "math.roundeven", "math.rsqrt",    "math.sin",     "math.sinh",        "math.sqrt",
+    "math.tan",       "math.tanh",     "math.trunc",   "scf.for",          "scf.if",
+    "scf.yield"};
+
+// verifyAllowed searches by halves.
+static_assert(std::is_sorted(std::begin(kAllowedOps), std::end(kAllowedOps),
+                             [](const llvm::StringLiteral &a, const llvm::StringLiteral &b) {
+                               return std::string_view(a.data(), a.size()) <
+                                      std::string_view(b.data(), b.size());
+                             }));
 
 ArrayRef<llvm::StringLiteral> annudf::allowedBodyOps() { return kAllowedOps; }
 
@@ -130,8 +133,8 @@ static LogicalResult verifyFlags(Operation *op) {
     return op->emitOpError() << "[B8] promises an exact result; drop exact";
   if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
     if (arith::FastMathFlagsAttr flags = fast.getFastMathFlagsAttr())
-      if (arith::bitEnumContainsAny(flags.getValue(), arith::FastMathFlags::nnan |
-                                                          arith::FastMathFlags::ninf))
+      if (arith::bitEnumContainsAny(flags.getValue(),
+                                    arith::FastMathFlags::nnan | arith::FastMathFlags::ninf))
         return op->emitOpError() << "[B9] promises that no NaN or infinity occurs; drop nnan, ninf "
                                     "and fast, and keep reassoc, nsz, arcp, contract or afn";
   return success();

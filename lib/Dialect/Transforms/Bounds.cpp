@@ -58,8 +58,8 @@ LogicalResult rules::verifyLoop(scf::ForOp loop) {
     return loop.emitOpError() << "[S1] may run for ever; give it constant bounds and step, and "
                                  "choose inside the loop with scf.if or arith.select";
   if (!bounds->step.isStrictlyPositive())
-    return loop.emitOpError() << "[S2] needs a positive step, got "
-                              << bounds->step.getSExtValue();
+    return loop.emitOpError() << "[S2] needs a positive step, got " << bounds->step.getSExtValue()
+                              << "; count upwards";
   int64_t trips = tripCountOf(*bounds);
   if (trips > kMaxTripCount)
     return loop.emitOpError() << "[S3] runs " << trips << " times, more than " << kMaxTripCount
@@ -129,8 +129,8 @@ public:
     while (true) {
       path.insert(helper);
       SmallVector<func::CallOp> calls = callsIn(helper);
-      auto *next = llvm::find_if(
-          calls, [&](func::CallOp call) { return !acyclic.contains(callee(call)); });
+      auto *next =
+          llvm::find_if(calls, [&](func::CallOp call) { return !acyclic.contains(callee(call)); });
       helper = callee(*next);
       if (path.contains(helper))
         return *next;

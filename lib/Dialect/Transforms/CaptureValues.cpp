@@ -35,8 +35,8 @@ FailureOr<DictionaryAttr> annudf::parseCaptureValues(StringRef text, ModuleOp mo
   }
   auto values = dyn_cast_or_null<DictionaryAttr>(parsed);
   if (!values) {
-    module.emitOpError() << "[I1] cannot take values='" << text << "': "
-                         << (fault.empty() ? "not a dictionary" : fault)
+    module.emitOpError() << "[I1] cannot take values='" << text
+                         << "': " << (fault.empty() ? "not a dictionary" : fault)
                          << "; write values={p = 3.0 : f32, w = dense<[1.0, 2.0]> : tensor<2xf32>}";
     return failure();
   }
@@ -77,27 +77,28 @@ LogicalResult annudf::checkCaptureValue(CaptureOp capture, TypedAttr value, int6
                                  << value << "; write it as a number of type " << element;
   if (!type.isScalar()) {
     if (type.getExtents().size() != 1 || type.getExtents().front() != CaptureType::kDim)
-      return capture.emitOpError() << "[I5] of " << type << " cannot be baked in; only scalars and "
+      return capture.emitOpError() << "[I5] of " << type
+                                   << " cannot be baked in; only scalars and "
                                       "arrays with the one extent dim can";
     auto array = dyn_cast<DenseElementsAttr>(value);
     if (!array || !isa<RankedTensorType>(array.getType()) || array.getType().getRank() != 1 ||
         array.getElementType() != element)
-      return capture.emitOpError() << "[I6] is an array of " << element
-                                   << ", but its value has type " << value.getType()
-                                   << "; write dense<[...]> : tensor<Nx" << element << ">";
+      return capture.emitOpError()
+             << "[I6] is an array of " << element << ", but its value has type " << value.getType()
+             << "; write dense<[...]> : tensor<N x " << element << ">";
     int64_t entries = array.getNumElements();
     if (dims == 0)
       return capture.emitOpError() << "[I7] has one entry a dimension, so its value needs the "
                                       "number of dimensions; add dims="
                                    << entries;
     if (entries != dims)
-      return capture.emitOpError() << "[I8] has a value of " << entries
-                                   << " entries, but the metric has " << dims
-                                   << " dimensions; give one entry a dimension";
+      return capture.emitOpError()
+             << "[I8] has a value of " << entries << " entries, but the metric has " << dims
+             << " dimensions; give one entry a dimension";
     if (entries > maxArray && !isUniform(array))
-      return capture.emitOpError() << "[I9] has a value of " << entries
-                                   << " entries, more than max-array=" << maxArray
-                                   << "; raise max-array, or bind the array at the search";
+      return capture.emitOpError()
+             << "[I9] has a value of " << entries << " entries, more than max-array=" << maxArray
+             << "; raise max-array, or bind the array at the search";
   }
   if (!isFinite(value))
     return capture.emitOpError() << "[I10] has a value that is not finite; give finite numbers";

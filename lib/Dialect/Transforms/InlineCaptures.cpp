@@ -35,7 +35,7 @@ struct InlineCapturesPass : annudf::impl::InlineCapturesPassBase<InlineCapturesP
     if (failed(parsed) || failed(checkNames(*parsed)))
       return signalPassFailure();
     if (dims < 0 || dims > std::numeric_limits<int32_t>::max()) {
-      module.emitOpError() << "[I12] cannot specialise for dims=" << dims
+      module.emitOpError() << "[I12] cannot specialise for dims=" << dims.getValue()
                            << "; give a number from 1 to 2147483647, or 0 to leave dims open";
       return signalPassFailure();
     }
@@ -70,7 +70,8 @@ private:
       return success();
     if (metric.getDims() && *metric.getDims() != dims)
       return metric.emitOpError() << "[I13] is for dims(" << *metric.getDims()
-                                  << ") and cannot be specialised for dims=" << dims;
+                                  << ") and cannot be specialised for dims=" << dims.getValue()
+                                  << "; leave dims out or write " << *metric.getDims();
     metric.setDims(static_cast<uint32_t>(dims));
     return success();
   }

@@ -1,0 +1,16 @@
+// RUN: annudf-opt %s --split-input-file --verify-diagnostics --annudf-inline-captures='values={p = }'
+
+// expected-error @below {{'builtin.module' op [I1] cannot take values='p =': expected attribute value; write values={p = 3.0 : f32, w = dense<[1.0, 2.0]> : tensor<2xf32>}}}
+module {
+  annudf.metric @m order(min) coarse(l2) elements(f32) {
+    %p = annudf.capture "p" : !annudf.capture<f32>
+    %w = annudf.capture "w" : !annudf.capture<dim x f32>
+    annudf.init {
+      %0 = arith.constant 0.0 : f32
+      annudf.yield %0 : f32
+    }
+    annudf.update (%acc: f32, %x: f32, %y: f32) {
+      annudf.yield %acc : f32
+    }
+  }
+}

@@ -1,0 +1,517 @@
+// RUN: annudf-opt %s --split-input-file --verify-diagnostics --annudf-verify-abi
+
+// Modules, metrics, captures and where they may be read.
+
+// expected-error @below {{'builtin.module' op [T1] carries attribute 'dlti.dl_spec', which could change what the metrics mean; drop it}}
+module attributes {dlti.dl_spec = 1 : i32} {
+  annudf.metric @m order(min) coarse(l2) elements(f32) {
+    annudf.init {
+      %0 = arith.constant 0.0 : f32
+      annudf.yield %0 : f32
+    }
+    annudf.update (%acc: f32, %x: f32, %y: f32) {
+      annudf.yield %acc : f32
+    }
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// expected-error @below {{'builtin.module' op [T2] cannot stand beside a metric; a module holds metrics and private helpers (func.func) only}}
+module {
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// expected-error @below {{'llvm.mlir.global' op [T2] cannot stand beside a metric; a module holds metrics and private helpers (func.func) only}}
+llvm.mlir.global internal @g(1.0 : f32) : f32
+
+// -----
+
+// expected-error @below {{'builtin.module' op [T3] holds no annudf.metric; write one}}
+module {
+}
+
+// -----
+
+// expected-error @below {{'annudf.metric' op [M12] has a name that a device compiler refuses; use letters, digits and _, not beginning with a digit}}
+annudf.metric @"a-b" order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{'annudf.metric' op [M12] has a name that a device compiler refuses; use letters, digits and _, not beginning with a digit}}
+annudf.metric @"1st" order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{'annudf.metric' op [M12] has a name that a device compiler refuses; use letters, digits and _, not beginning with a digit}}
+annudf.metric @"a.b" order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{'annudf.metric' op [M12] has a name that a device compiler refuses; use letters, digits and _, not beginning with a digit}}
+annudf.metric @"naïve" order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{'annudf.metric' op [M13] accepts element type f32, but annudf.update takes its coordinates as 'i32'; take them as f32 or list only i8 and u8}}
+annudf.metric @m order(min) coarse(l2) elements(u8, f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{'annudf.metric' op [M13] accepts element type f16, but annudf.update takes its coordinates as 'i32'; take them as f32 or list only i8 and u8}}
+annudf.metric @m order(min) coarse(l2) elements(u8, f16) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{'annudf.metric' op [M14] binds 17 captures, more than 16; bake some in with annudf-inline-captures}}
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %c0 = annudf.capture "c0" : !annudf.capture<f32>
+  %c1 = annudf.capture "c1" : !annudf.capture<f32>
+  %c2 = annudf.capture "c2" : !annudf.capture<f32>
+  %c3 = annudf.capture "c3" : !annudf.capture<f32>
+  %c4 = annudf.capture "c4" : !annudf.capture<f32>
+  %c5 = annudf.capture "c5" : !annudf.capture<f32>
+  %c6 = annudf.capture "c6" : !annudf.capture<f32>
+  %c7 = annudf.capture "c7" : !annudf.capture<f32>
+  %c8 = annudf.capture "c8" : !annudf.capture<f32>
+  %c9 = annudf.capture "c9" : !annudf.capture<f32>
+  %c10 = annudf.capture "c10" : !annudf.capture<f32>
+  %c11 = annudf.capture "c11" : !annudf.capture<f32>
+  %c12 = annudf.capture "c12" : !annudf.capture<f32>
+  %c13 = annudf.capture "c13" : !annudf.capture<f32>
+  %c14 = annudf.capture "c14" : !annudf.capture<f32>
+  %c15 = annudf.capture "c15" : !annudf.capture<f32>
+  %c16 = annudf.capture "c16" : !annudf.capture<f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C7] name "a b" cannot be given on a command line; use letters, digits and _, not beginning with a digit}}
+  %w = annudf.capture "a b" : !annudf.capture<f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C7] name "1" cannot be given on a command line; use letters, digits and _, not beginning with a digit}}
+  %w = annudf.capture "1" : !annudf.capture<f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C7] name "a=b" cannot be given on a command line; use letters, digits and _, not beginning with a digit}}
+  %w = annudf.capture "a=b" : !annudf.capture<f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C7] name "a.b" cannot be given on a command line; use letters, digits and _, not beginning with a digit}}
+  %w = annudf.capture "a.b" : !annudf.capture<f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C8] has 2 extents, which is not in 1.0; use a scalar or one extent dim}}
+  %w = annudf.capture "w" : !annudf.capture<dim x dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C9] extent row is not in 1.0; use a scalar or extent dim}}
+  %w = annudf.capture "w" : !annudf.capture<row x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C9] extent query is not in 1.0; use a scalar or extent dim}}
+  %w = annudf.capture "w" : !annudf.capture<query x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C9] extent 16 is not in 1.0; use a scalar or extent dim}}
+  %w = annudf.capture "w" : !annudf.capture<16 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C10] element type 'f16' is not in 1.0; use f32, f64, i32 or ui32}}
+  %w = annudf.capture "w" : !annudf.capture<dim x f16>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C10] element type 'bf16' is not in 1.0; use f32, f64, i32 or ui32}}
+  %w = annudf.capture "w" : !annudf.capture<dim x bf16>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C10] element type 'i1' is not in 1.0; use f32, f64, i32 or ui32}}
+  %w = annudf.capture "w" : !annudf.capture<dim x i1>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C10] element type 'i8' is not in 1.0; use f32, f64, i32 or ui32}}
+  %w = annudf.capture "w" : !annudf.capture<dim x i8>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C10] element type 'ui8' is not in 1.0; use f32, f64, i32 or ui32}}
+  %w = annudf.capture "w" : !annudf.capture<dim x ui8>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C10] element type 'i16' is not in 1.0; use f32, f64, i32 or ui32}}
+  %w = annudf.capture "w" : !annudf.capture<dim x i16>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C10] element type 'si32' is not in 1.0; use f32, f64, i32 or ui32}}
+  %w = annudf.capture "w" : !annudf.capture<dim x si32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C10] element type 'i64' is not in 1.0; use f32, f64, i32 or ui32}}
+  %w = annudf.capture "w" : !annudf.capture<dim x i64>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C10] element type 'ui64' is not in 1.0; use f32, f64, i32 or ui32}}
+  %w = annudf.capture "w" : !annudf.capture<dim x ui64>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %d = annudf.index dims
+    // expected-error @below {{'annudf.load' op [L2] index of extent dim is not provably inside it; use the result of annudf.index dim}}
+    %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %d = arith.constant 0 : index
+    // expected-error @below {{'annudf.load' op [L2] index of extent dim is not provably inside it; use the result of annudf.index dim}}
+    %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %d = annudf.index dim
+    %one = arith.constant 1 : index
+    %e = arith.addi %d, %one : index
+    // expected-error @below {{'annudf.load' op [L2] index of extent dim is not provably inside it; use the result of annudf.index dim}}
+    %v = annudf.load %w[%e] : !annudf.capture<dim x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %i = arith.fptosi %acc : f32 to i32
+    %d = arith.index_cast %i : i32 to index
+    // expected-error @below {{'annudf.load' op [L2] index of extent dim is not provably inside it; use the result of annudf.index dim}}
+    %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %lo = arith.constant 0 : index
+    %n = arith.constant 4 : index
+    %one = arith.constant 1 : index
+    scf.for %i = %lo to %n step %one {
+      // expected-error @below {{'annudf.load' op [L2] index of extent dim is not provably inside it; use the result of annudf.index dim}}
+      %v = annudf.load %w[%i] : !annudf.capture<dim x f32>
+    }
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    // expected-error @below {{'annudf.index' op [H8] dim has no meaning in annudf.init; read it in annudf.update}}
+    %d = annudf.index dim
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+  annudf.finalize (%acc: f32) {
+    // expected-error @below {{'annudf.index' op [H8] dim has no meaning in annudf.finalize; read it in annudf.update}}
+    %d = annudf.index dim
+    annudf.yield %acc : f32
+  }
+}
