@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "annudf/Conversion/Passes.h"
 #include "annudf/Dialect/IR/Annudf.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 
@@ -32,6 +33,8 @@ int main(int argc, char **argv) {
   mlir::func::registerInlinerExtension(registry);
   mlir::registerTransformsPasses();
   annudf::registerTransformsPasses();
+  annudf::registerConversionPasses();
+  annudf::registerConversionPipelines();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "annudf metric optimizer\n", registry));
 }

@@ -1,0 +1,71 @@
+//===- LibNvvm.h - NVVM IR to LTO-IR and PTX -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// libNVVM is loaded when first needed, so that annudf builds and serves CPUs where
+// there is no CUDA. docs/nvvm-ir.md says where it is looked for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TARGET_LIBNVVM_H
+#define ANNUDF_TARGET_LIBNVVM_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace annudf {
+
+/// Architectures that LTO-IR is made for, oldest first: 75 ... 121.
+llvm::ArrayRef<int> supportedSmVersions();
+
+/// 90 for "sm_90". Fails, listing what is supported, on anything else.
+llvm::Expected<int> parseSmVersion(llvm::StringRef arch);
+
+enum class DeviceCode {
+  LtoIr, ///< What nvJitLink links with a kernel.
+  Ptx    ///< Text, for people and for checkPrototypes.
+};
+
+/// A loaded libNVVM. Its functions may be called from several threads at once.
+class LibNvvm {
+public:
+  ~LibNvvm();
+
+  /// The process's libNVVM, loaded by the first call that finds one. Fails, naming
+  /// every place looked at and why it was passed over.
+  static llvm::Expected<std::shared_ptr<const LibNvvm>> load();
+
+  const std::string &path() const { return libraryPath; }
+  /// Of the CUDA toolkit it belongs to, "13.0".
+  const std::string &release() const { return releaseName; }
+
+  /// Verifies and compiles NVVM IR. libdevice is added where `ir` calls it.
+  /// \param sm  as supportedSmVersions().
+  llvm::Expected<std::string> compile(llvm::StringRef ir, int sm, DeviceCode kind) const;
+
+private:
+  LibNvvm() = default;
+  struct Functions;
+
+  std::string libraryPath, releaseName;
+  std::unique_ptr<Functions> functions;
+};
+
+/// Compares the functions that `ptx` defines with the prototypes in annudf_abi.h.
+/// Fails, showing both, where a hook differs or is missing, and on any external
+/// function but the ABI's own: a linker matches names only.
+/// \param width  bits of the accumulator's word, 32 or 64.
+llvm::Error checkPrototypes(llvm::StringRef ptx, int width);
+
+} // namespace annudf
+
+#endif // ANNUDF_TARGET_LIBNVVM_H

@@ -1,0 +1,41 @@
+//===- Translate.h - From a metric to code of a target -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A whole pipeline each, from the annudf dialect; `module` is left as it is. Faults
+// are diagnostics of its context. `metric` names one of several, or is empty.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TARGET_TRANSLATE_H
+#define ANNUDF_TARGET_TRANSLATE_H
+
+#include "annudf/Target/LibNvvm.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+
+namespace annudf {
+
+/// The dialects that a module with metrics may hold, and what translates them.
+void registerCompilerDialects(mlir::DialectRegistry &registry);
+
+/// Text that libNVVM reads for every supported architecture.
+mlir::FailureOr<std::string> translateToNvvmIr(mlir::ModuleOp module, llvm::StringRef metric = "");
+
+/// LLVM bitcode of the default target's architecture, without its features: who
+/// runs it knows the machine.
+mlir::FailureOr<std::string> translateToHostBitcode(mlir::ModuleOp module,
+                                                    llvm::StringRef metric = "");
+
+/// Makes --annudf-to-nvvmir, -ltoir, -ptx and -host-bitcode known to mlirTranslateMain.
+void registerTranslations();
+
+} // namespace annudf
+
+#endif // ANNUDF_TARGET_TRANSLATE_H

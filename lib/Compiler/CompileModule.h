@@ -1,0 +1,36 @@
+//===- CompileModule.h - The compiler without exceptions -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// MLIR is built without exceptions and RTTI, annudf::Error is thrown with both. So
+// all that touches MLIR stands behind this header, which needs neither.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_LIB_COMPILER_COMPILEMODULE_H
+#define ANNUDF_LIB_COMPILER_COMPILEMODULE_H
+
+#include "annudf/compiler/Compiler.h"
+
+#include <optional>
+
+namespace annudf::compiler {
+
+/// What annudf::Error is to be made of.
+struct Fault {
+  ErrorKind kind;
+  std::string text;
+};
+
+/// compileMetric(), its faults returned.
+std::optional<Fault> compileModule(const std::string &source, const std::string &origin,
+                                   const CompileOptions &options, Artifact &artifact,
+                                   std::vector<std::string> &warnings, CompileTimings &timings);
+
+} // namespace annudf::compiler
+
+#endif // ANNUDF_LIB_COMPILER_COMPILEMODULE_H

@@ -1,0 +1,22 @@
+//===- Manifest.h - What a scan must know, read off the metric -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_LIB_COMPILER_MANIFEST_H
+#define ANNUDF_LIB_COMPILER_MANIFEST_H
+
+#include "annudf/Dialect/IR/Annudf.h"
+#include "annudf/artifact/Artifact.h"
+
+namespace annudf::compiler {
+
+/// \param metric  verified, captures inlined.
+Manifest makeManifest(ir::MetricOp metric);
+
+} // namespace annudf::compiler
+
+#endif // ANNUDF_LIB_COMPILER_MANIFEST_H

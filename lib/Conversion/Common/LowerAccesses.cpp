@@ -1,0 +1,213 @@
+//===- LowerAccesses.cpp - Captures and indices as loads and arguments ----===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Nothing writes a capture while a search runs, so every load is invariant: that
+// is what lets a compiler hoist it out of the scan's loops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::ir;
+using namespace annudf::lowering;
+
+namespace {
+
+class AccessLowering {
+public:
+  AccessLowering(func::FuncOp function, MetricOp metric, const HookArguments &arguments,
+                 const TargetInfo &target, LoweringCounts &counts)
+      : function(function), metric(metric), arguments(arguments), target(target), counts(counts),
+        builder(function.getLoc(), function.getContext()) {}
+
+  LogicalResult run() {
+    SmallVector<IndexOp> indices;
+    SmallVector<LoadOp> loads;
+    function.walk([&](Operation *op) {
+      if (auto index = dyn_cast<IndexOp>(op))
+        indices.push_back(index);
+      else if (auto load = dyn_cast<LoadOp>(op))
+        loads.push_back(load);
+    });
+    for (IndexOp index : indices) {
+      builder.setInsertionPoint(index);
+      builder.setLoc(index.getLoc());
+      Value value = index.getKind() == IndexKind::Dims ? dims() : arguments.dim;
+      if (!value)
+        return index.emitOpError() << target.passName << ": annudf.index dim has no meaning here";
+      index.replaceAllUsesWith(toIndex(value));
+      index.erase();
+    }
+    for (LoadOp load : loads) {
+      builder.setInsertionPoint(load);
+      builder.setLoc(load.getLoc());
+      FailureOr<Value> value = lower(load);
+      if (failed(value))
+        return failure();
+      load.replaceAllUsesWith(*value);
+      load.erase();
+    }
+    return success();
+  }
+
+private:
+  Value toIndex(Value value) {
+    return arith::IndexCastOp::create(builder, builder.getIndexType(), value);
+  }
+  Value toI64(Value index) {
+    return arith::IndexCastOp::create(builder, builder.getI64Type(), index);
+  }
+  Value dims() {
+    if (std::optional<uint32_t> fixed = metric.getDims())
+      return arith::ConstantIntOp::create(builder, builder.getI32Type(), *fixed);
+    return arguments.dims;
+  }
+
+  FailureOr<Value> lower(LoadOp load) {
+    auto capture = load.getCapture().getDefiningOp<CaptureOp>();
+    CaptureType type = capture.getType();
+    if (capture.getValue())
+      return lowerConstant(load, capture, *capture.getValue());
+    Value slot = loadSlot(capture);
+    if (type.isScalar())
+      return fromSlot(slot, type.getLoadType());
+    FailureOr<Value> offset = linearise(load, type);
+    if (failed(offset))
+      return failure();
+    auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), target.globalAddressSpace);
+    Value base = LLVM::IntToPtrOp::create(builder, pointer, slot);
+    return loadElement(base, pointer, type.getLoadType(), *offset);
+  }
+
+  FailureOr<Value> lowerConstant(LoadOp load, CaptureOp capture, TypedAttr value) {
+    CaptureType type = capture.getType();
+    auto dense = dyn_cast<DenseElementsAttr>(value);
+    if (!dense || dense.isSplat()) {
+      TypedAttr single = dense ? cast<TypedAttr>(dense.getSplatValue<Attribute>()) : value;
+      if (auto integer = dyn_cast<IntegerAttr>(single))
+        single = IntegerAttr::get(type.getLoadType(), integer.getValue());
+      return arith::ConstantOp::create(builder, single).getResult();
+    }
+    FailureOr<Value> offset = linearise(load, type);
+    if (failed(offset))
+      return failure();
+    LLVM::GlobalOp table = tableOf(capture, dense);
+    Value base = LLVM::AddressOfOp::create(builder, table);
+    return loadElement(base, base.getType(), type.getLoadType(), *offset);
+  }
+
+  /// Slots are numbered over the captures that are bound at run time.
+  Value loadSlot(CaptureOp capture) {
+    int number = 0;
+    for (CaptureOp other : metric.getCaptures()) {
+      if (other == capture)
+        break;
+      if (!other.getValue())
+        ++number;
+    }
+    Type i64 = builder.getI64Type();
+    Value address =
+        LLVM::GEPOp::create(builder, arguments.slots.getType(), i64, arguments.slots,
+                            ArrayRef<LLVM::GEPArg>{number}, LLVM::GEPNoWrapFlags::inbounds);
+    return LLVM::LoadOp::create(builder, i64, address, /*alignment=*/8, /*isVolatile=*/false,
+                                /*isNonTemporal=*/false, /*isInvariant=*/true);
+  }
+
+  /// A scalar is the slot's low bits.
+  Value fromSlot(Value slot, Type type) {
+    unsigned width = type.getIntOrFloatBitWidth();
+    Value bits = slot;
+    if (width < 64)
+      bits = arith::TruncIOp::create(builder, builder.getIntegerType(width), slot);
+    return isa<FloatType>(type) ? arith::BitcastOp::create(builder, type, bits) : bits;
+  }
+
+  /// Row-major offset of the element, as i64.
+  FailureOr<Value> linearise(LoadOp load, CaptureType type) {
+    Value offset;
+    for (auto [extent, index] : llvm::zip(type.getExtents(), load.getIndices())) {
+      Value position = toI64(index);
+      if (!offset) {
+        offset = position;
+        continue;
+      }
+      Value size;
+      if (extent > 0)
+        size = arith::ConstantIntOp::create(builder, builder.getI64Type(), extent);
+      else if (extent == CaptureType::kDim)
+        size = toI64(toIndex(dims()));
+      else
+        return load.emitOpError() << target.passName << ": extent "
+                                  << CaptureType::spellExtent(extent)
+                                  << " is only lowered as the first of a capture";
+      offset = arith::MulIOp::create(builder, offset, size);
+      offset = arith::AddIOp::create(builder, offset, position);
+    }
+    return offset;
+  }
+
+  /// i1 lies in memory as a byte.
+  Value loadElement(Value base, Type pointer, Type type, Value offset) {
+    bool isBit = type.isInteger(1);
+    Type stored = isBit ? Type(builder.getI8Type()) : type;
+    Value address = LLVM::GEPOp::create(builder, pointer, stored, base, ValueRange(offset),
+                                        LLVM::GEPNoWrapFlags::inbounds);
+    Value value = LLVM::LoadOp::create(builder, stored, address, stored.getIntOrFloatBitWidth() / 8,
+                                       /*isVolatile=*/false,
+                                       /*isNonTemporal=*/false, /*isInvariant=*/true);
+    return isBit ? arith::TruncIOp::create(builder, type, value) : value;
+  }
+
+  /// The table of a capture, made at its first use.
+  LLVM::GlobalOp tableOf(CaptureOp capture, DenseElementsAttr dense) {
+    SmallVector<CaptureOp> captures = metric.getCaptures();
+    unsigned number = llvm::find(captures, capture) - captures.begin();
+    std::string name = "annudf_table_" + std::to_string(number);
+    auto module = function->getParentOfType<ModuleOp>();
+    if (auto existing = module.lookupSymbol<LLVM::GlobalOp>(name))
+      return existing;
+    ++counts.tables;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    int64_t entries = dense.getNumElements();
+    Type stored = capture.getType().getLoadType();
+    DenseElementsAttr flat;
+    if (stored.isInteger(1)) {
+      stored = builder.getI8Type();
+      SmallVector<int8_t> bytes(dense.getValues<bool>());
+      flat = DenseElementsAttr::get(RankedTensorType::get(entries, stored), ArrayRef(bytes));
+    } else {
+      flat = dense.reshape(RankedTensorType::get(entries, dense.getElementType())).bitcast(stored);
+    }
+    unsigned bytes = stored.getIntOrFloatBitWidth() / 8;
+    unsigned space =
+        entries * bytes <= kMaxConstantTable ? target.tableAddressSpace : target.globalAddressSpace;
+    return LLVM::GlobalOp::create(builder, LLVM::LLVMArrayType::get(stored, entries),
+                                  /*isConstant=*/true, LLVM::Linkage::Internal, name, flat, bytes,
+                                  space);
+  }
+
+  func::FuncOp function;
+  MetricOp metric;
+  const HookArguments &arguments;
+  const TargetInfo &target;
+  LoweringCounts &counts;
+  ImplicitLocOpBuilder builder;
+};
+
+} // namespace
+
+LogicalResult annudf::lowering::lowerAccesses(func::FuncOp function, MetricOp metric,
+                                              const HookArguments &arguments,
+                                              const TargetInfo &target, LoweringCounts &counts) {
+  return AccessLowering(function, metric, arguments, target, counts).run();
+}

@@ -1,0 +1,109 @@
+//===- LowerBodies.cpp - From arith, math and scf to the LLVM dialect -----===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::lowering;
+
+/// What no pattern can refuse by name: types without a lowering, and ops that only
+/// a module that skipped annudf-verify-abi can hold.
+static LogicalResult checkBodies(ModuleOp module, const TargetInfo &target) {
+  WalkResult result = module.walk([&](Operation *op) -> WalkResult {
+    if (isa<ModuleOp>(op))
+      return WalkResult::advance();
+    if (!isa_and_present<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                         LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect>(op->getDialect()))
+      return op->emitOpError() << target.passName << ": has no lowering";
+    for (Type type : op->getResultTypes())
+      if (type.isBF16())
+        return op->emitOpError() << target.passName << ": type bf16 has no lowering; use f32";
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// GPUs fuse a multiplication and the addition that uses it unless told not to;
+/// saying so in the IR lets the host do the same, so that results agree.
+static void allowContraction(ModuleOp module) {
+  auto allow = [](auto op) { op.setFastmath(op.getFastmath() | arith::FastMathFlags::contract); };
+  module.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op).Case<arith::AddFOp, arith::SubFOp, arith::MulFOp>(allow);
+  });
+}
+
+static void setAttributes(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  auto none = LLVM::ModRefInfo::NoModRef;
+  auto pure = LLVM::MemoryEffectsAttr::get(context, {none, none, none, none, none, none});
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    function.setNoUnwind(true);
+    if (function.isExternal()) {
+      // libm, libdevice and the ABI's constants: errno is nobody's business here.
+      function.setMemoryEffectsAttr(pure);
+      function.setWillReturn(true);
+      continue;
+    }
+    function.setAlwaysInline(true);
+    if (!function.getSymName().starts_with("annudf1_"))
+      function.setLinkage(LLVM::Linkage::Internal);
+  }
+}
+
+LogicalResult annudf::lowering::lowerBodies(ModuleOp module, const TargetInfo &target) {
+  if (failed(checkBodies(module, target)))
+    return failure();
+  allowContraction(module);
+  MLIRContext *context = module.getContext();
+  {
+    RewritePatternSet patterns(context);
+    populateSCFToControlFlowConversionPatterns(patterns);
+    ConversionTarget legal(*context);
+    legal.addIllegalDialect<scf::SCFDialect>();
+    legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    if (failed(applyPartialConversion(module, legal, std::move(patterns))))
+      return failure();
+  }
+  LowerToLLVMOptions options(context);
+  options.overrideIndexBitwidth(64);
+  LLVMTypeConverter converter(context, options);
+  RewritePatternSet patterns(context);
+  populateMathPatterns(converter, patterns, target);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  ConversionTarget legal(*context);
+  legal.addLegalDialect<LLVM::LLVMDialect>();
+  legal.addLegalOp<ModuleOp>();
+  legal.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                          math::MathDialect>();
+  return applyPartialConversion(module, legal, std::move(patterns));
+}
+
+LogicalResult annudf::lowering::lowerMetric(ModuleOp module, StringRef name,
+                                            const TargetInfo &target, LoweringCounts &counts) {
+  if (failed(lowerHooks(module, name, target, counts)) || failed(lowerBodies(module, target)))
+    return failure();
+  setAttributes(module);
+  Builder builder(module.getContext());
+  module->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(),
+                  builder.getStringAttr(target.triple));
+  if (*target.dataLayout)
+    module->setAttr(LLVM::LLVMDialect::getDataLayoutAttrName(),
+                    builder.getStringAttr(target.dataLayout));
+  return success();
+}

@@ -1,0 +1,72 @@
+//===- Lowering.h - What both lowerings of a metric share -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A metric is lowered in two steps: first its hooks become functions of the ABI
+// whose bodies still hold arith, math and scf (LowerHooks), then those bodies
+// become the LLVM dialect (LowerBodies). Targets differ only in what is below.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_LIB_CONVERSION_COMMON_LOWERING_H
+#define ANNUDF_LIB_CONVERSION_COMMON_LOWERING_H
+
+#include "annudf/Conversion/Passes.h"
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace annudf::lowering {
+
+enum class TargetKind { Nvvm, Host };
+
+struct TargetInfo {
+  TargetKind kind;
+  const char *passName;        ///< For messages.
+  unsigned globalAddressSpace; ///< Of a capture's array.
+  unsigned tableAddressSpace;  ///< Of a constant table that fits kMaxConstantTable.
+  const char *triple, *dataLayout;
+};
+
+/// Larger tables go to global memory: a GPU has 64 KiB of constant memory for a
+/// whole kernel, and a table is one metric's share.
+inline constexpr int64_t kMaxConstantTable = 16 * 1024;
+
+struct LoweringCounts {
+  int slots = 0, tables = 0, coordinates = 0;
+};
+
+/// Arguments of a hook's function that its body may use; `dim` is null but in update.
+struct HookArguments {
+  mlir::Value dim, dims, slots;
+};
+
+/// Replaces the metric called `name` (empty: the only one) by functions of the ABI
+/// and removes all other metrics.
+mlir::LogicalResult lowerHooks(mlir::ModuleOp module, llvm::StringRef name,
+                               const TargetInfo &target, LoweringCounts &counts);
+
+/// Replaces every annudf.index and annudf.load in `function`.
+mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::MetricOp metric,
+                                  const HookArguments &arguments, const TargetInfo &target,
+                                  LoweringCounts &counts);
+
+/// Converts all functions of the module to the LLVM dialect.
+mlir::LogicalResult lowerBodies(mlir::ModuleOp module, const TargetInfo &target);
+
+/// Patterns for math, and for the arith ops whose meaning annudf fixes more tightly
+/// than arith does or that LLVM gets wrong on a GPU. To be preferred to arith's own.
+void populateMathPatterns(mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns,
+                          const TargetInfo &target);
+
+/// Both steps, and the attributes of the result.
+mlir::LogicalResult lowerMetric(mlir::ModuleOp module, llvm::StringRef name,
+                                const TargetInfo &target, LoweringCounts &counts);
+
+} // namespace annudf::lowering
+
+#endif // ANNUDF_LIB_CONVERSION_COMMON_LOWERING_H

@@ -1,0 +1,64 @@
+//===- Pipelines.cpp - annudf-to-nvvm, annudf-to-host ---------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Conversion/Passes.h"
+#include "annudf/Dialect/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace annudf;
+
+namespace {
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  Option<std::string> metric{
+      *this, "metric",
+      llvm::cl::desc(
+          "Symbol name of the metric to lower; may be empty if the module holds only one")};
+};
+} // namespace
+
+/// Simplified after the verifier has seen what the user wrote, so that its messages
+/// point at that.
+static void addVerifiedAndSimple(OpPassManager &manager) {
+  manager.addPass(createVerifyABIPass());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric) {
+  addVerifiedAndSimple(manager);
+  LowerToNVVMPassOptions options;
+  options.metric = metric.str();
+  manager.addPass(createLowerToNVVMPass(options));
+  manager.addPass(createCSEPass());
+}
+
+void annudf::buildToHostPipeline(OpPassManager &manager, StringRef metric) {
+  addVerifiedAndSimple(manager);
+  LowerToLLVMPassOptions options;
+  options.metric = metric.str();
+  manager.addPass(createLowerToLLVMPass(options));
+  manager.addPass(createCSEPass());
+}
+
+void annudf::registerConversionPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "annudf-to-nvvm", "Verifies, simplifies and lowers one metric for libNVVM",
+      [](OpPassManager &manager, const PipelineOptions &options) {
+        buildToNVVMPipeline(manager, options.metric);
+      });
+  PassPipelineRegistration<PipelineOptions>(
+      "annudf-to-host", "Verifies, simplifies and lowers one metric for the host",
+      [](OpPassManager &manager, const PipelineOptions &options) {
+        buildToHostPipeline(manager, options.metric);
+      });
+}

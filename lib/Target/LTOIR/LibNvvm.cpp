@@ -1,0 +1,251 @@
+//===- LibNvvm.cpp - NVVM IR to LTO-IR and PTX ----------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Target/LibNvvm.h"
+
+#include "Search.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <dlfcn.h>
+#include <mutex>
+
+using namespace llvm;
+using namespace annudf;
+
+//===----------------------------------------------------------------------===//
+// Architectures
+//===----------------------------------------------------------------------===//
+
+static constexpr int kSmVersions[] = {75, 80, 86, 89, 90, 100, 103, 120, 121};
+
+ArrayRef<int> annudf::supportedSmVersions() { return kSmVersions; }
+
+Expected<int> annudf::parseSmVersion(StringRef arch) {
+  StringRef digits = arch;
+  int sm = 0;
+  if (digits.consume_front("sm_") && !digits.getAsInteger(10, sm) &&
+      is_contained(kSmVersions, sm) && arch == "sm_" + std::to_string(sm))
+    return sm;
+  std::string known;
+  for (int version : kSmVersions)
+    known += (known.empty() ? "sm_" : ", sm_") + std::to_string(version);
+  return createStringError(inconvertibleErrorCode(),
+                           "unknown architecture '" + arch + "'; supported are " + known);
+}
+
+//===----------------------------------------------------------------------===//
+// The library
+//===----------------------------------------------------------------------===//
+
+struct LibNvvm::Functions {
+  using Program = void *;
+  int (*version)(int *, int *);
+  int (*irVersion)(int *, int *, int *, int *);
+  int (*create)(Program *);
+  int (*destroy)(Program *);
+  int (*add)(Program, const char *, size_t, const char *);
+  int (*addLazily)(Program, const char *, size_t, const char *);
+  int (*verify)(Program, int, const char **);
+  int (*compile)(Program, int, const char **);
+  int (*resultSize)(Program, size_t *);
+  int (*result)(Program, char *);
+  int (*logSize)(Program, size_t *);
+  int (*log)(Program, char *);
+  const char *(*errorString)(int);
+
+  /// Name of the first function the library lacks, or null.
+  const char *bind(void *library) {
+    const char *missing = nullptr;
+    auto get = [&](auto &function, const char *name) {
+      function =
+          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+      if (!function && !missing)
+        missing = name;
+    };
+    get(version, "nvvmVersion");
+    get(irVersion, "nvvmIRVersion");
+    get(create, "nvvmCreateProgram");
+    get(destroy, "nvvmDestroyProgram");
+    get(add, "nvvmAddModuleToProgram");
+    get(addLazily, "nvvmLazyAddModuleToProgram");
+    get(verify, "nvvmVerifyProgram");
+    get(compile, "nvvmCompileProgram");
+    get(resultSize, "nvvmGetCompiledResultSize");
+    get(result, "nvvmGetCompiledResult");
+    get(logSize, "nvvmGetProgramLogSize");
+    get(log, "nvvmGetProgramLog");
+    get(errorString, "nvvmGetErrorString");
+    return missing;
+  }
+};
+
+namespace {
+
+template <typename... Ts> Error makeError(const Ts &...parts) {
+  std::string text;
+  raw_string_ostream os(text);
+  (os << ... << parts);
+  return createStringError(inconvertibleErrorCode(), text);
+}
+
+/// libNVVM's log as one line.
+std::string oneLine(StringRef log) {
+  std::string text;
+  for (char c : log.rtrim(StringRef("\n \0", 3)))
+    text += c == '\n' ? ' ' : c;
+  return text;
+}
+
+/// libdevice, read once; the process that can read it has it for good.
+Expected<const MemoryBuffer *> libDevice(StringRef libNvvmPath) {
+  static std::mutex mutex;
+  static std::unique_ptr<MemoryBuffer> buffer;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (buffer)
+    return buffer.get();
+  std::string searched;
+  for (const std::string &file : ltoir::libDeviceCandidates(libNvvmPath)) {
+    auto read = MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    if (!read) {
+      searched += (searched.empty() ? "" : ", ") + file;
+      continue;
+    }
+    if (!(*read)->getBuffer().starts_with("BC\xC0\xDE"))
+      return makeError(file, " is not LLVM bitcode, so it cannot be libdevice");
+    buffer = std::move(*read);
+    return buffer.get();
+  }
+  return makeError("the metric needs libdevice.10.bc, which was not found; looked at ", searched,
+                   " (name it with ANNUDF_LIBDEVICE)");
+}
+
+/// What the toolkit calls itself stands in a comment of the PTX it writes;
+/// nvvmVersion() is that of the interface, 2.0 in every release.
+StringRef releaseOf(StringRef ptx) {
+  StringRef rest = ptx.split("release ").second;
+  return rest.take_until([](char c) { return c == ',' || c == '\n'; });
+}
+
+constexpr StringLiteral kProbe =
+    "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-"
+    "i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\n"
+    "target triple = \"nvptx64-nvidia-cuda\"\n"
+    "define void @probe() { ret void }\n"
+    "!nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0}\n";
+
+} // namespace
+
+LibNvvm::~LibNvvm() = default; // The library stays: its threads may outlive us.
+
+Expected<std::shared_ptr<const LibNvvm>> LibNvvm::load() {
+  static std::mutex mutex;
+  static std::shared_ptr<const LibNvvm> loaded;
+  static std::string loadedFrom;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<std::string> candidates = ltoir::libNvvmCandidates();
+  if (loaded && is_contained(candidates, loadedFrom))
+    return loaded;
+  std::string searched;
+  for (const std::string &file : candidates) {
+    auto passOver = [&](const Twine &why) {
+      searched += (searched.empty() ? "" : ", ") + (file + why).str();
+    };
+    if (file.find('/') != std::string::npos && !sys::fs::exists(file)) {
+      passOver("");
+      continue;
+    }
+    void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      const char *why = dlerror();
+      passOver(Twine(" (") + (why ? why : "cannot be loaded") + ")");
+      continue;
+    }
+    std::shared_ptr<LibNvvm> nvvm(new LibNvvm);
+    nvvm->functions = std::make_unique<Functions>();
+    if (const char *missing = nvvm->functions->bind(library)) {
+      passOver(Twine(" (has no ") + missing + ")");
+      continue;
+    }
+    int major = 0, minor = 0, debugMajor = 0, debugMinor = 0;
+    nvvm->functions->irVersion(&major, &minor, &debugMajor, &debugMinor);
+    if (major != 2) {
+      passOver(" (reads NVVM IR " + Twine(major) + "." + Twine(minor) + ", needed is 2.0)");
+      continue;
+    }
+    nvvm->libraryPath = file;
+    auto ptx = nvvm->compile(kProbe, kSmVersions[0], DeviceCode::Ptx);
+    if (!ptx) {
+      passOver(" (" + toString(ptx.takeError()) + ")");
+      continue;
+    }
+    nvvm->releaseName = releaseOf(*ptx).str();
+    int release = 0;
+    if (StringRef(nvvm->releaseName).split('.').first.getAsInteger(10, release) || release < 13) {
+      passOver(" (of CUDA " + nvvm->releaseName + ", needed is 13.0 or newer)");
+      continue;
+    }
+    loaded = nvvm;
+    loadedFrom = file;
+    return loaded;
+  }
+  return makeError(
+      "libNVVM of CUDA 13 not found; looked at ", searched,
+      " (install the CUDA toolkit or the PyPI package nvidia-nvvm, or name the library "
+      "with ANNUDF_LIBNVVM)");
+}
+
+Expected<std::string> LibNvvm::compile(StringRef ir, int sm, DeviceCode kind) const {
+  const Functions &nvvm = *functions;
+  Functions::Program program = nullptr;
+  if (int code = nvvm.create(&program))
+    return makeError("libNVVM cannot start: ", nvvm.errorString(code));
+  scope_exit destroy([&] { nvvm.destroy(&program); });
+  auto fail = [&](StringRef step, int code) {
+    size_t size = 0;
+    std::string log;
+    if (!nvvm.logSize(program, &size) && size > 1) {
+      log.resize(size);
+      nvvm.log(program, log.data());
+    }
+    return makeError("libNVVM refused to ", step, " for sm_", sm, ": ", nvvm.errorString(code),
+                     log.empty() ? "" : "; ", oneLine(log));
+  };
+  if (int code = nvvm.add(program, ir.data(), ir.size(), "metric"))
+    return fail("read the metric", code);
+  if (ir.contains("@__nv_")) {
+    auto device = libDevice(libraryPath);
+    if (!device)
+      return device.takeError();
+    StringRef bytes = (*device)->getBuffer();
+    if (int code = nvvm.addLazily(program, bytes.data(), bytes.size(), "libdevice"))
+      return fail("read libdevice", code);
+  }
+  std::string arch = "-arch=compute_" + std::to_string(sm);
+  SmallVector<const char *, 2> options = {arch.c_str()};
+  if (kind == DeviceCode::LtoIr)
+    options.push_back("-gen-lto");
+  // Each refuses what the other lets through.
+  if (int code = nvvm.verify(program, options.size(), options.data()))
+    return fail("verify the metric", code);
+  if (int code = nvvm.compile(program, options.size(), options.data()))
+    return fail("compile the metric", code);
+  size_t size = 0;
+  std::string result;
+  if (int code = nvvm.resultSize(program, &size))
+    return fail("give its result", code);
+  result.resize(size);
+  if (int code = nvvm.result(program, result.data()))
+    return fail("give its result", code);
+  if (kind == DeviceCode::Ptx && !result.empty() && result.back() == '\0')
+    result.pop_back();
+  return result;
+}

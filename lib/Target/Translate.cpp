@@ -1,0 +1,138 @@
+//===- Translate.cpp - From a metric to code of a target ------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Target/Translate.h"
+
+#include "annudf/Conversion/Passes.h"
+#include "annudf/Target/NVVMIR.h"
+
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace mlir;
+using namespace annudf;
+
+void annudf::registerCompilerDialects(DialectRegistry &registry) {
+  registry.insert<ir::AnnudfDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                  LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect>();
+  func::registerInlinerExtension(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+using PipelineBuilder = void (*)(OpPassManager &, StringRef);
+
+static std::unique_ptr<llvm::Module> lower(ModuleOp module, StringRef metric, PipelineBuilder build,
+                                           llvm::LLVMContext &context) {
+  OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone()));
+  PassManager manager(module.getContext());
+  build(manager, metric);
+  if (failed(manager.run(*copy)))
+    return nullptr;
+  return translateModuleToLLVMIR(*copy, context, "metric");
+}
+
+FailureOr<std::string> annudf::translateToNvvmIr(ModuleOp module, StringRef metric) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> lowered = lower(module, metric, buildToNVVMPipeline, context);
+  if (!lowered)
+    return failure();
+  auto text = emitNvvmIr(*lowered);
+  if (!text)
+    return emitError(module.getLoc()) << llvm::toString(text.takeError());
+  return std::move(*text);
+}
+
+FailureOr<std::string> annudf::translateToHostBitcode(ModuleOp module, StringRef metric) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> lowered = lower(module, metric, buildToHostPipeline, context);
+  if (!lowered)
+    return failure();
+  std::string bytes;
+  llvm::raw_string_ostream os(bytes);
+  llvm::WriteBitcodeToFile(*lowered, os);
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Made when the translations are registered: a library should not add options to
+/// every program that links it.
+struct Options {
+  llvm::cl::opt<std::string> arch{"arch", llvm::cl::desc("GPU architecture, sm_75 to sm_121"),
+                                  llvm::cl::init("sm_75")};
+  llvm::cl::opt<std::string> metric{
+      "metric", llvm::cl::desc("Metric to translate, where the module holds several")};
+};
+} // namespace
+
+static FailureOr<std::string> compile(ModuleOp module, const Options &options, DeviceCode kind) {
+  auto fail = [&](llvm::Error error) {
+    return emitError(module.getLoc()) << llvm::toString(std::move(error));
+  };
+  auto sm = parseSmVersion(options.arch);
+  if (!sm)
+    return fail(sm.takeError());
+  FailureOr<std::string> ir = translateToNvvmIr(module, options.metric);
+  if (failed(ir))
+    return failure();
+  auto nvvm = LibNvvm::load();
+  if (!nvvm)
+    return fail(nvvm.takeError());
+  auto ptx = (*nvvm)->compile(*ir, *sm, DeviceCode::Ptx);
+  if (!ptx)
+    return fail(ptx.takeError());
+  int width = StringRef(*ir).contains("@annudf1_update_64(") ? 64 : 32;
+  if (llvm::Error error = checkPrototypes(*ptx, width))
+    return fail(std::move(error));
+  if (kind == DeviceCode::Ptx)
+    return std::move(*ptx);
+  auto code = (*nvvm)->compile(*ir, *sm, kind);
+  if (!code)
+    return fail(code.takeError());
+  return std::move(*code);
+}
+
+void annudf::registerTranslations() {
+  static Options options;
+  using Translate = FailureOr<std::string> (*)(ModuleOp);
+  auto add = [](StringRef name, StringRef description, Translate translate) {
+    TranslateFromMLIRRegistration(
+        name, description,
+        [translate](Operation *op, llvm::raw_ostream &os) -> LogicalResult {
+          auto module = dyn_cast<ModuleOp>(op);
+          if (!module)
+            return op->emitError("a translation starts from a module");
+          FailureOr<std::string> result = translate(module);
+          if (failed(result))
+            return failure();
+          os << *result;
+          return success();
+        },
+        registerCompilerDialects);
+  };
+  add("annudf-to-nvvmir", "a metric as NVVM IR for every architecture",
+      [](ModuleOp module) { return translateToNvvmIr(module, options.metric); });
+  add("annudf-to-ltoir", "a metric as LTO-IR for --arch",
+      [](ModuleOp module) { return compile(module, options, DeviceCode::LtoIr); });
+  add("annudf-to-ptx", "a metric as PTX for --arch",
+      [](ModuleOp module) { return compile(module, options, DeviceCode::Ptx); });
+  add("annudf-to-host-bitcode", "a metric as LLVM bitcode for the host",
+      [](ModuleOp module) { return translateToHostBitcode(module, options.metric); });
+}
