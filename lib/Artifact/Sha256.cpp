@@ -8,6 +8,8 @@
 
 #include "annudf/artifact/Sha256.h"
 
+#include "Sha256Blocks.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -29,7 +31,9 @@ alignas(64) constexpr uint32_t kRound[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-void blocksPortable(uint32_t *state, const uint8_t *data, size_t blocks) {
+} // namespace
+
+void sha256BlocksPortable(uint32_t *state, const uint8_t *data, size_t blocks) {
   for (; blocks != 0; --blocks, data += 64) {
     uint32_t w[64];
     for (int i = 0; i < 16; ++i)
@@ -57,8 +61,8 @@ void blocksPortable(uint32_t *state, const uint8_t *data, size_t blocks) {
 #if defined(__x86_64__)
 /// The same with the SHA instructions: an index of hundreds of megabytes is
 /// digested at memory speed instead of at a third of a gigabyte a second.
-__attribute__((target("sha,sse4.1,ssse3"))) void blocksShaNi(uint32_t *state, const uint8_t *data,
-                                                             size_t blocks) {
+__attribute__((target("sha,sse4.1,ssse3"))) static void
+blocksShaNi(uint32_t *state, const uint8_t *data, size_t blocks) {
   const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
   // The instructions want the state as ABEF and CDGH.
   __m128i abcd = _mm_loadu_si128(reinterpret_cast<const __m128i *>(state));
@@ -95,7 +99,7 @@ __attribute__((target("sha,sse4.1,ssse3"))) void blocksShaNi(uint32_t *state, co
   _mm_storeu_si128(reinterpret_cast<__m128i *>(state + 4), _mm_alignr_epi8(dchg, feba, 8));
 }
 
-bool cpuHasSha() {
+static bool cpuHasSha() {
   // __builtin_cpu_supports knows "sha" only in newer compilers: CPUID leaf 7, EBX bit 29.
   uint32_t a = 7, b = 0, c = 0, d = 0;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
@@ -103,16 +107,14 @@ bool cpuHasSha() {
 }
 #endif
 
-void hashBlocks(uint32_t *state, const uint8_t *data, size_t blocks) {
+void sha256Blocks(uint32_t *state, const uint8_t *data, size_t blocks) {
 #if defined(__x86_64__)
   static const bool hasSha = cpuHasSha();
   if (hasSha)
     return blocksShaNi(state, data, blocks);
 #endif
-  blocksPortable(state, data, blocks);
+  sha256BlocksPortable(state, data, blocks);
 }
-
-} // namespace
 
 Sha256::Sha256()
     : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -129,10 +131,10 @@ void Sha256::update(const void *data, size_t size) {
     tailSize_ += take, bytes += take, size -= take;
     if (tailSize_ < tail_.size())
       return;
-    hashBlocks(state_.data(), tail_.data(), 1);
+    sha256Blocks(state_.data(), tail_.data(), 1);
     tailSize_ = 0;
   }
-  hashBlocks(state_.data(), bytes, size / 64);
+  sha256Blocks(state_.data(), bytes, size / 64);
   tailSize_ = size % 64;
   std::memcpy(tail_.data(), bytes + size - tailSize_, tailSize_);
 }

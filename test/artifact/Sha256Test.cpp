@@ -10,7 +10,11 @@
 
 #include "annudf/artifact/Artifact.h"
 
+#include "../../lib/Artifact/Sha256Blocks.h"
+
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace annudf {
 namespace {
@@ -49,6 +53,21 @@ TEST(Sha256, PiecesDoNotMatter) {
       hash.update(message.data() + cut, size - cut);
       EXPECT_EQ(Sha256::hex(hash.finish()), whole) << size << " cut at " << cut;
     }
+  }
+}
+
+// The processor's instructions, if it has them, against plain arithmetic.
+TEST(Sha256, PortableBlocksAgree) {
+  std::vector<uint8_t> data(64 * 9);
+  for (size_t i = 0; i < data.size(); ++i)
+    data[i] = static_cast<uint8_t>(i * i + i / 5);
+  for (size_t blocks : {0, 1, 2, 9}) {
+    uint32_t fast[8] = {1, 2, 3, 4, 5, 6, 7, 0xffffffff}, plain[8];
+    std::copy(std::begin(fast), std::end(fast), plain);
+    sha256Blocks(fast, data.data(), blocks);
+    sha256BlocksPortable(plain, data.data(), blocks);
+    for (int i = 0; i < 8; ++i)
+      EXPECT_EQ(fast[i], plain[i]) << blocks << " blocks, word " << i;
   }
 }
 

@@ -114,11 +114,6 @@ template <typename S> ANNUDF_INLINE uint32_t smallestOf(const float *values, int
   return static_cast<uint32_t>(bestAt[winner]);
 }
 
-struct Kernels {
-  void (*keys)(const CoarseOperands &);
-  uint32_t (*smallest)(const float *, int64_t);
-};
-
 void keysBaseline(const CoarseOperands &o) { keysOf<Shape128>(o); }
 uint32_t smallestBaseline(const float *v, int64_t n) { return smallestOf<Shape128>(v, n); }
 
@@ -133,27 +128,28 @@ ANNUDF_AVX2 void keysAvx2(const CoarseOperands &o) { keysOf<Shape256>(o); }
 ANNUDF_AVX2 uint32_t smallestAvx2(const float *v, int64_t n) { return smallestOf<Shape256>(v, n); }
 #endif
 
-Kernels pickKernels() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma"))
-    return {keysAvx512, smallestAvx512};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {keysAvx2, smallestAvx2};
-#endif
-  return {keysBaseline, smallestBaseline};
-}
-
-const Kernels &kernels() {
-  static const Kernels picked = pickKernels();
-  return picked;
-}
-
 } // namespace
 
-void coarseKeys(const CoarseOperands &operands) { kernels().keys(operands); }
+const std::vector<CoarseKernels> &availableCoarseKernels() {
+  static const std::vector<CoarseKernels> available = [] {
+    std::vector<CoarseKernels> kernels;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) {
+      if (__builtin_cpu_supports("avx512f"))
+        kernels.push_back({"avx512", keysAvx512, smallestAvx512});
+      kernels.push_back({"avx2", keysAvx2, smallestAvx2});
+    }
+#endif
+    kernels.push_back({"baseline", keysBaseline, smallestBaseline});
+    return kernels;
+  }();
+  return available;
+}
+
+void coarseKeys(const CoarseOperands &operands) { availableCoarseKernels().front().keys(operands); }
 
 uint32_t indexOfSmallest(const float *values, int64_t count) {
-  return kernels().smallest(values, count);
+  return availableCoarseKernels().front().smallest(values, count);
 }
 
 } // namespace annudf::runtime

@@ -10,6 +10,7 @@
 #define ANNUDF_RUNTIME_LIB_CORE_COARSEKERNEL_H
 
 #include <cstdint>
+#include <vector>
 
 namespace annudf::runtime {
 
@@ -31,6 +32,15 @@ void coarseKeys(const CoarseOperands &operands);
 /// Index of the smallest of `count` values, a multiple of CoarseRanker::kPanel; the
 /// first one of equals; 0 if none is below +inf.
 uint32_t indexOfSmallest(const float *values, int64_t count);
+
+/// One compilation of both functions for an instruction set.
+struct CoarseKernels {
+  const char *name;
+  void (*keys)(const CoarseOperands &);
+  uint32_t (*smallest)(const float *, int64_t);
+};
+/// Those this processor runs, the one in use first.
+const std::vector<CoarseKernels> &availableCoarseKernels();
 
 } // namespace annudf::runtime
 

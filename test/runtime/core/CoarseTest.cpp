@@ -8,6 +8,7 @@
 
 #include "annudf/runtime/Coarse.h"
 
+#include "../../../runtime/lib/core/CoarseKernel.h"
 #include "TestData.h"
 #include "artifact/TestFiles.h"
 
@@ -63,6 +64,49 @@ TEST(Coarse, RanksLikeASort) {
             }
           }
       }
+}
+
+// Every compilation of the kernel this processor runs; counts that leave all remainders.
+TEST(CoarseKernels, EachInstructionSetComputesTheSame) {
+  ASSERT_STREQ(availableCoarseKernels().back().name, "baseline");
+  for (const CoarseKernels &kernels : availableCoarseKernels())
+    for (int64_t count : {1, 2, 3, 5, 6, 7, 8, 11, 31, 32, 33, 47, 70})
+      for (int32_t dims : {1, 7, 40})
+        for (int64_t panels : {1, 2, 3}) {
+          const Matrix rows = test::integerMatrix(ANNUDF_ELEMENT_F32, count, dims, 1);
+          const int64_t stride = panels * CoarseRanker::kPanel;
+          const Matrix factors = test::integerMatrix(ANNUDF_ELEMENT_F32, stride, dims, 2);
+          const Matrix biases = test::integerMatrix(ANNUDF_ELEMENT_F32, 1, int32_t(stride), 3);
+          const auto floats = [](const Matrix &m) {
+            return reinterpret_cast<const float *>(m.storage.data());
+          };
+          std::vector<float> keys(static_cast<size_t>(count * stride), -1);
+          kernels.keys(
+              {floats(rows), count, dims, panels, floats(factors), floats(biases), keys.data()});
+          for (int64_t r = 0; r < count; ++r) {
+            const float *rowKeys = keys.data() + r * stride;
+            for (int64_t c = 0; c < stride; ++c) {
+              double key = floats(biases)[c];
+              for (int32_t d = 0; d < dims; ++d)
+                key += double(coordinate(rows.view(), r, d)) *
+                       floats(factors)[((c / 32) * dims + d) * 32 + c % 32];
+              ASSERT_EQ(rowKeys[c], key) << kernels.name << " row " << r << " center " << c;
+            }
+            ASSERT_EQ(kernels.smallest(rowKeys, stride),
+                      std::min_element(rowKeys, rowKeys + stride) - rowKeys)
+                << kernels.name;
+          }
+        }
+}
+
+TEST(CoarseKernels, SmallestTakesTheFirstOfEquals) {
+  for (const CoarseKernels &kernels : availableCoarseKernels()) {
+    std::vector<float> values(96, 5);
+    values[70] = values[41] = values[90] = 2;
+    EXPECT_EQ(kernels.smallest(values.data(), 96), 41u) << kernels.name;
+    std::fill(values.begin(), values.end(), std::numeric_limits<float>::quiet_NaN());
+    EXPECT_EQ(kernels.smallest(values.data(), 96), 0u) << kernels.name;
+  }
 }
 
 TEST(Coarse, CosineRanksByAngle) {
