@@ -53,6 +53,10 @@ __device__ __forceinline__ uint4 loadChunk(const uint4 *address) {
   return value;
 }
 
+__device__ __forceinline__ uint32_t stagedWord(int chunk, int w) {
+  return reinterpret_cast<const uint32_t *>(&tileWords[chunk])[w];
+}
+
 /// Smallest of each of N values over a warp, in N - 1 + log2(32 / N) shuffles: each
 /// exchange halves the values a lane looks after. Lanes l with l % (32 / N) == 0 end
 /// with value number l / (32 / N).
@@ -76,8 +80,8 @@ template <int N> __device__ __forceinline__ uint32_t warpMinima(uint32_t (&value
 
 /// Scans list `list` for N queries: those of pairs[0..N). Slots past `count` repeat
 /// the last pair and are not stored.
-/// \tparam U chunks of a row in flight.
-template <int N, int U>
+/// \tparam kAhead chunks of a row in flight.
+template <int N, int kAhead>
 __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t list,
                                          const uint32_t (&pair)[N], int count) {
   const int element = annudf1_element();
@@ -129,63 +133,72 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
     for (int j = 0; j < N; ++j)
       acc[j] = HOOK(init)(dims, query[j], listId, slots);
 
-    // One word of the row against the same word of every query; words outside, so
-    // that what a metric loads for a dimension is loaded once for the tile.
-    auto addWord = [&](uint32_t y, int chunk, int w, int valid) {
-      const int dim = (chunk * 4 + w) * perWord;
-#pragma unroll
-      for (int j = 0; j < N; ++j) {
-        const uint32_t x = reinterpret_cast<const uint32_t *>(&tileWords[chunk * N + j])[w];
-        acc[j] = HOOK(update)(acc[j], x, y, dim, valid, dims, row, query[j], listId, slots);
-      }
-    };
+    // The loops below hold each hook as few times as they can: every copy is inlined
+    // and optimised at link time, which the first search with a metric waits for.
 
-    // Loads run one step ahead of the arithmetic, across the loop's back edge: within
-    // one iteration the assembler sinks each load to its use and leaves one in flight.
-    int c = 0;
-    if (U <= fullChunks) {
-      uint4 next[U];
+    // Chunks are loaded `kAhead` before their use and wait in registers. Without the
+    // ring the assembler sinks each load to its use and leaves one in flight.
+    uint4 ring[kAhead];
 #pragma unroll
-      for (int u = 0; u < U; ++u)
-        next[u] = loadChunk(rows + u * 32);
+    for (int a = 0; a < kAhead; ++a)
+      ring[a] = a < fullChunks ? loadChunk(rows + a * 32) : make_uint4(0, 0, 0, 0);
 #pragma unroll 1
-      for (; c + U <= fullChunks; c += U) {
-        uint4 y[U];
+    for (int c = 0; c < fullChunks; ++c) {
+      uint4 y = ring[0];
 #pragma unroll
-        for (int u = 0; u < U; ++u)
-          y[u] = next[u];
-        rows += U * 32;
-        if (c + 2 * U <= fullChunks) {
+      for (int a = 1; a < kAhead; ++a)
+        ring[a - 1] = ring[a];
+      if (c + kAhead < fullChunks)
+        ring[kAhead - 1] = loadChunk(rows + (c + kAhead) * 32);
+      // Four coordinates a step, whatever the element: 4, 2 or 1 words.
+#pragma unroll 1
+      for (int step = 0; step < perWord; ++step) {
+        const uint32_t part[4] = {y.x, y.y, y.z, y.w};
 #pragma unroll
-          for (int u = 0; u < U; ++u)
-            next[u] = loadChunk(rows + u * 32);
+        for (int w = 0; w < 4; ++w) {
+          if (w * perWord >= 4)
+            break;
+          // Queries inside: what a metric loads for a dimension is loaded once for all.
+#pragma unroll
+          for (int j = 0; j < N; ++j) {
+            const uint32_t x = stagedWord(c * N + j, step * (4 / perWord) + w);
+            acc[j] = HOOK(update)(acc[j], x, part[w], (c * 4 + w) * perWord + step * 4, perWord, dims, row,
+                                  query[j], listId, slots);
+          }
         }
-#pragma unroll
-        for (int u = 0; u < U; ++u) {
-          addWord(y[u].x, c + u, 0, perWord);
-          addWord(y[u].y, c + u, 1, perWord);
-          addWord(y[u].z, c + u, 2, perWord);
-          addWord(y[u].w, c + u, 3, perWord);
-        }
+        if (perWord == 2)
+          y.x = y.z, y.y = y.w;
+        else if (perWord == 4)
+          y.x = y.y, y.y = y.z, y.z = y.w;
       }
     }
-    // The rest: chunks that do not fill U, and the vector's end.
-#pragma unroll 1
-    for (; c < chunks; ++c, rows += 32) {
-      const uint4 y = loadChunk(rows);
-      const int words4 = min(4, (dims + perWord - 1) / perWord - c * 4);
-#pragma unroll 1
-      for (int w = 0; w < words4; ++w)
-        addWord(w == 0 ? y.x : w == 1 ? y.y : w == 2 ? y.z : y.w, c, w,
-                min(perWord, dims - (c * 4 + w) * perWord));
-    }
 
-    uint32_t key[N];
+    // The vector's end and the distance, a query at a time: rare enough for memory.
+    Acc last[N];
+    uint32_t lastKey[N];
+    int lastQuery[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+      last[j] = acc[j], lastQuery[j] = query[j];
     const bool exists = g * 32 + lane < size;
+    const int wordsUsed = (dims + perWord - 1) / perWord;
+#pragma unroll 1
+    for (int j = 0; j < count; ++j) {
+      const int q = lastQuery[j];
+      Acc a = last[j];
+#pragma unroll 1
+      for (int w = fullChunks * 4; w < wordsUsed; ++w) {
+        const uint32_t y = __ldg(reinterpret_cast<const uint32_t *>(rows + fullChunks * 32) + w % 4);
+        a = HOOK(update)(a, stagedWord(fullChunks * N + j, w % 4), y, w * perWord, min(perWord, dims - w * perWord),
+                         dims, row, q, listId, slots);
+      }
+      const float distance = HOOK(finalize)(a, dims, row, q, listId, slots);
+      lastKey[j] = exists ? annudfKeyOf(distance, annudf1_order()) : ANNUDF_KEY_NONE;
+    }
+    uint32_t key[N];
 #pragma unroll
     for (int j = 0; j < N; ++j) {
-      const float distance = HOOK(finalize)(acc[j], dims, row, query[j], listId, slots);
-      key[j] = exists ? annudfKeyOf(distance, annudf1_order()) : ANNUDF_KEY_NONE;
+      key[j] = j < count ? lastKey[j] : ANNUDF_KEY_NONE;
       if (j < count)
         reinterpret_cast<uint32_t *>(args.work.keys)[(out[j] + g) * 32 + lane] = key[j];
     }
@@ -223,6 +236,6 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
 #pragma unroll
   for (int j = 0; j < ANNUDF_TILE_QUERIES; ++j)
     pair[j] = reinterpret_cast<const uint32_t *>(args.work.pairs)[tile.x + min(j, (int)tile.y - 1)];
-  scanList<ANNUDF_TILE_QUERIES, 2>(
+  scanList<ANNUDF_TILE_QUERIES, 1>(
       args, reinterpret_cast<const uint32_t *>(args.work.probes)[pair[0]], pair, (int)tile.y);
 }

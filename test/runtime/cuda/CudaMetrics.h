@@ -1,0 +1,38 @@
+//===- CudaMetrics.h - Metrics of the CUDA backend's tests ---------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TEST_RUNTIME_CUDA_CUDAMETRICS_H
+#define ANNUDF_TEST_RUNTIME_CUDA_CUDAMETRICS_H
+
+#include "runtime/cpu/TestMetrics.h"
+
+namespace annudf::test {
+
+/// LTO-IR (in a fatbin) of udfs.cu for a metric.
+inline std::string readFatbin(const std::string &name) {
+  const std::string path = std::string(ANNUDF_TEST_CUDA_UDF_DIR) + "/" + name + ".fatbin";
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw std::runtime_error("cannot read " + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline Artifact cudaArtifact(const TestMetric &metric, std::string bytes) {
+  Artifact artifact = artifactOf(metric, "");
+  artifact.payloads.clear();
+  artifact.payloads.push_back({PayloadKind::LtoIr, "sm_75", "nvcc 13.0", std::move(bytes)});
+  return artifact;
+}
+
+inline runtime::Metric cudaMetric(const TestMetric &metric) {
+  return runtime::Metric::fromArtifact(cudaArtifact(metric, readFatbin(metric.name)), metric.name + ".annudf");
+}
+
+} // namespace annudf::test
+
+#endif // ANNUDF_TEST_RUNTIME_CUDA_CUDAMETRICS_H

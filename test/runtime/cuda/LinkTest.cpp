@@ -1,0 +1,245 @@
+//===- LinkTest.cpp - Linking metrics into the scan, without a GPU --------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaMetrics.h"
+
+#include "Linker.h"
+#include "OnceCache.h"
+#include "annudf/runtime/Cuda.h"
+#include "gtest/gtest.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+using namespace annudf;
+using namespace annudf::runtime;
+using namespace annudf::test;
+
+namespace {
+
+/// What check_sass.py says of a cubin: its exit code.
+int checkSass(const std::string &cubin, const std::string &name) {
+  const std::string path = testing::TempDir() + "/" + name + ".cubin";
+  std::ofstream(path, std::ios::binary) << cubin;
+  const std::string command = "python3 '" ANNUDF_CHECK_SASS "' '" + path + "'";
+  const int status = WEXITSTATUS(std::system(command.c_str()));
+  if (status == 0)
+    std::filesystem::remove(path);
+  return status;
+}
+
+std::string refusal(const Artifact &artifact, ErrorKind kind, int sm = 90,
+                    annudf_element element = ANNUDF_ELEMENT_F32) {
+  try {
+    cuda::linkScanKernel(artifact, element, sm);
+  } catch (const Error &error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    return error.what();
+  }
+  return "accepted";
+}
+
+bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+class EveryMetricLinks : public testing::TestWithParam<std::tuple<std::string, int>> {};
+
+TEST_P(EveryMetricLinks, AndNoHookIsCalled) {
+  const auto &[name, sm] = GetParam();
+  const TestMetric &metric = testMetric(name);
+  const Artifact artifact = cudaArtifact(metric, readFatbin(name));
+  for (annudf_element element : metric.elements) {
+    double ms = 0;
+    const std::string cubin = cuda::linkScanKernel(artifact, element, sm, &ms);
+    EXPECT_GT(ms, 0);
+    ASSERT_EQ(cubin.substr(0, 4), "\x7f" "ELF");
+    const int status = checkSass(cubin, name + "_" + toString(element) + "_" + std::to_string(sm));
+    if (status == 77)
+      GTEST_SKIP() << "no nvdisasm on this machine: inlining is NOT checked";
+    EXPECT_EQ(status, 0) << name << " " << toString(element) << " sm_" << sm;
+  }
+}
+
+std::vector<std::string> metricNames() {
+  std::vector<std::string> names;
+  for (const TestMetric &metric : testMetrics())
+    names.push_back(metric.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, EveryMetricLinks,
+                         testing::Combine(testing::ValuesIn(metricNames()), testing::Values(75, 80, 90, 100, 120)),
+                         [](const auto &info) {
+                           return std::get<0>(info.param) + "_sm" + std::to_string(std::get<1>(info.param));
+                         });
+
+/// The compiler's own output, where a build or scripts/gpu-artifacts has put it.
+TEST(CudaLink, EveryExampleMetricLinksAndNoHookIsCalled) {
+  const char *folder = std::getenv("ANNUDF_TEST_ARTIFACTS");
+  if (!folder)
+    GTEST_SKIP() << "ANNUDF_TEST_ARTIFACTS is not set: compiled example metrics are NOT checked";
+  int seen = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".annudf")
+      continue;
+    ++seen;
+    const Artifact artifact = readArtifact(entry.path().string());
+    for (annudf_element element : artifact.manifest.elements)
+      for (int sm : {80, 90, 100}) {
+        const std::string cubin = cuda::linkScanKernel(artifact, element, sm);
+        const int status =
+            checkSass(cubin, artifact.manifest.name + "_" + toString(element) + "_" + std::to_string(sm));
+        if (status == 77)
+          GTEST_SKIP() << "no nvdisasm on this machine: inlining is NOT checked";
+        EXPECT_EQ(status, 0) << entry.path() << " " << toString(element) << " sm_" << sm;
+      }
+  }
+  EXPECT_GT(seen, 0) << folder << " holds no .annudf file";
+}
+
+/// A kernel that does call: the check must see it, or it proves nothing.
+TEST(CudaLink, TheCheckFindsACallThatIsLeft) {
+  const TestMetric &metric = testMetric("l2");
+  const std::string cubin =
+      cuda::linkScanKernel(cudaArtifact(metric, readFatbin("not_inlined")), ANNUDF_ELEMENT_F32, 90);
+  const int status = checkSass(cubin, "not_inlined");
+  if (status == 77)
+    GTEST_SKIP() << "no nvdisasm on this machine";
+  EXPECT_EQ(status, 1);
+}
+
+TEST(CudaLink, RefusesWhatIsNotLtoIr) {
+  const TestMetric &l2 = testMetric("l2");
+  EXPECT_EQ(refusal(cudaArtifact(l2, "; ModuleID = 'metric.ll' and more text"), ErrorKind::Input),
+            "metric 'l2': the sm_75 payload (38 bytes) is not LTO-IR: it begins with 3b 20 4d 6f, LTO-IR with ed 43 4e "
+            "7f");
+  EXPECT_EQ(refusal(cudaArtifact(l2, ""), ErrorKind::Input),
+            "metric 'l2': the sm_75 payload (0 bytes) is not LTO-IR: it begins with nothing, LTO-IR with ed 43 4e 7f");
+  EXPECT_TRUE(contains(refusal(cudaArtifact(l2, "\xED" "CN\x7F"), ErrorKind::Input), "(4 bytes) is not LTO-IR"));
+}
+
+TEST(CudaLink, NamesAHookThatIsMissing) {
+  // A metric with a 64-bit accumulator whose manifest says 32: names carry the width.
+  TestMetric wrong = testMetric("l2");
+  const std::string message = refusal(cudaArtifact(wrong, readFatbin("l2_f64")), ErrorKind::Input);
+  EXPECT_TRUE(contains(message, "cannot link metric 'l2' for sm_90")) << message;
+  EXPECT_TRUE(contains(message, "annudf1_")) << message;
+}
+
+TEST(CudaLink, NamesTheArchitecturesThatArePresent) {
+  Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
+  artifact.payloads[0].arch = "sm_90";
+  artifact.payloads.push_back(artifact.payloads[0]);
+  artifact.payloads[1].arch = "sm_100";
+  EXPECT_EQ(refusal(artifact, ErrorKind::Input, 80),
+            "metric 'l2' has no LTO-IR for sm_80; it has sm_90, sm_100: compile it with --arch=sm_80 or older");
+  artifact.payloads.clear();
+  EXPECT_TRUE(contains(refusal(artifact, ErrorKind::Input), "it has none"));
+}
+
+TEST(CudaLink, RefusesLtoIrNewerThanTheLinker) {
+  Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
+  artifact.payloads[0].producer = "libnvvm 99.1";
+  const std::string message = refusal(artifact, ErrorKind::Environment);
+  const cuda::LinkerVersion version = cuda::linkerVersion();
+  EXPECT_TRUE(contains(message, "libnvvm 99.1")) << message;
+  EXPECT_TRUE(contains(message, "newer than nvJitLink " + std::to_string(version.major) + "." +
+                                    std::to_string(version.minor) + " (" + version.path + ")"))
+      << message;
+}
+
+TEST(CudaLink, RefusesAnElementTheMetricDoesNotTake) {
+  EXPECT_EQ(refusal(cudaArtifact(testMetric("hamming"), readFatbin("hamming")), ErrorKind::Input),
+            "metric 'hamming' does not take f32 vectors");
+}
+
+TEST(CudaLink, NamesAnUnknownArchitecture) {
+  const std::string message = refusal(cudaArtifact(testMetric("l2"), readFatbin("l2")), ErrorKind::Environment, 777);
+  EXPECT_TRUE(contains(message, "for sm_777")) << message;
+}
+
+/// In a process of its own, as the library is looked for once.
+TEST(CudaLinkDeathTest, SaysWhereItLookedForNvJitLink) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("ANNUDF_NVJITLINK", "/nonexistent/nvjitlink.so", 1);
+        try {
+          cuda::linkerVersion();
+        } catch (const Error &error) {
+          std::fprintf(stderr, "%s", error.what());
+          std::exit(error.kind() == ErrorKind::Environment ? 7 : 8);
+        }
+        std::exit(9);
+      },
+      testing::ExitedWithCode(7), "no nvJitLink found.*looked for: /nonexistent/nvjitlink.so.*ANNUDF_NVJITLINK");
+}
+
+TEST(CudaLink, WithoutAGpuTheBackendSaysSoInOneLine) {
+  const CudaEnvironment environment = describeCuda();
+  EXPECT_TRUE(environment.built);
+  EXPECT_TRUE(environment.linkerFound) << environment.linker;
+  if (environment.driverFound)
+    GTEST_SKIP() << "this machine has a CUDA driver";
+  EXPECT_TRUE(environment.devices.empty());
+  try {
+    makeCudaBackend();
+    FAIL() << "made a backend without a driver";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.kind(), ErrorKind::Environment);
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    EXPECT_TRUE(contains(error.what(), "CUDA driver")) << error.what();
+    EXPECT_EQ(environment.driver, error.what());
+  }
+}
+
+TEST(CudaOnceCache, OneMakesAndTheOthersWait) {
+  cuda::OnceCache<int> cache(4);
+  std::atomic<int> makes{0}, made{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 16; ++t)
+    threads.emplace_back([&] {
+      bool mine = false;
+      const auto value = cache.get(
+          "key",
+          [&] {
+            ++makes;
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            return std::make_shared<int>(5);
+          },
+          mine);
+      made += mine;
+      EXPECT_EQ(*value, 5);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(makes, 1);
+  EXPECT_EQ(made, 1);
+}
+
+TEST(CudaOnceCache, AFailureIsNotKeptAndTheOldestGoes) {
+  cuda::OnceCache<int> cache(2);
+  bool made = false;
+  auto fail = []() -> std::shared_ptr<int> { throw Error(ErrorKind::Input, "no"); };
+  EXPECT_THROW(cache.get("a", fail, made), Error);
+  auto value = [](int v) { return [v] { return std::make_shared<int>(v); }; };
+  EXPECT_EQ(*cache.get("a", value(1), made), 1);
+  EXPECT_TRUE(made);
+  cache.get("b", value(2), made);
+  cache.get("a", value(9), made);
+  EXPECT_FALSE(made);
+  cache.get("c", value(3), made); // Drops b, the least recently used.
+  EXPECT_EQ(*cache.get("a", value(9), made), 1);
+  EXPECT_EQ(*cache.get("b", value(4), made), 4);
+  EXPECT_TRUE(made);
+}
+
+} // namespace

@@ -1,0 +1,436 @@
+//===- SearchTest.cpp - The CUDA backend against brute force --------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Needs a GPU; without one every test is skipped and says so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaMetrics.h"
+
+#include "Driver.h"
+#include "annudf/runtime/Cuda.h"
+#include "gtest/gtest.h"
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+
+using namespace annudf;
+using namespace annudf::runtime;
+using namespace annudf::test;
+
+namespace {
+
+CudaBackend *sharedBackend() {
+  static std::unique_ptr<CudaBackend> backend = [] {
+    try {
+      return makeCudaDeviceBackend();
+    } catch (const Error &error) {
+      std::fprintf(stderr, "NO GPU TESTS: %s\n", error.what());
+      return std::unique_ptr<CudaBackend>();
+    }
+  }();
+  return backend.get();
+}
+
+#define REQUIRE_GPU()                                                                              \
+  if (!sharedBackend())                                                                            \
+  GTEST_SKIP() << "no usable GPU on this machine: the CUDA search is NOT checked"
+
+struct Result {
+  std::vector<int64_t> ids;
+  std::vector<float> distances;
+  SearchStats stats;
+};
+
+Result searchWith(CudaBackend &backend, const Index &index, const Metric &metric, const reference::Vectors &queries,
+                  int k, uint32_t nProbes) {
+  Result result;
+  // Poisoned, so that an entry nobody wrote is seen.
+  result.ids.assign(queries.rows * k, -777);
+  result.distances.assign(queries.rows * k, -777.0f);
+  backend.search(index, metric, bind(metric, queries.dims), view(queries), k, {nProbes}, result.ids.data(),
+                 result.distances.data(), &result.stats);
+  return result;
+}
+
+Index buildIndex(const reference::Vectors &base, uint32_t nLists) {
+  IndexParams params;
+  params.nLists = nLists;
+  params.kmeansIterations = 5;
+  params.kmeansTrainsetFraction = 1;
+  return Index::build(params, view(base));
+}
+
+double coarseValue(annudf_coarse kind, const double *query, const float *center, int32_t dims) {
+  double square = 0, dot = 0, q = 0, c = 0;
+  for (int32_t d = 0; d < dims; ++d) {
+    square += (query[d] - center[d]) * (query[d] - center[d]);
+    dot += query[d] * center[d], q += query[d] * query[d], c += double(center[d]) * center[d];
+  }
+  return kind == ANNUDF_COARSE_L2 ? square : kind == ANNUDF_COARSE_INNER_PRODUCT ? dot : 1 - dot / std::sqrt(q * c);
+}
+
+/// Rows of the lists that each query probes, ranked in float64. Empty where the last
+/// list taken and the first left out are too close for float32 to tell.
+std::vector<std::vector<int64_t>> probedRows(const Index &index, const Manifest &manifest,
+                                             const reference::Vectors &queries, uint32_t nProbes) {
+  std::vector<std::vector<int64_t>> rows(queries.rows);
+  for (int64_t q = 0; q < queries.rows; ++q) {
+    std::vector<std::pair<double, uint32_t>> rank;
+    const double sign = manifest.coarseOrder == ANNUDF_ORDER_MIN ? 1 : -1;
+    for (uint32_t l = 0; l < index.nLists(); ++l)
+      rank.emplace_back(sign * coarseValue(manifest.coarse, queries.row(q),
+                                           index.centers().data() + size_t(l) * index.dims(), index.dims()),
+                        l);
+    std::sort(rank.begin(), rank.end());
+    if (nProbes < rank.size()) {
+      const double a = rank[nProbes - 1].first, b = rank[nProbes].first;
+      if (b - a <= 1e-4 * std::max(std::fabs(a), std::fabs(b)))
+        continue;
+    }
+    for (uint32_t p = 0; p < nProbes; ++p) {
+      const List &list = index.list(rank[p].second);
+      rows[q].insert(rows[q].end(), list.ids.begin(), list.ids.begin() + list.size);
+    }
+  }
+  return rows;
+}
+
+/// Magnitude below which a distance may be the difference of larger numbers.
+double cancellation(const TestMetric &metric, const reference::Vectors &base) {
+  if (metric.name != "inner_product")
+    return 1e-6;
+  double square = 0;
+  for (double v : base.values)
+    square += v * v;
+  return square / base.rows;
+}
+
+uint64_t seedOf(const std::string &name) {
+  uint64_t hash = 14695981039346656037u;
+  for (char c : name)
+    hash = (hash ^ uint8_t(c)) * 1099511628211u;
+  return hash;
+}
+
+/// Compares every query that has candidates; returns how many had.
+int64_t compare(const TestMetric &test, const reference::Vectors &base, const reference::Vectors &queries,
+                const std::vector<std::vector<int64_t>> &rows, int k, const Result &result) {
+  int64_t compared = 0;
+  for (int64_t q = 0; q < queries.rows && !testing::Test::HasFailure(); ++q) {
+    if (rows[q].empty())
+      continue;
+    ++compared;
+    EXPECT_EQ("", reference::check(base, rows[q], queries.row(q), k, test.order, test.distance, &result.ids[q * k],
+                                   &result.distances[q * k], 1e-5, cancellation(test, base)))
+        << test.name << " " << toString(base.element) << " dims " << base.dims << " k " << k << " query " << q
+        << " of " << queries.rows;
+  }
+  return compared;
+}
+
+class EveryMetric : public testing::TestWithParam<std::tuple<std::string, annudf_element>> {};
+
+TEST_P(EveryMetric, EqualsBruteForce) {
+  REQUIRE_GPU();
+  const TestMetric &test = testMetric(std::get<0>(GetParam()));
+  const annudf_element element = std::get<1>(GetParam());
+  if (!std::count(test.elements.begin(), test.elements.end(), element))
+    GTEST_SKIP() << test.name << " does not take " << toString(element);
+  const Metric metric = cudaMetric(test);
+  int64_t partial = 0;
+  for (int32_t dims : {1, 3, 16, 17, 33, 128, 257}) {
+    const uint64_t seed = seedOf(test.name) + uint64_t(dims) * 8 + element;
+    const auto base = reference::randomVectors(element, 1500, dims, seed);
+    const Index index = buildIndex(base, 10);
+    // One query takes the pair kernel and the warp-wise coarse stage; 13 take tiles
+    // that are part full; 70 the blocked coarse stage with a part block.
+    for (int64_t count : {1, 13, 70}) {
+      const auto queries = reference::randomVectors(element, count, dims, seed + count);
+      for (uint32_t nProbes : {10u, 3u}) {
+        const auto rows = probedRows(index, metric.artifact.manifest, queries, nProbes);
+        for (int k : {1, 10, 100, 1024}) {
+          if (count == 70 && k != 10)
+            continue; // The brute force's time.
+          const Result result = searchWith(*sharedBackend(), index, metric, queries, k, nProbes);
+          const int64_t compared = compare(test, base, queries, rows, k, result);
+          partial += nProbes == 3 ? compared : 0;
+          if (HasFailure())
+            return;
+        }
+      }
+    }
+  }
+  EXPECT_GT(partial, 100) << "too few queries with lists that float32 can rank";
+}
+
+std::vector<std::string> metricNames() {
+  std::vector<std::string> names;
+  for (const TestMetric &metric : testMetrics())
+    names.push_back(metric.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, EveryMetric,
+                         testing::Combine(testing::ValuesIn(metricNames()), testing::ValuesIn(kAllElements)),
+                         [](const auto &info) {
+                           return std::get<0>(info.param) + "_" + toString(std::get<1>(info.param));
+                         });
+
+TEST(CudaSearch, EveryCoarseMetricAndOrder) {
+  REQUIRE_GPU();
+  const TestMetric &test = testMetric("l2");
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F16, 3000, 20, 3);
+  const Index index = buildIndex(base, 24);
+  int64_t compared = 0;
+  for (auto coarse : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
+    for (auto order : {ANNUDF_ORDER_MIN, ANNUDF_ORDER_MAX})
+      for (int64_t count : {5, 90}) {
+        Artifact artifact = cudaArtifact(test, readFatbin("l2"));
+        artifact.manifest.coarse = coarse, artifact.manifest.coarseOrder = order;
+        const Metric metric = Metric::fromArtifact(artifact, "l2.annudf");
+        const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F16, count, 20, 4 + count);
+        const auto rows = probedRows(index, metric.artifact.manifest, queries, 6);
+        const Result result = searchWith(*sharedBackend(), index, metric, queries, 7, 6);
+        compared += compare(test, base, queries, rows, 7, result);
+      }
+  EXPECT_GT(compared, 400);
+}
+
+TEST(CudaSearch, PairsAndTilesAgreeToTheBit) {
+  REQUIRE_GPU();
+  const Metric metric = cudaMetric(testMetric("weighted_l2"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20000, 100, 7);
+  const Index index = buildIndex(base, 64);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 200, 100, 8);
+  const int k = 50;
+  const Result all = searchWith(*sharedBackend(), index, metric, queries, k, 9);
+  for (int64_t q = 0; q < queries.rows; q += 7) {
+    reference::Vectors one = queries;
+    one.rows = 1;
+    one.encoded.assign(queries.encoded.begin() + q * 400, queries.encoded.begin() + (q + 1) * 400);
+    const Result alone = searchWith(*sharedBackend(), index, metric, one, k, 9);
+    EXPECT_EQ(alone.distances, std::vector<float>(&all.distances[q * k], &all.distances[q * k] + k)) << q;
+    EXPECT_EQ(alone.ids, std::vector<int64_t>(&all.ids[q * k], &all.ids[q * k] + k)) << q;
+  }
+}
+
+TEST(CudaSearch, TiesAreTheSameEveryTime) {
+  REQUIRE_GPU();
+  // Hamming over three bytes: most distances are ties.
+  const TestMetric &test = testMetric("hamming");
+  const Metric metric = cudaMetric(test);
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_U8, 30000, 3, 5);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_U8, 150, 3, 6);
+  const Index index = buildIndex(base, 12);
+  for (int k : {1, 10, 1000}) {
+    const Result first = searchWith(*sharedBackend(), index, metric, queries, k, 5);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(first.ids, searchWith(*sharedBackend(), index, metric, queries, k, 5).ids) << "k " << k;
+    if (k == 10)
+      compare(test, base, queries, probedRows(index, metric.artifact.manifest, queries, 5), k, first);
+  }
+}
+
+TEST(CudaSearch, ManyListsAndLargeBatches) {
+  REQUIRE_GPU();
+  // More lists than threads of a block; enough rows a query that batches are cut.
+  const TestMetric &test = testMetric("l1");
+  const Metric metric = cudaMetric(test);
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_I8, 60000, 8, 11);
+  const Index index = buildIndex(base, 2500);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_I8, 9000, 8, 12);
+  const Result result = searchWith(*sharedBackend(), index, metric, queries, 10, 2500);
+  const auto rows = reference::allRows(base.rows);
+  for (int64_t q = 0; q < queries.rows; q += 997)
+    EXPECT_EQ("", reference::check(base, rows, queries.row(q), 10, test.order, test.distance, &result.ids[q * 10],
+                                   &result.distances[q * 10]))
+        << q;
+  EXPECT_EQ("", reference::check(base, rows, queries.row(8999), 10, test.order, test.distance, &result.ids[89990],
+                                 &result.distances[89990]));
+}
+
+TEST(CudaSearch, NanNeverEntersAndInfinityDoes) {
+  REQUIRE_GPU();
+  // Squares overflow to inf, and inf times a weight of 0 is NaN.
+  const Metric metric = cudaMetric(testMetric("weighted_l2"));
+  const auto base = reference::encode(ANNUDF_ELEMENT_F32, 2, {1, 2, 3e30, 0, 0, 3e30, 4, 5, 3e30, 3e30, 6, 6});
+  IndexParams params;
+  params.nLists = 1;
+  const Index index = Index::build(params, view(base));
+  const auto query = reference::encode(ANNUDF_ELEMENT_F32, 2, {0, 0});
+  NumericArray weights{"f32", {2}, std::vector<std::byte>(8), "test"};
+  const float zeroOne[2] = {0, 1};
+  std::memcpy(weights.storage.data(), zeroOne, 8);
+  const auto captures = BoundCaptures::bind(metric.artifact.manifest, 2, {{"w", weights}});
+  std::vector<int64_t> ids(6);
+  std::vector<float> distances(6);
+  sharedBackend()->search(index, metric, captures, view(query), 6, {1}, ids.data(), distances.data());
+  EXPECT_EQ(ids, (std::vector<int64_t>{0, 3, 5, 2, -1, -1}));
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(distances, (std::vector<float>{4, 25, 36, inf, inf, inf}));
+}
+
+TEST(CudaSearch, ASecondSearchLinksAndUploadsNothing) {
+  REQUIRE_GPU();
+  auto backend = makeCudaDeviceBackend();
+  const Metric metric = cudaMetric(testMetric("l2"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 2000, 16, 1);
+  Index index = buildIndex(base, 8);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 30, 16, 2);
+  const Result first = searchWith(*backend, index, metric, queries, 5, 8);
+  EXPECT_EQ(first.stats.links, 1);
+  EXPECT_GT(first.stats.linkMs, 0);
+  EXPECT_GT(first.stats.uploadMs, 0);
+  EXPECT_GT(first.stats.searchMs, 0);
+  const Result second = searchWith(*backend, index, metric, queries, 5, 8);
+  EXPECT_EQ(second.stats.links, 0);
+  EXPECT_EQ(second.stats.linkMs, 0);
+  EXPECT_EQ(second.stats.uploadMs, 0);
+  EXPECT_EQ(first.ids, second.ids);
+  // Other batch sizes use kernels of the same link.
+  reference::Vectors one = queries;
+  one.rows = 1;
+  EXPECT_EQ(searchWith(*backend, index, metric, one, 1, 1).stats.links, 0);
+
+  index.extend(view(queries)); // Each query is now a row: its own nearest, id 2000 + q.
+  const Result third = searchWith(*backend, index, metric, queries, 5, 8);
+  EXPECT_EQ(third.stats.links, 0);
+  EXPECT_GT(third.stats.uploadMs, 0);
+  for (int64_t q = 0; q < queries.rows; ++q)
+    EXPECT_EQ(third.ids[q * 5], 2000 + q);
+}
+
+TEST(CudaSearch, OneLinkHoweverManyThreadsAsk) {
+  REQUIRE_GPU();
+  auto backend = makeCudaDeviceBackend();
+  const Metric metric = cudaMetric(testMetric("weighted_l2"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 5000, 24, 3);
+  const Index index = buildIndex(base, 16);
+  constexpr int kThreads = 16, kRounds = 10;
+  std::atomic<int> links{0}, uploads{0};
+  std::vector<Result> results(kThreads);
+  std::barrier start(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 1 + t * 9, 24, 100 + t);
+      start.arrive_and_wait();
+      for (int round = 0; round < kRounds; ++round) {
+        Result result = searchWith(*backend, index, metric, queries, 5, 4);
+        links += result.stats.links;
+        uploads += result.stats.uploadMs > 0;
+        if (round)
+          EXPECT_EQ(result.ids, results[t].ids) << "thread " << t << " round " << round;
+        results[t] = result;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(links, 1);
+  EXPECT_EQ(uploads, 1);
+  for (int t = 0; t < kThreads; ++t) {
+    const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 1 + t * 9, 24, 100 + t);
+    EXPECT_EQ(searchWith(*backend, index, metric, queries, 5, 4).ids, results[t].ids) << t;
+  }
+}
+
+/// Queries and results on the device, several streams at once, captures that change
+/// from one search to the next: each search must see its own.
+TEST(CudaSearch, StreamsAndDeviceMemory) {
+  REQUIRE_GPU();
+  using namespace annudf::runtime::cuda;
+  auto context = std::make_shared<Context>(0);
+  ContextScope scope(*context);
+  CudaBackend &backend = *sharedBackend();
+  const TestMetric &test = testMetric("weighted_l2");
+  const Metric metric = cudaMetric(test);
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 40000, 32, 21);
+  const Index index = buildIndex(base, 64);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 64, 32, 22);
+  constexpr int kStreams = 6, kRounds = 8, k = 10;
+  const size_t cells = size_t(queries.rows) * k;
+  Buffer data(context, queries.encoded.size());
+  ANNUDF_CUDA(cuMemcpyHtoD, data.device(), queries.encoded.data(), queries.encoded.size());
+  Buffer ids(context, kStreams * kRounds * cells * 8), distances(context, kStreams * kRounds * cells * 4);
+  const MatrixView onDevice{reinterpret_cast<const void *>(data.device()), queries.rows, 32, ANNUDF_ELEMENT_F32};
+  auto capturesOf = [&](int i) {
+    std::vector<float> w(32);
+    for (int d = 0; d < 32; ++d)
+      w[d] = 1 + float((d * (i + 1)) % 5);
+    NumericArray array{"f32", {32}, std::vector<std::byte>(128), "test"};
+    std::memcpy(array.storage.data(), w.data(), 128);
+    return BoundCaptures::bind(metric.artifact.manifest, 32, {{"w", array}});
+  };
+  std::vector<CUstream> streams(kStreams);
+  for (CUstream &stream : streams)
+    ANNUDF_CUDA(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+  for (int round = 0; round < kRounds; ++round)
+    for (int s = 0; s < kStreams; ++s) {
+      const size_t at = (size_t(round) * kStreams + s) * cells;
+      backend.searchDevice(index, metric, capturesOf(round * kStreams + s), onDevice, k, {6},
+                           reinterpret_cast<int64_t *>(ids.device()) + at,
+                           reinterpret_cast<float *>(distances.device()) + at, streams[s]);
+    }
+  for (CUstream stream : streams) {
+    ANNUDF_CUDA(cuStreamSynchronize, stream);
+    ANNUDF_CUDA(cuStreamDestroy, stream);
+  }
+  std::vector<int64_t> gotIds(kStreams * kRounds * cells);
+  std::vector<float> gotDistances(gotIds.size());
+  ANNUDF_CUDA(cuMemcpyDtoH, gotIds.data(), ids.device(), gotIds.size() * 8);
+  ANNUDF_CUDA(cuMemcpyDtoH, gotDistances.data(), distances.device(), gotDistances.size() * 4);
+  std::vector<int64_t> wantIds(cells);
+  std::vector<float> wantDistances(cells);
+  for (int i = 0; i < kStreams * kRounds; ++i) {
+    backend.search(index, metric, capturesOf(i), view(queries), k, {6}, wantIds.data(), wantDistances.data());
+    EXPECT_TRUE(std::equal(wantIds.begin(), wantIds.end(), gotIds.begin() + i * cells)) << i;
+    EXPECT_TRUE(std::equal(wantDistances.begin(), wantDistances.end(), gotDistances.begin() + i * cells)) << i;
+  }
+}
+
+TEST(CudaSearch, RefusesBadArguments) {
+  REQUIRE_GPU();
+  const Metric metric = cudaMetric(testMetric("l2"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 50, 4, 1);
+  const Index index = buildIndex(base, 2);
+  EXPECT_THROW(searchWith(*sharedBackend(), index, metric, base, 0, 1), Error);
+  EXPECT_THROW(searchWith(*sharedBackend(), index, metric, base, 51, 1), Error);
+  EXPECT_THROW(searchWith(*sharedBackend(), index, metric, base, 1, 3), Error);
+  const MatrixView odd{reinterpret_cast<const void *>(uint64_t(0x1001)), 1, 4, ANNUDF_ELEMENT_F32};
+  int64_t id = 0;
+  float distance = 0;
+  EXPECT_THROW(
+      sharedBackend()->searchDevice(index, metric, bind(metric, 4), odd, 1, {1}, &id, &distance, nullptr), Error);
+  EXPECT_THROW(makeCudaBackend(999), Error);
+}
+
+TEST(CudaSearch, VectorsTooLongForABlockAreRefusedByName) {
+  REQUIRE_GPU();
+  const Metric metric = cudaMetric(testMetric("l2"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 40, 60000, 1);
+  const Index index = buildIndex(base, 1);
+  reference::Vectors query = base;
+  query.rows = 1;
+  try {
+    searchWith(*sharedBackend(), index, metric, query, 1, 1);
+    // A block of a later GPU may hold it; then the answer must be the vector itself.
+  } catch (const Error &error) {
+    EXPECT_NE(std::string(error.what()).find("60000 dims"), std::string::npos) << error.what();
+  }
+  // Long enough that a tile does not fit but a single query does.
+  const auto wide = reference::randomVectors(ANNUDF_ELEMENT_F32, 300, 9000, 2);
+  const Index wideIndex = buildIndex(wide, 2);
+  reference::Vectors some = wide;
+  some.rows = 20;
+  const Result result = searchWith(*sharedBackend(), wideIndex, metric, some, 3, 2);
+  compare(testMetric("l2"), wide, some, std::vector<std::vector<int64_t>>(20, reference::allRows(300)), 3, result);
+}
+
+} // namespace
