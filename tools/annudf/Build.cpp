@@ -8,10 +8,14 @@
 
 #include "Commands.h"
 
+#include <cstdint>
 #include <cstdio>
 
 using namespace annudf;
 using namespace annudf::tool;
+
+/// More lists than any index has rows to fill; catches a slip of the finger.
+static constexpr int kMostLists = 1 << 24;
 
 namespace {
 struct BuildArguments {
@@ -28,6 +32,18 @@ static void report(const runtime::Index &index, const std::string &path, double 
               index.nLists(), ms / 1e3);
 }
 
+/// Runs `work`, whose errors speak of "base", and names the file instead.
+template <typename Work> static auto namingFile(const std::string &path, Work work) {
+  try {
+    return work();
+  } catch (const Error &error) {
+    const std::string text = error.what(), prefix = "base: ";
+    throw Error(error.kind(), text.compare(0, prefix.size(), prefix) == 0
+                                  ? path + ": " + text.substr(prefix.size())
+                                  : text);
+  }
+}
+
 static void runBuild(BuildArguments arguments) {
   for (annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
     if (arguments.metric == toString(metric))
@@ -36,7 +52,9 @@ static void runBuild(BuildArguments arguments) {
   auto start = std::chrono::steady_clock::now();
   runtime::Matrix base = loadVectors(arguments.base, arguments.rows, arguments.asF32);
   runtime::Progress progress = progressBar(arguments.quiet);
-  runtime::Index index = runtime::Index::build(arguments.params, base.view(), progress);
+  runtime::Index index = namingFile(arguments.base, [&] {
+    return runtime::Index::build(arguments.params, base.view(), progress);
+  });
   index.save(arguments.output, progress);
   if (!arguments.quiet)
     report(index, arguments.output, msSince(start));
@@ -61,7 +79,7 @@ static void addInput(CLI::App *command, BuildArguments &arguments) {
                    "Vectors: .fbin, .hbin (f16), .i8bin, .u8bin or 2-D .npy")
       ->required();
   command->add_option("--rows", arguments.rows, "Only the first N rows")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t{1}, INT64_MAX));
   command->add_flag("--as-f32", arguments.asF32, "Convert the vectors to float32");
   command->add_flag("-q,--quiet", arguments.quiet, "Print errors only");
 }
@@ -71,7 +89,8 @@ void tool::addBuildCommand(CLI::App &app) {
   auto arguments = std::make_shared<BuildArguments>();
   runtime::IndexParams &params = arguments->params;
   addInput(command, *arguments);
-  command->add_option("--lists", params.nLists, "Lists (clusters)")->check(CLI::PositiveNumber);
+  command->add_option("--lists", params.nLists, "Lists (clusters)")
+      ->check(CLI::Range(1, kMostLists));
   command->add_option("--metric", arguments->metric, "What k-means clusters by")
       ->check(CLI::IsMember({"l2", "inner_product", "cosine"}));
   command->add_option("--kmeans-iterations", params.kmeansIterations, "Iterations of k-means");
@@ -81,7 +100,7 @@ void tool::addBuildCommand(CLI::App &app) {
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--seed", params.seed, "Seed of k-means");
   command->add_option("--threads", params.threads, "Threads, 0 for all cores")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 4096));
   command->add_option("-o,--output", arguments->output, "Index to write")->required();
   command->callback([arguments] { runBuild(*arguments); });
 }

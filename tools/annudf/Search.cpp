@@ -9,6 +9,7 @@
 #include "Commands.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <set>
 
@@ -159,15 +160,15 @@ void tool::addSearchCommand(CLI::App &app) {
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--gpu", arguments->gpu, "Number of the GPU");
   command->add_option("--threads", arguments->threads, "CPU threads, 0 for all cores")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 4096));
   command->add_option("--rows", arguments->rows, "Only the first N queries")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(int64_t{1}, INT64_MAX));
   command->add_flag("--as-f32", arguments->asF32, "Convert the queries to float32");
   command->add_option("--truth", arguments->truth, "True neighbours (.ibin): prints recall@k");
   command->add_option("-o,--output", arguments->output, "Write PREFIX.ibin and PREFIX.fbin");
   command->add_option("--show", arguments->show, "Queries whose neighbours are printed");
   command->add_option("--repeat", arguments->repeat, "Search so many times; times are medians")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000));
   command->add_flag("--stats", arguments->stats, "Print what compile, link and search took");
   command->add_flag("--allow-non-finite", arguments->allowNonFinite,
                     "Accept infinities and NaN in captures");
