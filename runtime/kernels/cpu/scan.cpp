@@ -155,6 +155,14 @@ ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t dims, int32_t first,
   }
 }
 
+ANNUDF_INLINE const uint32_t *prefetch(const uint32_t *from, int64_t words) {
+  constexpr int64_t kLineWords = 16;
+#pragma clang loop unroll(disable)
+  for (int64_t w = 0; w < words; w += kLineWords)
+    __builtin_prefetch(from + w, 0, 2);
+  return from + words;
+}
+
 template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &s) {
   const int32_t known = annudf1_dims();
   const int32_t dims = known != 0 ? known : s.dims;
@@ -173,11 +181,19 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
         tailIds[r] = ids[r < existing ? r : 0];
       ids = tailIds;
     }
+    // Many queries: the next group is fetched a share with each, while this one is computed.
+    // Past the list's end a prefetch does nothing.
+    const uint32_t *ahead = group + groupWords;
+    const int64_t share = s.queries < 2 * kTile ? 0 : (groupWords + s.queries - 1) / s.queries;
     int32_t q = 0;
-    for (; q + kTile <= s.queries; q += kTile)
+    for (; q + kTile <= s.queries; q += kTile) {
+      ahead = prefetch(ahead, share * kTile);
       tile<Hooks, kTile, Rows>(s, dims, q, group, ids, valid);
-    for (; q < s.queries; ++q)
+    }
+    for (; q < s.queries; ++q) {
+      ahead = prefetch(ahead, share);
       tile<Hooks, 1, Rows>(s, dims, q, group, ids, valid);
+    }
   }
 }
 

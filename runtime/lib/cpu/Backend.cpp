@@ -174,14 +174,12 @@ void CpuBackend::search(const Index &index, const Metric &metric, const BoundCap
   checkSearch(index, metric, queries, k, params);
   const Manifest &manifest = metric.artifact.manifest;
   bool compiled = false;
-  const std::shared_ptr<const ScanKernel> kernel =
-      kernels_.get(metric, index.element(), compiled);
+  const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, index.element(), compiled);
   const auto started = std::chrono::steady_clock::now();
   const std::shared_ptr<const CoarseRanker> coarse = ranker(index, manifest);
   const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
   const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
-  const int64_t batchSize =
-      std::clamp<int64_t>(kBatchBytes / TopK::bytesPerQuery(k), 1, kMaxBatch);
+  const int64_t batchSize = std::clamp<int64_t>(kBatchBytes / TopK::bytesPerQuery(k), 1, kMaxBatch);
 
   for (int64_t first = 0; first < queries.rows; first += batchSize) {
     Batch batch(index, queries, first, std::min(batchSize, queries.rows - first));

@@ -101,14 +101,13 @@ std::shared_ptr<const ScanKernel> compileScan(const Metric &metric, annudf_eleme
   if (vectorMath)
     library.addGenerator(std::move(vectorMath));
   // What is unresolved is reported through the lookup below, not on the user's terminal.
-  kernel->jit->getExecutionSession().setErrorReporter([](llvm::Error error) {
-    consumeError(std::move(error));
-  });
-  if (auto error = kernel->jit->addIRModule(
-          orc::ThreadSafeModule(std::move(module), std::move(context))))
+  kernel->jit->getExecutionSession().setErrorReporter(
+      [](llvm::Error error) { consumeError(std::move(error)); });
+  if (auto error =
+          kernel->jit->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
     throw annudf::Error(ErrorKind::Environment,
-                        metric.origin + ": cannot add the scan to the JIT: " +
-                            toString(std::move(error)));
+                        metric.origin +
+                            ": cannot add the scan to the JIT: " + toString(std::move(error)));
   auto entry = kernel->jit->lookup(scanEntryName(metric.artifact.manifest.accumulatorWidth()));
   if (!entry)
     throw annudf::Error(ErrorKind::Input,

@@ -10,8 +10,7 @@
 
 namespace annudf::runtime::cpu {
 
-KernelCache::Kernel KernelCache::get(const Metric &metric, annudf_element element,
-                                     bool &compiled) {
+KernelCache::Kernel KernelCache::get(const Metric &metric, annudf_element element, bool &compiled) {
   compiled = false;
   const Key key(metric.digest, element);
   std::promise<Kernel> promise;

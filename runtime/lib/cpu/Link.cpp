@@ -21,6 +21,13 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 using namespace llvm;
 
@@ -95,7 +102,8 @@ std::unique_ptr<Module> readMetric(LLVMContext &context, const annudf::runtime::
 bool isHookName(StringRef name) { return name.starts_with("annudf1_"); }
 
 /// What a metric's module may hold: the hooks, private helpers and constants.
-void checkContents(const Module &module, const Module &scan, const annudf::runtime::Metric &metric) {
+void checkContents(const Module &module, const Module &scan,
+                   const annudf::runtime::Metric &metric) {
   const Triple &triple = module.getTargetTriple();
   if (triple.getArch() != Triple::UnknownArch &&
       triple.getArch() != scan.getTargetTriple().getArch())
@@ -124,11 +132,12 @@ void checkContents(const Module &module, const Module &scan, const annudf::runti
 
 /// Names carry the ABI's width, so a definition can only be wrong in its types:
 /// the linker would accept those silently.
-void checkPrototypes(const Module &module, const Module &scan, const annudf::runtime::Metric &metric) {
+void checkPrototypes(const Module &module, const Module &scan,
+                     const annudf::runtime::Metric &metric) {
   const std::string suffix = metric.artifact.manifest.accumulatorWidth() == 64 ? "_64" : "_32";
-  for (const std::string &name : {"annudf1_init" + suffix, "annudf1_update" + suffix,
-                                  "annudf1_finalize" + suffix, std::string("annudf1_order"),
-                                  std::string("annudf1_dims")}) {
+  for (const std::string &name :
+       {"annudf1_init" + suffix, "annudf1_update" + suffix, "annudf1_finalize" + suffix,
+        std::string("annudf1_order"), std::string("annudf1_dims")}) {
     const Function *expected = scan.getFunction(name);
     const Function *given = module.getFunction(name);
     if (!expected)
@@ -170,6 +179,58 @@ void setHostAttributes(Module &module, TargetMachine &target) {
   }
 }
 
+/// Gives a loop's terminator the properties that `keep` accepts, and `add`.
+template <class Keep>
+void setLoopProperties(Instruction &terminator, const MDNode &loop, Keep keep, const char *add) {
+  LLVMContext &context = terminator.getContext();
+  SmallVector<Metadata *> properties{nullptr}; // The first is the loop's own identity.
+  for (const MDOperand &operand : drop_begin(loop.operands()))
+    if (keep(operand))
+      properties.push_back(operand);
+  properties.push_back(MDNode::get(context, MDString::get(context, add)));
+  MDNode *changed = MDNode::getDistinct(context, properties);
+  changed->replaceOperandWith(0, changed);
+  terminator.setMetadata(LLVMContext::MD_loop, changed);
+}
+
+bool isProperty(const Metadata *property, StringRef name) {
+  const auto *node = dyn_cast_or_null<MDNode>(property);
+  const auto *string =
+      node && node->getNumOperands() > 0 ? dyn_cast<MDString>(node->getOperand(0)) : nullptr;
+  return string && string->getString() == name;
+}
+
+bool hasProperty(const MDNode &loop, StringRef name) {
+  return any_of(drop_begin(loop.operands()),
+                [&](const MDOperand &operand) { return isProperty(operand, name); });
+}
+
+/// A loop over rows must still be a loop when the vectoriser comes: a cheap metric's
+/// would be unrolled before, and stay scalar.
+void keepRowLoops(Module &module) {
+  for (Function &function : module)
+    for (BasicBlock &block : function)
+      if (MDNode *loop = block.getTerminator()->getMetadata(LLVMContext::MD_loop))
+        if (hasProperty(*loop, "llvm.loop.vectorize.enable"))
+          setLoopProperties(
+              *block.getTerminator(), *loop, [](const Metadata *) { return true; },
+              "llvm.loop.unroll.disable");
+}
+
+/// Once vectors, the few iterations left must go, so that accumulators become registers.
+struct UnrollVectorLoops : PassInfoMixin<UnrollVectorLoops> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &) {
+    for (BasicBlock &block : function)
+      if (MDNode *loop = block.getTerminator()->getMetadata(LLVMContext::MD_loop))
+        if (hasProperty(*loop, "llvm.loop.isvectorized"))
+          setLoopProperties(
+              *block.getTerminator(), *loop,
+              [](const Metadata *p) { return !isProperty(p, "llvm.loop.unroll.disable"); },
+              "llvm.loop.unroll.full");
+    return PreservedAnalyses::none();
+  }
+};
+
 void optimise(Module &module, TargetMachine &target, bool vectorMath) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -182,6 +243,16 @@ void optimise(Module &module, TargetMachine &target, bool vectorMath) {
   tuning.LoopUnrolling = true;
   tuning.SLPVectorization = false; // The rows of a group are the lanes; there is nothing else.
   PassBuilder builder(&target, tuning);
+  builder.registerVectorizerEndEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
+    passes.addPass(UnrollVectorLoops());
+    passes.addPass(LoopUnrollPass(LoopUnrollOptions(3, /*OnlyWhenForced=*/true)));
+    passes.addPass(SROAPass(SROAOptions::PreserveCFG));
+    passes.addPass(EarlyCSEPass());
+    passes.addPass(InstCombinePass());
+    passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+    passes.addPass(SimplifyCFGPass());
+  });
+  keepRowLoops(module);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(callGraph);
   builder.registerFunctionAnalyses(functions);
@@ -212,13 +283,13 @@ bool isAllowedExternal(StringRef name) {
     name = name.split('_').second;
   StringRef scalar = name;
   static constexpr StringLiteral kMath[] = {
-      "acos", "acosh", "asin",  "asinh",     "atan",  "atan2", "atanh", "cbrt",  "ceil",
-      "copysign", "cos", "cosh", "erf",      "erfc",  "exp",   "exp10", "exp2",  "expm1",
-      "fabs", "floor", "fma",   "fmax",      "fmin",  "fmod",  "ldexp", "log",   "log10",
-      "log1p", "log2", "nearbyint", "pow",   "rint",  "round", "roundeven", "sin", "sinh",
-      "sqrt", "tan",   "tanh",  "trunc"};
-  static constexpr StringLiteral kSupport[] = {"memcpy",        "memmove",       "memset",
-                                               "__extendhfsf2", "__truncsfhf2",  "__truncdfhf2",
+      "acos",  "acosh",     "asin",  "asinh", "atan", "atan2",     "atanh", "cbrt",
+      "ceil",  "copysign",  "cos",   "cosh",  "erf",  "erfc",      "exp",   "exp10",
+      "exp2",  "expm1",     "fabs",  "floor", "fma",  "fmax",      "fmin",  "fmod",
+      "ldexp", "log",       "log10", "log1p", "log2", "nearbyint", "pow",   "rint",
+      "round", "roundeven", "sin",   "sinh",  "sqrt", "tan",       "tanh",  "trunc"};
+  static constexpr StringLiteral kSupport[] = {"memcpy",        "memmove",      "memset",
+                                               "__extendhfsf2", "__truncsfhf2", "__truncdfhf2",
                                                "__powisf2",     "__powidf2"};
   for (StringRef known : kMath)
     if (scalar == known || (scalar.ends_with("f") && scalar.drop_back() == known))
@@ -260,9 +331,8 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target, co
     refuse(metric, oneLine(errors));
   defineConstant(*scan, "annudf1_element", element);
   defineConstant(*scan, "annudf_cpu_rows", rowsInRegisters(vectorBits(target), width));
-  internalizeModule(*scan, [&](const GlobalValue &value) {
-    return value.getName() == scanEntryName(width);
-  });
+  internalizeModule(
+      *scan, [&](const GlobalValue &value) { return value.getName() == scanEntryName(width); });
   setHostAttributes(*scan, target);
   optimise(*scan, target, vectorMath);
   if (!errors.empty())

@@ -25,7 +25,8 @@ namespace {
 
 /// The message of the Error that linking this bitcode throws.
 std::string refusal(const TestMetric &metric, const std::string &bitcodeName) {
-  const Metric bad = Metric::fromArtifact(artifactOf(metric, readBitcode(bitcodeName)), "bad.annudf");
+  const Metric bad =
+      Metric::fromArtifact(artifactOf(metric, readBitcode(bitcodeName)), "bad.annudf");
   try {
     cpu::compileScan(bad, ANNUDF_ELEMENT_F32);
   } catch (const Error &error) {
@@ -38,9 +39,10 @@ std::string refusal(const TestMetric &metric, const std::string &bitcodeName) {
 
 TEST(CpuJit, RefusesBadBitcode) {
   const TestMetric &l2 = testMetric("l2");
-  EXPECT_EQ(refusal(l2, "bad_prototype"),
-            "bad.annudf: host bitcode: hook annudf1_finalize_32 is double (i32, i32, i64, i32, i32, "
-            "ptr), the scan calls float (i32, i32, i64, i32, i32, ptr)");
+  EXPECT_EQ(
+      refusal(l2, "bad_prototype"),
+      "bad.annudf: host bitcode: hook annudf1_finalize_32 is double (i32, i32, i64, i32, i32, "
+      "ptr), the scan calls float (i32, i32, i64, i32, i32, ptr)");
   EXPECT_EQ(refusal(l2, "bad_call"),
             "bad.annudf: host bitcode: calls 'system', which a hook may not call");
   EXPECT_EQ(refusal(l2, "bad_asm"),
@@ -49,16 +51,14 @@ TEST(CpuJit, RefusesBadBitcode) {
             "bad.annudf: host bitcode: global 'counter' is not a private constant");
   EXPECT_EQ(refusal(l2, "bad_scan"),
             "bad.annudf: host bitcode: defines 'annudf_cpu_scan_32', which belongs to the scan");
-  EXPECT_EQ(refusal(l2, "l2_f64"),
-            "bad.annudf: host bitcode: hook annudf1_init_32 is missing");
+  EXPECT_EQ(refusal(l2, "l2_f64"), "bad.annudf: host bitcode: hook annudf1_init_32 is missing");
 }
 
 TEST(CpuJit, RefusesDamagedBitcode) {
   const TestMetric &l2 = testMetric("l2");
   const std::string whole = readBitcode("l2");
   for (size_t size : {size_t(0), size_t(3), whole.size() / 2, whole.size() - 4}) {
-    const Metric cut =
-        Metric::fromArtifact(artifactOf(l2, whole.substr(0, size)), "cut.annudf");
+    const Metric cut = Metric::fromArtifact(artifactOf(l2, whole.substr(0, size)), "cut.annudf");
     EXPECT_THROW(cpu::compileScan(cut, ANNUDF_ELEMENT_F32), Error) << size;
   }
   Artifact none = artifactOf(l2, "");
@@ -90,8 +90,8 @@ TEST(CpuJit, OneLinkHoweverManyThreadsAsk) {
       start.arrive_and_wait();
       std::vector<float> distances(500 * 5);
       SearchStats stats;
-      backend->search(index, metric, captures, view(base), 5, {2}, ids[t].data(),
-                      distances.data(), &stats);
+      backend->search(index, metric, captures, view(base), 5, {2}, ids[t].data(), distances.data(),
+                      &stats);
       links += stats.links;
       EXPECT_EQ(stats.links == 1, stats.linkMs > 0);
     });

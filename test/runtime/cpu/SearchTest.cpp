@@ -95,8 +95,7 @@ TEST_P(EveryMetric, EqualsBruteForce) {
         for (int64_t q = 0; q < queries.rows; ++q)
           EXPECT_EQ("", reference::check(base, rows[q], queries.row(q), k, test.order,
                                          test.distance, &result.ids[q * k],
-                                         &result.distances[q * k], 1e-5,
-                                         cancellation(test, base)))
+                                         &result.distances[q * k], 1e-5, cancellation(test, base)))
               << test.name << " " << toString(element) << " dims " << dims << " k " << k
               << " probes " << nProbes << " query " << q;
         if (HasFailure())

@@ -96,8 +96,8 @@ inline const std::vector<TestMetric> &testMetrics() {
        .accumulator = ANNUDF_ACCUMULATOR_F64,
        .distance = sum([](double x, double y, int) { return (x - y) * (x - y); })},
       {.name = "asymmetric", .distance = sum([](double x, double y, int d) {
-         return x < y ? 2 * (y - x) : (d % 3 == 0 ? 0.5 : 1.0) * (x - y);
-       })},
+                               return x < y ? 2 * (y - x) : (d % 3 == 0 ? 0.5 : 1.0) * (x - y);
+                             })},
   };
   return metrics;
 }
