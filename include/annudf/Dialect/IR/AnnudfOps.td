@@ -62,13 +62,13 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     ```
   }];
   let arguments = (ins
-    SymbolNameAttr:$sym_name,                       // since 1.0
-    Annudf_OrderAttr:$order,                        // since 1.0
-    Annudf_CoarseAttr:$coarse,                      // since 1.0
-    OptionalAttr<Annudf_OrderAttr>:$coarse_order,   // since 1.0
-    Annudf_ElementsAttr:$elements,                  // since 1.0
-    OptionalAttr<Annudf_AccumulatorAttr>:$accumulator, // since 1.0
-    OptionalAttr<I32Attr>:$dims);                   // since 1.0
+    SymbolNameAttr:$sym_name,
+    Annudf_OrderAttr:$order,
+    Annudf_CoarseAttr:$coarse,
+    OptionalAttr<Annudf_OrderAttr>:$coarse_order,
+    Annudf_ElementsAttr:$elements,
+    OptionalAttr<Annudf_AccumulatorAttr>:$accumulator,
+    OptionalAttr<I32Attr>:$dims);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `order` `(` custom<Keyword>($order) `)`
