@@ -8,8 +8,10 @@
 //
 // Searches generated vectors with a compiled metric; one JSON object a line.
 //
-//   annudf_cuda_bench --metric M.annudf [--rows N --dims D --clusters C --sigma S] [--lists L] [--probes P]
-//                     [--dtype f32|f16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000] [--scalar V] [--host]
+//   annudf_cuda_bench --metric M.annudf [--rows N --dims D --clusters C --sigma S] [--lists L]
+//   [--probes P]
+//                     [--dtype f32|f16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000] [--scalar
+//                     V] [--host]
 //
 // The data is a Gaussian mixture, the same for the same arguments: row r belongs to
 // cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
@@ -71,7 +73,8 @@ uint64_t mix(uint64_t z) {
 
 float normal(uint64_t seed) {
   const uint64_t a = mix(seed), b = mix(seed ^ 0x1234567890abcdefULL);
-  const float u = float((a >> 40) + 1) * (1.f / 16777217.f), v = float(b >> 40) * (1.f / 16777216.f);
+  const float u = float((a >> 40) + 1) * (1.f / 16777217.f),
+              v = float(b >> 40) * (1.f / 16777216.f);
   return std::sqrt(-2 * std::log(u)) * std::cos(6.2831853f * v);
 }
 
@@ -88,7 +91,8 @@ uint16_t halfOf(float value) {
   return static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
 }
 
-Matrix mixture(int64_t rows, int32_t dims, annudf_element element, int64_t clusters, float sigma, uint64_t seed) {
+Matrix mixture(int64_t rows, int32_t dims, annudf_element element, int64_t clusters, float sigma,
+               uint64_t seed) {
   Matrix matrix;
   matrix.rows = rows, matrix.dims = dims, matrix.element = element;
   const size_t size = elementSize(element);
@@ -110,9 +114,11 @@ Matrix mixture(int64_t rows, int32_t dims, annudf_element element, int64_t clust
         const uint16_t half = halfOf(value);
         std::memcpy(out, &half, 2);
       } else if (element == ANNUDF_ELEMENT_I8) {
-        *out = static_cast<std::byte>(static_cast<int8_t>(std::clamp(std::round(value), -127.f, 127.f)));
+        *out = static_cast<std::byte>(
+            static_cast<int8_t>(std::clamp(std::round(value), -127.f, 127.f)));
       } else {
-        *out = static_cast<std::byte>(static_cast<uint8_t>(std::clamp(std::round(value), 0.f, 255.f)));
+        *out =
+            static_cast<std::byte>(static_cast<uint8_t>(std::clamp(std::round(value), 0.f, 255.f)));
       }
     }
   });
@@ -151,7 +157,8 @@ int run(const Args &args) {
   const int64_t rows = args.number("rows", 1000000);
   const int32_t dims = static_cast<int32_t>(args.number("dims", 128));
   const auto batches = args.list("batch", "1,10,100,1000,10000"), ks = args.list("k", "10");
-  const int64_t queries = std::max<int64_t>(1000, *std::max_element(batches.begin(), batches.end()));
+  const int64_t queries =
+      std::max<int64_t>(1000, *std::max_element(batches.begin(), batches.end()));
   const int64_t truthRows = 1000;
   const int64_t maxK = *std::max_element(ks.begin(), ks.end());
   const float sigma = static_cast<float>(std::atof(args.text("sigma", "0.6").c_str()));
@@ -163,18 +170,23 @@ int run(const Args &args) {
   params.nLists = static_cast<uint32_t>(args.number("lists", 1024));
   const auto buildStart = Clock::now();
   const Index index = Index::build(params, base.view());
-  std::printf("{\"what\":\"build on the host\",\"dtype\":\"%s\",\"rows\":%lld,\"dims\":%d,\"lists\":%u,\"ms\":%.1f}\n",
-              dtype.c_str(), static_cast<long long>(rows), dims, params.nLists, msSince(buildStart));
+  std::printf("{\"what\":\"build on the "
+              "host\",\"dtype\":\"%s\",\"rows\":%lld,\"dims\":%d,\"lists\":%u,\"ms\":%.1f}\n",
+              dtype.c_str(), static_cast<long long>(rows), dims, params.nLists,
+              msSince(buildStart));
   std::fflush(stdout);
 
   const auto backend = makeCudaDeviceBackend();
   const BoundCaptures captures =
-      capturesFor(metric.artifact.manifest, dims, static_cast<float>(std::atof(args.text("scalar", "2.5").c_str())));
+      capturesFor(metric.artifact.manifest, dims,
+                  static_cast<float>(std::atof(args.text("scalar", "2.5").c_str())));
   const auto context = std::make_shared<Context>(0);
   const ContextScope scope(*context);
   const Buffer deviceQueries(context, query.storage.size());
   ANNUDF_CUDA(cuMemcpyHtoD, deviceQueries.device(), query.storage.data(), query.storage.size());
-  const Buffer ids(context, static_cast<size_t>(queries * maxK) * 8), distances(context, static_cast<size_t>(queries * maxK) * 4);
+  ANNUDF_CUDA(cuStreamSynchronize, nullptr);
+  const Buffer ids(context, static_cast<size_t>(queries * maxK) * 8),
+      distances(context, static_cast<size_t>(queries * maxK) * 4);
   CUstream stream;
   ANNUDF_CUDA(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
   std::vector<int64_t> hostIds(static_cast<size_t>(queries * maxK));
@@ -189,16 +201,18 @@ int run(const Args &args) {
                       hostDistances.data(), &stats);
       return;
     }
-    const MatrixView view{reinterpret_cast<const void *>(deviceQueries.device()), batch, dims, element};
+    const MatrixView view{reinterpret_cast<const void *>(deviceQueries.device()), batch, dims,
+                          element};
     backend->searchDevice(index, metric, captures, view, static_cast<int>(k), {probes},
-                          reinterpret_cast<int64_t *>(ids.device()), reinterpret_cast<float *>(distances.device()),
-                          stream, &stats);
+                          reinterpret_cast<int64_t *>(ids.device()),
+                          reinterpret_cast<float *>(distances.device()), stream, &stats);
     ANNUDF_CUDA(cuStreamSynchronize, stream);
   };
   auto idsOf = [&](int64_t count, int64_t k) {
     std::vector<int64_t> got(static_cast<size_t>(count * k));
     if (host)
-      std::copy(hostIds.begin(), hostIds.begin() + static_cast<std::ptrdiff_t>(got.size()), got.begin());
+      std::copy(hostIds.begin(), hostIds.begin() + static_cast<std::ptrdiff_t>(got.size()),
+                got.begin());
     else
       ANNUDF_CUDA(cuMemcpyDtoH, got.data(), ids.device(), got.size() * 8);
     return got;
@@ -223,10 +237,12 @@ int run(const Args &args) {
       }
       std::sort(times.begin(), times.end());
       const double median = times[times.size() / 2];
-      std::printf("{\"what\":\"%s\",\"dtype\":\"%s\",\"probes\":%u,\"k\":%lld,\"batch\":%lld,\"first_ms\":%.2f,"
+      std::printf("{\"what\":\"%s\",\"dtype\":\"%s\",\"probes\":%u,\"k\":%lld,\"batch\":%lld,"
+                  "\"first_ms\":%.2f,"
                   "\"median_ms\":%.4f,\"min_ms\":%.4f,\"qps\":%.0f,\"links\":%d",
-                  metric.artifact.manifest.name.c_str(), dtype.c_str(), probes, static_cast<long long>(k),
-                  static_cast<long long>(batch), first, median, times[0], double(batch) * 1e3 / median, stats.links);
+                  metric.artifact.manifest.name.c_str(), dtype.c_str(), probes,
+                  static_cast<long long>(k), static_cast<long long>(batch), first, median, times[0],
+                  double(batch) * 1e3 / median, stats.links);
       if (batch >= truthRows && k >= 10) {
         const std::vector<int64_t> got = idsOf(truthRows, k);
         int64_t hits = 0;
@@ -258,7 +274,9 @@ int main(int argc, char **argv) {
     i += !flag;
   }
   if (!args.count("metric")) {
-    std::fprintf(stderr, "annudf_cuda_bench: --metric M.annudf is needed (scripts/gpu-artifacts makes them)\n");
+    std::fprintf(
+        stderr,
+        "annudf_cuda_bench: --metric M.annudf is needed (scripts/gpu-artifacts makes them)\n");
     return 2;
   }
   try {

@@ -26,7 +26,8 @@ struct SelectScratch {
 
 /// Exclusive prefix sum of `value` over the block; `total` gets the sum. The block is
 /// a whole number of warps. Ends with a barrier.
-__device__ __forceinline__ uint32_t blockPrefix(uint32_t value, uint32_t *warpSum, uint32_t &total) {
+__device__ __forceinline__ uint32_t blockPrefix(uint32_t value, uint32_t *warpSum,
+                                                uint32_t &total) {
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   uint32_t inclusive = value;
 #pragma unroll
@@ -52,7 +53,8 @@ __device__ __forceinline__ uint32_t blockPrefix(uint32_t value, uint32_t *warpSu
 /// Calls emit(place, index, key) for the min(k, n) smallest of keyAt(0..n), ties by
 /// index; places are 0.. in order of index. Starts and ends with a barrier.
 template <class KeyAt, class Emit>
-__device__ void selectSmallest(SelectScratch &scratch, uint32_t n, uint32_t k, KeyAt keyAt, Emit emit) {
+__device__ void selectSmallest(SelectScratch &scratch, uint32_t n, uint32_t k, KeyAt keyAt,
+                               Emit emit) {
   if (n <= k) {
     for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
       emit(i, i, keyAt(i));
@@ -73,7 +75,8 @@ __device__ void selectSmallest(SelectScratch &scratch, uint32_t n, uint32_t k, K
         atomicAdd(&scratch.histogram[(key >> shift) & (bins - 1)], 1u);
     }
     __syncthreads();
-    const uint32_t perThread = (bins + blockDim.x - 1) / blockDim.x, first = threadIdx.x * perThread;
+    const uint32_t perThread = (bins + blockDim.x - 1) / blockDim.x,
+                   first = threadIdx.x * perThread;
     uint32_t sum = 0, total;
     for (uint32_t i = first; i < min(first + perThread, bins); ++i)
       sum += scratch.histogram[i];

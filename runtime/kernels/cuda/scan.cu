@@ -90,6 +90,7 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
   const int dims = fixedDims ? fixedDims : static_cast<int>(args.index.dims);
   const int chunks = (dims + 4 * perWord - 1) / (4 * perWord);
   const int fullChunks = dims / (4 * perWord); // Every coordinate of these exists.
+  constexpr int kHalf = N > 1 ? N / 2 : 1;
   const int lane = threadIdx.x & 31;
   const uint32_t warp = threadIdx.x / 32;
   const uint64_t *slots = args.slots.slot;
@@ -125,8 +126,10 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
   for (uint32_t g = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp; g < groups;
        g += gridDim.y * (ANNUDF_SCAN_THREADS / 32)) {
     const uint64_t group = firstGroup + g;
-    const uint4 *rows = reinterpret_cast<const uint4 *>(args.index.rows) + group * chunks * 32 + lane;
-    const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) + group * 32 + lane);
+    const uint4 *rows =
+        reinterpret_cast<const uint4 *>(args.index.rows) + group * chunks * 32 + lane;
+    const int64_t row =
+        __ldg(reinterpret_cast<const long long *>(args.index.ids) + group * 32 + lane);
 
     Acc acc[N];
 #pragma unroll
@@ -154,16 +157,22 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
 #pragma unroll 1
       for (int step = 0; step < perWord; ++step) {
         const uint32_t part[4] = {y.x, y.y, y.z, y.w};
+        // The second half of a tile that is at most half full is left out.
 #pragma unroll
-        for (int w = 0; w < 4; ++w) {
-          if (w * perWord >= 4)
+        for (int half = 0; half < N; half += kHalf) {
+          if (half > 0 && count <= kHalf)
             break;
-          // Queries inside: what a metric loads for a dimension is loaded once for all.
 #pragma unroll
-          for (int j = 0; j < N; ++j) {
-            const uint32_t x = stagedWord(c * N + j, step * (4 / perWord) + w);
-            acc[j] = HOOK(update)(acc[j], x, part[w], (c * 4 + w) * perWord + step * 4, perWord, dims, row,
-                                  query[j], listId, slots);
+          for (int w = 0; w < 4; ++w) {
+            if (w * perWord >= 4)
+              break;
+            // Queries inside: what a metric loads for a dimension is loaded once for all.
+#pragma unroll
+            for (int j = half; j < half + kHalf; ++j) {
+              const uint32_t x = stagedWord(c * N + j, step * (4 / perWord) + w);
+              acc[j] = HOOK(update)(acc[j], x, part[w], (c * 4 + w) * perWord + step * 4, perWord,
+                                    dims, row, query[j], listId, slots);
+            }
           }
         }
         if (perWord == 2)
@@ -188,9 +197,10 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
       Acc a = last[j];
 #pragma unroll 1
       for (int w = fullChunks * 4; w < wordsUsed; ++w) {
-        const uint32_t y = __ldg(reinterpret_cast<const uint32_t *>(rows + fullChunks * 32) + w % 4);
-        a = HOOK(update)(a, stagedWord(fullChunks * N + j, w % 4), y, w * perWord, min(perWord, dims - w * perWord),
-                         dims, row, q, listId, slots);
+        const uint32_t y =
+            __ldg(reinterpret_cast<const uint32_t *>(rows + fullChunks * 32) + w % 4);
+        a = HOOK(update)(a, stagedWord(fullChunks * N + j, w % 4), y, w * perWord,
+                         min(perWord, dims - w * perWord), dims, row, q, listId, slots);
       }
       const float distance = HOOK(finalize)(a, dims, row, q, listId, slots);
       lastKey[j] = exists ? annudfKeyOf(distance, annudf1_order()) : ANNUDF_KEY_NONE;

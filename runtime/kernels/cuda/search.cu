@@ -39,7 +39,8 @@ __device__ __forceinline__ float coordinate(const annudf_queries &queries, uint6
 }
 
 /// The coarse value from its sums. A zero vector has no direction: cosine distance 1.
-__device__ __forceinline__ float coarseValue(int kind, float sum, float queryNorm, float centerNorm) {
+__device__ __forceinline__ float coarseValue(int kind, float sum, float queryNorm,
+                                             float centerNorm) {
   if (kind != ANNUDF_COARSE_COSINE)
     return sum;
   const float norms = queryNorm * centerNorm;
@@ -53,9 +54,11 @@ __device__ __forceinline__ float coarseValue(int kind, float sum, float queryNor
 extern "C" __global__ void annudf_regroup(uint4 *rows, uint64_t blocks) {
   const uint32_t lane = threadIdx.x & 31;
   const uint64_t warps = static_cast<uint64_t>(gridDim.x) * blockDim.x / 32;
-  for (uint64_t b = (static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32; b < blocks; b += warps) {
+  for (uint64_t b = (static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32; b < blocks;
+       b += warps) {
     uint32_t *words = reinterpret_cast<uint32_t *>(rows + b * 32);
-    const uint4 chunk = make_uint4(words[lane], words[32 + lane], words[64 + lane], words[96 + lane]);
+    const uint4 chunk =
+        make_uint4(words[lane], words[32 + lane], words[64 + lane], words[96 + lane]);
     __syncwarp();
     rows[b * 32 + lane] = chunk;
     __syncwarp();
@@ -65,16 +68,20 @@ extern "C" __global__ void annudf_regroup(uint4 *rows, uint64_t blocks) {
 /// Coarse keys of few queries: a warp for each center, the query in shared memory.
 /// Direct differences, not the expanded form, so that far-off data keeps its ranks.
 extern "C" __global__ void __launch_bounds__(256)
-    annudf_coarse_few(annudf_device_index index, annudf_queries queries, uint32_t *keys, int kind, int order) {
+    annudf_coarse_few(annudf_device_index index, annudf_queries queries, uint32_t *keys, int kind,
+                      int order) {
   extern __shared__ float query[];
   const uint32_t lane = threadIdx.x & 31, center = blockIdx.x * 8 + threadIdx.x / 32;
   const uint32_t padded = index.centerStride;
   for (uint32_t d = threadIdx.x; d < padded; d += blockDim.x)
-    query[d] = d < index.dims ? coordinate(queries, static_cast<uint64_t>(blockIdx.y) * index.dims + d) : 0;
+    query[d] = d < index.dims
+                   ? coordinate(queries, static_cast<uint64_t>(blockIdx.y) * index.dims + d)
+                   : 0;
   __syncthreads();
   if (center >= index.nLists)
     return;
-  const float4 *c = pointer<const float4>(index.centers) + static_cast<uint64_t>(center) * (padded / 4);
+  const float4 *c =
+      pointer<const float4>(index.centers) + static_cast<uint64_t>(center) * (padded / 4);
   float sum = 0, norm = 0;
   for (uint32_t d = lane; d < padded / 4; d += 32) {
     const float4 y = __ldg(c + d), x = reinterpret_cast<const float4 *>(query)[d];
@@ -93,12 +100,14 @@ extern "C" __global__ void __launch_bounds__(256)
   }
   if (lane == 0)
     keys[static_cast<uint64_t>(blockIdx.y) * index.nLists + center] = annudfKeyOf(
-        coarseValue(kind, sum, sqrtf(norm), __ldg(pointer<const float>(index.norms) + center)), order);
+        coarseValue(kind, sum, sqrtf(norm), __ldg(pointer<const float>(index.norms) + center)),
+        order);
 }
 
 /// Coarse keys of many queries: 64 queries x 64 centers a block, 4 x 4 a thread.
 extern "C" __global__ void __launch_bounds__(256)
-    annudf_coarse_many(annudf_device_index index, annudf_queries queries, uint32_t *keys, int kind, int order) {
+    annudf_coarse_many(annudf_device_index index, annudf_queries queries, uint32_t *keys, int kind,
+                       int order) {
   constexpr uint32_t kTile = 64, kDepth = 16, kPitch = kTile + 4;
   __shared__ __align__(16) float q[kDepth][kPitch], c[kDepth][kPitch];
   const uint32_t firstCenter = blockIdx.x * kTile, firstQuery = blockIdx.y * kTile;
@@ -110,11 +119,14 @@ extern "C" __global__ void __launch_bounds__(256)
       const uint32_t row = i / kDepth, d = i % kDepth;
       const bool inside = depth + d < index.dims;
       q[d][row] = inside && firstQuery + row < queries.count
-                      ? coordinate(queries, static_cast<uint64_t>(firstQuery + row) * index.dims + depth + d)
+                      ? coordinate(queries,
+                                   static_cast<uint64_t>(firstQuery + row) * index.dims + depth + d)
                       : 0;
-      c[d][row] = inside && firstCenter + row < index.nLists
-                      ? __ldg(centers + static_cast<uint64_t>(firstCenter + row) * index.centerStride + depth + d)
-                      : 0;
+      c[d][row] =
+          inside && firstCenter + row < index.nLists
+              ? __ldg(centers + static_cast<uint64_t>(firstCenter + row) * index.centerStride +
+                      depth + d)
+              : 0;
     }
     __syncthreads();
 #pragma unroll
@@ -145,10 +157,11 @@ extern "C" __global__ void __launch_bounds__(256)
 #pragma unroll
     for (int j = 0; j < 4; ++j)
       if (firstQuery + line + i < queries.count && firstCenter + column + j < index.nLists)
-        keys[static_cast<uint64_t>(firstQuery + line + i) * index.nLists + firstCenter + column + j] =
-            annudfKeyOf(coarseValue(kind, sum[i][j], sqrtf(norm[i]),
-                                    __ldg(pointer<const float>(index.norms) + firstCenter + column + j)),
-                        order);
+        keys[static_cast<uint64_t>(firstQuery + line + i) * index.nLists + firstCenter + column +
+             j] = annudfKeyOf(coarseValue(kind, sum[i][j], sqrtf(norm[i]),
+                                          __ldg(pointer<const float>(index.norms) + firstCenter +
+                                                column + j)),
+                              order);
 }
 
 /// A block for each query: its nProbes best lists, where their groups go in the
@@ -156,7 +169,8 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void annudf_select_probes(annudf_device_index index, annudf_workspace work) {
   __shared__ SelectScratch scratch;
   const uint64_t pairs = static_cast<uint64_t>(blockIdx.x) * work.nProbes;
-  const uint32_t *keys = pointer<const uint32_t>(work.coarse) + static_cast<uint64_t>(blockIdx.x) * index.nLists;
+  const uint32_t *keys =
+      pointer<const uint32_t>(work.coarse) + static_cast<uint64_t>(blockIdx.x) * index.nLists;
   uint32_t *probes = pointer<uint32_t>(work.probes) + pairs;
   selectSmallest(
       scratch, index.nLists, work.nProbes, [&](uint32_t i) { return keys[i]; },
@@ -172,7 +186,8 @@ extern "C" __global__ void annudf_select_probes(annudf_device_index index, annud
     if (p < work.nProbes) {
       pointer<uint32_t>(work.probeGroup)[pairs + p] = base + before;
       if (work.rank) // Where in the tile a pair lands does not change its result.
-        pointer<uint32_t>(work.rank)[pairs + p] = atomicAdd(pointer<uint32_t>(work.listPairs) + list, 1u);
+        pointer<uint32_t>(work.rank)[pairs + p] =
+            atomicAdd(pointer<uint32_t>(work.listPairs) + list, 1u);
     }
     base += total;
   }
@@ -191,7 +206,8 @@ extern "C" __global__ void annudf_tile_offsets(annudf_device_index index, annudf
     const uint32_t mine = list < index.nLists ? count[list] : 0;
     uint32_t pairTotal, tileTotal;
     const uint32_t pair = blockPrefix(mine, warpSum, pairTotal);
-    const uint32_t tile = blockPrefix((mine + ANNUDF_TILE_QUERIES - 1) / ANNUDF_TILE_QUERIES, warpSum, tileTotal);
+    const uint32_t tile =
+        blockPrefix((mine + ANNUDF_TILE_QUERIES - 1) / ANNUDF_TILE_QUERIES, warpSum, tileTotal);
     if (list <= index.nLists) {
       pointer<uint32_t>(work.pairStart)[list] = pairBase + pair;
       pointer<uint32_t>(work.tileStart)[list] = tileBase + tile;
@@ -213,7 +229,8 @@ extern "C" __global__ void annudf_tile_fill(annudf_workspace work, uint32_t pair
   const uint32_t place = start[0] + rank;
   pointer<uint32_t>(work.pairs)[place] = pair;
   if (rank % ANNUDF_TILE_QUERIES == 0)
-    pointer<uint2>(work.tiles)[pointer<const uint32_t>(work.tileStart)[list] + rank / ANNUDF_TILE_QUERIES] =
+    pointer<uint2>(
+        work.tiles)[pointer<const uint32_t>(work.tileStart)[list] + rank / ANNUDF_TILE_QUERIES] =
         make_uint2(place, min(ANNUDF_TILE_QUERIES, start[1] - place));
 }
 
@@ -227,8 +244,10 @@ extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_a
   __shared__ uint64_t best[kMostK];
   const annudf_workspace &work = args.work;
   const uint32_t groups = pointer<const uint32_t>(work.groupCount)[blockIdx.x];
-  const uint32_t *minima = pointer<const uint32_t>(work.minima) + static_cast<uint64_t>(blockIdx.x) * work.stride;
-  const uint32_t *keys = pointer<const uint32_t>(work.keys) + static_cast<uint64_t>(blockIdx.x) * work.stride * 32;
+  const uint32_t *minima =
+      pointer<const uint32_t>(work.minima) + static_cast<uint64_t>(blockIdx.x) * work.stride;
+  const uint32_t *keys =
+      pointer<const uint32_t>(work.keys) + static_cast<uint64_t>(blockIdx.x) * work.stride * 32;
   const uint32_t k = args.k;
   uint32_t size = 2;
   while (size < k)
@@ -239,7 +258,8 @@ extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_a
       scratch, groups, k, [&](uint32_t i) { return minima[i]; },
       [&](uint32_t place, uint32_t g, uint32_t) { group[place] = g; });
   selectSmallest(
-      scratch, min(groups, k) * 32, k, [&](uint32_t i) { return keys[group[i / 32] * 32u + i % 32]; },
+      scratch, min(groups, k) * 32, k,
+      [&](uint32_t i) { return keys[group[i / 32] * 32u + i % 32]; },
       [&](uint32_t place, uint32_t i, uint32_t key) {
         best[place] = static_cast<uint64_t>(key) << 32 | (group[i / 32] * 32u + i % 32);
       });
@@ -248,7 +268,8 @@ extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_a
   const uint64_t pairs = static_cast<uint64_t>(blockIdx.x) * work.nProbes;
   const uint32_t *probeGroup = pointer<const uint32_t>(work.probeGroup) + pairs;
   for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
-    const uint32_t key = static_cast<uint32_t>(best[i] >> 32), place = static_cast<uint32_t>(best[i]);
+    const uint32_t key = static_cast<uint32_t>(best[i] >> 32),
+                   place = static_cast<uint32_t>(best[i]);
     int64_t id = -1;
     if (key != ANNUDF_KEY_NONE) {
       uint32_t low = 0, high = work.nProbes; // Last probe that starts at or before the group.
@@ -260,7 +281,8 @@ extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_a
           high = middle;
       }
       const uint32_t list = pointer<const uint32_t>(work.probes)[pairs + low];
-      const uint64_t source = pointer<const uint32_t>(args.index.listGroup)[list] + (place / 32 - probeGroup[low]);
+      const uint64_t source =
+          pointer<const uint32_t>(args.index.listGroup)[list] + (place / 32 - probeGroup[low]);
       id = pointer<const int64_t>(args.index.ids)[source * 32 + place % 32];
     }
     const uint64_t out = static_cast<uint64_t>(blockIdx.x) * k + i;

@@ -27,15 +27,17 @@ using namespace cuda;
 class Implementation final : public CudaBackend {
 public:
   explicit Implementation(int device)
-      : context_(std::make_shared<Context>(device)), kernels_(context_), captures_(context_), pool_(context_) {
+      : context_(std::make_shared<Context>(device)), kernels_(context_), captures_(context_),
+        pool_(context_) {
     (void)linkerVersion(); // Without it no search can run: say so now.
   }
 
-  void search(const Index &index, const Metric &metric, const BoundCaptures &captures, const MatrixView &queries,
-              int k, const SearchParams &params, int64_t *ids, float *distances, SearchStats *stats) override;
+  void search(const Index &index, const Metric &metric, const BoundCaptures &captures,
+              const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
+              float *distances, SearchStats *stats) override;
   void searchDevice(const Index &index, const Metric &metric, const BoundCaptures &captures,
-                    const MatrixView &queries, int k, const SearchParams &params, int64_t *ids, float *distances,
-                    void *stream, SearchStats *stats) override;
+                    const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
+                    float *distances, void *stream, SearchStats *stats) override;
   void precompile(const Metric &metric, annudf_element element, SearchStats *stats) override {
     SearchStats local;
     (void)scan(metric, element, stats ? *stats : local);
@@ -56,7 +58,8 @@ private:
   Ready prepare(const Index &index, const Metric &metric, const BoundCaptures &captures, int k,
                 const SearchParams &params, SearchStats &stats);
   std::shared_ptr<DeviceIndex> upload(const Index &index, SearchStats &stats);
-  std::shared_ptr<ScanKernel> scan(const Metric &metric, annudf_element element, SearchStats &stats);
+  std::shared_ptr<ScanKernel> scan(const Metric &metric, annudf_element element,
+                                   SearchStats &stats);
 
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;
@@ -68,7 +71,8 @@ private:
   WorkspacePool pool_; // Last: its searches end before what they read goes.
 };
 
-std::shared_ptr<ScanKernel> Implementation::scan(const Metric &metric, annudf_element element, SearchStats &stats) {
+std::shared_ptr<ScanKernel> Implementation::scan(const Metric &metric, annudf_element element,
+                                                 SearchStats &stats) {
   const std::string key = metric.digest + "/" + toString(element) + "/" +
                           std::to_string(metric.artifact.manifest.accumulatorWidth()) + "/sm_" +
                           std::to_string(context_->sm());
@@ -91,7 +95,8 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchSt
   {
     std::lock_guard<std::mutex> lock(generationsMutex_);
     uint64_t &last = generations_[&index];
-    if (last && last != generation) // Extended or rebuilt: the copy on the device is of no more use.
+    if (last &&
+        last != generation) // Extended or rebuilt: the copy on the device is of no more use.
       indexes_.erase(std::to_string(last));
     last = generation;
     if (generations_.size() > 1024) // Addresses of indexes long gone.
@@ -114,22 +119,31 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchSt
   return copy;
 }
 
-Implementation::Ready Implementation::prepare(const Index &index, const Metric &metric, const BoundCaptures &captures,
-                                              int k, const SearchParams &params, SearchStats &stats) {
+Implementation::Ready Implementation::prepare(const Index &index, const Metric &metric,
+                                              const BoundCaptures &captures, int k,
+                                              const SearchParams &params, SearchStats &stats) {
   auto scanKernel = scan(metric, index.element(), stats);
   auto copy = upload(index, stats);
   auto bound = captures_.get(captures);
   const Manifest &manifest = metric.artifact.manifest;
-  SearchPlan plan = {*context_,       kernels_,           *scanKernel,     *copy,
-                     bound->slots,    index.element(),    manifest.order,  manifest.coarse,
-                     manifest.coarseOrder, static_cast<uint32_t>(k), params.nProbes};
+  SearchPlan plan = {*context_,
+                     kernels_,
+                     *scanKernel,
+                     *copy,
+                     bound->slots,
+                     index.element(),
+                     manifest.order,
+                     manifest.coarse,
+                     manifest.coarseOrder,
+                     static_cast<uint32_t>(k),
+                     params.nProbes};
   plan.checkFits();
   return {copy, scanKernel, bound, plan};
 }
 
 void Implementation::search(const Index &index, const Metric &metric, const BoundCaptures &captures,
-                            const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
-                            float *distances, SearchStats *stats) {
+                            const MatrixView &queries, int k, const SearchParams &params,
+                            int64_t *ids, float *distances, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
@@ -149,26 +163,32 @@ void Implementation::search(const Index &index, const Metric &metric, const Boun
   const size_t idBytes = batch * row * sizeof(int64_t), distanceBytes = batch * row * sizeof(float);
   Buffer &device = (*lease)->staging(idBytes + distanceBytes + batch * rowBytes);
   Buffer &pinned = (*lease)->pinned(device.size());
-  const uint64_t idsAt = device.device(), distancesAt = idsAt + idBytes, queriesAt = distancesAt + distanceBytes;
+  const uint64_t idsAt = device.device(), distancesAt = idsAt + idBytes,
+                 queriesAt = distancesAt + distanceBytes;
   for (uint64_t first = 0; first < total; first += batch) {
     const uint64_t count = std::min(batch, total - first);
     std::byte *stagedQueries = pinned.host() + idBytes + distanceBytes;
-    std::memcpy(stagedQueries, static_cast<const std::byte *>(queries.data) + first * rowBytes, count * rowBytes);
+    std::memcpy(stagedQueries, static_cast<const std::byte *>(queries.data) + first * rowBytes,
+                count * rowBytes);
     ANNUDF_CUDA(cuMemcpyHtoDAsync, queriesAt, stagedQueries, count * rowBytes, stream);
-    ready.plan.enqueue(**lease, stream, queriesAt, count, static_cast<int64_t>(first), idsAt, distancesAt);
+    ready.plan.enqueue(**lease, stream, queriesAt, count, static_cast<int64_t>(first), idsAt,
+                       distancesAt);
     // One copy: distances follow the ids of a full batch.
-    ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned.host(), idsAt, idBytes + count * row * sizeof(float), stream);
+    ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned.host(), idsAt, idBytes + count * row * sizeof(float),
+                stream);
     ANNUDF_CUDA(cuStreamSynchronize, stream);
     std::memcpy(ids + first * row, pinned.host(), count * row * sizeof(int64_t));
     std::memcpy(distances + first * row, pinned.host() + idBytes, count * row * sizeof(float));
   }
   lease->finish();
-  report.searchMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  report.searchMs =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-void Implementation::searchDevice(const Index &index, const Metric &metric, const BoundCaptures &captures,
-                                  const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
-                                  float *distances, void *stream, SearchStats *stats) {
+void Implementation::searchDevice(const Index &index, const Metric &metric,
+                                  const BoundCaptures &captures, const MatrixView &queries, int k,
+                                  const SearchParams &params, int64_t *ids, float *distances,
+                                  void *stream, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
@@ -188,15 +208,18 @@ void Implementation::searchDevice(const Index &index, const Metric &metric, cons
   const uint64_t total = static_cast<uint64_t>(queries.rows), batch = ready.plan.batch(total);
   const uint64_t rowBytes = static_cast<uint64_t>(queries.dims) * elementSize(queries.element);
   for (uint64_t first = 0; first < total; first += batch)
-    ready.plan.enqueue(**lease, lease->stream(), data + first * rowBytes, std::min(batch, total - first),
-                       static_cast<int64_t>(first), reinterpret_cast<uint64_t>(ids + first * k),
+    ready.plan.enqueue(**lease, lease->stream(), data + first * rowBytes,
+                       std::min(batch, total - first), static_cast<int64_t>(first),
+                       reinterpret_cast<uint64_t>(ids + first * k),
                        reinterpret_cast<uint64_t>(distances + first * k));
   lease->finish();
 }
 
 } // namespace
 
-std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device) { return std::make_unique<Implementation>(device); }
+std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device) {
+  return std::make_unique<Implementation>(device);
+}
 
 std::unique_ptr<Backend> makeCudaBackend(int device) { return makeCudaDeviceBackend(device); }
 

@@ -36,7 +36,8 @@ std::shared_ptr<const DeviceCaptures> CaptureCache::get(const BoundCaptures &cap
       return recent_.front();
     }
   if (captures.size() > ANNUDF_MAX_CAPTURES)
-    throw Error(ErrorKind::Usage, std::to_string(captures.size()) + " captures; a metric has at most " +
+    throw Error(ErrorKind::Usage, std::to_string(captures.size()) +
+                                      " captures; a metric has at most " +
                                       std::to_string(ANNUDF_MAX_CAPTURES));
   auto device = std::make_shared<DeviceCaptures>();
   ContextScope scope(*context_);
@@ -52,6 +53,8 @@ std::shared_ptr<const DeviceCaptures> CaptureCache::get(const BoundCaptures &cap
     ANNUDF_CUDA(cuMemcpyHtoD, device->arrays.back()->device(), bytes.data(), bytes.size());
     device->slots.slot[i] = device->arrays.back()->device();
   }
+  // The copies run on the default stream, which other streams do not wait for.
+  ANNUDF_CUDA(cuStreamSynchronize, nullptr);
   recent_.push_front(device);
   if (recent_.size() > kKept) // Searches under way hold their own reference.
     recent_.pop_back();

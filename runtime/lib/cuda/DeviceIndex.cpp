@@ -19,7 +19,8 @@ namespace annudf::runtime::cuda {
 namespace {
 
 template <class T>
-std::unique_ptr<Buffer> upload(const std::shared_ptr<const Context> &context, const std::vector<T> &values) {
+std::unique_ptr<Buffer> upload(const std::shared_ptr<const Context> &context,
+                               const std::vector<T> &values) {
   auto buffer = std::make_unique<Buffer>(context, values.size() * sizeof(T));
   if (!values.empty())
     ANNUDF_CUDA(cuMemcpyHtoD, buffer->device(), values.data(), values.size() * sizeof(T));
@@ -28,7 +29,8 @@ std::unique_ptr<Buffer> upload(const std::shared_ptr<const Context> &context, co
 
 } // namespace
 
-DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> context, const Module &search) {
+DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> context,
+                         const Module &search) {
   const auto start = std::chrono::steady_clock::now();
   ContextScope scope(*context);
   const uint32_t lists = index.nLists(), dims = static_cast<uint32_t>(index.dims());
@@ -45,15 +47,17 @@ DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> cont
   }
   // Rows of one search are numbered with 32 bits in the workspace.
   if (total > std::numeric_limits<uint32_t>::max() / kGroupRows)
-    throw Error(ErrorKind::Usage, "the index holds " + std::to_string(index.size()) +
-                                      " rows; the CUDA backend takes up to 4.2 billion, padding included");
+    throw Error(ErrorKind::Usage,
+                "the index holds " + std::to_string(index.size()) +
+                    " rows; the CUDA backend takes up to 4.2 billion, padding included");
   firstGroup[lists] = static_cast<uint32_t>(total);
   std::sort(groups.begin(), groups.end(), std::greater<>());
   largest_.assign(lists + 1, 0);
   for (uint32_t i = 0; i < lists; ++i)
     largest_[i + 1] = largest_[i] + groups[i];
 
-  const uint64_t groupBytes = words * kGroupRows * sizeof(uint32_t), groupIds = kGroupRows * sizeof(int64_t);
+  const uint64_t groupBytes = words * kGroupRows * sizeof(uint32_t),
+                 groupIds = kGroupRows * sizeof(int64_t);
   rows_ = std::make_unique<Buffer>(context, total * groupBytes);
   ids_ = std::make_unique<Buffer>(context, total * groupIds);
   for (uint32_t i = 0; i < lists; ++i) {
@@ -62,7 +66,8 @@ DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> cont
       continue;
     ANNUDF_CUDA(cuMemcpyHtoD, rows_->device() + firstGroup[i] * groupBytes, list.words.data(),
                 list.groups() * groupBytes);
-    ANNUDF_CUDA(cuMemcpyHtoD, ids_->device() + firstGroup[i] * groupIds, list.ids.data(), list.groups() * groupIds);
+    ANNUDF_CUDA(cuMemcpyHtoD, ids_->device() + firstGroup[i] * groupIds, list.ids.data(),
+                list.groups() * groupIds);
   }
   listGroup_ = upload(context, firstGroup);
   listSize_ = upload(context, size);
@@ -91,11 +96,12 @@ DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> cont
   if (blocks) {
     void *parameters[] = {&rows, &blocks};
     const unsigned grid = static_cast<unsigned>(std::min<uint64_t>((blocks + 7) / 8, 1u << 20));
-    ANNUDF_CUDA(cuLaunchKernel, search.function("annudf_regroup"), grid, 1, 1, 256, 1, 1, 0, nullptr, parameters,
-                nullptr);
+    ANNUDF_CUDA(cuLaunchKernel, search.function("annudf_regroup"), grid, 1, 1, 256, 1, 1, 0,
+                nullptr, parameters, nullptr);
   }
   ANNUDF_CUDA(cuStreamSynchronize, nullptr);
-  uploadMs_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  uploadMs_ =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
 } // namespace annudf::runtime::cuda

@@ -30,25 +30,28 @@ Driver open() {
       why = dlerror();
   }
   if (!library)
-    throw Error(ErrorKind::Environment,
-                "no CUDA driver on this machine: cannot load libcuda.so.1 (looked in the loader's path "
-                "and /usr/local/nvidia/lib64): " + why);
+    throw Error(
+        ErrorKind::Environment,
+        "no CUDA driver on this machine: cannot load libcuda.so.1 (looked in the loader's path "
+        "and /usr/local/nvidia/lib64): " +
+            why);
   Driver driver;
 #define ANNUDF_LOAD(CALL)                                                                          \
   driver.CALL = reinterpret_cast<decltype(driver.CALL)>(dlsym(library, ANNUDF_EXPANDED(CALL)));    \
   if (!driver.CALL)                                                                                \
-    throw Error(ErrorKind::Environment,                                                            \
-                "the CUDA driver libcuda.so.1 has no " ANNUDF_EXPANDED(CALL) ": it is too old, "   \
-                "CUDA 12 or newer is needed");
+    throw Error(ErrorKind::Environment, "the CUDA driver libcuda.so.1 has no " ANNUDF_EXPANDED(    \
+                                            CALL) ": it is too old, "                              \
+                                                  "CUDA 12 or newer is needed");
   ANNUDF_CUDA_CALLS(ANNUDF_LOAD)
 #undef ANNUDF_LOAD
   if (const CUresult result = driver.cuInit(0); result != CUDA_SUCCESS) {
     const char *name = nullptr, *text = nullptr;
     (void)driver.cuGetErrorName(result, &name);
     (void)driver.cuGetErrorString(result, &text);
-    throw Error(ErrorKind::Environment, std::string("the CUDA driver found no usable GPU: cuInit: ") +
-                                            (text ? text : "unknown error") + " (" +
-                                            (name ? name : std::to_string(result)) + ")");
+    throw Error(ErrorKind::Environment,
+                std::string("the CUDA driver found no usable GPU: cuInit: ") +
+                    (text ? text : "unknown error") + " (" +
+                    (name ? name : std::to_string(result)) + ")");
   }
   (void)driver.cuDriverGetVersion(&driver.version);
   return driver;
@@ -73,8 +76,8 @@ void check(CUresult result, const char *call) {
   const char *name = nullptr, *text = nullptr;
   (void)Driver::get().cuGetErrorName(result, &name);
   (void)Driver::get().cuGetErrorString(result, &text);
-  throw Error(ErrorKind::Environment, std::string("CUDA: ") + call + " failed: " +
-                                          (text ? text : "unknown error") + " (" +
+  throw Error(ErrorKind::Environment, std::string("CUDA: ") + call +
+                                          " failed: " + (text ? text : "unknown error") + " (" +
                                           (name ? name : std::to_string(result)) + ")");
 }
 
@@ -82,8 +85,9 @@ Context::Context(int device) : device_(device) {
   int count = 0;
   ANNUDF_CUDA(cuDeviceGetCount, &count);
   if (device < 0 || device >= count)
-    throw Error(ErrorKind::Environment, "no CUDA device " + std::to_string(device) + ": the driver lists " +
-                                            std::to_string(count) + (count == 1 ? " device" : " devices"));
+    throw Error(ErrorKind::Environment, "no CUDA device " + std::to_string(device) +
+                                            ": the driver lists " + std::to_string(count) +
+                                            (count == 1 ? " device" : " devices"));
   CUdevice id;
   ANNUDF_CUDA(cuDeviceGet, &id, device);
   sm_ = attribute(id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
@@ -94,8 +98,9 @@ Context::Context(int device) : device_(device) {
   ANNUDF_CUDA(cuDeviceGetName, name, sizeof(name) - 1, id);
   name_ = name;
   if (sm_ < 75)
-    throw Error(ErrorKind::Environment, "CUDA device " + std::to_string(device) + " (" + name_ + ") is sm_" +
-                                            std::to_string(sm_) + "; annudf's kernels need sm_75 or newer");
+    throw Error(ErrorKind::Environment, "CUDA device " + std::to_string(device) + " (" + name_ +
+                                            ") is sm_" + std::to_string(sm_) +
+                                            "; annudf's kernels need sm_75 or newer");
   ANNUDF_CUDA(cuDevicePrimaryCtxRetain, &handle_, id);
 }
 
@@ -105,19 +110,20 @@ Buffer::Buffer(std::shared_ptr<const Context> context, size_t bytes, Kind kind)
     : context_(std::move(context)), size_(bytes) {
   ContextScope scope(*context_);
   const size_t rounded = bytes ? bytes : 1;
-  const CUresult result =
-      kind == Kind::Device
-          ? Driver::get().cuMemAlloc(&device_, rounded)
-          : Driver::get().cuMemHostAlloc(reinterpret_cast<void **>(&host_), rounded, CU_MEMHOSTALLOC_PORTABLE);
+  const CUresult result = kind == Kind::Device
+                              ? Driver::get().cuMemAlloc(&device_, rounded)
+                              : Driver::get().cuMemHostAlloc(reinterpret_cast<void **>(&host_),
+                                                             rounded, CU_MEMHOSTALLOC_PORTABLE);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     size_t free = 0, total = 0;
     (void)Driver::get().cuMemGetInfo(&free, &total);
-    throw Error(ErrorKind::Environment,
-                std::string(kind == Kind::Device ? "out of GPU memory" : "out of pinned host memory") + ": " +
-                    std::to_string(bytes) + " bytes asked for" +
-                    (kind == Kind::Device ? ", " + std::to_string(free) + " of " + std::to_string(total) +
-                                                " free on " + context_->name()
-                                          : std::string()));
+    throw Error(
+        ErrorKind::Environment,
+        std::string(kind == Kind::Device ? "out of GPU memory" : "out of pinned host memory") +
+            ": " + std::to_string(bytes) + " bytes asked for" +
+            (kind == Kind::Device ? ", " + std::to_string(free) + " of " + std::to_string(total) +
+                                        " free on " + context_->name()
+                                  : std::string()));
   }
   check(result, kind == Kind::Device ? "cuMemAlloc" : "cuMemHostAlloc");
 }
@@ -135,7 +141,8 @@ Buffer::~Buffer() {
   (void)driver.cuCtxPopCurrent(&popped);
 }
 
-Module::Module(std::shared_ptr<const Context> context, const void *image) : context_(std::move(context)) {
+Module::Module(std::shared_ptr<const Context> context, const void *image)
+    : context_(std::move(context)) {
   ContextScope scope(*context_);
   ANNUDF_CUDA(cuModuleLoadData, &module_, image);
 }

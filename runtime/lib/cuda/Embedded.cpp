@@ -36,9 +36,12 @@ ANNUDF_EMBED(search)
 namespace annudf::runtime::cuda {
 
 #define ANNUDF_BYTES(NAME)                                                                         \
-  std::string_view(annudf_fatbin_##NAME, static_cast<size_t>(annudf_fatbin_##NAME##_end - annudf_fatbin_##NAME))
+  std::string_view(annudf_fatbin_##NAME,                                                           \
+                   static_cast<size_t>(annudf_fatbin_##NAME##_end - annudf_fatbin_##NAME))
 
-std::string_view scanFragment(int width) { return width == 64 ? ANNUDF_BYTES(scan64) : ANNUDF_BYTES(scan32); }
+std::string_view scanFragment(int width) {
+  return width == 64 ? ANNUDF_BYTES(scan64) : ANNUDF_BYTES(scan32);
+}
 
 std::string_view elementFragment(annudf_element element) {
   switch (element) {

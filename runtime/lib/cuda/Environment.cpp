@@ -18,23 +18,25 @@ CudaEnvironment describeCuda() {
   environment.built = true;
   try {
     const cuda::Driver &driver = cuda::Driver::get();
-    environment.driver = std::to_string(driver.version / 1000) + "." + std::to_string(driver.version % 1000 / 10);
+    environment.driver =
+        std::to_string(driver.version / 1000) + "." + std::to_string(driver.version % 1000 / 10);
     environment.driverFound = true;
     int count = 0;
     cuda::check(driver.cuDeviceGetCount(&count), "cuDeviceGetCount");
     for (int i = 0; i < count; ++i) {
       const cuda::Context context(i);
       environment.devices.push_back(std::to_string(i) + ": " + context.name() + ", sm_" +
-                                    std::to_string(context.sm()) + ", " + std::to_string(context.processors()) +
-                                    " multiprocessors");
+                                    std::to_string(context.sm()) + ", " +
+                                    std::to_string(context.processors()) + " multiprocessors");
     }
   } catch (const Error &error) {
-    (environment.driverFound ? environment.devices.emplace_back() : environment.driver) = error.what();
+    (environment.driverFound ? environment.devices.emplace_back() : environment.driver) =
+        error.what();
   }
   try {
     const cuda::LinkerVersion version = cuda::linkerVersion();
-    environment.linker =
-        std::to_string(version.major) + "." + std::to_string(version.minor) + " (" + version.path + ")";
+    environment.linker = std::to_string(version.major) + "." + std::to_string(version.minor) +
+                         " (" + version.path + ")";
     environment.linkerFound = true;
   } catch (const Error &error) {
     environment.linker = error.what();

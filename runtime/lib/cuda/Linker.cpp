@@ -71,7 +71,8 @@ std::vector<std::string> candidates() {
   addFolder(places, "/usr/local/cuda/lib64");
   if (const std::string wheels = variable("ANNUDF_CUDA_WHEELS"); !wheels.empty())
     addFolder(places, wheels + "/nvidia/cu13/lib");
-  for (const std::string &root : {variable("VIRTUAL_ENV"), variable("HOME") + "/.local", std::string("/usr/local")})
+  for (const std::string &root :
+       {variable("VIRTUAL_ENV"), variable("HOME") + "/.local", std::string("/usr/local")})
     if (!root.empty())
       for (const char *kind : {"site-packages", "dist-packages"})
         addMatches(places, root + "/lib/python3*/" + kind + "/nvidia/cu13/lib");
@@ -109,7 +110,8 @@ Library open() {
   }
   throw Error(ErrorKind::Environment,
               "no nvJitLink found, which links metrics for the GPU; looked for: " + looked +
-                  "; install the CUDA toolkit 13 or `pip install nvidia-nvjitlink`, or set ANNUDF_NVJITLINK");
+                  "; install the CUDA toolkit 13 or `pip install nvidia-nvjitlink`, or set "
+                  "ANNUDF_NVJITLINK");
 }
 
 const Library &library() {
@@ -186,8 +188,8 @@ private:
                              result == NVJITLINK_ERROR_UNSUPPORTED_ARCH ||
                              result == NVJITLINK_ERROR_OUTDATED_LIBRARY;
     throw Error(environment ? ErrorKind::Environment : ErrorKind::Input,
-                "cannot link metric '" + name_ + "' for sm_" + std::to_string(sm_) + ": " + step + ": " +
-                    describe(result) + " (nvJitLink error " + std::to_string(result) + ")" +
+                "cannot link metric '" + name_ + "' for sm_" + std::to_string(sm_) + ": " + step +
+                    ": " + describe(result) + " (nvJitLink error " + std::to_string(result) + ")" +
                     (log.empty() ? "" : ": " + log));
   }
 
@@ -199,7 +201,8 @@ private:
 /// Fragments are trusted input, but not blindly: nvJitLink crashes on some garbage.
 nvJitLinkInputType typeOf(const Payload &payload, const std::string &name) {
   const std::string_view bytes = payload.bytes;
-  if (bytes.size() > 16 && bytes.substr(0, 4) == "\xED" "CN\x7F")
+  if (bytes.size() > 16 && bytes.substr(0, 4) == "\xED"
+                                                 "CN\x7F")
     return NVJITLINK_INPUT_LTOIR;
   if (bytes.size() > 16 && bytes.substr(0, 4) == "\x50\xED\x55\xBA")
     return NVJITLINK_INPUT_FATBIN;
@@ -209,32 +212,37 @@ nvJitLinkInputType typeOf(const Payload &payload, const std::string &name) {
     std::snprintf(hex, sizeof(hex), " %02x", static_cast<unsigned char>(bytes[i]));
     first += hex;
   }
-  throw Error(ErrorKind::Input, "metric '" + name + "': the " + payload.arch + " payload (" +
-                                    std::to_string(bytes.size()) + " bytes) is not LTO-IR: it begins with" +
-                                    (first.empty() ? " nothing" : first) + ", LTO-IR with ed 43 4e 7f");
+  throw Error(ErrorKind::Input,
+              "metric '" + name + "': the " + payload.arch + " payload (" +
+                  std::to_string(bytes.size()) + " bytes) is not LTO-IR: it begins with" +
+                  (first.empty() ? " nothing" : first) + ", LTO-IR with ed 43 4e 7f");
 }
 
 /// "libnvvm 13.0" -> 13, 0. False where there is no version.
 bool versionOf(const std::string &producer, unsigned &major, unsigned &minor) {
   const size_t digit = producer.find_first_of("0123456789");
-  return digit != std::string::npos && std::sscanf(producer.c_str() + digit, "%u.%u", &major, &minor) == 2;
+  return digit != std::string::npos &&
+         std::sscanf(producer.c_str() + digit, "%u.%u", &major, &minor) == 2;
 }
 
 void checkNotNewer(const std::string &producer, const std::string &what) {
   unsigned major = 0, minor = 0;
   const LinkerVersion &at = library().version;
-  if (!versionOf(producer, major, minor) || major < at.major || (major == at.major && minor <= at.minor))
+  if (!versionOf(producer, major, minor) || major < at.major ||
+      (major == at.major && minor <= at.minor))
     return;
-  throw Error(ErrorKind::Environment, what + " is LTO-IR by " + producer + ", newer than nvJitLink " +
-                                          std::to_string(at.major) + "." + std::to_string(at.minor) + " (" +
-                                          at.path + "), which can only read its own version or older");
+  throw Error(ErrorKind::Environment, what + " is LTO-IR by " + producer +
+                                          ", newer than nvJitLink " + std::to_string(at.major) +
+                                          "." + std::to_string(at.minor) + " (" + at.path +
+                                          "), which can only read its own version or older");
 }
 
 } // namespace
 
 LinkerVersion linkerVersion() { return library().version; }
 
-std::string linkScanKernel(const Artifact &artifact, annudf_element element, int sm, double *linkMs) {
+std::string linkScanKernel(const Artifact &artifact, annudf_element element, int sm,
+                           double *linkMs) {
   const Manifest &manifest = artifact.manifest;
   const Payload *payload = artifact.findLtoIr(sm);
   if (!payload) {
@@ -242,15 +250,17 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
     for (const Payload &candidate : artifact.payloads)
       if (candidate.kind == PayloadKind::LtoIr)
         present += (present.empty() ? "" : ", ") + candidate.arch;
-    throw Error(ErrorKind::Input, "metric '" + manifest.name + "' has no LTO-IR for sm_" + std::to_string(sm) +
-                                      "; it has " + (present.empty() ? "none" : present) +
-                                      ": compile it with --arch=sm_" + std::to_string(sm) + " or older");
+    throw Error(ErrorKind::Input,
+                "metric '" + manifest.name + "' has no LTO-IR for sm_" + std::to_string(sm) +
+                    "; it has " + (present.empty() ? "none" : present) +
+                    ": compile it with --arch=sm_" + std::to_string(sm) + " or older");
   }
   if (!manifest.accepts(element))
     throw Error(ErrorKind::Input,
                 "metric '" + manifest.name + "' does not take " + toString(element) + " vectors");
   const nvJitLinkInputType type = typeOf(*payload, manifest.name);
-  checkNotNewer(payload->producer, "metric '" + manifest.name + "', payload " + payload->arch + ",");
+  checkNotNewer(payload->producer,
+                "metric '" + manifest.name + "', payload " + payload->arch + ",");
   checkNotNewer(ANNUDF_SCAN_PRODUCER, "annudf's scan kernel");
 
   const auto start = std::chrono::steady_clock::now();
@@ -260,7 +270,8 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
   link.add(NVJITLINK_INPUT_FATBIN, elementFragment(element), "element");
   std::string cubin = link.finish();
   if (linkMs)
-    *linkMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    *linkMs =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return cubin;
 }
 

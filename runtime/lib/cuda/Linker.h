@@ -35,7 +35,8 @@ LinkerVersion linkerVersion();
 /// \throws Error(Input): no LTO-IR for sm_`sm` (names those present), bytes that are
 /// not LTO-IR, LTO-IR newer than the linker, a hook missing (the linker's own words).
 /// Error(Environment): no nvJitLink.
-std::string linkScanKernel(const Artifact &artifact, annudf_element element, int sm, double *linkMs = nullptr);
+std::string linkScanKernel(const Artifact &artifact, annudf_element element, int sm,
+                           double *linkMs = nullptr);
 
 } // namespace annudf::runtime::cuda
 

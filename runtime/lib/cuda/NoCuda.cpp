@@ -18,7 +18,8 @@ std::unique_ptr<Backend> makeCudaBackend(int device) { return makeCudaDeviceBack
 
 CudaEnvironment describeCuda() {
   CudaEnvironment environment;
-  environment.driver = environment.linker = "not looked for: annudf was built without CUDA (" ANNUDF_CUDA_WHY_NOT ")";
+  environment.driver = environment.linker =
+      "not looked for: annudf was built without CUDA (" ANNUDF_CUDA_WHY_NOT ")";
   return environment;
 }
 

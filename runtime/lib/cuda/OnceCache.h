@@ -87,7 +87,8 @@ private:
     while (entries_.size() >= capacity_) {
       auto oldest = entries_.end();
       for (auto it = entries_.begin(); it != entries_.end(); ++it)
-        if (ready(it->second) && (oldest == entries_.end() || it->second.used < oldest->second.used))
+        if (ready(it->second) &&
+            (oldest == entries_.end() || it->second.used < oldest->second.used))
           oldest = it;
       if (oldest == entries_.end())
         return;

@@ -28,10 +28,12 @@ struct Grid {
 };
 
 template <class... Args>
-void launch(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes, CUstream stream, Args &...args) {
+void launch(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes, CUstream stream,
+            Args &...args) {
   void *parameters[] = {const_cast<void *>(static_cast<const void *>(&args))...};
-  ANNUDF_CUDA(cuLaunchKernel, function, static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y), 1, threads, 1, 1,
-              sharedBytes, stream, parameters, nullptr);
+  ANNUDF_CUDA(cuLaunchKernel, function, static_cast<unsigned>(grid.x),
+              static_cast<unsigned>(grid.y), 1, threads, 1, 1, sharedBytes, stream, parameters,
+              nullptr);
 }
 
 /// Segments to cut each list into, so that `blocks` lists keep every processor busy.
@@ -40,21 +42,29 @@ uint64_t segments(uint64_t blocks, uint64_t mostGroups, int processors, uint64_t
   return std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(1, (mostGroups + kWarps - 1) / kWarps));
 }
 
+/// Long vectors need more than the default 48 KiB of shared memory.
+void allowAllSharedMemory(CUfunction function, const Context &context) {
+  ContextScope scope(context);
+  ANNUDF_CUDA(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+              context.mostSharedBytes());
+}
+
 } // namespace
 
 SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
-    : module(std::move(context), searchModule().data()), coarseFew(module.function("annudf_coarse_few")),
-      coarseMany(module.function("annudf_coarse_many")), selectProbes(module.function("annudf_select_probes")),
-      tileOffsets(module.function("annudf_tile_offsets")), tileFill(module.function("annudf_tile_fill")),
-      finish(module.function("annudf_finish")) {}
+    : module(context, searchModule().data()), coarseFew(module.function("annudf_coarse_few")),
+      coarseMany(module.function("annudf_coarse_many")),
+      selectProbes(module.function("annudf_select_probes")),
+      tileOffsets(module.function("annudf_tile_offsets")),
+      tileFill(module.function("annudf_tile_fill")), finish(module.function("annudf_finish")) {
+  allowAllSharedMemory(coarseFew, *context);
+}
 
 ScanKernel::ScanKernel(std::shared_ptr<const Context> context, const std::string &cubin)
     : module(context, cubin.data()), pair(module.function("annudf_scan_pair")),
       tile(module.function("annudf_scan_tile")) {
-  ContextScope scope(*context);
-  for (CUfunction function : {pair, tile}) // Long vectors need more than the default 48 KiB.
-    ANNUDF_CUDA(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                context->mostSharedBytes());
+  allowAllSharedMemory(pair, *context);
+  allowAllSharedMemory(tile, *context);
 }
 
 BatchShape SearchPlan::shape(uint64_t count) const {
@@ -82,13 +92,14 @@ void SearchPlan::checkFits() const {
   const uint32_t most = static_cast<uint32_t>(context.mostSharedBytes());
   if (bytes > most)
     throw Error(ErrorKind::Usage, "vectors of " + std::to_string(index.args().dims) +
-                                      " dims are too long for the CUDA backend on " + context.name() +
-                                      ": a query takes " + std::to_string(bytes) + " bytes of shared memory, a block has " +
+                                      " dims are too long for the CUDA backend on " +
+                                      context.name() + ": a query takes " + std::to_string(bytes) +
+                                      " bytes of shared memory, a block has " +
                                       std::to_string(most));
 }
 
-void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryData, uint64_t count, int64_t base,
-                         uint64_t ids, uint64_t distances) const {
+void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryData, uint64_t count,
+                         int64_t base, uint64_t ids, uint64_t distances) const {
   const BatchShape shape = this->shape(count);
   annudf_scan_args args = {};
   args.index = index.args();
@@ -102,12 +113,13 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
 
   const int kind = coarse, rank = coarseOrder;
   if (count <= kFewQueries)
-    launch(kernels.coarseFew, {(shape.lists + 7) / 8, count}, 256, args.index.centerStride * 4, stream, args.index,
-           args.queries, args.work.coarse, kind, rank);
+    launch(kernels.coarseFew, {(shape.lists + 7) / 8, count}, 256, args.index.centerStride * 4,
+           stream, args.index, args.queries, args.work.coarse, kind, rank);
   else
-    launch(kernels.coarseMany, {(shape.lists + 63) / 64, (count + 63) / 64}, 256, 0, stream, args.index, args.queries,
-           args.work.coarse, kind, rank);
-  launch(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, stream, args.index, args.work);
+    launch(kernels.coarseMany, {(shape.lists + 63) / 64, (count + 63) / 64}, 256, 0, stream,
+           args.index, args.queries, args.work.coarse, kind, rank);
+  launch(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, stream, args.index,
+         args.work);
 
   const uint64_t mostGroups = index.mostGroups(1);
   if (shape.tiles) {
@@ -115,12 +127,12 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
     launch(kernels.tileOffsets, {}, 1024, 0, stream, args.index, args.work);
     launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, stream, args.work, pairs);
     const uint64_t tiles = mostTiles(shape);
-    launch(scan.tile, {tiles, segments(tiles, mostGroups, context.processors(), 16)}, ANNUDF_SCAN_THREADS, tileBytes(),
-           stream, args);
+    launch(scan.tile, {tiles, segments(tiles, mostGroups, context.processors(), 16)},
+           ANNUDF_SCAN_THREADS, tileBytes(), stream, args);
   } else {
     const uint64_t pairs = count * nProbes;
-    launch(scan.pair, {pairs, segments(pairs, mostGroups, context.processors(), 16)}, ANNUDF_SCAN_THREADS,
-           args.index.chunks * 16, stream, args);
+    launch(scan.pair, {pairs, segments(pairs, mostGroups, context.processors(), 16)},
+           ANNUDF_SCAN_THREADS, args.index.chunks * 16, stream, args);
   }
 
   annudf_finish_args last = {};
@@ -128,7 +140,8 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
   last.work = args.work;
   last.outIds = ids, last.outDistances = distances;
   last.k = k, last.order = order;
-  const uint64_t candidates = std::max<uint64_t>(shape.groups, std::min<uint64_t>(shape.groups, k) * 32);
+  const uint64_t candidates =
+      std::max<uint64_t>(shape.groups, std::min<uint64_t>(shape.groups, k) * 32);
   launch(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, stream, last);
 }
 

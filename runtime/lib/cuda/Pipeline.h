@@ -51,8 +51,8 @@ struct SearchPlan {
   void checkFits() const;
   /// Enqueues the search of `count` queries, no more than batch() gave.
   /// \param base  index of the first in the caller's batch.
-  void enqueue(Workspace &workspace, CUstream stream, uint64_t queries, uint64_t count, int64_t base,
-               uint64_t ids, uint64_t distances) const;
+  void enqueue(Workspace &workspace, CUstream stream, uint64_t queries, uint64_t count,
+               int64_t base, uint64_t ids, uint64_t distances) const;
 
 private:
   BatchShape shape(uint64_t count) const;

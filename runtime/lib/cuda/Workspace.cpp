@@ -89,7 +89,7 @@ void Workspace::grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind
   if (buffer && buffer->size() >= bytes)
     return;
   ANNUDF_CUDA(cuEventSynchronize, done_); // The search before may still use it.
-  buffer.reset(); // First, so that both need not fit.
+  buffer.reset();                         // First, so that both need not fit.
   buffer = std::make_unique<Buffer>(context_, bytes + bytes / 8, kind);
 }
 
@@ -100,8 +100,10 @@ annudf_workspace Workspace::prepare(const BatchShape &shape) {
   if (shape.tiles) {
     const Buffer *before = counts_.get();
     grow(counts_, shape.lists * 4, Buffer::Kind::Device);
-    if (counts_.get() != before) // Kernels leave it zero behind them.
+    if (counts_.get() != before) { // Later, kernels leave it zero behind them.
       ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size());
+      ANNUDF_CUDA(cuStreamSynchronize, nullptr); // Other streams do not wait for the default one.
+    }
     work.listPairs = counts_->device();
   }
   return work;
@@ -124,7 +126,8 @@ std::unique_ptr<WorkspacePool::Lease> WorkspacePool::acquire(bool own, CUstream 
     returned_.wait(lock, [&] { return !free_.empty() || lent_ < kMost; });
     auto choice = free_.end();
     if (!own)
-      choice = std::find_if(free_.begin(), free_.end(), [&](auto &w) { return w->last_ == stream; });
+      choice =
+          std::find_if(free_.begin(), free_.end(), [&](auto &w) { return w->last_ == stream; });
     if (choice == free_.end())
       choice = std::find_if(free_.begin(), free_.end(), [](auto &w) { return w->idle(); });
     if (choice == free_.end() && lent_ + free_.size() >= kMost)

@@ -30,7 +30,8 @@ inline Artifact cudaArtifact(const TestMetric &metric, std::string bytes) {
 }
 
 inline runtime::Metric cudaMetric(const TestMetric &metric) {
-  return runtime::Metric::fromArtifact(cudaArtifact(metric, readFatbin(metric.name)), metric.name + ".annudf");
+  return runtime::Metric::fromArtifact(cudaArtifact(metric, readFatbin(metric.name)),
+                                       metric.name + ".annudf");
 }
 
 } // namespace annudf::test

@@ -48,14 +48,14 @@ struct Result {
   SearchStats stats;
 };
 
-Result searchWith(CudaBackend &backend, const Index &index, const Metric &metric, const reference::Vectors &queries,
-                  int k, uint32_t nProbes) {
+Result searchWith(CudaBackend &backend, const Index &index, const Metric &metric,
+                  const reference::Vectors &queries, int k, uint32_t nProbes) {
   Result result;
   // Poisoned, so that an entry nobody wrote is seen.
   result.ids.assign(queries.rows * k, -777);
   result.distances.assign(queries.rows * k, -777.0f);
-  backend.search(index, metric, bind(metric, queries.dims), view(queries), k, {nProbes}, result.ids.data(),
-                 result.distances.data(), &result.stats);
+  backend.search(index, metric, bind(metric, queries.dims), view(queries), k, {nProbes},
+                 result.ids.data(), result.distances.data(), &result.stats);
   return result;
 }
 
@@ -73,7 +73,9 @@ double coarseValue(annudf_coarse kind, const double *query, const float *center,
     square += (query[d] - center[d]) * (query[d] - center[d]);
     dot += query[d] * center[d], q += query[d] * query[d], c += double(center[d]) * center[d];
   }
-  return kind == ANNUDF_COARSE_L2 ? square : kind == ANNUDF_COARSE_INNER_PRODUCT ? dot : 1 - dot / std::sqrt(q * c);
+  return kind == ANNUDF_COARSE_L2              ? square
+         : kind == ANNUDF_COARSE_INNER_PRODUCT ? dot
+                                               : 1 - dot / std::sqrt(q * c);
 }
 
 /// Rows of the lists that each query probes, ranked in float64. Empty where the last
@@ -86,7 +88,8 @@ std::vector<std::vector<int64_t>> probedRows(const Index &index, const Manifest 
     const double sign = manifest.coarseOrder == ANNUDF_ORDER_MIN ? 1 : -1;
     for (uint32_t l = 0; l < index.nLists(); ++l)
       rank.emplace_back(sign * coarseValue(manifest.coarse, queries.row(q),
-                                           index.centers().data() + size_t(l) * index.dims(), index.dims()),
+                                           index.centers().data() + size_t(l) * index.dims(),
+                                           index.dims()),
                         l);
     std::sort(rank.begin(), rank.end());
     if (nProbes < rank.size()) {
@@ -120,17 +123,19 @@ uint64_t seedOf(const std::string &name) {
 }
 
 /// Compares every query that has candidates; returns how many had.
-int64_t compare(const TestMetric &test, const reference::Vectors &base, const reference::Vectors &queries,
-                const std::vector<std::vector<int64_t>> &rows, int k, const Result &result) {
+int64_t compare(const TestMetric &test, const reference::Vectors &base,
+                const reference::Vectors &queries, const std::vector<std::vector<int64_t>> &rows,
+                int k, const Result &result) {
   int64_t compared = 0;
   for (int64_t q = 0; q < queries.rows && !testing::Test::HasFailure(); ++q) {
     if (rows[q].empty())
       continue;
     ++compared;
-    EXPECT_EQ("", reference::check(base, rows[q], queries.row(q), k, test.order, test.distance, &result.ids[q * k],
-                                   &result.distances[q * k], 1e-5, cancellation(test, base)))
-        << test.name << " " << toString(base.element) << " dims " << base.dims << " k " << k << " query " << q
-        << " of " << queries.rows;
+    EXPECT_EQ("", reference::check(base, rows[q], queries.row(q), k, test.order, test.distance,
+                                   &result.ids[q * k], &result.distances[q * k], 1e-5,
+                                   cancellation(test, base)))
+        << test.name << " " << toString(base.element) << " dims " << base.dims << " k " << k
+        << " query " << q << " of " << queries.rows;
   }
   return compared;
 }
@@ -178,7 +183,8 @@ std::vector<std::string> metricNames() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, EveryMetric,
-                         testing::Combine(testing::ValuesIn(metricNames()), testing::ValuesIn(kAllElements)),
+                         testing::Combine(testing::ValuesIn(metricNames()),
+                                          testing::ValuesIn(kAllElements)),
                          [](const auto &info) {
                            return std::get<0>(info.param) + "_" + toString(std::get<1>(info.param));
                          });
@@ -216,7 +222,8 @@ TEST(CudaSearch, PairsAndTilesAgreeToTheBit) {
     one.rows = 1;
     one.encoded.assign(queries.encoded.begin() + q * 400, queries.encoded.begin() + (q + 1) * 400);
     const Result alone = searchWith(*sharedBackend(), index, metric, one, k, 9);
-    EXPECT_EQ(alone.distances, std::vector<float>(&all.distances[q * k], &all.distances[q * k] + k)) << q;
+    EXPECT_EQ(alone.distances, std::vector<float>(&all.distances[q * k], &all.distances[q * k] + k))
+        << q;
     EXPECT_EQ(alone.ids, std::vector<int64_t>(&all.ids[q * k], &all.ids[q * k] + k)) << q;
   }
 }
@@ -232,9 +239,11 @@ TEST(CudaSearch, TiesAreTheSameEveryTime) {
   for (int k : {1, 10, 1000}) {
     const Result first = searchWith(*sharedBackend(), index, metric, queries, k, 5);
     for (int i = 0; i < 3; ++i)
-      EXPECT_EQ(first.ids, searchWith(*sharedBackend(), index, metric, queries, k, 5).ids) << "k " << k;
+      EXPECT_EQ(first.ids, searchWith(*sharedBackend(), index, metric, queries, k, 5).ids)
+          << "k " << k;
     if (k == 10)
-      compare(test, base, queries, probedRows(index, metric.artifact.manifest, queries, 5), k, first);
+      compare(test, base, queries, probedRows(index, metric.artifact.manifest, queries, 5), k,
+              first);
   }
 }
 
@@ -249,18 +258,19 @@ TEST(CudaSearch, ManyListsAndLargeBatches) {
   const Result result = searchWith(*sharedBackend(), index, metric, queries, 10, 2500);
   const auto rows = reference::allRows(base.rows);
   for (int64_t q = 0; q < queries.rows; q += 997)
-    EXPECT_EQ("", reference::check(base, rows, queries.row(q), 10, test.order, test.distance, &result.ids[q * 10],
-                                   &result.distances[q * 10]))
+    EXPECT_EQ("", reference::check(base, rows, queries.row(q), 10, test.order, test.distance,
+                                   &result.ids[q * 10], &result.distances[q * 10]))
         << q;
-  EXPECT_EQ("", reference::check(base, rows, queries.row(8999), 10, test.order, test.distance, &result.ids[89990],
-                                 &result.distances[89990]));
+  EXPECT_EQ("", reference::check(base, rows, queries.row(8999), 10, test.order, test.distance,
+                                 &result.ids[89990], &result.distances[89990]));
 }
 
 TEST(CudaSearch, NanNeverEntersAndInfinityDoes) {
   REQUIRE_GPU();
   // Squares overflow to inf, and inf times a weight of 0 is NaN.
   const Metric metric = cudaMetric(testMetric("weighted_l2"));
-  const auto base = reference::encode(ANNUDF_ELEMENT_F32, 2, {1, 2, 3e30, 0, 0, 3e30, 4, 5, 3e30, 3e30, 6, 6});
+  const auto base =
+      reference::encode(ANNUDF_ELEMENT_F32, 2, {1, 2, 3e30, 0, 0, 3e30, 4, 5, 3e30, 3e30, 6, 6});
   IndexParams params;
   params.nLists = 1;
   const Index index = Index::build(params, view(base));
@@ -271,7 +281,8 @@ TEST(CudaSearch, NanNeverEntersAndInfinityDoes) {
   const auto captures = BoundCaptures::bind(metric.artifact.manifest, 2, {{"w", weights}});
   std::vector<int64_t> ids(6);
   std::vector<float> distances(6);
-  sharedBackend()->search(index, metric, captures, view(query), 6, {1}, ids.data(), distances.data());
+  sharedBackend()->search(index, metric, captures, view(query), 6, {1}, ids.data(),
+                          distances.data());
   EXPECT_EQ(ids, (std::vector<int64_t>{0, 3, 5, 2, -1, -1}));
   const float inf = std::numeric_limits<float>::infinity();
   EXPECT_EQ(distances, (std::vector<float>{4, 25, 36, inf, inf, inf}));
@@ -358,8 +369,11 @@ TEST(CudaSearch, StreamsAndDeviceMemory) {
   const size_t cells = size_t(queries.rows) * k;
   Buffer data(context, queries.encoded.size());
   ANNUDF_CUDA(cuMemcpyHtoD, data.device(), queries.encoded.data(), queries.encoded.size());
-  Buffer ids(context, kStreams * kRounds * cells * 8), distances(context, kStreams * kRounds * cells * 4);
-  const MatrixView onDevice{reinterpret_cast<const void *>(data.device()), queries.rows, 32, ANNUDF_ELEMENT_F32};
+  ANNUDF_CUDA(cuStreamSynchronize, nullptr);
+  Buffer ids(context, kStreams * kRounds * cells * 8),
+      distances(context, kStreams * kRounds * cells * 4);
+  const MatrixView onDevice{reinterpret_cast<const void *>(data.device()), queries.rows, 32,
+                            ANNUDF_ELEMENT_F32};
   auto capturesOf = [&](int i) {
     std::vector<float> w(32);
     for (int d = 0; d < 32; ++d)
@@ -389,9 +403,12 @@ TEST(CudaSearch, StreamsAndDeviceMemory) {
   std::vector<int64_t> wantIds(cells);
   std::vector<float> wantDistances(cells);
   for (int i = 0; i < kStreams * kRounds; ++i) {
-    backend.search(index, metric, capturesOf(i), view(queries), k, {6}, wantIds.data(), wantDistances.data());
+    backend.search(index, metric, capturesOf(i), view(queries), k, {6}, wantIds.data(),
+                   wantDistances.data());
     EXPECT_TRUE(std::equal(wantIds.begin(), wantIds.end(), gotIds.begin() + i * cells)) << i;
-    EXPECT_TRUE(std::equal(wantDistances.begin(), wantDistances.end(), gotDistances.begin() + i * cells)) << i;
+    EXPECT_TRUE(
+        std::equal(wantDistances.begin(), wantDistances.end(), gotDistances.begin() + i * cells))
+        << i;
   }
 }
 
@@ -406,8 +423,9 @@ TEST(CudaSearch, RefusesBadArguments) {
   const MatrixView odd{reinterpret_cast<const void *>(uint64_t(0x1001)), 1, 4, ANNUDF_ELEMENT_F32};
   int64_t id = 0;
   float distance = 0;
-  EXPECT_THROW(
-      sharedBackend()->searchDevice(index, metric, bind(metric, 4), odd, 1, {1}, &id, &distance, nullptr), Error);
+  EXPECT_THROW(sharedBackend()->searchDevice(index, metric, bind(metric, 4), odd, 1, {1}, &id,
+                                             &distance, nullptr),
+               Error);
   EXPECT_THROW(makeCudaBackend(999), Error);
 }
 
@@ -424,13 +442,16 @@ TEST(CudaSearch, VectorsTooLongForABlockAreRefusedByName) {
   } catch (const Error &error) {
     EXPECT_NE(std::string(error.what()).find("60000 dims"), std::string::npos) << error.what();
   }
-  // Long enough that a tile does not fit but a single query does.
-  const auto wide = reference::randomVectors(ANNUDF_ELEMENT_F32, 300, 9000, 2);
+  // More than the default 48 KiB of shared memory, and no room for a tile of 8 queries.
+  const auto wide = reference::randomVectors(ANNUDF_ELEMENT_F32, 300, 15000, 2);
   const Index wideIndex = buildIndex(wide, 2);
-  reference::Vectors some = wide;
-  some.rows = 20;
-  const Result result = searchWith(*sharedBackend(), wideIndex, metric, some, 3, 2);
-  compare(testMetric("l2"), wide, some, std::vector<std::vector<int64_t>>(20, reference::allRows(300)), 3, result);
+  for (int count : {2, 20}) {
+    reference::Vectors some = wide;
+    some.rows = count;
+    const Result result = searchWith(*sharedBackend(), wideIndex, metric, some, 3, 2);
+    compare(testMetric("l2"), wide, some,
+            std::vector<std::vector<int64_t>>(count, reference::allRows(300)), 3, result);
+  }
 }
 
 } // namespace

@@ -27,7 +27,9 @@ struct l2 {
   using Compute = float;
   static constexpr int kOrder = ANNUDF_ORDER_MIN;
   static __device__ Acc init() { return 0; }
-  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) { return fmaf(x - y, x - y, a); }
+  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) {
+    return fmaf(x - y, x - y, a);
+  }
   static __device__ float finalize(Acc a, const uint64_t *) { return a; }
 };
 struct weighted_l2 : l2 {
@@ -36,25 +38,35 @@ struct weighted_l2 : l2 {
   }
 };
 struct l1 : l2 {
-  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) { return a + fabsf(x - y); }
+  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) {
+    return a + fabsf(x - y);
+  }
 };
 struct chebyshev : l2 {
-  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) { return fmaxf(a, fabsf(x - y)); }
+  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) {
+    return fmaxf(a, fabsf(x - y));
+  }
 };
 struct inner_product : l2 {
   static constexpr int kOrder = ANNUDF_ORDER_MAX;
-  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) { return fmaf(x, y, a); }
+  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) {
+    return fmaf(x, y, a);
+  }
 };
 struct hamming {
   using Acc = int;
   using Compute = int;
   static constexpr int kOrder = ANNUDF_ORDER_MIN;
   static __device__ Acc init() { return 0; }
-  static __device__ Acc update(Acc a, int x, int y, int, const uint64_t *) { return a + __popc((x ^ y) & 0xFF); }
+  static __device__ Acc update(Acc a, int x, int y, int, const uint64_t *) {
+    return a + __popc((x ^ y) & 0xFF);
+  }
   static __device__ float finalize(Acc a, const uint64_t *) { return static_cast<float>(a); }
 };
 struct minkowski : l2 {
-  static __device__ float p(const uint64_t *slots) { return __uint_as_float(static_cast<uint32_t>(slots[0])); }
+  static __device__ float p(const uint64_t *slots) {
+    return __uint_as_float(static_cast<uint32_t>(slots[0]));
+  }
   static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *slots) {
     return a + powf(fabsf(x - y), p(slots));
   }
@@ -65,7 +77,9 @@ struct l2_f64 {
   using Compute = double;
   static constexpr int kOrder = ANNUDF_ORDER_MIN;
   static __device__ Acc init() { return 0; }
-  static __device__ Acc update(Acc a, double x, double y, int, const uint64_t *) { return fma(x - y, x - y, a); }
+  static __device__ Acc update(Acc a, double x, double y, int, const uint64_t *) {
+    return fma(x - y, x - y, a);
+  }
   static __device__ float finalize(Acc a, const uint64_t *) { return static_cast<float>(a); }
 };
 struct asymmetric : l2 {
@@ -79,17 +93,22 @@ constexpr int kWidth = sizeof(Metric::Acc) * 8;
 
 __device__ __forceinline__ uint32_t wordOf(float v) { return __float_as_uint(v); }
 __device__ __forceinline__ uint32_t wordOf(int v) { return static_cast<uint32_t>(v); }
-__device__ __forceinline__ uint64_t wordOf(double v) { return static_cast<uint64_t>(__double_as_longlong(v)); }
+__device__ __forceinline__ uint64_t wordOf(double v) {
+  return static_cast<uint64_t>(__double_as_longlong(v));
+}
 __device__ __forceinline__ void valueOf(uint32_t w, float &v) { v = __uint_as_float(w); }
 __device__ __forceinline__ void valueOf(uint32_t w, int &v) { v = static_cast<int>(w); }
-__device__ __forceinline__ void valueOf(uint64_t w, double &v) { v = __longlong_as_double(static_cast<long long>(w)); }
+__device__ __forceinline__ void valueOf(uint64_t w, double &v) {
+  v = __longlong_as_double(static_cast<long long>(w));
+}
 
 __device__ __forceinline__ Metric::Compute unpack(uint32_t word, int i) {
   switch (annudf1_element()) {
   case ANNUDF_ELEMENT_F32:
     return static_cast<Metric::Compute>(__uint_as_float(word));
   case ANNUDF_ELEMENT_F16:
-    return static_cast<Metric::Compute>(__half2float(__ushort_as_half(static_cast<unsigned short>(word >> (16 * i)))));
+    return static_cast<Metric::Compute>(
+        __half2float(__ushort_as_half(static_cast<unsigned short>(word >> (16 * i)))));
   case ANNUDF_ELEMENT_I8:
     return static_cast<Metric::Compute>(static_cast<int8_t>(word >> (8 * i)));
   default:

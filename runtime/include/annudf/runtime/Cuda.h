@@ -31,11 +31,13 @@ public:
   /// \param ids, distances  device addresses, queries.rows x k.
   /// \param stats  links, linkMs and uploadMs; searchMs stays 0, as nothing waits.
   virtual void searchDevice(const Index &index, const Metric &metric, const BoundCaptures &captures,
-                            const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
-                            float *distances, void *stream, SearchStats *stats = nullptr) = 0;
+                            const MatrixView &queries, int k, const SearchParams &params,
+                            int64_t *ids, float *distances, void *stream,
+                            SearchStats *stats = nullptr) = 0;
 
   /// Links the metric for the element type and loads it, so that no search waits.
-  virtual void precompile(const Metric &metric, annudf_element element, SearchStats *stats = nullptr) = 0;
+  virtual void precompile(const Metric &metric, annudf_element element,
+                          SearchStats *stats = nullptr) = 0;
 };
 
 /// makeCudaBackend() with the wider interface; the same errors.
@@ -44,11 +46,11 @@ std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device = 0);
 /// What this machine offers the CUDA backend, for `annudf doctor`. Never throws:
 /// what is missing is said in words.
 struct CudaEnvironment {
-  bool built = false;         ///< The library was built with CUDA.
-  std::string driver;         ///< "13.0", or why there is none.
+  bool built = false; ///< The library was built with CUDA.
+  std::string driver; ///< "13.0", or why there is none.
   bool driverFound = false;
   std::vector<std::string> devices; ///< "0: NVIDIA H200, sm_90, 132 multiprocessors".
-  std::string linker;         ///< "13.0 (/usr/local/cuda/lib64/libnvJitLink.so.13)", or why not.
+  std::string linker; ///< "13.0 (/usr/local/cuda/lib64/libnvJitLink.so.13)", or why not.
   bool linkerFound = false;
 };
 CudaEnvironment describeCuda();
