@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,21 +32,27 @@ std::string folderOf(const std::string &path) {
 
 } // namespace
 
-AtomicFileWriter::AtomicFileWriter(std::string path) : path_(std::move(path)) {
+AtomicFileWriter::AtomicFileWriter(std::string path) : path_(std::move(path)), target_(path_) {
   if (path_.empty())
     throw Error(ErrorKind::Usage, "no path was given for the output file");
   struct stat info;
-  if (::stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    // Renaming over a device would destroy it; over a folder fails too late.
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd_ < 0)
-      fail("cannot write");
-    return;
+  if (::stat(path_.c_str(), &info) == 0) {
+    if (!S_ISREG(info.st_mode)) {
+      // Renaming over a device would destroy it; over a folder fails too late.
+      fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+      if (fd_ < 0)
+        fail("cannot write");
+      return;
+    }
+    if (char *resolved = ::realpath(path_.c_str(), nullptr)) {
+      target_ = resolved;
+      std::free(resolved);
+    }
   }
   // Not mkstemp: its mode 0600 would survive the rename, whatever the umask says.
   static std::atomic<unsigned> serial{0};
   for (int attempt = 0; attempt < 100; ++attempt) {
-    temporary_ = path_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(serial++);
+    temporary_ = target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(serial++);
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd_ >= 0)
       return;
@@ -89,11 +96,11 @@ void AtomicFileWriter::commit() {
     fail("cannot write");
   if (temporary_.empty())
     return;
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0)
     fail("cannot rename the finished file");
   temporary_.clear();
   // The name, too, should survive a power failure; nothing is lost if this cannot be had.
-  const int folder = ::open(folderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder = ::open(folderOf(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     ::fsync(folder);
     ::close(folder);

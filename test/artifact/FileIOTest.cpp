@@ -52,6 +52,17 @@ TEST(AtomicFileWriter, ModeFollowsTheUmask) {
   EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
+TEST(AtomicFileWriter, LinksStay) {
+  const TempDir dir;
+  std::filesystem::create_directory(dir / "folder");
+  writeFile(dir / "folder/real", "old");
+  std::filesystem::create_symlink("folder/real", dir / "link");
+  writeFile(dir / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(dir / "link"));
+  EXPECT_EQ(readFile(dir / "folder/real", 100), "new");
+  EXPECT_EQ(dir.entries(), 2u);
+}
+
 TEST(AtomicFileWriter, NamesThePlaceThatCannotBeWritten) {
   const TempDir dir;
   EXPECT_EQ(errorOf([&] { writeFile(dir / "no/such/file", "x"); }, ErrorKind::Environment),

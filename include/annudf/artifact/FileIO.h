@@ -25,7 +25,8 @@ namespace annudf {
 /// Writes to a temporary beside `path`; commit() syncs it and renames it over
 /// `path`. Without a commit the destructor removes the temporary, so an exception
 /// (Error(Interrupted) too) leaves what was there before. A `path` that exists and
-/// is no regular file (a device, a pipe) is written directly.
+/// is no regular file (a device, a pipe) is written directly; a link stays one, its
+/// target is replaced.
 class AtomicFileWriter {
 public:
   /// \throws Error(Environment) naming path and reason, when no file can be made there.
@@ -44,7 +45,9 @@ public:
 private:
   [[noreturn]] void fail(const char *what);
 
-  std::string path_, temporary_; ///< `temporary_` is empty when written directly.
+  std::string path_;      ///< As given, for messages.
+  std::string target_;    ///< The same without links.
+  std::string temporary_; ///< Empty when written directly.
   int fd_ = -1;
   uint64_t position_ = 0;
 };

@@ -45,38 +45,49 @@ Candidate candidateOf(float key, uint32_t list) {
 
 /// The lists that may be among the `wanted` best.
 struct Shortlist {
+  std::vector<float> least;
   std::vector<uint32_t> lists;
   std::vector<Candidate> candidates;
 };
 
-/// A key that at least `wanted` of the keys do not exceed: the wanted-th smallest of the
-/// minima of kGroups groups. No branch depends on a key.
-constexpr uint32_t kGroups = 64;
-float upperBound(const float *keys, uint32_t count, uint32_t wanted) {
-  float least[kGroups];
-  std::fill(std::begin(least), std::end(least), kInfinity);
-  uint32_t i = 0;
-  for (; i + kGroups <= count; i += kGroups)
-    for (uint32_t j = 0; j < kGroups; ++j)
-      least[j] = keys[i + j] < least[j] ? keys[i + j] : least[j];
-  for (uint32_t j = 0; i + j < count; ++j)
-    least[j] = keys[i + j] < least[j] ? keys[i + j] : least[j];
-  float bound = kInfinity;
-  for (uint32_t j = 0; j < kGroups; ++j) {
+/// The wanted-th smallest of 64 values. No branch depends on a value: such branches, all
+/// mispredicted, are what makes selecting a few of a few slow.
+constexpr uint32_t kFew = 64;
+float nthOfFew(const float *values, uint32_t wanted) {
+  float nth = kInfinity;
+  for (uint32_t j = 0; j < kFew; ++j) {
     int notAbove = 0;
-    for (uint32_t k = 0; k < kGroups; ++k)
-      notAbove += least[k] <= least[j];
-    if (notAbove >= int(wanted) && least[j] < bound)
-      bound = least[j];
+    for (uint32_t k = 0; k < kFew; ++k)
+      notAbove += values[k] <= values[j];
+    if (notAbove >= int(wanted) && values[j] < nth)
+      nth = values[j];
   }
-  return bound;
+  return nth;
+}
+
+/// A key that at least `wanted` of the keys do not exceed, and few more: the wanted-th
+/// smallest of the minima of a multiple of kFew groups, at least twice as many as wanted.
+float upperBound(const float *keys, uint32_t count, uint32_t wanted, std::vector<float> &least) {
+  const uint32_t groups = (2 * wanted + kFew - 1) / kFew * kFew;
+  if (count < 2 * groups)
+    return kInfinity;
+  least.assign(groups, kInfinity);
+  for (uint32_t i = 0; i < count; i += groups) {
+    float *minima = least.data();
+    for (uint32_t j = 0, end = std::min(groups, count - i); j < end; ++j)
+      minima[j] = keys[i + j] < minima[j] ? keys[i + j] : minima[j];
+  }
+  if (groups == kFew)
+    return nthOfFew(least.data(), wanted);
+  std::nth_element(least.begin(), least.begin() + wanted - 1, least.end());
+  return least[wanted - 1];
 }
 
 /// Picks the `wanted` smallest of the first `count` keys. Sorting dominated the coarse
 /// stage once; with a bound found first, only a few more keys than wanted are sorted.
 void pickSmallest(const float *keys, uint32_t count, uint32_t wanted, Shortlist &memory,
                   uint32_t *out) {
-  const float bound = wanted <= kGroups / 2 ? upperBound(keys, count, wanted) : kInfinity;
+  const float bound = upperBound(keys, count, wanted, memory.least);
   memory.lists.resize(count);
   uint32_t *lists = memory.lists.data(), found = 0;
   for (uint32_t i = 0; i < count; ++i) {

@@ -35,7 +35,7 @@ TEST(Coarse, RanksLikeASort) {
   for (annudf_element element :
        {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8})
     for (int32_t dims : {1, 3, 16, 17, 128})
-      for (uint32_t lists : {1u, 5u, 33u, 64u, 200u}) {
+      for (uint32_t lists : {1u, 5u, 33u, 64u, 200u, 700u}) {
         const Matrix queries = test::integerMatrix(element, 37, dims, 5);
         const Matrix centers = test::integerMatrix(ANNUDF_ELEMENT_F32, lists, dims, 9);
         const auto *values = reinterpret_cast<const float *>(centers.storage.data());
@@ -125,10 +125,11 @@ TEST(Coarse, CosineRanksByAngle) {
             coarseValue(queries.view(), q, values + found[at - 1] * 24, ANNUDF_COARSE_COSINE);
         const double here =
             coarseValue(queries.view(), q, values + found[at] * 24, ANNUDF_COARSE_COSINE);
-        if (order == ANNUDF_ORDER_MIN)
+        if (order == ANNUDF_ORDER_MIN) {
           EXPECT_LE(before, here + 1e-6);
-        else
+        } else {
           EXPECT_GE(before, here - 1e-6);
+        }
       }
   }
 }
@@ -169,8 +170,9 @@ TEST(Coarse, QueriesThatAreNotNumbersStillGetDistinctLists) {
       std::sort(found.begin() + q * probes, found.begin() + (q + 1) * probes);
       for (uint32_t p = 0; p < probes; ++p) {
         ASSERT_LT(found[q * probes + p], 100u);
-        if (p > 0)
+        if (p > 0) {
           ASSERT_NE(found[q * probes + p], found[q * probes + p - 1]);
+        }
       }
     }
   }

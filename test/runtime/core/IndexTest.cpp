@@ -64,8 +64,9 @@ TEST(Index, LayoutHoldsEveryRow) {
           for (int64_t p = 0; p < int64_t(list.ids.size()); ++p) {
             const int64_t id = list.ids[size_t(p)];
             ASSERT_EQ(id == -1, p >= list.size);
-            if (id >= 0)
+            if (id >= 0) {
               ASSERT_TRUE(seen.insert(id).second);
+            }
             for (int32_t d = 0; d < index.words() * 4 / size; ++d) {
               uint32_t expected = 0; // Padding, of rows and of dims.
               if (id >= 0 && d < dims)
@@ -101,8 +102,9 @@ TEST(Index, RowsAreInTheListOfTheirNearestCenter) {
         double norm = 0;
         for (int32_t d = 0; d < 20; ++d)
           norm += double(centers[l * 20 + d]) * centers[l * 20 + d];
-        if (metric != ANNUDF_COARSE_L2)
+        if (metric != ANNUDF_COARSE_L2) {
           EXPECT_NEAR(norm, 1, 1e-5) << "centers of directions have length 1";
+        }
         for (int64_t p = 0; p < index.list(l).size; ++p) {
           const int64_t row = index.list(l).ids[size_t(p)];
           const double mine = keyOf(base.view(), row, centers + l * 20, metric);
