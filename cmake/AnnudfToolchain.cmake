@@ -24,6 +24,9 @@ if(ANNUDF_LLD)
 endif()
 
 add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  add_compile_options(-Wno-restrict) # False alarms on std::string + (GCC bug 105651).
+endif()
 if(ANNUDF_WERROR)
   add_compile_options(-Werror)
 endif()
