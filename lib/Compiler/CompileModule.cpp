@@ -65,6 +65,7 @@ public:
         handler(&context, [this](Diagnostic &diagnostic) { return record(diagnostic); }) {}
 
   std::optional<Fault> run(const std::string &source) {
+    context.printOpOnDiagnostic(false); // The place says it, and a message is one line.
     Clock::time_point start = Clock::now();
     if (std::optional<Fault> fault = parse(source))
       return fault;
@@ -218,7 +219,7 @@ private:
     };
     std::vector<std::function<void()>> jobs;
     jobs.push_back([&] {
-      take(nvvm.compile(ir, versions.front(), DeviceCode::Ptx), prototypes);
+      take(nvvm.compile(ir, versions.front(), DeviceCode::Prototypes), prototypes);
       if (!prototypes.why.empty())
         return;
       if (llvm::Error error =

@@ -95,14 +95,12 @@ static FailureOr<std::string> compile(ModuleOp module, const Options &options, D
   auto nvvm = LibNvvm::load();
   if (!nvvm)
     return fail(nvvm.takeError());
-  auto ptx = (*nvvm)->compile(*ir, *sm, DeviceCode::Ptx);
+  auto ptx = (*nvvm)->compile(*ir, *sm, DeviceCode::Prototypes);
   if (!ptx)
     return fail(ptx.takeError());
   int width = StringRef(*ir).contains("@annudf1_update_64(") ? 64 : 32;
   if (llvm::Error error = checkPrototypes(*ptx, width))
     return fail(std::move(error));
-  if (kind == DeviceCode::Ptx)
-    return std::move(*ptx);
   auto code = (*nvvm)->compile(*ir, *sm, kind);
   if (!code)
     return fail(code.takeError());

@@ -31,8 +31,9 @@ llvm::ArrayRef<int> supportedSmVersions();
 llvm::Expected<int> parseSmVersion(llvm::StringRef arch);
 
 enum class DeviceCode {
-  LtoIr, ///< What nvJitLink links with a kernel.
-  Ptx    ///< Text, for people and for checkPrototypes.
+  LtoIr,      ///< What nvJitLink links with a kernel.
+  Ptx,        ///< Text, for people.
+  Prototypes, ///< PTX for checkPrototypes: nothing inlined or optimised, as it is not to run.
 };
 
 /// A loaded libNVVM. Its functions may be called from several threads at once.

@@ -105,6 +105,18 @@ std::string oneLine(StringRef log) {
   return text;
 }
 
+std::string replaceAll(StringRef text, StringRef from, StringRef to) {
+  std::string result;
+  while (true) {
+    auto [before, after] = text.split(from);
+    result += before;
+    if (before.size() == text.size())
+      return result;
+    result += to;
+    text = after;
+  }
+}
+
 /// libdevice, read once; the process that can read it has it for good.
 Expected<const MemoryBuffer *> libDevice(StringRef libNvvmPath) {
   static std::mutex mutex;
@@ -219,6 +231,13 @@ Expected<std::string> LibNvvm::compile(StringRef ir, int sm, DeviceCode kind) co
     return makeError("libNVVM refused to ", step, " for sm_", sm, ": ", nvvm.errorString(code),
                      log.empty() ? "" : "; ", oneLine(log));
   };
+  // A body stands in update once for every coordinate of a word, of every element
+  // type; with a power in it, that would be most of the time of a compile.
+  std::string outlined;
+  if (kind == DeviceCode::Prototypes) {
+    outlined = replaceAll(ir, " alwaysinline", " noinline");
+    ir = outlined;
+  }
   if (int code = nvvm.add(program, ir.data(), ir.size(), "metric"))
     return fail("read the metric", code);
   if (ir.contains("@__nv_")) {
@@ -233,6 +252,8 @@ Expected<std::string> LibNvvm::compile(StringRef ir, int sm, DeviceCode kind) co
   SmallVector<const char *, 2> options = {arch.c_str()};
   if (kind == DeviceCode::LtoIr)
     options.push_back("-gen-lto");
+  if (kind == DeviceCode::Prototypes)
+    options.push_back("-opt=0");
   // Each refuses what the other lets through.
   if (int code = nvvm.verify(program, options.size(), options.data()))
     return fail("verify the metric", code);
@@ -245,7 +266,7 @@ Expected<std::string> LibNvvm::compile(StringRef ir, int sm, DeviceCode kind) co
   result.resize(size);
   if (int code = nvvm.result(program, result.data()))
     return fail("give its result", code);
-  if (kind == DeviceCode::Ptx && !result.empty() && result.back() == '\0')
+  if (kind != DeviceCode::LtoIr && !result.empty() && result.back() == '\0')
     result.pop_back();
   return result;
 }

@@ -68,9 +68,9 @@ static bool isSlots(const Argument &argument) {
 }
 
 std::string Printer::signature(const Function &function, bool named) {
-  std::string text =
-      type(function.getReturnType()) + " @" +
-      (function.isDeclaration() ? externalName(function).str() : symbol(&function).substr(1)) + "(";
+  std::string name =
+      function.isDeclaration() ? "@" + externalName(function).str() : symbol(&function);
+  std::string text = type(function.getReturnType()) + " " + name + "(";
   for (const Argument &argument : function.args()) {
     text += argument.getArgNo() ? ", " : "";
     text += isSlots(argument) ? "i64*" : type(argument.getType());

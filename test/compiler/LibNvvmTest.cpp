@@ -1,0 +1,169 @@
+//===- LibNvvmTest.cpp - Finding libNVVM; reading prototypes back ---------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HookJit.h"
+
+#include "annudf/Target/LibNvvm.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <optional>
+
+using namespace annudf;
+
+namespace {
+
+/// Sets a variable of the environment for the duration of a test.
+class Variable {
+public:
+  Variable(const char *name, const char *value) : name(name) {
+    if (const char *old = std::getenv(name))
+      before = old;
+    setenv(name, value, 1);
+  }
+  ~Variable() { before ? setenv(name, before->c_str(), 1) : unsetenv(name); }
+
+private:
+  const char *name;
+  std::optional<std::string> before;
+};
+
+std::string compileFor(const std::string &arch) {
+  CompileOptions options;
+  options.archs = {arch};
+  try {
+    compileMetricFile(ANNUDF_EXAMPLES "/l2.mlir", options);
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(LibNvvm, UnknownArchitectureIsNamedBesideTheKnown) {
+  for (const char *arch : {"sm_70", "sm_9", "sm_090", "90", "sm_90a", "compute_90", ""})
+    EXPECT_EQ(compileFor(arch), "unknown architecture '" + std::string(arch) +
+                                    "'; supported are sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, "
+                                    "sm_103, sm_120, sm_121");
+}
+
+TEST(LibNvvm, WhereItWasLookedForIsSaid) {
+  Variable named("ANNUDF_LIBNVVM", "/nowhere/libnvvm.so.4");
+  EXPECT_EQ(compileFor("sm_90"),
+            "libNVVM of CUDA 13 not found; looked at /nowhere/libnvvm.so.4 (install the CUDA "
+            "toolkit or the PyPI package nvidia-nvvm, or name the library with ANNUDF_LIBNVVM)");
+  std::string searched;
+  EXPECT_EQ(describeLibNvvm(&searched), "");
+  EXPECT_NE(searched.find("/nowhere/libnvvm.so.4"), std::string::npos);
+}
+
+TEST(LibNvvm, AnotherLibraryIsNotTakenForIt) {
+  // Any shared library will do; the C library is always there.
+  Variable named("ANNUDF_LIBNVVM", "libm.so.6");
+  EXPECT_NE(compileFor("sm_90").find("libm.so.6 (has no nvvmVersion)"), std::string::npos);
+}
+
+TEST(LibNvvm, WithoutItAllButLtoIrIsMade) {
+  Variable named("ANNUDF_LIBNVVM", "/nowhere/libnvvm.so.4");
+  std::vector<std::string> warnings;
+  Artifact artifact = compileMetricFile(ANNUDF_EXAMPLES "/l2.mlir", {}, &warnings);
+  EXPECT_EQ(artifact.find(PayloadKind::LtoIr), nullptr);
+  EXPECT_NE(artifact.find(PayloadKind::HostBitcode), nullptr);
+  EXPECT_NE(artifact.find(PayloadKind::MlirBytecode), nullptr);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].find("no LTO-IR, so the artifact runs on CPUs only: libNVVM"), 0u);
+}
+
+TEST(LibNvvm, RefusesWhatIsNotIr) {
+  if (!test::haveLibNvvm())
+    GTEST_SKIP() << "no libNVVM";
+  auto nvvm = llvm::cantFail(LibNvvm::load());
+  EXPECT_GE(std::stoi(nvvm->release()), 13);
+  auto code = nvvm->compile("this is not IR", 90, DeviceCode::LtoIr);
+  ASSERT_FALSE(bool(code));
+  std::string why = llvm::toString(code.takeError());
+  EXPECT_EQ(why.find("libNVVM refused to"), 0u) << why;
+  EXPECT_EQ(why.find('\n'), std::string::npos) << why;
+}
+
+//===----------------------------------------------------------------------===//
+// Prototypes
+//===----------------------------------------------------------------------===//
+
+constexpr const char *kPtx = R"(//
+.version 9.0
+.extern .func  (.param .b32 func_retval0) annudf1_element
+()
+;
+.visible .func  (.param .b32 func_retval0) annudf1_init_32(
+	.param .b32 annudf1_init_32_param_0,
+	.param .b32 annudf1_init_32_param_1,
+	.param .b32 annudf1_init_32_param_2,
+	.param .b64 annudf1_init_32_param_3
+)
+{ ret; }
+.visible .func  (.param .b32 func_retval0) annudf1_update_32(
+	.param .b32 p0, .param .b32 p1, .param .b32 p2, .param .b32 p3, .param .b32 p4,
+	.param .b32 p5, .param .b64 p6, .param .b32 p7, .param .b32 p8, .param .b64 p9
+)
+{ ret; }
+.visible .func  (.param .b32 func_retval0) annudf1_finalize_32(
+	.param .b32 p0, .param .b32 p1, .param .b64 p2, .param .b32 p3, .param .b32 p4, .param .b64 p5
+)
+{ ret; }
+.visible .func  (.param .b32 func_retval0) annudf1_order()
+{ ret; }
+.visible .func  (.param .b32 func_retval0) annudf1_dims()
+{ ret; }
+)";
+
+std::string check(const std::string &ptx, int width = 32) {
+  return llvm::toString(checkPrototypes(ptx, width));
+}
+
+std::string replaced(std::string text, const std::string &from, const std::string &to) {
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Prototypes, ThoseOfTheHeaderPass) { EXPECT_EQ(check(kPtx), ""); }
+
+TEST(Prototypes, AnotherWidthOfAParameterIsShownBesideTheHeaders) {
+  EXPECT_EQ(check(replaced(kPtx, ".param .b32 annudf1_init_32_param_1",
+                           ".param .b64 annudf1_init_32_param_1")),
+            "the compiled metric has annudf1_init_32 as .b32(.b32, .b64, .b32, .b64), annudf_abi.h "
+            "declares .b32(.b32, .b32, .b32, .b64)");
+}
+
+TEST(Prototypes, AMissingParameterToo) {
+  EXPECT_EQ(check(replaced(kPtx, ", .param .b64 p5", "")),
+            "the compiled metric has annudf1_finalize_32 as .b32(.b32, .b32, .b64, .b32, .b32), "
+            "annudf_abi.h declares .b32(.b32, .b32, .b64, .b32, .b32, .b64)");
+}
+
+TEST(Prototypes, AMissingHook) {
+  EXPECT_EQ(check(replaced(kPtx, "annudf1_dims", "annudf1_dimz")),
+            "the compiled metric does not define annudf1_dims, annudf_abi.h declares .b32()");
+}
+
+TEST(Prototypes, TheOtherWidthOfTheAccumulator) {
+  EXPECT_EQ(check(kPtx, 64), "the compiled metric does not define annudf1_init_64, annudf_abi.h "
+                             "declares .b64(.b32, .b32, .b32, .b64)");
+}
+
+TEST(Prototypes, AStrangersFunctionIsNotCalled) {
+  EXPECT_EQ(check(std::string(kPtx) + ".extern .func (.param .b32 r) rand()\n;\n"),
+            "the compiled metric calls 'rand', which the ABI does not have; annudf1_element is the "
+            "only external function");
+  EXPECT_EQ(
+      check(replaced(kPtx, ".visible .func  (.param .b32 func_retval0) annudf1_order()\n{ ret; }",
+                     ".extern .func (.param .b32 r) annudf1_order();")),
+      "the compiled metric only declares annudf1_order, annudf_abi.h has it the other way round");
+}
+
+} // namespace
