@@ -189,7 +189,7 @@ private:
         // Coordinates fill a word from the bottom, so the first that is missing ends it.
         Value index = arith::ConstantIntOp::create(builder, i32, i);
         Value exists =
-            arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, index, argument(4));
+            arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, argument(4), index);
         Block *next = function.addBlock();
         cf::CondBranchOp::create(builder, exists, next, ValueRange{}, exit, ValueRange(acc));
         builder.setInsertionPointToStart(next);

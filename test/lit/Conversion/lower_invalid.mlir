@@ -1,0 +1,79 @@
+// What only a module can hold that skipped annudf-verify-abi is refused by name.
+// RUN: annudf-opt %s --annudf-lower-to-nvvm --split-input-file --verify-diagnostics
+
+// expected-error @below {{annudf-lower-to-nvvm: the module holds no annudf.metric}}
+module {
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    // expected-error @below {{failed to legalize operation 'math.erfc' that was explicitly marked illegal}}
+    %0 = math.erfc %x : f32
+    annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    // expected-error @below {{'arith.truncf' op annudf-lower-to-nvvm: type bf16 has no lowering; use f32}}
+    %0 = arith.truncf %x : f32 to bf16
+    %1 = arith.extf %0 : bf16 to f32
+    annudf.yield %1 : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{annudf-lower-to-nvvm: element f32 cannot reach a body that takes coordinates as 'i32'}}
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0 : i32
+    annudf.yield %0 : i32
+  }
+  annudf.update (%acc: i32, %x: i32, %y: i32) {
+    annudf.yield %x : i32
+  }
+}
+
+// -----
+
+// expected-error @below {{annudf-lower-to-nvvm: function 'rand' has no body; a metric may only call private helpers of its own module}}
+func.func private @rand() -> f32
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %0 = func.call @rand() : () -> f32
+    annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x row x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %d = annudf.index dim
+    // expected-error @below {{annudf-lower-to-nvvm: extent row is only lowered as the first of a capture}}
+    %0 = annudf.load %w[%d, %d] : !annudf.capture<dim x row x f32>
+    annudf.yield %0 : f32
+  }
+}
