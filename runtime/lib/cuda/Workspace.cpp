@@ -85,12 +85,13 @@ Workspace::~Workspace() {
   (void)driver.cuCtxPopCurrent(&popped);
 }
 
-void Workspace::grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind) {
+bool Workspace::grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind) {
   if (buffer && buffer->size() >= bytes)
-    return;
+    return false;
   ANNUDF_CUDA(cuEventSynchronize, done_); // The search before may still use it.
   buffer.reset();                         // First, so that both need not fit.
   buffer = std::make_unique<Buffer>(context_, bytes + bytes / 8, kind);
+  return true;
 }
 
 annudf_workspace Workspace::prepare(const BatchShape &shape) {
@@ -98,9 +99,7 @@ annudf_workspace Workspace::prepare(const BatchShape &shape) {
   uint64_t bytes = 0;
   annudf_workspace work = arrange(shape, arena_->device(), bytes);
   if (shape.tiles) {
-    const Buffer *before = counts_.get();
-    grow(counts_, shape.lists * 4, Buffer::Kind::Device);
-    if (counts_.get() != before) { // Later, kernels leave it zero behind them.
+    if (grow(counts_, shape.lists * 4, Buffer::Kind::Device)) { // Later, kernels leave it zero.
       ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size());
       ANNUDF_CUDA(cuStreamSynchronize, nullptr); // Other streams do not wait for the default one.
     }

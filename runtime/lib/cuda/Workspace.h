@@ -51,7 +51,8 @@ public:
 private:
   friend class WorkspacePool;
   bool idle() const { return Driver::get().cuEventQuery(done_) == CUDA_SUCCESS; }
-  void grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind);
+  /// Replaces a buffer that is too small, contents lost. \returns whether it did.
+  bool grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind);
 
   std::shared_ptr<const Context> context_;
   CUstream stream_ = nullptr, last_ = nullptr;
