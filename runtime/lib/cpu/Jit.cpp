@@ -36,13 +36,17 @@ template <class T> T expectHost(Expected<T> value, const char *what) {
               std::string("LLVM cannot ") + what + ": " + toString(value.takeError()));
 }
 
-orc::JITTargetMachineBuilder hostBuilder() {
+orc::JITTargetMachineBuilder hostBuilder(const std::string &cpu = "") {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
   });
   auto builder = expectHost(orc::JITTargetMachineBuilder::detectHost(), "detect this host");
+  if (!cpu.empty()) {
+    builder.setCPU(cpu);
+    builder.setFeatures("");
+  }
   builder.setCodeGenOptLevel(CodeGenOptLevel::Aggressive);
   builder.setRelocationModel(Reloc::PIC_);
   // Operations fuse where the metric says so (llvm.fma, or the contract flag), nowhere else.
@@ -76,9 +80,10 @@ public:
 
 namespace annudf::runtime::cpu {
 
-std::shared_ptr<const ScanKernel> compileScan(const Metric &metric, annudf_element element) {
+std::shared_ptr<const ScanKernel> compileScan(const Metric &metric, annudf_element element,
+                                              const std::string &cpu) {
   const auto started = std::chrono::steady_clock::now();
-  auto builder = hostBuilder();
+  auto builder = hostBuilder(cpu);
   auto target = expectHost(builder.createTargetMachine(), "make code for this host");
   const char prefix = target->createDataLayout().getGlobalPrefix();
   auto vectorMath = openVectorMath(target->getTargetTriple(), prefix);

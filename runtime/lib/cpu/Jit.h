@@ -33,10 +33,13 @@ public:
   double linkMs = 0; ///< Time from bitcode to callable code.
 };
 
+/// \param cpu  LLVM's name of an older processor to make code for, "" for this one;
+/// so that tests reach what other hosts run.
 /// \throws Error(Input) naming `metric.origin`: no host bitcode, bitcode of another
 /// processor, a hook that is missing or has another prototype, a call to a function
 /// that a hook may not call. Error(Environment) if LLVM cannot serve this host.
-std::shared_ptr<const ScanKernel> compileScan(const Metric &metric, annudf_element element);
+std::shared_ptr<const ScanKernel> compileScan(const Metric &metric, annudf_element element,
+                                              const std::string &cpu = "");
 
 /// The same scan as assembly text, for tests and for looking at what was vectorised.
 std::string scanAssembly(const Metric &metric, annudf_element element);

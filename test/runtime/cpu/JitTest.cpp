@@ -8,6 +8,7 @@
 
 #include "TestMetrics.h"
 
+#include "../../../runtime/kernels/cpu/scan.h"
 #include "Jit.h"
 #include "KernelCache.h"
 #include "gtest/gtest.h"
@@ -165,6 +166,82 @@ TEST(CpuJit, RowsAreLanes) {
     }
   }
 }
+
+#if defined(__x86_64__)
+/// Distances of one list as a scan reports them when nothing is worse than the limit.
+struct Collected {
+  std::vector<std::vector<float>> distances; ///< By query and row.
+  static float push(void *sink, int32_t i, const int64_t *ids, const float *distances,
+                    uint32_t mask) {
+    auto &all = static_cast<Collected *>(sink)->distances[i];
+    for (int r = 0; r < kGroupRows; ++r)
+      if (mask >> r & 1)
+        all.at(ids[r]) = distances[r];
+    return std::numeric_limits<float>::infinity();
+  }
+};
+
+/// Older vector units hold fewer rows in registers: other loops, the same distances.
+TEST(CpuJit, OlderProcessorsScanTheSame) {
+  constexpr int kRows = 75, kQueries = 6;
+  for (const char *cpu : {"x86-64", "x86-64-v3", "x86-64-v4"}) {
+    if (std::string(cpu) == "x86-64-v3" && !__builtin_cpu_supports("x86-64-v3"))
+      continue;
+    if (std::string(cpu) == "x86-64-v4" && !__builtin_cpu_supports("x86-64-v4"))
+      continue;
+    for (const char *name : {"weighted_l2", "l2_f64", "asymmetric"}) {
+      const TestMetric &test = testMetric(name);
+      const Metric metric = compiled(test);
+      for (annudf_element element : test.elements) {
+        const auto kernel = cpu::compileScan(metric, element, cpu);
+        for (int32_t dims : {5, 64}) {
+          const auto base = reference::randomVectors(element, kRows, dims, 21);
+          const auto queries = reference::randomVectors(element, kQueries, dims, 22);
+          IndexParams params;
+          params.nLists = 1;
+          const Index index = Index::build(params, view(base));
+          const auto captures = bind(metric, dims);
+          Collected collected;
+          collected.distances.assign(kQueries, std::vector<float>(kRows, -1));
+          std::vector<uint32_t> words(size_t(kQueries) * index.words());
+          std::vector<const uint32_t *> x;
+          std::vector<int32_t> numbers;
+          const size_t rowBytes = queries.encoded.size() / kQueries;
+          for (int q = 0; q < kQueries; ++q) {
+            std::memcpy(&words[q * index.words()], &queries.encoded[q * rowBytes], rowBytes);
+            x.push_back(&words[q * index.words()]);
+            numbers.push_back(q);
+          }
+          uint64_t slots[ANNUDF_MAX_CAPTURES] = {};
+          if (captures.size() == 1)
+            slots[0] = reinterpret_cast<uint64_t>(captures.bytes(0).data());
+          std::vector<float> limits(kQueries, std::numeric_limits<float>::infinity());
+          annudf_cpu_scan scan{};
+          scan.rows = index.list(0).words.data();
+          scan.ids = index.list(0).ids.data();
+          scan.size = kRows;
+          scan.words = index.words();
+          scan.dims = dims;
+          scan.queries = kQueries;
+          scan.x = x.data();
+          scan.query = numbers.data();
+          scan.slots = slots;
+          scan.limit = limits.data();
+          scan.push = Collected::push;
+          scan.sink = &collected;
+          kernel->entry(&scan);
+          for (int q = 0; q < kQueries; ++q)
+            for (int r = 0; r < kRows; ++r) {
+              const double expected = test.distance(queries.row(q), base.row(r), dims);
+              ASSERT_NEAR(collected.distances[q][r], expected, 1e-5 * expected)
+                  << cpu << " " << name << " " << toString(element) << " dims " << dims;
+            }
+        }
+      }
+    }
+  }
+}
+#endif
 
 TEST(CpuJit, DescribesTheHost) {
   EXPECT_NE(makeCpuBackend(1)->describe().find("CPU, 1 thread, "), std::string::npos);
