@@ -10,16 +10,15 @@
 
 #include "Manifest.h"
 
+#include "annudf/Dialect/IR/Source.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 #include "annudf/Target/Translate.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/TargetParser/Host.h"
 
 #include <atomic>
@@ -121,10 +120,7 @@ private:
   }
 
   std::optional<Fault> parse(const std::string &source) {
-    llvm::SourceMgr sources;
-    sources.AddNewSourceBuffer(
-        llvm::MemoryBuffer::getMemBuffer(source, origin, /*RequiresNullTerminator=*/true), {});
-    module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+    module = ir::parseModule(source, origin, &context);
     if (!module)
       return fault();
     if (std::optional<Fault> fault = selectMetric())
