@@ -21,6 +21,8 @@
 #define ANNUDF_TILE_QUERIES 8
 /// Threads of a scan block: 4 warps, each on its own group of 32 rows.
 #define ANNUDF_SCAN_THREADS 128
+/// Chunks that a scan may load past the end of the lists.
+#define ANNUDF_MOST_AHEAD 4
 /// Order-preserving key of "no row here": padding, NaN. Sorts after every distance.
 #define ANNUDF_KEY_NONE 0xFFFFFFFFu
 
@@ -28,7 +30,7 @@
 /// of group g is uint4 number (g * chunks + c) * 32 + r, so that a warp, one lane a
 /// row, reads 512 consecutive bytes.
 struct annudf_device_index {
-  uint64_t rows;      ///< const uint4 *, G * chunks * 32.
+  uint64_t rows;      ///< const uint4 *, (G * chunks + ANNUDF_MOST_AHEAD) * 32.
   uint64_t ids;       ///< const int64_t *, G * 32; -1 in padding.
   uint64_t listGroup; ///< const uint32_t *, L + 1: first group of each list.
   uint64_t listSize;  ///< const uint32_t *, L: rows.

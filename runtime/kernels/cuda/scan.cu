@@ -139,46 +139,59 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
     // The loops below hold each hook as few times as they can: every copy is inlined
     // and optimised at link time, which the first search with a metric waits for.
 
-    // Chunks are loaded `kAhead` before their use and wait in registers. Without the
-    // ring the assembler sinks each load to its use and leaves one in flight.
-    uint4 ring[kAhead];
+    // The next kAhead chunks are loaded while the current ones are used: two sets of
+    // registers, as moving a register that a load still fills would wait for the load.
+    // The last set may reach past the group; the lists end with that many chunks more.
+    uint4 current[kAhead], next[kAhead];
+    const uint4 *ahead = rows;
 #pragma unroll
     for (int a = 0; a < kAhead; ++a)
-      ring[a] = a < fullChunks ? loadChunk(rows + a * 32) : make_uint4(0, 0, 0, 0);
+      next[a] = loadChunk(ahead + a * 32);
 #pragma unroll 1
-    for (int c = 0; c < fullChunks; ++c) {
-      uint4 y = ring[0];
+    for (int c = 0; c < fullChunks;) {
 #pragma unroll
-      for (int a = 1; a < kAhead; ++a)
-        ring[a - 1] = ring[a];
-      if (c + kAhead < fullChunks)
-        ring[kAhead - 1] = loadChunk(rows + (c + kAhead) * 32);
-      // Four coordinates a step, whatever the element: 4, 2 or 1 words.
+      for (int a = 0; a < kAhead; ++a)
+        current[a] = next[a];
+      ahead += kAhead * 32;
+      if (c + kAhead < fullChunks) {
+#pragma unroll
+        for (int a = 0; a < kAhead; ++a)
+          next[a] = loadChunk(ahead + a * 32);
+      }
+      const int end = min(c + kAhead, fullChunks);
 #pragma unroll 1
-      for (int step = 0; step < perWord; ++step) {
-        const uint32_t part[4] = {y.x, y.y, y.z, y.w};
-        // The second half of a tile that is at most half full is left out.
+      for (; c < end; ++c) {
+        uint4 y = current[0];
 #pragma unroll
-        for (int half = 0; half < N; half += kHalf) {
-          if (half > 0 && count <= kHalf)
-            break;
+        for (int a = 1; a < kAhead; ++a)
+          current[a - 1] = current[a];
+        // Four coordinates a step, whatever the element: 4, 2 or 1 words.
+#pragma unroll 1
+        for (int step = 0; step < perWord; ++step) {
+          const uint32_t part[4] = {y.x, y.y, y.z, y.w};
+          // The second half of a tile that is at most half full is left out.
 #pragma unroll
-          for (int w = 0; w < 4; ++w) {
-            if (w * perWord >= 4)
+          for (int half = 0; half < N; half += kHalf) {
+            if (half > 0 && count <= kHalf)
               break;
-            // Queries inside: what a metric loads for a dimension is loaded once for all.
 #pragma unroll
-            for (int j = half; j < half + kHalf; ++j) {
-              const uint32_t x = stagedWord(c * N + j, step * (4 / perWord) + w);
-              acc[j] = HOOK(update)(acc[j], x, part[w], (c * 4 + w) * perWord + step * 4, perWord,
-                                    dims, row, query[j], listId, slots);
+            for (int w = 0; w < 4; ++w) {
+              if (w * perWord >= 4)
+                break;
+              // Queries inside: what a metric loads for a dimension is loaded once for all.
+#pragma unroll
+              for (int j = half; j < half + kHalf; ++j) {
+                const uint32_t x = stagedWord(c * N + j, step * (4 / perWord) + w);
+                acc[j] = HOOK(update)(acc[j], x, part[w], (c * 4 + w) * perWord + step * 4, perWord,
+                                      dims, row, query[j], listId, slots);
+              }
             }
           }
+          if (perWord == 2)
+            y.x = y.z, y.y = y.w;
+          else if (perWord == 4)
+            y.x = y.y, y.y = y.z, y.z = y.w;
         }
-        if (perWord == 2)
-          y.x = y.z, y.y = y.w;
-        else if (perWord == 4)
-          y.x = y.y, y.y = y.z, y.z = y.w;
       }
     }
 
@@ -231,7 +244,8 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
 extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
     annudf_scan_pair(const __grid_constant__ annudf_scan_args args) {
   const uint32_t pair[1] = {blockIdx.x};
-  scanList<1, 4>(args, reinterpret_cast<const uint32_t *>(args.work.probes)[blockIdx.x], pair, 1);
+  scanList<1, ANNUDF_MOST_AHEAD>(
+      args, reinterpret_cast<const uint32_t *>(args.work.probes)[blockIdx.x], pair, 1);
 }
 
 /// Block (tile, segment): up to ANNUDF_TILE_QUERIES queries against one list. Tiles
@@ -246,6 +260,6 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
 #pragma unroll
   for (int j = 0; j < ANNUDF_TILE_QUERIES; ++j)
     pair[j] = reinterpret_cast<const uint32_t *>(args.work.pairs)[tile.x + min(j, (int)tile.y - 1)];
-  scanList<ANNUDF_TILE_QUERIES, 1>(
+  scanList<ANNUDF_TILE_QUERIES, 2>(
       args, reinterpret_cast<const uint32_t *>(args.work.probes)[pair[0]], pair, (int)tile.y);
 }

@@ -58,7 +58,9 @@ DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> cont
 
   const uint64_t groupBytes = words * kGroupRows * sizeof(uint32_t),
                  groupIds = kGroupRows * sizeof(int64_t);
-  rows_ = std::make_unique<Buffer>(context, total * groupBytes);
+  const uint64_t rowBytes = total * groupBytes, pastEnd = ANNUDF_MOST_AHEAD * kGroupRows * 16;
+  rows_ = std::make_unique<Buffer>(context, rowBytes + pastEnd);
+  ANNUDF_CUDA(cuMemsetD8, rows_->device() + rowBytes, 0, pastEnd);
   ids_ = std::make_unique<Buffer>(context, total * groupIds);
   for (uint32_t i = 0; i < lists; ++i) {
     const List &list = index.list(i);

@@ -127,7 +127,7 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
     launch(kernels.tileOffsets, {}, 1024, 0, stream, args.index, args.work);
     launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, stream, args.work, pairs);
     const uint64_t tiles = mostTiles(shape);
-    launch(scan.tile, {tiles, segments(tiles, mostGroups, context.processors(), 16)},
+    launch(scan.tile, {tiles, segments(tiles, mostGroups, context.processors(), 32)},
            ANNUDF_SCAN_THREADS, tileBytes(), stream, args);
   } else {
     const uint64_t pairs = count * nProbes;
