@@ -85,15 +85,19 @@ static LogicalResult verifyTypes(Operation *op) {
 }
 
 /// Functions of `math` on f16 would be computed in f32 on one backend and refused by
-/// another, so the author says where the rounding happens.
+/// another, so the author says where the rounding happens. Counting the bits of one
+/// bit is a slip.
 static LogicalResult verifyMathWidth(Operation *op) {
   if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
       isa<math::AbsFOp, math::CopySignOp, math::FmaOp>(op))
     return success();
-  for (Type type : op->getOperandTypes())
+  for (Type type : op->getOperandTypes()) {
     if (type.isF16())
       return op->emitOpError() << "[B3] is not defined for f16 in 1.0; widen with arith.extf, "
                                   "and narrow the result with arith.truncf";
+    if (type.isInteger(1))
+      return op->emitOpError() << "[B13] is not defined for i1; widen with arith.extui";
+  }
   return success();
 }
 

@@ -773,3 +773,63 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %acc : f32
   }
 }
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %c = arith.cmpf olt, %x, %y : f32
+    // expected-error @below {{'math.absi' op [B13] is not defined for i1; widen with arith.extui}}
+    %v = math.absi %c : i1
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %c = arith.cmpf olt, %x, %y : f32
+    // expected-error @below {{'math.ctlz' op [B13] is not defined for i1; widen with arith.extui}}
+    %v = math.ctlz %c : i1
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %c = arith.cmpf olt, %x, %y : f32
+    // expected-error @below {{'math.cttz' op [B13] is not defined for i1; widen with arith.extui}}
+    %v = math.cttz %c : i1
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %c = arith.cmpf olt, %x, %y : f32
+    // expected-error @below {{'math.ctpop' op [B13] is not defined for i1; widen with arith.extui}}
+    %v = math.ctpop %c : i1
+    annudf.yield %acc : f32
+  }
+}
