@@ -226,7 +226,7 @@ void CpuBackend::search(const Index &index, const Metric &metric, const BoundCap
       scan.limit = limit.data();
       scan.push = take;
       scan.sink = &sink;
-      kernel->entry(&scan);
+      kernel->run(scan);
     });
     constexpr int64_t kFinishTogether = 64;
     parallelFor(threads_, (batch.size + kFinishTogether - 1) / kFinishTogether,

@@ -73,6 +73,7 @@ std::unique_ptr<orc::DynamicLibrarySearchGenerator> openVectorMath(const Triple 
 
 class JitKernel : public annudf::runtime::cpu::ScanKernel {
 public:
+  using ScanKernel::entry;
   std::unique_ptr<orc::LLJIT> jit;
 };
 

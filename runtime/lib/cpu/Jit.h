@@ -21,6 +21,14 @@
 
 struct annudf_cpu_scan;
 
+// UBSan looks for a signature in front of a function called through a pointer; code from
+// the JIT has none.
+#if defined(__clang__)
+#define ANNUDF_CALLS_JIT __attribute__((no_sanitize("function")))
+#else
+#define ANNUDF_CALLS_JIT
+#endif
+
 namespace annudf::runtime::cpu {
 
 /// A compiled scan. The code lives as long as the object.
@@ -28,9 +36,12 @@ class ScanKernel {
 public:
   virtual ~ScanKernel() = default;
   using Entry = void(const annudf_cpu_scan *);
-  /// May run on any number of threads at once.
-  Entry *entry = nullptr;
+  /// Scans one list. May run on any number of threads at once.
+  ANNUDF_CALLS_JIT void run(const annudf_cpu_scan &scan) const { entry(&scan); }
   double linkMs = 0; ///< Time from bitcode to callable code.
+
+protected:
+  Entry *entry = nullptr;
 };
 
 /// \param cpu  LLVM's name of an older processor to make code for, "" for this one;

@@ -229,7 +229,7 @@ TEST(CpuJit, OlderProcessorsScanTheSame) {
           scan.limit = limits.data();
           scan.push = Collected::push;
           scan.sink = &collected;
-          kernel->entry(&scan);
+          kernel->run(scan);
           for (int q = 0; q < kQueries; ++q)
             for (int r = 0; r < kRows; ++r) {
               const double expected = test.distance(queries.row(q), base.row(r), dims);
