@@ -95,6 +95,16 @@ inline const std::vector<TestMetric> &testMetrics() {
       {.name = "l2_f64",
        .accumulator = ANNUDF_ACCUMULATOR_F64,
        .distance = sum([](double x, double y, int) { return (x - y) * (x - y); })},
+      {.name = "agreement",
+       .order = ANNUDF_ORDER_MAX,
+       .accumulator = ANNUDF_ACCUMULATOR_I32,
+       .distance =
+           [](V x, V y, int32_t dims) {
+             double total = -5;
+             for (int32_t d = 0; d < dims; ++d)
+               total += std::fabs(x[d] - y[d]) < 20 ? 1 : 0;
+             return total;
+           }},
       {.name = "asymmetric", .distance = sum([](double x, double y, int d) {
                                return x < y ? 2 * (y - x) : (d % 3 == 0 ? 0.5 : 1.0) * (x - y);
                              })},
