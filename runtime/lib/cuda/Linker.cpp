@@ -149,12 +149,15 @@ public:
   Link(int sm, const std::string &name) : name_(name), sm_(sm) {
     const std::string arch = "-arch=sm_" + std::to_string(sm);
     const char *options[] = {arch.c_str(), "-lto", "-O3"};
-    require(library().create(&handle_, 3, options), "starting");
+    const nvJitLinkResult result = library().create(&handle_, 3, options);
+    try {
+      require(result, "starting");
+    } catch (...) { // No destructor runs for a constructor that throws.
+      close();
+      throw;
+    }
   }
-  ~Link() {
-    if (handle_)
-      (void)library().destroy(&handle_);
-  }
+  ~Link() { close(); }
   Link(const Link &) = delete;
   Link &operator=(const Link &) = delete;
 
@@ -171,6 +174,10 @@ public:
   }
 
 private:
+  void close() {
+    if (handle_)
+      (void)library().destroy(&handle_);
+  }
   void require(nvJitLinkResult result, const char *step) {
     if (result == NVJITLINK_SUCCESS)
       return;
