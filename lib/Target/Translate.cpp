@@ -9,6 +9,7 @@
 #include "annudf/Target/Translate.h"
 
 #include "annudf/Conversion/Passes.h"
+#include "annudf/Dialect/IR/Source.h"
 #include "annudf/Target/NVVMIR.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -21,6 +22,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace annudf;
@@ -111,19 +113,27 @@ void annudf::registerTranslations() {
   static Options options;
   using Translate = FailureOr<std::string> (*)(ModuleOp);
   auto add = [](StringRef name, StringRef description, Translate translate) {
-    TranslateFromMLIRRegistration(
+    // Registered for files rather than operations, so that damaged ones are read with care.
+    TranslateRegistration(
         name, description,
-        [translate](Operation *op, llvm::raw_ostream &os) -> LogicalResult {
-          auto module = dyn_cast<ModuleOp>(op);
+        [translate](const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
+                    MLIRContext *context) -> LogicalResult {
+          DialectRegistry registry;
+          registerCompilerDialects(registry);
+          context->appendDialectRegistry(registry);
+          context->loadAllAvailableDialects();
+          context->printOpOnDiagnostic(false);
+          const llvm::MemoryBuffer *buffer = sources->getMemoryBuffer(sources->getMainFileID());
+          OwningOpRef<ModuleOp> module =
+              ir::parseModule(buffer->getBuffer(), buffer->getBufferIdentifier(), context);
           if (!module)
-            return op->emitError("a translation starts from a module");
-          FailureOr<std::string> result = translate(module);
+            return failure();
+          FailureOr<std::string> result = translate(*module);
           if (failed(result))
             return failure();
           os << *result;
           return success();
-        },
-        registerCompilerDialects);
+        });
   };
   add("annudf-to-nvvmir", "a metric as NVVM IR for every architecture",
       [](ModuleOp module) { return translateToNvvmIr(module, options.metric); });
