@@ -12,6 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "e2e/Devices.h"
+
 #include "annudf/runtime/Index.h"
 #include "annudf/runtime/Search.h"
 
@@ -21,7 +23,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <set>
 
 using namespace annudf;
@@ -36,10 +37,6 @@ std::string folder(const char *variable) {
   return value ? value : "";
 }
 
-std::unique_ptr<rt::Backend> makeBackend(bool cuda) {
-  return cuda ? rt::makeCudaBackend() : rt::makeCpuBackend(0);
-}
-
 const rt::Index &indexOf(const std::string &path, uint32_t lists) {
   static std::map<std::string, rt::Index> cache;
   auto it = cache.find(path);
@@ -52,6 +49,8 @@ const rt::Index &indexOf(const std::string &path, uint32_t lists) {
   return it->second;
 }
 
+test::Device deviceOf(bool cuda) { return cuda ? test::Device::Cuda : test::Device::Cpu; }
+
 struct Case {
   const char *metric, *set, *truth;
   bool exact;
@@ -63,13 +62,12 @@ protected:
     const std::string data = folder("ANNUDF_TEST_DATA");
     if (data.empty() || !std::filesystem::exists(data + "/sift/base.u8bin"))
       GTEST_SKIP() << "SKIPPED, NOT RUN: no vectors in ANNUDF_TEST_DATA=" << data;
-    try {
-      backend = makeBackend(std::get<0>(GetParam()));
-    } catch (const Error &error) {
-      GTEST_SKIP() << "SKIPPED, NOT RUN: " << error.what();
-    }
+    std::string why;
+    backend = test::backendOf(deviceOf(std::get<0>(GetParam())), &why);
+    if (!backend)
+      GTEST_SKIP() << "SKIPPED, NOT RUN: " << why;
   }
-  std::unique_ptr<rt::Backend> backend;
+  rt::Backend *backend = nullptr;
 };
 
 } // namespace
@@ -131,12 +129,10 @@ TEST_P(PartialProbing, KeepsItsRecall) {
   const std::string data = folder("ANNUDF_TEST_DATA") + "/sift/";
   if (!std::filesystem::exists(data + "base.u8bin"))
     GTEST_SKIP() << "SKIPPED, NOT RUN: no vectors in ANNUDF_TEST_DATA";
-  std::unique_ptr<rt::Backend> backend;
-  try {
-    backend = makeBackend(GetParam());
-  } catch (const Error &error) {
-    GTEST_SKIP() << "SKIPPED, NOT RUN: " << error.what();
-  }
+  std::string why;
+  rt::Backend *backend = test::backendOf(deviceOf(GetParam()), &why);
+  if (!backend)
+    GTEST_SKIP() << "SKIPPED, NOT RUN: " << why;
   rt::Matrix base = rt::readMatrix(data + "base.u8bin"),
              queries = rt::readMatrix(data + "query.u8bin");
   base.rows = 200000, queries.rows = 1000;

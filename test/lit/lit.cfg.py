@@ -24,7 +24,7 @@ if os.path.exists("/dev/full"):
 if config.have_cuda:
     config.available_features.add("cuda-toolkit")
 config.environment["PATH"] = os.pathsep.join(paths + [config.environment.get("PATH", "")])
-for name in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "ANNUDF_LIBNVVM", "HOME"):
+for name in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "ANNUDF_LIBNVVM", "VIRTUAL_ENV", "HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 

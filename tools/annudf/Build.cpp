@@ -8,14 +8,13 @@
 
 #include "Commands.h"
 
+#include "annudf/runtime/Parallel.h"
+
 #include <cstdint>
 #include <cstdio>
 
 using namespace annudf;
 using namespace annudf::tool;
-
-/// More lists than any index has rows to fill; catches a slip of the finger.
-static constexpr int kMostLists = 1 << 24;
 
 namespace {
 struct BuildArguments {
@@ -32,15 +31,15 @@ static void report(const runtime::Index &index, const std::string &path, double 
               index.nLists(), ms / 1e3);
 }
 
-/// Runs `work`, whose errors speak of "base", and names the file instead.
-template <typename Work> static auto namingFile(const std::string &path, Work work) {
+/// Runs `work`, whose errors speak of `subject`, and names the file instead.
+template <typename Work>
+static auto namingFile(const std::string &path, const std::string &subject, Work work) {
   try {
     return work();
   } catch (const Error &error) {
-    const std::string text = error.what(), prefix = "base: ";
-    throw Error(error.kind(), text.compare(0, prefix.size(), prefix) == 0
-                                  ? path + ": " + text.substr(prefix.size())
-                                  : text);
+    const std::string text = error.what(), prefix = subject + ": ";
+    throw Error(error.kind(),
+                text.starts_with(prefix) ? path + ": " + text.substr(prefix.size()) : text);
   }
 }
 
@@ -52,7 +51,7 @@ static void runBuild(BuildArguments arguments) {
   auto start = std::chrono::steady_clock::now();
   runtime::Matrix base = loadVectors(arguments.base, arguments.rows, arguments.asF32);
   runtime::Progress progress = progressBar(arguments.quiet);
-  runtime::Index index = namingFile(arguments.base, [&] {
+  runtime::Index index = namingFile(arguments.base, "base", [&] {
     return runtime::Index::build(arguments.params, base.view(), progress);
   });
   index.save(arguments.output, progress);
@@ -66,7 +65,7 @@ static void runExtend(const BuildArguments &arguments) {
   runtime::Index index = runtime::Index::load(arguments.index);
   runtime::Matrix rows = loadVectors(arguments.base, arguments.rows, arguments.asF32);
   runtime::Progress progress = progressBar(arguments.quiet);
-  index.extend(rows.view(), nullptr, progress);
+  namingFile(arguments.base, "rows to add", [&] { index.extend(rows.view(), nullptr, progress); });
   const std::string &output = arguments.output.empty() ? arguments.index : arguments.output;
   index.save(output, progress);
   if (!arguments.quiet)
@@ -90,7 +89,7 @@ void tool::addBuildCommand(CLI::App &app) {
   runtime::IndexParams &params = arguments->params;
   addInput(command, *arguments);
   command->add_option("--lists", params.nLists, "Lists (clusters)")
-      ->check(CLI::Range(1, kMostLists));
+      ->check(CLI::Range(uint32_t{1}, runtime::kMaxLists));
   command->add_option("--metric", arguments->metric, "What k-means clusters by")
       ->check(CLI::IsMember({"l2", "inner_product", "cosine"}));
   command->add_option("--kmeans-iterations", params.kmeansIterations, "Iterations of k-means");
@@ -100,7 +99,7 @@ void tool::addBuildCommand(CLI::App &app) {
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--seed", params.seed, "Seed of k-means");
   command->add_option("--threads", params.threads, "Threads, 0 for all cores")
-      ->check(CLI::Range(0, 4096));
+      ->check(CLI::Range(0, runtime::kMaxThreads));
   command->add_option("-o,--output", arguments->output, "Index to write")->required();
   command->callback([arguments] { runBuild(*arguments); });
 }

@@ -31,8 +31,8 @@ void addDoctorCommand(CLI::App &app);
 
 std::string versionText();
 
-/// From construction on: Ctrl-C asks running work to stop (a second one ends the
-/// process at once).
+/// From construction on: Ctrl-C and SIGTERM ask running work to stop, so that
+/// temporary files are removed (a second one ends the process at once).
 class InterruptGuard {
 public:
   InterruptGuard();

@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <unistd.h>
 
 using namespace annudf;
@@ -33,21 +34,30 @@ std::string tool::versionText() {
 }
 
 static std::atomic<bool> interrupted{false};
-static struct sigaction previousAction;
+static constexpr int kSignals[] = {SIGINT, SIGTERM};
+static struct sigaction previousActions[std::size(kSignals)];
 
-static void onInterrupt(int) {
+static void restoreSignals() {
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    sigaction(kSignals[i], &previousActions[i], nullptr);
+}
+
+static void onSignal(int signal) {
   // The second Ctrl-C is for users who will not wait.
-  if (interrupted.exchange(true))
-    sigaction(SIGINT, &previousAction, nullptr), raise(SIGINT);
+  if (interrupted.exchange(true)) {
+    restoreSignals();
+    raise(signal);
+  }
 }
 
 InterruptGuard::InterruptGuard() {
   struct sigaction action;
   std::memset(&action, 0, sizeof action);
-  action.sa_handler = onInterrupt;
-  sigaction(SIGINT, &action, &previousAction);
+  action.sa_handler = onSignal;
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    sigaction(kSignals[i], &action, &previousActions[i]);
 }
-InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &previousAction, nullptr); }
+InterruptGuard::~InterruptGuard() { restoreSignals(); }
 bool InterruptGuard::requested() { return interrupted; }
 void InterruptGuard::check() {
   if (requested())

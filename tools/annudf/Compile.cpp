@@ -37,12 +37,14 @@ static void runCompile(const CompileArguments &arguments) {
   options.hostBitcode = !arguments.noHost;
   options.metricName = arguments.metric;
   options.inlineCaptures = arguments.inlineCaptures;
+  tool::InterruptGuard guard;
   CompileTimings timings;
   std::vector<std::string> warnings;
   Artifact artifact = compileMetricFile(arguments.input, options, &warnings, &timings);
   for (const std::string &warning : warnings)
     std::fprintf(stderr, "annudf: warning: %s\n", warning.c_str());
   std::string output = arguments.output.empty() ? defaultOutput(arguments.input) : arguments.output;
+  tool::InterruptGuard::check();
   writeArtifact(artifact, output);
   if (!arguments.quiet)
     std::printf("%s: metric %s, %zu payloads, %.1f ms (libNVVM %.1f ms, host %.1f ms)\n",

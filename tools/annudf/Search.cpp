@@ -8,9 +8,12 @@
 
 #include "Commands.h"
 
+#include "annudf/runtime/Parallel.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 using namespace annudf;
@@ -51,23 +54,33 @@ readCaptures(const std::vector<std::string> &pairs) {
   return values;
 }
 
-/// Mean share of the true k nearest among the k found, by id.
-static double recall(const std::string &path, const Results &results) {
-  int64_t rows = 0;
+/// The true neighbours, read and checked before the search spends time.
+struct Truth {
+  std::vector<int32_t> ids;
   int32_t columns = 0;
-  std::vector<int32_t> truth = runtime::readIds(path, rows, columns);
-  if (rows < results.rows || columns < results.k)
+};
+
+static Truth readTruth(const std::string &path, int64_t queries, int k) {
+  int64_t rows = 0;
+  Truth truth;
+  truth.ids = runtime::readIds(path, rows, truth.columns);
+  if (rows < queries || truth.columns < k)
     throw Error(ErrorKind::Input, path + ": has " + std::to_string(rows) + " x " +
-                                      std::to_string(columns) + " ids, recall@" +
-                                      std::to_string(results.k) + " of " +
-                                      std::to_string(results.rows) + " queries needs more");
+                                      std::to_string(truth.columns) + " ids, recall@" +
+                                      std::to_string(k) + " of " + std::to_string(queries) +
+                                      " queries needs more");
+  return truth;
+}
+
+/// Mean share of the true k nearest among the k found, by id.
+static double recall(const Truth &truth, const Results &results) {
   int64_t hits = 0;
   for (int64_t row = 0; row < results.rows; ++row) {
-    const int32_t *expected = truth.data() + row * columns;
+    const int32_t *expected = truth.ids.data() + row * truth.columns;
     const std::set<int64_t> wanted(expected, expected + results.k);
     const int64_t *found = results.ids.data() + row * results.k;
-    hits +=
-        std::count_if(found, found + results.k, [&](int64_t id) { return wanted.count(id) != 0; });
+    hits += std::count_if(found, found + results.k,
+                          [&](int64_t id) { return id >= 0 && wanted.count(id) != 0; });
   }
   return static_cast<double>(hits) / static_cast<double>(results.rows * results.k);
 }
@@ -98,6 +111,12 @@ static void runSearch(const SearchArguments &arguments) {
   runtime::BoundCaptures captures =
       runtime::BoundCaptures::bind(metric.artifact.manifest, index.dims(),
                                    readCaptures(arguments.captures), arguments.allowNonFinite);
+  Truth truth;
+  if (!arguments.truth.empty())
+    truth = readTruth(arguments.truth, queries.rows, arguments.k);
+  std::optional<runtime::ResultWriter> writer;
+  if (!arguments.output.empty())
+    writer.emplace(arguments.output);
   const double loadMs = msSince(start) - compileMs;
 
   Results results{queries.rows, arguments.k, {}, {}};
@@ -123,15 +142,12 @@ static void runSearch(const SearchArguments &arguments) {
     searchMs.push_back(ms);
   }
   InterruptGuard::check();
-  if (!arguments.output.empty()) {
-    runtime::writeIds(arguments.output + ".ibin", results.ids.data(), results.rows, results.k);
-    runtime::writeDistances(arguments.output + ".fbin", results.distances.data(), results.rows,
-                            results.k);
-  }
+  if (writer)
+    writer->write(results.ids.data(), results.distances.data(), results.rows, results.k);
   if (!arguments.quiet)
     show(results, arguments.show, 10);
   if (!arguments.truth.empty())
-    std::printf("recall@%d %.4f\n", arguments.k, recall(arguments.truth, results));
+    std::printf("recall@%d %.4f\n", arguments.k, recall(truth, results));
   if (!arguments.stats)
     return;
   std::sort(searchMs.begin(), searchMs.end());
@@ -160,7 +176,7 @@ void tool::addSearchCommand(CLI::App &app) {
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--gpu", arguments->gpu, "Number of the GPU");
   command->add_option("--threads", arguments->threads, "CPU threads, 0 for all cores")
-      ->check(CLI::Range(0, 4096));
+      ->check(CLI::Range(0, runtime::kMaxThreads));
   command->add_option("--rows", arguments->rows, "Only the first N queries")
       ->check(CLI::Range(int64_t{1}, INT64_MAX));
   command->add_flag("--as-f32", arguments->asF32, "Convert the queries to float32");

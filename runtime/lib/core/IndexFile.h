@@ -15,7 +15,6 @@ namespace annudf::runtime {
 
 /// More dims or lists than anyone searches; the limits keep every size well inside int64.
 inline constexpr int32_t kMaxDims = 1 << 20;
-inline constexpr uint32_t kMaxLists = 1u << 24;
 
 /// Never the same twice in a process.
 uint64_t nextGeneration();

@@ -69,15 +69,10 @@ BigAnn readBigAnn(const std::string &path, int size) {
   return result;
 }
 
-void writeBigAnn(const std::string &path, const void *data, int64_t rows, int32_t columns) {
-  if (rows < 0 || rows > std::numeric_limits<uint32_t>::max() || columns < 0)
-    refuse(path, "cannot write " + std::to_string(rows) + " x " + std::to_string(columns) +
-                     " values: rows and columns are stored as uint32");
+void writeBigAnn(AtomicFileWriter &file, const void *data, int64_t rows, int32_t columns) {
   const uint32_t header[2] = {static_cast<uint32_t>(rows), static_cast<uint32_t>(columns)};
-  AtomicFileWriter file(path);
   file.write(header, sizeof header);
   file.write(data, static_cast<size_t>(rows) * static_cast<size_t>(columns) * 4);
-  file.commit();
 }
 
 template <typename T> NumericArray scalar(const char *dtype, T value, const std::string &text) {
@@ -173,19 +168,24 @@ std::vector<int32_t> readIds(const std::string &path, int64_t &rows, int32_t &co
   return ids;
 }
 
-void writeIds(const std::string &path, const int64_t *ids, int64_t rows, int32_t columns) {
+ResultWriter::ResultWriter(const std::string &prefix)
+    : idsPath_(prefix + ".ibin"), ids_(idsPath_), distances_(prefix + ".fbin") {}
+
+void ResultWriter::write(const int64_t *ids, const float *distances, int64_t rows,
+                         int32_t columns) {
+  if (rows < 0 || rows > std::numeric_limits<uint32_t>::max() || columns < 0)
+    refuse(idsPath_, "cannot write " + std::to_string(rows) + " x " + std::to_string(columns) +
+                         " values: rows and columns are stored as uint32");
   std::vector<int32_t> narrow(static_cast<size_t>(rows) * static_cast<size_t>(columns));
   for (size_t i = 0; i < narrow.size(); ++i) {
     if (ids[i] < -1 || ids[i] > std::numeric_limits<int32_t>::max())
-      refuse(path, "id " + std::to_string(ids[i]) + " does not fit the file's int32");
+      refuse(idsPath_, "id " + std::to_string(ids[i]) + " does not fit the file's int32");
     narrow[i] = static_cast<int32_t>(ids[i]);
   }
-  writeBigAnn(path, narrow.data(), rows, columns);
-}
-
-void writeDistances(const std::string &path, const float *distances, int64_t rows,
-                    int32_t columns) {
-  writeBigAnn(path, distances, rows, columns);
+  writeBigAnn(ids_, narrow.data(), rows, columns);
+  writeBigAnn(distances_, distances, rows, columns);
+  ids_.commit();
+  distances_.commit();
 }
 
 } // namespace annudf::runtime

@@ -23,8 +23,6 @@
 namespace annudf::runtime {
 namespace {
 
-constexpr int kMaxThreads = 1024;
-
 struct Job {
   Job(const std::function<void(int64_t, int)> &body, int64_t tasks, int seats)
       : body(&body), tasks(tasks), seats(seats) {}

@@ -243,8 +243,7 @@ TEST_F(MatrixFile, CapturesFromText) {
 TEST_F(MatrixFile, IdsAndDistances) {
   const int64_t ids[6] = {0, 5, -1, 2147483647, 3, 4};
   const float distances[6] = {0, 1.5f, INFINITY, 3, 4, 5};
-  writeIds(dir / "out.ibin", ids, 2, 3);
-  writeDistances(dir / "out.fbin", distances, 2, 3);
+  ResultWriter(dir / "out").write(ids, distances, 2, 3);
   EXPECT_EQ(dir.entries(), 2u);
   int64_t rows;
   int32_t columns;
@@ -254,7 +253,7 @@ TEST_F(MatrixFile, IdsAndDistances) {
   EXPECT_EQ(read, (std::vector<int32_t>{0, 5, -1, 2147483647, 3, 4}));
   EXPECT_EQ(coordinate(readMatrix(dir / "out.fbin").view(), 1, 2), 5);
   const int64_t large[1] = {2147483648};
-  EXPECT_EQ(strip(errorOf([&] { writeIds(dir / "x.ibin", large, 1, 1); })),
+  EXPECT_EQ(strip(errorOf([&] { ResultWriter(dir / "x").write(large, distances, 1, 1); })),
             "x.ibin: id 2147483648 does not fit the file's int32");
   EXPECT_EQ(dir.entries(), 2u);
   EXPECT_EQ(strip(errorOf([&] { readIds(dir / "out.fbin", rows, columns); })),

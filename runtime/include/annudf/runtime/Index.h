@@ -22,6 +22,9 @@
 
 namespace annudf::runtime {
 
+/// Most lists of an index.
+inline constexpr uint32_t kMaxLists = 1u << 24;
+
 /// Names and defaults as in cuvs::neighbors::ivf_flat::index_params.
 struct IndexParams {
   uint32_t nLists = 1024;

@@ -14,6 +14,7 @@
 #define ANNUDF_RUNTIME_MATRIX_H
 
 #include "annudf/abi/annudf_abi.h"
+#include "annudf/artifact/FileIO.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -61,9 +62,20 @@ NumericArray readCapture(const std::string &pathOrNumber);
 /// `.ibin` of int32 ids (ground truth, results).
 std::vector<int32_t> readIds(const std::string &path, int64_t &rows, int32_t &columns);
 
-/// Both write to a temporary and rename. Ids above int32 are an Error.
-void writeIds(const std::string &path, const int64_t *ids, int64_t rows, int32_t columns);
-void writeDistances(const std::string &path, const float *distances, int64_t rows, int32_t columns);
+/// The results of a search as PREFIX.ibin (int32 ids) and PREFIX.fbin (f32 distances).
+/// Both files are opened at once, so that an unwritable place is told before the work,
+/// and replaced together after both are complete.
+class ResultWriter {
+public:
+  /// \throws Error(Environment) naming the file that cannot be written.
+  explicit ResultWriter(const std::string &prefix);
+  /// \throws Error(Input) naming an id that int32 cannot hold.
+  void write(const int64_t *ids, const float *distances, int64_t rows, int32_t columns);
+
+private:
+  std::string idsPath_;
+  AtomicFileWriter ids_, distances_;
+};
 
 /// Coordinate (row, dim) as float; the exact value for every element type.
 float coordinate(const MatrixView &matrix, int64_t row, int32_t dim);

@@ -19,6 +19,9 @@
 
 namespace annudf::runtime {
 
+/// Most threads that anything here starts.
+inline constexpr int kMaxThreads = 1024;
+
 /// Threads to use for a request: itself, or every core this process may run on for 0.
 /// \throws Error(Usage) when negative or above 1024.
 int resolveThreads(int threads);
