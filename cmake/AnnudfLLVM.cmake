@@ -17,6 +17,9 @@ function(annudf_add_compiler_library name)
   target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_compile_options(${name} PRIVATE -fno-rtti -fno-exceptions)
   target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
+  # The packaged LLVM is a release build, and pass statistics have another layout without
+  # NDEBUG: a debug build that left it out would write beyond them.
+  target_compile_definitions(${name} PUBLIC $<$<NOT:$<CONFIG:Release>>:NDEBUG>)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
