@@ -106,6 +106,29 @@ void pickSmallest(const float *keys, uint32_t count, uint32_t wanted, Shortlist 
     out[j] = static_cast<uint32_t>(candidates[j]);
 }
 
+/// A point amid the centers; which one changes no rank. Each coordinate is the mean rounded
+/// to the largest power of two within the centers' range: near enough to them, and integers
+/// stay integers, so that keys of such data remain exact.
+std::vector<float> originOf(const float *centers, uint32_t nLists, int32_t dims) {
+  const auto width = static_cast<size_t>(dims);
+  std::vector<double> sum(width);
+  std::vector<float> least(width, kInfinity), most(width, -kInfinity), origin(width);
+  for (uint32_t c = 0; c < nLists; ++c)
+    for (size_t d = 0; d < width; ++d) {
+      const float value = centers[c * width + d];
+      sum[d] += value;
+      least[d] = std::min(least[d], value);
+      most[d] = std::max(most[d], value);
+    }
+  for (size_t d = 0; d < width; ++d) {
+    const double mean = sum[d] / nLists, range = double(most[d]) - least[d];
+    const double step = range > 0 ? std::exp2(std::floor(std::log2(range))) : 0;
+    const auto value = static_cast<float>(step > 0 ? std::rint(mean / step) * step : mean);
+    origin[d] = std::isfinite(value) ? value : 0;
+  }
+  return origin;
+}
+
 } // namespace
 
 CoarseRanker::CoarseRanker(const float *centers, uint32_t nLists, int32_t dims,
@@ -118,11 +141,17 @@ CoarseRanker::CoarseRanker(const float *centers, uint32_t nLists, int32_t dims,
   std::fill(biases, biases + stride(), kInfinity);
   // Smallest key is best: the order's sign goes into the center.
   const double sign = order == ANNUDF_ORDER_MIN ? 1 : -1;
+  if (metric == ANNUDF_COARSE_L2)
+    origin_ = originOf(centers, nLists, dims);
+  std::vector<double> center(static_cast<size_t>(dims));
   for (uint32_t c = 0; c < nLists; ++c) {
-    const float *center = centers + int64_t(c) * dims;
     double norm = 0;
-    for (int32_t d = 0; d < dims; ++d)
-      norm += double(center[d]) * center[d];
+    for (size_t d = 0; d < center.size(); ++d) {
+      center[d] = centers[c * center.size() + d];
+      if (!origin_.empty())
+        center[d] -= origin_[d];
+      norm += center[d] * center[d];
+    }
     double scale = 0, bias = 0;
     switch (metric) {
     case ANNUDF_COARSE_L2: // |q|^2 is the same for all lists and left out.
@@ -137,7 +166,7 @@ CoarseRanker::CoarseRanker(const float *centers, uint32_t nLists, int32_t dims,
     }
     float *column = factors + int64_t(c) / kPanel * kPanel * dims + c % kPanel;
     for (int32_t d = 0; d < dims; ++d)
-      column[int64_t(d) * kPanel] = static_cast<float>(scale * center[d]);
+      column[int64_t(d) * kPanel] = static_cast<float>(scale * center[static_cast<size_t>(d)]);
     biases[c] = static_cast<float>(bias);
   }
   factors_ = memory;
@@ -146,8 +175,14 @@ CoarseRanker::CoarseRanker(const float *centers, uint32_t nLists, int32_t dims,
 CoarseRanker::CoarseRanker(const Index &index, annudf_coarse metric, annudf_order order)
     : CoarseRanker(index.centers().data(), index.nLists(), index.dims(), metric, order) {}
 
-void CoarseRanker::keys(const float *rows, int64_t count, float *out) const {
-  coarseKeys({rows, count, dims_, panels_, factors_.get(), biases(), out});
+void CoarseRanker::keys(const MatrixView &rows, int64_t begin, int64_t end, float *scratch,
+                        float *out) const {
+  convertRows(rows, begin, end, scratch);
+  if (!origin_.empty())
+    for (int64_t r = 0; r < end - begin; ++r)
+      for (int32_t d = 0; d < dims_; ++d)
+        scratch[r * dims_ + d] -= origin_[static_cast<size_t>(d)];
+  coarseKeys({scratch, end - begin, dims_, panels_, factors_.get(), biases(), out});
 }
 
 namespace {
@@ -173,8 +208,7 @@ void CoarseRanker::rank(const MatrixView &queries, uint32_t nProbes, uint32_t *p
     Scratch &s = scratch[static_cast<size_t>(worker)];
     s.rows.resize(static_cast<size_t>((end - begin) * dims_));
     s.keys.resize(static_cast<size_t>((end - begin) * stride()));
-    convertRows(queries, begin, end, s.rows.data());
-    keys(s.rows.data(), end - begin, s.keys.data());
+    keys(queries, begin, end, s.rows.data(), s.keys.data());
     for (int64_t q = begin; q < end; ++q)
       pickSmallest(s.keys.data() + (q - begin) * stride(), nLists_, nProbes, s.shortlist,
                    probes + q * nProbes);
@@ -194,8 +228,7 @@ void CoarseRanker::assign(const MatrixView &rows, uint32_t *lists, int threads) 
     const int64_t taskEnd = std::min((task + 1) * kTask, rows.rows);
     for (int64_t begin = task * kTask; begin < taskEnd; begin += kRows) {
       const int64_t end = std::min(begin + kRows, taskEnd);
-      convertRows(rows, begin, end, s.rows.data());
-      keys(s.rows.data(), end - begin, s.keys.data());
+      keys(rows, begin, end, s.rows.data(), s.keys.data());
       for (int64_t r = begin; r < end; ++r)
         lists[r] = indexOfSmallest(s.keys.data() + (r - begin) * stride(), stride());
     }

@@ -109,6 +109,40 @@ TEST(CoarseKernels, SmallestTakesTheFirstOfEquals) {
   }
 }
 
+/// Squares of coordinates near 1e4 leave no room in f32 for distances of about 1.
+TEST(Coarse, RanksFarFromTheOrigin) {
+  constexpr uint32_t kLists = 200, kBest = 10;
+  constexpr int64_t kQueries = 100;
+  constexpr int32_t kDims = 32;
+  for (float offset : {0.0f, 1e4f, -1e4f}) {
+    std::mt19937 random(7);
+    std::normal_distribution<float> normal;
+    Matrix queries = test::integerMatrix(ANNUDF_ELEMENT_F32, kQueries, kDims);
+    Matrix centers = test::integerMatrix(ANNUDF_ELEMENT_F32, kLists, kDims);
+    for (Matrix *matrix : {&centers, &queries})
+      for (int64_t i = 0; i < matrix->rows * kDims; ++i)
+        reinterpret_cast<float *>(matrix->storage.data())[i] = offset + normal(random);
+    const auto *values = reinterpret_cast<const float *>(centers.storage.data());
+    const CoarseRanker ranker(values, kLists, kDims, ANNUDF_COARSE_L2, ANNUDF_ORDER_MIN);
+    std::vector<uint32_t> found(kQueries * kBest), nearest(kQueries);
+    ranker.rank(queries.view(), kBest, found.data(), 2);
+    ranker.assign(queries.view(), nearest.data(), 2);
+    int agree = 0, agreeNearest = 0;
+    for (int64_t q = 0; q < kQueries; ++q) {
+      std::vector<std::pair<double, uint32_t>> all;
+      for (uint32_t c = 0; c < kLists; ++c)
+        all.emplace_back(
+            coarseValue(queries.view(), q, values + int64_t(c) * kDims, ANNUDF_COARSE_L2), c);
+      std::sort(all.begin(), all.end());
+      for (uint32_t p = 0; p < kBest; ++p)
+        agree += found[static_cast<size_t>(q) * kBest + p] == all[p].second;
+      agreeNearest += nearest[static_cast<size_t>(q)] == all[0].second;
+    }
+    EXPECT_GE(agree, 0.99 * kQueries * kBest) << "offset " << offset;
+    EXPECT_GE(agreeNearest, 0.99 * kQueries) << "offset " << offset;
+  }
+}
+
 TEST(Coarse, CosineRanksByAngle) {
   const Matrix queries = test::integerMatrix(ANNUDF_ELEMENT_F32, 20, 24, 3);
   Matrix centers = test::integerMatrix(ANNUDF_ELEMENT_F32, 90, 24, 4);

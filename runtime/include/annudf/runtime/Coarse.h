@@ -9,7 +9,9 @@
 // The coarse stage on the host: which lists a query's scan visits, and which list
 // a row belongs to. Every coarse metric is brought to one form, a key
 //     bias[c] + sum_d x[d] * factor[c][d]     (smallest is best)
-// so that one register-blocked kernel serves ranking, k-means and assignment.
+// so that one register-blocked kernel serves ranking, k-means and assignment. For L2,
+// x and centers are taken relative to an origin amid the centers: the key is a difference
+// of squares, and far from 0 in f32 those would swamp the distances they are to rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +22,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace annudf::runtime {
 
@@ -47,9 +50,6 @@ public:
   /// The best list of each row.
   void assign(const MatrixView &rows, uint32_t *lists, int threads = 0) const;
 
-  /// Keys of `rows` (f32, `count` x dims()) to every list: count x stride(), the
-  /// entries beyond nLists() are +inf. Runs on the calling thread.
-  void keys(const float *rows, int64_t count, float *out) const;
   /// nLists() rounded up to whole panels.
   int64_t stride() const { return panels_ * kPanel; }
 
@@ -58,10 +58,15 @@ public:
   static constexpr int kPanel = 32;
 
 private:
+  /// Keys of rows [begin, end) to every list: (end - begin) x stride(), the entries
+  /// beyond nLists() are +inf. `scratch`, (end - begin) x dims(), is overwritten.
+  void keys(const MatrixView &rows, int64_t begin, int64_t end, float *scratch, float *out) const;
+
   uint32_t nLists_;
   int32_t dims_;
   int64_t panels_;
   std::shared_ptr<const float> factors_; ///< 64-byte aligned; shared by copies.
+  std::vector<float> origin_;            ///< L2: subtracted from rows; otherwise empty.
   const float *biases() const { return factors_.get() + panels_ * dims_ * kPanel; }
 };
 
