@@ -10,8 +10,8 @@
 
 #include "DeviceCaptures.h"
 #include "Linker.h"
-#include "OnceCache.h"
 #include "Pipeline.h"
+#include "annudf/runtime/OnceCache.h"
 
 #include <algorithm>
 #include <chrono>
@@ -64,8 +64,8 @@ private:
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;
   CaptureCache captures_;
-  OnceCache<ScanKernel> scans_{64};
-  OnceCache<DeviceIndex> indexes_{4};
+  OnceCache<std::string, ScanKernel> scans_{64};
+  OnceCache<std::string, DeviceIndex> indexes_{4};
   std::mutex generationsMutex_;
   std::map<const Index *, uint64_t> generations_; ///< Last seen of each index.
   WorkspacePool pool_; // Last: its searches end before what they read goes.

@@ -79,12 +79,7 @@ BatchShape SearchPlan::shape(uint64_t count) const {
 }
 
 uint64_t SearchPlan::batch(uint64_t queries) const {
-  BatchShape one = shape(1);
-  one.tiles = true;
-  const uint64_t perQuery = std::max<uint64_t>(1, workspaceBytes(one) - one.lists * 16);
-  const uint64_t most = std::max<uint64_t>(1, kWorkspaceBytes / perQuery);
-  const uint64_t batches = (queries + most - 1) / most;
-  return batches ? (queries + batches - 1) / batches : 1;
+  return batchQueries(shape(1), queries, kWorkspaceBytes);
 }
 
 void SearchPlan::checkFits() const {

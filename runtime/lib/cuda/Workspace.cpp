@@ -18,34 +18,41 @@ namespace {
 class Layout {
 public:
   explicit Layout(uint64_t base) : base_(base) {}
-  uint64_t take(uint64_t bytes) {
+  /// `count` times `each` values of `bytes` bytes.
+  uint64_t take(uint64_t count, uint64_t each, uint64_t bytes) {
     const uint64_t place = base_ + used_;
-    used_ += (bytes + 255) / 256 * 256;
+    uint64_t size = 0, end = 0;
+    overflow_ |= __builtin_mul_overflow(count, each, &size) ||
+                 __builtin_mul_overflow(size, bytes, &size) ||
+                 __builtin_add_overflow(size, uint64_t(255), &size) ||
+                 __builtin_add_overflow(used_, size / 256 * 256, &end);
+    used_ = end;
     return place;
   }
-  uint64_t used() const { return used_; }
+  uint64_t used() const { return overflow_ ? kNoWorkspace : used_; }
 
 private:
   uint64_t base_, used_ = 0;
+  bool overflow_ = false;
 };
 
 annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes) {
-  const uint64_t pairs = shape.queries * shape.probes;
+  const uint64_t queries = shape.queries;
   Layout layout(base);
   annudf_workspace work = {};
-  work.coarse = layout.take(shape.queries * shape.lists * 4);
-  work.probes = layout.take(pairs * 4);
-  work.probeGroup = layout.take(pairs * 4);
-  work.groupCount = layout.take(shape.queries * 4);
+  work.coarse = layout.take(queries, shape.lists, 4);
+  work.probes = layout.take(queries, shape.probes, 4);
+  work.probeGroup = layout.take(queries, shape.probes, 4);
+  work.groupCount = layout.take(queries, 1, 4);
   if (shape.tiles) {
-    work.rank = layout.take(pairs * 4);
-    work.pairs = layout.take(pairs * 4);
-    work.pairStart = layout.take((shape.lists + 1) * 4);
-    work.tileStart = layout.take((shape.lists + 1) * 4);
-    work.tiles = layout.take(mostTiles(shape) * 8);
+    work.rank = layout.take(queries, shape.probes, 4);
+    work.pairs = layout.take(queries, shape.probes, 4);
+    work.pairStart = layout.take(shape.lists + 1, 1, 4);
+    work.tileStart = layout.take(shape.lists + 1, 1, 4);
+    work.tiles = layout.take(mostTiles(shape), 1, 8);
   }
-  work.minima = layout.take(shape.queries * shape.groups * 4);
-  work.keys = layout.take(shape.queries * shape.groups * 32 * 4);
+  work.minima = layout.take(queries, shape.groups, 4);
+  work.keys = layout.take(queries, shape.groups, 32 * 4);
   work.stride = static_cast<uint32_t>(shape.groups);
   work.nProbes = static_cast<uint32_t>(shape.probes);
   bytes = layout.used();
@@ -63,6 +70,22 @@ uint64_t workspaceBytes(const BatchShape &shape) {
   uint64_t bytes = 0;
   (void)arrange(shape, 0, bytes);
   return bytes;
+}
+
+uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit) {
+  shape.tiles = true;
+  // The bytes grow with the queries, so the most that fit are found by halving; a formula
+  // of bytes per query would be one more place that knows the layout.
+  uint64_t fits = 1, most = std::clamp<uint64_t>(queries, 1, kMostQueries);
+  while (fits < most) {
+    shape.queries = fits + (most - fits + 1) / 2;
+    if (workspaceBytes(shape) <= limit)
+      fits = shape.queries;
+    else
+      most = shape.queries - 1;
+  }
+  const uint64_t batches = queries / fits + (queries % fits != 0);
+  return batches ? queries / batches + (queries % batches != 0) : 1;
 }
 
 Workspace::Workspace(std::shared_ptr<const Context> context) : context_(std::move(context)) {
@@ -95,8 +118,13 @@ bool Workspace::grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind
 }
 
 annudf_workspace Workspace::prepare(const BatchShape &shape) {
-  grow(arena_, workspaceBytes(shape), Buffer::Kind::Device);
-  uint64_t bytes = 0;
+  uint64_t bytes = workspaceBytes(shape);
+  if (bytes == kNoWorkspace)
+    throw Error(ErrorKind::Environment,
+                "a batch of " + std::to_string(shape.queries) + " queries, " +
+                    std::to_string(shape.lists) + " lists and " + std::to_string(shape.groups) +
+                    " groups of rows a query needs more workspace than 64 bits can count");
+  grow(arena_, bytes, Buffer::Kind::Device);
   annudf_workspace work = arrange(shape, arena_->device(), bytes);
   if (shape.tiles) {
     if (grow(counts_, shape.lists * 4, Buffer::Kind::Device)) { // Later, kernels leave it zero.

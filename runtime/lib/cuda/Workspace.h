@@ -28,8 +28,18 @@ struct BatchShape {
 
 /// Most tiles a batch can have: every list may leave its last tile part empty.
 uint64_t mostTiles(const BatchShape &shape);
-/// Bytes of the workspace of a batch.
+/// What workspaceBytes says of a batch whose bytes 64 bits cannot count.
+constexpr uint64_t kNoWorkspace = ~uint64_t(0);
+/// Bytes of the workspace of a batch. Never less for more queries.
 uint64_t workspaceBytes(const BatchShape &shape);
+
+/// Most queries of a launch: 64 to each of the 65535 blocks a grid can have in y.
+constexpr uint64_t kMostQueries = uint64_t(65535) * 64;
+/// Queries of one batch: `queries` cut into equal batches, as few as keep the workspace of
+/// each within `limit` bytes with room for tiles, though one query may need more by itself.
+/// \param shape  of any batch; its `queries` and `tiles` do not matter.
+/// \returns 1 to kMostQueries.
+uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit);
 
 /// Reused from search to search, so that a search allocates nothing. Not thread-safe:
 /// a pool lends it.

@@ -6,30 +6,33 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CUDA_ONCECACHE_H
-#define ANNUDF_RUNTIME_LIB_CUDA_ONCECACHE_H
+#ifndef ANNUDF_RUNTIME_ONCECACHE_H
+#define ANNUDF_RUNTIME_ONCECACHE_H
 
+#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <future>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 
-namespace annudf::runtime::cuda {
+namespace annudf::runtime {
 
-/// Values by key. However many threads ask for one key, one makes the value, off the
-/// lock, and the others wait for it; other keys are not held up. A failure reaches
-/// every thread that waited and is not kept.
-template <class Value> class OnceCache {
+/// Values by key, the least recently used dropped beyond `capacity`. However many
+/// threads ask for one key, one makes the value, off the lock, and the others wait for
+/// it; other keys are not held up. Thread-safe.
+template <class Key, class Value> class OnceCache {
 public:
   using Pointer = std::shared_ptr<Value>;
 
+  /// \param capacity  values to keep; exceeded only while that many are in the making.
   explicit OnceCache(size_t capacity) : capacity_(capacity) {}
 
+  /// \param make  \returns the value as a Pointer.
   /// \param made  set to whether this very call made the value.
-  Pointer get(const std::string &key, const std::function<Pointer()> &make, bool &made) {
+  /// \throws what `make` throws, in every thread that waited. A failure is not kept:
+  /// the next call tries again.
+  template <class Make> Pointer get(const Key &key, Make &&make, bool &made) {
     std::promise<Pointer> promise;
     std::shared_future<Pointer> future;
     uint64_t ticket = 0;
@@ -41,7 +44,7 @@ public:
         dropOldest();
         ticket = ++clock_;
         future = promise.get_future().share();
-        entries_[key] = {future, ticket, ticket};
+        entries_.emplace(key, Entry{future, ticket, ticket});
       } else {
         found->second.used = ++clock_;
         future = found->second.value;
@@ -52,30 +55,41 @@ public:
     try {
       promise.set_value(make());
     } catch (...) {
+      { // Before any thread hears of the failure: its next try must not find it.
+        std::lock_guard<std::mutex> lock(mutex_);
+        auto found = entries_.find(key);
+        if (found != entries_.end() && found->second.ticket == ticket) // Not a later try's entry.
+          entries_.erase(found);
+      }
       promise.set_exception(std::current_exception());
-      std::lock_guard<std::mutex> lock(mutex_);
-      auto found = entries_.find(key);
-      if (found != entries_.end() && found->second.ticket == ticket) // Not a later try's entry.
-        entries_.erase(found);
     }
     return future.get();
   }
 
-  void erase(const std::string &key) {
+  /// Forgets one key. Whoever waits for its value still gets it.
+  void erase(const Key &key) {
     std::lock_guard<std::mutex> lock(mutex_);
     entries_.erase(key);
   }
 
+  /// Forgets every value that is made.
   void clear() {
     std::lock_guard<std::mutex> lock(mutex_);
     for (auto it = entries_.begin(); it != entries_.end();)
       it = ready(it->second) ? entries_.erase(it) : std::next(it);
   }
 
+  /// Entries, those in the making too.
+  size_t size() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return entries_.size();
+  }
+
 private:
   struct Entry {
     std::shared_future<Pointer> value;
-    uint64_t ticket, used;
+    uint64_t ticket; ///< Tells an entry from a later one under the same key.
+    uint64_t used;
   };
 
   static bool ready(const Entry &entry) {
@@ -97,11 +111,11 @@ private:
   }
 
   const size_t capacity_;
-  std::mutex mutex_;
-  std::map<std::string, Entry> entries_;
+  mutable std::mutex mutex_;
+  std::map<Key, Entry> entries_;
   uint64_t clock_ = 0;
 };
 
-} // namespace annudf::runtime::cuda
+} // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_LIB_CUDA_ONCECACHE_H
+#endif // ANNUDF_RUNTIME_ONCECACHE_H

@@ -1,0 +1,118 @@
+//===- BatchTest.cpp - Sizes of batches, without a GPU --------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Workspace.h"
+
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <string>
+
+using namespace annudf::runtime::cuda;
+
+namespace {
+
+constexpr uint64_t kLimit = uint64_t(1) << 30;
+
+/// `rows` spread evenly over `lists`; a query scans `probes` of them.
+BatchShape evenShape(uint64_t lists, uint64_t probes, uint64_t rows) {
+  BatchShape shape;
+  shape.lists = lists, shape.probes = probes;
+  shape.groups = std::max<uint64_t>(1, probes * ((rows / lists + 31) / 32));
+  return shape;
+}
+
+uint64_t bytesOf(BatchShape shape, uint64_t queries) {
+  shape.queries = queries, shape.tiles = true;
+  return workspaceBytes(shape);
+}
+
+std::string words(const BatchShape &shape) {
+  return std::to_string(shape.lists) + " lists, " + std::to_string(shape.probes) + " probes, " +
+         std::to_string(shape.groups) + " groups";
+}
+
+/// With no end of queries a batch is the largest that fits.
+void expectLargest(const BatchShape &shape) {
+  const uint64_t batch = batchQueries(shape, uint64_t(1) << 62, kLimit);
+  ASSERT_GE(batch, 1u) << words(shape);
+  ASSERT_LE(batch, kMostQueries) << words(shape);
+  if (batch > 1)
+    EXPECT_LE(bytesOf(shape, batch), kLimit) << words(shape);
+  if (batch < kMostQueries)
+    EXPECT_GT(bytesOf(shape, batch + 1), kLimit) << words(shape);
+}
+
+TEST(CudaBatch, FitsTheLimitAndIsAsLargeAsItAllows) {
+  for (uint64_t lists : {1, 2, 100, 1024, 4096, 16384, 65536, 1 << 20})
+    for (uint64_t probes : {1, 2, 4, 16, 32, 64, 1024, 65536})
+      for (uint64_t rows : {1ull, 1000ull, 1000000ull, 100000000ull, 4000000000ull}) {
+        if (probes > lists)
+          continue;
+        const BatchShape shape = evenShape(lists, probes, rows);
+        expectLargest(shape);
+        for (uint64_t queries : {0, 1, 2, 16, 1000, 1000000}) {
+          const uint64_t batch = batchQueries(shape, queries, kLimit);
+          ASSERT_GE(batch, 1u) << words(shape);
+          ASSERT_LE(batch, std::max<uint64_t>(1, queries)) << words(shape);
+          if (batch > 1)
+            EXPECT_LE(bytesOf(shape, batch), kLimit) << words(shape) << ", " << queries;
+          if (queries && bytesOf(shape, queries) <= kLimit)
+            EXPECT_EQ(batch, queries) << words(shape);
+        }
+      }
+}
+
+/// Many lists and few probes: lists weigh more than pairs.
+TEST(CudaBatch, ManyListsDoNotMakeBatchesOfOne) {
+  struct {
+    uint64_t lists, probes, rows, atLeast;
+  } cases[] = {{4096, 1, 1000000, 50000},  {4096, 4, 1000000, 40000},   {16384, 16, 1000000, 8000},
+               {16384, 32, 1000000, 6000}, {65536, 1, 1000000, 4000},   {65536, 64, 1000000, 3500},
+               {65536, 1, 1000, 4000},     {65536, 64, 10000000, 3000}, {1 << 20, 1, 1000000, 250}};
+  for (const auto &c : cases) {
+    const BatchShape shape = evenShape(c.lists, c.probes, c.rows);
+    expectLargest(shape);
+    EXPECT_GE(batchQueries(shape, 1000000, kLimit), c.atLeast) << words(shape);
+    EXPECT_EQ(batchQueries(shape, c.atLeast, kLimit), c.atLeast) << "one batch: " << words(shape);
+  }
+}
+
+TEST(CudaBatch, BatchesAreEqual) {
+  const BatchShape shape = evenShape(4096, 4, 1000000);
+  const uint64_t most = batchQueries(shape, uint64_t(1) << 62, kLimit);
+  EXPECT_EQ(batchQueries(shape, most, kLimit), most);
+  EXPECT_EQ(batchQueries(shape, most + 1, kLimit), (most + 2) / 2);
+}
+
+TEST(CudaBatch, AQueryLargerThanTheLimitGoesAlone) {
+  BatchShape shape = evenShape(1024, 1024, 4000000000);
+  ASSERT_GT(bytesOf(shape, 1), kLimit);
+  EXPECT_EQ(batchQueries(shape, 1000, kLimit), 1u);
+  EXPECT_EQ(batchQueries(shape, 1000, 0), 1u);
+}
+
+/// An index so small that a grid's bound comes before the memory's.
+TEST(CudaBatch, StaysWithinALaunch) {
+  const BatchShape shape = evenShape(1, 1, 1);
+  EXPECT_LT(bytesOf(shape, kMostQueries), kLimit);
+  EXPECT_LE(batchQueries(shape, kMostQueries + 1, kLimit), kMostQueries);
+  EXPECT_LE(batchQueries(shape, ~uint64_t(0), kLimit), kMostQueries);
+}
+
+TEST(CudaBatch, BytesThatDoNotFit64BitsAreNotSmall) {
+  BatchShape shape = evenShape(1024, 1, 1000);
+  shape.groups = uint64_t(1) << 57; // Of 128 bytes.
+  EXPECT_EQ(bytesOf(shape, 1), kNoWorkspace);
+  EXPECT_EQ(batchQueries(shape, 1000, kLimit), 1u);
+  shape.groups = uint64_t(1) << 50;
+  EXPECT_LT(bytesOf(shape, 1), kNoWorkspace);
+  EXPECT_EQ(bytesOf(shape, uint64_t(1) << 8), kNoWorkspace);
+}
+
+} // namespace
