@@ -68,6 +68,10 @@ LogicalResult rules::verifyHelper(func::FuncOp helper) {
   if (!helper.getBody().hasOneBlock())
     return helper.emitOpError() << "[F3] has " << helper.getBody().getBlocks().size()
                                 << " blocks; write branches with scf.if and loops with scf.for";
+  // Anything else becomes a struct or void, which the NVVM emitter does not print.
+  if (helper.getNumResults() != 1)
+    return helper.emitOpError() << "[F9] returns " << helper.getNumResults()
+                                << " values; return one";
   for (NamedAttribute attribute : helper->getAttrs()) {
     StringRef name = attribute.getName();
     if (name != helper.getSymNameAttrName() && name != helper.getFunctionTypeAttrName() &&

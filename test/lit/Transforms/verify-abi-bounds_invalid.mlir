@@ -220,13 +220,13 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-func.func private @twice() {
+func.func private @twice(%a: f32) -> f32 {
   %lo = arith.constant 0 : index
   %hi = arith.constant 64 : index
   %st = arith.constant 1 : index
   scf.for %i = %lo to %hi step %st {
   }
-  return
+  return %a : f32
 }
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
@@ -240,7 +240,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %hi = arith.constant 64 : index
     %st = arith.constant 1 : index
     scf.for %i = %lo to %hi step %st {
-      func.call @twice() : () -> ()
+      %r = func.call @twice(%x) : (f32) -> f32
     }
     annudf.yield %acc : f32
   }
@@ -248,68 +248,68 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-func.func private @h0() {
-  return
+func.func private @h0(%a: f32) -> f32 {
+  return %a : f32
 }
-func.func private @h1() {
-  func.call @h0() : () -> ()
-  func.call @h0() : () -> ()
-  return
+func.func private @h1(%a: f32) -> f32 {
+  %0 = func.call @h0(%a) : (f32) -> f32
+  %1 = func.call @h0(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h2() {
-  func.call @h1() : () -> ()
-  func.call @h1() : () -> ()
-  return
+func.func private @h2(%a: f32) -> f32 {
+  %0 = func.call @h1(%a) : (f32) -> f32
+  %1 = func.call @h1(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h3() {
-  func.call @h2() : () -> ()
-  func.call @h2() : () -> ()
-  return
+func.func private @h3(%a: f32) -> f32 {
+  %0 = func.call @h2(%a) : (f32) -> f32
+  %1 = func.call @h2(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h4() {
-  func.call @h3() : () -> ()
-  func.call @h3() : () -> ()
-  return
+func.func private @h4(%a: f32) -> f32 {
+  %0 = func.call @h3(%a) : (f32) -> f32
+  %1 = func.call @h3(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h5() {
-  func.call @h4() : () -> ()
-  func.call @h4() : () -> ()
-  return
+func.func private @h5(%a: f32) -> f32 {
+  %0 = func.call @h4(%a) : (f32) -> f32
+  %1 = func.call @h4(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h6() {
-  func.call @h5() : () -> ()
-  func.call @h5() : () -> ()
-  return
+func.func private @h6(%a: f32) -> f32 {
+  %0 = func.call @h5(%a) : (f32) -> f32
+  %1 = func.call @h5(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h7() {
-  func.call @h6() : () -> ()
-  func.call @h6() : () -> ()
-  return
+func.func private @h7(%a: f32) -> f32 {
+  %0 = func.call @h6(%a) : (f32) -> f32
+  %1 = func.call @h6(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h8() {
-  func.call @h7() : () -> ()
-  func.call @h7() : () -> ()
-  return
+func.func private @h8(%a: f32) -> f32 {
+  %0 = func.call @h7(%a) : (f32) -> f32
+  %1 = func.call @h7(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h9() {
-  func.call @h8() : () -> ()
-  func.call @h8() : () -> ()
-  return
+func.func private @h9(%a: f32) -> f32 {
+  %0 = func.call @h8(%a) : (f32) -> f32
+  %1 = func.call @h8(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h10() {
-  func.call @h9() : () -> ()
-  func.call @h9() : () -> ()
-  return
+func.func private @h10(%a: f32) -> f32 {
+  %0 = func.call @h9(%a) : (f32) -> f32
+  %1 = func.call @h9(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h11() {
-  func.call @h10() : () -> ()
-  func.call @h10() : () -> ()
-  return
+func.func private @h11(%a: f32) -> f32 {
+  %0 = func.call @h10(%a) : (f32) -> f32
+  %1 = func.call @h10(%0) : (f32) -> f32
+  return %1 : f32
 }
-func.func private @h12() {
-  func.call @h11() : () -> ()
-  func.call @h11() : () -> ()
-  return
+func.func private @h12(%a: f32) -> f32 {
+  %0 = func.call @h11(%a) : (f32) -> f32
+  %1 = func.call @h11(%0) : (f32) -> f32
+  return %1 : f32
 }
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
@@ -319,7 +319,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
   // expected-error @below {{'annudf.update' op [S5] has 16383 operations with its loops unrolled and its helpers inlined, more than 4096; shorten the loops or nest fewer}}
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    func.call @h12() : () -> ()
+    %r = func.call @h12(%x) : (f32) -> f32
     annudf.yield %acc : f32
   }
 }

@@ -88,18 +88,18 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-func.func private @top() {
-  func.call @even() : () -> ()
-  return
+func.func private @top(%a: f32) -> f32 {
+  %r = func.call @even(%a) : (f32) -> f32
+  return %r : f32
 }
-func.func private @even() {
-  func.call @odd() : () -> ()
-  return
+func.func private @even(%a: f32) -> f32 {
+  %r = func.call @odd(%a) : (f32) -> f32
+  return %r : f32
 }
-func.func private @odd() {
+func.func private @odd(%a: f32) -> f32 {
   // expected-error @below {{'func.call' op [F4] closes a recursion through @even; helpers cannot call themselves, use scf.for}}
-  func.call @even() : () -> ()
-  return
+  %r = func.call @even(%a) : (f32) -> f32
+  return %r : f32
 }
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
@@ -250,10 +250,10 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-func.func private @h() {
+func.func private @h() -> index {
   // expected-error @below {{'annudf.index' op [F7] cannot stand in a helper; pass its result as an argument}}
   %d = annudf.index dims
-  return
+  return %d : index
 }
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
@@ -331,6 +331,41 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     // expected-error @below {{'func.call' op 'missing' does not reference a valid function}}
     %v = func.call @missing(%x) : (f32) -> f32
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{'func.func' op [F9] returns 0 values; return one}}
+func.func private @h(%a: f32) {
+  return
+}
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{'func.func' op [F9] returns 2 values; return one}}
+func.func private @h(%a: f32) -> (f32, f32) {
+  return %a, %a : f32, f32
+}
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %r:2 = func.call @h(%x) : (f32) -> (f32, f32)
     annudf.yield %acc : f32
   }
 }

@@ -123,8 +123,9 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 // expected-error @below {{'func.func' op [B2] has a value of type 'tensor<4xf32>'; use f16, f32, f64, i1, i8, i16, i32, i64 or index}}
-func.func private @h(%a: tensor<4xf32>) {
-  return
+func.func private @h(%a: tensor<4xf32>) -> f32 {
+  %r = arith.constant 0.0 : f32
+  return %r : f32
 }
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
@@ -140,8 +141,9 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 // expected-error @below {{'func.func' op [B2] has a value of type 'memref<4xf32>'; use f16, f32, f64, i1, i8, i16, i32, i64 or index}}
-func.func private @h(%a: memref<4xf32>) {
-  return
+func.func private @h(%a: memref<4xf32>) -> f32 {
+  %r = arith.constant 0.0 : f32
+  return %r : f32
 }
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
