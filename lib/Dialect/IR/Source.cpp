@@ -17,12 +17,18 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Compiler.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +75,16 @@ static int findTooDeep(StringRef source) {
   return 0;
 }
 
+/// What stands before the child's text, so that the parent knows when it has all of it.
+struct ReplyHeader {
+  uint64_t kind, size;
+};
+// Nothing that damage writes by chance.
+static constexpr uint64_t kModule = 0x4c444f4d46445541, kRefusal = 0x4653554652464455;
+
+/// Address space the child may take on top of what it inherits.
+static constexpr rlim_t kReaderMemory = rlim_t(2) << 30;
+
 /// Writes all of `text`, as far as anyone listens.
 static void writeAll(int file, StringRef text) {
   while (!text.empty()) {
@@ -79,7 +95,30 @@ static void writeAll(int file, StringRef text) {
   }
 }
 
-/// In the child: writes the module as text and exits with 0, or what is wrong and 1.
+static void writeReply(int file, uint64_t kind, StringRef text) {
+  ReplyHeader header = {kind, text.size()};
+  writeAll(file, StringRef(reinterpret_cast<const char *>(&header), sizeof(header)));
+  writeAll(file, text);
+}
+
+/// Limits the child's memory. A limit counts what the parent had mapped, which may be
+/// any amount (a CUDA context reserves hundreds of GiB), so it starts from there.
+static void limitMemory() {
+#if !LLVM_ADDRESS_SANITIZER_BUILD // whose shadow memory alone takes more
+  unsigned long long pages = 0;
+  FILE *sizes = fopen("/proc/self/statm", "re");
+  bool known = sizes && fscanf(sizes, "%llu", &pages) == 1;
+  if (sizes)
+    fclose(sizes);
+  if (!known) // no /proc: the second of CPU time is the limit
+    return;
+  rlim_t most = rlim_t(pages) * sysconf(_SC_PAGESIZE) + kReaderMemory;
+  rlimit memory = {most, most};
+  setrlimit(RLIMIT_AS, &memory); // fails if the limit is lower already
+#endif
+}
+
+/// In the child: writes the module as text, or what is wrong.
 /// Exceptions end in std::terminate: the caller's handlers are for the parent only.
 [[noreturn]] static void readBytecodeAndExit(StringRef bytes, int output) noexcept {
   // A crash is expected: it leaves no core and no words.
@@ -88,10 +127,9 @@ static void writeAll(int file, StringRef text) {
   rlimit none = {0, 0}, seconds = {1, 1};
   setrlimit(RLIMIT_CORE, &none);
   setrlimit(RLIMIT_CPU, &seconds);
-#if !LLVM_ADDRESS_SANITIZER_BUILD // whose shadow memory alone takes more
-  rlimit memory = {rlim_t(8) << 30, rlim_t(8) << 30};
-  setrlimit(RLIMIT_AS, &memory);
-#endif
+  limitMemory();
+  if (output == STDERR_FILENO) // the caller had closed it
+    output = fcntl(output, F_DUPFD, STDERR_FILENO + 1);
   close(STDERR_FILENO);
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<AnnudfDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect,
@@ -104,56 +142,107 @@ static void writeAll(int file, StringRef text) {
   });
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(bytes, &context);
   if (!module) {
-    writeAll(output, message);
+    writeReply(output, kRefusal, message);
     _exit(1);
   }
   std::string text;
   llvm::raw_string_ostream os(text);
   module->print(os, OpPrintingFlags().enableDebugInfo().printGenericOpForm());
-  writeAll(output, text);
+  writeReply(output, kModule, text);
   _exit(0);
 }
 
-static std::string failToStart(Location location) {
-  emitError(location) << "cannot start a process to read MLIR bytecode: " << strerror(errno);
+namespace {
+enum class Answer { Module, Refusal, Broken, Late };
+}
+
+/// Reads the child's reply into `text` until it is complete, the child has gone or
+/// kBytecodeSeconds are over.
+static Answer awaitReply(int input, std::string &text) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(kBytecodeSeconds);
+  ReplyHeader header = {};
+  std::string reply;
+  char buffer[1 << 16];
+  while (true) {
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0)
+      return Answer::Late;
+    pollfd ready = {input, POLLIN, 0};
+    int polled = poll(&ready, 1, static_cast<int>(left.count()));
+    if (polled == 0 || (polled < 0 && errno == EINTR))
+      continue;
+    ssize_t count = polled < 0 ? -1 : read(input, buffer, sizeof(buffer));
+    if (count < 0 && polled > 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return Answer::Broken;
+    reply.append(buffer, count);
+    if (reply.size() < sizeof(header))
+      continue;
+    memcpy(&header, reply.data(), sizeof(header));
+    if ((header.kind != kModule && header.kind != kRefusal) || header.size == 0 ||
+        header.size > kReaderMemory || reply.size() - sizeof(header) > header.size)
+      return Answer::Broken;
+    if (reply.size() - sizeof(header) == header.size)
+      break;
+  }
+  text = reply.substr(sizeof(header));
+  return header.kind == kModule ? Answer::Module : Answer::Refusal;
+}
+
+static std::string failToStart(Location location, int error) {
+  emitError(location) << "cannot start a process to read MLIR bytecode: " << strerror(error);
   return "";
 }
 
 /// The text of the module that `bytes` hold; empty after a diagnostic at `location`.
 static std::string bytecodeToText(StringRef bytes, Location location) {
   int ends[2];
-  if (pipe(ends) != 0)
-    return failToStart(location);
-  pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    readBytecodeAndExit(bytes, ends[1]);
+  pid_t child;
+  int whyNot = 0;
+  {
+    // No child may inherit the writing end of another: its reader would wait for both.
+    static std::mutex starting;
+    std::lock_guard<std::mutex> lock(starting);
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return failToStart(location, errno);
+    child = fork();
+    if (child == 0) {
+      close(ends[0]);
+      readBytecodeAndExit(bytes, ends[1]);
+    }
+    whyNot = errno;
+    close(ends[1]);
   }
-  int whyNot = errno;
-  close(ends[1]);
   if (child < 0) {
     close(ends[0]);
-    errno = whyNot;
-    return failToStart(location);
+    return failToStart(location, whyNot);
   }
   std::string text;
-  char buffer[1 << 16];
-  while (true) {
-    ssize_t count = read(ends[0], buffer, sizeof(buffer));
-    if (count == 0 || (count < 0 && errno != EINTR))
-      break;
-    text.append(buffer, std::max<ssize_t>(count, 0));
-  }
+  Answer answer = awaitReply(ends[0], text);
   close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+  if (answer == Answer::Late)
+    kill(child, SIGKILL);
+  // Only to leave no zombie: the reply alone says how it went, because there is no
+  // status to be had where SIGCHLD is ignored or its handler reaps every child.
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR)
     continue;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+  switch (answer) {
+  case Answer::Module:
     return text;
-  bool refused = WIFEXITED(status) && WEXITSTATUS(status) == 1 && !text.empty();
-  emitError(location) << "damaged MLIR bytecode: "
-                      << (refused ? text : "the reader crashed or did not end");
-  return "";
+  case Answer::Refusal:
+    emitError(location) << "damaged MLIR bytecode: " << text;
+    return "";
+  case Answer::Broken:
+    emitError(location) << "damaged MLIR bytecode: the reader crashed or did not end";
+    return "";
+  case Answer::Late:
+    emitError(location) << "MLIR bytecode was not read within " << kBytecodeSeconds
+                        << " s; try again, or pass the metric as text";
+    return "";
+  }
+  llvm_unreachable("every answer is handled");
 }
 
 OwningOpRef<ModuleOp> annudf::ir::parseModule(StringRef source, StringRef origin,

@@ -24,13 +24,18 @@ namespace annudf::ir {
 /// Deepest nesting of brackets in text.
 inline constexpr int kMaxSourceNesting = 256;
 
+/// How long the caller waits for bytecode to be read, in seconds.
+inline constexpr int kBytecodeSeconds = 10;
+
 /// Parses and verifies `source`, the text or the bytecode of a module of annudf,
 /// arith, func, math and scf, which `context` must have loaded. Null after a
 /// diagnostic located in `origin`.
 ///
-/// Bytecode is read in a child process, within one second of CPU time and 8 GiB, which hands it
-/// over as text: nothing it does reaches the caller. The child is no sandbox: someone
-/// who builds bytecode to attack MLIR may do what the user may.
+/// Bytecode is read in a child process, within one second of CPU time, kBytecodeSeconds
+/// and 2 GiB on top of what the caller has mapped. It hands the module over as text:
+/// nothing it does reaches the caller. The child is no sandbox: someone who builds
+/// bytecode to attack MLIR may do what the user may. Threads may call this at once, each
+/// with its own context; SIGCHLD may be handled or ignored.
 mlir::OwningOpRef<mlir::ModuleOp> parseModule(llvm::StringRef source, llvm::StringRef origin,
                                               mlir::MLIRContext *context);
 
