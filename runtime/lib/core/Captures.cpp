@@ -232,6 +232,9 @@ BoundCaptures BoundCaptures::bind(const Manifest &manifest, int32_t dims,
                       (declared.empty() ? "it has none" : "it declares " + declared));
   }
   BoundCaptures bound;
+  bound.metric_ = manifest.name;
+  bound.signature_ = signatureOf(manifest);
+  bound.dims_ = dims;
   for (const CaptureInfo &capture : manifest.captures) {
     const auto found = values.find(capture.name);
     if (found == values.end())
@@ -241,6 +244,30 @@ BoundCaptures BoundCaptures::bind(const Manifest &manifest, int32_t dims,
     bound.scalar_.push_back(capture.extents.empty());
   }
   return bound;
+}
+
+std::string BoundCaptures::signatureOf(const Manifest &manifest) {
+  std::string text;
+  for (const CaptureInfo &capture : manifest.captures)
+    text += (text.empty() ? "" : ", ") + capture.name + " (" + declaredText(capture) + ")";
+  return text;
+}
+
+void checkCaptures(const Metric &metric, const BoundCaptures &captures, int32_t dims) {
+  const Manifest &manifest = metric.artifact.manifest;
+  const std::string needed = BoundCaptures::signatureOf(manifest);
+  const std::string who = "metric '" + manifest.name + "' (" + metric.origin + ") ";
+  if (captures.size() == 0 && !needed.empty())
+    throw Error(ErrorKind::Usage, who + "needs captures " + needed + "; none were bound");
+  if (captures.signature() != needed)
+    throw Error(ErrorKind::Usage,
+                who + (needed.empty() ? "has no captures" : "needs captures " + needed) +
+                    "; those given were bound for metric '" + captures.metric() +
+                    "': " + captures.signature());
+  if (!needed.empty() && captures.dims() != dims)
+    throw Error(ErrorKind::Usage, "captures of " + who + "were bound for " +
+                                      std::to_string(captures.dims()) + " dims, the index has " +
+                                      std::to_string(dims));
 }
 
 } // namespace annudf::runtime

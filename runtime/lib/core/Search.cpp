@@ -46,7 +46,9 @@ void checkSearch(const Index &index, const Metric &metric, const MatrixView &que
   if (queries.dims != index.dims())
     input("queries have " + std::to_string(queries.dims) + " dims, the index has " +
           std::to_string(index.dims()));
-  if (queries.rows < 0 || (queries.rows > 0 && !queries.data))
+  if (queries.rows == 0)
+    input("queries: there are none");
+  if (queries.rows < 0 || !queries.data)
     input("queries: " + std::to_string(queries.rows) + " rows without data");
   if (!manifest.accepts(index.element()))
     input(name + " takes " + elementList(manifest) + ", the index holds " +

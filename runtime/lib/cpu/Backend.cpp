@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch.h"
 #include "Jit.h"
 #include "KernelCache.h"
 #include "TopK.h"
@@ -34,9 +35,6 @@ using namespace cpu;
 
 static_assert(kGroupRows == ANNUDF_CPU_GROUP_ROWS, "the scan's groups are the index's");
 
-/// Memory that the candidates of one batch of queries may take.
-constexpr int64_t kBatchBytes = int64_t(64) << 20;
-constexpr int64_t kMaxBatch = 8192;
 /// Tasks for each thread, so that none waits long for the last.
 constexpr int64_t kTasksPerThread = 16;
 
@@ -172,6 +170,7 @@ void CpuBackend::search(const Index &index, const Metric &metric, const BoundCap
                         const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                         float *distances, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
+  checkCaptures(metric, captures, index.dims());
   const Manifest &manifest = metric.artifact.manifest;
   bool compiled = false;
   const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, index.element(), compiled);
@@ -179,7 +178,7 @@ void CpuBackend::search(const Index &index, const Metric &metric, const BoundCap
   const std::shared_ptr<const CoarseRanker> coarse = ranker(index, manifest);
   const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
   const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
-  const int64_t batchSize = std::clamp<int64_t>(kBatchBytes / TopK::bytesPerQuery(k), 1, kMaxBatch);
+  const int64_t batchSize = queriesPerBatch(k, params.nProbes, index.words());
 
   for (int64_t first = 0; first < queries.rows; first += batchSize) {
     Batch batch(index, queries, first, std::min(batchSize, queries.rows - first));

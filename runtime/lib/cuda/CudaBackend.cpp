@@ -145,11 +145,10 @@ void Implementation::search(const Index &index, const Metric &metric, const Boun
                             const MatrixView &queries, int k, const SearchParams &params,
                             int64_t *ids, float *distances, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
+  checkCaptures(metric, captures, index.dims());
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
-  if (queries.rows == 0)
-    return;
   ContextScope scope(*context_);
   const Ready ready = prepare(index, metric, captures, k, params, report);
 
@@ -190,6 +189,7 @@ void Implementation::searchDevice(const Index &index, const Metric &metric,
                                   const SearchParams &params, int64_t *ids, float *distances,
                                   void *stream, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
+  checkCaptures(metric, captures, index.dims());
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
@@ -197,8 +197,6 @@ void Implementation::searchDevice(const Index &index, const Metric &metric,
   if (data % elementSize(queries.element))
     throw Error(ErrorKind::Usage, std::string("device queries of ") + toString(queries.element) +
                                       " are not aligned to their element");
-  if (queries.rows == 0)
-    return;
   ContextScope scope(*context_);
   const Ready ready = prepare(index, metric, captures, k, params, report);
   const auto lease = pool_.acquire(false, static_cast<CUstream>(stream));

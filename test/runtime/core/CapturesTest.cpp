@@ -53,6 +53,44 @@ template <typename T> std::vector<T> valuesOf(const std::vector<std::byte> &byte
   return values;
 }
 
+TEST(Captures, SearchTakesOnlyThoseBoundForIt) {
+  auto metric = [](std::vector<CaptureInfo> captures) {
+    Metric m;
+    m.artifact.manifest = manifest(std::move(captures));
+    m.origin = "m.annudf";
+    return m;
+  };
+  auto check = [](const Metric &metric, const BoundCaptures &captures, int32_t dims) {
+    return errorOf([&] { checkCaptures(metric, captures, dims); }, ErrorKind::Usage);
+  };
+  const Metric weighted = metric({{"w", "f32", {kDim}}});
+  const BoundCaptures bound = BoundCaptures::bind(weighted.artifact.manifest, 4,
+                                                  {{"w", array<float>("f32", {4}, {1, 2, 3, 4})}});
+  EXPECT_EQ(check(weighted, bound, 4), "NO ERROR");
+  EXPECT_EQ(check(metric({}), {}, 4), "NO ERROR");
+  EXPECT_EQ(check(metric({}), BoundCaptures::bind(manifest({}), 8, {}), 4), "NO ERROR");
+
+  EXPECT_EQ(check(weighted, bound, 8),
+            "captures of metric 'm' (m.annudf) were bound for 4 dims, the index has 8");
+  EXPECT_EQ(check(weighted, {}, 4),
+            "metric 'm' (m.annudf) needs captures w (dim x f32); none were bound");
+  EXPECT_EQ(check(metric({{"w", "f64", {kDim}}}), bound, 4),
+            "metric 'm' (m.annudf) needs captures w (dim x f64); those given were bound for "
+            "metric 'm': w (dim x f32)");
+  // Other name, extents of the same product, kind, number.
+  const CaptureExtent four{ANNUDF_EXTENT_CONSTANT, 4};
+  for (const std::vector<CaptureInfo> &other :
+       std::vector<std::vector<CaptureInfo>>{{{"v", "f32", {kDim}}},
+                                             {{"w", "f32", {four}}},
+                                             {{"w", "f32", {}}},
+                                             {{"w", "f32", {kDim}}, {"p", "f32", {}}},
+                                             {}})
+    EXPECT_NE(check(metric(other), bound, 4), "NO ERROR");
+  EXPECT_EQ(check(metric({}), bound, 4),
+            "metric 'm' (m.annudf) has no captures; those given were bound for metric 'm': "
+            "w (dim x f32)");
+}
+
 TEST(Captures, BindInTheOrderOfTheManifest) {
   const Manifest m = manifest(
       {{"w", "f32", {kDim}}, {"t", "f64", {}}, {"m", "i32", {{ANNUDF_EXTENT_CONSTANT, 2}, kDim}}});

@@ -42,10 +42,13 @@ TEST_F(CheckSearch, AcceptsTheLimits) {
   for (int k : {1, 50})
     for (uint32_t probes : {1u, 5u})
       EXPECT_EQ(check(queries.view(), k, probes, ErrorKind::Usage), "NO ERROR");
-  EXPECT_EQ(check(MatrixView{nullptr, 0, 8}, 1, 1, ErrorKind::Input), "NO ERROR");
 }
 
 TEST_F(CheckSearch, NamesValueAndLimit) {
+  EXPECT_EQ(check(MatrixView{queries.storage.data(), 0, 8}, 1, 1, ErrorKind::Input),
+            "queries: there are none");
+  EXPECT_EQ(check(MatrixView{nullptr, 3, 8}, 1, 1, ErrorKind::Input),
+            "queries: 3 rows without data");
   EXPECT_EQ(check(queries.view(), 0, 1, ErrorKind::Usage), "k = 0: must be between 1 and 1024");
   EXPECT_EQ(check(queries.view(), -4, 1, ErrorKind::Usage), "k = -4: must be between 1 and 1024");
   EXPECT_EQ(check(queries.view(), 1025, 1, ErrorKind::Usage),

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Batch.h"
 #include "TestMetrics.h"
 
 #include "annudf/runtime/Coarse.h"
@@ -205,6 +206,48 @@ TEST(CpuSearch, RefusesWhatCheckSearchRefuses) {
   EXPECT_THROW(searchWith(*backend, index, metric, base, 1, 3), Error);
   const auto bytes = reference::randomVectors(ANNUDF_ELEMENT_U8, 50, 4, 1);
   EXPECT_THROW(searchWith(*backend, index, metric, bytes, 1, 1), Error);
+  const auto none = reference::randomVectors(ANNUDF_ELEMENT_F32, 0, 4, 1);
+  EXPECT_THROW(searchWith(*backend, index, metric, none, 1, 1), Error);
+}
+
+TEST(CpuSearch, RefusesCapturesBoundForSomethingElse) {
+  const Metric weighted = compiled(testMetric("weighted_l2")),
+               minkowski = compiled(testMetric("minkowski"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 50, 4, 1);
+  const Index index = buildIndex(base, 2);
+  auto backend = makeCpuBackend(1);
+  auto fault = [&](const BoundCaptures &captures) -> std::string {
+    int64_t ids[50];
+    float distances[50];
+    try {
+      backend->search(index, weighted, captures, view(base), 1, {1}, ids, distances);
+    } catch (const Error &error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Usage);
+      return error.what();
+    }
+    return "NO ERROR";
+  };
+  const std::string name = "metric 'weighted_l2' (weighted_l2.annudf) ";
+  EXPECT_EQ(fault(bind(weighted, 4)), "NO ERROR");
+  EXPECT_EQ(fault(bind(weighted, 3)),
+            "captures of " + name + "were bound for 3 dims, the index has 4");
+  EXPECT_EQ(fault({}), name + "needs captures w (dim x f32); none were bound");
+  EXPECT_EQ(fault(bind(minkowski, 4)),
+            name + "needs captures w (dim x f32); those given were bound for metric "
+                   "'minkowski': p (scalar f32)");
+}
+
+TEST(CpuSearch, BatchesFitTheirMemory) {
+  EXPECT_EQ(cpu::queriesPerBatch(10, 20, 128), cpu::kMaxBatch);
+  for (int k : {1, 1024})
+    for (uint32_t nProbes : {1u, 4096u, 65536u})
+      for (int64_t words : {1, 4096}) {
+        const int64_t size = cpu::queriesPerBatch(k, nProbes, words);
+        EXPECT_LE(size * (int64_t(nProbes) * 20 + words * 4 + cpu::TopK::bytesPerQuery(k)),
+                  cpu::kBatchBytes);
+        EXPECT_GT(size, 0);
+      }
+  EXPECT_EQ(cpu::queriesPerBatch(1, 1u << 31, 1), 1); // One query always goes through.
 }
 
 } // namespace

@@ -52,7 +52,17 @@ public:
   bool isScalar(size_t i) const { return scalar_[i]; }
   size_t size() const { return bytes_.size(); }
 
+  /// What the values were bound for; all empty when default-constructed.
+  const std::string &metric() const { return metric_; }
+  /// The metric's captures as signatureOf() tells them.
+  const std::string &signature() const { return signature_; }
+  int32_t dims() const { return dims_; }
+  /// "w (dim x f32), p (scalar f32)": what a backend relies on when it reads the values.
+  static std::string signatureOf(const Manifest &manifest);
+
 private:
+  std::string metric_, signature_;
+  int32_t dims_ = 0;
   std::vector<std::vector<std::byte>> bytes_;
   std::vector<bool> scalar_;
 };
@@ -79,11 +89,17 @@ public:
   virtual std::string describe() const = 0;
 };
 
-/// Checks shared by the backends, before any work: dtype and dims of the queries
-/// against index and metric, 1 <= k <= kMaxK, k <= index size, 1 <= nProbes <=
+/// Checks shared by the backends, before any work: at least one query, dtype and dims of
+/// the queries against index and metric, 1 <= k <= kMaxK, k <= index size, 1 <= nProbes <=
 /// nLists. \throws Error(Usage or Input) naming value and limit.
 void checkSearch(const Index &index, const Metric &metric, const MatrixView &queries, int k,
                  const SearchParams &params);
+
+/// The other half of those checks: the captures were bound for captures such as the
+/// metric's (name, element, extents; any will do if it has none and they hold none) and
+/// for `dims`. Without it a scan would read beyond their arrays.
+/// \throws Error(Usage) naming what they were bound for and what is needed.
+void checkCaptures(const Metric &metric, const BoundCaptures &captures, int32_t dims);
 
 /// \param threads 0: all cores. \throws Error(Environment) when built without LLVM.
 std::unique_ptr<Backend> makeCpuBackend(int threads = 0);
