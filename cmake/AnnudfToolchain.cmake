@@ -27,6 +27,10 @@ add_compile_options(-Wall -Wextra -Wno-unused-parameter)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options(-Wno-restrict) # False alarms on std::string + (GCC bug 105651).
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  # Fires on every function that takes a temporary and returns a reference to something else.
+  add_compile_options(-Wno-dangling-reference)
+endif()
 if(ANNUDF_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -24,27 +24,33 @@ template <typename Term> static Distance sum(const Vector &q, const Vector &b, T
   return out;
 }
 
+static ExampleMetric named(const char *name) {
+  ExampleMetric metric;
+  metric.name = name;
+  return metric;
+}
+
 const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
   static const std::vector<ExampleMetric> metrics = [] {
     std::vector<ExampleMetric> list;
-    ExampleMetric l2{"l2"};
+    ExampleMetric l2 = named("l2");
     l2.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       return sum(q, b, [](size_t, double x, double y) { return (x - y) * (x - y); });
     };
     list.push_back(l2);
-    ExampleMetric weighted{"weighted_l2"};
+    ExampleMetric weighted = named("weighted_l2");
     weighted.needsWeights = true;
     weighted.exactOnIntegers = false;
     weighted.distance = [](const Vector &q, const Vector &b, const Vector &w, double) {
       return sum(q, b, [&](size_t i, double x, double y) { return w[i] * (x - y) * (x - y); });
     };
     list.push_back(weighted);
-    ExampleMetric l1{"l1"};
+    ExampleMetric l1 = named("l1");
     l1.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       return sum(q, b, [](size_t, double x, double y) { return std::fabs(x - y); });
     };
     list.push_back(l1);
-    ExampleMetric chebyshev{"chebyshev"};
+    ExampleMetric chebyshev = named("chebyshev");
     chebyshev.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       Distance out{-HUGE_VAL, 0};
       for (size_t i = 0; i < q.size(); ++i)
@@ -53,13 +59,13 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
       return out;
     };
     list.push_back(chebyshev);
-    ExampleMetric product{"inner_product"};
+    ExampleMetric product = named("inner_product");
     product.largestFirst = true;
     product.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       return sum(q, b, [](size_t, double x, double y) { return x * y; });
     };
     list.push_back(product);
-    ExampleMetric hamming{"hamming"};
+    ExampleMetric hamming = named("hamming");
     hamming.bytesOnly = true;
     hamming.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       return sum(q, b, [](size_t, double x, double y) {
@@ -67,7 +73,7 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
       });
     };
     list.push_back(hamming);
-    ExampleMetric minkowski{"minkowski"};
+    ExampleMetric minkowski = named("minkowski");
     minkowski.needsOrder = true;
     minkowski.exactOnIntegers = false;
     minkowski.distance = [](const Vector &q, const Vector &b, const Vector &, double p) {

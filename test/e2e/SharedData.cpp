@@ -59,9 +59,11 @@ struct Case {
 class SharedData : public testing::TestWithParam<std::tuple<bool, Case>> {
 protected:
   void SetUp() override {
-    const std::string data = folder("ANNUDF_TEST_DATA");
-    if (data.empty() || !std::filesystem::exists(data + "/sift/base.u8bin"))
-      GTEST_SKIP() << "SKIPPED, NOT RUN: no vectors in ANNUDF_TEST_DATA=" << data;
+    const std::string set = std::get<1>(GetParam()).set;
+    const std::string base = folder("ANNUDF_TEST_DATA") + "/" + set +
+                             (set == "text" ? "/base.fbin" : "/base.u8bin");
+    if (!std::filesystem::exists(base))
+      GTEST_SKIP() << "SKIPPED, NOT RUN: no file " << base << " (ANNUDF_TEST_DATA)";
     std::string why;
     backend = test::backendOf(deviceOf(std::get<0>(GetParam())), &why);
     if (!backend)

@@ -337,8 +337,9 @@ TEST(CudaSearch, OneLinkHoweverManyThreadsAsk) {
         Result result = searchWith(*backend, index, metric, queries, 5, 4);
         links += result.stats.links;
         uploads += result.stats.uploadMs > 0;
-        if (round)
+        if (round) {
           EXPECT_EQ(result.ids, results[t].ids) << "thread " << t << " round " << round;
+        }
         results[t] = result;
       }
     });

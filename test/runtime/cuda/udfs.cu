@@ -63,6 +63,16 @@ struct hamming {
   }
   static __device__ float finalize(Acc a, const uint64_t *) { return static_cast<float>(a); }
 };
+struct agreement { // Padding would count, since zero agrees with zero.
+  using Acc = int;
+  using Compute = float;
+  static constexpr int kOrder = ANNUDF_ORDER_MAX;
+  static __device__ Acc init() { return -5; }
+  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) {
+    return a + (fabsf(x - y) < 20.0f ? 1 : 0);
+  }
+  static __device__ float finalize(Acc a, const uint64_t *) { return static_cast<float>(a); }
+};
 struct minkowski : l2 {
   static __device__ float p(const uint64_t *slots) {
     return __uint_as_float(static_cast<uint32_t>(slots[0]));
