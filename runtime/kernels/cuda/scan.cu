@@ -26,6 +26,15 @@ using Acc = uint64_t;
 #define HOOK(NAME) annudf1_##NAME##_64
 #endif
 
+// A large body (one that calls powf, say) is inlined once a kernel, in the loop that
+// else takes only the end of a vector: linking it stays short, and one word at a time
+// costs nothing beside such a body.
+#ifdef ANNUDF_COMPACT
+constexpr bool kCompact = true;
+#else
+constexpr bool kCompact = false;
+#endif
+
 namespace {
 
 extern __shared__ uint4 tileWords[]; // [chunk][query of the tile]
@@ -89,7 +98,8 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
   const int fixedDims = annudf1_dims();
   const int dims = fixedDims ? fixedDims : static_cast<int>(args.index.dims);
   const int chunks = (dims + 4 * perWord - 1) / (4 * perWord);
-  const int fullChunks = dims / (4 * perWord); // Every coordinate of these exists.
+  // Every coordinate of these exists.
+  const int fullChunks = kCompact ? 0 : dims / (4 * perWord);
   constexpr int kHalf = N > 1 ? N / 2 : 1;
   const int lane = threadIdx.x & 31;
   const uint32_t warp = threadIdx.x / 32;
@@ -211,8 +221,8 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
 #pragma unroll 1
       for (int w = fullChunks * 4; w < wordsUsed; ++w) {
         const uint32_t y =
-            __ldg(reinterpret_cast<const uint32_t *>(rows + fullChunks * 32) + w % 4);
-        a = HOOK(update)(a, stagedWord(fullChunks * N + j, w % 4), y, w * perWord,
+            __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * 32) + w % 4);
+        a = HOOK(update)(a, stagedWord(w / 4 * N + j, w % 4), y, w * perWord,
                          min(perWord, dims - w * perWord), dims, row, q, listId, slots);
       }
       const float distance = HOOK(finalize)(a, dims, row, q, listId, slots);

@@ -27,6 +27,8 @@
 
 ANNUDF_EMBED(scan32)
 ANNUDF_EMBED(scan64)
+ANNUDF_EMBED(scan32compact)
+ANNUDF_EMBED(scan64compact)
 ANNUDF_EMBED(element0)
 ANNUDF_EMBED(element1)
 ANNUDF_EMBED(element2)
@@ -39,7 +41,9 @@ namespace annudf::runtime::cuda {
   std::string_view(annudf_fatbin_##NAME,                                                           \
                    static_cast<size_t>(annudf_fatbin_##NAME##_end - annudf_fatbin_##NAME))
 
-std::string_view scanFragment(int width) {
+std::string_view scanFragment(int width, bool compact) {
+  if (compact)
+    return width == 64 ? ANNUDF_BYTES(scan64compact) : ANNUDF_BYTES(scan32compact);
   return width == 64 ? ANNUDF_BYTES(scan64) : ANNUDF_BYTES(scan32);
 }
 

@@ -15,8 +15,9 @@
 
 namespace annudf::runtime::cuda {
 
-/// LTO-IR (in a fatbin) of scan.cu for an accumulator width, 32 or 64.
-std::string_view scanFragment(int width);
+/// LTO-IR (in a fatbin) of scan.cu for an accumulator width, 32 or 64. `compact` holds
+/// each hook once, for metrics whose bodies are large.
+std::string_view scanFragment(int width, bool compact);
 /// LTO-IR (in a fatbin) of element.cu.
 std::string_view elementFragment(annudf_element element);
 /// Machine code of search.cu for every architecture, and PTX for later ones.

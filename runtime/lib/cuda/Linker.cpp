@@ -244,6 +244,10 @@ void checkNotNewer(const std::string &producer, const std::string &what) {
                                           "), which can only read its own version or older");
 }
 
+/// LTO-IR of plain arithmetic is 2.5 to 4 KB; from here on it holds a function of
+/// libdevice (Minkowski's powf: 5.8 KB), whose copies a link would spend its time on.
+constexpr size_t kLargeBody = 4608;
+
 } // namespace
 
 LinkerVersion linkerVersion() { return library().version; }
@@ -270,9 +274,10 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
                 "metric '" + manifest.name + "', payload " + payload->arch + ",");
   checkNotNewer(ANNUDF_SCAN_PRODUCER, "annudf's scan kernel");
 
+  const bool compact = payload->bytes.size() > kLargeBody;
   const auto start = std::chrono::steady_clock::now();
   Link link(sm, manifest.name);
-  link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.accumulatorWidth()), "scan kernel");
+  link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.accumulatorWidth(), compact), "scan kernel");
   link.add(type, payload->bytes, "metric");
   link.add(NVJITLINK_INPUT_FATBIN, elementFragment(element), "element");
   std::string cubin = link.finish();
