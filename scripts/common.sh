@@ -12,7 +12,7 @@ step() {
   local text=$1 started=$SECONDS
   shift
   printf '\n== %s\n' "$text"
-  "$@" || { local status=$?; printf '== FAILED after %d s (exit %d): %s\n' $((SECONDS - started)) "$status" "$text" >&2; exit "$status"; }
+  "$@" || { local status=$?; printf '== FAILED after %d s (exit %d): %s\n' $((SECONDS - started)) "$status" "$text" >&2; return "$status"; }
   printf '== done in %d s: %s\n' $((SECONDS - started)) "$text"
 }
 
@@ -32,8 +32,9 @@ install_packages() {
     command -v sudo >/dev/null || { echo "not root and no sudo: install these packages and run again: ${missing[*]}" >&2; return 1; }
     sudo=(sudo)
   fi
-  "${sudo[@]}" apt-get update -q
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+  # A step's functions run without errexit, so what depends on success says so.
+  "${sudo[@]}" apt-get update -q &&
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
 # Python packages of the tests and, where no CUDA toolkit is installed, libNVVM and nvJitLink.
@@ -42,17 +43,20 @@ install_python() {
   if [ ! -e "${CUDA_HOME:-/usr/local/cuda}/lib64/libnvJitLink.so.13" ]; then
     wheels+=(nvidia-nvvm==13.0.88 nvidia-nvjitlink==13.0.88)
   fi
-  [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+  [ -x "$venv/bin/python" ] || python3 -m venv "$venv" || return
   local want="${wheels[*]}"
   if [ "$(cat "$venv/installed" 2>/dev/null)" = "$want" ]; then echo "all Python packages are there"; return; fi
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${wheels[@]}"
-  echo "$want" > "$venv/installed"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${wheels[@]}" &&
+    echo "$want" > "$venv/installed"
 }
 
 configure() {
   [ ! -x /usr/local/cuda/bin/nvcc ] || export PATH="$PATH:/usr/local/cuda/bin"
-  cmake --preset "$preset" -DPython3_EXECUTABLE="$(command -v python3)" | grep -E 'annudf:|[Ww]arning|[Ee]rror' || true
-  test -f "$build/build.ninja"
+  local log="$root/build/configure.log" status=0
+  mkdir -p "$root/build"
+  cmake --preset "$preset" -DPython3_EXECUTABLE="$(command -v python3)" > "$log" 2>&1 || status=$?
+  if [ "$status" -eq 0 ]; then grep 'annudf:' "$log"; else cat "$log" >&2; fi
+  return "$status"
 }
 
 compile() { cmake --build "$build" -j "$jobs" -- --quiet "$@"; }

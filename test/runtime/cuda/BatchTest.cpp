@@ -42,10 +42,12 @@ void expectLargest(const BatchShape &shape) {
   const uint64_t batch = batchQueries(shape, uint64_t(1) << 62, kLimit);
   ASSERT_GE(batch, 1u) << words(shape);
   ASSERT_LE(batch, kMostQueries) << words(shape);
-  if (batch > 1)
+  if (batch > 1) {
     EXPECT_LE(bytesOf(shape, batch), kLimit) << words(shape);
-  if (batch < kMostQueries)
+  }
+  if (batch < kMostQueries) {
     EXPECT_GT(bytesOf(shape, batch + 1), kLimit) << words(shape);
+  }
 }
 
 TEST(CudaBatch, FitsTheLimitAndIsAsLargeAsItAllows) {
@@ -60,10 +62,12 @@ TEST(CudaBatch, FitsTheLimitAndIsAsLargeAsItAllows) {
           const uint64_t batch = batchQueries(shape, queries, kLimit);
           ASSERT_GE(batch, 1u) << words(shape);
           ASSERT_LE(batch, std::max<uint64_t>(1, queries)) << words(shape);
-          if (batch > 1)
+          if (batch > 1) {
             EXPECT_LE(bytesOf(shape, batch), kLimit) << words(shape) << ", " << queries;
-          if (queries && bytesOf(shape, queries) <= kLimit)
+          }
+          if (queries && bytesOf(shape, queries) <= kLimit) {
             EXPECT_EQ(batch, queries) << words(shape);
+          }
         }
       }
 }

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <unistd.h>
 
 using namespace annudf;
 using namespace annudf::runtime;
@@ -24,7 +25,9 @@ namespace {
 
 /// What check_sass.py says of a cubin: its exit code.
 int checkSass(const std::string &cubin, const std::string &name) {
-  const std::string path = testing::TempDir() + "/" + name + ".cubin";
+  // ctest runs tests side by side, and two may link the same metric.
+  const std::string path =
+      testing::TempDir() + "/" + name + "_" + std::to_string(::getpid()) + ".cubin";
   std::ofstream(path, std::ios::binary) << cubin;
   const std::string command = "python3 '" ANNUDF_CHECK_SASS "' '" + path + "'";
   const int status = WEXITSTATUS(std::system(command.c_str()));
