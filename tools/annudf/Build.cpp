@@ -47,6 +47,7 @@ static void runBuild(BuildArguments arguments) {
   for (annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
     if (arguments.metric == toString(metric))
       arguments.params.metric = metric;
+  refuseOverwriting(arguments.output, {arguments.base});
   InterruptGuard guard;
   auto start = std::chrono::steady_clock::now();
   runtime::Matrix base = loadVectors(arguments.base, arguments.rows, arguments.asF32);
@@ -60,6 +61,7 @@ static void runBuild(BuildArguments arguments) {
 }
 
 static void runExtend(const BuildArguments &arguments) {
+  refuseOverwriting(arguments.output, {arguments.base}); // --index may be replaced.
   InterruptGuard guard;
   auto start = std::chrono::steady_clock::now();
   runtime::Index index = runtime::Index::load(arguments.index);
@@ -92,7 +94,8 @@ void tool::addBuildCommand(CLI::App &app) {
       ->check(CLI::Range(uint32_t{1}, runtime::kMaxLists));
   command->add_option("--metric", arguments->metric, "What k-means clusters by")
       ->check(CLI::IsMember({"l2", "inner_product", "cosine"}));
-  command->add_option("--kmeans-iterations", params.kmeansIterations, "Iterations of k-means");
+  command->add_option("--kmeans-iterations", params.kmeansIterations, "Iterations of k-means")
+      ->check(CLI::Range(1, 10000));
   command
       ->add_option("--kmeans-trainset-fraction", params.kmeansTrainsetFraction,
                    "Part of the rows k-means trains on")

@@ -45,6 +45,9 @@ public:
 /// Draws a bar on stderr when that is a terminal, one line a stage otherwise.
 runtime::Progress progressBar(bool quiet);
 
+/// \throws Error(Usage) if writing `output` would destroy one of `inputs`.
+void refuseOverwriting(const std::string &output, const std::vector<std::string> &inputs);
+
 /// Milliseconds since `start`.
 double msSince(std::chrono::steady_clock::time_point start);
 

@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <unistd.h>
 
@@ -62,6 +63,15 @@ bool InterruptGuard::requested() { return interrupted; }
 void InterruptGuard::check() {
   if (requested())
     throw Error(ErrorKind::Interrupted, "interrupted; nothing was written");
+}
+
+void tool::refuseOverwriting(const std::string &output, const std::vector<std::string> &inputs) {
+  for (const std::string &input : inputs) {
+    std::error_code missing; // A file that does not exist is no input either.
+    if (std::filesystem::equivalent(output, input, missing))
+      throw Error(ErrorKind::Usage,
+                  output + ": is an input of this command and would be overwritten");
+  }
 }
 
 double tool::msSince(std::chrono::steady_clock::time_point start) {

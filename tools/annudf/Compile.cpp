@@ -32,6 +32,9 @@ static std::string defaultOutput(const std::string &input) {
 }
 
 static void runCompile(const CompileArguments &arguments) {
+  const std::string output =
+      arguments.output.empty() ? defaultOutput(arguments.input) : arguments.output;
+  tool::refuseOverwriting(output, {arguments.input});
   CompileOptions options;
   options.archs = arguments.archs;
   options.hostBitcode = !arguments.noHost;
@@ -43,7 +46,6 @@ static void runCompile(const CompileArguments &arguments) {
   Artifact artifact = compileMetricFile(arguments.input, options, &warnings, &timings);
   for (const std::string &warning : warnings)
     std::fprintf(stderr, "annudf: warning: %s\n", warning.c_str());
-  std::string output = arguments.output.empty() ? defaultOutput(arguments.input) : arguments.output;
   tool::InterruptGuard::check();
   writeArtifact(artifact, output);
   if (!arguments.quiet)
@@ -65,7 +67,8 @@ void tool::addCompileCommand(CLI::App &app) {
       ->add_option("--arch", arguments->archs,
                    "GPU architectures for LTO-IR, e.g. sm_90,sm_100 (default: all that are "
                    "supported; none, with a warning, if there is no libNVVM)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--metric", arguments->metric, "Which metric, if the file holds several");
   command->add_option("--inline-captures", arguments->inlineCaptures,
                       "Options of the pass annudf-inline-captures, e.g. \"dims=128\"");

@@ -26,7 +26,7 @@ struct SearchArguments {
   runtime::SearchParams params;
   int k = 10, threads = 0, gpu = 0, repeat = 1, show = 5;
   int64_t rows = 0;
-  bool asF32 = false, stats = false, allowNonFinite = false, quiet = false;
+  bool probesGiven = false, asF32 = false, stats = false, allowNonFinite = false, quiet = false;
 };
 
 struct Results {
@@ -96,9 +96,17 @@ static void show(const Results &results, int queries, int columns) {
   }
 }
 
-static void runSearch(const SearchArguments &arguments) {
+static void runSearch(SearchArguments arguments) {
   InterruptGuard guard;
   const bool onGpu = arguments.device == "cuda";
+  if (!arguments.output.empty()) {
+    std::vector<std::string> inputs = {arguments.index, arguments.queries, arguments.metric,
+                                       arguments.truth};
+    for (const std::string &pair : arguments.captures)
+      inputs.push_back(pair.substr(pair.find('=') + 1));
+    for (const char *ending : {".ibin", ".fbin"})
+      refuseOverwriting(arguments.output + ending, inputs);
+  }
   auto start = std::chrono::steady_clock::now();
   // A missing device is told before minutes go into loading and compiling.
   std::unique_ptr<runtime::Backend> backend =
@@ -107,6 +115,8 @@ static void runSearch(const SearchArguments &arguments) {
   runtime::Metric metric = loadMetric(arguments.metric, onGpu, &compileMs);
   runtime::Index index = runtime::Index::load(arguments.index);
   runtime::Matrix queries = loadVectors(arguments.queries, arguments.rows, arguments.asF32);
+  if (!arguments.probesGiven)
+    arguments.params.nProbes = std::min(arguments.params.nProbes, index.nLists());
   runtime::checkSearch(index, metric, queries.view(), arguments.k, arguments.params);
   runtime::BoundCaptures captures =
       runtime::BoundCaptures::bind(metric.artifact.manifest, index.dims(),
@@ -168,10 +178,13 @@ void tool::addSearchCommand(CLI::App &app) {
   command->add_option("--queries", arguments->queries, "Vectors, of the index's type")->required();
   command->add_option("--metric", arguments->metric, "Artifact (.annudf) or source (.mlir)")
       ->required();
-  command->add_option("--capture", arguments->captures,
-                      "NAME=FILE (.npy, .fbin, .ibin) or NAME=NUMBER, once for each capture");
+  command
+      ->add_option("--capture", arguments->captures,
+                   "NAME=FILE (.npy, .fbin, .ibin) or NAME=NUMBER, once for each capture")
+      ->allow_extra_args(false);
   command->add_option("-k", arguments->k, "Neighbours of a query, up to 1024");
-  command->add_option("--probes", arguments->params.nProbes, "Lists to scan for a query");
+  command->add_option("--probes", arguments->params.nProbes,
+                      "Lists to scan for a query (not given: at most the index's lists)");
   command->add_option("--device", arguments->device, "Where to search")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--gpu", arguments->gpu, "Number of the GPU");
@@ -189,5 +202,8 @@ void tool::addSearchCommand(CLI::App &app) {
   command->add_flag("--allow-non-finite", arguments->allowNonFinite,
                     "Accept infinities and NaN in captures");
   command->add_flag("-q,--quiet", arguments->quiet, "Do not print neighbours");
-  command->callback([arguments] { runSearch(*arguments); });
+  command->callback([arguments, command] {
+    arguments->probesGiven = command->count("--probes") != 0;
+    runSearch(*arguments);
+  });
 }

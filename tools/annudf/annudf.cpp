@@ -34,7 +34,8 @@ int main(int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     // CLI11's own codes are many; users get the documented two.
-    return app.exit(error) == 0 ? 0 : 2;
+    if (app.exit(error) != 0)
+      return 2;
   } catch (const annudf::Error &error) {
     std::fprintf(stderr, "annudf: %s\n", error.what());
     return error.exitCode();
@@ -43,6 +44,10 @@ int main(int argc, char **argv) {
     return 1;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "annudf: internal error: %s\n", error.what());
+    return 1;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    std::perror("annudf: cannot write to the standard output");
     return 1;
   }
   return 0;
