@@ -48,7 +48,7 @@ struct Vectors {
 };
 
 uint16_t encodeHalf(float value) {
-  // Nearest of the two neighbours by search over the mantissa is enough for a test.
+  // Cuts the mantissa: any half will do, decodeHalf says which it is.
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const int exponent = int(bits >> 23 & 255) - 127 + 15;
   if (exponent <= 0)

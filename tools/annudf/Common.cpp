@@ -119,13 +119,8 @@ runtime::Matrix tool::loadVectors(const std::string &path, int64_t rows, bool as
   return wide;
 }
 
-static bool hasEnding(const std::string &path, const char *ending) {
-  return path.size() >= std::strlen(ending) &&
-         path.compare(path.size() - std::strlen(ending), std::string::npos, ending) == 0;
-}
-
 runtime::Metric tool::loadMetric(const std::string &path, bool forGpu, double *compileMs) {
-  if (!hasEnding(path, ".mlir") && !hasEnding(path, ".mlirbc"))
+  if (!path.ends_with(".mlir") && !path.ends_with(".mlirbc"))
     return runtime::Metric::fromFile(path);
 #ifdef ANNUDF_HAVE_COMPILER
   CompileOptions options;

@@ -56,24 +56,6 @@ std::vector<std::vector<int64_t>> probedRows(const Index &index, const Manifest 
   return rows;
 }
 
-/// Magnitude below which a distance may be the difference of larger numbers.
-double cancellation(const TestMetric &metric, const reference::Vectors &base) {
-  if (metric.name != "inner_product")
-    return 1e-6;
-  double square = 0;
-  for (double v : base.values)
-    square += v * v;
-  return square / base.rows;
-}
-
-/// FNV-1a of a name, so that each case has its own data, the same on every run.
-uint64_t seedOf(const std::string &name) {
-  uint64_t hash = 14695981039346656037u;
-  for (char c : name)
-    hash = (hash ^ uint8_t(c)) * 1099511628211u;
-  return hash;
-}
-
 class EveryMetric : public testing::TestWithParam<std::tuple<std::string, annudf_element>> {};
 
 TEST_P(EveryMetric, EqualsBruteForce) {

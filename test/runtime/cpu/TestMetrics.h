@@ -119,6 +119,24 @@ inline const TestMetric &testMetric(const std::string &name) {
   throw std::runtime_error("no test metric " + name);
 }
 
+/// Magnitude below which a distance may be the difference of larger numbers.
+inline double cancellation(const TestMetric &metric, const reference::Vectors &base) {
+  if (metric.name != "inner_product")
+    return 1e-6;
+  double square = 0;
+  for (double v : base.values)
+    square += v * v;
+  return square / base.rows;
+}
+
+/// FNV-1a of a name, so that each case has its own data, the same on every run.
+inline uint64_t seedOf(const std::string &name) {
+  uint64_t hash = 14695981039346656037u;
+  for (char c : name)
+    hash = (hash ^ uint8_t(c)) * 1099511628211u;
+  return hash;
+}
+
 inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   Artifact artifact;
   Manifest &m = artifact.manifest;

@@ -105,23 +105,6 @@ std::vector<std::vector<int64_t>> probedRows(const Index &index, const Manifest 
   return rows;
 }
 
-/// Magnitude below which a distance may be the difference of larger numbers.
-double cancellation(const TestMetric &metric, const reference::Vectors &base) {
-  if (metric.name != "inner_product")
-    return 1e-6;
-  double square = 0;
-  for (double v : base.values)
-    square += v * v;
-  return square / base.rows;
-}
-
-uint64_t seedOf(const std::string &name) {
-  uint64_t hash = 14695981039346656037u;
-  for (char c : name)
-    hash = (hash ^ uint8_t(c)) * 1099511628211u;
-  return hash;
-}
-
 /// Compares every query that has candidates; returns how many had.
 int64_t compare(const TestMetric &test, const reference::Vectors &base,
                 const reference::Vectors &queries, const std::vector<std::vector<int64_t>> &rows,
