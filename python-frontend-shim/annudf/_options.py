@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""What a decorator says about a metric, as the frontend and the cache read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Word = Literal["f32", "f64", "i32", "u32"]
+"""Element types of captures, coordinates and accumulators in the ABI 1.0."""
+
+Order = Literal["min", "max"]
+Coarse = Literal["l2", "inner_product"]
+ElementName = Literal["f32", "f16", "i8", "u8"]
+
+ALL_ELEMENTS: tuple[ElementName, ...] = ("f32", "f16", "i8", "u8")
+"""Element types of vectors; a metric accepts all of them unless it says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureType:
+    """Declared type of a capture: its element type, and whether it is a scalar or one entry a dimension."""
+
+    element: Word
+    scalar: bool
+
+    def __str__(self) -> str:
+        return f"{self.element} scalar" if self.scalar else f"dim x {self.element}"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricOptions:
+    """All of a metric but its function.
+
+    Parameters
+    ----------
+    name : str
+        Symbol of the metric: letters, digits and ``_``, not beginning with a digit.
+    order : {"min", "max"}
+        Which distances are best.
+    initial : float or int
+        The accumulator before the first dimension; its Python type does not matter, the
+        accumulator's does.
+    coarse : {"l2", "inner_product"}
+        What ranks the lists before the scan.
+    coarse_order : {"min", "max"} or None
+        Which end of that is best; None: the coarse metric's own.
+    captures : mapping of str to CaptureType
+        Declared types by name, in the order of their declaration. Values are bound later.
+    compute : {"f32", "f64", "i32", "u32"}
+        Type of the coordinates ``x`` and ``y`` in the function.
+    accumulator : {"f32", "f64", "i32", "u32"}
+        Type of ``acc``.
+    elements : tuple of str
+        Element types of vectors that the metric accepts, of "f32", "f16", "i8", "u8".
+    finalize : callable or None
+        Function of ``(acc, ctx)`` that gives the reported distance.
+    """
+
+    name: str
+    order: Order
+    initial: float | int
+    coarse: Coarse
+    coarse_order: Order | None = None
+    captures: Mapping[str, CaptureType] = field(default_factory=dict)
+    compute: Word = "f32"
+    accumulator: Word = "f32"
+    elements: tuple[ElementName, ...] = ALL_ELEMENTS
+    finalize: Callable[..., object] | None = None
