@@ -1,0 +1,83 @@
+/*===- annudf-c/Artifact.h - Compiled metrics ---------------------*- C -*-===*\
+|*                                                                            *|
+|* Part of the annudf project, under the Apache License v2.0 with LLVM        *|
+|* Exceptions. See LICENSE for license information.                           *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|* An artifact is one compiled metric; docs/artifact.md describes the file.    *|
+|* It never changes once made. annudf-c/Support.h has the rules of all calls. *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#ifndef ANNUDF_C_ARTIFACT_H
+#define ANNUDF_C_ARTIFACT_H
+
+#include "annudf-c/Support.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct annudf_artifact annudf_artifact;
+
+/** Reads the bytes of a file; they are copied.
+ * \param origin  what messages call it, a path for example.
+ * ANNUDF_INPUT if they are damaged, of a newer ABI, or no artifact. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_from_bytes(const void *data, size_t size,
+                                                              const char *origin,
+                                                              annudf_artifact **artifact);
+
+/** Reads a file. ANNUDF_INPUT as above, or if there is none. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_load(const char *path,
+                                                        annudf_artifact **artifact);
+
+/** Writes the file, whole or not at all. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_save(const annudf_artifact *artifact,
+                                                        const char *path);
+
+/** The bytes that annudf_artifact_save writes: those it was read from, if it was. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_to_bytes(const annudf_artifact *artifact,
+                                                            annudf_buffer **bytes);
+
+/** SHA-256 of those bytes, 64 hexadecimal digits; lives as long as `artifact`. "" for NULL. */
+ANNUDF_CAPI_EXPORTED const char *annudf_artifact_digest(const annudf_artifact *artifact);
+
+/** Name of the metric; lives as long as `artifact`. "" for NULL. */
+ANNUDF_CAPI_EXPORTED const char *annudf_artifact_name(const annudf_artifact *artifact);
+
+/** The manifest as JSON, as `annudf inspect --json` prints it. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_manifest(const annudf_artifact *artifact,
+                                                            annudf_buffer **json);
+
+/** The manifest for people, as `annudf inspect` prints it.
+ * \param origin  where it came from, shown in the first line. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_describe(const annudf_artifact *artifact,
+                                                            const char *origin,
+                                                            annudf_buffer **text);
+
+/** How many architectures it holds LTO-IR for. 0 for NULL. */
+ANNUDF_CAPI_EXPORTED size_t annudf_artifact_arch_count(const annudf_artifact *artifact);
+/** "sm_90"; lives as long as `artifact`. NULL where there is no such index. */
+ANNUDF_CAPI_EXPORTED const char *annudf_artifact_arch(const annudf_artifact *artifact,
+                                                      size_t index);
+
+/** The LTO-IR that a device of `arch` ("sm_90") would link: of the newest
+ * architecture that is not newer. ANNUDF_ENVIRONMENT, listing what there is, if none. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_ltoir(const annudf_artifact *artifact,
+                                                         const char *arch, annudf_buffer **bytes);
+
+/** Whether it holds code for CPUs. False for NULL. */
+ANNUDF_CAPI_EXPORTED bool annudf_artifact_has_host_code(const annudf_artifact *artifact);
+
+/** Whether its code was taken on trust (CUDA source) instead of verified. False for NULL. */
+ANNUDF_CAPI_EXPORTED bool annudf_artifact_is_trusted(const annudf_artifact *artifact);
+
+ANNUDF_CAPI_EXPORTED void annudf_artifact_destroy(annudf_artifact *artifact);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif /* ANNUDF_C_ARTIFACT_H */

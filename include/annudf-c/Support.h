@@ -1,0 +1,88 @@
+/*===- annudf-c/Support.h - What every part of the C API shares ---*- C -*-===*\
+|*                                                                            *|
+|* Part of the annudf project, under the Apache License v2.0 with LLVM        *|
+|* Exceptions. See LICENSE for license information.                           *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|* The rules of the whole C API:                                              *|
+|*                                                                            *|
+|*  - A function that can fail returns an annudf_status, and what went wrong  *|
+|*    is annudf_last_error() of the calling thread. No exception leaves it.   *|
+|*  - Outputs come last and are left as they were when the call fails, but for *|
+|*    lists of diagnostics. Objects are opaque, belong to the caller and have  *|
+|*    one destroy function each, which takes NULL.                             *|
+|*  - NULL where nothing says that it may be is refused as ANNUDF_USAGE.      *|
+|*  - Text is UTF-8. Text that is handed in ends with NUL unless its size     *|
+|*    stands beside it.                                                       *|
+|*  - A struct of options starts with its size, set by the caller, and 0 or   *|
+|*    NULL in a field means its default. So `annudf_x_options o = {sizeof o}`  *|
+|*    is complete, and fields may be added: who was compiled against an older  *|
+|*    header gets the defaults of newer fields; who was compiled against a     *|
+|*    newer one is refused only if he sets a field that is not known here.     *|
+|*  - Threads may call anything at once. One object may be read by several    *|
+|*    threads; none may use it while another destroys it.                     *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#ifndef ANNUDF_C_SUPPORT_H
+#define ANNUDF_C_SUPPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define ANNUDF_CAPI_EXPORTED __attribute__((visibility("default")))
+#else
+#define ANNUDF_CAPI_EXPORTED
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Version of the C API: functions and fields are only ever added to one major. */
+#define ANNUDF_CAPI_MAJOR 1
+#define ANNUDF_CAPI_MINOR 0
+
+/** How a call ended. */
+typedef enum annudf_status {
+  ANNUDF_OK = 0,
+  ANNUDF_USAGE = 1,       /**< The caller asked for something that makes no sense. */
+  ANNUDF_INPUT = 2,       /**< A file or an array is not what it claims to be.     */
+  ANNUDF_ENVIRONMENT = 3, /**< A library, a device, memory or disk is missing.     */
+  ANNUDF_INTERRUPTED = 4, /**< The user stopped it.                                */
+  ANNUDF_COMPILE = 5,     /**< A metric was refused; diagnostics say where and why. */
+  ANNUDF_INTERNAL = 6     /**< A mistake of annudf.                                */
+} annudf_status;
+
+/** "ok", "usage", ... ; "unknown" for any other number. */
+ANNUDF_CAPI_EXPORTED const char *annudf_status_name(annudf_status status);
+
+/** What the last failed call of this thread had to say; "" if none has failed.
+ * Never NULL, valid until the thread's next failing call. */
+ANNUDF_CAPI_EXPORTED const char *annudf_last_error(void);
+
+/** Version of the library, "0.1.0". */
+ANNUDF_CAPI_EXPORTED const char *annudf_version(void);
+
+/** ANNUDF_CAPI_MAJOR << 16 | ANNUDF_CAPI_MINOR of the library: a caller needs the
+ * same major and at least the minor that it was compiled with. */
+ANNUDF_CAPI_EXPORTED uint32_t annudf_capi_version(void);
+
+/** Bytes or text that the library made. */
+typedef struct annudf_buffer annudf_buffer;
+
+/** First byte; a NUL follows the last. NULL for NULL. */
+ANNUDF_CAPI_EXPORTED const char *annudf_buffer_data(const annudf_buffer *buffer);
+/** Bytes without that NUL; 0 for NULL. */
+ANNUDF_CAPI_EXPORTED size_t annudf_buffer_size(const annudf_buffer *buffer);
+ANNUDF_CAPI_EXPORTED void annudf_buffer_destroy(annudf_buffer *buffer);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif /* ANNUDF_C_SUPPORT_H */
