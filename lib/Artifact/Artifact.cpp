@@ -21,8 +21,6 @@ namespace {
 using nlohmann::json;
 
 constexpr uint64_t kContainerVersion = 1;
-/// A fat artifact of nine architectures has well under 1 MiB.
-constexpr uint64_t kMaxArtifactSize = uint64_t(1) << 30;
 
 /// Every artifact starts with a map whose first key, in CBOR's encoding, is this.
 constexpr std::string_view kMagic = "\x66"

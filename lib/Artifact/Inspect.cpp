@@ -79,6 +79,8 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
   line("source",
        m.sourceFile.empty() ? "unknown" : m.sourceFile + ":" + std::to_string(m.sourceLine));
   line("made by", "annudf " + m.annudfVersion + ", LLVM " + m.llvmVersion);
+  if (m.trusted)
+    line("trust", "not verified: prototypes were checked, what the hooks do was not");
   text += "payloads\n";
   for (const Payload &payload : artifact.payloads) {
     std::string entry = std::string(toString(payload.kind));

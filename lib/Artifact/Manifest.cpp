@@ -89,6 +89,16 @@ public:
     return value.get<uint64_t>();
   }
 
+  /// A field that came later than the others: false where it is missing.
+  bool flag(const char *field) const {
+    const auto found = map_.find(field);
+    if (found == map_.end())
+      return false;
+    if (!found->is_boolean())
+      fail(field, "must be true or false");
+    return found->get<bool>();
+  }
+
   const json &list(const char *field) const {
     const json &value = get(field);
     if (!value.is_array())
@@ -275,21 +285,25 @@ json manifestToFields(const Artifact &artifact) {
                         {"producer", payload.producer},
                         {"size", uint64_t(payload.bytes.size())},
                         {"sha256", sha256Hex(payload.bytes)}});
-  return {{"abi", {{"id", m.abiId}, {"major", m.abiMajor}, {"minor", m.abiMinor}}},
-          {"features", m.requiredFeatures},
-          {"name", m.name},
-          {"order", toString(m.order)},
-          {"coarse", toString(m.coarse)},
-          {"coarse_order", toString(m.coarseOrder)},
-          {"accumulator", toString(m.accumulator)},
-          {"compute_type", m.computeType},
-          {"elements", elements},
-          {"dims", static_cast<uint32_t>(m.dims)},
-          {"hooks", m.hooks},
-          {"captures", captures},
-          {"source", {{"file", m.sourceFile}, {"line", m.sourceLine}}},
-          {"tools", {{"annudf", m.annudfVersion}, {"llvm", m.llvmVersion}}},
-          {"payloads", payloads}};
+  json fields = {{"abi", {{"id", m.abiId}, {"major", m.abiMajor}, {"minor", m.abiMinor}}},
+                 {"features", m.requiredFeatures},
+                 {"name", m.name},
+                 {"order", toString(m.order)},
+                 {"coarse", toString(m.coarse)},
+                 {"coarse_order", toString(m.coarseOrder)},
+                 {"accumulator", toString(m.accumulator)},
+                 {"compute_type", m.computeType},
+                 {"elements", elements},
+                 {"dims", static_cast<uint32_t>(m.dims)},
+                 {"hooks", m.hooks},
+                 {"captures", captures},
+                 {"source", {{"file", m.sourceFile}, {"line", m.sourceLine}}},
+                 {"tools", {{"annudf", m.annudfVersion}, {"llvm", m.llvmVersion}}},
+                 {"payloads", payloads}};
+  // Only where it is so: every verified artifact keeps the bytes that it always had.
+  if (m.trusted)
+    fields["trusted"] = true;
+  return fields;
 }
 
 Artifact manifestFromFields(const json &map, const std::string &origin,
@@ -328,6 +342,7 @@ Artifact manifestFromFields(const json &map, const std::string &origin,
   const Fields tools = fields.map("tools");
   m.annudfVersion = tools.text("annudf");
   m.llvmVersion = tools.text("llvm");
+  m.trusted = fields.flag("trusted");
   const json &payloads = fields.list("payloads");
   for (size_t i = 0; i < payloads.size(); ++i) {
     const Fields entry(payloads[i], origin, "payloads[" + std::to_string(i) + "]");

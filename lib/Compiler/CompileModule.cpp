@@ -12,12 +12,16 @@
 
 #include "annudf/Dialect/IR/Source.h"
 #include "annudf/Dialect/Transforms/Passes.h"
+#ifdef ANNUDF_HAVE_FRONTEND
+#include "annudf/Frontend/Passes.h"
+#endif
 #include "annudf/Target/Translate.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -54,27 +58,41 @@ void runAll(ArrayRef<std::function<void()>> jobs) {
     thread.join();
 }
 
+/// The first "[L2]" in a message: rules stand behind the name of what they refuse.
+std::string ruleOf(StringRef message) {
+  while (true) {
+    message = message.split('[').second;
+    if (message.empty())
+      return "";
+    StringRef label = message.take_until([](char c) { return c == ']'; });
+    if (label.size() >= 2 && label.size() < message.size() && llvm::isUpper(label.front()) &&
+        llvm::all_of(label.drop_front(), llvm::isDigit))
+      return label.str();
+  }
+}
+
 /// One compile: a context of its own, so that callers may run several at once.
 class Compilation {
 public:
-  Compilation(const std::string &origin, const CompileOptions &options, Artifact &artifact,
-              std::vector<std::string> &warnings, CompileTimings &timings)
-      : origin(origin), options(options), artifact(artifact), warnings(warnings), timings(timings),
-        registry(makeRegistry()), context(registry, MLIRContext::Threading::DISABLED),
-        handler(&context, [this](Diagnostic &diagnostic) { return record(diagnostic); }) {}
-
-  std::optional<Fault> run(const std::string &source) {
+  Compilation(const std::string &origin, const CompileOptions &options, Findings &findings)
+      : origin(origin), options(options), findings(findings),
+        registry(makeRegistry(options.importFrontend)),
+        context(registry, MLIRContext::Threading::DISABLED),
+        handler(&context, [this](mlir::Diagnostic &diagnostic) { return record(diagnostic); }) {
     context.printOpOnDiagnostic(false); // The place says it, and a message is one line.
+  }
+
+  std::optional<Fault> compile(const std::string &source, Artifact &artifact) {
     Clock::time_point start = Clock::now();
     if (std::optional<Fault> fault = parse(source))
       return fault;
-    timings.parseAndVerify = millisecondsSince(start);
+    findings.timings.parseAndVerify = millisecondsSince(start);
     artifact.manifest = makeManifest(metric);
     if (options.ltoIr)
-      if (std::optional<Fault> fault = compileForGpus())
+      if (std::optional<Fault> fault = compileForGpus(artifact))
         return fault;
     if (options.hostBitcode)
-      if (std::optional<Fault> fault = compileForHost())
+      if (std::optional<Fault> fault = compileForHost(artifact))
         return fault;
     std::string bytes;
     llvm::raw_string_ostream os(bytes);
@@ -82,47 +100,135 @@ public:
       return fault();
     artifact.payloads.push_back(
         {PayloadKind::MlirBytecode, "", "llvm " LLVM_VERSION_STRING, std::move(bytes)});
-    timings.total = millisecondsSince(start);
+    findings.timings.total = millisecondsSince(start);
+    return std::nullopt;
+  }
+
+  std::optional<Fault> lower(const std::string &source, Stage stage, std::string &code) {
+    SmallVector<int> versions;
+    if (std::optional<Fault> fault = selectArchs(versions))
+      return fault;
+    if (versions.size() > 1)
+      return Fault{ErrorKind::Usage, "lowered for one architecture at a time, not for " +
+                                         std::to_string(versions.size())};
+    if (std::optional<Fault> fault = parse(source))
+      return fault;
+    if (stage == Stage::Mlir) {
+      llvm::raw_string_ostream os(code);
+      module->print(os);
+      return std::nullopt;
+    }
+    FailureOr<std::string> ir = translateToNvvmIr(*module);
+    if (failed(ir))
+      return fault();
+    if (stage == Stage::NvvmIr) {
+      code = std::move(*ir);
+      return std::nullopt;
+    }
+    auto nvvm = LibNvvm::load();
+    if (!nvvm)
+      return Fault{ErrorKind::Environment, llvm::toString(nvvm.takeError())};
+    if (versions.empty())
+      versions.push_back(supportedSmVersions().front());
+    if (stage == Stage::LtoIr) {
+      Artifact artifact;
+      artifact.manifest = makeManifest(metric);
+      std::optional<Fault> fault = runLibNvvm(**nvvm, *ir, versions, artifact);
+      if (!fault)
+        code = std::move(artifact.payloads.front().bytes);
+      return fault;
+    }
+    auto ptx = (*nvvm)->compile(*ir, versions.front(), DeviceCode::Ptx);
+    if (!ptx)
+      return refuse(llvm::toString(ptx.takeError()));
+    code = std::move(*ptx);
     return std::nullopt;
   }
 
 private:
-  static DialectRegistry makeRegistry() {
+  static DialectRegistry makeRegistry(bool importFrontend) {
     DialectRegistry registry;
     registerCompilerDialects(registry);
+#ifdef ANNUDF_HAVE_FRONTEND
+    if (importFrontend)
+      registerFrontendDialects(registry);
+#endif
     return registry;
   }
 
-  LogicalResult record(Diagnostic &diagnostic) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    auto print = [&](Location location, const Diagnostic &part) {
-      if (auto place = location->findInstanceOf<FileLineColLoc>())
+  LogicalResult record(mlir::Diagnostic &diagnostic) {
+    annudf::Diagnostic found;
+    found.file = origin;
+    if (auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
+      found.file = place.getFilename().str();
+      found.line = place.getLine();
+      found.column = place.getColumn();
+    }
+    llvm::raw_string_ostream os(found.message);
+    os << diagnostic;
+    found.rule = ruleOf(found.message);
+    for (mlir::Diagnostic &note : diagnostic.getNotes()) {
+      os << "; ";
+      if (auto place = note.getLocation()->findInstanceOf<FileLineColLoc>())
         os << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn();
       else
         os << origin;
-      os << ": " << part;
-    };
-    print(diagnostic.getLocation(), diagnostic);
-    for (Diagnostic &note : diagnostic.getNotes()) {
-      os << "; ";
-      print(note.getLocation(), note);
+      os << ": " << note;
     }
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+    std::string text = found.file;
+    if (found.line || found.column)
+      text += ":" + std::to_string(found.line) + ":" + std::to_string(found.column);
+    text += ": " + found.message;
+    switch (diagnostic.getSeverity()) {
+    case DiagnosticSeverity::Error:
       errors += (errors.empty() ? "" : "\n") + text;
-    else
-      warnings.push_back(text);
+      break;
+    case DiagnosticSeverity::Warning:
+      found.severity = annudf::Diagnostic::Severity::Warning;
+      findings.warnings.push_back(text);
+      break;
+    case DiagnosticSeverity::Note:
+    case DiagnosticSeverity::Remark:
+      found.severity = annudf::Diagnostic::Severity::Remark;
+      findings.warnings.push_back(text);
+      break;
+    }
+    findings.diagnostics.push_back(std::move(found));
     return success();
   }
 
-  Fault fault() const {
-    return {ErrorKind::Input, errors.empty() ? origin + ": cannot be compiled" : errors};
+  Fault fault() {
+    if (errors.empty())
+      return refuse("cannot be compiled");
+    return {ErrorKind::Input, errors};
+  }
+
+  void add(annudf::Diagnostic::Severity severity, const std::string &what) {
+    annudf::Diagnostic found;
+    found.severity = severity;
+    found.file = origin;
+    found.message = what;
+    findings.diagnostics.push_back(std::move(found));
+  }
+
+  /// A fault of the source that MLIR has not told.
+  Fault refuse(const std::string &what) {
+    add(annudf::Diagnostic::Severity::Error, what);
+    return {ErrorKind::Input, origin + ": " + what};
   }
 
   std::optional<Fault> parse(const std::string &source) {
     module = ir::parseModule(source, origin, &context);
     if (!module)
       return fault();
+    if (options.importFrontend) {
+#ifdef ANNUDF_HAVE_FRONTEND
+      PassManager importer(&context);
+      importer.addPass(createImportFrontendPass());
+      if (failed(importer.run(*module)))
+        return fault();
+#endif
+    }
     if (std::optional<Fault> fault = selectMetric())
       return fault;
     PassManager manager(&context);
@@ -153,7 +259,7 @@ private:
         metric = candidate;
     }
     if (metrics.empty())
-      return Fault{ErrorKind::Input, origin + ": holds no annudf.metric"};
+      return refuse("holds no annudf.metric");
     if (options.metricName.empty() && metrics.size() > 1)
       return Fault{ErrorKind::Usage, origin + ": holds " + std::to_string(metrics.size()) +
                                          " metrics, name one of " + known};
@@ -166,8 +272,7 @@ private:
     return std::nullopt;
   }
 
-  std::optional<Fault> compileForGpus() {
-    SmallVector<int> versions;
+  std::optional<Fault> selectArchs(SmallVector<int> &versions) {
     for (const std::string &arch : options.archs) {
       auto sm = parseSmVersion(arch);
       if (!sm)
@@ -175,33 +280,42 @@ private:
       if (!llvm::is_contained(versions, *sm))
         versions.push_back(*sm);
     }
+    llvm::sort(versions);
+    return std::nullopt;
+  }
+
+  std::optional<Fault> compileForGpus(Artifact &artifact) {
+    SmallVector<int> versions;
+    if (std::optional<Fault> fault = selectArchs(versions))
+      return fault;
     auto nvvm = LibNvvm::load();
     if (!nvvm) {
       std::string why = llvm::toString(nvvm.takeError());
       if (!versions.empty())
         return Fault{ErrorKind::Environment, why};
-      warnings.push_back("no LTO-IR, so the artifact runs on CPUs only: " + why);
+      std::string warning = "no LTO-IR, so the artifact runs on CPUs only: " + why;
+      findings.warnings.push_back(warning);
+      add(annudf::Diagnostic::Severity::Warning, warning);
       return std::nullopt;
     }
     if (versions.empty())
       versions.assign(supportedSmVersions().begin(), supportedSmVersions().end());
-    llvm::sort(versions);
 
     Clock::time_point start = Clock::now();
     FailureOr<std::string> ir = translateToNvvmIr(*module);
     if (failed(ir))
       return fault();
-    timings.lower = millisecondsSince(start);
+    findings.timings.lower = millisecondsSince(start);
     start = Clock::now();
-    std::optional<Fault> fault = runLibNvvm(**nvvm, *ir, versions);
-    timings.libnvvm = millisecondsSince(start);
+    std::optional<Fault> fault = runLibNvvm(**nvvm, *ir, versions, artifact);
+    findings.timings.libnvvm = millisecondsSince(start);
     return fault;
   }
 
   /// LTO-IR for every version; and PTX for the first, which tells what libNVVM made
   /// of the prototypes. The same text is read for all, so one look is enough.
   std::optional<Fault> runLibNvvm(const LibNvvm &nvvm, const std::string &ir,
-                                  ArrayRef<int> versions) {
+                                  ArrayRef<int> versions, Artifact &artifact) {
     struct Result {
       std::string code, why;
     };
@@ -228,32 +342,30 @@ private:
       });
     runAll(jobs);
     if (!prototypes.why.empty())
-      return Fault{ErrorKind::Input, origin + ": " + prototypes.why};
+      return refuse(prototypes.why);
     for (auto [sm, result] : llvm::zip(versions, results)) {
       if (!result.why.empty())
-        return Fault{ErrorKind::Input, origin + ": " + result.why};
+        return refuse(result.why);
       artifact.payloads.push_back({PayloadKind::LtoIr, "sm_" + std::to_string(sm),
                                    "libnvvm " + nvvm.release(), std::move(result.code)});
     }
     return std::nullopt;
   }
 
-  std::optional<Fault> compileForHost() {
+  std::optional<Fault> compileForHost(Artifact &artifact) {
     Clock::time_point start = Clock::now();
     FailureOr<std::string> bytes = translateToHostBitcode(*module);
     if (failed(bytes))
       return fault();
     artifact.payloads.push_back({PayloadKind::HostBitcode, llvm::sys::getDefaultTargetTriple(),
                                  "llvm " LLVM_VERSION_STRING, std::move(*bytes)});
-    timings.host = millisecondsSince(start);
+    findings.timings.host = millisecondsSince(start);
     return std::nullopt;
   }
 
   const std::string &origin;
   const CompileOptions &options;
-  Artifact &artifact;
-  std::vector<std::string> &warnings;
-  CompileTimings &timings;
+  Findings &findings;
   std::string errors;
   DialectRegistry registry;
   MLIRContext context;
@@ -264,11 +376,18 @@ private:
 
 } // namespace
 
-std::optional<Fault>
-annudf::compiler::compileModule(const std::string &source, const std::string &origin,
-                                const CompileOptions &options, Artifact &artifact,
-                                std::vector<std::string> &warnings, CompileTimings &timings) {
-  return Compilation(origin, options, artifact, warnings, timings).run(source);
+std::optional<Fault> annudf::compiler::compileModule(const std::string &source,
+                                                     const std::string &origin,
+                                                     const CompileOptions &options,
+                                                     Artifact &artifact, Findings &findings) {
+  return Compilation(origin, options, findings).compile(source, artifact);
+}
+
+std::optional<Fault> annudf::compiler::lowerModule(const std::string &source,
+                                                   const std::string &origin, Stage stage,
+                                                   const CompileOptions &options, std::string &code,
+                                                   Findings &findings) {
+  return Compilation(origin, options, findings).lower(source, stage, code);
 }
 
 const std::vector<int> &annudf::supportedArchs() {
@@ -285,3 +404,5 @@ std::string annudf::describeLibNvvm(std::string *searched) {
     *searched = why;
   return "";
 }
+
+const char *annudf::llvmVersion() { return LLVM_VERSION_STRING; }

@@ -26,10 +26,22 @@ struct Fault {
   std::string text;
 };
 
+/// What a compile tells besides its result.
+struct Findings {
+  std::vector<std::string> warnings;
+  std::vector<Diagnostic> diagnostics;
+  CompileTimings timings;
+};
+
 /// compileMetric(), its faults returned.
 std::optional<Fault> compileModule(const std::string &source, const std::string &origin,
                                    const CompileOptions &options, Artifact &artifact,
-                                   std::vector<std::string> &warnings, CompileTimings &timings);
+                                   Findings &findings);
+
+/// lowerMetric(), its faults returned.
+std::optional<Fault> lowerModule(const std::string &source, const std::string &origin, Stage stage,
+                                 const CompileOptions &options, std::string &code,
+                                 Findings &findings);
 
 } // namespace annudf::compiler
 

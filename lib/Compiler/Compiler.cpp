@@ -17,21 +17,41 @@ using namespace annudf;
 /// No metric comes near this; what does is not one.
 static constexpr uint64_t kMaxSourceBytes = uint64_t(16) << 20;
 
-Artifact annudf::compileMetric(const std::string &source, const std::string &origin,
-                               const CompileOptions &options, std::vector<std::string> *warnings,
-                               CompileTimings *timings) {
-  Artifact artifact;
-  std::vector<std::string> unusedWarnings;
-  CompileTimings unusedTimings;
-  std::optional<compiler::Fault> fault = compiler::compileModule(
-      source, origin, options, artifact, warnings ? *warnings : unusedWarnings,
-      timings ? *timings : unusedTimings);
+/// Hands over what was found, then throws the fault, if there is one.
+static void finish(std::optional<compiler::Fault> fault, compiler::Findings findings,
+                   std::vector<std::string> *warnings, CompileTimings *timings,
+                   std::vector<Diagnostic> *diagnostics) {
+  if (warnings)
+    warnings->insert(warnings->end(), findings.warnings.begin(), findings.warnings.end());
+  if (timings)
+    *timings = findings.timings;
+  if (diagnostics)
+    *diagnostics = std::move(findings.diagnostics);
   if (fault)
     throw Error(fault->kind, fault->text);
+}
+
+Artifact annudf::compileMetric(const std::string &source, const std::string &origin,
+                               const CompileOptions &options, std::vector<std::string> *warnings,
+                               CompileTimings *timings, std::vector<Diagnostic> *diagnostics) {
+  Artifact artifact;
+  compiler::Findings findings;
+  auto fault = compiler::compileModule(source, origin, options, artifact, findings);
+  finish(std::move(fault), std::move(findings), warnings, timings, diagnostics);
   return artifact;
 }
 
 Artifact annudf::compileMetricFile(const std::string &path, const CompileOptions &options,
                                    std::vector<std::string> *warnings, CompileTimings *timings) {
   return compileMetric(readFile(path, kMaxSourceBytes), path, options, warnings, timings);
+}
+
+std::string annudf::lowerMetric(const std::string &source, const std::string &origin, Stage stage,
+                                const CompileOptions &options,
+                                std::vector<Diagnostic> *diagnostics) {
+  std::string code;
+  compiler::Findings findings;
+  auto fault = compiler::lowerModule(source, origin, stage, options, code, findings);
+  finish(std::move(fault), std::move(findings), nullptr, nullptr, diagnostics);
+  return code;
 }

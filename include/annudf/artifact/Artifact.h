@@ -68,6 +68,8 @@ struct Manifest {
   uint32_t sourceLine = 0;
   std::string annudfVersion;
   std::string llvmVersion;
+  /// The code was taken on trust: prototypes were checked, what the hooks do was not.
+  bool trusted = false;
 
   /// Width of the accumulator word, 32 or 64: picks the hooks' names.
   int accumulatorWidth() const { return accumulator == ANNUDF_ACCUMULATOR_F64 ? 64 : 32; }
@@ -83,6 +85,9 @@ struct Artifact {
   const Payload *findLtoIr(int smVersion) const;
   const Payload *find(PayloadKind kind) const;
 };
+
+/// A fat artifact of nine architectures has well under 1 MiB.
+inline constexpr uint64_t kMaxArtifactSize = uint64_t(1) << 30;
 
 /// Bytes of a file. The digest covers the manifest and every payload.
 std::string serializeArtifact(const Artifact &artifact);

@@ -15,6 +15,7 @@
 
 #include "annudf/artifact/Artifact.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,19 @@ struct CompileOptions {
   std::string metricName;
   /// Options of annudf-inline-captures, as on the command line of annudf-opt; empty: nothing is baked.
   std::string inlineCaptures;
+  /// The source is what a frontend emits: annudf-import-frontend turns it into the
+  /// dialect before it is verified, and the dialects that it reads are known.
+  bool importFrontend = false;
+};
+
+/// What was found in a source, in parts.
+struct Diagnostic {
+  enum class Severity { Error, Warning, Remark };
+  Severity severity = Severity::Error;
+  std::string rule;    ///< Label in docs/abi.md, "L2"; empty if none.
+  std::string message; ///< One line without the place; notes follow after "; ".
+  std::string file;    ///< Where the source says it comes from, or the origin.
+  uint32_t line = 0, column = 0; ///< From 1; 0: unknown.
 };
 
 /// Where the time of a compile went, in milliseconds.
@@ -42,17 +56,40 @@ struct CompileTimings {
 };
 
 /// Compiles `source` (text or bytecode of one module).
-/// \param warnings  one line each, e.g. that no libNVVM was found and where it was looked for.
+/// \param warnings     one line each, e.g. that no libNVVM was found and where it was looked for.
+/// \param diagnostics  all that was found, in order, whether it throws or not.
 /// \throws Error(Input) whose text is the diagnostics, each with file:line:column.
-Artifact compileMetric(const std::string &source, const std::string &origin, const CompileOptions &options = {},
-                       std::vector<std::string> *warnings = nullptr, CompileTimings *timings = nullptr);
+Artifact compileMetric(const std::string &source, const std::string &origin,
+                       const CompileOptions &options = {},
+                       std::vector<std::string> *warnings = nullptr,
+                       CompileTimings *timings = nullptr,
+                       std::vector<Diagnostic> *diagnostics = nullptr);
 
 /// The same for a file.
 Artifact compileMetricFile(const std::string &path, const CompileOptions &options = {},
-                           std::vector<std::string> *warnings = nullptr, CompileTimings *timings = nullptr);
+                           std::vector<std::string> *warnings = nullptr,
+                           CompileTimings *timings = nullptr);
+
+/// Stages of a metric's way to a GPU.
+enum class Stage {
+  Mlir,   ///< The dialect after import and inlining, as text.
+  NvvmIr, ///< What libNVVM reads, for every architecture.
+  Ptx,    ///< Text.
+  LtoIr,  ///< What nvJitLink links.
+};
+
+/// Verifies `source` and gives what it is at `stage`. Of `options`, archs has at most one
+/// entry, used for Ptx and LtoIr; ltoIr and hostBitcode do not matter.
+/// \throws as compileMetric.
+std::string lowerMetric(const std::string &source, const std::string &origin, Stage stage,
+                        const CompileOptions &options = {},
+                        std::vector<Diagnostic> *diagnostics = nullptr);
 
 /// What libNVVM was found: version and path; empty, with the places looked at in `searched`, if none.
 std::string describeLibNvvm(std::string *searched = nullptr);
+
+/// "22.1.8"
+const char *llvmVersion();
 
 } // namespace annudf
 

@@ -1,0 +1,195 @@
+//===- Compiler.cpp - The compiler in the C API ---------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf-c/Compiler.h"
+
+#include "annudf/capi/Wrap.h"
+#include "annudf/compiler/Compiler.h"
+
+#include <cstddef>
+#include <memory>
+
+using namespace annudf;
+using namespace annudf::capi;
+
+struct annudf_diagnostics {
+  std::vector<Diagnostic> entries;
+};
+
+namespace {
+
+/// The size of a struct up to and with a field: what its first version had.
+#define ANNUDF_SIZE_WITH(TYPE, FIELD) (offsetof(TYPE, FIELD) + sizeof(TYPE::FIELD))
+
+/// Runs `make`, which fills the diagnostics, and hands these over however it ends.
+template <typename Make> void withDiagnostics(annudf_diagnostics **out, Make make) {
+  auto list = std::make_unique<annudf_diagnostics>();
+  auto handOver = [&] {
+    if (out)
+      *out = list.release();
+  };
+  try {
+    make(list->entries);
+  } catch (const Error &error) {
+    // The compiler calls a source that it refuses bad input; here files are that.
+    if (error.kind() == ErrorKind::Input) {
+      handOver();
+      throw Failure{ANNUDF_COMPILE, error.what()};
+    }
+    list->entries.clear();
+    handOver();
+    throw;
+  }
+  handOver();
+}
+
+/// Text that is not bytecode: a caller who has text needs no second reader, which
+/// starts a process.
+std::string checkedText(const Call &call, const char *source, size_t size) {
+  if (size > 0)
+    call.refuseNull(source, "source");
+  std::string text = size > 0 ? std::string(source, size) : "";
+  if (text.compare(0, 4, "ML\xefR") == 0)
+    call.refuse("source is MLIR bytecode; pass the text of the module");
+  constexpr size_t kMostBytes = size_t(16) << 20; // No metric comes near this.
+  if (size > kMostBytes)
+    call.refuse("source has " + std::to_string(size) + " bytes, more than " +
+                std::to_string(kMostBytes));
+  return text;
+}
+
+std::vector<std::string> checkedList(const Call &call, const char *const *entries, size_t count,
+                                     const char *what) {
+  std::vector<std::string> list;
+  if (count > 0)
+    call.refuseNull(entries, what);
+  for (size_t i = 0; i < count; ++i) {
+    call.refuseNull(entries[i], (std::string(what) + "[" + std::to_string(i) + "]").c_str());
+    list.push_back(entries[i]);
+  }
+  return list;
+}
+
+} // namespace
+
+size_t annudf_diagnostics_count(const annudf_diagnostics *diagnostics) {
+  return diagnostics ? diagnostics->entries.size() : 0;
+}
+
+annudf_status annudf_diagnostics_get(const annudf_diagnostics *diagnostics, size_t index,
+                                     annudf_diagnostic *diagnostic) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(diagnostics, "diagnostics");
+    call.refuseNull(diagnostic, "diagnostic");
+    if (index >= diagnostics->entries.size())
+      call.refuse("index " + std::to_string(index) + " is beyond the list, which has " +
+                  std::to_string(diagnostics->entries.size()));
+    const size_t size = diagnostic->size;
+    constexpr size_t kSmallest = ANNUDF_SIZE_WITH(annudf_diagnostic, message);
+    if (size < kSmallest)
+      call.refuse("annudf_diagnostic.size is " + std::to_string(size) + ", at least " +
+                  std::to_string(kSmallest) + " are needed; set it to sizeof(annudf_diagnostic)");
+    const Diagnostic &entry = diagnostics->entries[index];
+    annudf_diagnostic filled;
+    std::memset(&filled, 0, sizeof filled);
+    filled.size = size;
+    switch (entry.severity) {
+    case Diagnostic::Severity::Error:
+      filled.severity = ANNUDF_SEVERITY_ERROR;
+      break;
+    case Diagnostic::Severity::Warning:
+      filled.severity = ANNUDF_SEVERITY_WARNING;
+      break;
+    case Diagnostic::Severity::Remark:
+      filled.severity = ANNUDF_SEVERITY_REMARK;
+      break;
+    }
+    filled.line = static_cast<int32_t>(entry.line);
+    filled.column = static_cast<int32_t>(entry.column);
+    filled.file = entry.file.c_str();
+    filled.rule = entry.rule.c_str();
+    filled.message = entry.message.c_str();
+    std::memcpy(diagnostic, &filled, std::min(size, sizeof filled));
+  });
+}
+
+void annudf_diagnostics_destroy(annudf_diagnostics *diagnostics) { delete diagnostics; }
+
+annudf_status annudf_compile(const char *source, size_t size, const char *origin,
+                             const annudf_compile_options *given, annudf_artifact **artifact,
+                             annudf_diagnostics **diagnostics) {
+  return guard(__func__, [&](Call call) {
+    withDiagnostics(diagnostics, [&](std::vector<Diagnostic> &found) {
+      call.refuseNull(origin, "origin");
+      call.refuseNull(artifact, "artifact");
+      std::string text = checkedText(call, source, size);
+      const auto fields =
+          copyOptions(given, ANNUDF_SIZE_WITH(annudf_compile_options, import_frontend),
+                      "annudf_compile_options");
+      CompileOptions options;
+      options.archs = checkedList(call, fields.archs, fields.arch_count, "archs");
+      options.metricName = textOf(fields.metric_name);
+      options.inlineCaptures = textOf(fields.inline_captures);
+      options.ltoIr = !fields.skip_lto_ir;
+      options.hostBitcode = !fields.skip_host_bitcode;
+      options.importFrontend = fields.import_frontend != 0;
+      *artifact = makeArtifact(compileMetric(text, origin, options, nullptr, nullptr, &found));
+    });
+  });
+}
+
+annudf_status annudf_lower(const char *source, size_t size, const char *origin, const char *target,
+                           const annudf_lower_options *given, annudf_buffer **code,
+                           annudf_diagnostics **diagnostics) {
+  return guard(__func__, [&](Call call) {
+    withDiagnostics(diagnostics, [&](std::vector<Diagnostic> &found) {
+      call.refuseNull(origin, "origin");
+      call.refuseNull(target, "target");
+      call.refuseNull(code, "code");
+      std::string text = checkedText(call, source, size);
+      const auto fields = copyOptions(
+          given, ANNUDF_SIZE_WITH(annudf_lower_options, import_frontend), "annudf_lower_options");
+      const std::pair<const char *, Stage> stages[] = {{"mlir", Stage::Mlir},
+                                                       {"nvvm-ir", Stage::NvvmIr},
+                                                       {"ptx", Stage::Ptx},
+                                                       {"ltoir", Stage::LtoIr}};
+      const auto stage = std::find_if(std::begin(stages), std::end(stages), [&](const auto &entry) {
+        return entry.first == std::string(target);
+      });
+      if (stage == std::end(stages))
+        call.refuse("target is '" + std::string(target) +
+                    "'; the targets are mlir, nvvm-ir, ptx, ltoir");
+      CompileOptions options;
+      if (fields.arch && *fields.arch)
+        options.archs = {fields.arch};
+      options.metricName = textOf(fields.metric_name);
+      options.inlineCaptures = textOf(fields.inline_captures);
+      options.importFrontend = fields.import_frontend != 0;
+      *code = makeBuffer(lowerMetric(text, origin, stage->second, options, &found));
+    });
+  });
+}
+
+size_t annudf_supported_archs(int32_t *archs, size_t capacity) {
+  const std::vector<int> &known = supportedArchs();
+  for (size_t i = 0; archs && i < std::min(capacity, known.size()); ++i)
+    archs[i] = known[i];
+  return known.size();
+}
+
+annudf_status annudf_describe_libnvvm(annudf_buffer **text) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(text, "text");
+    std::string searched, found = describeLibNvvm(&searched);
+    if (found.empty())
+      throw Error(ErrorKind::Environment, searched);
+    *text = makeBuffer(std::move(found));
+  });
+}
+
+const char *annudf_llvm_version(void) { return llvmVersion(); }

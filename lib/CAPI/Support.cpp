@@ -1,0 +1,84 @@
+//===- Support.cpp - Errors and buffers of the C API ----------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf-c/Support.h"
+
+#include "annudf/capi/Wrap.h"
+
+using namespace annudf;
+
+/// A failure is reported even when its text cannot be kept.
+static thread_local std::string lastError;
+static thread_local const char *lastErrorText = "";
+
+annudf_status capi::fail(annudf_status status, const char *text) noexcept {
+  try {
+    lastError = text;
+    lastErrorText = lastError.c_str();
+  } catch (...) {
+    lastErrorText = "out of memory";
+  }
+  return status;
+}
+
+annudf_status capi::toStatus(ErrorKind kind) {
+  switch (kind) {
+  case ErrorKind::Usage:
+    return ANNUDF_USAGE;
+  case ErrorKind::Input:
+    return ANNUDF_INPUT;
+  case ErrorKind::Environment:
+    return ANNUDF_ENVIRONMENT;
+  case ErrorKind::Interrupted:
+    return ANNUDF_INTERRUPTED;
+  }
+  return ANNUDF_INTERNAL;
+}
+
+void capi::Call::refuse(const std::string &what) const {
+  throw Error(ErrorKind::Usage, std::string(function) + ": " + what);
+}
+
+void capi::Call::refuseNull(const void *pointer, const char *parameter) const {
+  if (!pointer)
+    refuse(std::string(parameter) + " is NULL");
+}
+
+const char *annudf_status_name(annudf_status status) {
+  switch (status) {
+  case ANNUDF_OK:
+    return "ok";
+  case ANNUDF_USAGE:
+    return "usage";
+  case ANNUDF_INPUT:
+    return "input";
+  case ANNUDF_ENVIRONMENT:
+    return "environment";
+  case ANNUDF_INTERRUPTED:
+    return "interrupted";
+  case ANNUDF_COMPILE:
+    return "compile";
+  case ANNUDF_INTERNAL:
+    return "internal";
+  }
+  return "unknown";
+}
+
+const char *annudf_last_error(void) { return lastErrorText; }
+
+const char *annudf_version(void) { return ANNUDF_VERSION; }
+
+uint32_t annudf_capi_version(void) { return ANNUDF_CAPI_MAJOR << 16 | ANNUDF_CAPI_MINOR; }
+
+const char *annudf_buffer_data(const annudf_buffer *buffer) {
+  return buffer ? buffer->bytes.c_str() : nullptr;
+}
+
+size_t annudf_buffer_size(const annudf_buffer *buffer) { return buffer ? buffer->bytes.size() : 0; }
+
+void annudf_buffer_destroy(annudf_buffer *buffer) { delete buffer; }
