@@ -1,0 +1,453 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""One view of every kind of array that annudf takes.
+
+NumPy arrays and whatever ``numpy.asarray`` takes, PyTorch tensors (CPU and CUDA), CuPy arrays,
+objects with ``__cuda_array_interface__`` (versions 2 and 3) and objects with ``__dlpack__`` become a
+:class:`View`: an address with shape, element type and device, and the owner that keeps it alive.
+None of the array libraries is imported here but NumPy: an object of a library proves that the
+library is loaded.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from annudf import _driver
+from annudf.errors import ArgumentError, DeviceError, DtypeError
+
+Library = Literal["numpy", "cupy", "torch", "other"]
+
+VECTORS = ("float32", "float16", "int8", "uint8")
+"""Element types of vectors, by NumPy's names."""
+
+ELEMENT_OF_DTYPE = {
+    "float32": "f32",
+    "float16": "f16",
+    "int8": "i8",
+    "uint8": "u8",
+    "float64": "f64",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "bool": "b1",
+}
+DTYPE_OF_ELEMENT = {element: dtype for dtype, element in ELEMENT_OF_DTYPE.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A place for memory: the host, or a CUDA device by its ordinal."""
+
+    kind: Literal["cpu", "cuda"]
+    index: int = 0
+
+    def __str__(self) -> str:
+        return "the CPU" if self.kind == "cpu" else f"cuda:{self.index}"
+
+
+CPU = Device("cpu")
+
+
+@dataclass(slots=True)
+class View:
+    """Memory of an array.
+
+    Attributes
+    ----------
+    address : int
+        Of the first element, on `device`; 0 only if there is no element.
+    shape, strides : tuple of int
+        In elements and in bytes.
+    dtype : str
+        NumPy's name of the element type, also for those that NumPy lacks (``"bfloat16"``).
+    device : Device
+    library : {"numpy", "cupy", "torch", "other"}
+    owner : object
+        Keeps the memory alive.
+    source : object
+        The array as it was given.
+    read_only : bool
+    producer : int or None
+        CUDA stream on which the array may still be written; None: nothing to wait for.
+    """
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    device: Device
+    library: Library
+    owner: object
+    source: object
+    read_only: bool = False
+    producer: int | None = None
+
+    @property
+    def itemsize(self) -> int:
+        return 2 if self.dtype == "bfloat16" else np.dtype(self.dtype).itemsize
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the elements stand in C order without gaps."""
+        return self.size == 0 or self.strides == c_strides(self.shape, self.itemsize, like=self.strides)
+
+
+def c_strides(
+    shape: Sequence[int], itemsize: int, like: Sequence[int] | None = None
+) -> tuple[int, ...]:
+    """Strides in bytes of a C-contiguous array; extents of 1 take their stride from `like`."""
+    strides = []
+    step = itemsize
+    for axis in range(len(shape) - 1, -1, -1):
+        strides.append(like[axis] if like is not None and shape[axis] == 1 else step)
+        step *= shape[axis]
+    return tuple(reversed(strides))
+
+
+def library_of(array: object) -> Library:
+    """Which library's array it is, without importing any."""
+    if isinstance(array, np.ndarray):
+        return "numpy"
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, getattr(torch, "Tensor", ())):
+        return "torch"
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(array, getattr(cupy, "ndarray", ())):
+        return "cupy"
+    return "other"
+
+
+def view(array: object, name: str, stream: int | None = None) -> View:
+    """Looks at an array without copying a device array.
+
+    Parameters
+    ----------
+    array : array
+    name : str
+        Of the argument, for messages.
+    stream : int, optional
+        Stream on which the caller will work; handed to DLPack producers, which then order it
+        after their own work.
+
+    Raises
+    ------
+    DeviceError, DtypeError, ArgumentError
+    """
+    if array is None:
+        raise ArgumentError(f"argument '{name}' is None; give an array")
+    library = library_of(array)
+    if library == "torch":
+        return _view_torch(array, name)
+    if library == "cupy":
+        return _view_cupy(array, name)
+    if library == "other":
+        interface = getattr(array, "__cuda_array_interface__", None)
+        if interface is not None:
+            return _view_cuda_array_interface(array, interface, name)
+        if hasattr(array, "__dlpack__") and not isinstance(array, np.generic):
+            return _view_dlpack(array, name, stream)
+    return _view_numpy(array, name)
+
+
+def _view_numpy(array: object, name: str) -> View:
+    if isinstance(array, np.ma.MaskedArray) and bool(np.ma.is_masked(array)):
+        raise ArgumentError(
+            f"argument '{name}' is a masked array with masked entries, which a search would read; "
+            "fill them with .filled(value)"
+        )
+    try:
+        host = np.asarray(array)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"argument '{name}' is not an array: {error}") from error
+    if host.dtype.hasobject:
+        raise DtypeError(
+            f"argument '{name}' has dtype {host.dtype}, which holds Python objects; "
+            "give a rectangular array of numbers"
+        )
+    if not host.dtype.isnative:
+        raise DtypeError(
+            f"argument '{name}' has dtype {host.dtype.str}, which is not in this machine's byte "
+            f"order; convert by .astype(numpy.{host.dtype.name})"
+        )
+    address, read_only = host.__array_interface__["data"]
+    return View(
+        address=address,
+        shape=host.shape,
+        strides=host.strides,
+        dtype=host.dtype.name,
+        device=CPU,
+        library="numpy",
+        owner=host,
+        source=array,
+        read_only=read_only,
+    )
+
+
+def _view_torch(tensor: Any, name: str) -> View:
+    torch = sys.modules["torch"]
+    if tensor.layout != torch.strided:
+        raise ArgumentError(
+            f"argument '{name}' is a tensor of layout {tensor.layout}; make it dense with .to_dense()"
+        )
+    if tensor.device.type not in ("cpu", "cuda"):
+        raise DeviceError(
+            f"argument '{name}' is on device {tensor.device}; move it with .cpu() or .cuda()"
+        )
+    # A gradient through a search does not exist; the values are what is meant.
+    data = tensor.detach().resolve_conj().resolve_neg()
+    itemsize = data.element_size()
+    address = data.data_ptr()
+    _check_address(address, data.numel(), name)
+    device, producer = CPU, None
+    if tensor.device.type == "cuda":
+        device = Device("cuda", tensor.device.index)
+        producer = int(torch.cuda.current_stream(tensor.device).cuda_stream)
+    return View(
+        address=address,
+        shape=tuple(data.shape),
+        strides=tuple(step * itemsize for step in data.stride()),
+        dtype=str(data.dtype).removeprefix("torch."),
+        device=device,
+        library="torch",
+        owner=data,
+        source=tensor,
+        producer=producer,
+    )
+
+
+def _view_cupy(array: Any, name: str) -> View:
+    cupy = sys.modules["cupy"]
+    device = int(array.device.id)
+    address = int(array.data.ptr)
+    _check_address(address, array.size, name)
+    return View(
+        address=address,
+        shape=tuple(array.shape),
+        strides=tuple(array.strides),
+        dtype=np.dtype(array.dtype).name,
+        device=Device("cuda", device),
+        library="cupy",
+        owner=array,
+        source=array,
+        producer=int(cupy.cuda.get_current_stream(device).ptr),
+    )
+
+
+def _view_cuda_array_interface(array: object, interface: Any, name: str) -> View:
+    what = f"argument '{name}' has a __cuda_array_interface__ "
+    try:
+        version = int(interface.get("version", 0))
+        shape = tuple(int(extent) for extent in interface["shape"])
+        dtype = np.dtype(interface["typestr"])
+        address, read_only = interface["data"]
+        strides = interface.get("strides")
+        strides = c_strides(shape, dtype.itemsize) if strides is None else tuple(map(int, strides))
+        mask = interface.get("mask")
+        stream = interface.get("stream")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ArgumentError(f"{what}that is not well-formed: {error!r}") from error
+    if version < 2:
+        raise ArgumentError(f"{what}of version {version}; versions 2 and 3 are understood")
+    if mask is not None:
+        raise ArgumentError(f"{what}with a mask, which a search would not see; apply it first")
+    if len(strides) != len(shape):
+        raise ArgumentError(f"{what}with {len(strides)} strides for {len(shape)} extents")
+    if not dtype.isnative:
+        raise DtypeError(f"{what}of type {dtype.str}, which is not in this machine's byte order")
+    address = int(address or 0)
+    size = math.prod(shape)
+    _check_address(address, size, name)
+    device = _driver.pointer_device(address, name) if size else 0
+    return View(
+        address=address,
+        shape=shape,
+        strides=strides,
+        dtype=dtype.name,
+        device=Device("cuda", device),
+        library="other",
+        owner=array,
+        source=array,
+        read_only=bool(read_only),
+        producer=None if stream is None else int(stream),
+    )
+
+
+_DLPACK_DEVICES: dict[int, str] = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
+"""Device types of dlpack.h that can be read as host (with pinned) or device memory (with managed)."""
+
+
+def _view_dlpack(array: Any, name: str, stream: int | None) -> View:
+    from annudf import _core
+
+    device_type, device_id = (int(part) for part in array.__dlpack_device__())
+    kind = _DLPACK_DEVICES.get(device_type)
+    if kind is None:
+        raise DeviceError(
+            f"argument '{name}' is on a device of DLPack type {device_type}; "
+            "the CPU (1) and CUDA (2) are supported, so copy it to one of them"
+        )
+    # 0 is not allowed by the protocol as it could mean two streams; 1 is the legacy default one.
+    consumer = None if kind == "cpu" else (stream or 1)
+    try:
+        tensor = _core.from_dlpack(array, consumer)
+    except BufferError as error:
+        raise ArgumentError(f"argument '{name}' cannot be read by DLPack: {error}") from error
+    _check_address(tensor.address, math.prod(tensor.shape), name)
+    return View(
+        address=tensor.address,
+        shape=tuple(tensor.shape),
+        strides=tuple(tensor.strides),
+        dtype=DTYPE_OF_ELEMENT.get(tensor.dtype, {"bf16": "bfloat16"}.get(tensor.dtype, tensor.dtype)),
+        device=CPU if kind == "cpu" else Device("cuda", device_id),
+        library="other",
+        owner=tensor,
+        source=array,
+        read_only=tensor.read_only,
+    )
+
+
+def _check_address(address: int, size: int, name: str) -> None:
+    if size and not address:
+        raise ArgumentError(f"argument '{name}' has no memory: its buffer was freed")
+
+
+def check_dtype(array: View, name: str, accepted: Sequence[str]) -> None:
+    """Raises DtypeError unless the element type is one of `accepted`."""
+    if array.dtype in accepted:
+        return
+    names = accepted[0] if len(accepted) == 1 else f"{', '.join(accepted[:-1])} or {accepted[-1]}"
+    hint = f"convert by .astype(numpy.{accepted[0]})"
+    if array.library == "torch":
+        hint = f"convert by .to(torch.{accepted[0]})"
+    raise DtypeError(f"argument '{name}' has dtype {array.dtype}, it must be {names}; {hint}")
+
+
+def check_matrix(array: View, name: str, dims: int | None = None) -> None:
+    """Raises ArgumentError unless the array has two dimensions, of the given length if one is given."""
+    if len(array.shape) == 1:
+        raise ArgumentError(
+            f"argument '{name}' has shape {array.shape}, it must have two dimensions; "
+            "one vector is .reshape(1, -1)"
+        )
+    if len(array.shape) != 2:
+        raise ArgumentError(
+            f"argument '{name}' has shape {array.shape}, it must have two dimensions, rows by dims"
+        )
+    if array.shape[1] == 0:
+        raise ArgumentError(f"argument '{name}' has shape {array.shape}: vectors without a dimension")
+    if dims is not None and array.shape[1] != dims:
+        raise ArgumentError(
+            f"argument '{name}' has vectors of {array.shape[1]} dimensions, the index has {dims}"
+        )
+
+
+def as_contiguous(array: View, name: str) -> View:
+    """The array itself, or a copy in C order if it has gaps or another order.
+
+    A device array is copied by its own library, on that library's current stream.
+    """
+    if array.contiguous and _aligned(array):
+        return array
+    if array.device.kind == "cpu":
+        if array.library == "torch":
+            return _view_torch(array.owner.contiguous().clone(), name)  # type: ignore[attr-defined]
+        host = array.owner if array.library == "numpy" else np.from_dlpack(array.source)  # type: ignore[arg-type]
+        return _view_numpy(np.array(host, order="C"), name)
+    if array.library == "torch":
+        return _view_torch(array.owner.contiguous(), name)  # type: ignore[attr-defined]
+    if array.library == "cupy":
+        cupy = sys.modules["cupy"]
+        with cupy.cuda.Device(array.device.index):
+            return _view_cupy(cupy.ascontiguousarray(array.owner), name)
+    raise ArgumentError(
+        f"argument '{name}' has strides {array.strides} for shape {array.shape} on {array.device}; "
+        "make it contiguous in C order first"
+    )
+
+
+def _aligned(array: View) -> bool:
+    return array.size == 0 or array.address % array.itemsize == 0
+
+
+def input_matrix(
+    array: object,
+    name: str,
+    *,
+    accepted: Sequence[str] = VECTORS,
+    dims: int | None = None,
+    stream: int | None = None,
+) -> View:
+    """A readable, C-contiguous matrix of an accepted element type; copied only if it has gaps."""
+    result = view(array, name, stream)
+    check_dtype(result, name, accepted)
+    check_matrix(result, name, dims)
+    return as_contiguous(result, name)
+
+
+def output(
+    array: object,
+    name: str,
+    *,
+    shape: tuple[int, ...],
+    dtype: str,
+    device: Device,
+    stream: int | None = None,
+) -> View:
+    """A buffer that results are written to in place: writable, C-contiguous, of just that shape."""
+    if library_of(array) == "other" and not (
+        hasattr(array, "__cuda_array_interface__") or hasattr(array, "__dlpack__")
+    ):
+        # A list or the like would be copied, and the results written to the copy.
+        raise ArgumentError(
+            f"argument '{name}' is a {type(array).__name__}; results can only be written to an array"
+        )
+    result = view(array, name, stream)
+    check_dtype(result, name, (dtype,))
+    if result.shape != shape:
+        raise ArgumentError(f"argument '{name}' has shape {result.shape}, it must be {shape}")
+    if result.device != device:
+        raise DeviceError(
+            f"argument '{name}' is on {result.device}, the queries are on {device}; "
+            "give a buffer there"
+        )
+    if result.read_only:
+        raise ArgumentError(f"argument '{name}' is read-only; give an array that can be written")
+    if getattr(array, "requires_grad", False):
+        raise ArgumentError(f"argument '{name}' requires a gradient; give a tensor that does not")
+    if not result.contiguous:
+        raise ArgumentError(
+            f"argument '{name}' has strides {result.strides} for shape {shape}; results are only "
+            "written to memory that is contiguous in C order"
+        )
+    if not _aligned(result):
+        raise ArgumentError(f"argument '{name}' is not aligned to its element type {dtype}")
+    return result
+
+
+def overlaps(first: View, second: View) -> bool:
+    """Whether two contiguous arrays share memory."""
+    return (
+        first.device == second.device
+        and first.size > 0
+        and second.size > 0
+        and first.address < second.address + second.nbytes
+        and second.address < first.address + first.nbytes
+    )

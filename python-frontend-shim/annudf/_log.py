@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""The logger ``annudf``, and progress bars."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterator
+
+from annudf.errors import ArgumentError
+
+logger = logging.getLogger("annudf")
+logger.addHandler(logging.NullHandler())
+
+_handler: logging.Handler | None = None
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+
+def set_log_level(level: int | str) -> None:
+    """Sets what the logger ``annudf`` lets through, and shows it on standard error.
+
+    Parameters
+    ----------
+    level : int or str
+        A level of :mod:`logging`, e.g. ``"DEBUG"`` or ``logging.INFO``. At DEBUG every compilation
+        and link is told with its time, and what the cache of artifacts found.
+
+    Notes
+    -----
+    If the program has configured :mod:`logging` (the root logger has handlers), no second handler
+    is installed.
+    """
+    global _handler
+    if isinstance(level, str):
+        if level.upper() not in _LEVELS:
+            raise ArgumentError(f"level is {level!r}, it must be one of {', '.join(_LEVELS)}")
+        level = level.upper()
+    logger.setLevel(level)
+    if _handler is None and not logging.getLogger().handlers:
+        _handler = logging.StreamHandler()
+        _handler.setFormatter(logging.Formatter("%(name)s: %(levelname)s: %(message)s"))
+        logger.addHandler(_handler)
+
+
+Progress = Callable[[str, float], None]
+
+_TITLES = {"train": "k-means", "add": "adding rows", "save": "writing", "search": "searching"}
+
+
+@contextlib.contextmanager
+def progress_bar(show: bool | None) -> Iterator[Progress]:
+    """What to hand to the core as `progress`: draws one tqdm bar a stage.
+
+    Parameters
+    ----------
+    show : bool or None
+        True: at once; False: never; None: after half a second, if standard error is a terminal.
+    """
+    if show is False:
+        # The core still needs the call, as this is where Ctrl-C is noticed.
+        yield lambda stage, done: None
+        return
+    from tqdm.auto import tqdm
+
+    bar: tqdm | None = None
+    current = ""
+
+    def update(stage: str, done: float) -> None:
+        nonlocal bar, current
+        if stage != current:
+            if bar is not None:
+                bar.close()
+            bar = tqdm(
+                total=1.0,
+                desc=_TITLES.get(stage, stage),
+                bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
+                disable=None if show is None else False,
+                delay=0.5 if show is None else 0,
+                leave=bool(show),
+            )
+            current = stage
+        assert bar is not None
+        bar.update(min(done, 1.0) - bar.n)
+
+    try:
+        yield update
+    finally:
+        if bar is not None:
+            bar.close()
