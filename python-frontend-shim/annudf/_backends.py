@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Backends of this process: one for the CPU and one a CUDA device, made at first use."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import operator
+import re
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from annudf._arrays import CPU, Device, View
+from annudf._log import logger
+from annudf.errors import ArgumentError, UnavailableError
+
+if TYPE_CHECKING:
+    from annudf._core import Backend, Event
+
+_lock = threading.Lock()
+_backends: dict[Device, Backend] = {}
+_archs: dict[Device, str] = {}
+_threads = 0
+
+_MAX_THREADS = 1 << 16
+
+
+def set_num_threads(count: int) -> None:
+    """Sets how many threads later builds and searches on the CPU use.
+
+    Parameters
+    ----------
+    count : int
+        0: all cores, the default.
+
+    Notes
+    -----
+    Calls that run already keep their threads. Results do not depend on the number of threads.
+    """
+    global _threads
+    number = _index(count, "count")
+    if not 0 <= number <= _MAX_THREADS:
+        raise ArgumentError(f"count is {number}, it must be 0 (all cores) to {_MAX_THREADS}")
+    with _lock:
+        if number != _threads:
+            _threads = number
+            _backends.pop(CPU, None)
+
+
+def get_num_threads() -> int:
+    """How many threads builds and searches on the CPU use; 0: all cores."""
+    return _threads
+
+
+def _index(value: object, name: str) -> int:
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentError(f"{name} is {value!r}, it must be an integer") from None
+
+
+def backend(device: Device) -> Backend:
+    """The backend of a device. UnavailableError naming what is missing."""
+    from annudf import _core
+
+    with _lock:
+        found = _backends.get(device)
+        if found is None:
+            start = time.perf_counter()
+            if device.kind == "cpu":
+                found = _core.Backend.cpu(_threads)
+            else:
+                found = _core.Backend.cuda(device.index)
+            _backends[device] = found
+            logger.debug(
+                "backend made in %.1f ms: %s",
+                (time.perf_counter() - start) * 1e3,
+                found.describe(),
+            )
+        return found
+
+
+def arch_of(device: Device) -> str:
+    """The architecture to compile for, ``"sm_90"``: the newest known one that the device runs."""
+    from annudf import _core
+
+    arch = _archs.get(device)
+    if arch is None:
+        text = backend(device).describe()
+        match = re.search(r"\bsm_(\d+)", text)
+        if match is None:
+            raise UnavailableError(f"{device} does not say its architecture: {text}")
+        have = int(match[1])
+        known = [number for number in _core.supported_archs() if number <= have]
+        if not known:
+            raise UnavailableError(
+                f"{device} is sm_{have}; the oldest supported architecture is "
+                f"sm_{min(_core.supported_archs())}"
+            )
+        arch = _archs[device] = f"sm_{max(known)}"
+    return arch
+
+
+# --- Lifetimes ------------------------------------------------------------------------------------
+# A search on a GPU returns before it has run. What it reads and writes must live until the stream
+# has got there, whatever the caller does with his references.
+
+_held_lock = threading.Lock()
+_held: list[tuple[Event, tuple[object, ...]]] = []
+
+
+def hold(device: Device, stream: int, *objects: object) -> None:
+    """Keeps `objects` alive until the work that is on `stream` now is done."""
+    event = backend(device).record(stream)
+    with _held_lock:
+        _held.append((event, objects))
+    release_done()
+
+
+def release_done() -> int:
+    """Lets go of what finished work held; gives how many calls are still under way."""
+    with _held_lock:
+        waiting, dropped = [], []
+        for entry in _held:
+            (dropped if entry[0].done() else waiting).append(entry)
+        _held[:] = waiting
+        count = len(waiting)
+    # Outside the lock: an owner's destructor may run any code, even a search.
+    del dropped
+    return count
+
+
+@atexit.register
+def _wait_for_all() -> None:
+    with _held_lock:
+        entries, _held[:] = list(_held), []
+    for event, _ in entries:
+        # At exit a driver may be gone already, and with it the work.
+        with contextlib.suppress(Exception):
+            event.wait()
+
+
+# --- Streams --------------------------------------------------------------------------------------
+
+
+def stream_handle(stream: object) -> int | None:
+    """The CUstream of a stream object of CuPy, PyTorch, numba or ``__cuda_stream__``, or an address."""
+    if stream is None:
+        return None
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        pair = protocol() if callable(protocol) else protocol
+        return int(pair[1])
+    for attribute in ("cuda_stream", "ptr", "handle"):
+        value = getattr(stream, attribute, None)
+        if value is not None:
+            return int(getattr(value, "value", value) or 0)
+    try:
+        handle = operator.index(stream)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentError(
+            f"stream is a {type(stream).__name__}; give the address of a CUstream, or a stream of "
+            "CuPy or PyTorch"
+        ) from None
+    if handle < 0:
+        raise ArgumentError(f"stream is {handle}, which is no address of a CUstream")
+    return handle
+
+
+def same_stream(first: int, second: int) -> bool:
+    """Whether two handles are one stream: 0 and 1 are both the legacy default stream."""
+    return (0 if first == 1 else first) == (0 if second == 1 else second)
+
+
+def order_after(array: View, stream: int) -> None:
+    """Makes `stream` wait, on the device if its library can, for the work that writes `array`."""
+    if array.device.kind != "cuda" or array.producer is None:
+        return
+    if same_stream(array.producer, stream):
+        return
+    if array.library == "torch":
+        torch: Any = sys.modules["torch"]
+        target = torch.cuda.ExternalStream(stream, device=array.device.index)
+        target.wait_stream(torch.cuda.current_stream(array.device.index))
+    elif array.library == "cupy":
+        cupy: Any = sys.modules["cupy"]
+        with cupy.cuda.Device(array.device.index):
+            event = cupy.cuda.get_current_stream().record()
+            cupy_stream(stream, array.device.index).wait_event(event)
+    else:
+        # Of a foreign stream nothing but its handle is known, so the host waits for it.
+        backend(array.device).synchronize(array.producer)
+
+
+def cupy_stream(stream: int, device: int) -> Any:
+    """CuPy's object for a stream; the default streams have their own."""
+    cuda: Any = sys.modules["cupy"].cuda
+    if same_stream(stream, 0):
+        return cuda.Stream.null
+    if stream == 2:
+        return cuda.Stream.ptds
+    return cuda.ExternalStream(stream, device)
