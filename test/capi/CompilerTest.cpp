@@ -1,0 +1,289 @@
+//===- CompilerTest.cpp - Compiling and lowering through the C API --------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CApi.h"
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+using namespace annudf::test;
+
+namespace {
+
+annudf_status compile(const std::string &source, annudf_artifact **artifact,
+                      annudf_diagnostics **diagnostics = nullptr,
+                      const annudf_compile_options *options = nullptr) {
+  return annudf_compile(source.data(), source.size(), "test.mlir", options, artifact, diagnostics);
+}
+
+annudf_compile_options hostOnly() {
+  annudf_compile_options options = {};
+  options.size = sizeof options;
+  options.skip_lto_ir = 1;
+  return options;
+}
+
+/// The metric with one mistake: it divides integers on line 12.
+std::string wrongMetric() {
+  std::string text = kMetric;
+  text.replace(text.find("annudf.yield %next"), 0,
+               "%z = arith.constant 0 : i32\n    %q = arith.divsi %z, %z : i32\n    ");
+  return text;
+}
+
+TEST(CApiCompiler, DiagnosticsComeInParts) {
+  OwnedArtifact artifact;
+  OwnedDiagnostics list;
+  auto options = hostOnly();
+  const std::string message = "'arith.divsi' op [B4] may divide by zero, which stops the process "
+                              "on a CPU; divide by a constant other than 0, or in floating point";
+  EXPECT_EQ(outcome(compile(wrongMetric(), &artifact, &list, &options)),
+            "compile: test.mlir:14:10: " + message);
+  EXPECT_EQ(static_cast<annudf_artifact *>(artifact), nullptr);
+  ASSERT_EQ(annudf_diagnostics_count(list), 1u);
+  annudf_diagnostic found = diagnosticAt(list, 0);
+  EXPECT_EQ(found.severity, ANNUDF_SEVERITY_ERROR);
+  EXPECT_STREQ(found.rule, "B4");
+  EXPECT_STREQ(found.file, "test.mlir");
+  EXPECT_EQ(found.line, 14);
+  EXPECT_EQ(found.column, 10);
+  EXPECT_EQ(found.message, message);
+}
+
+TEST(CApiCompiler, NotesFollowTheirMessage) {
+  std::string text = kMetric;
+  text.replace(text.find("annudf.yield %next"), 0, "%c = arith.constant 0.0 : f64\n    ");
+  text.replace(text.find("%next : f32"), 11, "%c : f64");
+  OwnedArtifact artifact;
+  OwnedDiagnostics list;
+  EXPECT_EQ(compile(text, &artifact, &list), ANNUDF_COMPILE);
+  ASSERT_GE(annudf_diagnostics_count(list), 1u);
+  EXPECT_STREQ(diagnosticAt(list, 0).rule, "H6");
+}
+
+TEST(CApiCompiler, FaultsWithoutARule) {
+  OwnedArtifact artifact;
+  OwnedDiagnostics list;
+  EXPECT_EQ(outcome(compile("", &artifact, &list)), "compile: test.mlir: holds no annudf.metric");
+  ASSERT_EQ(annudf_diagnostics_count(list), 1u);
+  annudf_diagnostic found = diagnosticAt(list, 0);
+  EXPECT_STREQ(found.rule, "");
+  EXPECT_STREQ(found.file, "test.mlir");
+  EXPECT_STREQ(found.message, "holds no annudf.metric");
+  EXPECT_EQ(found.line, 0);
+  EXPECT_EQ(compile("annudf.metric @m ordr(min)", &artifact, &list), ANNUDF_COMPILE);
+  EXPECT_EQ(diagnosticAt(list, 0).line, 1);
+  EXPECT_GT(diagnosticAt(list, 0).column, 1);
+}
+
+TEST(CApiCompiler, MissingLibNvvmIsAWarningUnlessAskedFor) {
+  ASSERT_EQ(setenv("ANNUDF_LIBNVVM", "/nowhere/libnvvm.so", 1), 0);
+  OwnedArtifact artifact;
+  OwnedDiagnostics list;
+  OwnedBuffer text;
+  EXPECT_EQ(outcome(compile(kMetric, &artifact, &list)), "ok");
+  ASSERT_EQ(annudf_diagnostics_count(list), 1u);
+  EXPECT_EQ(diagnosticAt(list, 0).severity, ANNUDF_SEVERITY_WARNING);
+  EXPECT_TRUE(contains(diagnosticAt(list, 0).message, "/nowhere/libnvvm.so"));
+  const char *archs[] = {"sm_90"};
+  annudf_compile_options options = {};
+  options.size = sizeof options;
+  options.archs = archs;
+  options.arch_count = 1;
+  EXPECT_TRUE(contains(outcome(compile(kMetric, &artifact, &list, &options)),
+                       "environment: libNVVM of CUDA 13 not found; looked at /nowhere/"));
+  EXPECT_EQ(annudf_diagnostics_count(list), 0u);
+  EXPECT_EQ(annudf_describe_libnvvm(&text), ANNUDF_ENVIRONMENT);
+  unsetenv("ANNUDF_LIBNVVM");
+}
+
+TEST(CApiCompiler, ArchitecturesOfTheArtifact) {
+  std::vector<int32_t> known(annudf_supported_archs(nullptr, 0));
+  ASSERT_EQ(annudf_supported_archs(known.data(), known.size()), known.size());
+  EXPECT_EQ(known.front(), 75);
+  int32_t few[2] = {0, 0};
+  EXPECT_EQ(annudf_supported_archs(few, 1), known.size());
+  EXPECT_EQ(few[1], 0);
+  if (!haveLibNvvm())
+    GTEST_SKIP() << "no libNVVM";
+  const char *archs[] = {"sm_90", "sm_80", "sm_90"};
+  annudf_compile_options options = {};
+  options.size = sizeof options;
+  options.archs = archs;
+  options.arch_count = 3;
+  options.skip_host_bitcode = 1;
+  OwnedArtifact artifact;
+  ASSERT_EQ(outcome(compile(kMetric, &artifact, nullptr, &options)), "ok");
+  EXPECT_FALSE(annudf_artifact_has_host_code(artifact));
+  ASSERT_EQ(annudf_artifact_arch_count(artifact), 2u);
+  EXPECT_STREQ(annudf_artifact_arch(artifact, 0), "sm_80");
+  EXPECT_STREQ(annudf_artifact_arch(artifact, 1), "sm_90");
+  OwnedBuffer newer, exact;
+  EXPECT_EQ(annudf_artifact_ltoir(artifact, "sm_100", &newer), ANNUDF_OK);
+  EXPECT_EQ(annudf_artifact_ltoir(artifact, "sm_90", &exact), ANNUDF_OK);
+  EXPECT_EQ(textOf(newer), textOf(exact));
+  EXPECT_GT(annudf_buffer_size(exact), 500u);
+  EXPECT_TRUE(
+      contains(outcome(annudf_artifact_ltoir(artifact, "sm_75", &newer)), "it has sm_80, sm_90"));
+  archs[1] = "sm_13";
+  EXPECT_TRUE(contains(outcome(compile(kMetric, &artifact, nullptr, &options)),
+                       "usage: unknown architecture 'sm_13'"));
+}
+
+TEST(CApiCompiler, OptionsReachTheCompiler) {
+  auto options = hostOnly();
+  options.metric_name = "other";
+  OwnedArtifact artifact;
+  EXPECT_EQ(outcome(compile(kMetric, &artifact, nullptr, &options)),
+            "usage: test.mlir: holds no metric 'other'; there are weighted");
+  options.metric_name = "weighted";
+  options.inline_captures = "dims=2 values={w = dense<[1.0, 2.0]> : tensor<2xf32>}";
+  ASSERT_EQ(outcome(compile(kMetric, &artifact, nullptr, &options)), "ok");
+  OwnedBuffer json;
+  ASSERT_EQ(annudf_artifact_manifest(artifact, &json), ANNUDF_OK);
+  EXPECT_TRUE(contains(textOf(json), "\"captures\": []")) << textOf(json);
+  EXPECT_TRUE(contains(textOf(json), "\"dims\": 2")) << textOf(json);
+}
+
+TEST(CApiCompiler, BytecodeIsRefused) {
+  OwnedArtifact artifact;
+  EXPECT_EQ(outcome(compile(std::string("ML\xefR\x01garbage", 11), &artifact)),
+            "usage: annudf_compile: source is MLIR bytecode; pass the text of the module");
+}
+
+TEST(CApiCompiler, SizesOfStructs) {
+  OwnedArtifact artifact;
+  auto options = hostOnly();
+  options.size = 8;
+  EXPECT_TRUE(contains(outcome(compile(kMetric, &artifact, nullptr, &options)),
+                       "usage: annudf_compile_options.size is 8, at least "));
+  options.size = 123456;
+  EXPECT_TRUE(contains(outcome(compile(kMetric, &artifact, nullptr, &options)),
+                       "usage: annudf_compile_options.size is 123456, which cannot be"));
+  // A caller of the future: what he does not use does not matter, what he uses does.
+  struct {
+    annudf_compile_options known;
+    uint64_t newer;
+  } future = {hostOnly(), 0};
+  future.known.size = sizeof future;
+  EXPECT_EQ(outcome(compile(kMetric, &artifact, nullptr, &future.known)), "ok");
+  future.newer = 1;
+  EXPECT_TRUE(contains(outcome(compile(kMetric, &artifact, nullptr, &future.known)),
+                       "usage: annudf_compile_options sets a field that this library"));
+
+  annudf_lower_options lower = {};
+  OwnedBuffer code;
+  EXPECT_TRUE(contains(outcome(annudf_lower("", 0, "o", "mlir", &lower, &code, nullptr)),
+                       "usage: annudf_lower_options.size is 0, at least "));
+  OwnedDiagnostics list;
+  EXPECT_EQ(compile("", &artifact, &list), ANNUDF_COMPILE);
+  annudf_diagnostic found = {};
+  EXPECT_TRUE(contains(outcome(annudf_diagnostics_get(list, 0, &found)),
+                       "annudf_diagnostic.size is 0, at least "));
+  EXPECT_EQ(outcome(annudf_diagnostics_get(list, 1, &found)),
+            "usage: annudf_diagnostics_get: index 1 is beyond the list, which has 1");
+}
+
+TEST(CApiCompiler, NullIsRefused) {
+  OwnedArtifact artifact;
+  OwnedBuffer code;
+  OwnedDiagnostics list;
+  annudf_diagnostic found = {};
+  auto null = [](const char *function, const char *parameter) {
+    return std::string("usage: ") + function + ": " + parameter + " is NULL";
+  };
+  EXPECT_EQ(outcome(annudf_compile(nullptr, 1, "o", nullptr, &artifact, &list)),
+            null("annudf_compile", "source"));
+  EXPECT_EQ(annudf_diagnostics_count(list), 0u);
+  EXPECT_EQ(outcome(annudf_compile("", 0, nullptr, nullptr, &artifact, nullptr)),
+            null("annudf_compile", "origin"));
+  EXPECT_EQ(outcome(annudf_compile("", 0, "o", nullptr, nullptr, nullptr)),
+            null("annudf_compile", "artifact"));
+  annudf_compile_options options = hostOnly();
+  options.arch_count = 1;
+  EXPECT_EQ(outcome(annudf_compile("", 0, "o", &options, &artifact, nullptr)),
+            null("annudf_compile", "archs"));
+  const char *archs[] = {nullptr};
+  options.archs = archs;
+  EXPECT_EQ(outcome(annudf_compile("", 0, "o", &options, &artifact, nullptr)),
+            null("annudf_compile", "archs[0]"));
+  EXPECT_EQ(outcome(annudf_lower(nullptr, 1, "o", "mlir", nullptr, &code, nullptr)),
+            null("annudf_lower", "source"));
+  EXPECT_EQ(outcome(annudf_lower("", 0, nullptr, "mlir", nullptr, &code, nullptr)),
+            null("annudf_lower", "origin"));
+  EXPECT_EQ(outcome(annudf_lower("", 0, "o", nullptr, nullptr, &code, nullptr)),
+            null("annudf_lower", "target"));
+  EXPECT_EQ(outcome(annudf_lower("", 0, "o", "mlir", nullptr, nullptr, nullptr)),
+            null("annudf_lower", "code"));
+  EXPECT_EQ(outcome(annudf_diagnostics_get(nullptr, 0, &found)),
+            null("annudf_diagnostics_get", "diagnostics"));
+  EXPECT_EQ(outcome(annudf_diagnostics_get(list, 0, nullptr)),
+            null("annudf_diagnostics_get", "diagnostic"));
+  EXPECT_EQ(annudf_diagnostics_count(nullptr), 0u);
+  EXPECT_EQ(outcome(annudf_describe_libnvvm(nullptr)), null("annudf_describe_libnvvm", "text"));
+}
+
+std::string lowered(const std::string &target, annudf_lower_options options = {}) {
+  OwnedBuffer code;
+  options.size = sizeof options;
+  std::string result = outcome(annudf_lower(kMetric.data(), kMetric.size(), "test.mlir",
+                                            target.c_str(), &options, &code, nullptr));
+  return result == "ok" ? textOf(code) : result;
+}
+
+TEST(CApiCompiler, StagesWithoutCuda) {
+  annudf_lower_options options = {};
+  EXPECT_TRUE(contains(lowered("mlir"), "annudf.metric @weighted order(min)"));
+  options.inline_captures = "dims=3";
+  EXPECT_TRUE(contains(lowered("mlir", options), "dims(3)"));
+  EXPECT_TRUE(contains(lowered("nvvm-ir"), "define i32 @annudf1_update_32(i32"));
+  EXPECT_EQ(lowered("spirv"), "usage: annudf_lower: target is 'spirv'; the targets are mlir, "
+                              "nvvm-ir, ptx, ltoir");
+  options.arch = "gfx90a";
+  EXPECT_TRUE(contains(lowered("ptx", options), "usage: unknown architecture 'gfx90a'"));
+  OwnedBuffer code;
+  OwnedDiagnostics list;
+  std::string wrong = wrongMetric();
+  EXPECT_EQ(annudf_lower(wrong.data(), wrong.size(), "t", "mlir", nullptr, &code, &list),
+            ANNUDF_COMPILE);
+  EXPECT_STREQ(diagnosticAt(list, 0).rule, "B4");
+}
+
+TEST(CApiCompiler, StagesWithLibNvvm) {
+  if (!haveLibNvvm())
+    GTEST_SKIP() << "no libNVVM";
+  annudf_lower_options options = {};
+  EXPECT_TRUE(contains(lowered("ptx"), ".target sm_75"));
+  options.arch = "sm_90";
+  const std::string ptx = lowered("ptx", options);
+  EXPECT_TRUE(contains(ptx, ".target sm_90"));
+  EXPECT_TRUE(contains(ptx, "annudf1_update_32("));
+  EXPECT_GT(lowered("ltoir", options).size(), 500u);
+}
+
+TEST(CApiCompiler, ThreadsHaveTheirOwnErrors) {
+  auto work = [](const std::string &source, const std::string &expected) {
+    for (int i = 0; i < 20; ++i) {
+      OwnedArtifact artifact;
+      OwnedDiagnostics list;
+      auto options = hostOnly();
+      const std::string found = outcome(compile(source, &artifact, &list, &options));
+      EXPECT_TRUE(contains(found, expected)) << found;
+      EXPECT_EQ(annudf_diagnostics_count(list), expected == "ok" ? 0u : 1u);
+    }
+  };
+  std::thread first(work, wrongMetric(), "compile: test.mlir:14:10: ");
+  std::thread second(work, "", "compile: test.mlir: holds no annudf.metric");
+  std::thread third(work, kMetric, "ok");
+  first.join();
+  second.join();
+  third.join();
+}
+
+} // namespace
