@@ -13,21 +13,23 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 namespace annudf::runtime {
 namespace {
 
-/// A value on its way from the given to the declared type: every integer type fits
-/// int64_t (the files have no u64), every float type double.
+/// Holds every int64_t and every uint64_t.
+using Integer = __int128;
+
+/// A value on its way from the given to the declared type: every float type fits double.
 struct Value {
   bool isInteger;
-  int64_t integer;
+  Integer integer;
   double real;
 
   std::string text() const {
     if (isInteger)
-      return std::to_string(integer);
+      return integer < 0 ? std::to_string(static_cast<int64_t>(integer))
+                         : std::to_string(static_cast<uint64_t>(integer));
     char buffer[40];
     std::snprintf(buffer, sizeof buffer, "%.9g", real);
     return buffer;
@@ -42,7 +44,7 @@ template <typename T> T loadAs(const std::byte *bytes, size_t i) {
 }
 
 Value load(const std::string &dtype, const std::byte *bytes, size_t i) {
-  auto integer = [](int64_t value) { return Value{true, value, 0}; };
+  auto integer = [](Integer value) { return Value{true, value, 0}; };
   auto real = [](double value) { return Value{false, 0, value}; };
   if (dtype == "f32")
     return real(loadAs<float>(bytes, i));
@@ -54,6 +56,14 @@ Value load(const std::string &dtype, const std::byte *bytes, size_t i) {
     return integer(loadAs<int8_t>(bytes, i));
   if (dtype == "u8")
     return integer(loadAs<uint8_t>(bytes, i));
+  if (dtype == "b1")
+    return integer(loadAs<uint8_t>(bytes, i) != 0);
+  if (dtype == "i16")
+    return integer(loadAs<int16_t>(bytes, i));
+  if (dtype == "u16")
+    return integer(loadAs<uint16_t>(bytes, i));
+  if (dtype == "u64")
+    return integer(loadAs<uint64_t>(bytes, i));
   if (dtype == "i32")
     return integer(loadAs<int32_t>(bytes, i));
   if (dtype == "u32")
@@ -68,20 +78,16 @@ enum class Rounding {
 };
 
 template <typename T> bool storeInteger(const Value &value, std::byte *out) {
-  int64_t integer = value.integer;
+  Integer integer = value.integer;
   if (!value.isInteger) {
     // The bounds are powers of two, exact as doubles; NaN fails both compares.
-    if (!(value.real >= -0x1p63 && value.real < 0x1p63) || std::trunc(value.real) != value.real)
+    if (!(value.real >= -0x1p63 && value.real < 0x1p64) || std::trunc(value.real) != value.real)
       return false;
-    integer = static_cast<int64_t>(value.real);
+    integer = static_cast<Integer>(value.real);
   }
-  if constexpr (std::is_unsigned_v<T>) {
-    if (integer < 0 || static_cast<uint64_t>(integer) > std::numeric_limits<T>::max())
-      return false;
-  } else {
-    if (integer < std::numeric_limits<T>::min() || integer > std::numeric_limits<T>::max())
-      return false;
-  }
+  if (integer < Integer(std::numeric_limits<T>::min()) ||
+      integer > Integer(std::numeric_limits<T>::max()))
+    return false;
   const T narrow = static_cast<T>(integer);
   std::memcpy(out, &narrow, sizeof narrow);
   return true;
@@ -93,9 +99,8 @@ bool storeReal(const Value &value, Rounding rounding, std::byte *out, Narrow nar
   const double wide = value.isInteger ? static_cast<double>(value.integer) : value.real;
   const T stored = narrow(wide);
   const double back = widen(stored);
-  // An int64 may lose bits on the way to double already.
-  const bool kept =
-      !value.isInteger || (wide < 0x1p63 && static_cast<int64_t>(wide) == value.integer);
+  // A 64-bit integer may lose bits on the way to double already.
+  const bool kept = !value.isInteger || static_cast<Integer>(wide) == value.integer;
   const bool exact = kept && (back == wide || (std::isnan(back) && std::isnan(wide)));
   if (!exact && (rounding == Rounding::Exact || !std::isfinite(back)))
     return false;
@@ -144,12 +149,6 @@ bool store(const std::string &element, const Value &value, Rounding rounding, st
   return false;
 }
 
-int elementBytes(const std::string &element) {
-  if (element == "i16" || element == "u16")
-    return 2;
-  return element == "u64" ? 8 : dtypeSize(element);
-}
-
 std::string typeText(const std::vector<int64_t> &shape, const std::string &dtype) {
   std::string text;
   for (int64_t extent : shape)
@@ -182,7 +181,8 @@ std::vector<std::byte> bindOne(const CaptureInfo &capture, int32_t dims, const N
     usesDim |= extent.kind == ANNUDF_EXTENT_DIM;
     shape.push_back(extent.kind == ANNUDF_EXTENT_DIM ? dims : extent.constant);
   }
-  const int size = elementBytes(capture.element), givenSize = dtypeSize(given.dtype);
+  const int size = capture.element == "b1" ? 0 : dtypeSize(capture.element),
+            givenSize = dtypeSize(given.dtype);
   if (size == 0)
     refuse("declared element type " + capture.element + " cannot be bound");
   if (givenSize == 0)
@@ -206,9 +206,13 @@ std::vector<std::byte> bindOne(const CaptureInfo &capture, int32_t dims, const N
     const std::string where = shape.empty() ? "the value " : "element " + std::to_string(i) + ", ";
     if (!value.isFinite() && !allowNonFinite)
       refuse(where + value.text() + ", is not finite");
-    if (!store(capture.element, value, rounding, bytes.data() + i * size_t(size)))
+    std::byte *to = bytes.data() + i * size_t(size);
+    if (!store(capture.element, value, rounding, to))
       refuse(where + value.text() + " (" + given.dtype + "), is not representable as " +
-             capture.element);
+             capture.element +
+             (store(capture.element, value, Rounding::Nearest, to)
+                  ? "; round the array to " + capture.element + " first"
+                  : ""));
   }
   return bytes;
 }
@@ -253,7 +257,7 @@ std::string BoundCaptures::signatureOf(const Manifest &manifest) {
   return text;
 }
 
-void checkCaptures(const Metric &metric, const BoundCaptures &captures, int32_t dims) {
+void checkCaptures(const MetricView &metric, const BoundCaptures &captures, int32_t dims) {
   const Manifest &manifest = metric.artifact.manifest;
   const std::string needed = BoundCaptures::signatureOf(manifest);
   const std::string who = "metric '" + manifest.name + "' (" + metric.origin + ") ";

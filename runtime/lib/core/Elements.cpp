@@ -99,7 +99,7 @@ float coordinate(const MatrixView &matrix, int64_t row, int32_t dim) {
   return 0;
 }
 
-void checkFinite(const MatrixView &matrix, const char *what, int threads) {
+void checkFinite(const MatrixView &matrix, const char *what, int threads, int64_t firstRow) {
   if (matrix.element != ANNUDF_ELEMENT_F32 && matrix.element != ANNUDF_ELEMENT_F16)
     return;
   constexpr int64_t kRows = 1024;
@@ -123,8 +123,8 @@ void checkFinite(const MatrixView &matrix, const char *what, int threads) {
   while (std::isfinite(coordinate(matrix, row, dim)))
     ++dim;
   const float value = coordinate(matrix, row, dim);
-  throw Error(ErrorKind::Input, std::string(what) + ": row " + std::to_string(row) + ", dim " +
-                                    std::to_string(dim) + " is " +
+  throw Error(ErrorKind::Input, std::string(what) + ": row " + std::to_string(firstRow + row) +
+                                    ", dim " + std::to_string(dim) + " is " +
                                     (std::isnan(value) ? "nan"
                                      : value > 0       ? "inf"
                                                        : "-inf") +

@@ -38,9 +38,6 @@ inline int64_t rowBytes(const MatrixView &matrix) {
   return int64_t(matrix.dims) * elementSize(matrix.element);
 }
 
-/// \throws Error(Input) naming `what`, row and dim of the first coordinate that is inf or NaN.
-void checkFinite(const MatrixView &matrix, const char *what, int threads);
-
 } // namespace annudf::runtime
 
 #endif // ANNUDF_RUNTIME_LIB_CORE_ELEMENTS_H

@@ -13,9 +13,6 @@
 
 namespace annudf::runtime {
 
-/// Calls `progress`; a false answer becomes Error(Interrupted).
-void report(const Progress &progress, const char *stage, double done);
-
 /// The metric by which rows find their list: inner product and cosine both take the
 /// largest inner product with centers of length 1.
 struct AssignBy {

@@ -153,13 +153,13 @@ std::string dtypeOf(const std::string &descr, const std::string &path) {
 } // namespace
 
 int dtypeSize(const std::string &dtype) {
-  if (dtype == "i8" || dtype == "u8")
+  if (dtype == "i8" || dtype == "u8" || dtype == "b1")
     return 1;
-  if (dtype == "f16")
+  if (dtype == "f16" || dtype == "i16" || dtype == "u16")
     return 2;
   if (dtype == "f32" || dtype == "i32" || dtype == "u32")
     return 4;
-  return dtype == "f64" || dtype == "i64" ? 8 : 0;
+  return dtype == "f64" || dtype == "i64" || dtype == "u64" ? 8 : 0;
 }
 
 NumericArray readNpy(const std::string &path) {

@@ -22,6 +22,10 @@ std::string elementList(const Manifest &manifest) {
   return text;
 }
 
+std::string nameOf(const MetricView &metric) {
+  return "metric '" + metric.artifact.manifest.name + "' (" + metric.origin + ")";
+}
+
 } // namespace
 
 Metric Metric::fromArtifact(Artifact artifact, const std::string &origin) {
@@ -34,12 +38,19 @@ Metric Metric::fromArtifact(Artifact artifact, const std::string &origin) {
 
 Metric Metric::fromFile(const std::string &path) { return fromArtifact(readArtifact(path), path); }
 
-void checkSearch(const Index &index, const Metric &metric, const MatrixView &queries, int k,
+void checkElement(const MetricView &metric, annudf_element element) {
+  if (!metric.artifact.manifest.accepts(element))
+    throw Error(ErrorKind::Input, nameOf(metric) + " takes " +
+                                      elementList(metric.artifact.manifest) + ", not " +
+                                      toString(element));
+}
+
+void checkSearch(const Index &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params) {
   const Manifest &manifest = metric.artifact.manifest;
   auto input = [](const std::string &what) { throw Error(ErrorKind::Input, what); };
   auto usage = [](const std::string &what) { throw Error(ErrorKind::Usage, what); };
-  const std::string name = "metric '" + manifest.name + "' (" + metric.origin + ")";
+  const std::string name = nameOf(metric);
   if (queries.element != index.element())
     input(std::string("queries are ") + toString(queries.element) + ", the index holds " +
           toString(index.element()));

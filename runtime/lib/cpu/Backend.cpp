@@ -26,6 +26,7 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 namespace annudf::runtime {
 
@@ -73,13 +74,50 @@ std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures)
   return slots;
 }
 
+/// Asks the caller now and then, on his own thread, whether to go on.
+class Reporter {
+public:
+  Reporter(const Progress &progress, double total) : progress_(progress), total_(total) {
+    report(progress_, "search", 0);
+  }
+  /// \param done  of `total`. May be called by any thread.
+  void now(double done) {
+    if (!progress_ || std::this_thread::get_id() != caller_)
+      return;
+    constexpr std::chrono::milliseconds kPause(50);
+    const auto time = std::chrono::steady_clock::now();
+    if (time - last_ < kPause)
+      return;
+    last_ = time;
+    report(progress_, "search", done / total_);
+  }
+  void finish() const {
+    if (progress_)
+      progress_("search", 1); // Done: a wish to stop comes too late.
+  }
+
+private:
+  const Progress &progress_;
+  const double total_;
+  const std::thread::id caller_ = std::this_thread::get_id();
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 class CpuBackend : public Backend {
 public:
   explicit CpuBackend(int threads) : threads_(resolveThreads(threads)) {}
 
-  void search(const Index &index, const Metric &metric, const BoundCaptures &captures,
+  void search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
               const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
               float *distances, SearchStats *stats) override;
+
+  void precompile(const MetricView &metric, annudf_element element, SearchStats *stats) override {
+    checkElement(metric, element);
+    bool compiled = false;
+    const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, element, compiled);
+    if (stats)
+      *stats = {.linkMs = compiled ? kernel->linkMs : 0, .links = compiled ? 1 : 0};
+  }
 
   std::string describe() const override {
     return "CPU, " + std::to_string(threads_) + (threads_ == 1 ? " thread, " : " threads, ") +
@@ -166,11 +204,12 @@ std::vector<Task> CpuBackend::plan(const Index &index, const Batch &batch) const
   return tasks;
 }
 
-void CpuBackend::search(const Index &index, const Metric &metric, const BoundCaptures &captures,
+void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                         const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                         float *distances, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
   checkCaptures(metric, captures, index.dims());
+  checkFinite(queries, "queries", threads_);
   const Manifest &manifest = metric.artifact.manifest;
   bool compiled = false;
   const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, index.element(), compiled);
@@ -178,6 +217,7 @@ void CpuBackend::search(const Index &index, const Metric &metric, const BoundCap
   const std::shared_ptr<const CoarseRanker> coarse = ranker(index, manifest);
   const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
   const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
+  Reporter reporter(params.progress, double(queries.rows));
   const int64_t batchSize = queriesPerBatch(k, params.nProbes, index.words());
 
   for (int64_t first = 0; first < queries.rows; first += batchSize) {
@@ -202,6 +242,7 @@ void CpuBackend::search(const Index &index, const Metric &metric, const BoundCap
     TopK best(batch.size, k, manifest.order);
     std::vector<std::vector<float>> limits(threads_);
     parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
+      reporter.now(double(first) + double(batch.size) * double(t) / double(tasks.size()));
       const Task &task = tasks[t];
       const List &list = index.list(task.list);
       const int64_t begin = batch.listBegin[task.list];
@@ -234,7 +275,9 @@ void CpuBackend::search(const Index &index, const Metric &metric, const BoundCap
                   for (int64_t q = t * kFinishTogether; q < end; ++q)
                     best.finish(q, ids + (first + q) * k, distances + (first + q) * k);
                 });
+    reporter.now(double(first + batch.size));
   }
+  reporter.finish();
   if (stats) {
     stats->links = compiled ? 1 : 0;
     stats->linkMs = compiled ? kernel->linkMs : 0;

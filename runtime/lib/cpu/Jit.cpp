@@ -81,7 +81,7 @@ public:
 
 namespace annudf::runtime::cpu {
 
-std::shared_ptr<const ScanKernel> compileScan(const Metric &metric, annudf_element element,
+std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, annudf_element element,
                                               const std::string &cpu) {
   const auto started = std::chrono::steady_clock::now();
   auto builder = hostBuilder(cpu);
@@ -124,7 +124,7 @@ std::shared_ptr<const ScanKernel> compileScan(const Metric &metric, annudf_eleme
   return kernel;
 }
 
-std::string scanAssembly(const Metric &metric, annudf_element element) {
+std::string scanAssembly(const MetricView &metric, annudf_element element) {
   auto builder = hostBuilder();
   auto target = expectHost(builder.createTargetMachine(), "make code for this host");
   const char prefix = target->createDataLayout().getGlobalPrefix();

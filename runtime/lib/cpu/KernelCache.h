@@ -28,7 +28,7 @@ public:
   /// \param compiled  set to whether this very call compiled the scan.
   /// \throws what compileScan throws, in every thread that waited. A failure is not
   /// kept: the next call tries again.
-  Kernel get(const Metric &metric, annudf_element element, bool &compiled) {
+  Kernel get(const MetricView &metric, annudf_element element, bool &compiled) {
     return kernels_.get(
         {metric.digest, element}, [&] { return compileScan(metric, element); }, compiled);
   }

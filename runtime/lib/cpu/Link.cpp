@@ -39,7 +39,7 @@ constexpr unsigned char kScanBitcode[] = {
 
 using annudf::ErrorKind;
 
-[[noreturn]] void refuse(const annudf::runtime::Metric &metric, const Twine &fault) {
+[[noreturn]] void refuse(const annudf::runtime::MetricView &metric, const Twine &fault) {
   throw annudf::Error(ErrorKind::Input, (Twine(metric.origin) + ": host bitcode: " + fault).str());
 }
 
@@ -83,7 +83,8 @@ std::unique_ptr<Module> readScan(LLVMContext &context) {
   return std::move(*module);
 }
 
-std::unique_ptr<Module> readMetric(LLVMContext &context, const annudf::runtime::Metric &metric) {
+std::unique_ptr<Module> readMetric(LLVMContext &context,
+                                   const annudf::runtime::MetricView &metric) {
   const annudf::Payload *payload = metric.artifact.find(annudf::PayloadKind::HostBitcode);
   if (!payload)
     throw annudf::Error(ErrorKind::Input,
@@ -103,7 +104,7 @@ bool isHookName(StringRef name) { return name.starts_with("annudf1_"); }
 
 /// What a metric's module may hold: the hooks, private helpers and constants.
 void checkContents(const Module &module, const Module &scan,
-                   const annudf::runtime::Metric &metric) {
+                   const annudf::runtime::MetricView &metric) {
   const Triple &triple = module.getTargetTriple();
   if (triple.getArch() != Triple::UnknownArch &&
       triple.getArch() != scan.getTargetTriple().getArch())
@@ -133,7 +134,7 @@ void checkContents(const Module &module, const Module &scan,
 /// Names carry the ABI's width, so a definition can only be wrong in its types:
 /// the linker would accept those silently.
 void checkPrototypes(const Module &module, const Module &scan,
-                     const annudf::runtime::Metric &metric) {
+                     const annudf::runtime::MetricView &metric) {
   const std::string suffix = metric.artifact.manifest.accumulatorWidth() == 64 ? "_64" : "_32";
   for (const std::string &name :
        {"annudf1_init" + suffix, "annudf1_update" + suffix, "annudf1_finalize" + suffix,
@@ -311,8 +312,9 @@ unsigned vectorBits(TargetMachine &target) {
       .getFixedValue();
 }
 
-std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target, const Metric &metric,
-                                 annudf_element element, bool vectorMath) {
+std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
+                                 const MetricView &metric, annudf_element element,
+                                 bool vectorMath) {
   auto handler = std::make_unique<CollectErrors>();
   const std::string &errors = handler->text;
   context.setDiagnosticHandler(std::move(handler)); // Lives as long as the context.

@@ -9,6 +9,7 @@
 #include "annudf/runtime/Cuda.h"
 
 #include "DeviceCaptures.h"
+#include "DeviceMemory.h"
 #include "Linker.h"
 #include "Pipeline.h"
 #include "annudf/runtime/OnceCache.h"
@@ -32,14 +33,37 @@ public:
     (void)linkerVersion(); // Without it no search can run: say so now.
   }
 
-  void search(const Index &index, const Metric &metric, const BoundCaptures &captures,
+  void search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
               const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
               float *distances, SearchStats *stats) override;
-  void searchDevice(const Index &index, const Metric &metric, const BoundCaptures &captures,
+  void searchDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                     const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                     float *distances, void *stream, SearchStats *stats) override;
-  void precompile(const Metric &metric, annudf_element element, SearchStats *stats) override {
+  int device() const override { return context_->device(); }
+  std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
+    ContextScope scope(*context_);
+    return allocateOnStream(context_, bytes, checkStream(*context_, stream));
+  }
+  void copy(uint64_t destination, uint64_t source, uint64_t bytes, void *stream) override {
+    ContextScope scope(*context_);
+    const CUstream on = checkStream(*context_, stream);
+    if (bytes != 0)
+      ANNUDF_CUDA(cuMemcpyAsync, destination, source, bytes, on);
+  }
+  void synchronize(void *stream) override {
+    ContextScope scope(*context_);
+    ANNUDF_CUDA(cuStreamSynchronize, checkStream(*context_, stream));
+  }
+  std::unique_ptr<StreamEvent> record(void *stream) override {
+    ContextScope scope(*context_);
+    return recordEvent(context_, checkStream(*context_, stream));
+  }
+  void precompile(const MetricView &metric, annudf_element element, SearchStats *stats) override {
+    checkElement(metric, element);
+    ContextScope scope(*context_);
     SearchStats local;
+    if (stats)
+      *stats = {};
     (void)scan(metric, element, stats ? *stats : local);
   }
   std::string describe() const override {
@@ -55,10 +79,10 @@ private:
     std::shared_ptr<const DeviceCaptures> captures;
     SearchPlan plan;
   };
-  Ready prepare(const Index &index, const Metric &metric, const BoundCaptures &captures, int k,
+  Ready prepare(const Index &index, const MetricView &metric, const BoundCaptures &captures, int k,
                 const SearchParams &params, SearchStats &stats);
   std::shared_ptr<DeviceIndex> upload(const Index &index, SearchStats &stats);
-  std::shared_ptr<ScanKernel> scan(const Metric &metric, annudf_element element,
+  std::shared_ptr<ScanKernel> scan(const MetricView &metric, annudf_element element,
                                    SearchStats &stats);
 
   const std::shared_ptr<const Context> context_;
@@ -71,7 +95,7 @@ private:
   WorkspacePool pool_; // Last: its searches end before what they read goes.
 };
 
-std::shared_ptr<ScanKernel> Implementation::scan(const Metric &metric, annudf_element element,
+std::shared_ptr<ScanKernel> Implementation::scan(const MetricView &metric, annudf_element element,
                                                  SearchStats &stats) {
   const std::string key = metric.digest + "/" + toString(element) + "/" +
                           std::to_string(metric.artifact.manifest.accumulatorWidth()) + "/sm_" +
@@ -119,7 +143,7 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchSt
   return copy;
 }
 
-Implementation::Ready Implementation::prepare(const Index &index, const Metric &metric,
+Implementation::Ready Implementation::prepare(const Index &index, const MetricView &metric,
                                               const BoundCaptures &captures, int k,
                                               const SearchParams &params, SearchStats &stats) {
   auto scanKernel = scan(metric, index.element(), stats);
@@ -141,9 +165,10 @@ Implementation::Ready Implementation::prepare(const Index &index, const Metric &
   return {copy, scanKernel, bound, plan};
 }
 
-void Implementation::search(const Index &index, const Metric &metric, const BoundCaptures &captures,
-                            const MatrixView &queries, int k, const SearchParams &params,
-                            int64_t *ids, float *distances, SearchStats *stats) {
+void Implementation::search(const Index &index, const MetricView &metric,
+                            const BoundCaptures &captures, const MatrixView &queries, int k,
+                            const SearchParams &params, int64_t *ids, float *distances,
+                            SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
   checkCaptures(metric, captures, index.dims());
   SearchStats local;
@@ -164,7 +189,18 @@ void Implementation::search(const Index &index, const Metric &metric, const Boun
   Buffer &pinned = (*lease)->pinned(device.size());
   const uint64_t idsAt = device.device(), distancesAt = idsAt + idBytes,
                  queriesAt = distancesAt + distanceBytes;
+  // What breaks a search off here leaves the workspace in order: it need not be made anew.
+  auto orStop = [&](auto work) {
+    try {
+      work();
+    } catch (const Error &) {
+      ANNUDF_CUDA(cuStreamSynchronize, stream);
+      lease->finish();
+      throw;
+    }
+  };
   for (uint64_t first = 0; first < total; first += batch) {
+    orStop([&] { runtime::report(params.progress, "search", double(first) / double(total)); });
     const uint64_t count = std::min(batch, total - first);
     std::byte *stagedQueries = pinned.host() + idBytes + distanceBytes;
     std::memcpy(stagedQueries, static_cast<const std::byte *>(queries.data) + first * rowBytes,
@@ -175,16 +211,23 @@ void Implementation::search(const Index &index, const Metric &metric, const Boun
     // One copy: distances follow the ids of a full batch.
     ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned.host(), idsAt, idBytes + count * row * sizeof(float),
                 stream);
+    // While the device works, and in the copy that the cache still holds.
+    orStop([&] {
+      checkFinite({stagedQueries, int64_t(count), queries.dims, queries.element}, "queries", 0,
+                  int64_t(first));
+    });
     ANNUDF_CUDA(cuStreamSynchronize, stream);
     std::memcpy(ids + first * row, pinned.host(), count * row * sizeof(int64_t));
     std::memcpy(distances + first * row, pinned.host() + idBytes, count * row * sizeof(float));
   }
   lease->finish();
+  if (params.progress)
+    params.progress("search", 1);
   report.searchMs =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-void Implementation::searchDevice(const Index &index, const Metric &metric,
+void Implementation::searchDevice(const Index &index, const MetricView &metric,
                                   const BoundCaptures &captures, const MatrixView &queries, int k,
                                   const SearchParams &params, int64_t *ids, float *distances,
                                   void *stream, SearchStats *stats) {
@@ -194,17 +237,21 @@ void Implementation::searchDevice(const Index &index, const Metric &metric,
   SearchStats &report = stats ? *stats : local;
   report = {};
   const uint64_t data = reinterpret_cast<uint64_t>(queries.data);
-  if (data % elementSize(queries.element))
-    throw Error(ErrorKind::Usage, std::string("device queries of ") + toString(queries.element) +
-                                      " are not aligned to their element");
+  const uint64_t total = static_cast<uint64_t>(queries.rows), results = total * uint64_t(k);
+  const uint64_t rowBytes = static_cast<uint64_t>(queries.dims) * elementSize(queries.element);
   ContextScope scope(*context_);
+  checkDeviceMemory(*context_, data, total * rowBytes, elementSize(queries.element), "queries");
+  checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(ids), results * sizeof(int64_t),
+                    sizeof(int64_t), "ids");
+  checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(distances), results * sizeof(float),
+                    sizeof(float), "distances");
+  const CUstream on = checkStream(*context_, stream);
   const Ready ready = prepare(index, metric, captures, k, params, report);
-  const auto lease = pool_.acquire(false, static_cast<CUstream>(stream));
+  const auto lease = pool_.acquire(false, on);
   lease->keep(ready.index);
   lease->keep(ready.scan);
   lease->keep(ready.captures);
-  const uint64_t total = static_cast<uint64_t>(queries.rows), batch = ready.plan.batch(total);
-  const uint64_t rowBytes = static_cast<uint64_t>(queries.dims) * elementSize(queries.element);
+  const uint64_t batch = ready.plan.batch(total);
   for (uint64_t first = 0; first < total; first += batch)
     ready.plan.enqueue(**lease, lease->stream(), data + first * rowBytes,
                        std::min(batch, total - first), static_cast<int64_t>(first),

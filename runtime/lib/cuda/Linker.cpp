@@ -277,7 +277,8 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
   const bool compact = payload->bytes.size() > kLargeBody;
   const auto start = std::chrono::steady_clock::now();
   Link link(sm, manifest.name);
-  link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.accumulatorWidth(), compact), "scan kernel");
+  link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.accumulatorWidth(), compact),
+           "scan kernel");
   link.add(type, payload->bytes, "metric");
   link.add(NVJITLINK_INPUT_FATBIN, elementFragment(element), "element");
   std::string cubin = link.finish();

@@ -176,17 +176,19 @@ std::string convert(const char *dtype, const char *element, T value, bool scalar
 TEST(Captures, ArraysConvertOnlyWhereExact) {
   EXPECT_EQ(convert<double>("f64", "f32", 0.5), "ok");
   EXPECT_EQ(convert<double>("f64", "f32", 0.1),
-            "element 3, 0.1 (f64), is not representable as f32");
+            "element 3, 0.1 (f64), is not representable as f32; round the array to f32 first");
   EXPECT_EQ(convert<double>("f64", "f32", 1e300),
             "element 3, 1e+300 (f64), is not representable as f32");
   EXPECT_EQ(convert<float>("f32", "f64", 0.1f), "ok");
   EXPECT_EQ(convert<int64_t>("i64", "f32", 16777216), "ok");
   EXPECT_EQ(convert<int64_t>("i64", "f32", 16777217),
-            "element 3, 16777217 (i64), is not representable as f32");
+            "element 3, 16777217 (i64), is not representable as f32; round the array to f32 first");
   EXPECT_EQ(convert<int64_t>("i64", "f64", 9007199254740993),
-            "element 3, 9007199254740993 (i64), is not representable as f64");
+            "element 3, 9007199254740993 (i64), is not representable as f64; round the array to "
+            "f64 first");
   EXPECT_EQ(convert<int64_t>("i64", "f64", std::numeric_limits<int64_t>::max()),
-            "element 3, 9223372036854775807 (i64), is not representable as f64");
+            "element 3, 9223372036854775807 (i64), is not representable as f64; round the array to "
+            "f64 first");
   EXPECT_EQ(convert<int64_t>("i64", "f64", std::numeric_limits<int64_t>::min()), "ok");
   EXPECT_EQ(convert<int32_t>("i32", "u8", 255), "ok");
   EXPECT_EQ(convert<int32_t>("i32", "u8", 256), "element 3, 256 (i32), is not representable as u8");
@@ -200,10 +202,42 @@ TEST(Captures, ArraysConvertOnlyWhereExact) {
             "element 3, 9.22337204e+18 (f64), is not representable as i64");
   EXPECT_EQ(convert<float>("f32", "f16", 65504.0f), "ok");
   EXPECT_EQ(convert<float>("f32", "f16", 65505.0f),
-            "element 3, 65505 (f32), is not representable as f16");
+            "element 3, 65505 (f32), is not representable as f16; round the array to f16 first");
   EXPECT_EQ(convert<float>("f32", "f16", 0x1p-24f), "ok");
-  EXPECT_EQ(convert<float>("f32", "f16", 0x1p-25f),
-            "element 3, 2.98023224e-08 (f32), is not representable as f16");
+  EXPECT_EQ(
+      convert<float>("f32", "f16", 0x1p-25f),
+      "element 3, 2.98023224e-08 (f32), is not representable as f16; round the array to f16 first");
+}
+
+// What NumPy hands over: small and wide integers, booleans, halves.
+TEST(Captures, EveryDtypeConverts) {
+  for (const char *to : {"f32", "f64", "i32", "u32"}) {
+    EXPECT_EQ(convert<int8_t>("i8", to, 127), "ok");
+    EXPECT_EQ(convert<uint8_t>("u8", to, 255), "ok");
+    EXPECT_EQ(convert<int16_t>("i16", to, 32767), "ok");
+    EXPECT_EQ(convert<uint16_t>("u16", to, 65535), "ok");
+    EXPECT_EQ(convert<uint8_t>("b1", to, 1), "ok");
+    EXPECT_EQ(convert<int64_t>("i64", to, 1 << 24), "ok");
+    EXPECT_EQ(convert<uint64_t>("u64", to, 1 << 24), "ok");
+    EXPECT_EQ(convert<uint16_t>("f16", to, 0x7bff), "ok"); // 65504
+  }
+  EXPECT_EQ(valuesOf<int32_t>(bindOne("i32", {kDim}, array<int16_t>("i16", {4}, {-2, 0, 3, -4}))),
+            (std::vector<int32_t>{-2, 0, 3, -4}));
+  EXPECT_EQ(valuesOf<float>(bindOne("f32", {kDim}, array<uint8_t>("b1", {4}, {0, 1, 1, 0}))),
+            (std::vector<float>{0, 1, 1, 0}));
+  EXPECT_EQ(valuesOf<float>(bindOne("f32", {kDim}, array<uint16_t>("f16", {4}, {0, 0x3800, 0, 1}))),
+            (std::vector<float>{0, 0.5f, 0, 0x1p-24f}));
+  EXPECT_EQ(convert<int16_t>("i16", "u32", -1), "element 3, -1 (i16), is not representable as u32");
+  EXPECT_EQ(convert<uint64_t>("u64", "i64", uint64_t(1) << 63),
+            "element 3, 9223372036854775808 (u64), is not representable as i64");
+  EXPECT_EQ(convert<uint64_t>("u64", "f32", uint64_t(1) << 63), "ok");
+  EXPECT_EQ(
+      convert<uint64_t>("u64", "f64", ~uint64_t(0)),
+      "element 3, 18446744073709551615 (u64), is not representable as f64; round the array to "
+      "f64 first");
+  EXPECT_EQ(convert<double>("f64", "u64", 0x1p63), "ok");
+  EXPECT_EQ(convert<uint16_t>("f16", "i32", 0x3800),
+            "element 3, 0.5 (f16), is not representable as i32");
 }
 
 // A number typed by a person means the nearest one there is, as a literal does.

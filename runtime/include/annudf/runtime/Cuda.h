@@ -20,24 +20,47 @@
 
 namespace annudf::runtime {
 
+/// Memory of a device. The destructor frees it once the work enqueued before is done.
+class DeviceMemory {
+public:
+  virtual ~DeviceMemory() = default;
+  virtual uint64_t address() const = 0;
+  virtual uint64_t size() const = 0;
+};
+
+/// A point in the work of a stream.
+class StreamEvent {
+public:
+  virtual ~StreamEvent() = default;
+  virtual bool done() const = 0;
+  virtual void wait() const = 0;
+};
+
 /// Safe to call from many threads. Device copies of indexes are kept while their
 /// generation is current, linked kernels by metric digest and element type.
 class CudaBackend : public Backend {
 public:
   /// As search(), with queries and results in device memory, enqueued on `stream`
-  /// (nullptr: the default stream) without waiting for it. The first search of an
-  /// index or a metric uploads or links before it enqueues.
+  /// (nullptr or 1: the legacy default stream, 2: that of the thread) without waiting for
+  /// it. The first search of an index or a metric uploads or links before it enqueues.
   /// \param queries  `data` is a device address, aligned to the element's size.
   /// \param ids, distances  device addresses, queries.rows x k.
+  /// \throws also Error(Usage) for memory that is not this device's or ends too early, and
+  /// for a stream of another device. Coordinates are not looked at.
   /// \param stats  links, linkMs and uploadMs; searchMs stays 0, as nothing waits.
-  virtual void searchDevice(const Index &index, const Metric &metric, const BoundCaptures &captures,
-                            const MatrixView &queries, int k, const SearchParams &params,
-                            int64_t *ids, float *distances, void *stream,
-                            SearchStats *stats = nullptr) = 0;
+  virtual void searchDevice(const Index &index, const MetricView &metric,
+                            const BoundCaptures &captures, const MatrixView &queries, int k,
+                            const SearchParams &params, int64_t *ids, float *distances,
+                            void *stream, SearchStats *stats = nullptr) = 0;
 
-  /// Links the metric for the element type and loads it, so that no search waits.
-  virtual void precompile(const Metric &metric, annudf_element element,
-                          SearchStats *stats = nullptr) = 0;
+  virtual int device() const = 0;
+  /// For callers without a CUDA library of their own; `stream` as above. The memory may be
+  /// used on that stream at once.
+  virtual std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) = 0;
+  /// Enqueues a copy between any two of host and device memory.
+  virtual void copy(uint64_t destination, uint64_t source, uint64_t bytes, void *stream) = 0;
+  virtual void synchronize(void *stream) = 0;
+  virtual std::unique_ptr<StreamEvent> record(void *stream) = 0;
 };
 
 /// makeCudaBackend() with the wider interface; the same errors.

@@ -39,6 +39,9 @@ struct IndexParams {
 /// work with Error(Interrupted).
 using Progress = std::function<bool(const char *stage, double done)>;
 
+/// \throws Error(Interrupted) when there is a `progress` and it says to stop.
+void report(const Progress &progress, const char *stage, double done);
+
 /// Layout of a list ("interleaved words"). Rows stand in groups of kGroupRows; a
 /// row is `words()` 32-bit words, its coordinates packed as annudf_abi.h says and
 /// zero-padded to 16 bytes. Word w of row r of a group is at
@@ -48,9 +51,9 @@ using Progress = std::function<bool(const char *stage, double done)>;
 inline constexpr int kGroupRows = 32;
 
 struct List {
-  int64_t size = 0;             ///< Rows that exist.
-  std::vector<uint32_t> words;  ///< groups() * words() * kGroupRows.
-  std::vector<int64_t> ids;     ///< groups() * kGroupRows source ids; -1 in padding.
+  int64_t size = 0;            ///< Rows that exist.
+  std::vector<uint32_t> words; ///< groups() * words() * kGroupRows.
+  std::vector<int64_t> ids;    ///< groups() * kGroupRows source ids; -1 in padding.
   int64_t groups() const { return (size + kGroupRows - 1) / kGroupRows; }
 };
 
@@ -58,7 +61,8 @@ class Index {
 public:
   /// Trains centers and adds every row with ids 0..rows-1.
   /// \throws Error(Input) on an empty base, rows < nLists, non-finite coordinates.
-  static Index build(const IndexParams &params, const MatrixView &base, const Progress &progress = {});
+  static Index build(const IndexParams &params, const MatrixView &base,
+                     const Progress &progress = {});
   /// Adds rows; ids continue from size() unless given. Given ids are >= 0; that they are
   /// unique is the caller's business. On any error the index is as before.
   void extend(const MatrixView &rows, const int64_t *ids = nullptr, const Progress &progress = {});

@@ -42,7 +42,7 @@ struct Matrix {
 
 /// A capture's array or scalar as read from a file or given as a number.
 struct NumericArray {
-  std::string dtype; ///< "f32", "f64", "f16", "i8", "u8", "i32", "u32", "i64".
+  std::string dtype;          ///< f16 f32 f64, i8 to i64, u8 to u64, b1 (a byte, 0 or 1).
   std::vector<int64_t> shape; ///< Empty for a scalar.
   std::vector<std::byte> storage;
   std::string origin; ///< File or argument, for messages.
@@ -79,6 +79,10 @@ private:
 
 /// Coordinate (row, dim) as float; the exact value for every element type.
 float coordinate(const MatrixView &matrix, int64_t row, int32_t dim);
+
+/// \param firstRow  number of the matrix's first row in messages.
+/// \throws Error(Input) naming `what`, row and dim of the first coordinate that is inf or NaN.
+void checkFinite(const MatrixView &matrix, const char *what, int threads, int64_t firstRow = 0);
 
 } // namespace annudf::runtime
 

@@ -27,15 +27,16 @@ namespace annudf::runtime {
 inline constexpr int kMaxK = 1024;
 
 struct SearchParams {
-  uint32_t nProbes = 20; ///< As in cuVS.
+  uint32_t nProbes = 20;  ///< As in cuVS.
+  Progress progress = {}; ///< Stage "search"; what was found is unspecified after a stop.
 };
 
 /// What a search cost; filled when asked for. Times in milliseconds.
 struct SearchStats {
-  double linkMs = 0;    ///< JIT or link of the kernel; 0 when cached.
-  int links = 0;        ///< Links made by this call (0 or 1).
-  double uploadMs = 0;  ///< Copying the index to the device, first search only.
-  double searchMs = 0;  ///< The search itself, link and upload excluded.
+  double linkMs = 0;   ///< JIT or link of the kernel; 0 when cached.
+  int links = 0;       ///< Links made by this call (0 or 1).
+  double uploadMs = 0; ///< Copying the index to the device, first search only.
+  double searchMs = 0; ///< The search itself, link and upload excluded.
 };
 
 /// Captures bound to a metric: every declared one present, of its dtype and
@@ -46,7 +47,8 @@ public:
   /// the capture, its origin, and what was declared against what was given.
   /// Values are converted to the declared element only where that is exact.
   static BoundCaptures bind(const Manifest &manifest, int32_t dims,
-                            const std::map<std::string, NumericArray> &values, bool allowNonFinite = false);
+                            const std::map<std::string, NumericArray> &values,
+                            bool allowNonFinite = false);
   /// Bytes of capture i in its declared element type; scalars have one element.
   const std::vector<std::byte> &bytes(size_t i) const { return bytes_[i]; }
   bool isScalar(size_t i) const { return scalar_[i]; }
@@ -76,6 +78,15 @@ struct Metric {
   static Metric fromFile(const std::string &path);
 };
 
+/// The same, owned by someone else for as long as a call takes.
+struct MetricView {
+  const Artifact &artifact;
+  const std::string &digest, &origin;
+  MetricView(const Artifact &artifact, const std::string &digest, const std::string &origin)
+      : artifact(artifact), digest(digest), origin(origin) {}
+  MetricView(const Metric &metric) : MetricView(metric.artifact, metric.digest, metric.origin) {}
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -83,23 +94,30 @@ public:
   /// first. Fewer than k rows scanned: ids -1 and the worst value (+inf for
   /// order min, -inf for max). Ties may come in any order. NaN distances never enter.
   /// \param ids, distances  queries.rows x k, host memory.
-  virtual void search(const Index &index, const Metric &metric, const BoundCaptures &captures,
+  /// \throws Error(Input) naming a query's coordinate that is not finite.
+  virtual void search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                       const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                       float *distances, SearchStats *stats = nullptr) = 0;
+  /// Makes the kernel of metric and element type, so that no search waits for it.
+  virtual void precompile(const MetricView &metric, annudf_element element,
+                          SearchStats *stats = nullptr) = 0;
   virtual std::string describe() const = 0;
 };
 
 /// Checks shared by the backends, before any work: at least one query, dtype and dims of
 /// the queries against index and metric, 1 <= k <= kMaxK, k <= index size, 1 <= nProbes <=
 /// nLists. \throws Error(Usage or Input) naming value and limit.
-void checkSearch(const Index &index, const Metric &metric, const MatrixView &queries, int k,
+void checkSearch(const Index &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params);
+
+/// Whether the metric takes vectors of this element type. \throws Error(Input) if not.
+void checkElement(const MetricView &metric, annudf_element element);
 
 /// The other half of those checks: the captures were bound for captures such as the
 /// metric's (name, element, extents; any will do if it has none and they hold none) and
 /// for `dims`. Without it a scan would read beyond their arrays.
 /// \throws Error(Usage) naming what they were bound for and what is needed.
-void checkCaptures(const Metric &metric, const BoundCaptures &captures, int32_t dims);
+void checkCaptures(const MetricView &metric, const BoundCaptures &captures, int32_t dims);
 
 /// \param threads 0: all cores. \throws Error(Environment) when built without LLVM.
 std::unique_ptr<Backend> makeCpuBackend(int threads = 0);

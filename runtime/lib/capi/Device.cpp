@@ -1,0 +1,77 @@
+//===- Device.cpp - Device memory and streams in the C API ----------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Handles.h"
+
+using namespace annudf;
+using namespace annudf::capi;
+
+static runtime::CudaBackend &cudaOf(const Call &call, const annudf_backend *backend) {
+  call.refuseNull(backend, "backend");
+  if (!backend->cuda)
+    call.refuse("the backend is " + backend->description + "; it has no device memory");
+  return *backend->cuda;
+}
+
+static void *toStream(uint64_t stream) { return reinterpret_cast<void *>(stream); }
+
+annudf_status annudf_device_allocate(annudf_backend *backend, uint64_t bytes, uint64_t stream,
+                                     annudf_device_buffer **buffer) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(buffer, "buffer");
+    *buffer = new annudf_device_buffer{cudaOf(call, backend).allocate(bytes, toStream(stream))};
+  });
+}
+
+uint64_t annudf_device_buffer_address(const annudf_device_buffer *buffer) {
+  return buffer ? buffer->value->address() : 0;
+}
+
+uint64_t annudf_device_buffer_size(const annudf_device_buffer *buffer) {
+  return buffer ? buffer->value->size() : 0;
+}
+
+void annudf_device_buffer_destroy(annudf_device_buffer *buffer) { delete buffer; }
+
+annudf_status annudf_device_copy(annudf_backend *backend, uint64_t destination, uint64_t source,
+                                 uint64_t bytes, uint64_t stream) {
+  return guard(__func__, [&](Call call) {
+    runtime::CudaBackend &cuda = cudaOf(call, backend);
+    if (bytes != 0 && (destination == 0 || source == 0))
+      call.refuse(std::string(destination == 0 ? "destination" : "source") + " is address 0");
+    cuda.copy(destination, source, bytes, toStream(stream));
+  });
+}
+
+annudf_status annudf_device_synchronize(annudf_backend *backend, uint64_t stream) {
+  return guard(__func__, [&](Call call) { cudaOf(call, backend).synchronize(toStream(stream)); });
+}
+
+annudf_status annudf_event_record(annudf_backend *backend, uint64_t stream, annudf_event **event) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(event, "event");
+    *event = new annudf_event{cudaOf(call, backend).record(toStream(stream))};
+  });
+}
+
+annudf_status annudf_event_done(const annudf_event *event, bool *done) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(event, "event");
+    call.refuseNull(done, "done");
+    *done = event->value->done();
+  });
+}
+
+annudf_status annudf_event_wait(const annudf_event *event) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(event, "event");
+    event->value->wait();
+  });
+}
+
+void annudf_event_destroy(annudf_event *event) { delete event; }

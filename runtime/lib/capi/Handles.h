@@ -1,0 +1,88 @@
+//===- Handles.h - Objects of the runtime's C API ---------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CAPI_HANDLES_H
+#define ANNUDF_RUNTIME_LIB_CAPI_HANDLES_H
+
+#include "annudf-c/Runtime.h"
+#include "annudf/capi/Wrap.h"
+#include "annudf/runtime/Cuda.h"
+#include "annudf/runtime/Search.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+
+/// What does not change lies outside the lock, and so do the numbers that extend moves:
+/// who asks for them may hold a lock (Python's, say) that the extend's progress needs.
+struct annudf_index {
+  explicit annudf_index(annudf::runtime::Index made)
+      : value(std::move(made)), size(value.size()), generation(value.generation()) {}
+
+  annudf::runtime::Index value;
+  std::atomic<int64_t> size;
+  std::atomic<uint64_t> generation;
+  /// Taken first, and by an extend until it has `lock`: a stream of searches without a gap
+  /// cannot keep it out.
+  mutable std::mutex gate;
+  mutable std::shared_mutex lock;
+};
+
+struct annudf_captures {
+  annudf::runtime::BoundCaptures value;
+};
+
+struct annudf_backend {
+  std::unique_ptr<annudf::runtime::Backend> value;
+  annudf::runtime::CudaBackend *cuda; ///< The same, or null for the CPU.
+  std::string description;
+};
+
+struct annudf_device_buffer {
+  std::unique_ptr<annudf::runtime::DeviceMemory> value;
+};
+
+struct annudf_event {
+  std::unique_ptr<annudf::runtime::StreamEvent> value;
+};
+
+struct annudf_environment {
+  annudf::runtime::CudaEnvironment cuda;
+  std::string cpu;
+  bool hasCpu = false;
+};
+
+namespace annudf::capi {
+
+/// Uses an index for the length of a call.
+/// \throws Error(Usage) when this thread does already, from within a callback of that call:
+/// it would wait for itself.
+class IndexUse {
+public:
+  enum class Kind { Shared, Exclusive };
+  IndexUse(const Call &call, const annudf_index &index, Kind kind);
+  ~IndexUse();
+  IndexUse(const IndexUse &) = delete;
+  IndexUse &operator=(const IndexUse &) = delete;
+
+private:
+  const annudf_index &index_;
+  const Kind kind_;
+};
+
+/// \throws Error(Usage) naming `what` for numbers that do not fit.
+runtime::MatrixView toMatrix(const Call &call, const annudf_vectors *vectors, const char *what);
+annudf_element toElement(const Call &call, int32_t element);
+runtime::Progress toProgress(annudf_progress progress, void *user);
+/// \throws Error(Usage) "NAME = VALUE: must be between LEAST and MOST".
+int64_t inRange(const char *name, int64_t value, int64_t least, int64_t most);
+
+} // namespace annudf::capi
+
+#endif // ANNUDF_RUNTIME_LIB_CAPI_HANDLES_H

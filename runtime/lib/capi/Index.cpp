@@ -1,0 +1,210 @@
+//===- Index.cpp - Indexes in the C API -----------------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Handles.h"
+
+#include <limits>
+#include <vector>
+
+using namespace annudf;
+using namespace annudf::capi;
+
+/// Indexes in use by this thread, innermost last.
+static thread_local std::vector<const annudf_index *> inUse;
+
+capi::IndexUse::IndexUse(const Call &call, const annudf_index &index, Kind kind)
+    : index_(index), kind_(kind) {
+  if (std::find(inUse.begin(), inUse.end(), &index) != inUse.end())
+    call.refuse("the index is at work in this very thread; a progress callback may ask for its "
+                "properties only");
+  inUse.push_back(&index);
+  std::lock_guard<std::mutex> gate(index.gate);
+  if (kind == Kind::Exclusive)
+    index.lock.lock();
+  else
+    index.lock.lock_shared();
+}
+
+capi::IndexUse::~IndexUse() {
+  if (kind_ == Kind::Exclusive)
+    index_.lock.unlock();
+  else
+    index_.lock.unlock_shared();
+  inUse.pop_back();
+}
+
+int64_t capi::inRange(const char *name, int64_t value, int64_t least, int64_t most) {
+  if (value < least || value > most)
+    throw Error(ErrorKind::Usage, std::string(name) + " = " + std::to_string(value) +
+                                      ": must be between " + std::to_string(least) + " and " +
+                                      std::to_string(most));
+  return value;
+}
+
+annudf_element capi::toElement(const Call &call, int32_t element) {
+  if (!annudf_element_name(element))
+    call.refuse("element is " + std::to_string(element) + ", which is no enum annudf_element");
+  return static_cast<annudf_element>(element);
+}
+
+runtime::MatrixView capi::toMatrix(const Call &call, const annudf_vectors *vectors,
+                                   const char *what) {
+  call.refuseNull(vectors, what);
+  const annudf_vectors given =
+      copyOptions(vectors, offsetof(annudf_vectors, element) + sizeof(int32_t), "annudf_vectors");
+  runtime::MatrixView view;
+  view.element = toElement(call, given.element);
+  view.rows = inRange((std::string(what) + ": rows").c_str(), given.rows, 0,
+                      std::numeric_limits<int64_t>::max());
+  view.dims = static_cast<int32_t>(inRange((std::string(what) + ": dims").c_str(), given.dims, 0,
+                                           std::numeric_limits<int32_t>::max()));
+  view.data = given.data;
+  return view;
+}
+
+runtime::Progress capi::toProgress(annudf_progress progress, void *user) {
+  if (!progress)
+    return {};
+  return [=](const char *stage, double done) { return progress(user, stage, done) == 0; };
+}
+
+const char *annudf_element_name(int32_t element) {
+  switch (element) {
+  case ANNUDF_ELEMENT_F32:
+  case ANNUDF_ELEMENT_F16:
+  case ANNUDF_ELEMENT_I8:
+  case ANNUDF_ELEMENT_U8:
+    return toString(static_cast<annudf_element>(element));
+  default:
+    return nullptr;
+  }
+}
+
+const char *annudf_coarse_name(int32_t coarse) {
+  switch (coarse) {
+  case ANNUDF_COARSE_L2:
+  case ANNUDF_COARSE_INNER_PRODUCT:
+  case ANNUDF_COARSE_COSINE:
+    return toString(static_cast<annudf_coarse>(coarse));
+  default:
+    return nullptr;
+  }
+}
+
+/// The number, from 0, that `nameOf` gives this name.
+template <typename NameOf> static int32_t parse(const char *kind, const char *text, NameOf nameOf) {
+  std::string known;
+  for (int32_t i = 0; const char *name = nameOf(i); ++i) {
+    if (std::strcmp(name, text) == 0)
+      return i;
+    known += (i == 0 ? "" : ", ") + std::string(name);
+  }
+  throw Error(ErrorKind::Usage,
+              std::string(kind) + " '" + text + "' is not known; use one of " + known);
+}
+
+annudf_status annudf_element_parse(const char *name, int32_t *element) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(name, "name");
+    call.refuseNull(element, "element");
+    *element = parse("element type", name, annudf_element_name);
+  });
+}
+
+annudf_status annudf_coarse_parse(const char *name, int32_t *coarse) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(name, "name");
+    call.refuseNull(coarse, "coarse");
+    *coarse = parse("coarse metric", name, annudf_coarse_name);
+  });
+}
+
+annudf_status annudf_index_build(const annudf_vectors *base, int64_t n_lists,
+                                 const annudf_index_options *options, annudf_index **index) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    const annudf_index_options given =
+        copyOptions(options, offsetof(annudf_index_options, progress_user) + sizeof(void *),
+                    "annudf_index_options");
+    if (!annudf_coarse_name(given.metric))
+      call.refuse("metric is " + std::to_string(given.metric) + ", which is no enum annudf_coarse");
+    runtime::IndexParams params;
+    params.nLists = static_cast<uint32_t>(inRange("n_lists", n_lists, 1, runtime::kMaxLists));
+    params.metric = static_cast<annudf_coarse>(given.metric);
+    if (given.kmeans_n_iters != 0)
+      params.kmeansIterations =
+          static_cast<uint32_t>(inRange("kmeans_n_iters", given.kmeans_n_iters, 1, 10000));
+    if (given.kmeans_trainset_fraction != 0)
+      params.kmeansTrainsetFraction = given.kmeans_trainset_fraction;
+    if (given.seed != 0)
+      params.seed = given.seed;
+    params.threads = given.threads;
+    *index = new annudf_index(runtime::Index::build(
+        params, toMatrix(call, base, "base"), toProgress(given.progress, given.progress_user)));
+  });
+}
+
+annudf_status annudf_index_extend(annudf_index *index, const annudf_vectors *rows,
+                                  const int64_t *ids, annudf_progress progress,
+                                  void *progress_user) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    const runtime::MatrixView view = toMatrix(call, rows, "rows");
+    IndexUse use(call, *index, IndexUse::Kind::Exclusive);
+    index->value.extend(view, ids, toProgress(progress, progress_user));
+    index->size = index->value.size();
+    index->generation = index->value.generation();
+  });
+}
+
+annudf_status annudf_index_save(const annudf_index *index, const char *path,
+                                annudf_progress progress, void *progress_user) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    call.refuseNull(path, "path");
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    index->value.save(path, toProgress(progress, progress_user));
+  });
+}
+
+annudf_status annudf_index_load(const char *path, annudf_index **index) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(path, "path");
+    call.refuseNull(index, "index");
+    *index = new annudf_index(runtime::Index::load(path));
+  });
+}
+
+int32_t annudf_index_element(const annudf_index *index) {
+  return index ? index->value.element() : 0;
+}
+int64_t annudf_index_dims(const annudf_index *index) { return index ? index->value.dims() : 0; }
+int64_t annudf_index_size(const annudf_index *index) { return index ? index->size.load() : 0; }
+int64_t annudf_index_n_lists(const annudf_index *index) {
+  return index ? index->value.nLists() : 0;
+}
+int32_t annudf_index_metric(const annudf_index *index) { return index ? index->value.metric() : 0; }
+uint64_t annudf_index_generation(const annudf_index *index) {
+  return index ? index->generation.load() : 0;
+}
+
+annudf_status annudf_index_centers(const annudf_index *index, float *centers, size_t count) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    call.refuseNull(centers, "centers");
+    // An extend leaves them as they are, so no lock is needed.
+    const std::vector<float> &from = index->value.centers();
+    if (count != from.size())
+      call.refuse("room for " + std::to_string(count) + " floats, the index has " +
+                  std::to_string(index->value.nLists()) + " centers of " +
+                  std::to_string(index->value.dims()) + " dims");
+    std::copy(from.begin(), from.end(), centers);
+  });
+}
+
+void annudf_index_destroy(annudf_index *index) { delete index; }

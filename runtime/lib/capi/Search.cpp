@@ -1,0 +1,153 @@
+//===- Search.cpp - Backends in the C API ---------------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Handles.h"
+
+#include <cstddef>
+#include <limits>
+
+using namespace annudf;
+using namespace annudf::capi;
+
+/// The caller's struct may be an older, shorter one.
+static void give(annudf_search_stats *to, const runtime::SearchStats &from) {
+  if (!to)
+    return;
+  annudf_search_stats stats = {to->size, from.linkMs, from.uploadMs, from.searchMs, from.links};
+  std::memcpy(to, &stats, std::min(to->size, sizeof stats));
+}
+
+static void checkStats(const Call &call, const annudf_search_stats *stats) {
+  if (stats && stats->size < offsetof(annudf_search_stats, links) + sizeof(int32_t))
+    call.refuse("annudf_search_stats.size is " + std::to_string(stats->size) +
+                "; set it to sizeof(annudf_search_stats)");
+}
+
+/// Where a metric came from, for messages: its source is all that an artifact knows.
+static std::string originOf(const annudf_artifact &artifact) {
+  const std::string &file = artifact.value.manifest.sourceFile;
+  return file.empty() ? "artifact " + artifact.digest.substr(0, 12) : file;
+}
+
+annudf_status annudf_backend_create_cpu(int32_t threads, annudf_backend **backend) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(backend, "backend");
+    auto made = runtime::makeCpuBackend(threads);
+    std::string description = made->describe();
+    *backend = new annudf_backend{std::move(made), nullptr, std::move(description)};
+  });
+}
+
+annudf_status annudf_backend_create_cuda(int32_t device, annudf_backend **backend) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(backend, "backend");
+    auto made = runtime::makeCudaDeviceBackend(device);
+    runtime::CudaBackend *cuda = made.get();
+    std::string description = made->describe();
+    *backend = new annudf_backend{std::move(made), cuda, std::move(description)};
+  });
+}
+
+const char *annudf_backend_describe(const annudf_backend *backend) {
+  return backend ? backend->description.c_str() : "";
+}
+
+int32_t annudf_backend_device(const annudf_backend *backend) {
+  return backend && backend->cuda ? backend->cuda->device() : -1;
+}
+
+void annudf_backend_destroy(annudf_backend *backend) { delete backend; }
+
+namespace {
+
+/// The arguments that both searches share, checked and translated.
+struct Arguments {
+  runtime::MatrixView queries;
+  int k;
+  runtime::SearchParams params;
+  std::string origin;
+  runtime::BoundCaptures none; ///< For a metric without captures.
+
+  Arguments(const Call &call, const annudf_backend *backend, const annudf_index *index,
+            const annudf_artifact *artifact, const annudf_vectors *vectors, int64_t k,
+            int64_t nProbes, const annudf_search_options *options, const int64_t *ids,
+            const float *distances, const annudf_search_stats *stats) {
+    call.refuseNull(backend, "backend");
+    call.refuseNull(index, "index");
+    call.refuseNull(artifact, "artifact");
+    call.refuseNull(ids, "ids");
+    call.refuseNull(distances, "distances");
+    checkStats(call, stats);
+    const annudf_search_options given =
+        copyOptions(options, offsetof(annudf_search_options, progress_user) + sizeof(void *),
+                    "annudf_search_options");
+    queries = toMatrix(call, vectors, "queries");
+    this->k = static_cast<int>(inRange("k", k, 1, runtime::kMaxK));
+    params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
+    params.progress = toProgress(given.progress, given.progress_user);
+    origin = originOf(*artifact);
+  }
+};
+
+} // namespace
+
+annudf_status annudf_backend_search(annudf_backend *backend, const annudf_index *index,
+                                    const annudf_artifact *artifact,
+                                    const annudf_captures *captures, const annudf_vectors *queries,
+                                    int64_t k, int64_t n_probes,
+                                    const annudf_search_options *options, int64_t *ids,
+                                    float *distances, annudf_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    const Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
+                              distances, stats);
+    runtime::SearchStats cost;
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    backend->value->search(index->value, {artifact->value, artifact->digest, arguments.origin},
+                           captures ? captures->value : arguments.none, arguments.queries,
+                           arguments.k, arguments.params, ids, distances, &cost);
+    give(stats, cost);
+  });
+}
+
+annudf_status annudf_backend_search_device(annudf_backend *backend, const annudf_index *index,
+                                           const annudf_artifact *artifact,
+                                           const annudf_captures *captures,
+                                           const annudf_vectors *queries, int64_t k,
+                                           int64_t n_probes, const annudf_search_options *options,
+                                           int64_t *ids, float *distances, uint64_t stream,
+                                           annudf_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    const Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
+                              distances, stats);
+    if (!backend->cuda)
+      call.refuse("the backend is " + backend->description + "; it has no device memory");
+    runtime::SearchStats cost;
+    // Held while the search is enqueued: from then on the device's copy of the index is used,
+    // which the search keeps alive.
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    backend->cuda->searchDevice(index->value, {artifact->value, artifact->digest, arguments.origin},
+                                captures ? captures->value : arguments.none, arguments.queries,
+                                arguments.k, arguments.params, ids, distances,
+                                reinterpret_cast<void *>(stream), &cost);
+    give(stats, cost);
+  });
+}
+
+annudf_status annudf_backend_precompile(annudf_backend *backend, const annudf_artifact *artifact,
+                                        int32_t element, annudf_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(backend, "backend");
+    call.refuseNull(artifact, "artifact");
+    checkStats(call, stats);
+    runtime::SearchStats cost;
+    const std::string origin = originOf(*artifact);
+    backend->value->precompile({artifact->value, artifact->digest, origin},
+                               toElement(call, element), &cost);
+    give(stats, cost);
+  });
+}
