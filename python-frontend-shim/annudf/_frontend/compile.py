@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""One Python function to one ``func.func`` of the frontend form, by numba-cuda-mlir."""
+
+from __future__ import annotations
+
+import os
+import re
+import types as pytypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numba_cuda_mlir.extending import refresh_registries
+from numba_cuda_mlir.numba_cuda.core import errors as numba_errors
+
+from annudf._frontend import lowering, ncm, patches, typing
+from annudf._frontend.dtypes import Operand, Refused
+from annudf._frontend.lowering import LoweringRefused
+from annudf._frontend.ncm import CONTEXT, active, ir
+from annudf._frontend.numba_types import Context, Strong, mlir_type, operand_of
+from annudf._frontend.report import failed, unsupported
+from annudf._frontend.rewrite import Rewriter
+from annudf._frontend.syntax import Source
+
+assert patches and typing and lowering  # Imported for what they register.
+refresh_registries()
+os.environ.setdefault("NUMBA_CUDA_MLIR_ICE_FULL_TB", "1")  # Real exceptions instead of a log file.
+
+_DROPPED = ("numba_cuda_mlir.arg_attrs", "numba_cuda_mlir.orig_arg_types", "always_inline", "no_inline")
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A hook's function as MLIR text, with what it returns."""
+
+    functions: tuple[str, ...]
+    """Generic-form text of the function, its helpers after it; each is private."""
+    result: Operand
+    result_type: str
+
+
+def _device_function(function: pytypes.FunctionType) -> Any:
+    return ncm.cuda.jit(device=True, inline="always")(function)
+
+
+def lower_function(
+    function: pytypes.FunctionType, symbol: str, arguments: Sequence[np.dtype[Any]], context: Context | None
+) -> Lowered:
+    """Types and lowers `function` for arguments of the given dtypes, and ``ctx`` if it takes it.
+
+    Raises
+    ------
+    UnsupportedError
+        Naming file, line and expression, what cannot be used there, and what to write instead.
+    """
+    source = Source(function)
+    rewritten = Rewriter(_device_function).rewrite(function)
+    signature = tuple(Strong(a) for a in arguments) + ((context,) if context else ())
+    options = {"device": True, "chip": ncm.CHIP, "features": "+ptx90", "abi_info": {"abi_name": symbol}}
+    active.refusals = []
+    active.place = (source.file, source.line, 0)
+    with ncm.compiling():
+        ncm.compiler.mlir_target.ensure_initialized()
+        try:
+            result = ncm.compiler._compile_only(rewritten, signature, options)
+        except Exception as error:
+            _explain(error, source)
+        returns = result.signature.return_type
+        operand = operand_of(returns)
+        if operand is None:
+            unsupported(
+                f"{function.__name__} returns {_spell_result(returns)}; return a number on every path",
+                source.file, source.line,
+            )  # fmt: skip
+        with CONTEXT:
+            text = _functions(result.metadata["mlir_module"])
+            kind = mlir_type(np.dtype(np.int64 if operand == "int" else np.float64) if isinstance(operand, str) else operand)
+    result_type = "i8" if returns == ncm.types.boolean else str(kind)
+    return Lowered(text, operand, result_type)
+
+
+def _spell_result(returns: Any) -> str:
+    if returns == ncm.types.none:
+        return "nothing"
+    if isinstance(returns, ncm.types.Optional):
+        return "nothing on some path"
+    return str(returns)
+
+
+def _functions(module: Any) -> tuple[str, ...]:
+    texts = []
+    for outer in module.body.operations:
+        for operation in outer.regions[0].blocks[0].operations:
+            name = operation.operation.name
+            if name != "func.func":
+                continue
+            attributes = operation.operation.attributes
+            for attribute in _DROPPED:
+                if attribute in attributes:
+                    del attributes[attribute]
+            attributes["sym_visibility"] = ir.StringAttr.get("private")
+            text = operation.operation.get_asm(print_generic_op_form=True, enable_debug_info=True, use_local_scope=True)
+            texts.append(text.replace("!annudf.context", "none"))
+    return tuple(texts)
+
+
+_NOISE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def _explain(error: Exception, source: Source) -> NoReturn:
+    """The user's place and a reason in the user's words; numba's own text only as the cause."""
+    file, line, column = active.place
+    place = getattr(error, "loc", None)
+    if place is not None and getattr(place, "line", None):
+        file, line, column = place.filename, place.line, place.col or 0
+    if active.refusals:
+        unsupported(active.refusals[-1], file, line, column, error)
+    text = _NOISE.sub("", str(error)).strip()
+    expected = isinstance(error, numba_errors.NumbaError | NotImplementedError | ir.MLIRError | LoweringRefused)
+    if not expected and not re.match(r"module '[^']+' has no attribute", text):
+        failed(
+            f"an error within annudf or numba-cuda-mlir, not in your function ({type(error).__name__}: {text}); please report it",
+            file or source.file, line or source.line, column, error,
+        )  # fmt: skip
+    unsupported(_in_words(error, text), file or source.file, line or source.line, column, error)
+
+
+def _in_words(error: Exception, text: str) -> str:
+    if found := re.search(r"(?:NameError: name|Untyped global name|Variable) '([^']+)'", text):
+        return f"'{found[1]}' has no meaning in a metric, or no value yet where it is used"
+    if found := re.search(r"module '([^']+)' has no attribute '([^']+)'", text):
+        return (
+            f"a metric cannot use {found[1]}.{found[2]}; it can use the constants and scalar functions of math and numpy"
+        )
+    if found := re.search(r"Unknown attribute '([^']+)' of type (.*)", text):
+        return f"there is no '{found[1]}' that a metric can use on {found[2].splitlines()[0]}"
+    if found := re.search(r"Cannot unify (\S+) and (\S+) for '([^']+)'", text):
+        name = found[3].split(".")[0]
+        return f"'{name}' would have two types, {found[1].rstrip(',')} and {found[2].rstrip(',')}; use one type for it"
+    if isinstance(error, Refused):
+        return str(error)
+    if isinstance(error, numba_errors.UnsupportedError | numba_errors.UnsupportedBytecodeError):
+        return f"a metric cannot use this: {_first_line(text, error)}"
+    if "memref element type" in text:
+        return "ctx and its arrays cannot be assigned on several paths; read an entry on each path instead"
+    return f"this cannot be compiled ({_first_line(text, error)}); use numbers, if, for over range, and the functions that the documentation lists"
+
+
+def _first_line(text: str, error: Exception) -> str:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("Failed in ")]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Which type an operation has: NumPy's rules (NEP 50), without silent float64.
+
+Values are *strong*, with a NumPy dtype (coordinates, accumulators, captures, ``np.float32(...)``),
+or *weak*, as Python's own numbers are: they take the type of what they meet. There is one
+difference to NumPy: where it would widen integers to float64, the result is float32; float64
+appears only where an operand is float64.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+Weak = Literal["int", "float"]
+Operand = np.dtype[np.generic] | Weak
+
+F16, F32, F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+BOOL, I32, I64, U64 = np.dtype(np.bool_), np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint64)
+
+_SAMPLE: dict[Weak, int | float] = {"int": 0, "float": 0.0}
+
+
+class Refused(Exception):
+    """An operation that has no meaning here; the text says why and what to write instead."""
+
+
+def spell(operand: Operand) -> str:
+    """How messages call a type."""
+    return f"Python {operand}" if isinstance(operand, str) else str(operand)
+
+
+def is_float(operand: Operand) -> bool:
+    return operand == "float" if isinstance(operand, str) else operand.kind == "f"
+
+
+def _narrowed(result: np.dtype[np.generic], *operands: Operand) -> np.dtype[np.generic]:
+    declared = any(not isinstance(o, str) and o == F64 for o in operands)
+    return F32 if result == F64 and not declared else result
+
+
+def promote(a: Operand, b: Operand) -> Operand:
+    """Common type of two operands of ``+ - *`` and the like."""
+    if isinstance(a, str) and isinstance(b, str):
+        return "float" if "float" in (a, b) else "int"
+    left = _SAMPLE[a] if isinstance(a, str) else a
+    right = _SAMPLE[b] if isinstance(b, str) else b
+    result = np.result_type(left, right)
+    mixed = not isinstance(a, str) and not isinstance(b, str)
+    if mixed and result.kind == "f" and not is_float(a) and not is_float(b):
+        raise Refused(f"{a} and {b} have no common integer type; convert one, e.g. np.int32(...)")
+    return _narrowed(result, a, b)
+
+
+def floating(operand: Operand) -> Operand:
+    """Type of a function such as sqrt: floats keep theirs, integers become float32."""
+    if isinstance(operand, str):
+        return "float"
+    return operand if operand.kind == "f" else F32
+
+
+def divide(a: Operand, b: Operand) -> Operand:
+    """Type of ``/``."""
+    return floating(promote(a, b))
+
+
+def compared(a: Operand, b: Operand) -> np.dtype[np.generic]:
+    """The type in which a comparison is exact: NumPy compares values, not bits."""
+    kinds = {"float" if is_float(a) else "integer", "float" if is_float(b) else "integer"}
+    if kinds == {"integer"}:
+        if U64 in (a, b) and not (a == b):
+            raise Refused("uint64 cannot be compared with signed integers; convert it, e.g. np.int64(...)")
+        return U64 if a == b == U64 else I64
+    if isinstance(a, str) and isinstance(b, str):
+        return F64
+    for strong, other in ((a, b), (b, a)):
+        # A strong float keeps its precision against Python's numbers; everything else is exact in float64.
+        if not isinstance(strong, str) and strong.kind == "f" and isinstance(other, str):
+            return strong
+    if kinds == {"float"}:
+        return np.result_type(a, b) if not isinstance(a, str) and not isinstance(b, str) else F64
+    return F64
+
+
+def returned(value: Operand, to: np.dtype[np.generic], what: str) -> None:
+    """Checks that a hook may return `value` where `to` is declared (NumPy's same-kind casts)."""
+    if isinstance(value, str):
+        allowed = value == "int" or to.kind == "f"
+    else:
+        # An unsigned accumulator takes the signed results of its own arithmetic: both wrap around.
+        allowed = np.can_cast(value, to, "same_kind") or (value.kind in "iu" and to.kind in "iu")
+    if not allowed:
+        raise Refused(
+            f"{what} is {to}, but the function returns {spell(value)}: declare accumulator='float32',"
+            f" or convert what it returns, e.g. np.{to}(...)"
+        )
+
+
+ARITHMETIC: dict[Callable[..., object], str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*",
+    operator.truediv: "/", operator.floordiv: "//", operator.mod: "%", operator.pow: "**",
+}  # fmt: skip
+BITWISE: dict[Callable[..., object], str] = {
+    operator.and_: "&", operator.or_: "|", operator.xor: "^", operator.lshift: "<<", operator.rshift: ">>",
+}  # fmt: skip
+COMPARISONS: dict[Callable[..., object], str] = {
+    operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!=",
+}  # fmt: skip
+INPLACE: dict[Callable[..., object], Callable[..., object]] = {
+    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
+    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv, operator.imod: operator.mod,
+    operator.ipow: operator.pow, operator.iand: operator.and_, operator.ior: operator.or_,
+    operator.ixor: operator.xor, operator.ilshift: operator.lshift, operator.irshift: operator.rshift,
+}  # fmt: skip
+
+
+def arithmetic(fn: Callable[..., object], a: Operand, b: Operand) -> Operand:
+    """Result type of a binary operator that is no comparison."""
+    both_bool = a == BOOL and b == BOOL
+    if fn is operator.truediv:
+        return divide(a, b)
+    if fn in BITWISE:
+        result = promote(a, b)
+        if is_float(result):
+            raise Refused(f"{BITWISE[fn]} needs integers, got {spell(a)} and {spell(b)}")
+        if both_bool and fn in (operator.lshift, operator.rshift):
+            return np.dtype(np.int8)
+        return result
+    if both_bool and fn is operator.sub:
+        raise Refused("NumPy cannot subtract booleans; use ^, or convert with np.float32(...)")
+    if both_bool and fn in (operator.floordiv, operator.mod, operator.pow):
+        return np.dtype(np.int8)
+    return promote(a, b)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""What a compiled metric depends on, as one hash; computed without numba-cuda-mlir.
+
+Equal fingerprints mean equal machine code: bytecode and constants of the function and its helpers,
+the values of the globals and closures that they read, the options, and the versions of Python,
+NumPy, numba-cuda-mlir and annudf. Values of captures are not part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import sys
+import types
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from annudf._frontend.functions import stub_for
+from annudf._frontend.rewrite import codes_of, outside_names, plain_function
+from annudf._options import MetricOptions
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    def version(package: str) -> str:
+        try:
+            return importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            return "unknown"
+
+    return (sys.version, np.__version__, version("numba-cuda-mlir"), version("annudf"))
+
+
+class _Hash:
+    """Length-prefixed fields, so that no two sequences of fields collide."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def add(self, *fields: object) -> None:
+        for field in fields:
+            data = field if isinstance(field, bytes) else repr(field).encode("utf-8", "surrogatepass")
+            self._hash.update(len(data).to_bytes(8, "little"))
+            self._hash.update(data)
+
+    def hexdigest(self) -> str:
+        return self._hash.hexdigest()
+
+
+def _add_code(into: _Hash, code: types.CodeType) -> None:
+    for part in codes_of(code):
+        # Lines are in the artifact's diagnostics and manifest. Directories are not hashed, so that
+        # a notebook's cells, which live in another temporary folder each time, are found again.
+        into.add(part.co_code, part.co_names, part.co_varnames, part.co_freevars, part.co_argcount, part.co_flags)
+        into.add(os.path.basename(part.co_filename), part.co_firstlineno, part.co_linetable)
+        into.add([c for c in part.co_consts if not isinstance(c, types.CodeType)])
+
+
+def _add_function(into: _Hash, function: types.FunctionType, seen: set[types.FunctionType]) -> None:
+    if function in seen:
+        into.add("seen", function.__qualname__)
+        return
+    seen.add(function)
+    into.add(function.__name__, function.__defaults__, function.__kwdefaults__)
+    _add_code(into, function.__code__)
+    attributes = {name for code in codes_of(function.__code__) for name in code.co_names}
+    for name, value in outside_names(function):
+        into.add(name)
+        _add_value(into, value, attributes, seen)
+
+
+def _add_value(into: _Hash, value: Any, attributes: set[str], seen: set[types.FunctionType]) -> None:
+    if isinstance(value, np.generic):
+        into.add(value.dtype.str, value.tobytes())
+    elif isinstance(value, float):
+        into.add("float", value.hex())
+    elif isinstance(value, bool | int):
+        into.add(type(value).__name__, int(value))
+    elif isinstance(value, types.ModuleType):
+        into.add("module", value.__name__)
+        if value.__name__ not in ("math", "numpy"):
+            for name in sorted(attributes):
+                if hasattr(value, name):
+                    into.add(name)
+                    _add_value(into, getattr(value, name), set(), seen)
+    elif (stub := stub_for(value)) is not None:
+        into.add("function", stub.__name__)
+    elif (helper := plain_function(value)) is not None:
+        _add_function(into, helper, seen)
+    else:
+        # Refused when it is compiled, so it never has an artifact to be mistaken for.
+        into.add("other", type(value).__qualname__)
+
+
+def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
+    """SHA-256, in hexadecimal, of everything that the compiled metric depends on.
+
+    Raises
+    ------
+    UnsupportedError
+        The function reads a name that is not defined.
+    """
+    into = _Hash()
+    into.add("annudf frontend 1", *_versions())
+    into.add(options.name, options.order, float(options.initial).hex(), options.coarse, options.coarse_order)
+    into.add(options.compute, options.accumulator, options.elements)
+    into.add([(name, capture.element, capture.scalar) for name, capture in options.captures.items()])
+    seen: set[types.FunctionType] = set()
+    _add_function(into, function, seen)
+    finalize: Any = options.finalize
+    if finalize is None:
+        into.add("no finalize")
+    else:
+        _add_function(into, finalize, seen)
+    return into.hexdigest()

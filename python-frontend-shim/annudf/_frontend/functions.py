@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""The functions that a metric may call, as names that typing and lowering agree on.
+
+A user's ``math.sqrt``, ``np.sqrt`` and ``abs`` are replaced by stubs before the function is
+compiled, so that their meaning is ours for every type, and nothing changes for other users of
+numba-cuda-mlir in the process. Stubs are never executed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Stub = Callable[..., object]
+
+
+def _stub(name: str) -> Stub:
+    def stub(*args: object) -> object:
+        raise NotImplementedError(name)
+
+    # numba wants what it calls to be reachable by its name.
+    stub.__name__ = stub.__qualname__ = f"metric_{name}"
+    globals()[stub.__name__] = stub
+    return stub
+
+
+FLOAT_UNARY = (
+    "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos",
+    "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt", "erf", "np_floor", "np_ceil",
+    "np_trunc", "rint", "reciprocal", "radians", "degrees",
+)  # fmt: skip
+"""Functions of one number whose result is floating, by NumPy's names."""
+INT_UNARY = ("floor", "ceil", "trunc", "round")
+"""Functions of one number whose result is a Python int."""
+PREDICATES = ("isnan", "isinf", "isfinite")
+SAME_UNARY = ("abs", "fabs", "sign", "square", "negative", "positive")
+FLOAT_BINARY = ("arctan2", "copysign", "hypot", "fmod")
+ARITHMETIC_BINARY = ("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power")
+EXTREMES = ("max", "min", "maximum", "minimum", "fmax", "fmin")
+CASTS = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool_")
+OTHERS = ("int", "float", "where", "clip", "fma", "range", "logical_not")
+
+STUBS: dict[str, Stub] = {
+    name: _stub(name)
+    for group in (FLOAT_UNARY, INT_UNARY, PREDICATES, SAME_UNARY, FLOAT_BINARY, ARITHMETIC_BINARY, EXTREMES, CASTS, OTHERS)
+    for name in group
+}
+
+_BUILTINS: dict[object, str] = {
+    builtins.abs: "abs", builtins.max: "max", builtins.min: "min", builtins.round: "round", builtins.pow: "power",
+    builtins.range: "range", builtins.int: "int", builtins.float: "float",
+}  # fmt: skip
+_MATH = {
+    "sqrt": "sqrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
+    "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
+    "cbrt": "cbrt", "erf": "erf", "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "power",
+    "atan2": "arctan2", "copysign": "copysign", "hypot": "hypot", "fmod": "fmod", "isnan": "isnan", "isinf": "isinf",
+    "isfinite": "isfinite", "radians": "radians", "degrees": "degrees", "fma": "fma",
+}  # fmt: skip
+_NUMPY_SAME = (
+    "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
+    "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt", "rint", "reciprocal", "radians", "degrees", "isnan",
+    "isinf", "isfinite", "sign", "square", "negative", "positive", "fabs", "arctan2", "copysign", "hypot", "fmod",
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "maximum", "minimum", "fmax", "fmin",
+    "where", "clip", "logical_not", *CASTS,
+)  # fmt: skip
+_NUMPY = {name: name for name in _NUMPY_SAME} | {
+    "abs": "abs", "absolute": "abs", "floor": "np_floor", "ceil": "np_ceil", "trunc": "np_trunc", "true_divide": "divide",
+    "mod": "remainder", "deg2rad": "radians", "rad2deg": "degrees", "float_power": "power", "max": "maximum", "min": "minimum",
+}  # fmt: skip
+for _wrong in ("float_power", "max", "min"):  # Other meanings than the scalar functions here.
+    del _NUMPY[_wrong]
+_CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
+
+
+def _by_identity() -> dict[int, str]:
+    found = {id(key): name for key, name in _BUILTINS.items()}
+    for module, names in ((math, _MATH), (np, _NUMPY)):
+        for attribute, name in names.items():
+            if hasattr(module, attribute):
+                found[id(getattr(module, attribute))] = name
+    return found
+
+
+_IDENTITIES = _by_identity()
+
+
+def stub_for(value: object) -> Stub | None:
+    """The stub of a function given as itself (``from math import sqrt``), or None."""
+    name = _IDENTITIES.get(id(value))
+    return STUBS[name] if name else None
+
+
+def _namespace(module: types.ModuleType, names: dict[str, str]) -> types.ModuleType:
+    namespace = types.ModuleType(module.__name__, module.__doc__)
+    for attribute, name in names.items():
+        setattr(namespace, attribute, STUBS[name])
+    for constant in _CONSTANTS:
+        if hasattr(module, constant):
+            setattr(namespace, constant, float(getattr(module, constant)))
+    return namespace
+
+
+NAMESPACES: dict[str, types.ModuleType] = {"math": _namespace(math, _MATH), "numpy": _namespace(np, _NUMPY)}
+"""What the modules ``math`` and ``numpy`` are inside a metric."""
+
+BUILTIN_NAMES: frozenset[str] = frozenset(getattr(key, "__name__", "") for key in _BUILTINS) | {"bool"}
+
+
+def builtin(name: str) -> Any:
+    """What a builtin's name means inside a metric: a stub, or the builtin itself."""
+    value = getattr(builtins, name)
+    return stub_for(value) or value

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Lowering of a metric's operations to MLIR: registration with numba-cuda-mlir.
+
+Operations on a metric's own types, and the stubs of ``functions``, are lowered here and by nothing
+else. ``ctx`` becomes ops of the annudf dialect; docs/frontend-form.md describes the result.
+"""
+
+from __future__ import annotations
+
+import math as pymath
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba_cuda_mlir._mlir.dialects import arith, memref
+from numba_cuda_mlir._mlir.dialects import math as mlir_math
+from numba_cuda_mlir.extending import lower_cast, lowering_registry
+from numba_cuda_mlir.lowering_utilities import IterResult, RangeObject
+
+from annudf._frontend import arithmetic, dtypes, functions
+from annudf._frontend.arithmetic import Value, constant, constant_of, convert, dtype_of, in_float
+from annudf._frontend.dtypes import BOOL, F32, I64, Refused
+from annudf._frontend.functions import STUBS
+from annudf._frontend.ncm import CONTEXT, active, ir, types
+from annudf._frontend.numba_types import NUMPY, Capture, Context, Strong, as_type, capture_type_text, mlir_type, operand_of
+
+Emit = Callable[..., Any]
+Dtype = np.dtype[Any]
+
+
+class LoweringRefused(Exception):
+    """Raised through numba-cuda-mlir; the message is in ``active.refusals``."""
+
+
+def _value(builder: Any, variable: Any) -> Value:
+    numba_type = builder.get_numba_type(variable.name)
+    ssa = builder.load_var(variable)
+    operand = operand_of(numba_type)
+    assert operand is not None, f"{variable} of type {numba_type} is no number"
+    ssa = getattr(ssa, "result", ssa)
+    if operand == BOOL and str(ssa.type) == "i8":  # As numba-cuda-mlir keeps booleans in slots.
+        ssa = arith.cmpi(arith.CmpIPredicate.ne, ssa, constant(np.dtype(np.int8), 0))
+    return Value(ssa, operand, constant_of(ssa))
+
+
+def _lower(key: object, emit: Emit, *signature: Any) -> None:
+    """Registers `emit(values, result dtype)`, whose result is stored."""
+
+    def implementation(builder: Any, target: Any, args: Any, kws: Any) -> None:
+        values = [_value(builder, a) for a in args]
+        result = operand_of(builder.get_numba_type(target.name))
+        assert result is not None
+        try:
+            builder.store_var(target, emit(values, dtype_of(result)))
+        except Refused as refused:
+            active.refusals.append(str(refused))
+            raise LoweringRefused(str(refused)) from refused
+
+    lowering_registry.lower(key, *signature)(implementation)
+
+
+_PAIRS = ((Strong, Strong), (Strong, types.Any), (types.Any, Strong))
+
+
+def _operators() -> None:
+    def binary(fn: Callable[..., object]) -> Emit:
+        return lambda v, result: convert(_typed(fn, v), result)
+
+    def _typed(fn: Callable[..., object], v: list[Value]) -> Value:
+        return Value(arithmetic.binary(fn, *v), dtype_of(dtypes.arithmetic(fn, v[0].operand, v[1].operand)))
+
+    plain = {**dtypes.ARITHMETIC, **dtypes.BITWISE}
+    for fn in [*plain, *dtypes.INPLACE]:
+        for pair in _PAIRS:
+            _lower(fn, binary(dtypes.INPLACE.get(fn, fn)), *pair)
+    for fn, symbol in dtypes.COMPARISONS.items():
+        for pair in _PAIRS:
+            _lower(fn, lambda v, result, symbol=symbol: arithmetic.compare(symbol, *v), *pair)
+    _lower(operator.neg, lambda v, result: arithmetic.negative(v[0]), Strong)
+    _lower(operator.pos, lambda v, result: v[0].ssa, Strong)
+    _lower(operator.invert, lambda v, result: arithmetic.inverted(v[0]), Strong)
+    _lower(operator.not_, lambda v, result: _not(v[0]), Strong)
+    _lower(bool, lambda v, result: arithmetic.truth(v[0]), Strong)
+
+
+def _not(value: Value) -> Any:
+    return arith.xori(arithmetic.truth(value), constant(BOOL, 1))
+
+
+def _stub(name: str, emit: Emit) -> None:
+    _lower(STUBS[name], emit, types.VarArg(types.Any))
+
+
+_FLOAT_UNARY: dict[str, Callable[[Any], Any]] = {
+    "sqrt": mlir_math.sqrt, "exp": mlir_math.exp, "exp2": mlir_math.exp2, "expm1": mlir_math.expm1, "log": mlir_math.log,
+    "log2": mlir_math.log2, "log10": mlir_math.log10, "log1p": mlir_math.log1p, "sin": mlir_math.sin, "cos": mlir_math.cos,
+    "tan": mlir_math.tan, "arcsin": mlir_math.asin, "arccos": mlir_math.acos, "arctan": mlir_math.atan,
+    "sinh": mlir_math.sinh, "cosh": mlir_math.cosh, "tanh": mlir_math.tanh, "arcsinh": mlir_math.asinh,
+    "arccosh": mlir_math.acosh, "arctanh": mlir_math.atanh, "cbrt": mlir_math.cbrt, "erf": mlir_math.erf,
+    "np_floor": mlir_math.floor, "np_ceil": mlir_math.ceil, "np_trunc": mlir_math.trunc, "rint": mlir_math.roundeven,
+}  # fmt: skip
+_INT_UNARY = {"floor": mlir_math.floor, "ceil": mlir_math.ceil, "trunc": mlir_math.trunc, "round": mlir_math.roundeven}
+_PREDICATES = {"isnan": mlir_math.isnan, "isinf": mlir_math.isinf, "isfinite": mlir_math.isfinite}
+
+
+def _unary() -> None:
+    for name, fn in _FLOAT_UNARY.items():
+        _stub(name, lambda v, result, fn=fn: in_float(result, fn, convert(v[0], result)))
+    scaled = {"radians": pymath.pi / 180, "degrees": 180 / pymath.pi}
+    for name, factor in scaled.items():
+        _stub(name, lambda v, result, f=factor: arithmetic.binary(
+            operator.mul, Value(convert(v[0], result), result), Value(None, "float", f)))  # fmt: skip
+    _stub("reciprocal", lambda v, result: arithmetic.binary(
+        operator.truediv, Value(None, "float", 1.0), Value(convert(v[0], result), result)))  # fmt: skip
+    for name, fn in _INT_UNARY.items():
+        _stub(name, lambda v, result, fn=fn: _to_int(v[0], fn))
+    for name, fn in _PREDICATES.items():
+        _stub(name, lambda v, result, fn=fn: _predicate(v[0], fn))
+    _stub("abs", lambda v, result: arithmetic.absolute(result, v[0].ssa))
+    _stub("fabs", lambda v, result: arithmetic.absolute(result, convert(v[0], result)))
+    _stub("sign", lambda v, result: arithmetic.sign(result, v[0].ssa))
+    _stub("square", lambda v, result: arithmetic.binary(operator.mul, v[0], v[0]))
+    _stub("negative", lambda v, result: arithmetic.negative(v[0]))
+    _stub("positive", lambda v, result: v[0].ssa)
+    _stub("logical_not", lambda v, result: _not(v[0]))
+    for name in functions.CASTS:
+        _stub(name, lambda v, result: convert(v[0], result))
+    _stub("int", lambda v, result: convert(v[0], I64))
+    _stub("float", lambda v, result: convert(v[0], result))
+
+
+def _wide(value: Value) -> Any:
+    """A floating-point value in a type for which every function is defined."""
+    dtype = dtype_of(value.operand)
+    return convert(value, F32) if dtype == dtypes.F16 else value.ssa
+
+
+def _to_int(value: Value, fn: Callable[[Any], Any]) -> Any:
+    if not dtypes.is_float(value.operand):
+        return convert(value, I64)
+    return arith.fptosi(mlir_type(I64), fn(_wide(value)))
+
+
+def _predicate(value: Value, fn: Callable[[Any], Any]) -> Any:
+    if not dtypes.is_float(value.operand):
+        return constant(BOOL, fn is mlir_math.isfinite)
+    return fn(_wide(value))
+
+
+def _binary_and_more() -> None:
+    both = {"arctan2": mlir_math.atan2, "copysign": mlir_math.copysign, "fmod": arith.remf}
+    for name, fn in both.items():
+        _stub(name, lambda v, result, fn=fn: in_float(result, fn, *(convert(x, result) for x in v)))
+    _stub("hypot", lambda v, result: in_float(
+        result, lambda a, b: arithmetic.hypot(F32 if result == dtypes.F16 else result, a, b), *(convert(x, result) for x in v)))  # fmt: skip
+    symbols = {
+        "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+        "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
+    }  # fmt: skip
+    for name, symbol in symbols.items():
+        _stub(name, lambda v, result, symbol=symbol: arithmetic.binary(symbol, *v))
+    _stub("max", lambda v, result: arithmetic.python_extreme(">", result, v))
+    _stub("min", lambda v, result: arithmetic.python_extreme("<", result, v))
+    for name in ("maximum", "minimum", "fmax", "fmin"):
+        _stub(name, lambda v, result, name=name: arithmetic.numpy_extreme(name, result, *(convert(x, result) for x in v)))
+    _stub("where", lambda v, result: arith.select(arithmetic.truth(v[0]), convert(v[1], result), convert(v[2], result)))
+    _stub("clip", lambda v, result: _clip(result, *(convert(x, result) for x in v)))
+    _stub("fma", lambda v, result: in_float(result, mlir_math.fma, *(convert(x, result) for x in v)))
+
+
+def _clip(dtype: Dtype, x: Any, low: Any, high: Any) -> Any:
+    return arithmetic.numpy_extreme("minimum", dtype, arithmetic.numpy_extreme("maximum", dtype, x, low), high)
+
+
+class _CountedRange(RangeObject):  # type: ignore[misc]
+    """``range`` as one counter, which the import pass recognises: no error code, no trip count."""
+
+    def __init__(self, builder: Any, start: Any, stop: Any, step: int) -> None:
+        self._stop, self._step, self._builder = stop, step, builder
+        slot = ir.MemRefType.get([1], mlir_type(I64))
+        with builder.alloca_insertion_point():
+            self._counter = memref.alloca(slot, [], [])
+        memref.store(start, self._counter, [arith.constant(ir.IndexType.get(CONTEXT), 0)])
+
+    def next(self) -> Any:
+        zero = arith.constant(ir.IndexType.get(CONTEXT), 0)
+        current = memref.load(self._counter, [zero])
+        predicate = arith.CmpIPredicate.slt if self._step > 0 else arith.CmpIPredicate.sgt
+        more = arith.cmpi(predicate, current, self._stop)
+        memref.store(arith.addi(current, constant(I64, self._step)), self._counter, [zero])
+        return IterResult(current, more)
+
+
+def _range() -> None:
+    def implementation(builder: Any, target: Any, args: Any, kws: Any) -> None:
+        values = [_value(builder, a) for a in args]
+        bounds = [v.ssa for v in values]
+        start, stop = (constant(I64, 0), bounds[0]) if len(bounds) == 1 else bounds[:2]
+        step = 1 if len(values) < 3 else values[2].constant
+        if step is None or step == 0:
+            message = "range needs a constant step" if step is None else "range needs a step other than 0"
+            active.refusals.append(message)
+            raise LoweringRefused(message)
+        builder.store_var(target, _CountedRange(builder, start, stop, int(step)))
+
+    lowering_registry.lower(STUBS["range"], types.VarArg(types.Any))(implementation)
+
+
+def _operation(name: str, result: Any, operands: list[Any], attributes: dict[str, Any]) -> Any:
+    return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes).result
+
+
+def _context() -> None:
+    def capture(builder: Any, ctx: Any, name: str) -> Any:
+        element, scalar = builder.get_numba_type(ctx.name).captures[name]
+        result = ir.Type.parse(capture_type_text(element, scalar), CONTEXT)
+        attributes = {"annudf.capture": ir.StringAttr.get(name, CONTEXT)}
+        return _operation("builtin.unrealized_conversion_cast", result, [builder.load_var(ctx)], attributes)
+
+    def attribute(context: Any, builder: Any, target: Any, value: Any, attr: str) -> None:
+        if attr in ("dim", "dims"):
+            kind = {"kind": ir.Attribute.parse(f"#annudf.index_kind<{attr}>", CONTEXT)}
+            number = _operation("annudf.index", ir.IndexType.get(CONTEXT), [], kind)
+            builder.store_var(target, arith.index_cast(mlir_type(I64), number))
+            return
+        handle = capture(builder, value, attr)
+        element, scalar = builder.get_numba_type(value.name).captures[attr]
+        loaded = _operation("annudf.load", mlir_type(NUMPY[element]), [handle], {}) if scalar else handle
+        builder.store_var(target, loaded)
+
+    def entry(builder: Any, target: Any, args: Any, kws: Any) -> None:
+        element = builder.get_numba_type(args[0].name).element
+        index = arithmetic.index(convert(_value(builder, args[1]), I64))
+        result = _operation("annudf.load", mlir_type(NUMPY[element]), [builder.load_var(args[0]), index], {})
+        builder.store_var(target, result)
+
+    lowering_registry.lower_getattr_generic(Context)(attribute)
+    lowering_registry.lower(operator.getitem, Capture, types.Any)(entry)
+
+
+@lower_cast(types.Any, Strong)  # type: ignore[untyped-decorator]
+def _cast(context: Any, builder: Any, source: Any, target: Strong, ssa: Any) -> Any:
+    operand = operand_of(source)
+    assert operand is not None
+    ssa = getattr(ssa, "result", ssa)
+    return convert(Value(ssa, operand, constant_of(ssa)), target.dtype)
+
+
+assert as_type  # Typing and lowering agree through numba_types.
+_operators()
+_unary()
+_binary_and_more()
+_range()
+_context()

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""The frontend module of a metric: its functions and the ``annudf.metric`` that calls them.
+
+docs/frontend-form.md describes the form; the compiler's pass ``annudf-import-frontend`` takes it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import struct
+import types
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annudf._frontend.compile import Lowered, lower_function
+from annudf._frontend.dtypes import Refused, returned
+from annudf._frontend.numba_types import NUMPY, Context, capture_type_text
+from annudf._frontend.report import unsupported
+from annudf._options import MetricOptions, Word
+
+_MLIR = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "i32"}
+
+
+@dataclass(frozen=True, slots=True)
+class FrontendModule:
+    """What the compiler is given: MLIR text, and where it is from."""
+
+    text: str
+    origin: str
+
+
+def _quoted(text: str) -> str:
+    """A string in MLIR's syntax."""
+    plain = set(range(0x20, 0x7F)) - set(b'"\\')
+    return '"' + "".join(chr(b) if b in plain else f"\\{b:02X}" for b in text.encode()) + '"'
+
+
+def _constant(word: Word, value: float | int) -> str:
+    if word in ("i32", "u32"):
+        number = int(value)
+        return str(number - (1 << 32) if number >= 1 << 31 else number)
+    number_f = float(value)
+    if math.isfinite(number_f):
+        # A decimal that reads back as the same number; f32 is rounded from it once.
+        text = repr(number_f)
+        return text if "." in text or "e" not in text else text.replace("e", ".0e")
+    if word == "f32":
+        return f"0x{struct.unpack('<I', struct.pack('<f', number_f))[0]:08X}"
+    return f"0x{struct.unpack('<Q', struct.pack('<d', number_f))[0]:016X}"
+
+
+def _check_initial(options: MetricOptions) -> None:
+    limits = {"i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1)}
+    if options.accumulator in limits:
+        low, high = limits[options.accumulator]
+        value = options.initial
+        if not math.isfinite(value) or int(value) != value or not low <= value <= high:
+            from annudf.errors import ArgumentError
+
+            raise ArgumentError(f"initial={value!r} does not fit accumulator {options.accumulator} ({low} to {high})")
+
+
+def _takes_context(function: types.FunctionType, names: tuple[str, ...]) -> bool:
+    """Whether the function takes ctx; refuses other signatures."""
+    expected = f"{function.__name__}({', '.join(names)}, ctx)"
+    parameters = list(inspect.signature(function).parameters.values())
+    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    if not plain or len(parameters) not in (len(names), len(names) + 1):
+        got = ", ".join(str(p) for p in parameters)
+        unsupported(
+            f"takes ({got}); a metric's function is {expected}", function.__code__.co_filename,
+            function.__code__.co_firstlineno,
+        )  # fmt: skip
+    return len(parameters) == len(names) + 1
+
+
+class _Writer:
+    def __init__(self, function: types.FunctionType, options: MetricOptions) -> None:
+        self.options = options
+        self.function = function
+        code = function.__code__
+        self.place = f"loc({_quoted(code.co_filename)}:{code.co_firstlineno}:1)"
+        self.helpers: list[str] = []
+
+    def hook(self, function: types.FunctionType, kind: str, arguments: list[tuple[str, Word]], to: Word) -> str:
+        """The hook of one function: calls it, and converts what it returns."""
+        options = self.options
+        has_context = _takes_context(function, tuple(name for name, _ in arguments))
+        captures = tuple((n, c.element, c.scalar) for n, c in options.captures.items())
+        context = Context(captures, has_dim=kind == "update") if has_context else None
+        symbol = f"{options.name}_{kind}"
+        lowered = lower_function(function, symbol, [NUMPY[word] for _, word in arguments], context)
+        self.helpers.extend(lowered.functions)
+        try:
+            returned(lowered.result, NUMPY[to], "the distance" if kind == "finalize" else "the accumulator")
+        except Refused as refused:
+            unsupported(str(refused), function.__code__.co_filename, function.__code__.co_firstlineno)
+        return self._call(kind, symbol, arguments, lowered, to, has_context)
+
+    def _call(
+        self, kind: str, symbol: str, arguments: list[tuple[str, Word]], lowered: Lowered, to: Word, has_context: bool
+    ) -> str:
+        # Hooks take the accumulator first, the user's function takes it last.
+        order = sorted(arguments, key=lambda a: a[0] != "acc")
+        block = ", ".join(f"%{name}: {_MLIR[word]}" for name, word in order)
+        values = [f"%{name}" for name, _ in arguments] + (["%ctx"] if has_context else [])
+        kinds = [_MLIR[word] for _, word in arguments] + (["none"] if has_context else [])
+        at = self.place
+        lines = [f"  annudf.{kind} ({block}) {{"]
+        if has_context:
+            lines.append(f"    %ctx = builtin.unrealized_conversion_cast to none {at}")
+        call = f"func.call @{symbol}({', '.join(values)}) : ({', '.join(kinds)}) -> {lowered.result_type}"
+        lines.append(f"    %value = {call} {at}")
+        conversion = _conversion(lowered, to)
+        lines += [f"    {line} {at}" for line in conversion]
+        result = "%result" if conversion else "%value"
+        lines.append(f"    annudf.yield {result} : {_MLIR[to]} {at}")
+        lines.append(f"  }} {at}")
+        return "\n".join(lines)
+
+    def write(self) -> str:
+        options = self.options
+        update = self.hook(
+            self.function, "update", [("x", options.compute), ("y", options.compute), ("acc", options.accumulator)],
+            options.accumulator,
+        )  # fmt: skip
+        hooks = [update]
+        if options.finalize is not None:
+            finalize: Any = options.finalize
+            hooks.append(self.hook(finalize, "finalize", [("acc", options.accumulator)], "f32"))
+        accumulator = _MLIR[options.accumulator]
+        coarse = options.coarse + (f" {options.coarse_order}" if options.coarse_order else "")
+        head = (
+            f"annudf.metric @{options.name} order({options.order}) coarse({coarse}) "
+            f"elements({', '.join(options.elements)})"
+            + (" accumulator(u32)" if options.accumulator == "u32" else "")
+        )
+        lines = ["module {", *self.helpers, head + " {"]
+        for name, capture in options.captures.items():
+            kind = capture_type_text(capture.element, capture.scalar)
+            lines.append(f"  %capture_{name} = annudf.capture {_quoted(name)} : {kind} {self.place}")
+        lines += [
+            "  annudf.init {",
+            f"    %initial = arith.constant {_constant(options.accumulator, options.initial)} : {accumulator}",
+            f"    annudf.yield %initial : {accumulator}",
+            "  }",
+            *hooks,
+            f"}} {self.place}",
+            "}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def _conversion(lowered: Lowered, to: Word) -> list[str]:
+    """Ops that bring a returned %value to the declared type as %result."""
+    source, target = lowered.result, NUMPY[to]
+    held = np.dtype(np.int64 if source == "int" else np.float64) if isinstance(source, str) else source
+    kind, result = lowered.result_type, _MLIR[to]
+    if held == target or kind == result:
+        return []
+    if held.kind == "b":
+        lines = ["%zero = arith.constant 0 : i8", "%bit = arith.cmpi ne, %value, %zero : i8"] if kind == "i8" else []
+        bit = "%bit" if lines else "%value"
+        return [*lines, f"%result = arith.{'uitofp' if target.kind == 'f' else 'extui'} {bit} : i1 to {result}"]
+    if target.kind == "f":
+        if held.kind == "f":
+            op = "extf" if target.itemsize > held.itemsize else "truncf"
+        else:
+            op = "sitofp" if held.kind == "i" else "uitofp"
+    elif held.itemsize > target.itemsize:
+        op = "trunci"
+    else:
+        op = "extsi" if held.kind == "i" else "extui"
+    return [f"%result = arith.{op} %value : {kind} to {result}"]
+
+
+def translate(function: types.FunctionType, options: MetricOptions) -> FrontendModule:
+    """Types and lowers a metric's functions with numba-cuda-mlir.
+
+    Parameters
+    ----------
+    function : function
+        ``f(x, y, acc, ctx)`` or ``f(x, y, acc)``, the new accumulator.
+    options : MetricOptions
+        Everything else about the metric.
+
+    Raises
+    ------
+    UnsupportedError
+        The function uses what a metric cannot; the message has file, line and a fix.
+    ArgumentError
+        ``initial`` does not fit the accumulator.
+    """
+    _check_initial(options)
+    return FrontendModule(_Writer(function, options).write(), function.__code__.co_filename)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Types of a metric's values in numba's type inference.
+
+Coordinates, accumulators and captures have types of our own (`Strong`), so that every operation on
+them is typed by ``dtypes`` and lowered by ``lowering``; numba's own integers and floats are the weak
+ones, which Python's numbers are. numba's rules for mixed types, literals and narrow integers, and
+its lowering of them, thus never touch a metric.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba_cuda_mlir.extending import register_model, typeof_impl
+from numba_cuda_mlir.models import PrimitiveModel
+from numba_cuda_mlir.numba_cuda.typeconv import Conversion
+from numba_cuda_mlir.numba_cuda.types import unliteral
+
+from annudf._frontend import dtypes
+from annudf._frontend.ncm import CONTEXT, ir, types
+from annudf._frontend.rewrite import StrongFloat, StrongInt
+
+
+class Strong(types.Type):  # type: ignore[misc]
+    """A scalar with a NumPy dtype."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+        super().__init__(f"annudf.{self.dtype}")
+
+    def unify(self, typingctx: Any, other: Any) -> Any:
+        """The type of a variable that is assigned on several paths."""
+        operand = operand_of(other)
+        if operand is None:
+            return None
+        try:
+            common = dtypes.promote(self.dtype, operand)
+        except dtypes.Refused:
+            return None
+        return as_type(common)
+
+    def can_convert_from(self, typingctx: Any, other: Any) -> Any:
+        return Conversion.promote if operand_of(other) is not None else None
+
+    def can_convert_to(self, typingctx: Any, other: Any) -> Any:
+        return Conversion.promote if isinstance(other, Strong) else None
+
+
+class Context(types.Type):  # type: ignore[misc]
+    """``ctx``: its attributes are the indices of the scan and the metric's captures."""
+
+    def __init__(self, captures: tuple[tuple[str, str, bool], ...], has_dim: bool) -> None:
+        self.captures = {name: (element, scalar) for name, element, scalar in captures}
+        self.has_dim = has_dim
+        super().__init__(f"annudf.ctx{captures}{has_dim}")
+
+
+class Capture(types.Type):  # type: ignore[misc]
+    """``ctx.weights``: an array with one entry a dimension."""
+
+    def __init__(self, name: str, element: str) -> None:
+        self.capture = name
+        self.element = element
+        super().__init__(f"annudf.capture<{name}, {element}>")
+
+
+NUMPY = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64), "i32": np.dtype(np.int32), "u32": np.dtype(np.uint32)}
+_FLOATS = {2: ir.F16Type, 4: ir.F32Type, 8: ir.F64Type}
+_DIALECT = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "ui32"}
+
+
+def mlir_type(dtype: np.dtype[Any]) -> Any:
+    """MLIR's type of a NumPy dtype; integers have no sign there."""
+    if dtype.kind == "f":
+        return _FLOATS[dtype.itemsize].get(CONTEXT)
+    return ir.IntegerType.get_signless(1 if dtype.kind == "b" else 8 * dtype.itemsize, CONTEXT)
+
+
+def capture_type_text(element: str, scalar: bool) -> str:
+    """A capture's type in the dialect's syntax."""
+    return f"!annudf.capture<{'' if scalar else 'dim x '}{_DIALECT[element]}>"
+
+
+def operand_of(numba_type: Any) -> dtypes.Operand | None:
+    """What `dtypes` calls a type, or None if it is no number."""
+    numba_type = unliteral(numba_type)
+    if isinstance(numba_type, Strong):
+        return numba_type.dtype
+    if isinstance(numba_type, types.Boolean):
+        return dtypes.BOOL
+    if isinstance(numba_type, types.Integer):
+        return "int"
+    if isinstance(numba_type, types.Float):
+        return "float"
+    return None
+
+
+def as_type(operand: dtypes.Operand) -> Any:
+    """The inverse of `operand_of`."""
+    if isinstance(operand, str):
+        return types.int64 if operand == "int" else types.float64
+    return Strong(operand)
+
+
+@register_model(Strong)
+class _StrongModel(PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, frontend_type: Strong) -> None:
+        super().__init__(manager, frontend_type, mlir_type(frontend_type.dtype))
+
+
+@register_model(Context)
+class _ContextModel(PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, frontend_type: Context) -> None:
+        super().__init__(manager, frontend_type, ir.Type.parse("!annudf.context", CONTEXT))
+
+
+@register_model(Capture)
+class _CaptureModel(PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, frontend_type: Capture) -> None:
+        text = capture_type_text(frontend_type.element, scalar=False)
+        super().__init__(manager, frontend_type, ir.Type.parse(text, CONTEXT))
+
+
+@typeof_impl.register(StrongFloat)
+@typeof_impl.register(StrongInt)
+def _typeof_strong(value: StrongFloat | StrongInt, context: Any) -> Strong:
+    return Strong(value.dtype)

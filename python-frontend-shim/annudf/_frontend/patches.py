@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""What is wrapped in numba-cuda-mlir: the places of the user's expressions, and `range`.
+
+numba-cuda-mlir 0.6 gives ops the line of ``def``, or with ``lineinfo`` a line without column and
+debug attributes that MLIR 22 need not understand. CPython knows both for every instruction
+(PEP 657); three private functions are wrapped so that they arrive. A fourth lets a metric's `range`
+be ours. The wrappers do nothing unless this thread is compiling a metric.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba_cuda_mlir.mlir_lowering import MLIRLower
+from numba_cuda_mlir.numba_cuda.core import bytecode
+from numba_cuda_mlir.numba_cuda.core import ir as numba_ir
+from numba_cuda_mlir.numba_cuda.core.typeinfer import TypeInferer
+
+from annudf._frontend.functions import STUBS
+from annudf._frontend.ncm import CONTEXT, active, ir
+
+
+class _Line(int):
+    """A line number that remembers its column (from 1)."""
+
+    column: int
+
+
+def _on() -> bool:
+    return getattr(active, "on", False)
+
+
+def _patch_columns() -> None:
+    original = bytecode.ByteCode._compute_lineno.__func__
+
+    def compute(cls: Any, table: Any, code: Any) -> Any:
+        result = original(cls, table, code)
+        if _on():
+            positions = list(code.co_positions())
+            for offset, instruction in result.items():
+                at = (offset - bytecode._FIXED_OFFSET) // 2
+                if 0 <= at < len(positions) and positions[at][0]:
+                    line = _Line(positions[at][0])
+                    line.column = (positions[at][2] or 0) + 1
+                    instruction.lineno = line
+        return result
+
+    bytecode.ByteCode._compute_lineno = classmethod(compute)
+    with_lineno = numba_ir.Loc.with_lineno
+
+    def with_column(self: Any, lineno: int, col: int | None = None) -> Any:
+        return with_lineno(self, lineno, col or getattr(lineno, "column", None))
+
+    numba_ir.Loc.with_lineno = with_column
+
+
+def _patch_lowering() -> None:
+    lower_inst = MLIRLower.lower_inst
+
+    def located(self: Any, instruction: Any) -> Any:
+        if not _on():
+            return lower_inst(self, instruction)
+        place = instruction.loc
+        active.place = (place.filename, place.line, place.col or 0)
+        with ir.Location.file(place.filename, place.line, place.col or 0, context=CONTEXT):
+            return lower_inst(self, instruction)
+
+    MLIRLower.lower_inst = located
+
+
+def _patch_range() -> None:
+    sentry = TypeInferer.sentry_modified_builtin
+
+    def allowing(self: Any, instruction: Any, variable: Any) -> Any:
+        if not (_on() and variable.value is STUBS["range"]):
+            sentry(self, instruction, variable)
+
+    TypeInferer.sentry_modified_builtin = allowing
+
+
+_patch_columns()
+_patch_range()
+_patch_lowering()

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""The function that is compiled: the user's code over globals and closures of known meaning.
+
+Every name that the code reads outside itself is resolved here: numbers stay numbers (a NumPy
+scalar keeps its dtype), ``math`` and ``numpy`` become the namespaces of ``functions``, plain
+functions and numba's device functions become helpers, and everything else is refused by name.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from annudf._frontend import functions
+from annudf._frontend.report import unsupported
+from annudf._frontend.syntax import Source, check
+
+_INT64 = range(-(2**63), 2**63)
+
+
+class StrongFloat(float):
+    """A float with a NumPy dtype: what a global ``np.float32(0.5)`` becomes."""
+
+    dtype: np.dtype[np.generic]
+
+
+class StrongInt(int):
+    """An integer with a NumPy dtype."""
+
+    dtype: np.dtype[np.generic]
+
+
+def strong(value: np.generic) -> StrongFloat | StrongInt | bool:
+    """A NumPy scalar as a Python number that remembers its dtype."""
+    if isinstance(value, np.bool_):
+        return bool(value)
+    kept: StrongFloat | StrongInt = StrongFloat(value) if value.dtype.kind == "f" else StrongInt(value)
+    kept.dtype = value.dtype
+    return kept
+
+
+def plain_function(value: object) -> types.FunctionType | None:
+    """The Python function behind a helper: itself, or what a numba dispatcher wraps."""
+    inner = getattr(value, "py_func", value)
+    return inner if isinstance(inner, types.FunctionType) else None
+
+
+def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A code object and those of the functions nested in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_of(constant)
+
+
+def outside_names(function: types.FunctionType) -> list[tuple[str, object]]:
+    """Names that the code reads from globals, builtins and closures, with their values now.
+
+    Raises
+    ------
+    UnsupportedError
+        For a name that is not defined.
+    """
+    names: dict[str, object] = {}
+    for code in codes_of(function.__code__):
+        for instruction in dis.get_instructions(code):
+            if instruction.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
+                continue
+            name = instruction.argval
+            if name in function.__globals__:
+                names[name] = function.__globals__[name]
+            elif hasattr(builtins, name):
+                names[name] = getattr(builtins, name)
+            else:
+                source = Source(function)
+                unsupported(f"name '{name}' is not defined", source.file, *source.place_of_name(name))
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            names[name] = cell.cell_contents
+        except ValueError:
+            source = Source(function)
+            unsupported(f"variable '{name}' has no value yet", source.file, *source.place_of_name(name))
+    return list(names.items())
+
+
+class Rewriter:
+    """Rewrites a function and its helpers.
+
+    Parameters
+    ----------
+    wrap : callable
+        Makes a device function of a rewritten helper.
+    """
+
+    def __init__(self, wrap: Callable[[types.FunctionType], object]) -> None:
+        self._wrap = wrap
+        self._helpers: dict[types.FunctionType, object] = {}
+        self._open: list[types.FunctionType] = []
+
+    def rewrite(self, function: types.FunctionType) -> types.FunctionType:
+        """The function over values of known meaning; its name, code and defaults are kept."""
+        source = Source(function)
+        check(source)
+        if function in self._open:
+            unsupported(f"{function.__name__} calls itself; write the loop with for", source.file, source.line)
+        self._open.append(function)
+        try:
+            values = {name: self._value(name, value, function) for name, value in outside_names(function)}
+        finally:
+            self._open.pop()
+        free = function.__code__.co_freevars
+        names: dict[str, Any] = {name: values[name] for name in values if name not in free}
+        names["__builtins__"] = {}
+        # Numba asks for the module's name; the globals themselves are ours.
+        names["__name__"] = function.__module__
+        closure = tuple(types.CellType(values[name]) for name in free)
+        new = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__, closure)
+        new.__kwdefaults__ = function.__kwdefaults__
+        new.__qualname__ = function.__name__
+        new.__module__ = function.__module__
+        return new
+
+    def _value(self, name: str, value: object, user: types.FunctionType) -> object:
+        if isinstance(value, np.generic) and value.dtype.kind in "fiub":
+            return strong(value)
+        if isinstance(value, bool | float):
+            return value
+        if isinstance(value, int):
+            if int(value) not in _INT64:
+                self._refuse(name, user, f"'{name}' is {value}, which does not fit 64 bits")
+            return int(value)
+        if isinstance(value, types.ModuleType):
+            return self._module(value, user)
+        if (stub := functions.stub_for(value)) is not None:
+            return stub
+        if value is bool:
+            return value
+        if (helper := plain_function(value)) is not None:
+            return self._helper(helper)
+        self._refuse(name, user, _why_not(name, value))
+
+    def _helper(self, function: types.FunctionType) -> object:
+        if function not in self._helpers:
+            self._helpers[function] = self._wrap(self.rewrite(function))
+        return self._helpers[function]
+
+    def _module(self, module: types.ModuleType, user: types.FunctionType) -> types.ModuleType:
+        if module.__name__ in functions.NAMESPACES:
+            return functions.NAMESPACES[module.__name__]
+        # Of a module of the user's, the attributes that the code may mean.
+        proxy = types.ModuleType(module.__name__)
+        for code in codes_of(user.__code__):
+            for attribute in code.co_names:
+                if not hasattr(proxy, attribute) and hasattr(module, attribute):
+                    value = getattr(module, attribute)
+                    if isinstance(value, np.generic | bool | int | float) or callable(value):
+                        setattr(proxy, attribute, self._value(f"{module.__name__}.{attribute}", value, user))
+        return proxy
+
+    def _refuse(self, name: str, user: types.FunctionType, message: str) -> Any:
+        source = Source(user)
+        unsupported(message, source.file, *source.place_of_name(name.split(".")[0]))
+
+
+def _why_not(name: str, value: object) -> str:
+    if hasattr(value, "__array_interface__") or hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
+        return f"'{name}' is an array; declare it: captures={{'{name}': {name}}}, and read ctx.{name}[ctx.dim]"
+    if callable(value):
+        return (
+            f"a metric cannot call '{name}'; it can call plain functions, math.*, NumPy's scalar functions,"
+            " abs, min, max, round, int, float and bool"
+        )
+    return f"'{name}' is of type {type(value).__name__}; a metric can read numbers, and arrays given as captures"

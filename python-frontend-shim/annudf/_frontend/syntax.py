@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Which Python a metric may use: an allow-list of syntax, told in the user's words.
+
+The check comes before numba-cuda-mlir sees the function, because it knows the expression and its
+column, and because some of what Python offers would compile and mean something else.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import types
+from typing import NoReturn
+
+from annudf._frontend.report import unsupported
+
+_ALLOWED = (
+    ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If,
+    ast.For, ast.Pass, ast.Continue, ast.Expr, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call,
+    ast.keyword, ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.Lambda, ast.expr_context,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
+)  # fmt: skip
+
+_WHY: dict[type[ast.AST], str] = {
+    ast.While: "while may run for ever; write for i in range(<constant>) and choose inside it with if",
+    ast.Break: "break makes the number of rounds depend on the data; let the loop run and choose inside it with if",
+    ast.Global: "a metric cannot write globals; return the value",
+    ast.Nonlocal: "a metric cannot write variables outside it; return the value",
+    ast.Try: "a metric cannot raise or catch exceptions; test with if",
+    ast.Raise: "a metric cannot raise exceptions; return a value such as math.inf",
+    ast.Assert: "a metric cannot raise exceptions; return a value such as math.inf",
+    ast.With: "a metric cannot use with; it has nothing to open or close",
+    ast.Import: "a metric cannot import; import at the top of the module",
+    ast.ImportFrom: "a metric cannot import; import at the top of the module",
+    ast.List: "a metric cannot use lists; use several variables, or a capture",
+    ast.ListComp: "a metric cannot use lists; write for i in range(<constant>)",
+    ast.SetComp: "a metric cannot use sets; write for i in range(<constant>)",
+    ast.DictComp: "a metric cannot use dictionaries; write for i in range(<constant>)",
+    ast.GeneratorExp: "a metric cannot use generators; write for i in range(<constant>)",
+    ast.Dict: "a metric cannot use dictionaries; use captures",
+    ast.Set: "a metric cannot use sets; use captures",
+    ast.JoinedStr: "a metric cannot use strings",
+    ast.NamedExpr: "a metric cannot assign inside an expression; assign on a line of its own",
+    ast.Yield: "a metric cannot yield; return the accumulator",
+    ast.YieldFrom: "a metric cannot yield; return the accumulator",
+    ast.Await: "a metric cannot await; return the accumulator",
+    ast.AsyncFunctionDef: "a metric cannot be asynchronous; write def",
+    ast.ClassDef: "a metric cannot define classes",
+    ast.Delete: "a metric cannot delete variables",
+    ast.Starred: "a metric cannot unpack with *; name the arguments",
+    ast.Slice: "a metric cannot slice; read one entry, e.g. ctx.weights[ctx.dim]",
+    ast.Match: "a metric cannot use match; write if and elif",
+    ast.MatMult: "@ needs matrices, and a metric sees one coordinate; write the product of two numbers",
+    ast.Is: "a metric compares values; write == instead of is",
+    ast.IsNot: "a metric compares values; write != instead of is not",
+    ast.In: "a metric cannot search collections; compare with ==",
+    ast.NotIn: "a metric cannot search collections; compare with !=",
+}
+
+
+class Source:
+    """A function's syntax tree with the places of its file; empty where no source can be found."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.file = function.__code__.co_filename
+        self.line = function.__code__.co_firstlineno
+        self.tree: ast.AST | None = None
+        self._indent = 0
+        try:
+            lines, start = inspect.getsourcelines(function)
+            text = "".join(lines)
+            dedented = textwrap.dedent(text)
+            self._indent = len(lines[0]) - len(lines[0].lstrip())
+            module = ast.parse(dedented)
+        except (OSError, TypeError, SyntaxError, IndexError):
+            return  # An interactive function, or a lambda within an expression.
+        ast.increment_lineno(module, max(start, 1) - 1)
+        for node in ast.walk(module):
+            if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
+                self.tree = node
+                return
+
+    def place(self, node: ast.AST) -> tuple[int, int]:
+        """Line and column (from 1) of a node."""
+        return getattr(node, "lineno", self.line), getattr(node, "col_offset", -1) + 1 + self._indent
+
+    def refuse(self, node: ast.AST, message: str) -> NoReturn:
+        line, column = self.place(node)
+        unsupported(message, self.file, line, column)
+
+    def place_of_name(self, name: str) -> tuple[int, int]:
+        """Where a name is first used, or the function's first line."""
+        if self.tree is not None:
+            uses = [n for n in ast.walk(self.tree) if isinstance(n, ast.Name) and n.id == name]
+            if uses:
+                return min(self.place(n) for n in uses)
+        return self.line, 0
+
+
+def check(source: Source) -> None:
+    """Refuses the first construct that a metric cannot use.
+
+    Raises
+    ------
+    UnsupportedError
+        With file, line and column of the construct and what to write instead.
+    """
+    if source.tree is None:
+        return
+    assert isinstance(source.tree, ast.FunctionDef)
+    for statement in source.tree.body:
+        _Checker(source).visit(statement)
+
+
+class _Checker(ast.NodeVisitor):
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def generic_visit(self, node: ast.AST) -> None:
+        if not isinstance(node, _ALLOWED):
+            self._refuse(node)
+        for child in ast.iter_child_nodes(node):
+            if type(child) in _WHY and not hasattr(child, "lineno"):
+                self.source.refuse(node, _WHY[type(child)])  # Operators have no place of their own.
+        super().generic_visit(node)
+
+    def _refuse(self, node: ast.AST) -> NoReturn:
+        default = f"a metric cannot use {type(node).__name__}; use numbers, if, and for over range"
+        self.source.refuse(node, _WHY.get(type(node), default))
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Constant):
+            return  # A docstring, or nothing.
+        if isinstance(node.value, ast.Call):
+            # Its value is dropped, so it could only be called for a side effect.
+            name = ast.unparse(node.value.func)
+            self.source.refuse(node, f"{name}(...) is called for its effect, and a metric has none; use its value")
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, bool | int | float):
+            return
+        kind = {str: "strings", bytes: "bytes", complex: "complex numbers", type(None): "None"}
+        self.source.refuse(node, f"a metric cannot use {kind.get(type(node.value), repr(node.value))}; use numbers")
+
+    def visit_For(self, node: ast.For) -> None:
+        call = node.iter
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
+            self.source.refuse(node.iter, "a metric loops over range(<constant>) only")
+        if node.orelse:
+            self.source.refuse(node.orelse[0], "a metric cannot use for ... else; write it after the loop")
+        self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        for target in node.targets:
+            self._check_target(target)
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self._check_target(node.target)
+        self.generic_visit(node)
+
+    def _check_target(self, target: ast.expr) -> None:
+        if isinstance(target, ast.Subscript | ast.Attribute):
+            self.source.refuse(target, f"{ast.unparse(target)} cannot be written: captures are read-only; use a variable")
+        if isinstance(target, ast.Tuple):
+            for element in target.elts:
+                self._check_target(element)

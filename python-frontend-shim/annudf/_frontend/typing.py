@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Typing of operators, functions and ``ctx`` on a metric's types, by the rules of ``dtypes``."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from numba_cuda_mlir.extending import typing_registry
+from numba_cuda_mlir.numba_cuda.types import range_state64_type
+from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
+
+from annudf._frontend import dtypes, functions
+from annudf._frontend.dtypes import Operand, Refused
+from annudf._frontend.functions import STUBS
+from annudf._frontend.ncm import active, types
+from annudf._frontend.numba_types import NUMPY, Capture, Context, Strong, as_type, operand_of
+
+Rule = Callable[..., Operand]
+
+
+def _refuse(message: str) -> None:
+    """Remembered, because numba turns a template's error into pages of its own."""
+    active.refusals.append(message)
+
+
+def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_strong: bool) -> type:
+    class Template(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+            operands = [operand_of(a) for a in args]
+            if needs_strong and not any(isinstance(a, Strong) for a in args):
+                return None  # Python's own numbers among themselves: numba's typing is Python's.
+            if kws:
+                _refuse(f"{name} takes no keyword arguments here")
+                return None
+            if None in operands:
+                bad = args[operands.index(None)]
+                _refuse(f"{name} needs numbers, got {_spell(bad)}")
+                return None
+            if len(args) not in arities:
+                _refuse(f"{name} takes {' or '.join(map(str, arities))} arguments, got {len(args)}")
+                return None
+            try:
+                return signature(as_type(rule(*operands)), *args)
+            except Refused as refused:
+                _refuse(str(refused))
+                return None
+
+    Template.__name__ = f"annudf_{name}"
+    return Template
+
+
+def _spell(numba_type: Any) -> str:
+    if isinstance(numba_type, Capture):
+        return f"the array ctx.{numba_type.capture}; read one entry, ctx.{numba_type.capture}[ctx.dim]"
+    if isinstance(numba_type, Context):
+        return "ctx"
+    return str(numba_type)
+
+
+def _register(key: object, rule: Rule, name: str, arities: tuple[int, ...], needs_strong: bool = False) -> None:
+    typing_registry.register_global(key)(_template(rule, name, arities, needs_strong))
+
+
+def _operators() -> None:
+    def binary(fn: Callable[..., object]) -> Rule:
+        return lambda a, b: dtypes.arithmetic(fn, a, b)
+
+    for fn, spelling in {**dtypes.ARITHMETIC, **dtypes.BITWISE}.items():
+        _register(fn, binary(fn), spelling, (2,), True)
+    for inplace, fn in dtypes.INPLACE.items():
+        _register(inplace, binary(fn), f"{ {**dtypes.ARITHMETIC, **dtypes.BITWISE}[fn] }=", (2,), True)
+
+    def comparison(a: Operand, b: Operand) -> Operand:
+        dtypes.compared(a, b)
+        return dtypes.BOOL
+
+    for fn, spelling in dtypes.COMPARISONS.items():
+        _register(fn, comparison, spelling, (2,), True)
+
+    def negated(a: Operand) -> Operand:
+        if a == dtypes.BOOL:
+            raise Refused("NumPy cannot negate booleans with -; write not")
+        return a
+
+    def inverted(a: Operand) -> Operand:
+        if dtypes.is_float(a):
+            raise Refused(f"~ needs an integer, got {dtypes.spell(a)}")
+        return a
+
+    _register(operator.neg, negated, "-", (1,), True)
+    _register(operator.pos, lambda a: a, "+", (1,), True)
+    _register(operator.invert, inverted, "~", (1,), True)
+    _register(operator.not_, lambda a: dtypes.BOOL, "not", (1,), True)
+
+    class ToBool(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+            if len(args) == 1 and isinstance(args[0], Strong) and not kws:
+                return signature(types.boolean, *args)
+            return None
+
+    typing_registry.register_global(bool)(ToBool)
+
+
+def _common(*operands: Operand) -> Operand:
+    result = operands[0]
+    for operand in operands[1:]:
+        result = dtypes.promote(result, operand)
+    return result
+
+
+def _stubs() -> None:
+    def number(a: Operand) -> Operand:
+        if a == dtypes.BOOL:
+            raise Refused("this function needs a number, not a boolean")
+        return a
+
+    for name in functions.FLOAT_UNARY:
+        _register(STUBS[name], dtypes.floating, name, (1,))
+    for name in functions.INT_UNARY:
+        _register(STUBS[name], lambda a: "int", name, (1,))
+    for name in functions.PREDICATES:
+        _register(STUBS[name], lambda a: dtypes.BOOL, name, (1,))
+    for name in functions.SAME_UNARY:
+        rule = dtypes.floating if name == "fabs" else number
+        _register(STUBS[name], rule, name, (1,))
+    for name in functions.FLOAT_BINARY:
+        _register(STUBS[name], dtypes.divide, name, (2,))
+    symbols = {
+        "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+        "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
+    }  # fmt: skip
+    for name, fn in symbols.items():
+        _register(STUBS[name], lambda a, b, fn=fn: dtypes.arithmetic(fn, a, b), name, (2,))
+    for name in functions.EXTREMES:
+        arities = tuple(range(2, 9)) if name in ("max", "min") else (2,)
+        _register(STUBS[name], _common, name, arities)
+    for name in functions.CASTS:
+        _register(STUBS[name], lambda a, name=name: dtypes.np.dtype(name.rstrip("_")), f"np.{name}", (1,))
+    _register(STUBS["int"], lambda a: "int", "int", (1,))
+    _register(STUBS["float"], lambda a: "float", "float", (1,))
+    _register(STUBS["where"], lambda c, a, b: dtypes.promote(a, b), "where", (3,))
+    _register(STUBS["clip"], _common, "clip", (3,))
+    _register(STUBS["fma"], lambda a, b, c: dtypes.floating(_common(a, b, c)), "fma", (3,))
+    _register(STUBS["logical_not"], lambda a: dtypes.BOOL, "logical_not", (1,))
+
+    class Range(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+            if kws or not 1 <= len(args) <= 3 or any(operand_of(a) != "int" for a in args):
+                _refuse("range takes 1 to 3 constant integers")
+                return None
+            return signature(range_state64_type, *args)
+
+    typing_registry.register_global(STUBS["range"])(Range)
+
+
+def _context() -> None:
+    class Attributes(AttributeTemplate):  # type: ignore[misc]
+        key = Context
+
+        def generic_resolve(self, ctx: Context, name: str) -> Any:
+            if name == "dim":
+                if not ctx.has_dim:
+                    _refuse("ctx.dim has no meaning in finalize, which is called once a row; use it in update")
+                    return None
+                return types.int64
+            if name == "dims":
+                return types.int64
+            if name in ctx.captures:
+                element, scalar = ctx.captures[name]
+                return Strong(NUMPY[element]) if scalar else Capture(name, element)
+            known = ", ".join(["ctx.dim", "ctx.dims", *(f"ctx.{c}" for c in ctx.captures)])
+            _refuse(f"there is no ctx.{name}; there are {known} (declare arrays and scalars in captures={{...}})")
+            return None
+
+    typing_registry.register_attr(Attributes)
+
+    class GetItem(AbstractTemplate):  # type: ignore[misc]
+        def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+            if len(args) != 2 or not isinstance(args[0], Capture):
+                return None
+            index = operand_of(args[1])
+            if index is None or dtypes.is_float(index) or index == dtypes.BOOL:
+                _refuse(f"ctx.{args[0].capture} has one entry a dimension; read ctx.{args[0].capture}[ctx.dim]")
+                return None
+            return signature(Strong(NUMPY[args[0].element]), *args)
+
+    typing_registry.register_global(operator.getitem)(GetItem)
+
+
+_operators()
+_stubs()
+_context()
