@@ -1,6 +1,14 @@
-# LLVM and MLIR 22, as Debian packages them: the shared libMLIR and libLLVM, and tablegen rules.
+# LLVM and MLIR 22, as Debian packages them, and tablegen rules. Two targets stand for them: annudf_llvm (the JIT) and
+# annudf_mlir (the compiler). They are the shared libLLVM and libMLIR, or with ANNUDF_STATIC_LLVM their archives.
+option(ANNUDF_STATIC_LLVM "Link LLVM and MLIR statically, for a library that runs where no LLVM is installed" OFF)
+
 # MLIR's version file accepts only its exact release, so the major is checked here.
-find_package(MLIR REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+find_package(MLIR QUIET CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+if(NOT MLIR_FOUND)
+  message(FATAL_ERROR "annudf needs LLVM/MLIR 22, and no MLIR was found (set MLIR_DIR for one in an unusual place). "
+    "On Debian or Ubuntu: apt-get install clang-22 lld-22 llvm-22-dev libmlir-22-dev mlir-22-tools zlib1g-dev libzstd-dev, "
+    "from https://apt.llvm.org; or run scripts/test, which installs what is missing")
+endif()
 if(NOT LLVM_VERSION_MAJOR EQUAL 22)
   message(FATAL_ERROR "annudf needs LLVM/MLIR 22, found ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
 endif()
@@ -8,7 +16,19 @@ list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
-find_program(ANNUDF_CLANG NAMES clang++-22 HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
+find_program(ANNUDF_CLANG NAMES clang++-22 HINTS ${LLVM_TOOLS_BINARY_DIR})
+if(NOT ANNUDF_CLANG)
+  message(FATAL_ERROR "annudf compiles its CPU scan to bitcode with clang 22, and no clang++-22 was found: apt-get install clang-22")
+endif()
+
+add_library(annudf_llvm INTERFACE)
+add_library(annudf_mlir INTERFACE)
+if(ANNUDF_STATIC_LLVM)
+  include(AnnudfStaticLLVM)
+else()
+  target_link_libraries(annudf_llvm INTERFACE LLVM)
+  target_link_libraries(annudf_mlir INTERFACE MLIR LLVM)
+endif()
 
 # annudf_add_compiler_library(name SOURCES... [DEPENDS targets...] [LINK libs...]): LLVM's conventions, no exceptions, no RTTI.
 function(annudf_add_compiler_library name)
@@ -20,7 +40,7 @@ function(annudf_add_compiler_library name)
   # The packaged LLVM is a release build, and pass statistics have another layout without
   # NDEBUG: a debug build that left it out would write beyond them.
   target_compile_definitions(${name} PUBLIC $<$<NOT:$<CONFIG:Release>>:NDEBUG>)
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} annudf_mlir)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()

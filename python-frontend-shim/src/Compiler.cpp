@@ -1,0 +1,270 @@
+//===- Compiler.cpp - Artifacts and how they are made ---------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+#pragma weak annudf_compile_cuda_source
+#pragma weak annudf_describe_nvrtc
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+#include <vector>
+
+namespace annudf::python {
+
+using Names = std::vector<std::string>;
+using DiagnosticList = nb::typed<nb::list, nb::object>;
+
+static std::vector<const char *> pointers(const Names &names) {
+  std::vector<const char *> result;
+  for (const std::string &name : names)
+    result.push_back(name.c_str());
+  return result;
+}
+
+static Artifact fromBytes(nb::bytes data, const std::string &origin) {
+  annudf_artifact *artifact = nullptr;
+  annudf_status status = ANNUDF_OK;
+  const char *bytes = data.c_str();
+  const size_t size = data.size();
+  {
+    nb::gil_scoped_release released;
+    status = annudf_artifact_from_bytes(bytes, size, origin.c_str(), &artifact);
+  }
+  check(status);
+  return {ArtifactPtr(artifact)};
+}
+
+static Artifact load(const std::string &path) {
+  annudf_artifact *artifact = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_artifact_load(path.c_str(), &artifact);
+  }
+  check(status);
+  return {ArtifactPtr(artifact)};
+}
+
+static void save(const Artifact &self, const std::string &path) {
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_artifact_save(self.handle.get(), path.c_str());
+  }
+  check(status);
+}
+
+static nb::bytes serialise(const Artifact &self) {
+  annudf_buffer *bytes = nullptr;
+  check(annudf_artifact_to_bytes(self.handle.get(), &bytes));
+  const BufferPtr owner(bytes);
+  return toBytes(bytes);
+}
+
+static nb::str manifest(const Artifact &self) {
+  annudf_buffer *json = nullptr;
+  check(annudf_artifact_manifest(self.handle.get(), &json));
+  const BufferPtr owner(json);
+  return toText(json);
+}
+
+static nb::str describe(const Artifact &self, const std::string &origin) {
+  annudf_buffer *text = nullptr;
+  check(annudf_artifact_describe(self.handle.get(), origin.c_str(), &text));
+  const BufferPtr owner(text);
+  return toText(text);
+}
+
+static nb::bytes ltoir(const Artifact &self, const std::string &arch) {
+  annudf_buffer *bytes = nullptr;
+  check(annudf_artifact_ltoir(self.handle.get(), arch.c_str(), &bytes));
+  const BufferPtr owner(bytes);
+  return toBytes(bytes);
+}
+
+static Names archs(const Artifact &self) {
+  Names names;
+  for (size_t i = 0; i < annudf_artifact_arch_count(self.handle.get()); ++i)
+    names.emplace_back(annudf_artifact_arch(self.handle.get(), i));
+  return names;
+}
+
+/// The end of every compile: an exception, or the artifact with what else was said.
+static std::tuple<Artifact, DiagnosticList> finish(annudf_status status, annudf_artifact *artifact,
+                                                   annudf_diagnostics *diagnostics) {
+  const DiagnosticsPtr owner(diagnostics);
+  Artifact result{ArtifactPtr(artifact)};
+  check(status, diagnostics);
+  return {std::move(result), toPython(diagnostics)};
+}
+
+static std::tuple<Artifact, DiagnosticList>
+compile(std::string_view source, const std::string &origin, const std::optional<Names> &archs,
+        bool ltoIr, bool hostBitcode, const std::string &metricName,
+        const std::string &inlineCaptures, bool importFrontend) {
+  const std::vector<const char *> names = archs ? pointers(*archs) : std::vector<const char *>();
+  annudf_compile_options options = {};
+  options.size = sizeof options;
+  options.archs = names.data();
+  options.arch_count = names.size();
+  options.metric_name = metricName.c_str();
+  options.inline_captures = inlineCaptures.c_str();
+  // To the C API no names are all; an empty list says that none is wanted.
+  options.skip_lto_ir = !ltoIr || (archs && archs->empty());
+  options.skip_host_bitcode = !hostBitcode;
+  options.import_frontend = importFrontend;
+  annudf_artifact *artifact = nullptr;
+  annudf_diagnostics *diagnostics = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_compile(source.data(), source.size(), origin.c_str(), &options, &artifact,
+                            &diagnostics);
+  }
+  return finish(status, artifact, diagnostics);
+}
+
+static nb::bytes lower(std::string_view source, const std::string &origin,
+                       const std::string &target, const std::string &arch,
+                       const std::string &metricName, const std::string &inlineCaptures,
+                       bool importFrontend) {
+  annudf_lower_options options = {};
+  options.size = sizeof options;
+  options.arch = arch.c_str();
+  options.metric_name = metricName.c_str();
+  options.inline_captures = inlineCaptures.c_str();
+  options.import_frontend = importFrontend;
+  annudf_buffer *code = nullptr;
+  annudf_diagnostics *diagnostics = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_lower(source.data(), source.size(), origin.c_str(), target.c_str(), &options,
+                          &code, &diagnostics);
+  }
+  const DiagnosticsPtr owner(diagnostics);
+  const BufferPtr codeOwner(code);
+  check(status, diagnostics);
+  return toBytes(code);
+}
+
+using CudaCapture = std::tuple<std::string, std::string, bool>;
+
+static std::tuple<Artifact, DiagnosticList>
+compileCudaSource(std::string_view source, const std::string &origin,
+                  const std::optional<Names> &archs, const std::string &name,
+                  const std::string &order, const std::string &coarse,
+                  const std::optional<std::string> &coarseOrder, const Names &elements,
+                  const std::string &accumulator, const std::optional<std::string> &computeType,
+                  double initial, const std::vector<CudaCapture> &captures) {
+  if (archs && archs->empty())
+    raise("ArgumentError", "archs is empty, and a metric in CUDA source runs on GPUs only; "
+                           "name some, or pass None for all");
+  const std::vector<const char *> archNames =
+      archs ? pointers(*archs) : std::vector<const char *>();
+  const std::vector<const char *> elementNames = pointers(elements);
+  std::vector<annudf_cuda_capture> declared;
+  for (const auto &[captureName, element, perDim] : captures)
+    declared.push_back({captureName.c_str(), element.c_str(), perDim});
+  annudf_cuda_source_options options = {};
+  options.size = sizeof options;
+  options.archs = archNames.data();
+  options.arch_count = archNames.size();
+  options.name = name.c_str();
+  options.order = order.c_str();
+  options.coarse = coarse.c_str();
+  options.coarse_order = coarseOrder ? coarseOrder->c_str() : nullptr;
+  options.elements = elementNames.data();
+  options.element_count = elementNames.size();
+  options.accumulator = accumulator.c_str();
+  options.compute_type = computeType ? computeType->c_str() : nullptr;
+  options.initial = initial;
+  options.captures = declared.data();
+  options.capture_count = declared.size();
+  annudf_artifact *artifact = nullptr;
+  annudf_diagnostics *diagnostics = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_compile_cuda_source(source.data(), source.size(), origin.c_str(), &options,
+                                        &artifact, &diagnostics);
+  }
+  return finish(status, artifact, diagnostics);
+}
+
+static std::vector<int32_t> supportedArchs() {
+  std::vector<int32_t> archs(annudf_supported_archs(nullptr, 0));
+  annudf_supported_archs(archs.data(), archs.size());
+  return archs;
+}
+
+void addCompiler(nb::module_ &module) {
+  using namespace nb::literals;
+  nb::class_<Artifact>(module, "Artifact", "A compiled metric. It never changes once made.")
+      .def_static("from_bytes", &fromBytes, "data"_a, "origin"_a,
+                  "Reads the bytes of a file; messages call it `origin`.")
+      .def_static("load", &load, "path"_a, "Reads a file.")
+      .def("to_bytes", &serialise, "The bytes that `save` writes.")
+      .def("save", &save, "path"_a, "Writes the file, whole or not at all.")
+      .def("describe", &describe, "origin"_a, "The manifest for people, as `annudf inspect`.")
+      .def("ltoir", &ltoir, "arch"_a, "The LTO-IR that a device of `arch` (\"sm_90\") would link.")
+      .def_prop_ro(
+          "digest", [](const Artifact &self) { return annudf_artifact_digest(self.handle.get()); },
+          "SHA-256 of its bytes in hexadecimal.")
+      .def_prop_ro(
+          "name", [](const Artifact &self) { return annudf_artifact_name(self.handle.get()); },
+          "Name of the metric.")
+      .def_prop_ro("manifest", &manifest, "The manifest as JSON, as `annudf inspect --json`.")
+      .def_prop_ro("archs", &archs, "Architectures that it holds LTO-IR for: [\"sm_90\", ...].")
+      .def_prop_ro(
+          "has_host_code",
+          [](const Artifact &self) { return annudf_artifact_has_host_code(self.handle.get()); },
+          "Whether it holds code for CPUs.")
+      .def_prop_ro(
+          "is_trusted",
+          [](const Artifact &self) { return annudf_artifact_is_trusted(self.handle.get()); },
+          "Whether its code was taken on trust (CUDA source) instead of verified.");
+
+  module.def("compile", &compile, "source"_a, "origin"_a, nb::kw_only(), "archs"_a = nb::none(),
+             "lto_ir"_a = true, "host_bitcode"_a = true, "metric_name"_a = "",
+             "inline_captures"_a = "", "import_frontend"_a = false,
+             nb::sig("def compile(source: str, origin: str, *, archs: collections.abc.Sequence[str]"
+                     " | None = None, lto_ir: bool = True, host_bitcode: bool = True, metric_name: "
+                     "str = '', inline_captures: str = '', import_frontend: bool = False) -> "
+                     "tuple[Artifact, list[annudf.errors.Diagnostic]]"),
+             "Compiles text of the dialect. `archs` None: all that are supported if there is a "
+             "libNVVM, else none with a warning.");
+  module.def(
+      "lower", &lower, "source"_a, "origin"_a, "target"_a, nb::kw_only(), "arch"_a = "",
+      "metric_name"_a = "", "inline_captures"_a = "", "import_frontend"_a = false,
+      "Verifies text of the dialect and stops at `target`: \"mlir\", \"nvvm-ir\", \"ptx\" or "
+      "\"ltoir\".");
+  module.def("compile_cuda_source", &compileCudaSource, "source"_a, "origin"_a, nb::kw_only(),
+             "archs"_a = nb::none(), "name"_a = "", "order"_a = "min", "coarse"_a = "l2",
+             "coarse_order"_a = nb::none(), "elements"_a = Names(), "accumulator"_a = "f32",
+             "compute_type"_a = nb::none(), "initial"_a = 0.0,
+             "captures"_a = std::vector<CudaCapture>(),
+             nb::sig("def compile_cuda_source(source: str, origin: str, *, archs: "
+                     "collections.abc.Sequence[str] | None = None, name: str = '', order: str = "
+                     "'min', coarse: str = 'l2', coarse_order: str | None = None, elements: "
+                     "collections.abc.Sequence[str] = [], accumulator: str = 'f32', compute_type: "
+                     "str | None = None, initial: float = 0.0, captures: "
+                     "collections.abc.Sequence[tuple[str, str, bool]] = []) -> "
+                     "tuple[Artifact, list[annudf.errors.Diagnostic]]"),
+             "Compiles CUDA C++ with NVRTC. A capture is its name, its element type and whether it "
+             "has one entry a dimension.");
+  module.def("supported_archs", &supportedArchs,
+             "Architectures that LTO-IR can be made for: 90 for sm_90, oldest first.");
+}
+
+} // namespace annudf::python

@@ -1,0 +1,195 @@
+//===- Index.cpp - Indexes and values of captures -------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+#include <vector>
+
+namespace annudf::python {
+
+using Centers = nb::ndarray<nb::numpy, float, nb::ndim<2>>;
+
+static annudf_vectors vectors(uintptr_t address, int64_t rows, int64_t dims, int32_t element) {
+  annudf_vectors matrix = {};
+  matrix.size = sizeof matrix;
+  matrix.data = reinterpret_cast<const void *>(address);
+  matrix.rows = rows;
+  matrix.dims = dims;
+  matrix.element = element;
+  return matrix;
+}
+
+static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
+                   int64_t nLists, const std::string &metric, int32_t iterations, double fraction,
+                   uint64_t seed, int32_t threads,
+                   const std::optional<ProgressFunction> &function) {
+  const annudf_vectors base = vectors(address, rows, dims, parseElement(element));
+  Progress progress(function);
+  annudf_index_options options = {};
+  options.size = sizeof options;
+  options.metric = parseCoarse(metric);
+  options.kmeans_n_iters = iterations;
+  options.kmeans_trainset_fraction = fraction;
+  options.seed = seed;
+  options.threads = threads;
+  options.progress = &Progress::report;
+  options.progress_user = &progress;
+  annudf_index *index = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_index_build(&base, nLists, &options, &index);
+  }
+  Index result{IndexPtr(index)};
+  progress.check(status);
+  return result;
+}
+
+static void extend(Index &self, uintptr_t address, int64_t rows, int64_t dims,
+                   const std::string &element, std::optional<uintptr_t> ids,
+                   const std::optional<ProgressFunction> &function) {
+  const annudf_vectors more = vectors(address, rows, dims, parseElement(element));
+  Progress progress(function);
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_index_extend(self.handle.get(), &more,
+                                 reinterpret_cast<const int64_t *>(ids.value_or(0)),
+                                 &Progress::report, &progress);
+  }
+  progress.check(status);
+}
+
+static void save(const Index &self, const std::string &path,
+                 const std::optional<ProgressFunction> &function) {
+  Progress progress(function);
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_index_save(self.handle.get(), path.c_str(), &Progress::report, &progress);
+  }
+  progress.check(status);
+}
+
+static Index load(const std::string &path) {
+  annudf_index *index = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_index_load(path.c_str(), &index);
+  }
+  check(status);
+  return {IndexPtr(index)};
+}
+
+static Centers centers(const Index &self) {
+  const auto rows = static_cast<size_t>(annudf_index_n_lists(self.handle.get()));
+  const auto dims = static_cast<size_t>(annudf_index_dims(self.handle.get()));
+  auto values = std::make_unique<std::vector<float>>(rows * dims);
+  check(annudf_index_centers(self.handle.get(), values->data(), values->size()));
+  float *data = values->data();
+  const nb::capsule owner(values.release(), [](void *vector) noexcept {
+    delete static_cast<std::vector<float> *>(vector);
+  });
+  return Centers(data, {rows, dims}, owner);
+}
+
+/// Element type, shape, bytes in C order, and where the value came from.
+using Value = std::tuple<std::string, std::vector<int64_t>, nb::bytes, std::string>;
+using Values = nb::typed<nb::dict, nb::str, Value>;
+
+static Captures bind(const Artifact &artifact, int64_t dims, const Values &values,
+                     bool allowNonFinite) {
+  std::vector<std::pair<std::string, Value>> kept; // Owns what the C structs point to.
+  for (auto [name, value] : values)
+    kept.emplace_back(nb::cast<std::string>(name), nb::cast<Value>(value));
+  std::vector<annudf_capture_value> list;
+  for (const auto &[name, value] : kept) {
+    const auto &[dtype, shape, bytes, origin] = value;
+    annudf_capture_value one = {};
+    one.size = sizeof one;
+    one.name = name.c_str();
+    one.dtype = dtype.c_str();
+    one.shape = shape.data();
+    one.rank = static_cast<int32_t>(shape.size());
+    one.data = bytes.c_str();
+    one.bytes = bytes.size();
+    one.origin = origin.c_str();
+    list.push_back(one);
+  }
+  annudf_captures *captures = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_captures_bind(artifact.handle.get(), dims, list.data(), list.size(),
+                                  allowNonFinite, &captures);
+  }
+  if (status == ANNUDF_USAGE || status == ANNUDF_INPUT)
+    raise("CaptureError", annudf_last_error());
+  check(status);
+  return {CapturesPtr(captures)};
+}
+
+void addIndex(nb::module_ &module) {
+  using namespace nb::literals;
+  nb::class_<Index>(module, "Index", "An IVF-Flat index in host memory.")
+      .def_static("build", &build, "address"_a, "rows"_a, "dims"_a, "element"_a, nb::kw_only(),
+                  "n_lists"_a, "metric"_a, "kmeans_n_iters"_a, "kmeans_trainset_fraction"_a,
+                  "seed"_a, "threads"_a, "progress"_a.none() = nb::none(),
+                  "Trains the centers on the C-contiguous matrix at `address` and adds its rows. "
+                  "An exception of `progress` stops the work.")
+      .def("extend", &extend, "address"_a, "rows"_a, "dims"_a, "element"_a,
+           "ids_address"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
+           "Adds rows; without ids they go on from `size`.")
+      .def("save", &save, "path"_a, "progress"_a.none() = nb::none(),
+           "Writes one file, whole or not at all.")
+      .def_static("load", &load, "path"_a, "Reads a file.")
+      .def("centers", &centers, "A copy of the centers, float32, n_lists x dims.")
+      .def_prop_ro(
+          "element",
+          [](const Index &self) {
+            return annudf_element_name(annudf_index_element(self.handle.get()));
+          },
+          "Element type of the rows: \"f32\", \"f16\", \"i8\" or \"u8\".")
+      .def_prop_ro(
+          "dims", [](const Index &self) { return annudf_index_dims(self.handle.get()); },
+          "Dimensions of a row.")
+      .def_prop_ro(
+          "size", [](const Index &self) { return annudf_index_size(self.handle.get()); },
+          "Number of rows.")
+      .def_prop_ro(
+          "n_lists", [](const Index &self) { return annudf_index_n_lists(self.handle.get()); },
+          "Number of lists.")
+      .def_prop_ro(
+          "metric",
+          [](const Index &self) {
+            return annudf_coarse_name(annudf_index_metric(self.handle.get()));
+          },
+          "What k-means clustered by: \"l2\", \"inner_product\" or \"cosine\".")
+      .def_prop_ro(
+          "generation",
+          [](const Index &self) { return annudf_index_generation(self.handle.get()); },
+          "Another number after every build, load and extend in this process.");
+
+  nb::class_<Captures>(module, "Captures", "Values of a metric's captures, checked and copied.")
+      .def_static("bind", &bind, "artifact"_a, "dims"_a, "values"_a, "allow_non_finite"_a = false,
+                  nb::sig("def bind(artifact: Artifact, dims: int, values: dict[str, tuple[str, "
+                          "collections.abc.Sequence[int], bytes, str]], allow_non_finite: bool = "
+                          "False) -> Captures"),
+                  "Binds a value (element type, shape, bytes in C order, origin for messages) to "
+                  "each capture.");
+}
+
+} // namespace annudf::python

@@ -1,0 +1,286 @@
+//===- Search.cpp - Backends, device memory and this machine --------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+#pragma weak annudf_compile_cuda_source
+#pragma weak annudf_describe_nvrtc
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+namespace annudf::python {
+
+namespace {
+
+/// A wrapper of a result holds its backend, as Python may drop them in any order.
+struct Backend {
+  std::shared_ptr<annudf_backend> handle;
+};
+struct DeviceBuffer {
+  std::shared_ptr<annudf_backend> backend;
+  DeviceBufferPtr handle;
+};
+struct Event {
+  std::shared_ptr<annudf_backend> backend;
+  EventPtr handle;
+};
+
+annudf_search_stats emptyStats() {
+  annudf_search_stats stats = {};
+  stats.size = sizeof stats;
+  return stats;
+}
+
+Backend makeBackend(annudf_status status, annudf_backend *backend) {
+  check(status);
+  return {std::shared_ptr<annudf_backend>(BackendPtr(backend))};
+}
+
+Backend makeCpu(int32_t threads) {
+  annudf_backend *backend = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_backend_create_cpu(threads, &backend);
+  }
+  return makeBackend(status, backend);
+}
+
+Backend makeCuda(int32_t device) {
+  annudf_backend *backend = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_backend_create_cuda(device, &backend);
+  }
+  return makeBackend(status, backend);
+}
+
+/// `call` is annudf_backend_search or what remains of annudf_backend_search_device.
+template <class Call>
+annudf_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
+                              const std::string &element, Call call) {
+  annudf_vectors matrix = {};
+  matrix.size = sizeof matrix;
+  matrix.data = reinterpret_cast<const void *>(queries);
+  matrix.rows = rows;
+  matrix.dims = dims;
+  matrix.element = parseElement(element);
+  const std::optional<ProgressFunction> noFunction;
+  Progress progress(noFunction); // Only for Ctrl-C.
+  annudf_search_options options = {};
+  options.size = sizeof options;
+  options.progress = &Progress::report;
+  options.progress_user = &progress;
+  annudf_search_stats stats = emptyStats();
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = call(matrix, options, stats);
+  }
+  progress.check(status);
+  return stats;
+}
+
+annudf_search_stats search(const Backend &self, const Index &index, const Artifact &artifact,
+                           const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
+                           const std::string &element, int64_t k, int64_t nProbes, uintptr_t ids,
+                           uintptr_t distances) {
+  return runSearch(queries, rows, dims, element,
+                   [&](const annudf_vectors &matrix, const annudf_search_options &options,
+                       annudf_search_stats &stats) {
+                     return annudf_backend_search(self.handle.get(), index.handle.get(),
+                                                  artifact.handle.get(), captures.handle.get(),
+                                                  &matrix, k, nProbes, &options,
+                                                  reinterpret_cast<int64_t *>(ids),
+                                                  reinterpret_cast<float *>(distances), &stats);
+                   });
+}
+
+annudf_search_stats searchDevice(const Backend &self, const Index &index, const Artifact &artifact,
+                                 const Captures &captures, uintptr_t queries, int64_t rows,
+                                 int64_t dims, const std::string &element, int64_t k,
+                                 int64_t nProbes, uintptr_t ids, uintptr_t distances,
+                                 uint64_t stream) {
+  return runSearch(queries, rows, dims, element,
+                   [&](const annudf_vectors &matrix, const annudf_search_options &options,
+                       annudf_search_stats &stats) {
+                     return annudf_backend_search_device(
+                         self.handle.get(), index.handle.get(), artifact.handle.get(),
+                         captures.handle.get(), &matrix, k, nProbes, &options,
+                         reinterpret_cast<int64_t *>(ids), reinterpret_cast<float *>(distances),
+                         stream, &stats);
+                   });
+}
+
+annudf_search_stats precompile(const Backend &self, const Artifact &artifact,
+                               const std::string &element) {
+  const int32_t number = parseElement(element);
+  annudf_search_stats stats = emptyStats();
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_backend_precompile(self.handle.get(), artifact.handle.get(), number, &stats);
+  }
+  check(status);
+  return stats;
+}
+
+DeviceBuffer allocate(const Backend &self, uint64_t size, uint64_t stream) {
+  annudf_device_buffer *buffer = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_device_allocate(self.handle.get(), size, stream, &buffer);
+  }
+  check(status);
+  return {self.handle, DeviceBufferPtr(buffer)};
+}
+
+void copy(const Backend &self, uint64_t destination, uint64_t source, uint64_t size,
+          uint64_t stream) {
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_device_copy(self.handle.get(), destination, source, size, stream);
+  }
+  check(status);
+}
+
+void synchronize(const Backend &self, uint64_t stream) {
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_device_synchronize(self.handle.get(), stream);
+  }
+  check(status);
+}
+
+Event record(const Backend &self, uint64_t stream) {
+  annudf_event *event = nullptr;
+  check(annudf_event_record(self.handle.get(), stream, &event));
+  return {self.handle, EventPtr(event)};
+}
+
+bool isDone(const Event &self) {
+  bool done = false;
+  check(annudf_event_done(self.handle.get(), &done));
+  return done;
+}
+
+void wait(const Event &self) {
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_event_wait(self.handle.get());
+  }
+  check(status);
+}
+
+/// A text of the library, or why there is none.
+nb::object foundOrWhyNot(annudf_status (*describe)(annudf_buffer **), bool &found) {
+  annudf_buffer *text = nullptr;
+  found = describe && describe(&text) == ANNUDF_OK;
+  const BufferPtr owner(text);
+  return found ? nb::object(toText(text)) : nb::object(nb::str(annudf_last_error()));
+}
+
+nb::dict describeEnvironment() {
+  annudf_environment *raw = nullptr;
+  annudf_status status = ANNUDF_OK;
+  {
+    nb::gil_scoped_release released;
+    status = annudf_environment_describe(&raw);
+  }
+  const EnvironmentPtr environment(raw);
+  check(status);
+  nb::list devices;
+  for (size_t i = 0; i < annudf_environment_device_count(raw); ++i)
+    devices.append(annudf_environment_device(raw, i));
+  bool nvvmFound = false, nvrtcFound = false;
+  const nb::object nvvm = foundOrWhyNot(&annudf_describe_libnvvm, nvvmFound);
+  const nb::object nvrtc = foundOrWhyNot(&annudf_describe_nvrtc, nvrtcFound);
+  nb::dict result;
+  result["version"] = annudf_version();
+  result["llvm"] = annudf_llvm_version();
+  result["cpu_built"] = annudf_environment_has_cpu(raw);
+  result["cpu"] = annudf_environment_cpu(raw);
+  result["cuda_built"] = annudf_environment_has_cuda(raw);
+  result["driver_found"] = annudf_environment_driver_found(raw);
+  result["driver"] = annudf_environment_driver(raw);
+  result["devices"] = devices;
+  result["linker_found"] = annudf_environment_linker_found(raw);
+  result["linker"] = annudf_environment_linker(raw);
+  result["libnvvm_found"] = nvvmFound;
+  result["libnvvm"] = nvvm;
+  result["nvrtc_found"] = nvrtcFound;
+  result["nvrtc"] = nvrtc;
+  return result;
+}
+
+} // namespace
+
+void addSearch(nb::module_ &module) {
+  using namespace nb::literals;
+  nb::class_<annudf_search_stats>(module, "SearchStats", "What a call cost, in milliseconds.")
+      .def_ro("link_ms", &annudf_search_stats::link_ms,
+              "Making the kernel of metric and element type; 0 when cached.")
+      .def_ro("links", &annudf_search_stats::links, "Kernels made by this call, 0 or 1.")
+      .def_ro("upload_ms", &annudf_search_stats::upload_ms,
+              "Copying the index to the device; 0 when it is there.")
+      .def_ro("search_ms", &annudf_search_stats::search_ms,
+              "The search itself; 0 where it was only enqueued.");
+
+  nb::class_<DeviceBuffer>(module, "DeviceBuffer",
+                           "Device memory, freed when the work enqueued before is done.")
+      .def_prop_ro(
+          "address",
+          [](const DeviceBuffer &self) { return annudf_device_buffer_address(self.handle.get()); },
+          "Device address.")
+      .def_prop_ro(
+          "size",
+          [](const DeviceBuffer &self) { return annudf_device_buffer_size(self.handle.get()); },
+          "Bytes.");
+
+  nb::class_<Event>(module, "Event", "A point in a stream's work.")
+      .def("done", &isDone, "Whether the work before it is done.")
+      .def("wait", &wait, "Waits until it is done.");
+
+  nb::class_<Backend>(module, "Backend",
+                      "Searches on the CPU or on one GPU; keeps compiled kernels.")
+      .def_static("cpu", &makeCpu, "threads"_a = 0, "Searches on the host; 0 threads: all cores.")
+      .def_static("cuda", &makeCuda, "device"_a = 0, "Searches on a GPU, in its primary context.")
+      .def(
+          "describe",
+          [](const Backend &self) { return annudf_backend_describe(self.handle.get()); },
+          "Processor and threads, or device and architecture.")
+      .def_prop_ro(
+          "device", [](const Backend &self) { return annudf_backend_device(self.handle.get()); },
+          "The CUDA device, or -1 for the CPU.")
+      .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
+           "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
+           "Searches with queries and results at host addresses.")
+      .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
+           "rows"_a, "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a, "stream"_a,
+           "Enqueues a search with queries and results at device addresses on `stream`. The memory "
+           "must live until the stream has got there.")
+      .def("precompile", &precompile, "artifact"_a, "element"_a,
+           "Makes the kernel of metric and element type, so that no search waits for it.")
+      .def("allocate", &allocate, "size"_a, "stream"_a,
+           "Device memory that may be used on `stream` from now on.")
+      .def("copy", &copy, "dst"_a, "src"_a, "size"_a, "stream"_a,
+           "Enqueues a copy between any two of host and device memory.")
+      .def("synchronize", &synchronize, "stream"_a, "Waits for all work enqueued on `stream`.")
+      .def("record", &record, "stream"_a, "All work enqueued on `stream` until now.");
+
+  module.def("describe_environment", &describeEnvironment,
+             nb::sig("def describe_environment() -> dict[str, str | bool | list[str]]"),
+             "What this build and this machine offer. `X_found` false: `X` says why not.");
+}
+
+} // namespace annudf::python

@@ -1,0 +1,142 @@
+//===- Support.cpp - From the C API to Python -----------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+
+#include <nanobind/stl/string.h>
+
+namespace annudf::python {
+
+/// Looked up each time: a reference kept here would outlive the interpreter.
+static nb::object errorsAttr(const char *name) {
+  return nb::module_::import_("annudf.errors").attr(name);
+}
+
+static void raiseObject(const nb::object &exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw nb::python_error();
+}
+
+void raise(const char *name, const std::string &message) {
+  raiseObject(errorsAttr(name)(message));
+  std::abort(); // raiseObject throws.
+}
+
+void raiseStatus(annudf_status status) {
+  const std::string message = annudf_last_error();
+  switch (status) {
+  case ANNUDF_USAGE:
+    raise("ArgumentError", message);
+  case ANNUDF_INPUT:
+    raise("InputError", message);
+  case ANNUDF_ENVIRONMENT:
+    raise("UnavailableError", message);
+  case ANNUDF_COMPILE:
+    raise("CompileError", message);
+  case ANNUDF_INTERRUPTED:
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    throw nb::python_error();
+  default:
+    raise("Error", "mistake of annudf, please report it: " + message);
+  }
+}
+
+void check(annudf_status status, const annudf_diagnostics *diagnostics) {
+  if (status == ANNUDF_COMPILE)
+    raiseObject(errorsAttr("CompileError")(annudf_last_error(), toPython(diagnostics)));
+  check(status);
+}
+
+static const char *severityName(annudf_severity severity) {
+  switch (severity) {
+  case ANNUDF_SEVERITY_ERROR:
+    return "error";
+  case ANNUDF_SEVERITY_WARNING:
+    return "warning";
+  default:
+    return "remark";
+  }
+}
+
+/// Text of the compiler may quote a source that is no UTF-8.
+static nb::object decode(const char *text, size_t size) {
+  PyObject *decoded = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(size), "replace");
+  if (!decoded)
+    throw nb::python_error();
+  return nb::steal(decoded);
+}
+
+nb::list toPython(const annudf_diagnostics *diagnostics) {
+  nb::list list;
+  const nb::object make = errorsAttr("Diagnostic");
+  for (size_t i = 0; i < annudf_diagnostics_count(diagnostics); ++i) {
+    annudf_diagnostic one = {};
+    one.size = sizeof one;
+    check(annudf_diagnostics_get(diagnostics, i, &one));
+    list.append(make(severityName(one.severity), one.rule,
+                     decode(one.message, std::char_traits<char>::length(one.message)),
+                     decode(one.file, std::char_traits<char>::length(one.file)), one.line,
+                     one.column));
+  }
+  return list;
+}
+
+nb::bytes toBytes(const annudf_buffer *buffer) {
+  return nb::bytes(annudf_buffer_data(buffer), annudf_buffer_size(buffer));
+}
+
+nb::str toText(const annudf_buffer *buffer) {
+  return nb::str(decode(annudf_buffer_data(buffer), annudf_buffer_size(buffer)));
+}
+
+int32_t parseElement(const std::string &name) {
+  int32_t element = 0;
+  check(annudf_element_parse(name.c_str(), &element));
+  return element;
+}
+
+int32_t parseCoarse(const std::string &name) {
+  int32_t coarse = 0;
+  check(annudf_coarse_parse(name.c_str(), &coarse));
+  return coarse;
+}
+
+int Progress::report(void *self, const char *stage, double done) {
+  return static_cast<Progress *>(self)->report(stage, done);
+}
+
+int Progress::report(const char *newStage, double done) {
+  const Clock::time_point now = Clock::now();
+  const bool milestone = function && (stage != newStage || done >= 1);
+  if (!milestone && now - last < kPause)
+    return 0;
+  last = now;
+  stage = newStage;
+  nb::gil_scoped_acquire held;
+  try {
+    if (PyErr_CheckSignals() != 0)
+      throw nb::python_error();
+    if (function)
+      (*function)(newStage, done);
+    return 0;
+  } catch (nb::python_error &error) {
+    raised.emplace(std::move(error));
+    return 1;
+  }
+}
+
+void Progress::check(annudf_status status) {
+  if (raised) {
+    nb::python_error error = std::move(*raised);
+    raised.reset();
+    throw error;
+  }
+  python::check(status);
+}
+
+} // namespace annudf::python

@@ -1,0 +1,114 @@
+//===- Support.h - From the C API to Python -----------------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What all files of annudf._core share: owners of the C API's objects, and statuses
+// as exceptions of annudf.errors. Only the C API's headers are included here, so that
+// the extension sees of libannudf what any other program sees.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_PYTHON_SUPPORT_H
+#define ANNUDF_PYTHON_SUPPORT_H
+
+#include "annudf-c/Compiler.h"
+#include "annudf-c/Runtime.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/typing.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace annudf::python {
+
+namespace nb = nanobind;
+
+template <auto Destroy> struct Destroyer {
+  template <class T> void operator()(T *object) const { Destroy(object); }
+};
+using ArtifactPtr = std::unique_ptr<annudf_artifact, Destroyer<annudf_artifact_destroy>>;
+using BackendPtr = std::unique_ptr<annudf_backend, Destroyer<annudf_backend_destroy>>;
+using BufferPtr = std::unique_ptr<annudf_buffer, Destroyer<annudf_buffer_destroy>>;
+using CapturesPtr = std::unique_ptr<annudf_captures, Destroyer<annudf_captures_destroy>>;
+using DeviceBufferPtr =
+    std::unique_ptr<annudf_device_buffer, Destroyer<annudf_device_buffer_destroy>>;
+using DiagnosticsPtr = std::unique_ptr<annudf_diagnostics, Destroyer<annudf_diagnostics_destroy>>;
+using EnvironmentPtr = std::unique_ptr<annudf_environment, Destroyer<annudf_environment_destroy>>;
+using EventPtr = std::unique_ptr<annudf_event, Destroyer<annudf_event_destroy>>;
+using IndexPtr = std::unique_ptr<annudf_index, Destroyer<annudf_index_destroy>>;
+
+struct Artifact {
+  ArtifactPtr handle;
+};
+struct Index {
+  IndexPtr handle;
+};
+struct Captures {
+  CapturesPtr handle;
+};
+
+/// Raises `name` of annudf.errors.
+[[noreturn]] void raise(const char *name, const std::string &message);
+
+/// Raises what fits a failed `status` with the library's own words. The GIL is held.
+[[noreturn]] void raiseStatus(annudf_status status);
+
+inline void check(annudf_status status) {
+  if (status != ANNUDF_OK)
+    raiseStatus(status);
+}
+
+/// The same for calls that compile: a refusal carries its diagnostics.
+void check(annudf_status status, const annudf_diagnostics *diagnostics);
+
+/// annudf.errors.Diagnostic objects.
+nb::list toPython(const annudf_diagnostics *diagnostics);
+
+nb::bytes toBytes(const annudf_buffer *buffer);
+nb::str toText(const annudf_buffer *buffer);
+
+/// As the C API numbers it; ArgumentError for a name it does not know.
+int32_t parseElement(const std::string &name);
+int32_t parseCoarse(const std::string &name);
+
+using ProgressFunction = nb::typed<nb::callable, void(nb::str, nb::float_)>;
+
+/// Tells Python how far a long call is, and looks for Ctrl-C. The call itself runs
+/// without the GIL; every report takes it, so reports come a few times a second only.
+class Progress {
+public:
+  explicit Progress(const std::optional<ProgressFunction> &function) : function(function) {}
+
+  /// For annudf_progress and its `user`.
+  static int report(void *self, const char *stage, double done);
+
+  /// Raises what the function raised, or what fits `status`. The GIL is held.
+  void check(annudf_status status);
+
+private:
+  int report(const char *stage, double done);
+
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kPause{50};
+
+  const std::optional<ProgressFunction> &function;
+  std::optional<nb::python_error> raised;
+  std::string stage;
+  Clock::time_point last = Clock::now();
+};
+
+void addCompiler(nb::module_ &module);
+void addIndex(nb::module_ &module);
+void addSearch(nb::module_ &module);
+void addArrays(nb::module_ &module);
+
+} // namespace annudf::python
+
+#endif // ANNUDF_PYTHON_SUPPORT_H
