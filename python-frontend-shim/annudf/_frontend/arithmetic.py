@@ -42,8 +42,8 @@ class Value:
 def constant_of(ssa: Any) -> int | float | None:
     """The number behind ``arith.constant``, or None."""
     owner = getattr(ssa, "owner", None)
-    operation = getattr(owner, "operation", owner)
-    if getattr(operation, "name", "") != "arith.constant":
+    operation: Any = getattr(owner, "operation", None)  # A block for an argument.
+    if operation is None or operation.name != "arith.constant":
         return None
     attribute = operation.attributes["value"]
     if isinstance(attribute, ir.BoolAttr):
@@ -149,10 +149,20 @@ def binary(fn: Callable[..., object], a: Value, b: Value) -> Any:
         return _shift(fn, result, left, b)
     right = convert(b, result)
     if result == BOOL:  # NumPy: + and | are or, * and & are and.
-        logical = {operator.add: arith.ori, operator.mul: arith.andi, operator.or_: arith.ori, operator.and_: arith.andi}
+        logical = {
+            operator.add: arith.ori,
+            operator.mul: arith.andi,
+            operator.or_: arith.ori,
+            operator.and_: arith.andi,
+        }
         return logical.get(fn, arith.xori)(left, right)
     if result.kind == "f":
-        simple = {operator.add: arith.addf, operator.sub: arith.subf, operator.mul: arith.mulf, operator.truediv: arith.divf}
+        simple = {
+            operator.add: arith.addf,
+            operator.sub: arith.subf,
+            operator.mul: arith.mulf,
+            operator.truediv: arith.divf,
+        }
         if fn in simple:
             return in_float(result, simple[fn], left, right)
         which = 0 if fn is operator.floordiv else 1
@@ -179,7 +189,8 @@ def _integer_divmod(dtype: Dtype, a: Any, b: Any) -> tuple[Any, Any]:
     divisor = constant_of(b)
     if divisor is None or divisor == 0:
         raise Refused(
-            "an integer may be divided only by a constant other than 0; divide in floating point, e.g. np.float32(x) // y"
+            "an integer may be divided only by a constant other than 0; divide in floating point,"
+            " e.g. np.float32(x) // y"
         )
     if dtype.kind == "u":
         return arith.divui(a, b), arith.remui(a, b)
@@ -224,7 +235,9 @@ def _power(dtype: Dtype, base: Value, exponent: Value) -> Any:
         return in_float(dtype, mlir_math.powf, x, convert(exponent, dtype))
     if number is None or number != int(number) or not 0 <= number <= _MAX_POWER:
         given = "an exponent that is not constant" if number is None else f"exponent {number}"
-        raise Refused(f"an integer to the power of {given}; use a constant from 0 to {_MAX_POWER}, or np.float32(x) ** y")
+        raise Refused(
+            f"an integer to the power of {given}; use a constant from 0 to {_MAX_POWER}, or np.float32(x) ** y"
+        )
     square, result, left = convert(base, dtype), constant(dtype, 1), int(number)
     while left:
         if left & 1:
@@ -285,7 +298,12 @@ def python_extreme(symbol: str, dtype: Dtype, values: list[Value]) -> Any:
 def numpy_extreme(name: str, dtype: Dtype, a: Any, b: Any) -> Any:
     """``maximum`` and ``minimum`` (NaN wins), ``fmax`` and ``fmin`` (NaN loses)."""
     if dtype.kind == "f":
-        functions = {"maximum": arith.maximumf, "minimum": arith.minimumf, "fmax": arith.maxnumf, "fmin": arith.minnumf}
+        functions = {
+            "maximum": arith.maximumf,
+            "minimum": arith.minimumf,
+            "fmax": arith.maxnumf,
+            "fmin": arith.minnumf,
+        }
         return in_float(dtype, functions[name], a, b)
     if dtype.kind == "b":
         return (arith.ori if "max" in name else arith.andi)(a, b)
@@ -297,6 +315,9 @@ def numpy_extreme(name: str, dtype: Dtype, a: Any, b: Any) -> Any:
 
 def hypot(dtype: Dtype, a: Any, b: Any) -> Any:
     """``sqrt(a² + b²)`` without overflow on the way."""
+    if dtype == F16:
+        wide = hypot(F32, *(arith.extf(mlir_type(F32), v) for v in (a, b)))
+        return arith.truncf(mlir_type(F16), wide)
     if dtype == F32:  # Exact squares, and their sum cannot overflow.
         x, y = (arith.extf(mlir_type(F64), v) for v in (a, b))
         root = mlir_math.sqrt(arith.addf(arith.mulf(x, x), arith.mulf(y, y)))
@@ -307,7 +328,8 @@ def hypot(dtype: Dtype, a: Any, b: Any) -> Any:
     scaled = arith.mulf(large, mlir_math.sqrt(arith.addf(constant(dtype, 1.0), arith.mulf(ratio, ratio))))
     predicate = arith.CmpFPredicate
     edge = arith.ori(
-        arith.cmpf(predicate.OEQ, large, constant(dtype, 0.0)), arith.cmpf(predicate.OEQ, large, constant(dtype, pymath.inf))
+        arith.cmpf(predicate.OEQ, large, constant(dtype, 0.0)),
+        arith.cmpf(predicate.OEQ, large, constant(dtype, pymath.inf)),
     )
     return arith.select(edge, large, scaled)
 

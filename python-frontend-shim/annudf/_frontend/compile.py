@@ -76,7 +76,9 @@ def lower_function(
             )  # fmt: skip
         with CONTEXT:
             text = _functions(result.metadata["mlir_module"])
-            kind = mlir_type(np.dtype(np.int64 if operand == "int" else np.float64) if isinstance(operand, str) else operand)
+            kind = mlir_type(
+                np.dtype(np.int64 if operand == "int" else np.float64) if isinstance(operand, str) else operand
+            )
     result_type = "i8" if returns == ncm.types.boolean else str(kind)
     return Lowered(text, operand, result_type)
 
@@ -121,7 +123,8 @@ def _explain(error: Exception, source: Source) -> NoReturn:
     expected = isinstance(error, numba_errors.NumbaError | NotImplementedError | ir.MLIRError | LoweringRefused)
     if not expected and not re.match(r"module '[^']+' has no attribute", text):
         failed(
-            f"an error within annudf or numba-cuda-mlir, not in your function ({type(error).__name__}: {text}); please report it",
+            f"an error within annudf or numba-cuda-mlir, not in your function"
+            f" ({type(error).__name__}: {text}); please report it",
             file or source.file, line or source.line, column, error,
         )  # fmt: skip
     unsupported(_in_words(error, text), file or source.file, line or source.line, column, error)
@@ -132,7 +135,8 @@ def _in_words(error: Exception, text: str) -> str:
         return f"'{found[1]}' has no meaning in a metric, or no value yet where it is used"
     if found := re.search(r"module '([^']+)' has no attribute '([^']+)'", text):
         return (
-            f"a metric cannot use {found[1]}.{found[2]}; it can use the constants and scalar functions of math and numpy"
+            f"a metric cannot use {found[1]}.{found[2]};"
+            " it can use the constants and scalar functions of math and numpy"
         )
     if found := re.search(r"Unknown attribute '([^']+)' of type (.*)", text):
         return f"there is no '{found[1]}' that a metric can use on {found[2].splitlines()[0]}"
@@ -145,7 +149,10 @@ def _in_words(error: Exception, text: str) -> str:
         return f"a metric cannot use this: {_first_line(text, error)}"
     if "memref element type" in text:
         return "ctx and its arrays cannot be assigned on several paths; read an entry on each path instead"
-    return f"this cannot be compiled ({_first_line(text, error)}); use numbers, if, for over range, and the functions that the documentation lists"
+    return (
+        f"this cannot be compiled ({_first_line(text, error)});"
+        " use numbers, if, for over range, and the functions that the documentation lists"
+    )
 
 
 def _first_line(text: str, error: Exception) -> str:

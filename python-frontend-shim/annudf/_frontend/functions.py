@@ -43,12 +43,35 @@ SAME_UNARY = ("abs", "fabs", "sign", "square", "negative", "positive")
 FLOAT_BINARY = ("arctan2", "copysign", "hypot", "fmod")
 ARITHMETIC_BINARY = ("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power")
 EXTREMES = ("max", "min", "maximum", "minimum", "fmax", "fmin")
-CASTS = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool_")
-OTHERS = ("int", "float", "where", "clip", "fma", "range", "logical_not")
+CASTS = (
+    "float16",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool_",
+)
+OTHERS = ("int", "float", "where", "clip", "fma", "range", "logical_not", "bitwise_count")
 
 STUBS: dict[str, Stub] = {
     name: _stub(name)
-    for group in (FLOAT_UNARY, INT_UNARY, PREDICATES, SAME_UNARY, FLOAT_BINARY, ARITHMETIC_BINARY, EXTREMES, CASTS, OTHERS)
+    for group in (
+        FLOAT_UNARY,
+        INT_UNARY,
+        PREDICATES,
+        SAME_UNARY,
+        FLOAT_BINARY,
+        ARITHMETIC_BINARY,
+        EXTREMES,
+        CASTS,
+        OTHERS,
+    )
     for name in group
 }
 
@@ -66,17 +89,16 @@ _MATH = {
 }  # fmt: skip
 _NUMPY_SAME = (
     "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
-    "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt", "rint", "reciprocal", "radians", "degrees", "isnan",
+    "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt", "rint", "reciprocal", "radians", "degrees",
+    "isnan",
     "isinf", "isfinite", "sign", "square", "negative", "positive", "fabs", "arctan2", "copysign", "hypot", "fmod",
     "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "maximum", "minimum", "fmax", "fmin",
-    "where", "clip", "logical_not", *CASTS,
+    "where", "clip", "logical_not", "bitwise_count", *CASTS,
 )  # fmt: skip
 _NUMPY = {name: name for name in _NUMPY_SAME} | {
-    "abs": "abs", "absolute": "abs", "floor": "np_floor", "ceil": "np_ceil", "trunc": "np_trunc", "true_divide": "divide",
-    "mod": "remainder", "deg2rad": "radians", "rad2deg": "degrees", "float_power": "power", "max": "maximum", "min": "minimum",
+    "abs": "abs", "absolute": "abs", "floor": "np_floor", "ceil": "np_ceil", "trunc": "np_trunc",
+    "true_divide": "divide", "mod": "remainder", "deg2rad": "radians", "rad2deg": "degrees",
 }  # fmt: skip
-for _wrong in ("float_power", "max", "min"):  # Other meanings than the scalar functions here.
-    del _NUMPY[_wrong]
 _CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")
 
 

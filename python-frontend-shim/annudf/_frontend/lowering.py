@@ -24,7 +24,15 @@ from annudf._frontend.arithmetic import Value, constant, constant_of, convert, d
 from annudf._frontend.dtypes import BOOL, F32, I64, Refused
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import CONTEXT, active, ir, types
-from annudf._frontend.numba_types import NUMPY, Capture, Context, Strong, as_type, capture_type_text, mlir_type, operand_of
+from annudf._frontend.numba_types import (
+    NUMPY,
+    Capture,
+    Context,
+    Strong,
+    capture_type_text,
+    mlir_type,
+    operand_of,
+)
 
 Emit = Callable[..., Any]
 Dtype = np.dtype[Any]
@@ -94,14 +102,20 @@ def _stub(name: str, emit: Emit) -> None:
 
 
 _FLOAT_UNARY: dict[str, Callable[[Any], Any]] = {
-    "sqrt": mlir_math.sqrt, "exp": mlir_math.exp, "exp2": mlir_math.exp2, "expm1": mlir_math.expm1, "log": mlir_math.log,
-    "log2": mlir_math.log2, "log10": mlir_math.log10, "log1p": mlir_math.log1p, "sin": mlir_math.sin, "cos": mlir_math.cos,
+    "sqrt": mlir_math.sqrt, "exp": mlir_math.exp, "exp2": mlir_math.exp2, "expm1": mlir_math.expm1,
+    "log": mlir_math.log, "log2": mlir_math.log2, "log10": mlir_math.log10, "log1p": mlir_math.log1p,
+    "sin": mlir_math.sin, "cos": mlir_math.cos,
     "tan": mlir_math.tan, "arcsin": mlir_math.asin, "arccos": mlir_math.acos, "arctan": mlir_math.atan,
     "sinh": mlir_math.sinh, "cosh": mlir_math.cosh, "tanh": mlir_math.tanh, "arcsinh": mlir_math.asinh,
     "arccosh": mlir_math.acosh, "arctanh": mlir_math.atanh, "cbrt": mlir_math.cbrt, "erf": mlir_math.erf,
     "np_floor": mlir_math.floor, "np_ceil": mlir_math.ceil, "np_trunc": mlir_math.trunc, "rint": mlir_math.roundeven,
 }  # fmt: skip
-_INT_UNARY = {"floor": mlir_math.floor, "ceil": mlir_math.ceil, "trunc": mlir_math.trunc, "round": mlir_math.roundeven}
+_INT_UNARY = {
+    "floor": mlir_math.floor,
+    "ceil": mlir_math.ceil,
+    "trunc": mlir_math.trunc,
+    "round": mlir_math.roundeven,
+}
 _PREDICATES = {"isnan": mlir_math.isnan, "isinf": mlir_math.isinf, "isfinite": mlir_math.isfinite}
 
 
@@ -121,6 +135,7 @@ def _unary() -> None:
     _stub("abs", lambda v, result: arithmetic.absolute(result, v[0].ssa))
     _stub("fabs", lambda v, result: arithmetic.absolute(result, convert(v[0], result)))
     _stub("sign", lambda v, result: arithmetic.sign(result, v[0].ssa))
+    _stub("bitwise_count", lambda v, result: _bitwise_count(v[0], result))
     _stub("square", lambda v, result: arithmetic.binary(operator.mul, v[0], v[0]))
     _stub("negative", lambda v, result: arithmetic.negative(v[0]))
     _stub("positive", lambda v, result: v[0].ssa)
@@ -129,6 +144,13 @@ def _unary() -> None:
         _stub(name, lambda v, result: convert(v[0], result))
     _stub("int", lambda v, result: convert(v[0], I64))
     _stub("float", lambda v, result: convert(v[0], result))
+
+
+def _bitwise_count(value: Value, result: Dtype) -> Any:
+    """NumPy counts the bits of the absolute value."""
+    dtype = dtype_of(value.operand)
+    bits = mlir_math.ctpop(arithmetic.absolute(dtype, value.ssa))
+    return convert(Value(bits, np.dtype(f"u{dtype.itemsize}")), result)
 
 
 def _wide(value: Value) -> Any:
@@ -153,8 +175,7 @@ def _binary_and_more() -> None:
     both = {"arctan2": mlir_math.atan2, "copysign": mlir_math.copysign, "fmod": arith.remf}
     for name, fn in both.items():
         _stub(name, lambda v, result, fn=fn: in_float(result, fn, *(convert(x, result) for x in v)))
-    _stub("hypot", lambda v, result: in_float(
-        result, lambda a, b: arithmetic.hypot(F32 if result == dtypes.F16 else result, a, b), *(convert(x, result) for x in v)))  # fmt: skip
+    _stub("hypot", lambda v, result: arithmetic.hypot(result, *(convert(x, result) for x in v)))
     symbols = {
         "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
         "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
@@ -164,8 +185,14 @@ def _binary_and_more() -> None:
     _stub("max", lambda v, result: arithmetic.python_extreme(">", result, v))
     _stub("min", lambda v, result: arithmetic.python_extreme("<", result, v))
     for name in ("maximum", "minimum", "fmax", "fmin"):
-        _stub(name, lambda v, result, name=name: arithmetic.numpy_extreme(name, result, *(convert(x, result) for x in v)))
-    _stub("where", lambda v, result: arith.select(arithmetic.truth(v[0]), convert(v[1], result), convert(v[2], result)))
+        _stub(
+            name,
+            lambda v, result, name=name: arithmetic.numpy_extreme(name, result, *(convert(x, result) for x in v)),
+        )
+    _stub(
+        "where",
+        lambda v, result: arith.select(arithmetic.truth(v[0]), convert(v[1], result), convert(v[2], result)),
+    )
     _stub("clip", lambda v, result: _clip(result, *(convert(x, result) for x in v)))
     _stub("fma", lambda v, result: in_float(result, mlir_math.fma, *(convert(x, result) for x in v)))
 
@@ -174,7 +201,7 @@ def _clip(dtype: Dtype, x: Any, low: Any, high: Any) -> Any:
     return arithmetic.numpy_extreme("minimum", dtype, arithmetic.numpy_extreme("maximum", dtype, x, low), high)
 
 
-class _CountedRange(RangeObject):  # type: ignore[misc]
+class _CountedRange(RangeObject):
     """``range`` as one counter, which the import pass recognises: no error code, no trip count."""
 
     def __init__(self, builder: Any, start: Any, stop: Any, step: int) -> None:
@@ -240,7 +267,7 @@ def _context() -> None:
     lowering_registry.lower(operator.getitem, Capture, types.Any)(entry)
 
 
-@lower_cast(types.Any, Strong)  # type: ignore[untyped-decorator]
+@lower_cast(types.Any, Strong)
 def _cast(context: Any, builder: Any, source: Any, target: Strong, ssa: Any) -> Any:
     operand = operand_of(source)
     assert operand is not None
@@ -248,7 +275,6 @@ def _cast(context: Any, builder: Any, source: Any, target: Strong, ssa: Any) -> 
     return convert(Value(ssa, operand, constant_of(ssa)), target.dtype)
 
 
-assert as_type  # Typing and lowering agree through numba_types.
 _operators()
 _unary()
 _binary_and_more()

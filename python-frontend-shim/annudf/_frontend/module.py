@@ -102,7 +102,13 @@ class _Writer:
         return self._call(kind, symbol, arguments, lowered, to, has_context)
 
     def _call(
-        self, kind: str, symbol: str, arguments: list[tuple[str, Word]], lowered: Lowered, to: Word, has_context: bool
+        self,
+        kind: str,
+        symbol: str,
+        arguments: list[tuple[str, Word]],
+        lowered: Lowered,
+        to: Word,
+        has_context: bool,
     ) -> str:
         # Hooks take the accumulator first, the user's function takes it last.
         order = sorted(arguments, key=lambda a: a[0] != "acc")
@@ -136,8 +142,7 @@ class _Writer:
         coarse = options.coarse + (f" {options.coarse_order}" if options.coarse_order else "")
         head = (
             f"annudf.metric @{options.name} order({options.order}) coarse({coarse}) "
-            f"elements({', '.join(options.elements)})"
-            + (" accumulator(u32)" if options.accumulator == "u32" else "")
+            f"elements({', '.join(options.elements)})" + (" accumulator(u32)" if options.accumulator == "u32" else "")
         )
         lines = ["module {", *self.helpers, head + " {"]
         for name, capture in options.captures.items():
@@ -165,7 +170,10 @@ def _conversion(lowered: Lowered, to: Word) -> list[str]:
     if held.kind == "b":
         lines = ["%zero = arith.constant 0 : i8", "%bit = arith.cmpi ne, %value, %zero : i8"] if kind == "i8" else []
         bit = "%bit" if lines else "%value"
-        return [*lines, f"%result = arith.{'uitofp' if target.kind == 'f' else 'extui'} {bit} : i1 to {result}"]
+        return [
+            *lines,
+            f"%result = arith.{'uitofp' if target.kind == 'f' else 'extui'} {bit} : i1 to {result}",
+        ]
     if target.kind == "f":
         if held.kind == "f":
             op = "extf" if target.itemsize > held.itemsize else "truncf"

@@ -16,14 +16,14 @@ import numpy as np
 from numba_cuda_mlir.extending import register_model, typeof_impl
 from numba_cuda_mlir.models import PrimitiveModel
 from numba_cuda_mlir.numba_cuda.typeconv import Conversion
-from numba_cuda_mlir.numba_cuda.types import unliteral
+from numba_cuda_mlir.numba_cuda.types.misc import unliteral
 
 from annudf._frontend import dtypes
 from annudf._frontend.ncm import CONTEXT, ir, types
 from annudf._frontend.rewrite import StrongFloat, StrongInt
 
 
-class Strong(types.Type):  # type: ignore[misc]
+class Strong(types.Type):
     """A scalar with a NumPy dtype."""
 
     def __init__(self, dtype: Any) -> None:
@@ -48,7 +48,7 @@ class Strong(types.Type):  # type: ignore[misc]
         return Conversion.promote if isinstance(other, Strong) else None
 
 
-class Context(types.Type):  # type: ignore[misc]
+class Context(types.Type):
     """``ctx``: its attributes are the indices of the scan and the metric's captures."""
 
     def __init__(self, captures: tuple[tuple[str, str, bool], ...], has_dim: bool) -> None:
@@ -57,7 +57,7 @@ class Context(types.Type):  # type: ignore[misc]
         super().__init__(f"annudf.ctx{captures}{has_dim}")
 
 
-class Capture(types.Type):  # type: ignore[misc]
+class Capture(types.Type):
     """``ctx.weights``: an array with one entry a dimension."""
 
     def __init__(self, name: str, element: str) -> None:
@@ -66,7 +66,12 @@ class Capture(types.Type):  # type: ignore[misc]
         super().__init__(f"annudf.capture<{name}, {element}>")
 
 
-NUMPY = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64), "i32": np.dtype(np.int32), "u32": np.dtype(np.uint32)}
+NUMPY: dict[str, np.dtype[Any]] = {
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "i32": np.dtype(np.int32),
+    "u32": np.dtype(np.uint32),
+}
 _FLOATS = {2: ir.F16Type, 4: ir.F32Type, 8: ir.F64Type}
 _DIALECT = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "ui32"}
 
@@ -87,7 +92,8 @@ def operand_of(numba_type: Any) -> dtypes.Operand | None:
     """What `dtypes` calls a type, or None if it is no number."""
     numba_type = unliteral(numba_type)
     if isinstance(numba_type, Strong):
-        return numba_type.dtype
+        dtype: np.dtype[Any] = numba_type.dtype
+        return dtype
     if isinstance(numba_type, types.Boolean):
         return dtypes.BOOL
     if isinstance(numba_type, types.Integer):
@@ -105,19 +111,19 @@ def as_type(operand: dtypes.Operand) -> Any:
 
 
 @register_model(Strong)
-class _StrongModel(PrimitiveModel):  # type: ignore[misc]
+class _StrongModel(PrimitiveModel):
     def __init__(self, manager: Any, frontend_type: Strong) -> None:
         super().__init__(manager, frontend_type, mlir_type(frontend_type.dtype))
 
 
 @register_model(Context)
-class _ContextModel(PrimitiveModel):  # type: ignore[misc]
+class _ContextModel(PrimitiveModel):
     def __init__(self, manager: Any, frontend_type: Context) -> None:
         super().__init__(manager, frontend_type, ir.Type.parse("!annudf.context", CONTEXT))
 
 
 @register_model(Capture)
-class _CaptureModel(PrimitiveModel):  # type: ignore[misc]
+class _CaptureModel(PrimitiveModel):
     def __init__(self, manager: Any, frontend_type: Capture) -> None:
         text = capture_type_text(frontend_type.element, scalar=False)
         super().__init__(manager, frontend_type, ir.Type.parse(text, CONTEXT))

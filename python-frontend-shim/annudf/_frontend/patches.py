@@ -67,6 +67,15 @@ def _patch_lowering() -> None:
             return lower_inst(self, instruction)
 
     MLIRLower.lower_inst = located
+    lower_null = MLIRLower.lower_null_expr_assign
+
+    def unassigned(self: Any, target: Any) -> Any:
+        # A variable without a value on this path: zero there, were it not for the import pass,
+        # which sees that the slot may be read before it is written and says so.
+        if not (_on() and self.var_lowered(target)):
+            lower_null(self, target)
+
+    MLIRLower.lower_null_expr_assign = unassigned
 
 
 def _patch_range() -> None:

@@ -13,7 +13,7 @@ import builtins
 import dis
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -163,13 +163,17 @@ class Rewriter:
                         setattr(proxy, attribute, self._value(f"{module.__name__}.{attribute}", value, user))
         return proxy
 
-    def _refuse(self, name: str, user: types.FunctionType, message: str) -> Any:
+    def _refuse(self, name: str, user: types.FunctionType, message: str) -> NoReturn:
         source = Source(user)
-        unsupported(message, source.file, *source.place_of_name(name.split(".")[0]))
+        unsupported(message, source.file, *source.place_of_name(name.split(".", maxsplit=1)[0]))
 
 
 def _why_not(name: str, value: object) -> str:
-    if hasattr(value, "__array_interface__") or hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
+    if (
+        hasattr(value, "__array_interface__")
+        or hasattr(value, "__cuda_array_interface__")
+        or hasattr(value, "__dlpack__")
+    ):
         return f"'{name}' is an array; declare it: captures={{'{name}': {name}}}, and read ctx.{name}[ctx.dim]"
     if callable(value):
         return (

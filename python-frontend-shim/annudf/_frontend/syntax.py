@@ -164,7 +164,9 @@ class _Checker(ast.NodeVisitor):
 
     def _check_target(self, target: ast.expr) -> None:
         if isinstance(target, ast.Subscript | ast.Attribute):
-            self.source.refuse(target, f"{ast.unparse(target)} cannot be written: captures are read-only; use a variable")
+            self.source.refuse(
+                target, f"{ast.unparse(target)} cannot be written: captures are read-only; use a variable"
+            )
         if isinstance(target, ast.Tuple):
             for element in target.elts:
                 self._check_target(element)

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba_cuda_mlir.extending import typing_registry
 from numba_cuda_mlir.numba_cuda.types import range_state64_type
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
@@ -27,7 +28,7 @@ def _refuse(message: str) -> None:
 
 
 def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_strong: bool) -> type:
-    class Template(AbstractTemplate):  # type: ignore[misc]
+    class Template(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             operands = [operand_of(a) for a in args]
             if needs_strong and not any(isinstance(a, Strong) for a in args):
@@ -95,7 +96,7 @@ def _operators() -> None:
     _register(operator.invert, inverted, "~", (1,), True)
     _register(operator.not_, lambda a: dtypes.BOOL, "not", (1,), True)
 
-    class ToBool(AbstractTemplate):  # type: ignore[misc]
+    class ToBool(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             if len(args) == 1 and isinstance(args[0], Strong) and not kws:
                 return signature(types.boolean, *args)
@@ -138,7 +139,14 @@ def _stubs() -> None:
         arities = tuple(range(2, 9)) if name in ("max", "min") else (2,)
         _register(STUBS[name], _common, name, arities)
     for name in functions.CASTS:
-        _register(STUBS[name], lambda a, name=name: dtypes.np.dtype(name.rstrip("_")), f"np.{name}", (1,))
+        _register(STUBS[name], lambda a, name=name: np.dtype(name.rstrip("_")), f"np.{name}", (1,))
+
+    def counted(a: Operand) -> Operand:
+        if a in ("float", dtypes.BOOL) or dtypes.is_float(a):
+            raise Refused(f"bitwise_count needs an integer, got {dtypes.spell(a)}")
+        return np.dtype(np.uint8)
+
+    _register(STUBS["bitwise_count"], counted, "bitwise_count", (1,))
     _register(STUBS["int"], lambda a: "int", "int", (1,))
     _register(STUBS["float"], lambda a: "float", "float", (1,))
     _register(STUBS["where"], lambda c, a, b: dtypes.promote(a, b), "where", (3,))
@@ -146,7 +154,7 @@ def _stubs() -> None:
     _register(STUBS["fma"], lambda a, b, c: dtypes.floating(_common(a, b, c)), "fma", (3,))
     _register(STUBS["logical_not"], lambda a: dtypes.BOOL, "logical_not", (1,))
 
-    class Range(AbstractTemplate):  # type: ignore[misc]
+    class Range(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             if kws or not 1 <= len(args) <= 3 or any(operand_of(a) != "int" for a in args):
                 _refuse("range takes 1 to 3 constant integers")
@@ -157,7 +165,7 @@ def _stubs() -> None:
 
 
 def _context() -> None:
-    class Attributes(AttributeTemplate):  # type: ignore[misc]
+    class Attributes(AttributeTemplate):
         key = Context
 
         def generic_resolve(self, ctx: Context, name: str) -> Any:
@@ -177,7 +185,7 @@ def _context() -> None:
 
     typing_registry.register_attr(Attributes)
 
-    class GetItem(AbstractTemplate):  # type: ignore[misc]
+    class GetItem(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             if len(args) != 2 or not isinstance(args[0], Capture):
                 return None
