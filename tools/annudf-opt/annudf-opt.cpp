@@ -9,6 +9,7 @@
 #include "annudf/Conversion/Passes.h"
 #include "annudf/Dialect/IR/Annudf.h"
 #include "annudf/Dialect/Transforms/Passes.h"
+#include "annudf/Frontend/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -30,9 +31,11 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<annudf::ir::AnnudfDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
+  annudf::registerFrontendDialects(registry);
   mlir::func::registerInlinerExtension(registry);
   mlir::registerTransformsPasses();
   annudf::registerTransformsPasses();
+  annudf::registerFrontendPasses();
   annudf::registerConversionPasses();
   annudf::registerConversionPipelines();
   return mlir::asMainReturnCode(

@@ -1,0 +1,97 @@
+// What numba-cuda-mlir 0.6.0 emits for `loop_empty` of ../functions.py, recorded by ../../record.
+// RUN lines are in ../../recorded.test.
+module {
+  func.func private @loop_empty_update(%arg0: f32 loc("/work/main/test/lit/Frontend/Inputs/functions.py":81:0), %arg1: f32 loc("/work/main/test/lit/Frontend/Inputs/functions.py":81:0), %arg2: f32 loc("/work/main/test/lit/Frontend/Inputs/functions.py":81:0)) -> f32 {
+    %alloca = memref.alloca() : memref<1xf32> loc("/work/main/test/lit/Frontend/Inputs/functions.py":81:0)
+    %c0 = arith.constant 0 : index loc("functions.py":82:5)
+    memref.store %arg0, %alloca[%c0] : memref<1xf32> loc("functions.py":82:5)
+    %c3_i64 = arith.constant 3 : i64 loc("functions.py":83:20)
+    %c3_i64_0 = arith.constant 3 : i64 loc("functions.py":83:23)
+    %c1_i64 = arith.constant 1 : i64 loc("functions.py":83:14)
+    %alloca_1 = memref.alloca() : memref<5xi64> loc("functions.py":83:14)
+    %c0_i64 = arith.constant 0 : i64 loc("functions.py":83:14)
+    %c1_i64_2 = arith.constant 1 : i64 loc("functions.py":83:14)
+    %c0_3 = arith.constant 0 : index loc("functions.py":83:14)
+    memref.store %c3_i64, %alloca_1[%c0_3] : memref<5xi64> loc("functions.py":83:14)
+    %c1 = arith.constant 1 : index loc("functions.py":83:14)
+    memref.store %c3_i64_0, %alloca_1[%c1] : memref<5xi64> loc("functions.py":83:14)
+    %c2 = arith.constant 2 : index loc("functions.py":83:14)
+    memref.store %c1_i64, %alloca_1[%c2] : memref<5xi64> loc("functions.py":83:14)
+    %0 = arith.cmpi eq, %c1_i64, %c0_i64 : i64 loc("functions.py":83:14)
+    %c0_i64_4 = arith.constant 0 : i64 loc("functions.py":83:14)
+    %c1_i64_5 = arith.constant 1 : i64 loc("functions.py":83:14)
+    %1 = arith.subi %c3_i64_0, %c3_i64 : i64 loc("functions.py":83:14)
+    %2 = arith.subi %c0_i64_4, %1 : i64 loc("functions.py":83:14)
+    %3 = arith.subi %c0_i64_4, %c1_i64 : i64 loc("functions.py":83:14)
+    %4 = arith.cmpi sgt, %c1_i64, %c0_i64_4 : i64 loc("functions.py":83:14)
+    %5 = arith.subi %c1_i64, %c1_i64_5 : i64 loc("functions.py":83:14)
+    %6 = arith.addi %1, %5 : i64 loc("functions.py":83:14)
+    %7 = arith.divui %6, %c1_i64 : i64 loc("functions.py":83:14)
+    %8 = arith.cmpi sgt, %1, %c0_i64_4 : i64 loc("functions.py":83:14)
+    %9 = arith.select %8, %7, %c0_i64_4 : i64 loc("functions.py":83:14)
+    %10 = arith.subi %3, %c1_i64_5 : i64 loc("functions.py":83:14)
+    %11 = arith.addi %2, %10 : i64 loc("functions.py":83:14)
+    %12 = arith.divui %11, %3 : i64 loc("functions.py":83:14)
+    %13 = arith.cmpi sgt, %2, %c0_i64_4 : i64 loc("functions.py":83:14)
+    %14 = arith.select %13, %12, %c0_i64_4 : i64 loc("functions.py":83:14)
+    %15 = arith.select %4, %9, %14 : i64 loc("functions.py":83:14)
+    %c3 = arith.constant 3 : index loc("functions.py":83:14)
+    memref.store %15, %alloca_1[%c3] : memref<5xi64> loc("functions.py":83:14)
+    %c4 = arith.constant 4 : index loc("functions.py":83:14)
+    memref.store %c3_i64, %alloca_1[%c4] : memref<5xi64> loc("functions.py":83:14)
+    cf.br ^bb1 loc("functions.py":83:5)
+  ^bb1:  // 2 preds: ^bb0, ^bb2
+    %c0_i64_6 = arith.constant 0 : i64 loc("functions.py":83:5)
+    %c1_i64_7 = arith.constant 1 : i64 loc("functions.py":83:5)
+    %c3_8 = arith.constant 3 : index loc("functions.py":83:5)
+    %16 = memref.load %alloca_1[%c3_8] : memref<5xi64> loc("functions.py":83:5)
+    %17 = arith.cmpi sgt, %16, %c0_i64_6 : i64 loc("functions.py":83:5)
+    %c4_9 = arith.constant 4 : index loc("functions.py":83:5)
+    %18 = memref.load %alloca_1[%c4_9] : memref<5xi64> loc("functions.py":83:5)
+    %19 = arith.subi %16, %c1_i64_7 : i64 loc("functions.py":83:5)
+    %c2_10 = arith.constant 2 : index loc("functions.py":83:5)
+    %20 = memref.load %alloca_1[%c2_10] : memref<5xi64> loc("functions.py":83:5)
+    %21 = arith.addi %18, %20 : i64 loc("functions.py":83:5)
+    %22 = arith.select %17, %19, %16 : i64 loc("functions.py":83:5)
+    %23 = arith.select %17, %21, %18 : i64 loc("functions.py":83:5)
+    %c3_11 = arith.constant 3 : index loc("functions.py":83:5)
+    memref.store %22, %alloca_1[%c3_11] : memref<5xi64> loc("functions.py":83:5)
+    %c4_12 = arith.constant 4 : index loc("functions.py":83:5)
+    memref.store %23, %alloca_1[%c4_12] : memref<5xi64> loc("functions.py":83:5)
+    %alloca_13 = memref.alloca() : memref<2xi64> loc("functions.py":83:5)
+    %c0_14 = arith.constant 0 : index loc("functions.py":83:5)
+    memref.store %18, %alloca_13[%c0_14] : memref<2xi64> loc("functions.py":83:5)
+    %24 = arith.extui %17 : i1 to i64 loc("functions.py":83:5)
+    %c1_15 = arith.constant 1 : index loc("functions.py":83:5)
+    memref.store %24, %alloca_13[%c1_15] : memref<2xi64> loc("functions.py":83:5)
+    %c0_16 = arith.constant 0 : index loc("functions.py":83:5)
+    %25 = memref.load %alloca_13[%c0_16] : memref<2xi64> loc("functions.py":83:5)
+    %c1_17 = arith.constant 1 : index loc("functions.py":83:5)
+    %26 = memref.load %alloca_13[%c1_17] : memref<2xi64> loc("functions.py":83:5)
+    %c0_i64_18 = arith.constant 0 : i64 loc("functions.py":83:5)
+    %27 = arith.cmpi ne, %26, %c0_i64_18 : i64 loc("functions.py":83:5)
+    cf.cond_br %27, ^bb2, ^bb3 loc("functions.py":83:5)
+  ^bb2:  // pred: ^bb1
+    %c0_19 = arith.constant 0 : index loc("functions.py":84:13)
+    %28 = memref.load %alloca[%c0_19] : memref<1xf32> loc("functions.py":84:13)
+    %29 = arith.mulf %28, %arg1 : f32 loc("functions.py":84:13)
+    %c0_20 = arith.constant 0 : index loc("functions.py":84:9)
+    memref.store %29, %alloca[%c0_20] : memref<1xf32> loc("functions.py":84:9)
+    cf.br ^bb1 loc("functions.py":84:9)
+  ^bb3:  // pred: ^bb1
+    %c0_21 = arith.constant 0 : index loc("functions.py":85:12)
+    %30 = memref.load %alloca[%c0_21] : memref<1xf32> loc("functions.py":85:12)
+    %31 = arith.addf %arg2, %30 : f32 loc("functions.py":85:12)
+    return %31 : f32 loc("functions.py":85:5)
+  } loc("/work/main/test/lit/Frontend/Inputs/functions.py":81:0)
+  annudf.metric @loop_empty order(min) coarse(l2) elements(f32) {
+    annudf.init {
+      %0 = arith.constant 0.0 : f32
+      annudf.yield %0 : f32
+    }
+    annudf.update (%acc: f32, %x: f32, %y: f32) {
+      %r = func.call @loop_empty_update(%x, %y, %acc) : (f32, f32, f32) -> f32
+      annudf.yield %r : f32
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// What numba-cuda-mlir 0.6.0 emits for `loop_once` of ../functions.py, recorded by ../../record.
+// RUN lines are in ../../recorded.test.
+module {
+  func.func private @loop_once_update(%arg0: f32 loc("/work/main/test/lit/Frontend/Inputs/functions.py":88:0), %arg1: f32 loc("/work/main/test/lit/Frontend/Inputs/functions.py":88:0), %arg2: f32 loc("/work/main/test/lit/Frontend/Inputs/functions.py":88:0)) -> f32 {
+    %alloca = memref.alloca() : memref<1xf32> loc("/work/main/test/lit/Frontend/Inputs/functions.py":88:0)
+    %c0 = arith.constant 0 : index loc("functions.py":89:5)
+    memref.store %arg0, %alloca[%c0] : memref<1xf32> loc("functions.py":89:5)
+    %c1_i64 = arith.constant 1 : i64 loc("functions.py":90:20)
+    %c0_i64 = arith.constant 0 : i64 loc("functions.py":90:14)
+    %c1_i64_0 = arith.constant 1 : i64 loc("functions.py":90:14)
+    %alloca_1 = memref.alloca() : memref<5xi64> loc("functions.py":90:14)
+    %c0_i64_2 = arith.constant 0 : i64 loc("functions.py":90:14)
+    %c1_i64_3 = arith.constant 1 : i64 loc("functions.py":90:14)
+    %c0_4 = arith.constant 0 : index loc("functions.py":90:14)
+    memref.store %c0_i64, %alloca_1[%c0_4] : memref<5xi64> loc("functions.py":90:14)
+    %c1 = arith.constant 1 : index loc("functions.py":90:14)
+    memref.store %c1_i64, %alloca_1[%c1] : memref<5xi64> loc("functions.py":90:14)
+    %c2 = arith.constant 2 : index loc("functions.py":90:14)
+    memref.store %c1_i64_0, %alloca_1[%c2] : memref<5xi64> loc("functions.py":90:14)
+    %0 = arith.cmpi eq, %c1_i64_0, %c0_i64_2 : i64 loc("functions.py":90:14)
+    %c0_i64_5 = arith.constant 0 : i64 loc("functions.py":90:14)
+    %c1_i64_6 = arith.constant 1 : i64 loc("functions.py":90:14)
+    %1 = arith.subi %c1_i64, %c0_i64 : i64 loc("functions.py":90:14)
+    %2 = arith.subi %c0_i64_5, %1 : i64 loc("functions.py":90:14)
+    %3 = arith.subi %c0_i64_5, %c1_i64_0 : i64 loc("functions.py":90:14)
+    %4 = arith.cmpi sgt, %c1_i64_0, %c0_i64_5 : i64 loc("functions.py":90:14)
+    %5 = arith.subi %c1_i64_0, %c1_i64_6 : i64 loc("functions.py":90:14)
+    %6 = arith.addi %1, %5 : i64 loc("functions.py":90:14)
+    %7 = arith.divui %6, %c1_i64_0 : i64 loc("functions.py":90:14)
+    %8 = arith.cmpi sgt, %1, %c0_i64_5 : i64 loc("functions.py":90:14)
+    %9 = arith.select %8, %7, %c0_i64_5 : i64 loc("functions.py":90:14)
+    %10 = arith.subi %3, %c1_i64_6 : i64 loc("functions.py":90:14)
+    %11 = arith.addi %2, %10 : i64 loc("functions.py":90:14)
+    %12 = arith.divui %11, %3 : i64 loc("functions.py":90:14)
+    %13 = arith.cmpi sgt, %2, %c0_i64_5 : i64 loc("functions.py":90:14)
+    %14 = arith.select %13, %12, %c0_i64_5 : i64 loc("functions.py":90:14)
+    %15 = arith.select %4, %9, %14 : i64 loc("functions.py":90:14)
+    %c3 = arith.constant 3 : index loc("functions.py":90:14)
+    memref.store %15, %alloca_1[%c3] : memref<5xi64> loc("functions.py":90:14)
+    %c4 = arith.constant 4 : index loc("functions.py":90:14)
+    memref.store %c0_i64, %alloca_1[%c4] : memref<5xi64> loc("functions.py":90:14)
+    cf.br ^bb1 loc("functions.py":90:5)
+  ^bb1:  // 2 preds: ^bb0, ^bb2
+    %c0_i64_7 = arith.constant 0 : i64 loc("functions.py":90:5)
+    %c1_i64_8 = arith.constant 1 : i64 loc("functions.py":90:5)
+    %c3_9 = arith.constant 3 : index loc("functions.py":90:5)
+    %16 = memref.load %alloca_1[%c3_9] : memref<5xi64> loc("functions.py":90:5)
+    %17 = arith.cmpi sgt, %16, %c0_i64_7 : i64 loc("functions.py":90:5)
+    %c4_10 = arith.constant 4 : index loc("functions.py":90:5)
+    %18 = memref.load %alloca_1[%c4_10] : memref<5xi64> loc("functions.py":90:5)
+    %19 = arith.subi %16, %c1_i64_8 : i64 loc("functions.py":90:5)
+    %c2_11 = arith.constant 2 : index loc("functions.py":90:5)
+    %20 = memref.load %alloca_1[%c2_11] : memref<5xi64> loc("functions.py":90:5)
+    %21 = arith.addi %18, %20 : i64 loc("functions.py":90:5)
+    %22 = arith.select %17, %19, %16 : i64 loc("functions.py":90:5)
+    %23 = arith.select %17, %21, %18 : i64 loc("functions.py":90:5)
+    %c3_12 = arith.constant 3 : index loc("functions.py":90:5)
+    memref.store %22, %alloca_1[%c3_12] : memref<5xi64> loc("functions.py":90:5)
+    %c4_13 = arith.constant 4 : index loc("functions.py":90:5)
+    memref.store %23, %alloca_1[%c4_13] : memref<5xi64> loc("functions.py":90:5)
+    %alloca_14 = memref.alloca() : memref<2xi64> loc("functions.py":90:5)
+    %c0_15 = arith.constant 0 : index loc("functions.py":90:5)
+    memref.store %18, %alloca_14[%c0_15] : memref<2xi64> loc("functions.py":90:5)
+    %24 = arith.extui %17 : i1 to i64 loc("functions.py":90:5)
+    %c1_16 = arith.constant 1 : index loc("functions.py":90:5)
+    memref.store %24, %alloca_14[%c1_16] : memref<2xi64> loc("functions.py":90:5)
+    %c0_17 = arith.constant 0 : index loc("functions.py":90:5)
+    %25 = memref.load %alloca_14[%c0_17] : memref<2xi64> loc("functions.py":90:5)
+    %c1_18 = arith.constant 1 : index loc("functions.py":90:5)
+    %26 = memref.load %alloca_14[%c1_18] : memref<2xi64> loc("functions.py":90:5)
+    %c0_i64_19 = arith.constant 0 : i64 loc("functions.py":90:5)
+    %27 = arith.cmpi ne, %26, %c0_i64_19 : i64 loc("functions.py":90:5)
+    cf.cond_br %27, ^bb2, ^bb3 loc("functions.py":90:5)
+  ^bb2:  // pred: ^bb1
+    %c0_20 = arith.constant 0 : index loc("functions.py":91:13)
+    %28 = memref.load %alloca[%c0_20] : memref<1xf32> loc("functions.py":91:13)
+    %29 = arith.mulf %28, %arg1 : f32 loc("functions.py":91:13)
+    %c0_21 = arith.constant 0 : index loc("functions.py":91:9)
+    memref.store %29, %alloca[%c0_21] : memref<1xf32> loc("functions.py":91:9)
+    cf.br ^bb1 loc("functions.py":91:9)
+  ^bb3:  // pred: ^bb1
+    %c0_22 = arith.constant 0 : index loc("functions.py":92:12)
+    %30 = memref.load %alloca[%c0_22] : memref<1xf32> loc("functions.py":92:12)
+    %31 = arith.addf %arg2, %30 : f32 loc("functions.py":92:12)
+    return %31 : f32 loc("functions.py":92:5)
+  } loc("/work/main/test/lit/Frontend/Inputs/functions.py":88:0)
+  annudf.metric @loop_once order(min) coarse(l2) elements(f32) {
+    annudf.init {
+      %0 = arith.constant 0.0 : f32
+      annudf.yield %0 : f32
+    }
+    annudf.update (%acc: f32, %x: f32, %y: f32) {
+      %r = func.call @loop_once_update(%x, %y, %acc) : (f32, f32, f32) -> f32
+      annudf.yield %r : f32
+    }
+  }
+}
