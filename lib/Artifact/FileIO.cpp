@@ -36,7 +36,8 @@ AtomicFileWriter::AtomicFileWriter(std::string path) : path_(std::move(path)), t
   if (path_.empty())
     throw Error(ErrorKind::Usage, "no path was given for the output file");
   struct stat info;
-  if (::stat(path_.c_str(), &info) == 0) {
+  const bool replaces = ::stat(path_.c_str(), &info) == 0;
+  if (replaces) {
     if (!S_ISREG(info.st_mode)) {
       // Renaming over a device would destroy it; over a folder fails too late.
       fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -54,8 +55,12 @@ AtomicFileWriter::AtomicFileWriter(std::string path) : path_(std::move(path)), t
   for (int attempt = 0; attempt < 100; ++attempt) {
     temporary_ = target_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(serial++);
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd_ >= 0)
+    if (fd_ >= 0) {
+      // Before there is anything to read. On file systems without permissions it fails.
+      if (replaces)
+        (void)::fchmod(fd_, info.st_mode & 0777);
       return;
+    }
     if (errno != EEXIST)
       break;
   }

@@ -26,7 +26,7 @@ namespace annudf {
 /// `path`. Without a commit the destructor removes the temporary, so an exception
 /// (Error(Interrupted) too) leaves what was there before. A `path` that exists and
 /// is no regular file (a device, a pipe) is written directly; a link stays one, its
-/// target is replaced.
+/// target is replaced. A file that is replaced hands on its permissions.
 class AtomicFileWriter {
 public:
   /// \throws Error(Environment) naming path and reason, when no file can be made there.

@@ -1,0 +1,405 @@
+//===- SearchTest.cpp - Searching through the C API -----------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeApi.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+using namespace annudf;
+using namespace annudf::test;
+
+namespace {
+
+constexpr int64_t kDims = 12;
+
+class CApiSearch : public testing::Test {
+protected:
+  void SetUp() override {
+    if (const annudf_status status = annudf_backend_create_cpu(2, &backend); status != ANNUDF_OK) {
+#ifdef ANNUDF_TEST_HAS_CPU
+      FAIL() << annudf_last_error();
+#else
+      EXPECT_EQ(status, ANNUDF_ENVIRONMENT);
+      GTEST_SKIP() << annudf_last_error();
+#endif
+    }
+    const TestMetric &test = testMetric("weighted_l2");
+    toHandle(artifactOf(test, readBitcode(test.name)), &artifact);
+    const annudf_vectors rows = vectorsOf(base);
+    ASSERT_EQ(outcome(annudf_index_build(&rows, 16, nullptr, &index)), "ok");
+    bindWeights(artifact, someWeights(kDims), &captures);
+  }
+
+  std::string search(const reference::Vectors &from, int64_t k, int64_t probes, Found &found,
+                     const annudf_search_options *options = nullptr,
+                     annudf_search_stats *stats = nullptr) {
+    const annudf_vectors rows = vectorsOf(from);
+    return outcome(annudf_backend_search(backend, index, artifact, captures, &rows, k, probes,
+                                         options, found.ids.data(), found.distances.data(), stats));
+  }
+
+  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, kDims, 1);
+  const reference::Vectors queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 40, kDims, 2);
+  OwnedArtifact artifact;
+  OwnedIndex index;
+  OwnedCaptures captures;
+  OwnedBackend backend;
+};
+
+TEST_F(CApiSearch, EqualsBruteForce) {
+  const int64_t k = 7;
+  Found found = foundFor(queries, k);
+  annudf_search_stats stats = {};
+  stats.size = sizeof stats;
+  ASSERT_EQ(search(queries, k, 16, found, nullptr, &stats), "ok");
+  EXPECT_EQ(stats.links, 1);
+  EXPECT_GT(stats.link_ms, 0);
+  EXPECT_GT(stats.search_ms, 0);
+  const std::vector<float> weights = someWeights(kDims);
+  const auto distance = [&](const double *x, const double *y, int32_t dims) {
+    double total = 0;
+    for (int32_t d = 0; d < dims; ++d)
+      total += weights[size_t(d)] * (x[d] - y[d]) * (x[d] - y[d]);
+    return total;
+  };
+  for (int64_t q = 0; q < queries.rows; ++q)
+    ASSERT_EQ("", reference::check(base, reference::allRows(3000), queries.row(q), k,
+                                   ANNUDF_ORDER_MIN, distance, &found.ids[size_t(q * k)],
+                                   &found.distances[size_t(q * k)], 1e-5, 1e-6))
+        << q;
+  // The same again, without a link.
+  ASSERT_EQ(search(queries, k, 16, found, nullptr, &stats), "ok");
+  EXPECT_EQ(stats.links, 0);
+}
+
+TEST_F(CApiSearch, FewerRowsThanKLeaveMinusOne) {
+  const auto two = reference::encode(ANNUDF_ELEMENT_F32, 2, {0, 0, 0, 1, 100, 100, 100, 101});
+  const annudf_vectors rows = vectorsOf(two);
+  OwnedIndex small;
+  ASSERT_EQ(outcome(annudf_index_build(&rows, 2, nullptr, &small)), "ok");
+  OwnedCaptures ones;
+  bindWeights(artifact, {1, 1}, &ones);
+  const auto query = reference::encode(ANNUDF_ELEMENT_F32, 2, {0, 0});
+  const annudf_vectors one = vectorsOf(query);
+  Found found = foundFor(query, 4);
+  ASSERT_EQ(outcome(annudf_backend_search(backend, small, artifact, ones, &one, 4, 1, nullptr,
+                                          found.ids.data(), found.distances.data(), nullptr)),
+            "ok");
+  EXPECT_EQ(found.ids, (std::vector<int64_t>{0, 1, -1, -1}));
+  EXPECT_EQ(found.distances, (std::vector<float>{0, 1, INFINITY, INFINITY}));
+}
+
+TEST_F(CApiSearch, AMetricWithoutCapturesNeedsNoHandle) {
+  OwnedArtifact l2;
+  toHandle(artifactOf(testMetric("l2"), readBitcode("l2")), &l2);
+  const annudf_vectors rows = vectorsOf(queries);
+  Found found = foundFor(queries, 3), same = found;
+  ASSERT_EQ(outcome(annudf_backend_search(backend, index, l2, nullptr, &rows, 3, 4, nullptr,
+                                          found.ids.data(), found.distances.data(), nullptr)),
+            "ok");
+  OwnedCaptures none;
+  ASSERT_EQ(annudf_captures_bind(l2, kDims, nullptr, 0, false, &none), ANNUDF_OK);
+  ASSERT_EQ(outcome(annudf_backend_search(backend, index, l2, none, &rows, 3, 4, nullptr,
+                                          same.ids.data(), same.distances.data(), nullptr)),
+            "ok");
+  EXPECT_EQ(found, same);
+}
+
+TEST_F(CApiSearch, RefusesBadArguments) {
+  Found found = foundFor(queries, 10);
+  EXPECT_EQ(search(queries, 0, 4, found), "usage: k = 0: must be between 1 and 1024");
+  EXPECT_EQ(search(queries, int64_t(1) << 33, 4, found),
+            "usage: k = 8589934592: must be between 1 and 1024");
+  EXPECT_EQ(search(queries, 10, 0, found), "usage: n_probes = 0: must be between 1 and 16777216");
+  EXPECT_EQ(search(queries, 10, 17, found),
+            "usage: probes = 17: must be between 1 and the index's 16 lists");
+  const auto bytes = reference::randomVectors(ANNUDF_ELEMENT_U8, 2, kDims, 1);
+  EXPECT_EQ(search(bytes, 3, 4, found), "input: queries are u8, the index holds f32");
+  const auto narrow = reference::randomVectors(ANNUDF_ELEMENT_F32, 2, 3, 1);
+  EXPECT_EQ(search(narrow, 3, 4, found), "input: queries have 3 dims, the index has 12");
+  auto none = queries;
+  none.rows = 0;
+  EXPECT_EQ(search(none, 3, 4, found), "input: queries: there are none");
+  annudf_search_stats stats = {};
+  EXPECT_EQ(search(queries, 3, 4, found, nullptr, &stats),
+            "usage: annudf_backend_search: annudf_search_stats.size is 0; set it to "
+            "sizeof(annudf_search_stats)");
+  EXPECT_EQ(found, foundFor(queries, 10));
+
+  const annudf_vectors rows = vectorsOf(queries);
+  int64_t *const ids = found.ids.data();
+  float *const distances = found.distances.data();
+  const std::string who = "usage: annudf_backend_search: ";
+  const auto call = [&](annudf_backend *b, annudf_index *i, annudf_artifact *a,
+                        const annudf_vectors *q, int64_t *to) {
+    return outcome(
+        annudf_backend_search(b, i, a, captures, q, 3, 4, nullptr, to, distances, nullptr));
+  };
+  EXPECT_EQ(call(nullptr, index, artifact, &rows, ids), who + "backend is NULL");
+  EXPECT_EQ(call(backend, nullptr, artifact, &rows, ids), who + "index is NULL");
+  EXPECT_EQ(call(backend, index, nullptr, &rows, ids), who + "artifact is NULL");
+  EXPECT_EQ(call(backend, index, artifact, nullptr, ids), who + "queries is NULL");
+  EXPECT_EQ(call(backend, index, artifact, &rows, nullptr), who + "ids is NULL");
+
+  OwnedCaptures other;
+  bindWeights(artifact, someWeights(5), &other);
+  EXPECT_EQ(outcome(annudf_backend_search(backend, index, artifact, other, &rows, 3, 4, nullptr,
+                                          ids, distances, nullptr))
+                .find("usage: captures of metric 'weighted_l2' (artifact "),
+            0u)
+      << annudf_last_error();
+  EXPECT_EQ(outcome(annudf_backend_search(backend, index, artifact, nullptr, &rows, 3, 4, nullptr,
+                                          ids, distances, nullptr))
+                .find("usage: metric 'weighted_l2' (artifact "),
+            0u);
+}
+
+TEST_F(CApiSearch, QueriesMustBeFinite) {
+  for (const float bad : {NAN, INFINITY, -INFINITY}) {
+    auto some = queries;
+    std::memcpy(some.encoded.data() + 4 * (31 * kDims + 5), &bad, 4);
+    Found found = foundFor(some, 3);
+    EXPECT_EQ(search(some, 3, 4, found), std::string("input: queries: row 31, dim 5 is ") +
+                                             (std::isnan(bad) ? "nan"
+                                              : bad > 0       ? "inf"
+                                                              : "-inf") +
+                                             "; every coordinate must be finite");
+    EXPECT_EQ(found, foundFor(some, 3));
+  }
+}
+
+TEST_F(CApiSearch, PrecompileLinksOnce) {
+  annudf_search_stats stats = {};
+  stats.size = sizeof stats;
+  ASSERT_EQ(outcome(annudf_backend_precompile(backend, artifact, ANNUDF_ELEMENT_F32, &stats)),
+            "ok");
+  EXPECT_EQ(stats.links, 1);
+  EXPECT_GT(stats.link_ms, 0);
+  Found found = foundFor(queries, 3);
+  ASSERT_EQ(search(queries, 3, 4, found, nullptr, &stats), "ok");
+  EXPECT_EQ(stats.links, 0);
+  EXPECT_EQ(stats.link_ms, 0);
+
+  OwnedArtifact hamming;
+  toHandle(artifactOf(testMetric("hamming"), readBitcode("hamming")), &hamming);
+  EXPECT_TRUE(outcome(annudf_backend_precompile(backend, hamming, ANNUDF_ELEMENT_F32, nullptr))
+                  .ends_with(" takes i8, u8, not f32"))
+      << annudf_last_error();
+  EXPECT_EQ(outcome(annudf_backend_precompile(backend, hamming, 50, nullptr)),
+            "usage: annudf_backend_precompile: element is 50, which is no enum annudf_element");
+  EXPECT_EQ(annudf_backend_precompile(nullptr, hamming, 0, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_backend_precompile(backend, nullptr, 0, nullptr), ANNUDF_USAGE);
+}
+
+TEST_F(CApiSearch, ProgressStopsASearch) {
+  annudf_search_options options = {};
+  options.size = sizeof options;
+  struct State {
+    std::thread::id thread = std::this_thread::get_id();
+    int calls = 0, answer = 0;
+  } state;
+  options.progress_user = &state;
+  options.progress = [](void *user, const char *stage, double done) {
+    auto &self = *static_cast<State *>(user);
+    EXPECT_STREQ(stage, "search");
+    EXPECT_TRUE(done >= 0 && done <= 1) << done;
+    EXPECT_EQ(self.thread, std::this_thread::get_id());
+    ++self.calls;
+    return self.answer;
+  };
+  Found found = foundFor(queries, 3);
+  ASSERT_EQ(search(queries, 3, 16, found, &options), "ok");
+  EXPECT_GE(state.calls, 2);
+  state.answer = 1;
+  EXPECT_EQ(search(queries, 3, 16, found, &options), "interrupted: interrupted (search)");
+  Found again = foundFor(queries, 3);
+  ASSERT_EQ(search(queries, 3, 16, again), "ok");
+}
+
+TEST_F(CApiSearch, TheCpuHasNoDeviceMemory) {
+  EXPECT_EQ(annudf_backend_device(backend), -1);
+  const std::string who = std::string("the backend is ") + annudf_backend_describe(backend) +
+                          "; it has no device memory";
+  Found found = foundFor(queries, 3);
+  const annudf_vectors rows = vectorsOf(queries);
+  EXPECT_EQ(
+      outcome(annudf_backend_search_device(backend, index, artifact, captures, &rows, 3, 4, nullptr,
+                                           found.ids.data(), found.distances.data(), 0, nullptr)),
+      "usage: annudf_backend_search_device: " + who);
+  OwnedDeviceBuffer buffer;
+  OwnedEvent event;
+  EXPECT_EQ(outcome(annudf_device_allocate(backend, 8, 0, &buffer)),
+            "usage: annudf_device_allocate: " + who);
+  EXPECT_EQ(outcome(annudf_device_copy(backend, 1, 1, 1, 0)), "usage: annudf_device_copy: " + who);
+  EXPECT_EQ(outcome(annudf_device_synchronize(backend, 0)),
+            "usage: annudf_device_synchronize: " + who);
+  EXPECT_EQ(outcome(annudf_event_record(backend, 0, &event)), "usage: annudf_event_record: " + who);
+}
+
+TEST(CApiBackend, NullAndWrongNumbers) {
+  EXPECT_EQ(annudf_backend_create_cpu(0, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_backend_create_cuda(0, nullptr), ANNUDF_USAGE);
+  OwnedBackend backend;
+  EXPECT_NE(annudf_backend_create_cpu(-5, &backend), ANNUDF_OK);
+  // No such device, no driver, or no CUDA in this build: said in words each time.
+  EXPECT_EQ(annudf_backend_create_cuda(4711, &backend), ANNUDF_ENVIRONMENT);
+  EXPECT_STRNE(annudf_last_error(), "");
+  EXPECT_EQ(backend, nullptr);
+  EXPECT_STREQ(annudf_backend_describe(nullptr), "");
+  EXPECT_EQ(annudf_backend_device(nullptr), -1);
+  annudf_backend_destroy(nullptr);
+  annudf_device_buffer_destroy(nullptr);
+  EXPECT_EQ(annudf_device_buffer_address(nullptr), 0u);
+  EXPECT_EQ(annudf_device_buffer_size(nullptr), 0u);
+  annudf_event_destroy(nullptr);
+  bool done = false;
+  EXPECT_EQ(annudf_event_done(nullptr, &done), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_event_wait(nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_device_synchronize(nullptr, 0), ANNUDF_USAGE);
+}
+
+TEST(CApiEnvironment, SaysWhatThereIs) {
+  OwnedEnvironment environment;
+  ASSERT_EQ(outcome(annudf_environment_describe(&environment)), "ok");
+#ifdef ANNUDF_TEST_HAS_CPU
+  EXPECT_TRUE(annudf_environment_has_cpu(environment));
+  EXPECT_EQ(std::string(annudf_environment_cpu(environment)).find("CPU, "), 0u);
+#else
+  EXPECT_FALSE(annudf_environment_has_cpu(environment));
+#endif
+#ifdef ANNUDF_TEST_HAS_CUDA
+  EXPECT_TRUE(annudf_environment_has_cuda(environment));
+#else
+  EXPECT_FALSE(annudf_environment_has_cuda(environment));
+#endif
+  EXPECT_STRNE(annudf_environment_cpu(environment), "");
+  EXPECT_STRNE(annudf_environment_driver(environment), "");
+  EXPECT_STRNE(annudf_environment_linker(environment), "");
+  const size_t devices = annudf_environment_device_count(environment);
+  if (devices == 0)
+    EXPECT_FALSE(annudf_environment_driver_found(environment));
+  for (size_t i = 0; i < devices; ++i)
+    EXPECT_NE(annudf_environment_device(environment, i), nullptr);
+  EXPECT_EQ(annudf_environment_device(environment, devices), nullptr);
+  EXPECT_EQ(annudf_environment_describe(nullptr), ANNUDF_USAGE);
+  EXPECT_FALSE(annudf_environment_has_cpu(nullptr) || annudf_environment_has_cuda(nullptr) ||
+               annudf_environment_driver_found(nullptr) ||
+               annudf_environment_linker_found(nullptr));
+  EXPECT_STREQ(annudf_environment_cpu(nullptr), "");
+  EXPECT_EQ(annudf_environment_device_count(nullptr), 0u);
+  EXPECT_EQ(annudf_environment_device(nullptr, 0), nullptr);
+  annudf_environment_destroy(nullptr);
+}
+
+/// 8 threads that build, bind and search at once find what one thread finds.
+TEST_F(CApiSearch, ThreadsThatBuildBindAndSearch) {
+  constexpr int kThreads = 8, kRounds = 3;
+  const auto work = [&](int variant, Found &found) {
+    const auto rows =
+        reference::randomVectors(ANNUDF_ELEMENT_F32, 600, kDims, 100 + uint64_t(variant % 4));
+    const annudf_vectors view = vectorsOf(rows), queryView = vectorsOf(queries);
+    OwnedIndex own;
+    OwnedCaptures bound;
+    ASSERT_EQ(outcome(annudf_index_build(&view, 6, nullptr, &own)), "ok");
+    ASSERT_EQ(outcome(annudf_index_extend(own, &view, nullptr, nullptr, nullptr)), "ok");
+    bindWeights(artifact, someWeights(kDims, variant), &bound);
+    Found first = foundFor(queries, 5), second = first;
+    ASSERT_EQ(
+        outcome(annudf_backend_search(backend, own, artifact, bound, &queryView, 5, 3, nullptr,
+                                      first.ids.data(), first.distances.data(), nullptr)),
+        "ok");
+    ASSERT_EQ(
+        outcome(annudf_backend_search(backend, index, artifact, bound, &queryView, 5, 3, nullptr,
+                                      second.ids.data(), second.distances.data(), nullptr)),
+        "ok");
+    // Rows are there twice, so equal distances may come in any order: ids are not compared.
+    found.distances = first.distances;
+    found.ids = second.ids;
+    found.distances.insert(found.distances.end(), second.distances.begin(), second.distances.end());
+  };
+  std::vector<Found> alone(kThreads);
+  for (int t = 0; t < kThreads; ++t)
+    work(t, alone[size_t(t)]);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < kRounds; ++round) {
+        Found found;
+        work(t, found);
+        EXPECT_EQ(found, alone[size_t(t)]) << "thread " << t;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+/// Searches see the index before an extend or after it, never between; a stream of
+/// searches without a gap does not keep it out.
+TEST_F(CApiSearch, ExtendDuringSearches) {
+  constexpr int kExtends = 6, kSearchers = 4;
+  const annudf_vectors queryView = vectorsOf(queries);
+  std::vector<reference::Vectors> added;
+  for (int i = 0; i < kExtends; ++i)
+    added.push_back(reference::randomVectors(ANNUDF_ELEMENT_F32, 500, kDims, 900 + uint64_t(i)));
+  const auto find = [&](const annudf_index *in) {
+    Found found = foundFor(queries, 6);
+    EXPECT_EQ(
+        outcome(annudf_backend_search(backend, in, artifact, captures, &queryView, 6, 16, nullptr,
+                                      found.ids.data(), found.distances.data(), nullptr)),
+        "ok");
+    return found;
+  };
+  OwnedIndex step;
+  const annudf_vectors rows = vectorsOf(base);
+  ASSERT_EQ(annudf_index_build(&rows, 16, nullptr, &step), ANNUDF_OK);
+  std::vector<Found> expected = {find(step)};
+  for (const reference::Vectors &more : added) {
+    const annudf_vectors view = vectorsOf(more);
+    ASSERT_EQ(annudf_index_extend(step, &view, nullptr, nullptr, nullptr), ANNUDF_OK);
+    expected.push_back(find(step));
+  }
+  std::atomic<bool> finished{false};
+  std::atomic<int> searches{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kSearchers; ++t)
+    threads.emplace_back([&] {
+      size_t at = 0;
+      while (!finished) {
+        const Found found = find(index);
+        // What was seen once does not go away.
+        while (at < expected.size() && !(found == expected[at]))
+          ++at;
+        ASSERT_LT(at, expected.size());
+        ++searches;
+      }
+    });
+  std::thread reader([&] { // Properties never wait.
+    int64_t last = 0;
+    while (!finished) {
+      const int64_t size = annudf_index_size(index);
+      EXPECT_GE(size, last);
+      last = size;
+    }
+  });
+  for (const reference::Vectors &more : added) {
+    const annudf_vectors view = vectorsOf(more);
+    const int before = searches;
+    while (searches < before + 4)
+      std::this_thread::yield();
+    ASSERT_EQ(outcome(annudf_index_extend(index, &view, nullptr, nullptr, nullptr)), "ok");
+  }
+  finished = true;
+  for (std::thread &thread : threads)
+    thread.join();
+  reader.join();
+  EXPECT_EQ(find(index), expected.back());
+}
+
+} // namespace
