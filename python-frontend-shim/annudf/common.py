@@ -227,15 +227,21 @@ class device_ndarray:  # noqa: N801 - the name that cuVS and pylibraft gave it.
     def __dlpack_device__(self) -> tuple[int, int]:
         return (2, self._device.index)
 
-    def __dlpack__(self, *, stream: int | None = None, **_: object) -> object:
-        from annudf import _dlpack
+    def __dlpack__(self, *, stream: int | None = None, **versioned: Any) -> object:
+        from annudf import _core
 
         if stream != -1 and not _backends.same_stream(stream or 1, self._stream):
             # The consumer works elsewhere and knows nothing of our stream.
             _backends.backend(self._device).synchronize(self._stream)
-        return _dlpack.capsule(
-            self, self._address, self._shape, self._dtype.name, 2, self._device.index
+        exporter = _core.to_dlpack(
+            self,
+            self._address,
+            self._shape,
+            _arrays.ELEMENT_OF_DTYPE[self._dtype.name],
+            "cuda",
+            self._device.index,
         )
+        return exporter.__dlpack__(**versioned)
 
     def copy_to_host(self) -> npt.NDArray[Any]:
         """A NumPy array of the values; waits for the work that writes them."""

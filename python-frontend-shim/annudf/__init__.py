@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Your own distance in a vector search, at the speed of a built-in one.
+
+>>> import numpy as np
+>>> from annudf import ivf_flat
+>>> @ivf_flat.metric(order="min", initial=0.0, coarse_metric="sqeuclidean")
+... def manhattan(x, y, acc, ctx):
+...     return acc + abs(x - y)
+"""
+
+from annudf import errors, ivf_flat, neighbors
+from annudf._core import __version__
+from annudf._backends import get_num_threads, set_num_threads
+from annudf._config import show_config
+from annudf._log import set_log_level
+from annudf.common import Resources, device_ndarray
+from annudf.errors import (
+    ArgumentError,
+    CaptureError,
+    CompileError,
+    DeviceError,
+    Diagnostic,
+    DtypeError,
+    Error,
+    InputError,
+    UnavailableError,
+    UnsupportedError,
+)
+
+
+__all__ = [
+    "ArgumentError",
+    "CaptureError",
+    "CompileError",
+    "DeviceError",
+    "Diagnostic",
+    "DtypeError",
+    "Error",
+    "InputError",
+    "Resources",
+    "UnavailableError",
+    "UnsupportedError",
+    "__version__",
+    "device_ndarray",
+    "errors",
+    "get_num_threads",
+    "ivf_flat",
+    "neighbors",
+    "set_log_level",
+    "set_num_threads",
+    "show_config",
+]

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""IVF-Flat: an inverted file of whole vectors, searched with a metric of one's own.
+
+Names, arguments and defaults are those of ``cuvs.neighbors.ivf_flat`` and of the proof of concept of Python metrics
+there, so code that was written for those runs with the import changed. What is not available yet is refused by name.
+"""
+
+from annudf.ivf_flat._decorator import cuda_source_metric, metric
+from annudf.ivf_flat._index import Index, IndexParams, build, extend, load, save
+from annudf.ivf_flat._metric import Metric, load_metric
+from annudf.ivf_flat._search import SearchParams, search
+
+__all__ = [
+    "Index",
+    "IndexParams",
+    "Metric",
+    "SearchParams",
+    "build",
+    "cuda_source_metric",
+    "extend",
+    "load",
+    "load_metric",
+    "metric",
+    "save",
+    "search",
+]

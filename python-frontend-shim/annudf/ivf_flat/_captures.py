@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Values of captures: checked, converted to a type of the ABI and copied when they are bound."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annudf import _arrays, _transfer
+from annudf._options import CaptureType, Word
+from annudf.common import Resources
+from annudf.errors import CaptureError, DtypeError
+
+_DTYPES: dict[Word, str] = {"f32": "float32", "f64": "float64", "i32": "int32", "u32": "uint32"}
+
+_ELEMENTS: dict[str, Word] = {
+    "float32": "f32",
+    "float64": "f64",
+    "int32": "i32",
+    "uint32": "u32",
+    # Narrower types widen exactly.
+    "float16": "f32",
+    "bfloat16": "f32",
+    "bool": "i32",
+    "int8": "i32",
+    "int16": "i32",
+    "uint8": "i32",
+    "uint16": "i32",
+    # Wider ones only where every value fits.
+    "int64": "i32",
+    "uint64": "u32",
+}
+
+_RESERVED = frozenset({"x", "y", "acc", "ctx", "dim", "dims", "row", "query", "list"})
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value bound to a capture: its type, its shape and a copy of its bytes in C order."""
+
+    type: CaptureType
+    shape: tuple[int, ...]
+    data: bytes
+
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        """The values; read-only."""
+        return np.frombuffer(self.data, _DTYPES[self.type.element]).reshape(self.shape)
+
+
+def check_name(name: object) -> str:
+    """Raises CaptureError unless a capture can be called so."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise CaptureError(f"capture name {name!r} is no identifier of letters, digits and _")
+    if keyword.iskeyword(name) or name in _RESERVED:
+        raise CaptureError(f"capture name '{name}' is reserved; choose another")
+    return name
+
+
+def make_value(
+    name: str, value: object, declared: CaptureType | None = None, allow_non_finite: bool = False
+) -> Value:
+    """Copies a value of a capture.
+
+    Parameters
+    ----------
+    name : str
+        Of the capture, for messages.
+    value : number or array
+        A Python or NumPy number, or an array (of any supported library and device) of at most one
+        dimension.
+    declared : CaptureType, optional
+        What the metric was compiled for; None: the value decides.
+    allow_non_finite : bool, default False
+
+    Raises
+    ------
+    CaptureError
+    """
+    if isinstance(value, (bool, int, float)):
+        result = _from_number(name, value, declared)
+    else:
+        result = _from_array(name, value, declared)
+    if declared is not None and result.type != declared:
+        raise CaptureError(
+            f"capture '{name}' is declared as {declared}, the value given is {result.type}"
+            + _conversion_hint(result.type, declared)
+        )
+    if result.type.element in ("f32", "f64") and not allow_non_finite:
+        finite = np.isfinite(result.array)
+        if not finite.all():
+            at = "" if result.type.scalar else f"[{int(np.flatnonzero(~finite)[0])}]"
+            worst = result.array if result.type.scalar else result.array[~finite][0]
+            raise CaptureError(
+                f"capture '{name}{at}' is {float(worst)}; give finite numbers, or "
+                "allow_non_finite=True to the metric"
+            )
+    return result
+
+
+def _conversion_hint(given: CaptureType, declared: CaptureType) -> str:
+    if given.scalar != declared.scalar:
+        return "; give a number" if declared.scalar else "; give an array, one entry a dimension"
+    return f"; convert by numpy.{_DTYPES[declared.element]}(...)"
+
+
+def _from_number(name: str, value: bool | int | float, declared: CaptureType | None) -> Value:
+    element: Word = "f32" if isinstance(value, float) else "i32"
+    if declared is not None and declared.scalar:
+        # A Python number has no width of its own, so it takes the declared one where that holds it.
+        if declared.element in ("f32", "f64") or not isinstance(value, float):
+            element = declared.element
+    if element in ("i32", "u32"):
+        low, high = (0, 2**32 - 1) if element == "u32" else (-(2**31), 2**31 - 1)
+        if not low <= value <= high:
+            raise CaptureError(
+                f"capture '{name}' is {value}, which does not fit {element} ({low} to {high})"
+            )
+        data = struct.pack("=I" if element == "u32" else "=i", int(value))
+    else:
+        with np.errstate(over="ignore"):
+            converted = np.float64(value).astype(_DTYPES[element])
+        if np.isinf(converted) and np.isfinite(np.float64(value)):
+            raise CaptureError(f"capture '{name}' is {value}, which does not fit {element}")
+        data = converted.tobytes()
+    return Value(CaptureType(element, True), (), data)
+
+
+def _from_array(name: str, value: object, declared: CaptureType | None) -> Value:
+    host = _host_array(name, value)
+    if host.ndim > 1:
+        raise CaptureError(
+            f"capture '{name}' has shape {host.shape}; a capture is a number or has one dimension, "
+            "with one entry a dimension of the vectors"
+        )
+    element = _ELEMENTS.get(host.dtype.name)
+    if element is None:
+        raise CaptureError(
+            f"capture '{name}' has dtype {host.dtype}; captures are float32, float64, int32 or uint32 "
+            "(narrower integers, bool and float16 are widened)"
+        )
+    if host.dtype.name in ("int64", "uint64"):
+        if declared is not None and declared.element in ("i32", "u32"):
+            element = declared.element
+        limits = np.iinfo(_DTYPES[element])
+        if host.size and not (int(host.min()) >= limits.min and int(host.max()) <= limits.max):
+            wide = host[(host > limits.max) | (host < limits.min)] if host.ndim else host
+            raise CaptureError(
+                f"capture '{name}' has dtype {host.dtype} and holds {int(wide.flat[0])}, which does "
+                f"not fit {element} ({limits.min} to {limits.max})"
+            )
+    copy = np.array(host, dtype=_DTYPES[element], order="C")
+    return Value(CaptureType(element, copy.ndim == 0), copy.shape, copy.tobytes())
+
+
+def _host_array(name: str, value: object) -> npt.NDArray[Any]:
+    what = f"captures['{name}']"
+    try:
+        if _arrays.library_of(value) == "torch" and str(value.dtype) == "torch.bfloat16":  # type: ignore[attr-defined]
+            value = value.float()  # type: ignore[attr-defined]
+        seen = _arrays.view(value, what)
+        if seen.dtype not in _arrays.ELEMENT_OF_DTYPE:
+            raise CaptureError(
+                f"capture '{name}' has dtype {seen.dtype}; give numbers of float32, float64, int32 or "
+                "uint32"
+            )
+        # NumPy copies from any strides; a device array is first made contiguous by its library.
+        if seen.library == "numpy":
+            return np.asarray(seen.owner)
+        host = _transfer.to_host(_arrays.as_contiguous(seen, what), what, Resources())
+    except DtypeError as error:
+        raise CaptureError(str(error)) from None
+    return _transfer.as_numpy(host)

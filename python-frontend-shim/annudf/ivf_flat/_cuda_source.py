@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""A metric in CUDA C++ source: compiled by NVRTC, trusted."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from annudf import _cache
+from annudf._options import ALL_ELEMENTS, CaptureType, Word
+from annudf.errors import UnavailableError
+from annudf.ivf_flat._definition import ALL, HOST, Definition, report
+
+if TYPE_CHECKING:
+    from annudf._core import Artifact
+
+
+class CudaSourceDefinition(Definition):
+    """CUDA C++ source with what a decorator would say about it."""
+
+    hosts: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        name: str,
+        order: str,
+        coarse: str,
+        coarse_order: str | None,
+        initial: float,
+        compute: Word | None,
+        accumulator: Word,
+        elements: tuple[str, ...] | None,
+        captures: Mapping[str, CaptureType],
+    ) -> None:
+        super().__init__()
+        self.source = source
+        self._name, self._order = name, order
+        self._coarse, self._coarse_order = coarse, coarse_order
+        self._initial, self._compute, self._accumulator = initial, compute, accumulator
+        self._elements, self._captures = elements, dict(captures)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def captures(self) -> Mapping[str, CaptureType]:
+        return self._captures
+
+    @functools.cached_property
+    def elements(self) -> tuple[str, ...]:  # type: ignore[override]
+        if self._elements is not None:
+            return self._elements
+        return ("i8", "u8") if self._compute in ("i32", "u32") else ALL_ELEMENTS
+
+    @property
+    def order(self) -> str:
+        return self._order
+
+    def artifact(self, targets: Iterable[str]) -> Artifact:
+        wanted = tuple(targets)
+        if HOST in wanted:
+            raise UnavailableError(
+                f"metric '{self._name}' is CUDA source and runs on a GPU only; give device arrays, or write it "
+                "in Python with ivf_flat.metric"
+            )
+        return super().artifact(wanted)
+
+    def _key(self) -> str:
+        options = [
+            self._order,
+            self._coarse,
+            self._coarse_order,
+            self._initial.hex(),
+            self._compute,
+            self._accumulator,
+            self._elements,
+            {name: str(declared) for name, declared in self._captures.items()},
+        ]
+        return _cache.make_key("cuda source", self.source, self._name, json.dumps(options))
+
+    def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
+        from annudf import _core
+
+        artifact, diagnostics = _core.compile_cuda_source(
+            self.source,
+            f"<CUDA source of {self._name}>",
+            archs=archs,
+            name=self._name,
+            order=self._order,
+            coarse=self._coarse,
+            coarse_order=self._coarse_order,
+            elements=list(self.elements),
+            accumulator=self._accumulator,
+            compute_type=self._compute,
+            initial=self._initial,
+            captures=[
+                (name, declared.element, not declared.scalar)
+                for name, declared in self._captures.items()
+            ],
+        )
+        report(self._name, diagnostics)
+        return artifact
+
+    def lower(self, target: str, arch: str) -> bytes:
+        if target == "ltoir":
+            artifact = self.artifact((arch,) if arch else (ALL,))
+            return artifact.ltoir(arch or artifact.archs[0])
+        raise UnavailableError(
+            f"metric '{self._name}' is CUDA source, which has no {target}; its LTO-IR is .ltoir(arch)"
+        )

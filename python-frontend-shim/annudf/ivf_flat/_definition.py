@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""What a metric is, without values: its source, and the artifacts compiled from it.
+
+A definition is shared by all metrics that differ only in the values of their captures.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import threading
+import time
+import types
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from annudf import _cache
+from annudf._log import logger
+from annudf._options import CaptureType, MetricOptions
+from annudf.errors import ArgumentError, InputError, UnavailableError
+
+if TYPE_CHECKING:
+    from annudf._core import Artifact
+    from annudf._core import Diagnostic as CoreDiagnostic
+
+HOST = "host"
+ALL = "all"
+
+# Artifacts of this process by cache key: a decorator that runs again (a factory, a reloaded module)
+# finds what it compiled before.
+_memory_lock = threading.Lock()
+_memory: OrderedDict[str, Artifact] = OrderedDict()
+_MEMORY_ENTRIES = 256
+
+
+@functools.cache
+def _compiler_identity() -> str:
+    """What else the output of the compiler depends on: which build of it this is."""
+    import annudf
+    from annudf import _core
+
+    folder = Path(_core.__file__).parent
+    parts = [annudf.__version__]
+    for path in sorted({Path(_core.__file__), *folder.glob("libannudf*.so*")}):
+        status = path.stat()
+        parts.append(f"{path.name}:{status.st_size}:{status.st_mtime_ns}")
+    # Which libNVVM is found depends on these; asking it would mean loading it.
+    parts += [f"{name}={os.environ.get(name, '')}" for name in ("ANNUDF_LIBNVVM", "CUDA_HOME", "CUDA_PATH")]
+    return "\n".join(parts)
+
+
+def parse_arch(arch: str | int) -> str:
+    """``"sm_90"`` of "sm_90", "90" or 90."""
+    from annudf import _core
+
+    number = str(arch).removeprefix("sm_").removeprefix("compute_")
+    known = _core.supported_archs()
+    if not number.isdecimal() or int(number) not in known:
+        names = ", ".join(f"sm_{one}" for one in known)
+        raise ArgumentError(f"arch is {arch!r}, it must be one of {names}")
+    return f"sm_{number}"
+
+
+class Definition(ABC):
+    """A metric without values."""
+
+    hosts: tuple[str, ...] = (HOST,)
+    """The targets beside GPUs that a whole artifact has code for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._artifacts: dict[tuple[str, ...], Artifact] = {}
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Symbol of the metric."""
+
+    @property
+    @abstractmethod
+    def captures(self) -> Mapping[str, CaptureType]:
+        """Declared types by name."""
+
+    @property
+    @abstractmethod
+    def elements(self) -> tuple[str, ...]:
+        """Element types of vectors that it accepts, "f32" ...."""
+
+    @property
+    @abstractmethod
+    def order(self) -> str:
+        """ "min" or "max"."""
+
+    @abstractmethod
+    def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
+        """Compiles; `archs` None: all, empty: no LTO-IR."""
+
+    @abstractmethod
+    def _key(self) -> str | None:
+        """What the artifacts depend on, or None if they are not to be cached."""
+
+    @abstractmethod
+    def lower(self, target: str, arch: str) -> bytes:
+        """One stage on the way to a GPU."""
+
+    def artifact(self, targets: Iterable[str]) -> Artifact:
+        """The artifact with code for `targets`: "host", "all" (all archs), "sm_90" ....
+
+        One compilation a set of targets, however many threads ask.
+        """
+        wanted = tuple(sorted(set(targets)))
+        found = self._artifacts.get(wanted)
+        if found is not None:
+            return found
+        with self._lock:
+            found = self._artifacts.get(wanted)
+            if found is None:
+                found = self._artifacts[wanted] = self._find_or_compile(wanted)
+            return found
+
+    def _find_or_compile(self, targets: tuple[str, ...]) -> Artifact:
+        from annudf import _core
+
+        start = time.perf_counter()
+        basis = self._key()
+        key = ""
+        if basis is not None:
+            key = _cache.make_key("annudf artifact 1", basis, _compiler_identity(), *targets)
+            with _memory_lock:
+                found = _memory.get(key)
+                if found is not None:
+                    _memory.move_to_end(key)
+                    return found
+            data = _cache.load(key)
+            if data is not None:
+                try:
+                    found = _core.Artifact.from_bytes(data, f"cached metric {self.name}")
+                except InputError as error:
+                    logger.debug("cache: entry of metric %s cannot be used: %s", self.name, error)
+                    _cache.drop(key)
+        origin = "cache"
+        if found is None:
+            origin = "compiler"
+            archs = None if ALL in targets else [one for one in targets if one != HOST]
+            found = self._compile(HOST in targets, archs)
+            # Without libNVVM "all" may mean none; that must not be remembered for when there is one.
+            if basis is not None and (ALL not in targets or found.archs):
+                _cache.store(key, found.to_bytes())
+        if basis is not None and (ALL not in targets or found.archs):
+            with _memory_lock:
+                _memory[key] = found
+                while len(_memory) > _MEMORY_ENTRIES:
+                    _memory.popitem(last=False)
+        elapsed = (time.perf_counter() - start) * 1e3
+        logger.debug("metric %s for %s from the %s in %.1f ms", self.name, "+".join(targets), origin, elapsed)
+        return found
+
+
+_reported: set[tuple[str, str]] = set()
+
+
+def report(name: str, diagnostics: Iterable[CoreDiagnostic]) -> None:
+    """Logs what a successful compilation said: warnings once, remarks at DEBUG."""
+    for diagnostic in diagnostics:
+        place = f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}: " if diagnostic.line else ""
+        text = f"{place}{diagnostic.message}"
+        if diagnostic.severity != "warning":
+            logger.debug("metric %s: %s: %s", name, diagnostic.severity, text)
+        elif (name, text) not in _reported:
+            _reported.add((name, text))
+            logger.warning("metric %s: %s", name, text)
+
+
+class FunctionDefinition(Definition):
+    """A Python function."""
+
+    def __init__(self, function: types.FunctionType, options: MetricOptions) -> None:
+        super().__init__()
+        self.function = function
+        self.options = options
+        self._module: Any = None
+        self._fingerprint: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.options.name
+
+    @property
+    def captures(self) -> Mapping[str, CaptureType]:
+        return self.options.captures
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        return self.options.elements
+
+    @property
+    def order(self) -> str:
+        return self.options.order
+
+    def _key(self) -> str:
+        with self._lock:
+            if self._fingerprint is None:
+                from annudf._frontend import fingerprint
+
+                self._fingerprint = fingerprint(self.function, self.options)
+            return self._fingerprint
+
+    def _translated(self) -> Any:
+        with self._lock:
+            if self._module is None:
+                from annudf._frontend import translate
+
+                start = time.perf_counter()
+                self._module = translate(self.function, self.options)
+                elapsed = (time.perf_counter() - start) * 1e3
+                logger.debug("metric %s translated from Python in %.1f ms", self.name, elapsed)
+            return self._module
+
+    def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
+        from annudf import _core
+
+        module = self._translated()
+        artifact, diagnostics = _core.compile(
+            module.text,
+            module.origin,
+            archs=archs,
+            lto_ir=archs is None or bool(archs),
+            host_bitcode=host,
+            import_frontend=True,
+        )
+        report(self.name, diagnostics)
+        return artifact
+
+    def lower(self, target: str, arch: str) -> bytes:
+        from annudf import _core
+
+        module = self._translated()
+        return _core.lower(module.text, module.origin, target, arch=arch, import_frontend=True)
+
+
+class _Manifest:
+    """The parts of a manifest that a search asks for."""
+
+    def __init__(self, text: str) -> None:
+        fields = json.loads(text)
+        self.name = str(fields["name"])
+        self.order = str(fields["order"])
+        self.elements = tuple(map(str, fields["elements"]))
+        self.captures: dict[str, CaptureType] = {}
+        for capture in fields["captures"]:
+            element = {"ui32": "u32"}.get(capture["element"], capture["element"])
+            self.captures[capture["name"]] = CaptureType(cast(Any, element), not capture["extents"])
+
+
+class TextDefinition(Definition):
+    """Text of the dialect."""
+
+    def __init__(self, text: str, origin: str, name: str = "") -> None:
+        super().__init__()
+        self.text, self.origin, self._metric_name = text, origin, name
+        self._read: _Manifest | None = None
+
+    @property
+    def _manifest(self) -> _Manifest:
+        if self._read is None:
+            self._read = _Manifest(self.artifact((HOST,)).manifest)
+        return self._read
+
+    @property
+    def name(self) -> str:
+        # Compiling asks for the name, so it cannot compile to know it.
+        return self._read.name if self._read is not None else self._metric_name or self.origin
+
+    @property
+    def captures(self) -> Mapping[str, CaptureType]:
+        return self._manifest.captures
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        return self._manifest.elements
+
+    @property
+    def order(self) -> str:
+        return self._manifest.order
+
+    def _key(self) -> str:
+        return _cache.make_key("text", self.text, self.origin, self._metric_name)
+
+    def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
+        from annudf import _core
+
+        artifact, diagnostics = _core.compile(
+            self.text,
+            self.origin,
+            archs=archs,
+            lto_ir=archs is None or bool(archs),
+            host_bitcode=host,
+            metric_name=self._metric_name,
+        )
+        report(self.name, diagnostics)
+        return artifact
+
+    def lower(self, target: str, arch: str) -> bytes:
+        from annudf import _core
+
+        return _core.lower(self.text, self.origin, target, arch=arch, metric_name=self._metric_name)
+
+
+class ArtifactDefinition(Definition):
+    """A compiled artifact, e.g. of a file; it holds the code that it holds."""
+
+    def __init__(self, artifact: Artifact, origin: str) -> None:
+        super().__init__()
+        self._whole, self.origin = artifact, origin
+        self._manifest = _Manifest(artifact.manifest)
+
+    @property
+    def name(self) -> str:
+        return self._manifest.name
+
+    @property
+    def captures(self) -> Mapping[str, CaptureType]:
+        return self._manifest.captures
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        return self._manifest.elements
+
+    @property
+    def order(self) -> str:
+        return self._manifest.order
+
+    def artifact(self, targets: Iterable[str]) -> Artifact:
+        """The artifact as it is; the backend says what it lacks."""
+        return self._whole
+
+    def _key(self) -> None:
+        return None
+
+    def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
+        raise AssertionError("an artifact is not compiled")
+
+    def lower(self, target: str, arch: str) -> bytes:
+        if target == "ltoir":
+            return self._whole.ltoir(arch)
+        raise UnavailableError(
+            f"metric '{self.name}' of {self.origin} is compiled already; its {target} can be had from "
+            "its source only"
+        )

@@ -1,0 +1,493 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""The index: parameters, building, extending, files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annudf import _arrays, _backends, _transfer
+from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
+from annudf._log import logger, progress_bar
+from annudf.common import Resources, check_resources
+from annudf.errors import ArgumentError, InputError
+from annudf.ivf_flat._builtin import COARSE, builtin_metric
+from annudf.ivf_flat._checks import check_bool, check_int, check_number
+
+if TYPE_CHECKING:
+    from annudf import _core
+
+_MAX_LISTS = 1 << 24
+_MAX_ITERATIONS = 1 << 20
+
+
+class IndexParams:
+    """How to build an index; names and defaults are those of cuVS.
+
+    Parameters
+    ----------
+    n_lists : int, default 1024
+        Number of lists that the vectors are clustered into.
+    metric : {"sqeuclidean", "euclidean", "inner_product"}, default "sqeuclidean"
+        What vectors are clustered by, and what :func:`search` ranks by unless its parameters name another
+        metric. "sqeuclidean" is the sum of squared differences, "euclidean" its root, "inner_product" the sum
+        of products, the largest first.
+    metric_arg : float, default 2.0
+        Taken for code that was written for cuVS. No metric here has an argument, so anything else is refused.
+    kmeans_n_iters : int, default 20
+        Most iterations of k-means.
+    kmeans_trainset_fraction : float, default 0.5
+        Part of the vectors that k-means trains on, above 0 and at most 1.
+    adaptive_centers : bool, default False
+        Only False: centers do not move when vectors are added.
+    add_data_on_build : bool, default True
+        Only True: :func:`build` adds the vectors that it trained on.
+    conservative_memory_allocation : bool, default False
+        Taken for code that was written for cuVS; lists always take what they need and no more.
+    seed : int, default 1
+        Seed of k-means. Equal vectors, parameters and seeds give equal indexes.
+
+    Raises
+    ------
+    ArgumentError
+        A value is out of its range, or not available yet.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_lists: int = 1024,
+        metric: str = "sqeuclidean",
+        metric_arg: float = 2.0,
+        kmeans_n_iters: int = 20,
+        kmeans_trainset_fraction: float = 0.5,
+        adaptive_centers: bool = False,
+        add_data_on_build: bool = True,
+        conservative_memory_allocation: bool = False,
+        seed: int = 1,
+    ) -> None:
+        self._n_lists = check_int(n_lists, "n_lists", 1, _MAX_LISTS)
+        if not isinstance(metric, str):
+            raise ArgumentError(
+                f"metric is {metric!r}; an index is clustered by 'sqeuclidean', 'euclidean' or "
+                "'inner_product', and a metric of your own goes into SearchParams(metric=...)"
+            )
+        builtin_metric(metric)
+        self._metric = metric
+        self._metric_arg = check_number(metric_arg, "metric_arg")
+        if self._metric_arg != 2.0:
+            raise ArgumentError(
+                f"metric_arg is {metric_arg!r}, but no metric of an index has an argument; for Minkowski distances "
+                "decorate a function with ivf_flat.metric"
+            )
+        self._iterations = check_int(kmeans_n_iters, "kmeans_n_iters", 1, _MAX_ITERATIONS)
+        self._fraction = check_number(kmeans_trainset_fraction, "kmeans_trainset_fraction")
+        if not 0 < self._fraction <= 1:
+            raise ArgumentError(
+                f"kmeans_trainset_fraction is {kmeans_trainset_fraction!r}, it must be above 0 and at most 1"
+            )
+        if check_bool(adaptive_centers, "adaptive_centers"):
+            raise ArgumentError(
+                "adaptive_centers=True is not available yet: centers stay where build() put them; "
+                "leave it out, and build again when the data has moved"
+            )
+        if not check_bool(add_data_on_build, "add_data_on_build"):
+            raise ArgumentError(
+                "add_data_on_build=False is not available yet: build() adds the vectors that it trains on; "
+                "leave it out, and add others with extend()"
+            )
+        self._conservative = check_bool(
+            conservative_memory_allocation, "conservative_memory_allocation"
+        )
+        self._seed = check_int(seed, "seed", 1, 2**64 - 1)
+
+    @property
+    def n_lists(self) -> int:
+        """Number of lists."""
+        return self._n_lists
+
+    @property
+    def metric(self) -> str:
+        """What vectors are clustered and by default ranked by."""
+        return self._metric
+
+    @property
+    def metric_arg(self) -> float:
+        """Always 2.0."""
+        return self._metric_arg
+
+    @property
+    def kmeans_n_iters(self) -> int:
+        """Most iterations of k-means."""
+        return self._iterations
+
+    @property
+    def kmeans_trainset_fraction(self) -> float:
+        """Part of the vectors that k-means trains on."""
+        return self._fraction
+
+    @property
+    def adaptive_centers(self) -> bool:
+        """Always False."""
+        return False
+
+    @property
+    def add_data_on_build(self) -> bool:
+        """Always True."""
+        return True
+
+    @property
+    def conservative_memory_allocation(self) -> bool:
+        """As given; it changes nothing."""
+        return self._conservative
+
+    @property
+    def seed(self) -> int:
+        """Seed of k-means."""
+        return self._seed
+
+    def __repr__(self) -> str:
+        return (
+            f"IndexParams(n_lists={self._n_lists}, metric={self._metric!r}, "
+            f"kmeans_n_iters={self._iterations}, kmeans_trainset_fraction={self._fraction}, seed={self._seed})"
+        )
+
+
+class Index:
+    """An IVF-Flat index, in host memory; a GPU gets its copy at the first search there.
+
+    Made by :func:`build` and :func:`load`. It may be searched by many threads at once; :func:`extend`
+    waits for the searches that run.
+    """
+
+    def __init__(self, core: _core.Index, metric: str) -> None:
+        self._core = core
+        self._metric = metric
+
+    @property
+    def trained(self) -> bool:
+        """Always True: there are no indexes without centers."""
+        return True
+
+    @property
+    def n_lists(self) -> int:
+        """Number of lists."""
+        return self._core.n_lists
+
+    @property
+    def dim(self) -> int:
+        """Dimensions of the vectors."""
+        return self._core.dims
+
+    @property
+    def size(self) -> int:
+        """Number of vectors."""
+        return self._core.size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type of the vectors: float32, float16, int8 or uint8."""
+        return np.dtype(DTYPE_OF_ELEMENT[self._core.element])
+
+    @property
+    def metric(self) -> str:
+        """What :func:`search` ranks by unless its parameters name another metric."""
+        return self._metric
+
+    @property
+    def centers(self) -> npt.NDArray[np.float32]:
+        """Centers of the lists, float32 of shape (n_lists, dim); a copy."""
+        return self._core.centers()
+
+    def __len__(self) -> int:
+        return self._core.size
+
+    def __repr__(self) -> str:
+        return (
+            f"Index(type=IvfFlat, size={self.size}, dim={self.dim}, dtype={self.dtype}, "
+            f"n_lists={self.n_lists}, metric={self._metric!r})"
+        )
+
+
+@contextlib.contextmanager
+def arrays_at_fault() -> Iterator[None]:
+    """The core calls what an array or a file holds input; here only arrays are read."""
+    try:
+        yield
+    except InputError as error:
+        raise ArgumentError(str(error)) from None
+
+
+def check_index(index: object) -> Index:
+    """Raises ArgumentError unless it is an Index."""
+    if not isinstance(index, Index):
+        raise ArgumentError(
+            f"index is a {type(index).__name__}, it must be an ivf_flat.Index, made by build() or load()"
+        )
+    return index
+
+
+def build(
+    index_params: IndexParams,
+    dataset: Any,
+    resources: Resources | None = None,
+    *,
+    progress: bool | None = None,
+) -> Index:
+    """Clusters vectors into lists.
+
+    Parameters
+    ----------
+    index_params : IndexParams
+    dataset : array of shape (n_rows, dim)
+        float32, float16, int8 or uint8; finite. Of NumPy, CuPy, PyTorch, or with
+        ``__cuda_array_interface__`` or DLPack. Device arrays are copied to the host, where the index is
+        built; arrays that are not C-contiguous are copied too. At least `n_lists` rows.
+    resources : Resources, optional
+        Stream for reading a device array.
+    progress : bool, optional
+        True shows a progress bar, False none. Default: one if it takes longer than half a second and standard error
+        is a terminal.
+
+    Returns
+    -------
+    Index
+        Its rows have the ids 0, 1, ....
+
+    Raises
+    ------
+    DtypeError, DeviceError, ArgumentError
+        The array cannot be used, or has fewer rows than `n_lists`.
+    UnavailableError
+        There is not enough memory, or no driver for a device array.
+    KeyboardInterrupt
+        Ctrl-C; nothing is left behind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf import ivf_flat
+    >>> dataset = np.random.default_rng(0).random((1000, 16), dtype=np.float32)
+    >>> index = ivf_flat.build(ivf_flat.IndexParams(n_lists=16), dataset)
+    >>> distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(), index, dataset[:5], 3)
+    Traceback (most recent call last):
+        ...
+    annudf.errors.ArgumentError: n_probes is 20, but the index has 16 lists
+    >>> distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=16), index, dataset[:5], 3)
+    >>> neighbors[:, 0]
+    array([0, 1, 2, 3, 4])
+    """
+    from annudf import _core
+
+    if not isinstance(index_params, IndexParams):
+        raise ArgumentError(
+            f"index_params is a {type(index_params).__name__}, it must be an ivf_flat.IndexParams"
+        )
+    rows = _vectors(dataset, "dataset", check_resources(resources))
+    if index_params.n_lists > rows.shape[0]:
+        raise ArgumentError(
+            f"n_lists is {index_params.n_lists}, but argument 'dataset' has only {rows.shape[0]} rows; "
+            "a list needs at least one, better some hundreds"
+        )
+    with arrays_at_fault(), progress_bar(progress) as report:
+        core = _core.Index.build(
+            rows.address,
+            rows.shape[0],
+            rows.shape[1],
+            ELEMENT_OF_DTYPE[rows.dtype],
+            n_lists=index_params.n_lists,
+            metric=COARSE[index_params.metric],
+            kmeans_n_iters=index_params.kmeans_n_iters,
+            kmeans_trainset_fraction=index_params.kmeans_trainset_fraction,
+            seed=index_params.seed,
+            threads=_backends.get_num_threads(),
+            progress=report,
+        )
+    return Index(core, index_params.metric)
+
+
+def extend(
+    index: Index,
+    new_vectors: Any,
+    new_indices: Any = None,
+    resources: Resources | None = None,
+    *,
+    progress: bool | None = None,
+) -> Index:
+    """Adds vectors to an index, in place.
+
+    Parameters
+    ----------
+    index : Index
+    new_vectors : array of shape (n_rows, dim)
+        Of the index's dtype and dimensions; else as `dataset` of :func:`build`.
+    new_indices : array of shape (n_rows,), optional
+        int64 ids, 0 or above; other integers are converted. That they are unique is the caller's
+        business. Default: they go on from ``len(index)``.
+    resources : Resources, optional
+        Stream for reading a device array.
+    progress : bool, optional
+        As in :func:`build`.
+
+    Returns
+    -------
+    Index
+        `index` itself. If the call fails it is as before.
+
+    Raises
+    ------
+    DtypeError, DeviceError, ArgumentError
+        An array cannot be used.
+    UnavailableError
+        There is not enough memory, or no driver for a device array.
+    KeyboardInterrupt
+        Ctrl-C; the index is as before.
+    """
+    core = check_index(index)._core
+    place = check_resources(resources)
+    rows = _vectors(new_vectors, "new_vectors", place, (index.dtype.name,), core.dims)
+    ids = None if new_indices is None else _ids(new_indices, rows.shape[0], place)
+    with arrays_at_fault(), progress_bar(progress) as report:
+        core.extend(
+            rows.address,
+            rows.shape[0],
+            rows.shape[1],
+            ELEMENT_OF_DTYPE[rows.dtype],
+            None if ids is None else ids.address,
+            progress=report,
+        )
+    return index
+
+
+def _vectors(
+    array: Any,
+    name: str,
+    resources: Resources,
+    accepted: tuple[str, ...] = _arrays.VECTORS,
+    dims: int | None = None,
+) -> View:
+    rows = _arrays.input_matrix(
+        array, name, accepted=accepted, dims=dims, stream=resources.stream
+    )
+    if rows.shape[0] == 0:
+        raise ArgumentError(f"argument '{name}' has shape {rows.shape}: no rows")
+    return _transfer.to_host(rows, name, resources)
+
+
+_INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8")
+
+
+def _ids(array: Any, rows: int, resources: Resources) -> View:
+    ids = _arrays.view(array, "new_indices", resources.stream)
+    if ids.shape != (rows,):
+        raise ArgumentError(
+            f"argument 'new_indices' has shape {ids.shape}, it must be ({rows},), one id a new vector"
+        )
+    _arrays.check_dtype(ids, "new_indices", _INTEGERS)
+    ids = _transfer.to_host(_arrays.as_contiguous(ids, "new_indices"), "new_indices", resources)
+    host = _transfer.as_numpy(ids)
+    if host.dtype == np.uint64 and bool((host > np.iinfo(np.int64).max).any()):
+        raise ArgumentError("argument 'new_indices' has an id that does not fit int64")
+    if bool((host < 0).any()):
+        at = int(np.flatnonzero(host < 0)[0])
+        raise ArgumentError(f"argument 'new_indices' has the id {int(host[at])} at {at}; ids are 0 or above")
+    return _arrays.view(np.ascontiguousarray(host, dtype=np.int64), "new_indices")
+
+
+def save(
+    filename: str | os.PathLike[str],
+    index: Index,
+    include_dataset: bool = True,
+    resources: Resources | None = None,
+    *,
+    progress: bool | None = None,
+) -> None:
+    """Writes an index to a file, whole or not at all.
+
+    Parameters
+    ----------
+    filename : path
+    index : Index
+    include_dataset : bool, default True
+        Taken for code that was written for cuVS; the vectors are always written, so False is refused.
+    resources : Resources, optional
+        Not needed, as the index is in host memory.
+    progress : bool, optional
+        As in :func:`build`.
+
+    Raises
+    ------
+    UnavailableError
+        The file cannot be written.
+    KeyboardInterrupt
+        Ctrl-C; a file that was there before is as it was.
+
+    Notes
+    -----
+    The file knows what the lists are ranked by, so "euclidean" is loaded as "sqeuclidean"; say
+    ``load(filename, metric="euclidean")``.
+    """
+    check_index(index)
+    check_resources(resources)
+    if not check_bool(include_dataset, "include_dataset"):
+        raise ArgumentError("include_dataset=False is not available: a file always holds the vectors")
+    if index.metric != _DEFAULT_METRIC[index._core.metric]:
+        logger.warning(
+            "%s: the file does not keep that the metric is %r; load it with metric=%r",
+            filename,
+            index.metric,
+            index.metric,
+        )
+    with progress_bar(progress) as report:
+        index._core.save(os.fspath(filename), progress=report)
+
+
+_DEFAULT_METRIC = {"l2": "sqeuclidean", "inner_product": "inner_product", "cosine": "inner_product"}
+
+
+def load(
+    filename: str | os.PathLike[str],
+    resources: Resources | None = None,
+    *,
+    metric: str | None = None,
+) -> Index:
+    """Reads an index from a file and checks it.
+
+    Parameters
+    ----------
+    filename : path
+    resources : Resources, optional
+        Not needed, as the index is in host memory.
+    metric : {"sqeuclidean", "euclidean", "inner_product"}, optional
+        What :func:`search` ranks by unless its parameters name another metric. Default: "sqeuclidean" or
+        "inner_product", whichever the lists were clustered by.
+
+    Returns
+    -------
+    Index
+
+    Raises
+    ------
+    InputError
+        The file is not there, damaged, or no index.
+    ArgumentError
+        The metric does not fit what the lists were clustered by.
+    """
+    from annudf import _core
+
+    check_resources(resources)
+    if metric is not None:
+        builtin_metric(metric)
+    core = _core.Index.load(os.fspath(filename))
+    chosen = metric or _DEFAULT_METRIC[core.metric]
+    if metric is not None and COARSE[metric] != core.metric:
+        raise ArgumentError(
+            f"metric is {metric!r}, but the lists of {os.fspath(filename)} were clustered by '{core.metric}'"
+        )
+    return Index(core, chosen)

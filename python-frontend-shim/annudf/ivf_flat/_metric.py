@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+""":class:`Metric`: a user's distance, compiled when it is first needed."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annudf import _backends
+from annudf._arrays import CPU, DTYPE_OF_ELEMENT, Device
+from annudf.errors import ArgumentError, CaptureError, DtypeError
+from annudf.ivf_flat import _captures
+from annudf.ivf_flat._captures import Value
+from annudf.ivf_flat._definition import (
+    ALL,
+    HOST,
+    ArtifactDefinition,
+    Definition,
+    TextDefinition,
+    parse_arch,
+)
+
+if TYPE_CHECKING:
+    from annudf._core import Artifact, Captures
+
+
+class Metric:
+    """A distance of the user's own, with values bound to its captures.
+
+    Made by :func:`metric`, :func:`cuda_source_metric` and :func:`load_metric`. It never changes:
+    :meth:`bind` gives another one that shares the compiled code. It is compiled at its first use, once
+    for each target (the host, or an architecture of GPUs), and found in the cache of artifacts
+    afterwards, also by other processes. It may be used by many threads at once, and pickled.
+
+    Calling a metric that was made from a Python function calls that function, in plain Python; so a
+    test can step through it: ``weighted_l2(x, y, acc, ctx)`` with numbers and any object as `ctx`.
+
+    Attributes
+    ----------
+    name : str
+        Its symbol.
+    order : {"min", "max"}
+        Which distances are best.
+    captures : dict of str to numpy.ndarray
+        The bound values; read-only. Captures without a value are missing.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        values: Mapping[str, Value],
+        function: Callable[..., Any] | None = None,
+        allow_non_finite: bool = False,
+    ) -> None:
+        self._definition = definition
+        self._values = dict(values)
+        self._allow_non_finite = allow_non_finite
+        self._lock = threading.Lock()
+        self._bound: dict[tuple[str, int], Captures] = {}
+        self.__wrapped__ = function
+        if function is not None:
+            functools.update_wrapper(self, function, updated=())
+
+    @property
+    def name(self) -> str:
+        """Symbol of the metric."""
+        return self._definition.name
+
+    @property
+    def order(self) -> str:
+        """Which distances are best, ``"min"`` or ``"max"``."""
+        return self._definition.order
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """Element types of vectors that it accepts, by NumPy's names."""
+        return tuple(DTYPE_OF_ELEMENT[element] for element in self._definition.elements)
+
+    @property
+    def captures(self) -> dict[str, npt.NDArray[Any]]:
+        """The bound values, as read-only arrays."""
+        return {name: value.array for name, value in self._values.items()}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the plain Python function that the metric was made from."""
+        if self.__wrapped__ is None:
+            raise TypeError(f"metric '{self.name}' was not made from a Python function, which could be called")
+        return self.__wrapped__(*args, **kwargs)
+
+    def bind(self, **captures: Any) -> Metric:
+        """The same metric with other values; nothing is compiled.
+
+        Parameters
+        ----------
+        **captures : number or array
+            Values by name, of the element type and the number of dimensions that the metric was made
+            with. They are copied now, so later changes to the arrays do not matter. Captures that are
+            not named keep their values.
+
+        Returns
+        -------
+        Metric
+
+        Raises
+        ------
+        CaptureError
+            There is no such capture, or the value does not fit it.
+        """
+        declared = self._definition.captures
+        values = dict(self._values)
+        for name, value in captures.items():
+            if name not in declared:
+                known = ", ".join(f"'{one}'" for one in declared) or "none"
+                raise CaptureError(f"metric '{self.name}' has no capture '{name}'; it has {known}")
+            values[name] = _captures.make_value(name, value, declared[name], self._allow_non_finite)
+        return Metric(self._definition, values, self.__wrapped__, self._allow_non_finite)
+
+    # --- To look at -------------------------------------------------------------------------------
+
+    def mlir(self) -> str:
+        """The metric in the ``annudf`` dialect, as the verifier accepted it.
+
+        Raises
+        ------
+        CompileError
+            The metric breaks a rule.
+        """
+        return self._definition.lower("mlir", "").decode()
+
+    def nvvm_ir(self, arch: str | int = "") -> str:
+        """The NVVM IR that libNVVM compiles for GPUs; the same for every architecture.
+
+        Parameters
+        ----------
+        arch : str or int, default: the oldest supported
+            ``"sm_90"`` or 90.
+        """
+        return self._definition.lower("nvvm-ir", parse_arch(arch) if arch else "").decode()
+
+    def ptx(self, arch: str | int = "") -> str:
+        """PTX of the hooks.
+
+        Parameters
+        ----------
+        arch : str or int, default: the oldest supported
+            ``"sm_90"`` or 90.
+
+        Raises
+        ------
+        UnavailableError
+            There is no libNVVM.
+        """
+        return self._definition.lower("ptx", parse_arch(arch) if arch else "").decode()
+
+    def ltoir(self, arch: str | int = "") -> bytes:
+        """LTO-IR of the hooks, as nvJitLink takes it.
+
+        Parameters
+        ----------
+        arch : str or int, default: the oldest supported
+            ``"sm_90"`` or 90.
+
+        Raises
+        ------
+        UnavailableError
+            There is no libNVVM.
+        """
+        return self._definition.lower("ltoir", parse_arch(arch) if arch else "")
+
+    def artifact(self, archs: Iterable[str | int] | None = None) -> Artifact:
+        """The compiled artifact: code for CPUs and for GPUs in one file's bytes.
+
+        Parameters
+        ----------
+        archs : iterable of str or int, optional
+            Architectures of GPUs; default: all supported ones, or none if there is no libNVVM.
+
+        Returns
+        -------
+        Artifact
+            With ``to_bytes()``, ``save(path)``, ``digest`` (SHA-256), ``manifest`` (JSON) and ``archs``.
+        """
+        if isinstance(archs, (str, int)):
+            archs = (archs,)
+        targets = [ALL] if archs is None else [parse_arch(arch) for arch in archs]
+        return self._definition.artifact([*targets, *self._definition.hosts])
+
+    def inspect(self) -> str:
+        """What is in the artifact, for people: hooks, types, captures, payloads, tools."""
+        return self.artifact().describe(self.name)
+
+    def save(self, path: str | os.PathLike[str], archs: Iterable[str | int] | None = None) -> None:
+        """Writes the artifact to a file ``.annudf``; values of captures are not part of it.
+
+        Parameters
+        ----------
+        path : path
+        archs : iterable of str or int, optional
+            As in :meth:`artifact`.
+        """
+        self.artifact(archs).save(os.fspath(path))
+
+    # --- For searches -----------------------------------------------------------------------------
+
+    def prepare(self, device: Device, element: str, dims: int) -> tuple[Artifact, Captures]:
+        """Artifact and captures for a search of vectors of `element` and `dims` on `device`."""
+        from annudf import _core
+
+        if element not in self._definition.elements:
+            names = ", ".join(self.elements)
+            raise DtypeError(
+                f"metric '{self.name}' does not accept vectors of {DTYPE_OF_ELEMENT[element]}; it accepts {names}"
+            )
+        self._check_values(dims)
+        target = HOST if device == CPU else _backends.arch_of(device)
+        artifact = self._definition.artifact((target,))
+        key = (artifact.digest, dims)
+        with self._lock:
+            bound = self._bound.get(key)
+            if bound is None:
+                values = {
+                    name: (value.type.element, value.shape, value.data, f"metric '{self.name}'")
+                    for name, value in self._values.items()
+                }
+                bound = _core.Captures.bind(artifact, dims, values, self._allow_non_finite)
+                self._bound[key] = bound
+        return artifact, bound
+
+    def _check_values(self, dims: int) -> None:
+        for name, declared in self._definition.captures.items():
+            value = self._values.get(name)
+            if value is None:
+                raise CaptureError(
+                    f"capture '{name}' ({declared}) of metric '{self.name}' has no value; "
+                    f"give it one by .bind({name}=...)"
+                )
+            if not declared.scalar and value.shape[0] != dims:
+                raise CaptureError(
+                    f"capture '{name}' of metric '{self.name}' has {value.shape[0]} entries, the index "
+                    f"has {dims} dimensions; give one entry a dimension"
+                )
+
+    # --- Of Python --------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        captures = ", ".join(
+            f"{name}: {self._values[name].type if name in self._values else 'unbound'}"
+            for name in {**self._values, **_known_captures(self._definition)}
+        )
+        return f"<annudf metric {self.name}{f' ({captures})' if captures else ''}>"
+
+    def __copy__(self) -> Metric:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Metric:
+        # It never changes; and scikit-learn's clone() copies the parameters of an estimator.
+        return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        function = self.__wrapped__
+        if function is not None:
+            found: Any = sys.modules.get(function.__module__)
+            for part in function.__qualname__.split("."):
+                found = getattr(found, part, None)
+            if found is self:
+                return function.__qualname__
+        data = self.artifact().to_bytes()
+        return _from_pickle, (data, self.name, self._values, self._allow_non_finite)
+
+
+def _known_captures(definition: Definition) -> Mapping[str, Any]:
+    # Of text they are known only once it is compiled, which a repr should not cause.
+    return {} if isinstance(definition, TextDefinition) else definition.captures
+
+
+def _from_pickle(data: bytes, name: str, values: dict[str, Value], allow_non_finite: bool) -> Metric:
+    from annudf import _core
+
+    artifact = _core.Artifact.from_bytes(data, f"pickled metric {name}")
+    return Metric(ArtifactDefinition(artifact, "a pickle"), values, None, allow_non_finite)
+
+
+def load_metric(
+    path: str | os.PathLike[str], *, name: str = "", allow_non_finite: bool = False, **captures: Any
+) -> Metric:
+    """Loads a compiled metric (``.annudf``), or text of the dialect (``.mlir``).
+
+    Parameters
+    ----------
+    path : path
+        What ends in ``.mlir`` is compiled at first use, everything else is an artifact. An artifact
+        holds code that is run: load it only from whom you would take a program.
+    name : str, optional
+        Which metric of a text that holds several.
+    allow_non_finite : bool, default False
+        Whether captures may be infinite or NaN.
+    **captures : number or array
+        Values, as :meth:`Metric.bind` takes them; they can be bound later too.
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    InputError
+        The file is not there, damaged, or no artifact.
+    CompileError
+        The text breaks a rule.
+    CaptureError
+        There is no such capture, or the value does not fit it.
+    """
+    from annudf import _core
+
+    file = os.fspath(path)
+    definition: Definition
+    if file.endswith(".mlir"):
+        try:
+            with open(file, encoding="utf-8") as stream:
+                text = stream.read()
+        except (OSError, UnicodeDecodeError) as error:
+            from annudf.errors import InputError
+
+            raise InputError(f"{file}: cannot be read: {error}") from error
+        definition = TextDefinition(text, file, name)
+    else:
+        if name:
+            raise ArgumentError(f"name is {name!r}, but an artifact holds one metric; leave it out")
+        definition = ArtifactDefinition(_core.Artifact.load(file), file)
+    result = Metric(definition, {}, None, allow_non_finite)
+    return result.bind(**captures) if captures else result
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a real number, and no bool."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

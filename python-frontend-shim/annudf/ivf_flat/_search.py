@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Searching."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annudf import _arrays, _backends, _transfer
+from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
+from annudf._log import logger
+from annudf.common import Resources, check_resources
+from annudf.errors import ArgumentError
+from annudf.ivf_flat._builtin import builtin_metric
+from annudf.ivf_flat._checks import check_int
+from annudf.ivf_flat._index import Index, arrays_at_fault, check_index
+from annudf.ivf_flat._metric import Metric
+
+_MAX_K = 1024
+
+
+class SearchParams:
+    """How to search; names and defaults are those of cuVS and of its proof of concept.
+
+    Parameters
+    ----------
+    n_probes : int, default 20
+        Number of lists that are scanned for a query.
+    metric : Metric or str, optional
+        What rows are ranked by: a function decorated with :func:`metric`, or "sqeuclidean", "euclidean",
+        "inner_product". Default: the metric of the index.
+
+    Raises
+    ------
+    ArgumentError
+        A value cannot be used.
+    """
+
+    def __init__(self, *, n_probes: int = 20, metric: Metric | str | None = None) -> None:
+        self._n_probes = check_int(n_probes, "n_probes", 1, 1 << 24)
+        if isinstance(metric, str):
+            builtin_metric(metric)
+        elif metric is not None and not isinstance(metric, Metric):
+            hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
+            raise ArgumentError(
+                f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}"
+            )
+        self._metric = metric
+
+    @property
+    def n_probes(self) -> int:
+        """Number of lists that are scanned for a query."""
+        return self._n_probes
+
+    @property
+    def metric(self) -> Metric | str | None:
+        """As given."""
+        return self._metric
+
+    def __repr__(self) -> str:
+        metric = "" if self._metric is None else f", metric={self._metric!r}"
+        return f"SearchParams(n_probes={self._n_probes}{metric})"
+
+
+def search(
+    search_params: SearchParams,
+    index: Index,
+    queries: Any,
+    k: int,
+    neighbors: Any = None,
+    distances: Any = None,
+    resources: Resources | None = None,
+    filter: None = None,  # noqa: A002 - the name that cuVS gave it.
+) -> tuple[Any, Any]:
+    """Finds the `k` best rows for each query among the rows of its `n_probes` best lists.
+
+    Parameters
+    ----------
+    search_params : SearchParams
+    index : Index
+    queries : array of shape (n_queries, dim)
+        Of the index's dtype. Host arrays (NumPy, PyTorch) are searched on the CPU unless `resources` name a
+        device; device arrays (CuPy, PyTorch, ``__cuda_array_interface__``, DLPack) on their device. Host arrays
+        must be finite. Arrays that are not C-contiguous are copied.
+    k : int
+        From 1 to 1024 and no more than the index has rows.
+    neighbors : array of shape (n_queries, k), optional
+        int64, C-contiguous, writable, on the device of the queries: the ids are written there and it is returned.
+    distances : array of shape (n_queries, k), optional
+        float32, else the same.
+    resources : Resources, optional
+        Stream, or device for host arrays.
+    filter : None
+        Not available yet.
+
+    Returns
+    -------
+    distances : array of shape (n_queries, k)
+        float32, the best first.
+    neighbors : array of shape (n_queries, k)
+        int64 ids. Where fewer than `k` rows were scanned the rest has the id -1 and the worst distance (inf
+        for order "min", -inf for "max").
+
+        Both are arrays of the library of the queries (NumPy, CuPy, PyTorch), else :class:`annudf.device_ndarray`.
+
+    Raises
+    ------
+    DtypeError, DeviceError, CaptureError, ArgumentError
+        An argument cannot be used; the message names it.
+    CompileError
+        The metric breaks a rule; the message has file and line.
+    UnavailableError
+        A driver, library or memory is missing.
+
+    Notes
+    -----
+    With device arrays the call returns before the search is done: it is enqueued on the stream of `resources`, or the
+    current stream of the library of the queries. Results are ready for whatever comes after on
+    that stream. Arrays are kept alive until then. A search with the same metric and element type before, in this process,
+    means that nothing has to be compiled, linked or copied to the device.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf import ivf_flat
+    >>> dataset = np.eye(4, dtype=np.float32)
+    >>> index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), dataset)
+    >>> distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=2), index, dataset[2:3], 1)
+    >>> distances, neighbors
+    (array([[0.]], dtype=float32), array([[2]]))
+    """
+    if not isinstance(search_params, SearchParams):
+        raise ArgumentError(
+            f"search_params is a {type(search_params).__name__}, it must be an ivf_flat.SearchParams"
+        )
+    core = check_index(index)._core
+    place = check_resources(resources)
+    if filter is not None:
+        raise ArgumentError(
+            "filter is not available yet; leave it out, search with a larger k and drop rows from the result"
+        )
+    k = check_int(k, "k", 1, _MAX_K)
+    if k > core.size:
+        raise ArgumentError(f"k is {k}, but the index has {core.size} rows")
+    if search_params.n_probes > core.n_lists:
+        raise ArgumentError(
+            f"n_probes is {search_params.n_probes}, but the index has {core.n_lists} lists"
+        )
+    rows = _arrays.input_matrix(
+        queries,
+        "queries",
+        accepted=(index.dtype.name,),
+        dims=core.dims,
+        stream=place.stream,
+    )
+    device = place.place(rows.device, "argument 'queries'")
+    stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
+    shape = (rows.shape[0], k)
+    distances, distances_view = _result(distances, "distances", rows, shape, "float32", stream)
+    neighbors, neighbors_view = _result(neighbors, "neighbors", rows, shape, "int64", stream)
+    views = (rows, distances_view, neighbors_view)
+    if _arrays.overlaps(distances_view, neighbors_view):
+        raise ArgumentError("arguments 'distances' and 'neighbors' share memory; give two arrays")
+    for one, name in ((distances_view, "distances"), (neighbors_view, "neighbors")):
+        if _arrays.overlaps(one, rows):
+            raise ArgumentError(f"arguments '{name}' and 'queries' share memory; give another array")
+    metric = search_params.metric
+    if not isinstance(metric, Metric):
+        metric = builtin_metric(metric or index.metric)
+    artifact, captures = metric.prepare(device, core.element, core.dims)
+    if rows.shape[0] == 0:
+        return distances, neighbors
+    engine = _backends.backend(device)
+    arguments = (
+        index._core,
+        artifact,
+        captures,
+        rows.address,
+        rows.shape[0],
+        rows.shape[1],
+        ELEMENT_OF_DTYPE[rows.dtype],
+        k,
+        search_params.n_probes,
+        neighbors_view.address,
+        distances_view.address,
+    )
+    with arrays_at_fault():
+        if rows.device.kind == "cpu":
+            stats = engine.search(*arguments)
+        else:
+            for one in views:
+                _backends.order_after(one, stream)
+            try:
+                stats = engine.search_device(*arguments, stream)
+            finally:
+                # Also if it failed half-way: what was enqueued will still run.
+                _keep(device, stream, views, place)
+    if stats.links:
+        logger.debug("metric %s linked for %s in %.1f ms", metric.name, device, stats.link_ms)
+    if stats.upload_ms:
+        logger.debug("index copied to %s in %.1f ms", device, stats.upload_ms)
+    return distances, neighbors
+
+
+def _keep(device: Device, stream: int, views: tuple[View, ...], place: Resources) -> None:
+    place.note(device, stream)
+    _backends.hold(device, stream, *(view.owner for view in views), *(view.source for view in views))
+
+
+def _result(
+    given: Any, name: str, like: View, shape: tuple[int, ...], dtype: str, stream: int
+) -> tuple[Any, View]:
+    if given is None:
+        return _transfer.empty_like_library(like, shape, dtype, stream)
+    seen = _arrays.output(
+        given, name, shape=shape, dtype=dtype, device=like.device, stream=stream or None
+    )
+    return given, seen
