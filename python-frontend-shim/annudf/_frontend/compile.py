@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import types as pytypes
 from collections.abc import Sequence
@@ -26,7 +25,6 @@ from annudf._frontend.syntax import Source
 
 assert patches and typing and lowering  # Imported for what they register.
 refresh_registries()
-os.environ.setdefault("NUMBA_CUDA_MLIR_ICE_FULL_TB", "1")  # Real exceptions instead of a log file.
 
 _DROPPED = ("numba_cuda_mlir.arg_attrs", "numba_cuda_mlir.orig_arg_types", "always_inline", "no_inline")
 
@@ -136,7 +134,7 @@ def _in_words(error: Exception, text: str) -> str:
     if found := re.search(r"module '([^']+)' has no attribute '([^']+)'", text):
         return (
             f"a metric cannot use {found[1]}.{found[2]};"
-            " it can use the constants and scalar functions of math and numpy"
+            " it can use the constants and scalar functions of math and numpy, and plain functions"
         )
     if found := re.search(r"Unknown attribute '([^']+)' of type (.*)", text):
         return f"there is no '{found[1]}' that a metric can use on {found[2].splitlines()[0]}"

@@ -8,6 +8,7 @@ this one; versions are pinned in pyproject.toml, as these names may change with 
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ CONTEXT = _context.get_context()
 CHIP = "sm_80"
 """Nothing is compiled for it: the module is taken before any target matters."""
 
+_FULL_ERRORS = "NUMBA_CUDA_MLIR_ICE_FULL_TB"  # The real exception instead of a log file in /tmp.
+
 active = threading.local()
 """``active.on`` is set while this thread compiles a metric: patches are inert otherwise."""
 
@@ -35,16 +38,22 @@ active = threading.local()
 def compiling() -> Iterator[None]:
     """Alone with numba-cuda-mlir's process-wide state, which is put back afterwards."""
     with global_compiler_lock:
+        full_errors = os.environ.get(_FULL_ERRORS)
         unregistered = CONTEXT.allow_unregistered_dialects
         tools: Any = _tools
         capability = tools._cached_cc
         CONTEXT.allow_unregistered_dialects = True
         if capability is None:
             tools._cached_cc = (8, 0)  # Or it would ask the driver, which may not be there.
+        os.environ[_FULL_ERRORS] = "1"
         active.on = True
         try:
             yield
         finally:
             active.on = False
+            if full_errors is None:
+                del os.environ[_FULL_ERRORS]
+            else:
+                os.environ[_FULL_ERRORS] = full_errors
             tools._cached_cc = capability
             CONTEXT.allow_unregistered_dialects = unregistered

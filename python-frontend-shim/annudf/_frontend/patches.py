@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""What is wrapped in numba-cuda-mlir: the places of the user's expressions, and `range`.
+"""What is wrapped in numba-cuda-mlir: the places of the user's expressions, `range`, and dumps.
 
 numba-cuda-mlir 0.6 gives ops the line of ``def``, or with ``lineinfo`` a line without column and
 debug attributes that MLIR 22 need not understand. CPython knows both for every instruction
-(PEP 657); three private functions are wrapped so that they arrive. A fourth lets a metric's `range`
-be ours. The wrappers do nothing unless this thread is compiling a metric.
+(PEP 657); private functions are wrapped so that they arrive. Others let a metric's `range` be
+ours, leave unassigned variables unassigned and keep dumps from standard output. The wrappers do
+nothing unless this thread is compiling a metric.
 """
 
 from __future__ import annotations
@@ -76,6 +77,15 @@ def _patch_lowering() -> None:
             lower_null(self, target)
 
     MLIRLower.lower_null_expr_assign = unassigned
+    verify = MLIRLower.verify_mlir_module
+
+    def verified(self: Any) -> None:
+        if not _on():
+            verify(self)
+            return
+        self.mlir_module.operation.verify()  # Without printing the module to standard output.
+
+    MLIRLower.verify_mlir_module = verified
 
 
 def _patch_range() -> None:

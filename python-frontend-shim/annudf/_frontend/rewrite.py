@@ -114,6 +114,7 @@ class Rewriter:
             values = {name: self._value(name, value, function) for name, value in outside_names(function)}
         finally:
             self._open.pop()
+        _check_attributes(source, values)
         free = function.__code__.co_freevars
         names: dict[str, Any] = {name: values[name] for name in values if name not in free}
         names["__builtins__"] = {}
@@ -166,6 +167,18 @@ class Rewriter:
     def _refuse(self, name: str, user: types.FunctionType, message: str) -> NoReturn:
         source = Source(user)
         unsupported(message, source.file, *source.place_of_name(name.split(".", maxsplit=1)[0]))
+
+
+def _check_attributes(source: Source, values: dict[str, object]) -> None:
+    """Refuses attributes that a module does not have inside a metric, at their place."""
+    for node, name, attribute in source.attributes():
+        module = values.get(name)
+        if isinstance(module, types.ModuleType) and not hasattr(module, attribute):
+            source.refuse(
+                node,
+                f"a metric cannot use {module.__name__}.{attribute}; it can use the constants and scalar functions"
+                " of math and numpy, and plain functions",
+            )
 
 
 def _why_not(name: str, value: object) -> str:

@@ -90,6 +90,13 @@ class Source:
         line, column = self.place(node)
         unsupported(message, self.file, line, column)
 
+    def attributes(self) -> list[tuple[ast.Attribute, str, str]]:
+        """Attributes of names, as ``np.sqrt``: node, name, attribute."""
+        nodes = ast.walk(self.tree) if self.tree is not None else ()
+        return [
+            (n, n.value.id, n.attr) for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
+        ]
+
     def place_of_name(self, name: str) -> tuple[int, int]:
         """Where a name is first used, or the function's first line."""
         if self.tree is not None:

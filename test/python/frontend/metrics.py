@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions that a metric cannot be, with the message of each at its place; marked by `# HERE`."""
+
+# ruff: noqa: ANN, PLR, RUF, SIM, E701, F, UP, B, E731, PLW
+import math
+
+import numpy as np
+
+N = 3
+HUGE = 2**80
+TABLE = np.arange(4)
+NAMES = ["a", "b"]
+
+
+def while_loop(x, y, acc):
+    while x > 0:  # HERE 5
+        x = x - 1
+    return acc
+
+
+def prints(x, y, acc):
+    print(x)  # HERE 5
+    return acc
+
+
+def uses_print(x, y, acc):
+    z = print(x)  # HERE 9
+    return acc
+
+
+def writes_global(x, y, acc):
+    global N  # HERE 5
+    N = 4
+    return acc
+
+
+def tries(x, y, acc):
+    try:  # HERE 5
+        return acc + x
+    except ValueError:
+        return acc
+
+
+def unknown(x, y, acc):
+    return acc + unheard_of(x)  # HERE 18
+
+
+def string(x, y, acc):
+    name = "x"  # HERE 12
+    return acc
+
+
+def list_display(x, y, acc):
+    return acc + [x, y][0]  # HERE 18
+
+
+def dictionary(x, y, acc):
+    return acc + {0: x}[0]  # HERE 18
+
+
+def comprehension(x, y, acc):
+    return acc + sum(i for i in range(3))  # HERE 21
+
+
+def breaks(x, y, acc):
+    for i in range(3):
+        if x > i:
+            break  # HERE 13
+        acc += 1
+    return acc
+
+
+def walrus(x, y, acc):
+    return acc + (d := x - y) * d  # HERE 19
+
+
+def imports(x, y, acc):
+    import os  # HERE 5
+
+    return acc
+
+
+def compares_identity(x, y, acc):
+    return acc if x is y else x  # HERE 19
+
+
+def asserts(x, y, acc):
+    assert x > 0  # HERE 5
+    return acc
+
+
+def loops_over_a_value(x, y, acc):
+    for i in x:  # HERE 14
+        acc += i
+    return acc
+
+
+def writes_a_capture(x, y, acc, ctx):
+    ctx.weights[ctx.dim] = x  # HERE 5
+    return acc
+
+
+def reads_an_array(x, y, acc):
+    return acc + TABLE[0]  # HERE 18
+
+
+def reads_a_list(x, y, acc):
+    return acc + NAMES[0]  # HERE 18
+
+
+def reads_a_huge_number(x, y, acc):
+    return acc + HUGE  # HERE 18
+
+
+def unknown_capture(x, y, acc, ctx):
+    return acc + ctx.wieghts[ctx.dim] * x  # HERE 18
+
+
+def capture_without_index(x, y, acc, ctx):
+    return acc + ctx.weights * x  # HERE 18
+
+
+def no_such_function(x, y, acc):
+    return acc + np.linalg.norm(x)  # HERE 18
+
+
+def complex_number(x, y, acc):
+    return acc + 1j * x  # HERE 18
+
+
+def recursion(x, y, acc):  # HERE 0
+    return recursion(x, y, acc)
+
+
+def returns_nothing(x, y, acc):  # HERE 0
+    acc += x
+
+
+def returns_nothing_on_a_path(x, y, acc):  # HERE 0
+    if x > y:
+        return acc
+
+
+def wrong_arguments(x, y):  # HERE 0
+    return x - y
+
+
+def default_argument_order(x, y, acc, ctx, more):  # HERE 0
+    return acc
+
+
+def matrix_product(x, y, acc):
+    return acc + x @ y  # HERE 18
+
+
+def narrow_overflow(x, y, acc):
+    return acc + np.int8(1) * 300  # HERE 18
+
+
+def capture_on_two_paths(x, y, acc, ctx):  # HERE 0
+    chosen = ctx.weights if x > y else ctx.weights
+    return acc + chosen[ctx.dim]
+
+
+def number_of_arguments(x, y, acc):
+    return acc + math.sqrt(x, y)  # HERE 18
+
+
+def shifts_floats(x, y, acc):
+    return acc + (x << 2)  # HERE 19
+
+
+MESSAGES = {
+    "while_loop": "while may run for ever; write for i in range(<constant>) and choose inside it with if",
+    "prints": "print(...) is called for its effect, and a metric has none; use its value",
+    "uses_print": "a metric cannot call 'print'; it can call plain functions, math.*, NumPy's scalar functions, abs, min, max,"
+    " round, int, float and bool",
+    "writes_global": "a metric cannot write globals; return the value",
+    "tries": "a metric cannot raise or catch exceptions; test with if",
+    "unknown": "name 'unheard_of' is not defined",
+    "string": "a metric cannot use strings; use numbers",
+    "list_display": "a metric cannot use lists; use several variables, or a capture",
+    "dictionary": "a metric cannot use dictionaries; use captures",
+    "comprehension": "a metric cannot use generators; write for i in range(<constant>)",
+    "breaks": "break makes the number of rounds depend on the data; let the loop run and choose inside it with if",
+    "walrus": "a metric cannot assign inside an expression; assign on a line of its own",
+    "imports": "a metric cannot import; import at the top of the module",
+    "compares_identity": "a metric compares values; write == instead of is",
+    "asserts": "a metric cannot raise exceptions; return a value such as math.inf",
+    "loops_over_a_value": "a metric loops over range(<constant>) only",
+    "writes_a_capture": "ctx.weights[ctx.dim] cannot be written: captures are read-only; use a variable",
+    "reads_an_array": "'TABLE' is an array; declare it: captures={'TABLE': TABLE}, and read ctx.TABLE[ctx.dim]",
+    "reads_a_list": "'NAMES' is of type list; a metric can read numbers, and arrays given as captures",
+    "reads_a_huge_number": "'HUGE' is 1208925819614629174706176, which does not fit 64 bits",
+    "unknown_capture": "there is no ctx.wieghts; there are ctx.dim, ctx.dims, ctx.weights, ctx.p"
+    " (declare arrays and scalars in captures={...})",
+    "capture_without_index": "* needs numbers, got the array ctx.weights; read one entry, ctx.weights[ctx.dim]",
+    "no_such_function": "a metric cannot use numpy.linalg; it can use the constants and scalar functions of math and numpy,"
+    " and plain functions",
+    "complex_number": "a metric cannot use complex numbers; use numbers",
+    "recursion": "recursion calls itself; write the loop with for",
+    "returns_nothing": "returns_nothing returns nothing; return a number on every path",
+    "returns_nothing_on_a_path": "returns_nothing_on_a_path returns nothing on some path; return a number on every path",
+    "wrong_arguments": "takes (x, y); a metric's function is wrong_arguments(x, y, acc, ctx)",
+    "default_argument_order": "takes (x, y, acc, ctx, more); a metric's function is default_argument_order(x, y, acc, ctx)",
+    "matrix_product": "@ needs matrices, and a metric sees one coordinate; write the product of two numbers",
+    "narrow_overflow": "the number 300 does not fit int8 (-128 to 127)",
+    "capture_on_two_paths": "ctx and its arrays cannot be assigned on several paths; read an entry on each path instead",
+    "number_of_arguments": "sqrt takes 1 arguments, got 2",
+    "shifts_floats": "<< needs integers, got float32 and Python int",
+}
