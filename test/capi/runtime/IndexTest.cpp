@@ -13,6 +13,9 @@
 using namespace annudf;
 using namespace annudf::test;
 
+extern "C" annudf_status annudf_test_build_from_c(const float *data, int64_t rows, int64_t dims,
+                                                  annudf_index **index);
+
 namespace {
 
 class CApiIndex : public testing::Test {
@@ -79,6 +82,12 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   EXPECT_EQ(outcome(annudf_index_extend(index, &wrong, nullptr, nullptr, nullptr)),
             "input: rows to add: 5 dims of u8, the index holds 5 dims of f32");
   EXPECT_EQ(annudf_index_size(index), 800);
+}
+
+TEST_F(CApiIndex, BuildFromC) {
+  const auto *data = reinterpret_cast<const float *>(base.encoded.data());
+  ASSERT_EQ(outcome(annudf_test_build_from_c(data, 400, 5, &index)), "ok");
+  EXPECT_EQ(annudf_index_n_lists(index), 2);
 }
 
 TEST_F(CApiIndex, OptionsReachTheBuild) {
@@ -230,10 +239,10 @@ TEST_F(CApiIndex, ProgressIsReportedAndStopsTheWork) {
     stopper.stopAt = at;
     options.progress_user = &stopper;
     OwnedIndex stopped;
-    EXPECT_EQ(outcome(annudf_index_build(&vectors, 8, &options, &stopped)),
-              "interrupted: interrupted (" + stopper.stages.back() + ")");
+    const std::string text = outcome(annudf_index_build(&vectors, 8, &options, &stopped));
+    ASSERT_EQ(stopper.calls, at);
+    EXPECT_EQ(text, "interrupted: interrupted (" + stopper.stages.back() + ")");
     EXPECT_EQ(stopped, nullptr);
-    EXPECT_EQ(stopper.calls, at);
   }
   // The process is as usable as before, and so is what was to be changed.
   Stopper stopper;

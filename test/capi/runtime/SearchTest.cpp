@@ -283,8 +283,7 @@ TEST(CApiEnvironment, SaysWhatThereIs) {
   EXPECT_STRNE(annudf_environment_driver(environment), "");
   EXPECT_STRNE(annudf_environment_linker(environment), "");
   const size_t devices = annudf_environment_device_count(environment);
-  if (devices == 0)
-    EXPECT_FALSE(annudf_environment_driver_found(environment));
+  EXPECT_TRUE(devices != 0 || !annudf_environment_driver_found(environment));
   for (size_t i = 0; i < devices; ++i)
     EXPECT_NE(annudf_environment_device(environment, i), nullptr);
   EXPECT_EQ(annudf_environment_device(environment, devices), nullptr);

@@ -1,0 +1,415 @@
+//===- DeviceTest.cpp - Device memory and streams through the C API -------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Needs a GPU; without one every test is skipped and says so, or fails where
+// ANNUDF_REQUIRE_GPU=1 says that there is one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeApi.h"
+
+#include "Driver.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <thread>
+
+using namespace annudf;
+using namespace annudf::test;
+using annudf::runtime::cuda::Buffer;
+using annudf::runtime::cuda::check;
+using annudf::runtime::cuda::Context;
+using annudf::runtime::cuda::ContextScope;
+using annudf::runtime::cuda::Driver;
+
+namespace {
+
+constexpr int64_t kDims = 16, kQueries = 50, kK = 8, kProbes = 5;
+constexpr uint64_t kLegacy = 1, kPerThread = 2;
+
+class CApiDevice : public testing::Test {
+protected:
+  void SetUp() override {
+    const annudf_status status = annudf_backend_create_cuda(0, &backend);
+    if (status == ANNUDF_ENVIRONMENT) {
+      const char *required = std::getenv("ANNUDF_REQUIRE_GPU");
+      if (required && *required == '1')
+        FAIL() << annudf_last_error();
+      std::fprintf(stderr, "NO GPU TESTS: %s\n", annudf_last_error());
+      GTEST_SKIP() << "no usable GPU on this machine: the C API's device search is NOT checked";
+    }
+    ASSERT_EQ(outcome(status), "ok");
+    context = std::make_shared<Context>(0);
+    const TestMetric &test = testMetric("weighted_l2");
+    toHandle(cudaArtifact(test, readFatbin(test.name)), &artifact);
+    const annudf_vectors rows = vectorsOf(base);
+    ASSERT_EQ(outcome(annudf_index_build(&rows, 12, nullptr, &index)), "ok");
+    bindWeights(artifact, someWeights(kDims), &captures);
+  }
+
+  /// On the host path, which the runtime's own tests compare with brute force.
+  Found expected(const reference::Vectors &from, const annudf_captures *with = nullptr) {
+    Found found = foundFor(from, kK);
+    const annudf_vectors rows = vectorsOf(from);
+    EXPECT_EQ(outcome(annudf_backend_search(backend, index, artifact, with ? with : captures, &rows,
+                                            kK, kProbes, nullptr, found.ids.data(),
+                                            found.distances.data(), nullptr)),
+              "ok");
+    return found;
+  }
+
+  /// Queries and results on the device, made and read on one stream.
+  struct Arrays {
+    OwnedDeviceBuffer queries, ids, distances;
+    int64_t rows = 0;
+  };
+  void upload(const reference::Vectors &from, uint64_t stream, Arrays &arrays) {
+    arrays.rows = from.rows;
+    const uint64_t cells = uint64_t(from.rows * kK);
+    ASSERT_EQ(
+        outcome(annudf_device_allocate(backend, from.encoded.size(), stream, &arrays.queries)),
+        "ok");
+    ASSERT_EQ(outcome(annudf_device_allocate(backend, cells * 8, stream, &arrays.ids)), "ok");
+    ASSERT_EQ(outcome(annudf_device_allocate(backend, cells * 4, stream, &arrays.distances)), "ok");
+    EXPECT_EQ(annudf_device_buffer_size(arrays.ids), cells * 8);
+    ASSERT_EQ(outcome(annudf_device_copy(backend, annudf_device_buffer_address(arrays.queries),
+                                         reinterpret_cast<uint64_t>(from.encoded.data()),
+                                         from.encoded.size(), stream)),
+              "ok");
+  }
+  std::string enqueue(uint64_t queries, int64_t rows, uint64_t ids, uint64_t distances,
+                      uint64_t stream, const annudf_captures *with = nullptr,
+                      annudf_search_stats *stats = nullptr) {
+    const annudf_vectors view = {sizeof view, reinterpret_cast<const void *>(queries), rows, kDims,
+                                 ANNUDF_ELEMENT_F32};
+    return outcome(annudf_backend_search_device(
+        backend, index, artifact, with ? with : captures, &view, kK, kProbes, nullptr,
+        reinterpret_cast<int64_t *>(ids), reinterpret_cast<float *>(distances), stream, stats));
+  }
+  std::string enqueue(const Arrays &arrays, uint64_t stream, const annudf_captures *with = nullptr,
+                      annudf_search_stats *stats = nullptr) {
+    return enqueue(annudf_device_buffer_address(arrays.queries), arrays.rows,
+                   annudf_device_buffer_address(arrays.ids),
+                   annudf_device_buffer_address(arrays.distances), stream, with, stats);
+  }
+  Found download(const Arrays &arrays, uint64_t stream) {
+    Found found{std::vector<int64_t>(size_t(arrays.rows * kK)),
+                std::vector<float>(size_t(arrays.rows * kK))};
+    EXPECT_EQ(outcome(annudf_device_copy(backend, reinterpret_cast<uint64_t>(found.ids.data()),
+                                         annudf_device_buffer_address(arrays.ids),
+                                         found.ids.size() * 8, stream)),
+              "ok");
+    EXPECT_EQ(
+        outcome(annudf_device_copy(backend, reinterpret_cast<uint64_t>(found.distances.data()),
+                                   annudf_device_buffer_address(arrays.distances),
+                                   found.distances.size() * 4, stream)),
+        "ok");
+    EXPECT_EQ(outcome(annudf_device_synchronize(backend, stream)), "ok");
+    return found;
+  }
+
+  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 5000, kDims, 1);
+  const reference::Vectors queries =
+      reference::randomVectors(ANNUDF_ELEMENT_F32, kQueries, kDims, 2);
+  OwnedArtifact artifact;
+  OwnedIndex index;
+  OwnedCaptures captures;
+  OwnedBackend backend;
+  std::shared_ptr<Context> context;
+};
+
+/// A stream of the caller's, as CuPy and Torch make them.
+class Stream {
+public:
+  explicit Stream(std::shared_ptr<Context> context) : context_(std::move(context)) {
+    ContextScope scope(*context_);
+    ANNUDF_CUDA(cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
+  }
+  ~Stream() {
+    ContextScope scope(*context_);
+    (void)Driver::get().cuStreamDestroy(stream_);
+  }
+  uint64_t handle() const { return reinterpret_cast<uint64_t>(stream_); }
+
+private:
+  std::shared_ptr<Context> context_;
+  CUstream stream_ = nullptr;
+};
+
+TEST_F(CApiDevice, EveryKindOfStream) {
+  EXPECT_EQ(annudf_backend_device(backend), 0);
+  EXPECT_EQ(std::string(annudf_backend_describe(backend)).find("CUDA device 0: "), 0u);
+  const Found want = expected(queries);
+  const Stream own(context);
+  for (uint64_t stream : {uint64_t(0), kLegacy, kPerThread, own.handle()}) {
+    Arrays arrays;
+    upload(queries, stream, arrays);
+    annudf_search_stats stats = {};
+    stats.size = sizeof stats;
+    ASSERT_EQ(enqueue(arrays, stream, nullptr, &stats), "ok");
+    EXPECT_EQ(stats.links, 0);
+    EXPECT_EQ(stats.upload_ms, 0);
+    OwnedEvent event;
+    ASSERT_EQ(outcome(annudf_event_record(backend, stream, &event)), "ok");
+    ASSERT_EQ(outcome(annudf_event_wait(event)), "ok");
+    bool done = false;
+    ASSERT_EQ(outcome(annudf_event_done(event, &done)), "ok");
+    EXPECT_TRUE(done);
+    EXPECT_EQ(download(arrays, stream), want) << stream;
+  }
+}
+
+TEST_F(CApiDevice, HandlesMayGoWhileTheSearchRuns) {
+  const Found want = expected(queries);
+  const Stream own(context);
+  Arrays arrays;
+  upload(queries, own.handle(), arrays);
+  for (int i = 0; i < 20; ++i) { // Most of them are still to run when the handles go.
+    OwnedCaptures passing;
+    bindWeights(artifact, someWeights(kDims), &passing);
+    ASSERT_EQ(enqueue(arrays, own.handle(), passing), "ok");
+  }
+  OwnedEvent event;
+  ASSERT_EQ(annudf_event_record(backend, own.handle(), &event), ANNUDF_OK);
+  // The search reads the copy that it began with: an extend does not reach it.
+  const auto more = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, kDims, 77);
+  const annudf_vectors view = vectorsOf(more);
+  ASSERT_EQ(outcome(annudf_index_extend(index, &view, nullptr, nullptr, nullptr)), "ok");
+  const Found after = expected(queries);
+  EXPECT_FALSE(after == want);
+  index.~Owner();
+  new (&index) OwnedIndex;
+  captures.~Owner();
+  new (&captures) OwnedCaptures;
+  ASSERT_EQ(outcome(annudf_event_wait(event)), "ok");
+  EXPECT_EQ(download(arrays, own.handle()), want);
+}
+
+TEST_F(CApiDevice, WrongMemoryIsRefused) {
+  Arrays arrays;
+  upload(queries, 0, arrays);
+  const uint64_t data = annudf_device_buffer_address(arrays.queries),
+                 ids = annudf_device_buffer_address(arrays.ids),
+                 distances = annudf_device_buffer_address(arrays.distances);
+  const auto refused = [](const std::string &text, const char *what, const char *why) {
+    EXPECT_EQ(text.find(std::string("usage: ") + what + " at address 0x"), 0u) << text;
+    EXPECT_TRUE(contains(text, why)) << text;
+  };
+  const uint64_t host = reinterpret_cast<uint64_t>(queries.encoded.data());
+  refused(enqueue(host, kQueries, ids, distances, 0), "queries",
+          "it is no memory of a CUDA device");
+  Found onHost = foundFor(queries, kK);
+  refused(enqueue(data, kQueries, reinterpret_cast<uint64_t>(onHost.ids.data()), distances, 0),
+          "ids", "it is no memory of a CUDA device");
+  refused(enqueue(data, kQueries, ids, reinterpret_cast<uint64_t>(onHost.distances.data()), 0),
+          "distances", "it is no memory of a CUDA device");
+  const Buffer pinned(context, queries.encoded.size(), Buffer::Kind::Pinned);
+  refused(enqueue(reinterpret_cast<uint64_t>(pinned.host()), kQueries, ids, distances, 0),
+          "queries", "it is host memory; copy it to CUDA device 0 first");
+  refused(enqueue(uint64_t(0x1000), kQueries, ids, distances, 0), "queries",
+          "it is no memory of a CUDA device");
+  refused(enqueue(data + 2, kQueries, ids, distances, 0), "queries", "not aligned to 4 bytes");
+  refused(enqueue(data, kQueries, ids + 4, distances, 0), "ids", "not aligned to 8 bytes");
+
+  // An allocation that ends too early: by itself, and where the array begins within it.
+  const Buffer small(context, kQueries * kDims * 4 - 4);
+  refused(enqueue(small.device(), kQueries, ids, distances, 0), "queries",
+          "3200 bytes are needed, its allocation ends after 3196");
+  const Buffer exact(context, kQueries * kK * 8);
+  refused(enqueue(data, kQueries, exact.device() + 8, distances, 0), "ids",
+          "3200 bytes are needed, its allocation ends after 3192");
+
+  uint64_t freed = 0;
+  {
+    const Buffer gone(context, size_t(64) << 20);
+    freed = gone.device();
+  }
+  refused(enqueue(freed, kQueries, ids, distances, 0), "queries", "freed already");
+
+  // The context has not suffered.
+  ASSERT_EQ(enqueue(arrays, 0), "ok");
+  EXPECT_EQ(download(arrays, 0), expected(queries));
+}
+
+TEST_F(CApiDevice, MemoryOfAnotherDeviceIsRefused) {
+  int count = 0;
+  ANNUDF_CUDA(cuDeviceGetCount, &count);
+  if (count < 2)
+    GTEST_SKIP() << "one GPU only: memory and streams of another are NOT checked";
+  const auto other = std::make_shared<Context>(1);
+  const Buffer foreign(other, kQueries * kDims * 4);
+  const Stream foreignStream(other);
+  Arrays arrays;
+  upload(queries, 0, arrays);
+  EXPECT_TRUE(contains(enqueue(foreign.device(), kQueries, annudf_device_buffer_address(arrays.ids),
+                               annudf_device_buffer_address(arrays.distances), 0),
+                       "it is memory of CUDA device 1; the backend searches on device 0"));
+  EXPECT_TRUE(contains(enqueue(arrays, foreignStream.handle()),
+                       "it belongs to CUDA device 1, the backend searches on device 0"));
+}
+
+TEST_F(CApiDevice, ManagedMemoryIsTaken) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (!library)
+    GTEST_SKIP() << "libcuda.so.1 is loaded by another name: managed memory is NOT checked";
+  const auto allocate =
+      reinterpret_cast<decltype(&::cuMemAllocManaged)>(dlsym(library, "cuMemAllocManaged"));
+  ASSERT_NE(allocate, nullptr);
+  ContextScope scope(*context);
+  CUdeviceptr managed = 0;
+  if (allocate(&managed, queries.encoded.size(), CU_MEM_ATTACH_GLOBAL) != CUDA_SUCCESS)
+    GTEST_SKIP() << "no managed memory on this device";
+  std::memcpy(reinterpret_cast<void *>(managed), queries.encoded.data(), queries.encoded.size());
+  Arrays arrays;
+  upload(queries, 0, arrays);
+  ASSERT_EQ(enqueue(managed, kQueries, annudf_device_buffer_address(arrays.ids),
+                    annudf_device_buffer_address(arrays.distances), 0),
+            "ok");
+  EXPECT_EQ(download(arrays, 0), expected(queries));
+  ANNUDF_CUDA(cuMemFree, managed);
+}
+
+/// As Torch's expandable segments: one array over two pieces of physical memory.
+TEST_F(CApiDevice, MemoryMappedInPiecesIsTaken) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (!library)
+    GTEST_SKIP() << "libcuda.so.1 is loaded by another name: mapped memory is NOT checked";
+#define ANNUDF_LOAD(CALL)                                                                          \
+  const auto CALL = reinterpret_cast<decltype(&::CALL)>(dlsym(library, #CALL));                    \
+  ASSERT_NE(CALL, nullptr)
+  ANNUDF_LOAD(cuMemGetAllocationGranularity);
+  ANNUDF_LOAD(cuMemAddressReserve);
+  ANNUDF_LOAD(cuMemAddressFree);
+  ANNUDF_LOAD(cuMemCreate);
+  ANNUDF_LOAD(cuMemMap);
+  ANNUDF_LOAD(cuMemUnmap);
+  ANNUDF_LOAD(cuMemSetAccess);
+#undef ANNUDF_LOAD
+  ContextScope scope(*context);
+  CUmemAllocationProp properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  size_t piece = 0;
+  ASSERT_EQ(cuMemGetAllocationGranularity(&piece, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+            CUDA_SUCCESS);
+  CUdeviceptr start = 0;
+  ASSERT_EQ(cuMemAddressReserve(&start, 2 * piece, 0, 0, 0), CUDA_SUCCESS);
+  for (size_t i = 0; i < 2; ++i) {
+    CUmemGenericAllocationHandle handle = 0;
+    ASSERT_EQ(cuMemCreate(&handle, piece, &properties, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemMap(start + i * piece, piece, 0, handle, 0), CUDA_SUCCESS);
+    (void)Driver::get().cuMemRelease(handle); // The mapping keeps it.
+  }
+  const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                  CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  ASSERT_EQ(cuMemSetAccess(start, 2 * piece, &access, 1), CUDA_SUCCESS);
+  const uint64_t across = start + piece - 1024;
+  ANNUDF_CUDA(cuMemcpyHtoD, across, queries.encoded.data(), queries.encoded.size());
+  Arrays arrays;
+  upload(queries, 0, arrays);
+  EXPECT_EQ(enqueue(across, kQueries, annudf_device_buffer_address(arrays.ids),
+                    annudf_device_buffer_address(arrays.distances), 0),
+            "ok");
+  EXPECT_EQ(download(arrays, 0), expected(queries));
+  // Beyond the last piece nothing is mapped.
+  EXPECT_EQ(enqueue(start + 2 * piece - 1024, kQueries, annudf_device_buffer_address(arrays.ids),
+                    annudf_device_buffer_address(arrays.distances), 0)
+                .find("usage: queries at address 0x"),
+            0u);
+  EXPECT_EQ(cuMemUnmap(start, 2 * piece), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAddressFree(start, 2 * piece), CUDA_SUCCESS);
+}
+
+TEST_F(CApiDevice, NonFiniteQueries) {
+  auto some = queries;
+  const float nan = NAN;
+  std::memcpy(some.encoded.data() + 4 * (31 * kDims + 5), &nan, 4);
+  // From host memory they are refused by name, and the workspace serves the next search.
+  Found found = foundFor(some, kK);
+  const annudf_vectors rows = vectorsOf(some);
+  EXPECT_EQ(
+      outcome(annudf_backend_search(backend, index, artifact, captures, &rows, kK, kProbes, nullptr,
+                                    found.ids.data(), found.distances.data(), nullptr)),
+      "input: queries: row 31, dim 5 is nan; every coordinate must be finite");
+  const Found want = expected(queries);
+  // On the device nobody looks at them: the row finds nothing, the others what they should.
+  Arrays arrays;
+  upload(some, 0, arrays);
+  ASSERT_EQ(enqueue(arrays, 0), "ok");
+  const Found got = download(arrays, 0);
+  for (int64_t q = 0; q < kQueries; ++q)
+    for (int64_t i = q * kK; i < (q + 1) * kK; ++i)
+      ASSERT_EQ(got.ids[size_t(i)], q == 31 ? -1 : want.ids[size_t(i)]) << q;
+}
+
+TEST_F(CApiDevice, AStoppedSearchLeavesTheBackendUsable) {
+  annudf_search_options options = {};
+  options.size = sizeof options;
+  options.progress = [](void *, const char *, double) { return 1; };
+  Found found = foundFor(queries, kK);
+  const annudf_vectors rows = vectorsOf(queries);
+  EXPECT_EQ(
+      outcome(annudf_backend_search(backend, index, artifact, captures, &rows, kK, kProbes,
+                                    &options, found.ids.data(), found.distances.data(), nullptr)),
+      "interrupted: interrupted (search)");
+  const Found want = expected(queries);
+  EXPECT_EQ(std::count(want.ids.begin(), want.ids.end(), -777), 0);
+}
+
+TEST_F(CApiDevice, PrecompileAndBufferErrors) {
+  OwnedBackend fresh;
+  ASSERT_EQ(annudf_backend_create_cuda(0, &fresh), ANNUDF_OK);
+  annudf_search_stats stats = {};
+  stats.size = sizeof stats;
+  ASSERT_EQ(outcome(annudf_backend_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, &stats)), "ok");
+  EXPECT_EQ(stats.links, 1);
+  ASSERT_EQ(outcome(annudf_backend_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, &stats)), "ok");
+  EXPECT_EQ(stats.links, 0);
+  OwnedDeviceBuffer buffer;
+  const Stream own(context);
+  for (uint64_t stream : {uint64_t(0), own.handle()}) {
+    EXPECT_EQ(annudf_device_allocate(backend, uint64_t(1) << 50, stream, &buffer),
+              ANNUDF_ENVIRONMENT);
+    ASSERT_EQ(outcome(annudf_device_allocate(backend, 0, stream, &buffer)), "ok");
+    EXPECT_NE(annudf_device_buffer_address(buffer), 0u);
+  }
+  EXPECT_EQ(outcome(annudf_device_copy(backend, 0, 1, 1, 0)),
+            "usage: annudf_device_copy: destination is address 0");
+}
+
+/// 8 threads, each with a stream and weights of its own, find what one thread finds.
+TEST_F(CApiDevice, ThreadsAndStreams) {
+  constexpr int kThreads = 8, kRounds = 5;
+  std::vector<Found> alone;
+  for (int t = 0; t < kThreads; ++t) {
+    OwnedCaptures bound;
+    bindWeights(artifact, someWeights(kDims, t), &bound);
+    alone.push_back(expected(queries, bound));
+  }
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      const Stream own(context);
+      const uint64_t stream = t % 4 == 3 ? kPerThread : own.handle();
+      for (int round = 0; round < kRounds; ++round) {
+        OwnedCaptures bound;
+        Arrays arrays;
+        bindWeights(artifact, someWeights(kDims, t), &bound);
+        upload(queries, stream, arrays);
+        ASSERT_EQ(enqueue(arrays, stream, bound), "ok");
+        EXPECT_EQ(download(arrays, stream), alone[size_t(t)]) << "thread " << t;
+        EXPECT_EQ(expected(queries, bound), alone[size_t(t)]) << "thread " << t;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+} // namespace

@@ -1,0 +1,20 @@
+/*===- HeaderIsC.c - A C compiler reads the runtime's header ------*- C -*-===*\
+|*                                                                            *|
+|* Part of the annudf project, under the Apache License v2.0 with LLVM        *|
+|* Exceptions. See LICENSE for license information.                           *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#include "annudf-c/Runtime.h"
+
+/** Called from C++: options as Support.h says that they are written. */
+annudf_status annudf_test_build_from_c(const float *data, int64_t rows, int64_t dims,
+                                       annudf_index **index);
+
+annudf_status annudf_test_build_from_c(const float *data, int64_t rows, int64_t dims,
+                                       annudf_index **index) {
+  annudf_vectors base = {sizeof base, data, rows, dims, ANNUDF_ELEMENT_F32};
+  annudf_index_options options = {.size = sizeof options};
+  return annudf_index_build(&base, 2, &options, index);
+}
