@@ -10,9 +10,9 @@
 """
 
 from annudf import errors, ivf_flat, neighbors
-from annudf._core import __version__
 from annudf._backends import get_num_threads, set_num_threads
 from annudf._config import show_config
+from annudf._core import __version__
 from annudf._log import set_log_level
 from annudf.common import Resources, device_ndarray
 from annudf.errors import (
@@ -27,7 +27,6 @@ from annudf.errors import (
     UnavailableError,
     UnsupportedError,
 )
-
 
 __all__ = [
     "ArgumentError",

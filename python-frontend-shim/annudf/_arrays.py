@@ -110,9 +110,7 @@ class View:
         return self.size == 0 or self.strides == c_strides(self.shape, self.itemsize, like=self.strides)
 
 
-def c_strides(
-    shape: Sequence[int], itemsize: int, like: Sequence[int] | None = None
-) -> tuple[int, ...]:
+def c_strides(shape: Sequence[int], itemsize: int, like: Sequence[int] | None = None) -> tuple[int, ...]:
     """Strides in bytes of a C-contiguous array; extents of 1 take their stride from `like`."""
     strides = []
     step = itemsize
@@ -168,7 +166,9 @@ def view(array: object, name: str, stream: int | None = None) -> View:
 
 
 def _view_numpy(array: object, name: str) -> View:
-    if isinstance(array, np.ma.MaskedArray) and bool(np.ma.is_masked(array)):
+    # NumPy imports numpy.ma when it is first asked for, which takes longer than a search.
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and isinstance(array, masked.MaskedArray) and masked.is_masked(array):
         raise ArgumentError(
             f"argument '{name}' is a masked array with masked entries, which a search would read; "
             "fill them with .filled(value)"
@@ -179,8 +179,7 @@ def _view_numpy(array: object, name: str) -> View:
         raise ArgumentError(f"argument '{name}' is not an array: {error}") from error
     if host.dtype.hasobject:
         raise DtypeError(
-            f"argument '{name}' has dtype {host.dtype}, which holds Python objects; "
-            "give a rectangular array of numbers"
+            f"argument '{name}' has dtype {host.dtype}, which holds Python objects; give a rectangular array of numbers"
         )
     if not host.dtype.isnative:
         raise DtypeError(
@@ -204,13 +203,9 @@ def _view_numpy(array: object, name: str) -> View:
 def _view_torch(tensor: Any, name: str) -> View:
     torch = sys.modules["torch"]
     if tensor.layout != torch.strided:
-        raise ArgumentError(
-            f"argument '{name}' is a tensor of layout {tensor.layout}; make it dense with .to_dense()"
-        )
+        raise ArgumentError(f"argument '{name}' is a tensor of layout {tensor.layout}; make it dense with .to_dense()")
     if tensor.device.type not in ("cpu", "cuda"):
-        raise DeviceError(
-            f"argument '{name}' is on device {tensor.device}; move it with .cpu() or .cuda()"
-        )
+        raise DeviceError(f"argument '{name}' is on device {tensor.device}; move it with .cpu() or .cuda()")
     # A gradient through a search does not exist; the values are what is meant.
     data = tensor.detach().resolve_conj().resolve_neg()
     itemsize = data.element_size()
@@ -344,19 +339,14 @@ def check_matrix(array: View, name: str, dims: int | None = None) -> None:
     """Raises ArgumentError unless the array has two dimensions, of the given length if one is given."""
     if len(array.shape) == 1:
         raise ArgumentError(
-            f"argument '{name}' has shape {array.shape}, it must have two dimensions; "
-            "one vector is .reshape(1, -1)"
+            f"argument '{name}' has shape {array.shape}, it must have two dimensions; one vector is .reshape(1, -1)"
         )
     if len(array.shape) != 2:
-        raise ArgumentError(
-            f"argument '{name}' has shape {array.shape}, it must have two dimensions, rows by dims"
-        )
+        raise ArgumentError(f"argument '{name}' has shape {array.shape}, it must have two dimensions, rows by dims")
     if array.shape[1] == 0:
         raise ArgumentError(f"argument '{name}' has shape {array.shape}: vectors without a dimension")
     if dims is not None and array.shape[1] != dims:
-        raise ArgumentError(
-            f"argument '{name}' has vectors of {array.shape[1]} dimensions, the index has {dims}"
-        )
+        raise ArgumentError(f"argument '{name}' has vectors of {array.shape[1]} dimensions, the index has {dims}")
 
 
 def as_contiguous(array: View, name: str) -> View:
@@ -416,18 +406,13 @@ def output(
         hasattr(array, "__cuda_array_interface__") or hasattr(array, "__dlpack__")
     ):
         # A list or the like would be copied, and the results written to the copy.
-        raise ArgumentError(
-            f"argument '{name}' is a {type(array).__name__}; results can only be written to an array"
-        )
+        raise ArgumentError(f"argument '{name}' is a {type(array).__name__}; results can only be written to an array")
     result = view(array, name, stream)
     check_dtype(result, name, (dtype,))
     if result.shape != shape:
         raise ArgumentError(f"argument '{name}' has shape {result.shape}, it must be {shape}")
     if result.device != device:
-        raise DeviceError(
-            f"argument '{name}' is on {result.device}, the queries are on {device}; "
-            "give a buffer there"
-        )
+        raise DeviceError(f"argument '{name}' is on {result.device}, the queries are on {device}; give a buffer there")
     if result.read_only:
         raise ArgumentError(f"argument '{name}' is read-only; give an array that can be written")
     if getattr(array, "requires_grad", False):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _lock = threading.Lock()
 _backends: dict[Device, Backend] = {}
 _archs: dict[Device, str] = {}
-_threads = 0
+_settings = {"threads": 0}
 
 _MAX_THREADS = 1 << 16
 
@@ -40,19 +40,18 @@ def set_num_threads(count: int) -> None:
     -----
     Calls that run already keep their threads. Results do not depend on the number of threads.
     """
-    global _threads
     number = _index(count, "count")
     if not 0 <= number <= _MAX_THREADS:
         raise ArgumentError(f"count is {number}, it must be 0 (all cores) to {_MAX_THREADS}")
     with _lock:
-        if number != _threads:
-            _threads = number
+        if number != _settings["threads"]:
+            _settings["threads"] = number
             _backends.pop(CPU, None)
 
 
 def get_num_threads() -> int:
     """How many threads builds and searches on the CPU use; 0: all cores."""
-    return _threads
+    return _settings["threads"]
 
 
 def _index(value: object, name: str) -> int:
@@ -70,10 +69,8 @@ def backend(device: Device) -> Backend:
         found = _backends.get(device)
         if found is None:
             start = time.perf_counter()
-            if device.kind == "cpu":
-                found = _core.Backend.cpu(_threads)
-            else:
-                found = _core.Backend.cuda(device.index)
+            threads = _settings["threads"]
+            found = _core.Backend.cpu(threads) if device.kind == "cpu" else _core.Backend.cuda(device.index)
             _backends[device] = found
             logger.debug(
                 "backend made in %.1f ms: %s",
@@ -97,8 +94,7 @@ def arch_of(device: Device) -> str:
         known = [number for number in _core.supported_archs() if number <= have]
         if not known:
             raise UnavailableError(
-                f"{device} is sm_{have}; the oldest supported architecture is "
-                f"sm_{min(_core.supported_archs())}"
+                f"{device} is sm_{have}; the oldest supported architecture is sm_{min(_core.supported_archs())}"
             )
         arch = _archs[device] = f"sm_{max(known)}"
     return arch
@@ -123,7 +119,8 @@ def hold(device: Device, stream: int, *objects: object) -> None:
 def release_done() -> int:
     """Lets go of what finished work held; gives how many calls are still under way."""
     with _held_lock:
-        waiting, dropped = [], []
+        waiting: list[tuple[Event, tuple[object, ...]]] = []
+        dropped: list[tuple[Event, tuple[object, ...]]] = []
         for entry in _held:
             (dropped if entry[0].done() else waiting).append(entry)
         _held[:] = waiting
@@ -162,8 +159,7 @@ def stream_handle(stream: object) -> int | None:
         handle = operator.index(stream)  # type: ignore[arg-type]
     except TypeError:
         raise ArgumentError(
-            f"stream is a {type(stream).__name__}; give the address of a CUstream, or a stream of "
-            "CuPy or PyTorch"
+            f"stream is a {type(stream).__name__}; give the address of a CUstream, or a stream of CuPy or PyTorch"
         ) from None
     if handle < 0:
         raise ArgumentError(f"stream is {handle}, which is no address of a CUstream")

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 import sys
 from typing import Any, Literal, overload
 
@@ -14,10 +12,13 @@ _PACKAGES = ("numpy", "numba-cuda-mlir", "scikit-learn", "cupy-cuda13x", "torch"
 
 def config() -> dict[str, Any]:
     """Versions, devices and libraries, as a dictionary that JSON can hold."""
+    import importlib.metadata
+    import platform
+
     from annudf import _cache, _core
 
     environment = dict(_core.describe_environment())
-    packages = {}
+    packages: dict[str, str | None] = {}
     for name in _PACKAGES:
         try:
             packages[name] = importlib.metadata.version(name)
@@ -74,7 +75,9 @@ def _text(found: dict[str, Any]) -> str:
     text += line("NVRTC", found["nvrtc"], "cuda_source_metric; pip install 'annudf[cu13]'", found["nvrtc_found"])
     if found["cuda_built"]:
         text += line("NVIDIA driver", found["driver"], "searching on a GPU", found["driver_found"])
-        text += line("nvJitLink", found["linker"], "searching on a GPU; pip install 'annudf[cu13]'", found["linker_found"])
+        text += line(
+            "nvJitLink", found["linker"], "searching on a GPU; pip install 'annudf[cu13]'", found["linker_found"]
+        )
     else:
         text += line("GPU search", "not in this build")
     for device in found["devices"]:

@@ -40,16 +40,13 @@ def pointer_device(address: int, name: str) -> int:
     driver = _library()
     if driver is None:
         raise UnavailableError(
-            f"argument '{name}' is on a GPU, but there is no NVIDIA driver on this machine "
-            "(libcuda.so.1)"
+            f"argument '{name}' is on a GPU, but there is no NVIDIA driver on this machine (libcuda.so.1)"
         )
     ordinal, memory = ctypes.c_int(-1), ctypes.c_uint(0)
     pointer = ctypes.c_uint64(address)
     status = driver.cuPointerGetAttribute(
         ctypes.byref(ordinal), ctypes.c_int(_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL), pointer
-    ) or driver.cuPointerGetAttribute(
-        ctypes.byref(memory), ctypes.c_int(_CU_POINTER_ATTRIBUTE_MEMORY_TYPE), pointer
-    )
+    ) or driver.cuPointerGetAttribute(ctypes.byref(memory), ctypes.c_int(_CU_POINTER_ATTRIBUTE_MEMORY_TYPE), pointer)
     if status != 0 or ordinal.value < 0 or memory.value == _CU_MEMORYTYPE_HOST:
         raise DeviceError(
             f"argument '{name}' says it is on a GPU, but the driver knows no device memory at "

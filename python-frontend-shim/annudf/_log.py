@@ -13,7 +13,6 @@ from annudf.errors import ArgumentError
 logger = logging.getLogger("annudf")
 logger.addHandler(logging.NullHandler())
 
-_handler: logging.Handler | None = None
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
@@ -31,16 +30,18 @@ def set_log_level(level: int | str) -> None:
     If the program has configured :mod:`logging` (the root logger has handlers), no second handler
     is installed.
     """
-    global _handler
     if isinstance(level, str):
         if level.upper() not in _LEVELS:
             raise ArgumentError(f"level is {level!r}, it must be one of {', '.join(_LEVELS)}")
         level = level.upper()
     logger.setLevel(level)
-    if _handler is None and not logging.getLogger().handlers:
-        _handler = logging.StreamHandler()
-        _handler.setFormatter(logging.Formatter("%(name)s: %(levelname)s: %(message)s"))
-        logger.addHandler(_handler)
+    shown = any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers)
+    if not shown and not logging.getLogger().handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s: %(levelname)s: %(message)s"))
+        logger.addHandler(handler)
+        # numba-cuda-mlir configures the root logger when it is imported; no line is to show twice.
+        logger.propagate = False
 
 
 Progress = Callable[[str, float], None]

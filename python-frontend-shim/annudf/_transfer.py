@@ -47,9 +47,7 @@ def working_stream(array: View, resources: Resources) -> int:
     return array.producer or 0
 
 
-def empty_like_library(
-    array: View, shape: tuple[int, ...], dtype: str, stream: int
-) -> tuple[Any, View]:
+def empty_like_library(array: View, shape: tuple[int, ...], dtype: str, stream: int) -> tuple[Any, View]:
     """A new array on the device and in the library of `array`, usable on `stream`, and its view."""
     result: Any
     if array.library == "torch":

@@ -115,13 +115,11 @@ def _parse_device(device: str | int | None) -> Device | None:
         return Device("cuda", device)
     match = re.fullmatch(r"(?:cuda|gpu)(?::(\d+))?", device) if isinstance(device, str) else None
     if match is None:
-        raise ArgumentError(
-            f"device is {device!r}, it must be 'cpu', 'cuda', 'cuda:N' or the number of a device"
-        )
+        raise ArgumentError(f"device is {device!r}, it must be 'cpu', 'cuda', 'cuda:N' or the number of a device")
     return Device("cuda", int(match[1] or 0))
 
 
-class device_ndarray:  # noqa: N801 - the name that cuVS and pylibraft gave it.
+class device_ndarray:
     """An array in device memory for callers that have neither CuPy nor PyTorch.
 
     It speaks ``__cuda_array_interface__`` (version 3) and DLPack, so CuPy, PyTorch, numba and JAX take
@@ -149,9 +147,7 @@ class device_ndarray:  # noqa: N801 - the name that cuVS and pylibraft gave it.
             engine.copy(self._address, host.__array_interface__["data"][0], host.nbytes, 0)
             engine.synchronize(0)
 
-    def _allocate(
-        self, shape: tuple[int, ...], dtype: np.dtype[Any], device: Device, stream: int
-    ) -> None:
+    def _allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any], device: Device, stream: int) -> None:
         self._shape, self._dtype, self._device, self._stream = shape, dtype, device, stream
         size = math.prod(shape) * dtype.itemsize
         self._buffer = _backends.backend(device).allocate(size, stream) if size else None
@@ -233,7 +229,7 @@ class device_ndarray:  # noqa: N801 - the name that cuVS and pylibraft gave it.
         if stream != -1 and not _backends.same_stream(stream or 1, self._stream):
             # The consumer works elsewhere and knows nothing of our stream.
             _backends.backend(self._device).synchronize(self._stream)
-        exporter = _core.to_dlpack(
+        exporter: Any = _core.to_dlpack(
             self,
             self._address,
             self._shape,
@@ -253,7 +249,7 @@ class device_ndarray:  # noqa: N801 - the name that cuVS and pylibraft gave it.
             engine.synchronize(self._stream)
         return host
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
             raise ValueError("a device array cannot become a host array without a copy")
         host = self.copy_to_host()

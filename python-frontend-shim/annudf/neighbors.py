@@ -1,3 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""Placeholder so that the package imports; replaced in the next commit."""
+"""Nearest neighbours: :mod:`annudf.ivf_flat`, and :class:`NearestNeighbors` in scikit-learn's style."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from annudf import ivf_flat
+
+if TYPE_CHECKING:
+    from annudf._estimator import NearestNeighbors
+
+__all__ = ["NearestNeighbors", "ivf_flat"]
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn takes a second to import, and who only searches does not need it.
+    if name == "NearestNeighbors":
+        from annudf._estimator import NearestNeighbors
+
+        globals()[name] = NearestNeighbors
+        return NearestNeighbors
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,11 +10,12 @@ NumPy, numba-cuda-mlir and annudf. Values of captures are not part of it.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
+import importlib.util
 import os
 import sys
 import types
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,15 @@ from annudf._options import MetricOptions
 
 @cache
 def _versions() -> tuple[str, ...]:
-    def version(package: str) -> str:
-        try:
-            return importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            return "unknown"
+    from annudf import __version__
 
-    return (sys.version, np.__version__, version("numba-cuda-mlir"), version("annudf"))
+    # importlib.metadata would tell too, but takes 30 ms to import.
+    found = importlib.util.find_spec("numba_cuda_mlir")
+    frontend = "none"
+    if found is not None and found.submodule_search_locations:
+        version = Path(found.submodule_search_locations[0], "VERSION")
+        frontend = version.read_text().strip() if version.is_file() else f"unknown at {version.parent}"
+    return (sys.version, np.__version__, frontend, __version__)
 
 
 class _Hash:

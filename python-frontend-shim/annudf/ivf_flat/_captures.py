@@ -64,9 +64,7 @@ def check_name(name: object) -> str:
     return name
 
 
-def make_value(
-    name: str, value: object, declared: CaptureType | None = None, allow_non_finite: bool = False
-) -> Value:
+def make_value(name: str, value: object, declared: CaptureType | None = None, allow_non_finite: bool = False) -> Value:
     """Copies a value of a capture.
 
     Parameters
@@ -99,8 +97,7 @@ def make_value(
             at = "" if result.type.scalar else f"[{int(np.flatnonzero(~finite)[0])}]"
             worst = result.array if result.type.scalar else result.array[~finite][0]
             raise CaptureError(
-                f"capture '{name}{at}' is {float(worst)}; give finite numbers, or "
-                "allow_non_finite=True to the metric"
+                f"capture '{name}{at}' is {float(worst)}; give finite numbers, or allow_non_finite=True to the metric"
             )
     return result
 
@@ -113,16 +110,13 @@ def _conversion_hint(given: CaptureType, declared: CaptureType) -> str:
 
 def _from_number(name: str, value: bool | int | float, declared: CaptureType | None) -> Value:
     element: Word = "f32" if isinstance(value, float) else "i32"
-    if declared is not None and declared.scalar:
-        # A Python number has no width of its own, so it takes the declared one where that holds it.
-        if declared.element in ("f32", "f64") or not isinstance(value, float):
-            element = declared.element
+    # A Python number has no width of its own, so it takes the declared one where that holds it.
+    if declared is not None and declared.scalar and (declared.element[0] == "f" or not isinstance(value, float)):
+        element = declared.element
     if element in ("i32", "u32"):
         low, high = (0, 2**32 - 1) if element == "u32" else (-(2**31), 2**31 - 1)
         if not low <= value <= high:
-            raise CaptureError(
-                f"capture '{name}' is {value}, which does not fit {element} ({low} to {high})"
-            )
+            raise CaptureError(f"capture '{name}' is {value}, which does not fit {element} ({low} to {high})")
         data = struct.pack("=I" if element == "u32" else "=i", int(value))
     else:
         with np.errstate(over="ignore"):
@@ -168,8 +162,7 @@ def _host_array(name: str, value: object) -> npt.NDArray[Any]:
         seen = _arrays.view(value, what)
         if seen.dtype not in _arrays.ELEMENT_OF_DTYPE:
             raise CaptureError(
-                f"capture '{name}' has dtype {seen.dtype}; give numbers of float32, float64, int32 or "
-                "uint32"
+                f"capture '{name}' has dtype {seen.dtype}; give numbers of float32, float64, int32 or uint32"
             )
         # NumPy copies from any strides; a device array is first made contiguous by its library.
         if seen.library == "numpy":

@@ -19,9 +19,7 @@ def check_int(value: Any, name: str, low: int, high: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise ArgumentError(
-            f"{name} is {value!r}, it must be an integer from {low} to {high}"
-        ) from None
+        raise ArgumentError(f"{name} is {value!r}, it must be an integer from {low} to {high}") from None
     if not low <= number <= high:
         raise ArgumentError(f"{name} is {number}, it must be an integer from {low} to {high}")
     return number

@@ -53,7 +53,7 @@ class CudaSourceDefinition(Definition):
         return self._captures
 
     @functools.cached_property
-    def elements(self) -> tuple[str, ...]:  # type: ignore[override]
+    def elements(self) -> tuple[str, ...]:
         if self._elements is not None:
             return self._elements
         return ("i8", "u8") if self._compute in ("i32", "u32") else ALL_ELEMENTS
@@ -61,6 +61,10 @@ class CudaSourceDefinition(Definition):
     @property
     def order(self) -> str:
         return self._order
+
+    @property
+    def coarse(self) -> str:
+        return self._coarse
 
     def artifact(self, targets: Iterable[str]) -> Artifact:
         wanted = tuple(targets)
@@ -99,10 +103,7 @@ class CudaSourceDefinition(Definition):
             accumulator=self._accumulator,
             compute_type=self._compute,
             initial=self._initial,
-            captures=[
-                (name, declared.element, not declared.scalar)
-                for name, declared in self._captures.items()
-            ],
+            captures=[(name, declared.element, not declared.scalar) for name, declared in self._captures.items()],
         )
         report(self._name, diagnostics)
         return artifact

@@ -179,23 +179,15 @@ def metric(
     return decorate if function is None else decorate(function)
 
 
-def _hooks(
-    target: Any, finalize: Callable[..., Any] | None
-) -> tuple[types.FunctionType, Callable[..., Any] | None]:
+def _hooks(target: Any, finalize: Callable[..., Any] | None) -> tuple[types.FunctionType, Callable[..., Any] | None]:
     if isinstance(target, type):
         members = {
             name: member.__func__ if isinstance(member, staticmethod) else member
             for name, member in vars(target).items()
         }
-        functions = {
-            name: member
-            for name, member in members.items()
-            if isinstance(member, types.FunctionType)
-        }
+        functions = {name: member for name, member in members.items() if isinstance(member, types.FunctionType)}
         if "update" not in functions:
-            raise ArgumentError(
-                f"class {target.__name__} has no function update(x, y, acc, ctx); write one"
-            )
+            raise ArgumentError(f"class {target.__name__} has no function update(x, y, acc, ctx); write one")
         unknown = sorted(set(functions) - {"update", "finalize"})
         if unknown:
             raise ArgumentError(
@@ -203,9 +195,7 @@ def _hooks(
                 "so make it a helper outside the class"
             )
         if finalize is not None and "finalize" in functions:
-            raise ArgumentError(
-                f"class {target.__name__} has a finalize and finalize= is given; drop one"
-            )
+            raise ArgumentError(f"class {target.__name__} has a finalize and finalize= is given; drop one")
         update = functions["update"]
         finalize = functions.get("finalize", finalize)
     else:
@@ -215,9 +205,7 @@ def _hooks(
             f"ivf_flat.metric decorates a Python function f(x, y, acc, ctx), not a {type(update).__name__}"
         )
     if finalize is not None and not isinstance(finalize, types.FunctionType):
-        raise ArgumentError(
-            f"finalize is a {type(finalize).__name__}, it must be a Python function of (acc, ctx)"
-        )
+        raise ArgumentError(f"finalize is a {type(finalize).__name__}, it must be a Python function of (acc, ctx)")
     return update, finalize
 
 
@@ -231,9 +219,7 @@ def _symbol(symbol_name: str | None, named: Any) -> str:
 def check_symbol(name: object) -> str:
     """Raises ArgumentError unless device compilers take the name."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ArgumentError(
-            f"symbol_name is {name!r}; use letters, digits and _, not beginning with a digit"
-        )
+        raise ArgumentError(f"symbol_name is {name!r}; use letters, digits and _, not beginning with a digit")
     return name
 
 
@@ -243,13 +229,13 @@ def check_order(order: object, what: str) -> None:
         raise ArgumentError(f"{what} is {order!r}, it must be 'min' or 'max'")
 
 
-def check_coarse(coarse_metric: object) -> Coarse:
+def check_coarse(coarse_metric: str) -> Coarse:
     """The ABI's name of a coarse metric of cuVS."""
     if coarse_metric not in _COARSE:
         raise ArgumentError(
             f"coarse_metric is {coarse_metric!r}, it must be 'sqeuclidean', 'euclidean' or 'inner_product'"
         )
-    return _COARSE[cast(str, coarse_metric)]
+    return _COARSE[coarse_metric]
 
 
 def _name_of_dtype(dtype: npt.DTypeLike, what: str) -> str:

@@ -7,6 +7,7 @@ A definition is shared by all metrics that differ only in the values of their ca
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -16,10 +17,10 @@ import types
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from annudf import _cache
+from annudf._frontend.fingerprint import fingerprint
 from annudf._log import logger
 from annudf._options import CaptureType, MetricOptions
 from annudf.errors import ArgumentError, InputError, UnavailableError
@@ -44,11 +45,14 @@ def _compiler_identity() -> str:
     import annudf
     from annudf import _core
 
-    folder = Path(_core.__file__).parent
+    paths = {_core.__file__}
+    # The compiler itself is in a library that the loader found, wherever that is.
+    with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8") as maps:
+        paths |= {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "/libannudf" in line}
     parts = [annudf.__version__]
-    for path in sorted({Path(_core.__file__), *folder.glob("libannudf*.so*")}):
-        status = path.stat()
-        parts.append(f"{path.name}:{status.st_size}:{status.st_mtime_ns}")
+    for path in sorted(paths):
+        status = os.stat(path)
+        parts.append(f"{os.path.basename(path)}:{status.st_size}:{status.st_mtime_ns}")
     # Which libNVVM is found depends on these; asking it would mean loading it.
     parts += [f"{name}={os.environ.get(name, '')}" for name in ("ANNUDF_LIBNVVM", "CUDA_HOME", "CUDA_PATH")]
     return "\n".join(parts)
@@ -94,7 +98,12 @@ class Definition(ABC):
     @property
     @abstractmethod
     def order(self) -> str:
-        """ "min" or "max"."""
+        """Which distances are best, "min" or "max"."""
+
+    @property
+    @abstractmethod
+    def coarse(self) -> str:
+        """What ranks the lists: "l2", "inner_product" or "cosine"."""
 
     @abstractmethod
     def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
@@ -202,11 +211,13 @@ class FunctionDefinition(Definition):
     def order(self) -> str:
         return self.options.order
 
+    @property
+    def coarse(self) -> str:
+        return self.options.coarse
+
     def _key(self) -> str:
         with self._lock:
             if self._fingerprint is None:
-                from annudf._frontend import fingerprint
-
                 self._fingerprint = fingerprint(self.function, self.options)
             return self._fingerprint
 
@@ -250,6 +261,7 @@ class _Manifest:
         fields = json.loads(text)
         self.name = str(fields["name"])
         self.order = str(fields["order"])
+        self.coarse = str(fields["coarse"])
         self.elements = tuple(map(str, fields["elements"]))
         self.captures: dict[str, CaptureType] = {}
         for capture in fields["captures"]:
@@ -287,6 +299,10 @@ class TextDefinition(Definition):
     @property
     def order(self) -> str:
         return self._manifest.order
+
+    @property
+    def coarse(self) -> str:
+        return self._manifest.coarse
 
     def _key(self) -> str:
         return _cache.make_key("text", self.text, self.origin, self._metric_name)
@@ -335,6 +351,10 @@ class ArtifactDefinition(Definition):
     def order(self) -> str:
         return self._manifest.order
 
+    @property
+    def coarse(self) -> str:
+        return self._manifest.coarse
+
     def artifact(self, targets: Iterable[str]) -> Artifact:
         """The artifact as it is; the backend says what it lacks."""
         return self._whole
@@ -349,6 +369,5 @@ class ArtifactDefinition(Definition):
         if target == "ltoir":
             return self._whole.ltoir(arch)
         raise UnavailableError(
-            f"metric '{self.name}' of {self.origin} is compiled already; its {target} can be had from "
-            "its source only"
+            f"metric '{self.name}' of {self.origin} is compiled already; its {target} can be had from its source only"
         )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -102,9 +103,7 @@ class IndexParams:
                 "add_data_on_build=False is not available yet: build() adds the vectors that it trains on; "
                 "leave it out, and add others with extend()"
             )
-        self._conservative = check_bool(
-            conservative_memory_allocation, "conservative_memory_allocation"
-        )
+        self._conservative = check_bool(conservative_memory_allocation, "conservative_memory_allocation")
         self._seed = check_int(seed, "seed", 1, 2**64 - 1)
 
     @property
@@ -208,11 +207,29 @@ class Index:
     def __len__(self) -> int:
         return self._core.size
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The bytes of its file, which a reader checks.
+        with tempfile.TemporaryDirectory(prefix="annudf-") as folder:
+            path = os.path.join(folder, "index")
+            self._core.save(path)
+            with open(path, "rb") as file:
+                return _from_pickle, (file.read(), self._metric)
+
     def __repr__(self) -> str:
         return (
             f"Index(type=IvfFlat, size={self.size}, dim={self.dim}, dtype={self.dtype}, "
             f"n_lists={self.n_lists}, metric={self._metric!r})"
         )
+
+
+def _from_pickle(data: bytes, metric: str) -> Index:
+    from annudf import _core
+
+    with tempfile.TemporaryDirectory(prefix="annudf-") as folder:
+        path = os.path.join(folder, "index")
+        with open(path, "wb") as file:
+            file.write(data)
+        return Index(_core.Index.load(path), metric)
 
 
 @contextlib.contextmanager
@@ -286,9 +303,7 @@ def build(
     from annudf import _core
 
     if not isinstance(index_params, IndexParams):
-        raise ArgumentError(
-            f"index_params is a {type(index_params).__name__}, it must be an ivf_flat.IndexParams"
-        )
+        raise ArgumentError(f"index_params is a {type(index_params).__name__}, it must be an ivf_flat.IndexParams")
     rows = _vectors(dataset, "dataset", check_resources(resources))
     if index_params.n_lists > rows.shape[0]:
         raise ArgumentError(
@@ -372,9 +387,7 @@ def _vectors(
     accepted: tuple[str, ...] = _arrays.VECTORS,
     dims: int | None = None,
 ) -> View:
-    rows = _arrays.input_matrix(
-        array, name, accepted=accepted, dims=dims, stream=resources.stream
-    )
+    rows = _arrays.input_matrix(array, name, accepted=accepted, dims=dims, stream=resources.stream)
     if rows.shape[0] == 0:
         raise ArgumentError(f"argument '{name}' has shape {rows.shape}: no rows")
     return _transfer.to_host(rows, name, resources)
@@ -386,9 +399,7 @@ _INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "u
 def _ids(array: Any, rows: int, resources: Resources) -> View:
     ids = _arrays.view(array, "new_indices", resources.stream)
     if ids.shape != (rows,):
-        raise ArgumentError(
-            f"argument 'new_indices' has shape {ids.shape}, it must be ({rows},), one id a new vector"
-        )
+        raise ArgumentError(f"argument 'new_indices' has shape {ids.shape}, it must be ({rows},), one id a new vector")
     _arrays.check_dtype(ids, "new_indices", _INTEGERS)
     ids = _transfer.to_host(_arrays.as_contiguous(ids, "new_indices"), "new_indices", resources)
     host = _transfer.as_numpy(ids)

@@ -8,7 +8,7 @@ import functools
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +78,11 @@ class Metric:
     def order(self) -> str:
         """Which distances are best, ``"min"`` or ``"max"``."""
         return self._definition.order
+
+    @property
+    def coarse_metric(self) -> str:
+        """What ranks the lists before the scan, ``"sqeuclidean"`` or ``"inner_product"``."""
+        return {"l2": "sqeuclidean"}.get(self._definition.coarse, self._definition.coarse)
 
     @property
     def elements(self) -> tuple[str, ...]:
@@ -226,7 +231,7 @@ class Metric:
         with self._lock:
             bound = self._bound.get(key)
             if bound is None:
-                values = {
+                values: dict[str, tuple[str, Sequence[int], bytes, str]] = {
                     name: (value.type.element, value.shape, value.data, f"metric '{self.name}'")
                     for name, value in self._values.items()
                 }

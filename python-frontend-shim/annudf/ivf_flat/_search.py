@@ -42,9 +42,7 @@ class SearchParams:
             builtin_metric(metric)
         elif metric is not None and not isinstance(metric, Metric):
             hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
-            raise ArgumentError(
-                f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}"
-            )
+            raise ArgumentError(f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}")
         self._metric = metric
 
     @property
@@ -70,7 +68,7 @@ def search(
     neighbors: Any = None,
     distances: Any = None,
     resources: Resources | None = None,
-    filter: None = None,  # noqa: A002 - the name that cuVS gave it.
+    filter: None = None,
 ) -> tuple[Any, Any]:
     """Finds the `k` best rows for each query among the rows of its `n_probes` best lists.
 
@@ -116,8 +114,8 @@ def search(
     -----
     With device arrays the call returns before the search is done: it is enqueued on the stream of `resources`, or the
     current stream of the library of the queries. Results are ready for whatever comes after on
-    that stream. Arrays are kept alive until then. A search with the same metric and element type before, in this process,
-    means that nothing has to be compiled, linked or copied to the device.
+    that stream. Arrays are kept alive until then. Only the first search with a metric, an element type and an index
+    in a process compiles, links and copies the index to the device.
 
     Examples
     --------
@@ -130,9 +128,7 @@ def search(
     (array([[0.]], dtype=float32), array([[2]]))
     """
     if not isinstance(search_params, SearchParams):
-        raise ArgumentError(
-            f"search_params is a {type(search_params).__name__}, it must be an ivf_flat.SearchParams"
-        )
+        raise ArgumentError(f"search_params is a {type(search_params).__name__}, it must be an ivf_flat.SearchParams")
     core = check_index(index)._core
     place = check_resources(resources)
     if filter is not None:
@@ -143,9 +139,7 @@ def search(
     if k > core.size:
         raise ArgumentError(f"k is {k}, but the index has {core.size} rows")
     if search_params.n_probes > core.n_lists:
-        raise ArgumentError(
-            f"n_probes is {search_params.n_probes}, but the index has {core.n_lists} lists"
-        )
+        raise ArgumentError(f"n_probes is {search_params.n_probes}, but the index has {core.n_lists} lists")
     rows = _arrays.input_matrix(
         queries,
         "queries",
@@ -207,12 +201,8 @@ def _keep(device: Device, stream: int, views: tuple[View, ...], place: Resources
     _backends.hold(device, stream, *(view.owner for view in views), *(view.source for view in views))
 
 
-def _result(
-    given: Any, name: str, like: View, shape: tuple[int, ...], dtype: str, stream: int
-) -> tuple[Any, View]:
+def _result(given: Any, name: str, like: View, shape: tuple[int, ...], dtype: str, stream: int) -> tuple[Any, View]:
     if given is None:
         return _transfer.empty_like_library(like, shape, dtype, stream)
-    seen = _arrays.output(
-        given, name, shape=shape, dtype=dtype, device=like.device, stream=stream or None
-    )
+    seen = _arrays.output(given, name, shape=shape, dtype=dtype, device=like.device, stream=stream or None)
     return given, seen

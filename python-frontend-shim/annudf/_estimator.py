@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""`NearestNeighbors`: an estimator of scikit-learn where that is installed, else the same without it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from annudf import _arrays, ivf_flat
+from annudf.errors import ArgumentError, UnavailableError
+from annudf.ivf_flat._checks import check_int
+
+if TYPE_CHECKING:
+
+    class _Estimator:
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+
+    _sklearn: Any = None
+else:
+    try:
+        import sklearn.utils.validation as _sklearn
+        from sklearn.base import BaseEstimator as _Estimator
+    except ImportError:
+        _sklearn = None
+
+        class _Estimator:
+            """What an estimator needs where there is no scikit-learn."""
+
+            def get_params(self, deep=True):
+                """Parameters of the constructor by name."""
+                return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+            def set_params(self, **params):
+                """Sets parameters of the constructor."""
+                known = self.get_params()
+                for name, value in params.items():
+                    if name not in known:
+                        raise ArgumentError(f"no parameter '{name}'; there are {', '.join(known)}")
+                    setattr(self, name, value)
+                return self
+
+            def __repr__(self):
+                values = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+                return f"{type(self).__name__}({values})"
+
+
+_EXACT_ROWS = 1000
+
+
+class NearestNeighbors(_Estimator):
+    """Finds nearest neighbours with an IVF-Flat index, in the style of ``sklearn.neighbors.NearestNeighbors``.
+
+    Neighbours are approximate: a query scans `n_probes` of `n_lists` lists. With as many probes as lists, as by default
+    for fewer than 1000 samples, they are exact.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 5
+        Neighbours to find, 1 to 1024.
+    metric : {"euclidean", "sqeuclidean", "inner_product"} or Metric, default "euclidean"
+        A function decorated with :func:`annudf.ivf_flat.metric` for a metric of your own.
+    n_lists : int, optional
+        Lists of the index. Default: the root of the number of samples, or 1 for fewer than 1000.
+    n_probes : int, optional
+        Lists that a query scans. Default: 20, or all if there are fewer.
+    random_state : int or numpy.random.RandomState, default 0
+        Seed of k-means, or what draws it. Equal seeds give equal indexes.
+
+    Attributes
+    ----------
+    index_ : annudf.ivf_flat.Index
+    n_features_in_ : int
+        Dimensions of the samples.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the samples were a data frame.
+    n_samples_fit_ : int
+        Number of samples.
+    effective_metric_ : str
+        Name of the metric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf.neighbors import NearestNeighbors
+    >>> samples = np.array([[0, 0], [1, 0], [5, 5]], dtype=np.float32)
+    >>> NearestNeighbors(n_neighbors=2).fit(samples).kneighbors([[4, 4]])
+    (array([[1.4142135, 5.       ]], dtype=float32), array([[2, 1]]))
+    """
+
+    __module__ = "annudf.neighbors"
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        metric: str | ivf_flat.Metric = "euclidean",
+        n_lists: int | None = None,
+        n_probes: int | None = None,
+        random_state: int | np.random.RandomState = 0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.n_lists = n_lists
+        self.n_probes = n_probes
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Builds the index.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            float32, float16, int8 and uint8 are kept, other host arrays are converted to float32. Device arrays are
+            taken as :func:`annudf.ivf_flat.build` takes them.
+        y : ignored
+
+        Returns
+        -------
+        NearestNeighbors
+            Itself.
+        """
+        samples = self._validate(X, fitting=True)
+        metric = self.metric
+        name = metric.coarse_metric if isinstance(metric, ivf_flat.Metric) else metric
+        rows = int(samples.shape[0])
+        n_lists = self.n_lists
+        if n_lists is None:
+            n_lists = 1 if rows < _EXACT_ROWS else round(math.sqrt(rows))
+        params = ivf_flat.IndexParams(n_lists=n_lists, metric=name, seed=_seed(self.random_state))
+        self.index_ = ivf_flat.build(params, samples)
+        # The parameter may be set to another metric before the next fit.
+        self._search_metric = metric
+        self.n_samples_fit_ = rows
+        self.effective_metric_ = metric.name if isinstance(metric, ivf_flat.Metric) else metric
+        self._fit_X = samples
+        return self
+
+    def kneighbors(
+        self,
+        X: Any = None,
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
+    ) -> Any:
+        """Finds the neighbours of each row.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features), optional
+            Default: the samples themselves, and then a sample is not its own neighbour.
+        n_neighbors : int, optional
+            Default: that of the constructor.
+        return_distance : bool, default True
+
+        Returns
+        -------
+        distances : array of shape (n_queries, n_neighbors)
+            float32, the best first; only if `return_distance`.
+        neighbors : array of shape (n_queries, n_neighbors)
+            int64 numbers of samples; -1 (at the worst distance) where the probed lists have too few.
+        """
+        self._check_fitted()
+        itself = X is None
+        k = check_int(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1, 1024)
+        most = self.n_samples_fit_ - itself
+        if k > most:
+            raise ArgumentError(
+                f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, n_samples_fit = {self.n_samples_fit_}"
+                + (", and no sample is its own neighbour" if itself else "")
+            )
+        queries = self._fit_X if itself else self._validate(X, fitting=False)
+        probes = self.n_probes
+        if probes is None:
+            probes = min(20, self.index_.n_lists)
+        params = ivf_flat.SearchParams(n_probes=probes, metric=self._search_metric)
+        distances, neighbors = ivf_flat.search(params, self.index_, queries, k + itself)
+        if itself:
+            distances, neighbors = _without_self(distances, neighbors)
+        return (distances, neighbors) if return_distance else neighbors
+
+    def kneighbors_graph(
+        self,
+        X: Any = None,
+        n_neighbors: int | None = None,
+        mode: Literal["connectivity", "distance"] = "connectivity",
+    ) -> Any:
+        """The neighbours as a sparse matrix; host arrays only. Needs SciPy.
+
+        Parameters
+        ----------
+        X, n_neighbors
+            As in :meth:`kneighbors`.
+        mode : {"connectivity", "distance"}, default "connectivity"
+            Whether entries are 1 or the distance.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_queries, n_samples_fit)
+        """
+        if mode not in ("connectivity", "distance"):
+            raise ArgumentError(f"mode is {mode!r}, it must be 'connectivity' or 'distance'")
+        try:
+            from scipy.sparse import csr_matrix
+        except ImportError:
+            raise UnavailableError("kneighbors_graph needs SciPy: pip install scipy") from None
+        distances, neighbors = (np.asarray(part) for part in self.kneighbors(X, n_neighbors))
+        found = neighbors >= 0
+        starts = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
+        values = distances[found] if mode == "distance" else np.ones(int(found.sum()), np.float32)
+        return csr_matrix((values, neighbors[found], starts), shape=(neighbors.shape[0], self.n_samples_fit_))
+
+    def _check_fitted(self) -> None:
+        if _sklearn is not None:
+            _sklearn.check_is_fitted(self, "index_")
+        elif not hasattr(self, "index_"):
+            raise ArgumentError("this NearestNeighbors is not fitted yet; call fit() first")
+
+    def _validate(self, array: Any, fitting: bool) -> Any:
+        if _on_device(array):
+            if fitting:
+                self.n_features_in_ = int(array.shape[1]) if len(array.shape) == 2 else 0
+            return array
+        # Queries take the type of the index; what would lose values (0.5 as uint8) is refused by the search.
+        accepted: list[Any] = [np.dtype(name) for name in _arrays.VECTORS]
+        if not fitting and self.index_.dtype.kind == "f":
+            accepted = [self.index_.dtype]
+        if _sklearn is not None:
+            return _sklearn.validate_data(self, array, reset=fitting, dtype=accepted, order="C")
+        host = np.asarray(array)
+        if host.dtype not in accepted:
+            host = host.astype(accepted[0])
+        if fitting:
+            self.n_features_in_ = host.shape[1] if host.ndim == 2 else 0
+        return host
+
+
+def _seed(random_state: Any) -> int:
+    """A seed of k-means, from 1."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(1, 2**31 - 1))
+    return check_int(random_state, "random_state", 0, 2**32 - 1) + 1
+
+
+def _on_device(array: Any) -> bool:
+    library = _arrays.library_of(array)
+    if library == "torch":
+        return bool(array.device.type == "cuda")
+    return library == "cupy" or hasattr(array, "__cuda_array_interface__")
+
+
+def _without_self(distances: Any, neighbors: Any) -> tuple[Any, Any]:
+    """Drops from row i the neighbour i, or the last where that is not among them."""
+    library = _arrays.library_of(neighbors)
+    if library == "other":
+        # A device_ndarray cannot be indexed.
+        distances, neighbors = np.asarray(distances), np.asarray(neighbors)
+    rows, count = neighbors.shape
+    own: Any
+    if library == "torch":
+        own = sys.modules["torch"].arange(rows, device=neighbors.device)
+    else:
+        own = (sys.modules["cupy"] if library == "cupy" else np).arange(rows)
+    keep = neighbors != own.reshape(-1, 1)
+    keep[:, -1] &= ~keep.all(1)
+    return distances[keep].reshape(rows, count - 1), neighbors[keep].reshape(rows, count - 1)
