@@ -7,8 +7,9 @@ there, so code that was written for those runs with the import changed. What is 
 """
 
 from annudf.ivf_flat._decorator import cuda_source_metric, metric
-from annudf.ivf_flat._index import Index, IndexParams, build, extend, load, save
+from annudf.ivf_flat._index import Index, build, extend, load, save
 from annudf.ivf_flat._metric import Metric, load_metric
+from annudf.ivf_flat._params import IndexParams
 from annudf.ivf_flat._search import SearchParams, search
 
 __all__ = [

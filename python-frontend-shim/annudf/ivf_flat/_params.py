@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Parameters of an index."""
+
+from __future__ import annotations
+
+from annudf.errors import ArgumentError
+from annudf.ivf_flat._builtin import builtin_metric
+from annudf.ivf_flat._checks import check_bool, check_int, check_number
+
+_MAX_LISTS = 1 << 24
+_MAX_ITERATIONS = 1 << 20
+
+
+class IndexParams:
+    """How to build an index; names and defaults are those of cuVS.
+
+    Parameters
+    ----------
+    n_lists : int, default 1024
+        Number of lists that the vectors are clustered into.
+    metric : {"sqeuclidean", "euclidean", "inner_product"}, default "sqeuclidean"
+        What vectors are clustered by, and what :func:`search` ranks by unless its parameters name another
+        metric. "sqeuclidean" is the sum of squared differences, "euclidean" its root, "inner_product" the sum
+        of products, the largest first.
+    metric_arg : float, default 2.0
+        Taken for code that was written for cuVS. No metric here has an argument, so anything else is refused.
+    kmeans_n_iters : int, default 20
+        Most iterations of k-means.
+    kmeans_trainset_fraction : float, default 0.5
+        Part of the vectors that k-means trains on, above 0 and at most 1.
+    adaptive_centers : bool, default False
+        Only False: centers do not move when vectors are added.
+    add_data_on_build : bool, default True
+        Only True: :func:`build` adds the vectors that it trained on.
+    conservative_memory_allocation : bool, default False
+        Taken for code that was written for cuVS; lists always take what they need and no more.
+    seed : int, default 1
+        Seed of k-means. Equal vectors, parameters and seeds give equal indexes.
+
+    Raises
+    ------
+    ArgumentError
+        A value is out of its range, or not available yet.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_lists: int = 1024,
+        metric: str = "sqeuclidean",
+        metric_arg: float = 2.0,
+        kmeans_n_iters: int = 20,
+        kmeans_trainset_fraction: float = 0.5,
+        adaptive_centers: bool = False,
+        add_data_on_build: bool = True,
+        conservative_memory_allocation: bool = False,
+        seed: int = 1,
+    ) -> None:
+        self._n_lists = check_int(n_lists, "n_lists", 1, _MAX_LISTS)
+        if not isinstance(metric, str):
+            raise ArgumentError(
+                f"metric is {metric!r}; an index is clustered by 'sqeuclidean', 'euclidean' or "
+                "'inner_product', and a metric of your own goes into SearchParams(metric=...)"
+            )
+        builtin_metric(metric)
+        self._metric = metric
+        self._metric_arg = check_number(metric_arg, "metric_arg")
+        if self._metric_arg != 2.0:
+            raise ArgumentError(
+                f"metric_arg is {metric_arg!r}, but no metric of an index has an argument; for Minkowski distances "
+                "decorate a function with ivf_flat.metric"
+            )
+        self._iterations = check_int(kmeans_n_iters, "kmeans_n_iters", 1, _MAX_ITERATIONS)
+        self._fraction = check_number(kmeans_trainset_fraction, "kmeans_trainset_fraction")
+        if not 0 < self._fraction <= 1:
+            raise ArgumentError(
+                f"kmeans_trainset_fraction is {kmeans_trainset_fraction!r}, it must be above 0 and at most 1"
+            )
+        if check_bool(adaptive_centers, "adaptive_centers"):
+            raise ArgumentError(
+                "adaptive_centers=True is not available yet: centers stay where build() put them; "
+                "leave it out, and build again when the data has moved"
+            )
+        if not check_bool(add_data_on_build, "add_data_on_build"):
+            raise ArgumentError(
+                "add_data_on_build=False is not available yet: build() adds the vectors that it trains on; "
+                "leave it out, and add others with extend()"
+            )
+        self._conservative = check_bool(conservative_memory_allocation, "conservative_memory_allocation")
+        self._seed = check_int(seed, "seed", 1, 2**64 - 1)
+
+    @property
+    def n_lists(self) -> int:
+        """Number of lists."""
+        return self._n_lists
+
+    @property
+    def metric(self) -> str:
+        """What vectors are clustered and by default ranked by."""
+        return self._metric
+
+    @property
+    def metric_arg(self) -> float:
+        """Always 2.0."""
+        return self._metric_arg
+
+    @property
+    def kmeans_n_iters(self) -> int:
+        """Most iterations of k-means."""
+        return self._iterations
+
+    @property
+    def kmeans_trainset_fraction(self) -> float:
+        """Part of the vectors that k-means trains on."""
+        return self._fraction
+
+    @property
+    def adaptive_centers(self) -> bool:
+        """Always False."""
+        return False
+
+    @property
+    def add_data_on_build(self) -> bool:
+        """Always True."""
+        return True
+
+    @property
+    def conservative_memory_allocation(self) -> bool:
+        """As given; it changes nothing."""
+        return self._conservative
+
+    @property
+    def seed(self) -> int:
+        """Seed of k-means."""
+        return self._seed
+
+    def __repr__(self) -> str:
+        return (
+            f"IndexParams(n_lists={self._n_lists}, metric={self._metric!r}, "
+            f"kmeans_n_iters={self._iterations}, kmeans_trainset_fraction={self._fraction}, seed={self._seed})"
+        )
