@@ -228,10 +228,13 @@ void addArrays(nb::module_ &module) {
   module.def("from_dlpack", &fromDlpack, "obj"_a, "stream"_a.none() = nb::none(),
              "Opens an array. `stream`: where it will be used; the producer makes its work visible "
              "there.");
-  module.def("to_dlpack", &makeExporter, "owner"_a, "address"_a, "shape"_a, "dtype"_a,
-             "device_type"_a, "device_id"_a,
-             "An object with __dlpack__ and __dlpack_device__ over a C-contiguous array that "
-             "`owner` keeps alive.");
+  module.def(
+      "to_dlpack", &makeExporter, "owner"_a, "address"_a, "shape"_a, "dtype"_a, "device_type"_a,
+      "device_id"_a,
+      nb::sig("def to_dlpack(owner: object, address: int, shape: collections.abc.Sequence[int], "
+              "dtype: str, device_type: str, device_id: int) -> typing.Any"),
+      "An object with __dlpack__ and __dlpack_device__ over a C-contiguous array that "
+      "`owner` keeps alive.");
 }
 
 } // namespace annudf::python

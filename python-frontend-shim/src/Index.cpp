@@ -10,6 +10,7 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -108,13 +109,13 @@ static Centers centers(const Index &self) {
 
 /// Element type, shape, bytes in C order, and where the value came from.
 using Value = std::tuple<std::string, std::vector<int64_t>, nb::bytes, std::string>;
-using Values = nb::typed<nb::dict, nb::str, Value>;
+using Values = nb::typed<nb::mapping, nb::str, Value>;
 
 static Captures bind(const Artifact &artifact, int64_t dims, const Values &values,
                      bool allowNonFinite) {
   std::vector<std::pair<std::string, Value>> kept; // Owns what the C structs point to.
-  for (auto [name, value] : values)
-    kept.emplace_back(nb::cast<std::string>(name), nb::cast<Value>(value));
+  for (nb::handle item : values.items())
+    kept.push_back(nb::cast<std::pair<std::string, Value>>(item));
   std::vector<annudf_capture_value> list;
   for (const auto &[name, value] : kept) {
     const auto &[dtype, shape, bytes, origin] = value;
@@ -184,12 +185,14 @@ void addIndex(nb::module_ &module) {
           "Another number after every build, load and extend in this process.");
 
   nb::class_<Captures>(module, "Captures", "Values of a metric's captures, checked and copied.")
-      .def_static("bind", &bind, "artifact"_a, "dims"_a, "values"_a, "allow_non_finite"_a = false,
-                  nb::sig("def bind(artifact: Artifact, dims: int, values: dict[str, tuple[str, "
-                          "collections.abc.Sequence[int], bytes, str]], allow_non_finite: bool = "
-                          "False) -> Captures"),
-                  "Binds a value (element type, shape, bytes in C order, origin for messages) to "
-                  "each capture.");
+      .def_static(
+          "bind", &bind, "artifact"_a, "dims"_a, "values"_a, "allow_non_finite"_a = false,
+          nb::sig(
+              "def bind(artifact: Artifact, dims: int, values: collections.abc.Mapping[str, "
+              "tuple[str, collections.abc.Sequence[int], bytes, str]], allow_non_finite: bool = "
+              "False) -> Captures"),
+          "Binds a value (element type, shape, bytes in C order, origin for messages) to "
+          "each capture.");
 }
 
 } // namespace annudf::python

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. Written by scripts/stubs from python-frontend-shim/src; do not edit.
+"""
+Compiler and runtime of annudf. The package annudf is the interface to use.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+import numpy
+from numpy.typing import NDArray
+
+import annudf.errors
+from annudf.errors import Diagnostic as Diagnostic
+
+
+class Artifact:
+    """A compiled metric. It never changes once made."""
+
+    @staticmethod
+    def from_bytes(data: bytes, origin: str) -> Artifact:
+        """Reads the bytes of a file; messages call it `origin`."""
+
+    @staticmethod
+    def load(path: str) -> Artifact:
+        """Reads a file."""
+
+    def to_bytes(self) -> bytes:
+        """The bytes that `save` writes."""
+
+    def save(self, path: str) -> None:
+        """Writes the file, whole or not at all."""
+
+    def describe(self, origin: str) -> str:
+        """The manifest for people, as `annudf inspect`."""
+
+    def ltoir(self, arch: str) -> bytes:
+        """The LTO-IR that a device of `arch` ("sm_90") would link."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its bytes in hexadecimal."""
+
+    @property
+    def name(self) -> str:
+        """Name of the metric."""
+
+    @property
+    def manifest(self) -> str:
+        """The manifest as JSON, as `annudf inspect --json`."""
+
+    @property
+    def archs(self) -> list[str]:
+        """Architectures that it holds LTO-IR for: ["sm_90", ...]."""
+
+    @property
+    def has_host_code(self) -> bool:
+        """Whether it holds code for CPUs."""
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether its code was taken on trust (CUDA source) instead of verified."""
+
+def compile(source: str, origin: str, *, archs: Sequence[str] | None = None, lto_ir: bool = True, host_bitcode: bool = True, metric_name: str = '', inline_captures: str = '', import_frontend: bool = False) -> tuple[Artifact, list[annudf.errors.Diagnostic]]:
+    """
+    Compiles text of the dialect. `archs` None: all that are supported if there is a libNVVM, else none with a warning.
+    """
+
+def lower(source: str, origin: str, target: str, *, arch: str = '', metric_name: str = '', inline_captures: str = '', import_frontend: bool = False) -> bytes:
+    """
+    Verifies text of the dialect and stops at `target`: "mlir", "nvvm-ir", "ptx" or "ltoir".
+    """
+
+def compile_cuda_source(source: str, origin: str, *, archs: Sequence[str] | None = None, name: str = '', order: str = 'min', coarse: str = 'l2', coarse_order: str | None = None, elements: Sequence[str] = [], accumulator: str = 'f32', compute_type: str | None = None, initial: float = 0.0, captures: Sequence[tuple[str, str, bool]] = []) -> tuple[Artifact, list[annudf.errors.Diagnostic]]:
+    """
+    Compiles CUDA C++ with NVRTC. A capture is its name, its element type and whether it has one entry a dimension.
+    """
+
+def supported_archs() -> list[int]:
+    """Architectures that LTO-IR can be made for: 90 for sm_90, oldest first."""
+
+class Index:
+    """An IVF-Flat index in host memory."""
+
+    @staticmethod
+    def build(address: int, rows: int, dims: int, element: str, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, progress: Callable[[str, float], None] | None = None) -> Index:
+        """
+        Trains the centers on the C-contiguous matrix at `address` and adds its rows. An exception of `progress` stops the work.
+        """
+
+    def extend(self, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None) -> None:
+        """Adds rows; without ids they go on from `size`."""
+
+    def save(self, path: str, progress: Callable[[str, float], None] | None = None) -> None:
+        """Writes one file, whole or not at all."""
+
+    @staticmethod
+    def load(path: str) -> Index:
+        """Reads a file."""
+
+    def centers(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
+        """A copy of the centers, float32, n_lists x dims."""
+
+    @property
+    def element(self) -> str:
+        """Element type of the rows: "f32", "f16", "i8" or "u8"."""
+
+    @property
+    def dims(self) -> int:
+        """Dimensions of a row."""
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+
+    @property
+    def n_lists(self) -> int:
+        """Number of lists."""
+
+    @property
+    def metric(self) -> str:
+        """What k-means clustered by: "l2", "inner_product" or "cosine"."""
+
+    @property
+    def generation(self) -> int:
+        """Another number after every build, load and extend in this process."""
+
+class Captures:
+    """Values of a metric's captures, checked and copied."""
+
+    @staticmethod
+    def bind(artifact: Artifact, dims: int, values: Mapping[str, tuple[str, Sequence[int], bytes, str]], allow_non_finite: bool = False) -> Captures:
+        """
+        Binds a value (element type, shape, bytes in C order, origin for messages) to each capture.
+        """
+
+class SearchStats:
+    """What a call cost, in milliseconds."""
+
+    @property
+    def link_ms(self) -> float:
+        """Making the kernel of metric and element type; 0 when cached."""
+
+    @property
+    def links(self) -> int:
+        """Kernels made by this call, 0 or 1."""
+
+    @property
+    def upload_ms(self) -> float:
+        """Copying the index to the device; 0 when it is there."""
+
+    @property
+    def search_ms(self) -> float:
+        """The search itself; 0 where it was only enqueued."""
+
+class DeviceBuffer:
+    """Device memory, freed when the work enqueued before is done."""
+
+    @property
+    def address(self) -> int:
+        """Device address."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+class Event:
+    """A point in a stream's work."""
+
+    def done(self) -> bool:
+        """Whether the work before it is done."""
+
+    def wait(self) -> None:
+        """Waits until it is done."""
+
+class Backend:
+    """Searches on the CPU or on one GPU; keeps compiled kernels."""
+
+    @staticmethod
+    def cpu(threads: int = 0) -> Backend:
+        """Searches on the host; 0 threads: all cores."""
+
+    @staticmethod
+    def cuda(device: int = 0) -> Backend:
+        """Searches on a GPU, in its primary context."""
+
+    def describe(self) -> str:
+        """Processor and threads, or device and architecture."""
+
+    @property
+    def device(self) -> int:
+        """The CUDA device, or -1 for the CPU."""
+
+    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int) -> SearchStats:
+        """Searches with queries and results at host addresses."""
+
+    def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int) -> SearchStats:
+        """
+        Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there.
+        """
+
+    def precompile(self, artifact: Artifact, element: str) -> SearchStats:
+        """
+        Makes the kernel of metric and element type, so that no search waits for it.
+        """
+
+    def allocate(self, size: int, stream: int) -> DeviceBuffer:
+        """Device memory that may be used on `stream` from now on."""
+
+    def copy(self, dst: int, src: int, size: int, stream: int) -> None:
+        """Enqueues a copy between any two of host and device memory."""
+
+    def synchronize(self, stream: int) -> None:
+        """Waits for all work enqueued on `stream`."""
+
+    def record(self, stream: int) -> Event:
+        """All work enqueued on `stream` until now."""
+
+def describe_environment() -> dict[str, str | bool | list[str]]:
+    """
+    What this build and this machine offer. `X_found` false: `X` says why not.
+    """
+
+class ArrayView:
+    """An array of another library, kept alive."""
+
+    @property
+    def address(self) -> int:
+        """Address of the first element."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Steps in bytes."""
+
+    @property
+    def dtype(self) -> str:
+        """"f32", "f16", "i8", "u8", "i64", "b1", ..."""
+
+    @property
+    def device_type(self) -> str:
+        """"cpu", "cuda", "cuda_host", "cuda_managed" or "dlpackN"."""
+
+    @property
+    def device_id(self) -> int:
+        """Which of the devices of that type."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the producer forbids to write; only versioned DLPack tells."""
+
+def from_dlpack(obj: object, stream: int | None = None) -> ArrayView:
+    """
+    Opens an array. `stream`: where it will be used; the producer makes its work visible there.
+    """
+
+def to_dlpack(owner: object, address: int, shape: Sequence[int], dtype: str, device_type: str, device_id: int) -> Any:
+    """
+    An object with __dlpack__ and __dlpack_device__ over a C-contiguous array that `owner` keeps alive.
+    """
+
+__version__: str
