@@ -9,7 +9,7 @@
 #include "annudf-c/Compiler.h"
 
 #include "annudf/capi/Wrap.h"
-#include "annudf/compiler/Compiler.h"
+#include "annudf/compiler/CudaSource.h"
 
 #include <cstddef>
 #include <memory>
@@ -172,6 +172,89 @@ annudf_status annudf_lower(const char *source, size_t size, const char *origin, 
       options.importFrontend = fields.import_frontend != 0;
       *code = makeBuffer(lowerMetric(text, origin, stage->second, options, &found));
     });
+  });
+}
+
+/// The value whose spelling `text` is, among the first `count` of an enum.
+template <typename Enum>
+static Enum valueOf(const Call &call, const char *text, int count, Enum byDefault,
+                    const char *what) {
+  if (!text || !*text)
+    return byDefault;
+  std::string known;
+  for (int i = 0; i < count; ++i) {
+    const char *spelling = toString(static_cast<Enum>(i));
+    if (std::strcmp(text, spelling) == 0)
+      return static_cast<Enum>(i);
+    known += (i ? ", " : "") + std::string(spelling);
+  }
+  call.refuse(std::string(what) + " is '" + text + "', which is none of " + known);
+}
+
+static CudaSourceOptions cudaOptions(const Call &call, const annudf_cuda_source_options &fields) {
+  CudaSourceOptions options;
+  options.archs = checkedList(call, fields.archs, fields.arch_count, "archs");
+  if (fields.name && *fields.name)
+    options.name = fields.name;
+  options.order = valueOf(call, fields.order, 2, ANNUDF_ORDER_MIN, "order");
+  options.coarse = valueOf(call, fields.coarse, 3, ANNUDF_COARSE_L2, "coarse");
+  options.coarseOrder =
+      valueOf(call, fields.coarse_order, 2,
+              options.coarse == ANNUDF_COARSE_INNER_PRODUCT ? ANNUDF_ORDER_MAX : ANNUDF_ORDER_MIN,
+              "coarse_order");
+  for (const std::string &name :
+       checkedList(call, fields.elements, fields.element_count, "elements")) {
+    if (name.empty())
+      call.refuse("elements has an empty entry; use f32, f16, i8 or u8");
+    options.elements.push_back(
+        valueOf(call, name.c_str(), 4, ANNUDF_ELEMENT_F32, "an entry of elements"));
+  }
+  options.accumulator = valueOf(call, fields.accumulator, 4, ANNUDF_ACCUMULATOR_F32, "accumulator");
+  options.computeType = textOf(fields.compute_type);
+  options.initial = fields.initial;
+  if (fields.capture_count > 0)
+    call.refuseNull(fields.captures, "captures");
+  for (size_t i = 0; i < fields.capture_count; ++i) {
+    const std::string which = "captures[" + std::to_string(i) + "].";
+    const annudf_cuda_capture &given = fields.captures[i];
+    call.refuseNull(given.name, (which + "name").c_str());
+    call.refuseNull(given.element, (which + "element").c_str());
+    CaptureInfo capture;
+    capture.name = given.name;
+    capture.element = given.element;
+    if (given.per_dim)
+      capture.extents.push_back({ANNUDF_EXTENT_DIM, 0});
+    options.captures.push_back(std::move(capture));
+  }
+  return options;
+}
+
+annudf_status annudf_compile_cuda_source(const char *source, size_t size, const char *origin,
+                                         const annudf_cuda_source_options *given,
+                                         annudf_artifact **artifact,
+                                         annudf_diagnostics **diagnostics) {
+  return guard(__func__, [&](Call call) {
+    withDiagnostics(diagnostics, [&](std::vector<Diagnostic> &found) {
+      call.refuseNull(origin, "origin");
+      call.refuseNull(artifact, "artifact");
+      std::string text = checkedText(call, source, size);
+      if (text.find('\0') != std::string::npos)
+        call.refuse("source has a NUL in it, which is no CUDA C++");
+      const auto fields =
+          copyOptions(given, ANNUDF_SIZE_WITH(annudf_cuda_source_options, capture_count),
+                      "annudf_cuda_source_options");
+      *artifact = makeArtifact(compileCudaSource(text, origin, cudaOptions(call, fields), &found));
+    });
+  });
+}
+
+annudf_status annudf_describe_nvrtc(annudf_buffer **text) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(text, "text");
+    std::string searched, found = describeNvrtc(&searched);
+    if (found.empty())
+      throw Error(ErrorKind::Environment, searched);
+    *text = makeBuffer(std::move(found));
   });
 }
 

@@ -14,7 +14,7 @@
 #ifndef ANNUDF_LIB_COMPILER_COMPILEMODULE_H
 #define ANNUDF_LIB_COMPILER_COMPILEMODULE_H
 
-#include "annudf/compiler/Compiler.h"
+#include "annudf/compiler/CudaSource.h"
 
 #include <optional>
 
@@ -42,6 +42,11 @@ std::optional<Fault> compileModule(const std::string &source, const std::string 
 std::optional<Fault> lowerModule(const std::string &source, const std::string &origin, Stage stage,
                                  const CompileOptions &options, std::string &code,
                                  Findings &findings);
+
+/// compileCudaSource(), its faults returned.
+std::optional<Fault> compileCudaModule(const std::string &source, const std::string &origin,
+                                       const CudaSourceOptions &options, Artifact &artifact,
+                                       Findings &findings);
 
 } // namespace annudf::compiler
 

@@ -55,3 +55,13 @@ std::string annudf::lowerMetric(const std::string &source, const std::string &or
   finish(std::move(fault), std::move(findings), nullptr, nullptr, diagnostics);
   return code;
 }
+
+Artifact annudf::compileCudaSource(const std::string &source, const std::string &origin,
+                                   const CudaSourceOptions &options,
+                                   std::vector<Diagnostic> *diagnostics) {
+  Artifact artifact;
+  compiler::Findings findings;
+  auto fault = compiler::compileCudaModule(source, origin, options, artifact, findings);
+  finish(std::move(fault), std::move(findings), nullptr, nullptr, diagnostics);
+  return artifact;
+}

@@ -83,6 +83,18 @@ std::vector<std::string> annudf::ltoir::libNvvmCandidates() {
   return files;
 }
 
+std::vector<std::string> annudf::ltoir::nvrtcCandidates() {
+  if (auto named = sys::Process::GetEnv("ANNUDF_LIBNVRTC"); named && !named->empty())
+    return {*named};
+  std::vector<std::string> files;
+  for (const std::string &root : toolkits())
+    files.push_back(join(root, "lib64/libnvrtc.so.13"));
+  for (const std::string &folder : pythonPackages())
+    files.push_back(join(folder, "nvidia/cu13/lib/libnvrtc.so.13"));
+  files.push_back("libnvrtc.so.13"); // The dynamic linker's own places.
+  return files;
+}
+
 std::vector<std::string> annudf::ltoir::libDeviceCandidates(StringRef libNvvmPath) {
   if (auto named = sys::Process::GetEnv("ANNUDF_LIBDEVICE"); named && !named->empty())
     return {*named};

@@ -20,6 +20,9 @@ namespace annudf::ltoir {
 /// only one: who names a library wants no other.
 std::vector<std::string> libNvvmCandidates();
 
+/// Files that may be NVRTC, as above, with $ANNUDF_LIBNVRTC.
+std::vector<std::string> nvrtcCandidates();
+
 /// Files that may be libdevice.10.bc. Beside the library first: the two belong together.
 std::vector<std::string> libDeviceCandidates(llvm::StringRef libNvvmPath);
 

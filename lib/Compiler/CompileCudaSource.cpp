@@ -1,0 +1,243 @@
+//===- CompileCudaSource.cpp - From CUDA C++ to an artifact ---------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompileModule.h"
+
+#include "CUDASource/Nvrtc.h"
+#include "CUDASource/Program.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace llvm;
+using namespace annudf;
+using namespace annudf::compiler;
+
+namespace {
+
+bool isIdentifier(StringRef name) {
+  return !name.empty() && !isDigit(name.front()) &&
+         all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
+}
+
+Fault misuse(const Twine &what) { return {ErrorKind::Usage, "CUDA source: " + what.str()}; }
+
+std::optional<Fault> checkCaptures(const std::vector<CaptureInfo> &captures, bool isPeer) {
+  if (isPeer && !captures.empty())
+    return misuse("compute_dist_udf_impl has no captures; write update(acc, x, y, ctx)");
+  if (captures.size() > ANNUDF_MAX_CAPTURES)
+    return misuse("it has " + Twine(captures.size()) + " captures, the ABI allows " +
+                  Twine(ANNUDF_MAX_CAPTURES));
+  StringRef taken[] = {"dim", "dims", "row", "query", "list"};
+  for (size_t i = 0; i < captures.size(); ++i) {
+    const CaptureInfo &capture = captures[i];
+    const std::string which = "capture '" + capture.name + "' ";
+    if (!isIdentifier(capture.name))
+      return misuse(which + "is no C identifier");
+    if (is_contained(taken, capture.name))
+      return misuse(which + "has the name of a member of annudf_context; rename it");
+    if (!is_contained({"f32", "f64", "i32", "u32"}, capture.element))
+      return misuse(which + "has element type '" + capture.element + "'; use f32, f64, i32 or u32");
+    if (capture.extents.size() > 1 ||
+        (capture.extents.size() == 1 && capture.extents[0].kind != ANNUDF_EXTENT_DIM))
+      return misuse(which + "has extents; use a scalar or one extent dim");
+    for (size_t j = 0; j < i; ++j)
+      if (captures[j].name == capture.name)
+        return misuse(which + "is declared twice");
+  }
+  return std::nullopt;
+}
+
+/// Makes `options` complete, or says what is wrong with them.
+std::optional<Fault> complete(CudaSourceOptions &options, const SourceForm &form) {
+  const std::string accumulator = toString(options.accumulator);
+  if (!isIdentifier(options.name))
+    return misuse("name '" + options.name + "' is no C identifier");
+  if (options.computeType.empty())
+    options.computeType = accumulator == "u32" ? "i32" : accumulator;
+  if (!is_contained({"f32", "f64", "i32"}, options.computeType))
+    return misuse("the type of coordinates is '" + options.computeType + "'; use f32, f64 or i32");
+  const bool integers = form.isPeer ? options.accumulator == ANNUDF_ACCUMULATOR_I32 ||
+                                          options.accumulator == ANNUDF_ACCUMULATOR_U32
+                                    : options.computeType == "i32";
+  if (options.elements.empty()) {
+    if (!integers)
+      options.elements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16};
+    options.elements.push_back(ANNUDF_ELEMENT_I8);
+    options.elements.push_back(ANNUDF_ELEMENT_U8);
+  }
+  for (size_t i = 0; i < options.elements.size(); ++i) {
+    const annudf_element element = options.elements[i];
+    if (integers && (element == ANNUDF_ELEMENT_F32 || element == ANNUDF_ELEMENT_F16))
+      return misuse(Twine("coordinates of type i32 cannot hold element type ") + toString(element) +
+                    "; list only i8 and u8, or accumulate in f32");
+    if (is_contained(ArrayRef(options.elements).take_front(i), element))
+      return misuse(Twine("element type ") + toString(element) + " is listed twice");
+  }
+  if (std::isnan(options.initial))
+    return misuse("initial is NaN, so every distance would be");
+  const bool isSigned = options.accumulator == ANNUDF_ACCUMULATOR_I32;
+  if (isSigned || options.accumulator == ANNUDF_ACCUMULATOR_U32) {
+    const double least = isSigned ? std::numeric_limits<int32_t>::min() : 0,
+                 most = isSigned ? std::numeric_limits<int32_t>::max()
+                                 : std::numeric_limits<uint32_t>::max();
+    if (options.initial != std::trunc(options.initial) || options.initial < least ||
+        options.initial > most)
+      return misuse("initial is " + std::to_string(options.initial) + ", which accumulator " +
+                    accumulator + " cannot hold");
+  }
+  return checkCaptures(options.captures, form.isPeer);
+}
+
+Manifest makeManifest(const CudaSourceOptions &options, const SourceForm &form,
+                      const std::string &origin) {
+  Manifest manifest;
+  manifest.name = options.name;
+  manifest.order = options.order;
+  manifest.coarse = options.coarse;
+  manifest.coarseOrder = options.coarseOrder;
+  manifest.accumulator = options.accumulator;
+  manifest.computeType = form.isPeer ? toString(options.accumulator) : options.computeType;
+  manifest.elements = options.elements;
+  manifest.hooks = {"init", "update"};
+  if (form.hasFinalize)
+    manifest.hooks.push_back("finalize");
+  manifest.captures = options.captures;
+  if (form.hasFinalize)
+    manifest.requiredFeatures |= ANNUDF_FEATURE_FINALIZE;
+  if (!options.captures.empty())
+    manifest.requiredFeatures |= ANNUDF_FEATURE_CAPTURES;
+  if (manifest.accumulatorWidth() == 64)
+    manifest.requiredFeatures |= ANNUDF_FEATURE_ACC64;
+  manifest.sourceFile = origin;
+  manifest.sourceLine = form.line;
+  manifest.annudfVersion = ANNUDF_VERSION;
+  manifest.llvmVersion = LLVM_VERSION_STRING;
+  manifest.trusted = true;
+  return manifest;
+}
+
+class SourceCompilation {
+public:
+  SourceCompilation(const std::string &source, const std::string &origin, Findings &findings)
+      : source(source), origin(origin), findings(findings) {}
+
+  std::optional<Fault> run(CudaSourceOptions options, Artifact &artifact) {
+    const SourceForm form = findForm(source);
+    if (form.line == 0)
+      return refuse("defines neither `update` nor `compute_dist_udf_impl`; write `float "
+                    "update(float acc, float x, float y)`");
+    if (std::optional<Fault> fault = complete(options, form))
+      return fault;
+    auto nvrtc = Nvrtc::load();
+    if (!nvrtc)
+      return Fault{ErrorKind::Environment, toString(nvrtc.takeError())};
+    SmallVector<int> versions;
+    if (std::optional<Fault> fault = selectArchs(options.archs, **nvrtc, versions))
+      return fault;
+    artifact.manifest = makeManifest(options, form, origin);
+    const std::string program = makeProgram(source, form, options);
+    // Read back, as what libNVVM makes is; and it tells what is wrong with the source once.
+    Nvrtc::Result ptx;
+    if (auto fault = compile(**nvrtc, program, versions.front(), DeviceCode::Prototypes, ptx))
+      return fault;
+    for (Diagnostic &found : parseLog(ptx.log, source, origin))
+      findings.diagnostics.push_back(std::move(found));
+    if (llvm::Error error = checkPrototypes(ptx.code, artifact.manifest.accumulatorWidth()))
+      return refuse(llvm::toString(std::move(error)));
+    for (int sm : versions) {
+      Nvrtc::Result lto;
+      if (auto fault = compile(**nvrtc, program, sm, DeviceCode::LtoIr, lto))
+        return fault;
+      artifact.payloads.push_back({PayloadKind::LtoIr, "sm_" + std::to_string(sm),
+                                   "nvrtc " + (*nvrtc)->release(), std::move(lto.code)});
+    }
+    return std::nullopt;
+  }
+
+private:
+  std::optional<Fault> selectArchs(const std::vector<std::string> &names, const Nvrtc &nvrtc,
+                                   SmallVector<int> &versions) {
+    for (const std::string &name : names) {
+      auto sm = parseSmVersion(name);
+      if (!sm)
+        return Fault{ErrorKind::Usage, toString(sm.takeError())};
+      if (!nvrtc.supports(*sm))
+        return Fault{ErrorKind::Environment,
+                     "NVRTC " + nvrtc.release() + " (" + nvrtc.path() + ") does not know " + name};
+      if (!is_contained(versions, *sm))
+        versions.push_back(*sm);
+    }
+    if (names.empty())
+      for (int sm : supportedSmVersions())
+        if (nvrtc.supports(sm))
+          versions.push_back(sm);
+    sort(versions);
+    return std::nullopt;
+  }
+
+  std::optional<Fault> compile(const Nvrtc &nvrtc, const std::string &program, int sm,
+                               DeviceCode kind, Nvrtc::Result &result) {
+    auto compiled = nvrtc.compile(program, sm, kind);
+    if (!compiled)
+      return Fault{ErrorKind::Environment, toString(compiled.takeError())};
+    result = std::move(*compiled);
+    if (result.ok)
+      return std::nullopt;
+    std::string errors;
+    for (Diagnostic &found : parseLog(result.log, source, origin)) {
+      if (found.severity == Diagnostic::Severity::Error) {
+        errors += (errors.empty() ? "" : "\n") + found.file;
+        if (found.line)
+          errors += ":" + std::to_string(found.line);
+        if (found.column)
+          errors += ":" + std::to_string(found.column);
+        errors += ": " + found.message;
+      }
+      findings.diagnostics.push_back(std::move(found));
+    }
+    if (errors.empty()) // Not a log as we know it: better raw than nothing.
+      return refuse("NVRTC refused it: " + StringRef(result.log).trim().str());
+    return Fault{ErrorKind::Input, errors};
+  }
+
+  Fault refuse(const std::string &what) {
+    Diagnostic found;
+    found.file = origin;
+    found.message = what;
+    findings.diagnostics.push_back(std::move(found));
+    return {ErrorKind::Input, origin + ": " + what};
+  }
+
+  const std::string &source;
+  const std::string &origin;
+  Findings &findings;
+};
+
+} // namespace
+
+std::optional<Fault> annudf::compiler::compileCudaModule(const std::string &source,
+                                                         const std::string &origin,
+                                                         const CudaSourceOptions &options,
+                                                         Artifact &artifact, Findings &findings) {
+  return SourceCompilation(source, origin, findings).run(options, artifact);
+}
+
+std::string annudf::describeNvrtc(std::string *searched) {
+  auto nvrtc = Nvrtc::load();
+  if (nvrtc)
+    return "NVRTC " + (*nvrtc)->release() + " (" + (*nvrtc)->path() + ")";
+  std::string why = toString(nvrtc.takeError());
+  if (searched)
+    *searched = why;
+  return "";
+}

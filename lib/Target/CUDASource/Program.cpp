@@ -1,0 +1,323 @@
+//===- Program.cpp - A metric in CUDA C++ as a whole program --------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program.h"
+
+#include "Texts.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstring>
+
+using namespace llvm;
+using namespace annudf;
+
+//===----------------------------------------------------------------------===//
+// What the source defines
+//===----------------------------------------------------------------------===//
+
+/// The source with comments and literals as blanks, line by line as before.
+static std::string withoutCommentsAndLiterals(StringRef source) {
+  std::string code = source.str();
+  auto blank = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < std::min(end, code.size()); ++i)
+      if (code[i] != '\n')
+        code[i] = ' ';
+    return end;
+  };
+  for (size_t i = 0; i < source.size();) {
+    StringRef rest = source.substr(i);
+    if (rest.starts_with("//")) {
+      i = blank(i, std::min(source.find('\n', i), source.size()));
+    } else if (rest.starts_with("/*")) {
+      size_t end = source.find("*/", i + 2);
+      i = blank(i, end == StringRef::npos ? source.size() : end + 2);
+    } else if (rest.front() == '"' ||
+               (rest.front() == '\'' && (i == 0 || !isAlnum(source[i - 1])))) { // 1'000
+      size_t end = i + 1;
+      while (end < source.size() && source[end] != rest.front() && source[end] != '\n')
+        end += source[end] == '\\' ? 2 : 1;
+      i = blank(i, end + 1);
+    } else {
+      ++i;
+    }
+  }
+  return code;
+}
+
+/// Where `name` stands as an identifier followed by `next`, as no member and in no
+/// namespace that is named; npos if nowhere.
+static size_t findToken(StringRef code, StringRef name, StringRef next) {
+  auto isPart = [](char c) { return isAlnum(c) || c == '_'; };
+  for (size_t at = code.find(name); at != StringRef::npos; at = code.find(name, at + 1)) {
+    StringRef before = code.take_front(at).rtrim(), after = code.drop_front(at + name.size());
+    if ((at > 0 && isPart(code[at - 1])) || (!after.empty() && isPart(after.front())))
+      continue;
+    if (before.ends_with(".") || before.ends_with("->") || before.ends_with("::"))
+      continue;
+    if (after.ltrim().starts_with(next))
+      return at;
+  }
+  return StringRef::npos;
+}
+
+static bool hasStruct(StringRef code, StringRef name) {
+  for (size_t at = code.find(name); at != StringRef::npos; at = code.find(name, at + 1)) {
+    StringRef before = code.take_front(at), after = code.drop_front(at + name.size()).ltrim();
+    if (before.rtrim().size() < before.size() && before.rtrim().ends_with("struct") &&
+        (after.starts_with("{") || after.starts_with(":")))
+      return true;
+  }
+  return false;
+}
+
+SourceForm annudf::findForm(StringRef source) {
+  const std::string code = withoutCommentsAndLiterals(source);
+  SourceForm form;
+  size_t at = findToken(code, "compute_dist_udf_impl", "(");
+  form.isPeer = at != StringRef::npos;
+  if (!form.isPeer) {
+    at = findToken(code, "update", "(");
+    form.hasFinalize = findToken(code, "finalize", "(") != StringRef::npos;
+  }
+  form.hasPoint = hasStruct(code, "point");
+  form.hasIsSame = hasStruct(code, "is_same");
+  if (at != StringRef::npos)
+    form.line = 1 + static_cast<int>(StringRef(code).take_front(at).count('\n'));
+  return form;
+}
+
+//===----------------------------------------------------------------------===//
+// What stands around it
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+const char *typeOf(StringRef name) {
+  return name == "f64"   ? "double"
+         : name == "i32" ? "int32_t"
+         : name == "u32" ? "uint32_t"
+                         : "float";
+}
+
+class Generator {
+public:
+  Generator(StringRef source, const SourceForm &form, const CudaSourceOptions &options)
+      : source(source), form(form), options(options), acc(typeOf(toString(options.accumulator))),
+        coordinate(form.isPeer ? acc : typeOf(options.computeType)),
+        word(options.accumulator == ANNUDF_ACCUMULATOR_F64 ? "64" : "32"), os(text) {}
+
+  std::string run() {
+    os << "#include \"annudf_abi.h\"\n" << kPreamble;
+    context();
+    if (form.isPeer) {
+      if (form.hasIsSame)
+        os << "#define ANNUDF_SOURCE_HAS_IS_SAME\n";
+      if (form.hasPoint)
+        os << "#define ANNUDF_SOURCE_HAS_POINT\n";
+      os << kPeer;
+    }
+    os << "#line 1 \"" << kSourceName << "\"\n" << source << "\n";
+    elsewhere();
+    if (form.isPeer)
+      peerStep();
+    else
+      step();
+    if (form.hasFinalize)
+      finish();
+    hooks();
+    return std::move(text);
+  }
+
+private:
+  /// The next line is reported at the line of the function that updates.
+  void atSource() { os << "#line " << form.line << " \"" << kSourceName << "\"\n"; }
+  void elsewhere() { os << "#line 1 \"" << kGeneratedName << "\"\n"; }
+
+  /// Refuses a signature at the source, naming what is needed and, by a type that is not
+  /// complete, what was found: parseLog joins the two.
+  void expect(const std::string &fits, const std::string &needed, const std::string &function) {
+    atSource();
+    os << "static_assert(" << fits << ", \"" << needed << "\");\n";
+    atSource();
+    os << "static_assert(sizeof(annudf_found<decltype(&" << function << "), " << fits
+       << ">) > 0);\n";
+    elsewhere();
+  }
+
+  void context() {
+    os << "struct annudf_context {\n"
+          "  int32_t dim, dims;\n  int64_t row;\n  int32_t query, list;\n";
+    for (const CaptureInfo &capture : options.captures) {
+      const char *type = typeOf(capture.element);
+      if (capture.extents.empty())
+        os << "  " << type << " " << capture.name << ";\n";
+      else
+        os << "  annudf_array<" << type << "> " << capture.name << ";\n";
+    }
+    os << "};\n";
+  }
+
+  /// annudf_step(accumulator, x, y, context), whatever update takes. The pointers make a
+  /// signature that only converts an error: `double update(double, ...)` would run.
+  void step() {
+    const std::string plain = std::string(acc) + " (*)(" + acc + ", " + coordinate + ", " +
+                              coordinate + ")",
+                      full = std::string(acc) + " (*)(" + acc + ", " + coordinate + ", " +
+                             coordinate + ", const annudf_context &)";
+    os << "template <typename F> concept annudf_update_is = requires { static_cast<F>(&update); "
+          "};\n";
+    expect("annudf_update_is<" + plain + "> || annudf_update_is<" + full + ">",
+           std::string("update must be '") + acc + " update(" + acc + " acc, " + coordinate +
+               " x, " + coordinate + " y)', or take a 'const annudf_context &' as well",
+           "update");
+    // Types come as arguments of the template, so that only the branch taken is looked at.
+    os << "template <typename F> __forceinline__ F annudf_update_as() { return "
+          "static_cast<F>(&update); }\n"
+          "template <typename T, typename Context>\n"
+       << "__forceinline__ " << acc << " annudf_step(" << acc << " value, " << coordinate << " x, "
+       << coordinate << " y, const Context &context) {\n"
+       << "  if constexpr (annudf_update_is<" << full << ">)\n"
+       << "    return annudf_update_as<" << full << ">()(value, x, y, context);\n"
+       << "  else if constexpr (annudf_update_is<" << plain << ">)\n"
+       << "    return annudf_update_as<" << plain << ">()(value, x, y);\n"
+       << "  return value;\n}\n";
+  }
+
+  void finish() {
+    const std::string plain = std::string("float (*)(") + acc + ")",
+                      full = std::string("float (*)(") + acc + ", const annudf_context &)";
+    os << "template <typename F> concept annudf_finalize_is = requires { "
+          "static_cast<F>(&finalize); };\n";
+    expect("annudf_finalize_is<" + plain + "> || annudf_finalize_is<" + full + ">",
+           std::string("finalize must be 'float finalize(") + acc +
+               " acc)', or take a 'const annudf_context &' as well",
+           "finalize");
+    os << "template <typename F> __forceinline__ F annudf_finalize_as() { return "
+          "static_cast<F>(&finalize); }\n"
+          "template <typename Context> __forceinline__ float annudf_finish("
+       << acc << " value, const Context &context) {\n"
+       << "  if constexpr (annudf_finalize_is<" << full << ">)\n"
+       << "    return annudf_finalize_as<" << full << ">()(value, context);\n"
+       << "  else if constexpr (annudf_finalize_is<" << plain << ">)\n"
+       << "    return annudf_finalize_as<" << plain << ">()(value);\n  return 0;\n}\n";
+  }
+
+  static const char *peerElement(annudf_element element) {
+    return element == ANNUDF_ELEMENT_I8 ? "int8_t"
+           : element == ANNUDF_ELEMENT_U8
+               ? "uint8_t"
+               : "float"; // Halves are widened before anything sees them.
+  }
+
+  void peerStep() {
+    os << "namespace cuvs::neighbors::ivf_flat::detail {\n"
+          "template <typename F, typename T> concept annudf_impl_is = requires {\n"
+          "  static_cast<F>(&compute_dist_udf_impl<T, "
+       << acc << ", 1>); };\n";
+    const std::string plain = std::string("void (*)(") + acc + " &, " + acc + ", " + acc + ")";
+    auto points = [&](const std::string &element) {
+      std::string point = "point<" + element + ", " + acc + ", 1>";
+      return std::string("void (*)(") + acc + " &, " + point + ", " + point + ")";
+    };
+    for (annudf_element element : options.elements) {
+      if (element == ANNUDF_ELEMENT_F16 && options.elements.front() != element)
+        continue; // As f32, unless it stands alone.
+      const std::string type = peerElement(element);
+      expect("annudf_impl_is<" + plain + ", " + type + "> || annudf_impl_is<" + points(type) +
+                 ", " + type + ">",
+             std::string("compute_dist_udf_impl must be 'template <typename T, typename AccT, int "
+                         "Veclen> void compute_dist_udf_impl(AccT &acc, AccT x, AccT y)', or take "
+                         "x and y as point<T, AccT, Veclen>"),
+             "compute_dist_udf_impl<" + type + ", " + acc + ", 1>");
+    }
+    os << "template <typename T> __forceinline__ " << acc << " annudf_call(" << acc << " value, "
+       << acc << " x, " << acc << " y) {\n"
+       << "  if constexpr (annudf_impl_is<" << plain << ", T>)\n"
+       << "    static_cast<" << plain << ">(&compute_dist_udf_impl<T, " << acc
+       << ", 1>)(value, x, y);\n"
+       << "  else if constexpr (annudf_impl_is<" << points("T") << ", T>)\n"
+       << "    static_cast<" << points("T") << ">(&compute_dist_udf_impl<T, " << acc
+       << ", 1>)(value, point<T, " << acc << ", 1>(x), point<T, " << acc << ", 1>(y));\n"
+       << "  return value;\n}\n}\n"
+       << "template <typename T, typename Context> __forceinline__ " << acc << " annudf_step("
+       << acc << " value, " << acc << " x, " << acc << " y, const Context &) {\n"
+       << "  return cuvs::neighbors::ivf_flat::detail::annudf_call<T>(value, x, y);\n}\n";
+  }
+
+  void makeContext(StringRef dim, StringRef row) {
+    os << "  annudf_context context;\n  context.dim = " << dim
+       << ";\n  context.dims = dims;\n  context.row = " << row
+       << ";\n  context.query = query;\n  context.list = list;\n";
+    for (size_t i = 0; i < options.captures.size(); ++i) {
+      const CaptureInfo &capture = options.captures[i];
+      const std::string slot = "slots[" + std::to_string(i) + "]", type = typeOf(capture.element);
+      os << "  context." << capture.name;
+      if (!capture.extents.empty())
+        os << ".address = reinterpret_cast<const " << type << " *>(" << slot << ");\n";
+      else
+        os << " = annudf_word<" << type << ">::unpack(" << slot << ");\n";
+    }
+  }
+
+  void hooks() {
+    const std::string hook = "extern \"C\" __attribute__((used)) __forceinline__ ",
+                      wordType = "uint" + word + "_t";
+    uint64_t initial;
+    std::memcpy(&initial, &options.initial, sizeof initial);
+    os << hook << wordType << " annudf1_init_" << word
+       << "(int32_t, int32_t, int32_t, const uint64_t *) {\n  return annudf_word<" << acc
+       << ">::pack(static_cast<" << acc << ">(__longlong_as_double(0x" << utohexstr(initial)
+       << "ll)));\n}\n";
+
+    os << hook << wordType << " annudf1_update_" << word << "(" << wordType
+       << " acc, uint32_t x, uint32_t y, int32_t dim, int32_t count, int32_t dims, int64_t row, "
+          "int32_t query, int32_t list, const uint64_t *slots) {\n"
+       << "  " << acc << " value = annudf_word<" << acc << ">::unpack(acc);\n";
+    makeContext("dim", "row");
+    os << "  const int32_t element = annudf1_element();\n";
+    for (annudf_element element : options.elements) {
+      std::string unpack = "annudf_coordinate<" + std::to_string(element) + ", " + coordinate + ">";
+      const char *type = form.isPeer ? peerElement(element) : coordinate;
+      os << "  if (element == " << int(element) << ") {\n#pragma unroll\n"
+         << "    for (int32_t i = 0; i < " << 4 / elementSize(element) << "; ++i) {\n"
+         << "      context.dim = dim + i;\n      if (i < count)\n"
+         << "        value = annudf_step<" << type << ">(value, " << unpack << "(x, i), " << unpack
+         << "(y, i), context);\n    }\n  }\n";
+    }
+    os << "  return annudf_word<" << acc << ">::pack(value);\n}\n";
+
+    os << hook << "float annudf1_finalize_" << word << "(" << wordType
+       << " acc, int32_t dims, int64_t row, int32_t query, int32_t list, const uint64_t *slots) "
+          "{\n"
+       << "  const " << acc << " value = annudf_word<" << acc << ">::unpack(acc);\n";
+    if (form.hasFinalize) {
+      makeContext("-1", "row"); // A call for a row has no dimension.
+      os << "  return annudf_finish(value, context);\n}\n";
+    } else {
+      os << "  return static_cast<float>(value);\n}\n";
+    }
+    os << hook << "int32_t annudf1_order() { return " << int(options.order) << "; }\n"
+       << hook << "int32_t annudf1_dims() { return 0; }\n";
+  }
+
+  StringRef source;
+  const SourceForm &form;
+  const CudaSourceOptions &options;
+  const char *acc, *coordinate;
+  std::string word, text;
+  raw_string_ostream os;
+};
+
+} // namespace
+
+std::string annudf::makeProgram(StringRef source, const SourceForm &form,
+                                const CudaSourceOptions &options) {
+  return Generator(source, form, options).run();
+}

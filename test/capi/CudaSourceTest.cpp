@@ -1,0 +1,370 @@
+//===- CudaSourceTest.cpp - CUDA C++ through the C API --------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CApi.h"
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <thread>
+
+using namespace annudf::test;
+
+namespace {
+
+using Options = annudf_cuda_source_options;
+
+/// For one architecture, which is quick.
+Options optionsFor(const char *const *arch) {
+  Options options = {};
+  options.size = sizeof options;
+  options.archs = arch;
+  options.arch_count = 1;
+  return options;
+}
+
+const char *const kSm90[] = {"sm_90"};
+
+struct Outcome {
+  std::string text; ///< As outcome() gives it.
+  OwnedArtifact artifact;
+  OwnedDiagnostics diagnostics;
+};
+
+void compile(const std::string &source, Outcome &result,
+             const std::function<void(Options &)> &change = {}) {
+  Options options = optionsFor(kSm90);
+  if (change)
+    change(options);
+  result.text = outcome(annudf_compile_cuda_source(
+      source.data(), source.size(), "user.cu", &options, &result.artifact, &result.diagnostics));
+}
+
+std::string messageOf(const std::string &source,
+                      const std::function<void(Options &)> &change = {}) {
+  Outcome result;
+  compile(source, result, change);
+  return result.text;
+}
+
+std::string manifestOf(const Outcome &result) {
+  OwnedBuffer json;
+  EXPECT_EQ(outcome(annudf_artifact_manifest(result.artifact, &json)), "ok");
+  return textOf(json);
+}
+
+const char *const kUpdate = "float update(float acc, float x, float y) {\n"
+                            "  return acc + (x - y) * (x - y);\n"
+                            "}\n";
+
+/// In the form that cuVS takes, with what it provides.
+const char *const kPeerPoints =
+    "template <typename T, typename AccT, int Veclen>\n"
+    "__device__ __forceinline__ void compute_dist_udf_impl(\n"
+    "    AccT &acc, point<T, AccT, Veclen> x, point<T, AccT, Veclen> y) {\n"
+    "  static_assert(!x.is_packed() && x.size() == 1);\n"
+    "  if constexpr (std::is_same_v<T, int8_t>)\n"
+    "    acc += abs_diff(x, y) + static_cast<AccT>(x[0]);\n"
+    "  else\n"
+    "    acc += squared_diff(x, y) + dot_product(x, y) + product(x, y) + sum(x, y) +\n"
+    "           max_elem(x, y) - x.raw();\n"
+    "}\n";
+
+/// In the form of the text that cuVS's macro makes: it brings all that it needs.
+const char *const kPeerWhole = R"(
+using int8_t = signed char;
+using uint8_t = unsigned char;
+namespace std {
+template <typename T, typename U> struct is_same { static constexpr bool value = false; };
+template <typename T> struct is_same<T, T> { static constexpr bool value = true; };
+template <typename T, typename U> inline constexpr bool is_same_v = is_same<T, U>::value;
+}
+template <typename T, typename AccT, int Veclen>
+struct point {
+  AccT data_;
+  explicit point(AccT d) : data_(d) {}
+  AccT raw() const { return data_; }
+};
+template <typename T, typename AccT, int V>
+__device__ AccT squared_diff(point<T, AccT, V> x, point<T, AccT, V> y) {
+  auto d = x.raw() - y.raw();
+  return d * d;
+}
+template <typename T, typename AccT, int Veclen>
+struct interface {
+  virtual __device__ void operator()(AccT &acc, point<T, AccT, Veclen>, point<T, AccT, Veclen>) = 0;
+};
+template <typename T, typename AccT, int Veclen>
+struct mine : interface<T, AccT, Veclen> {
+  using P = point<T, AccT, Veclen>;
+  __device__ void operator()(AccT &acc, P x, P y) override { acc += squared_diff(x, y); }
+};
+namespace cuvs::neighbors::ivf_flat::detail {
+template <typename T, typename AccT, int Veclen>
+__device__ __forceinline__ void compute_dist_udf_impl(AccT &acc, AccT x, AccT y) {
+  ::mine<T, AccT, Veclen> metric;
+  metric(acc, ::point<T, AccT, Veclen>(x), ::point<T, AccT, Veclen>(y));
+}
+}
+)";
+
+class CApiCudaSource : public testing::Test {
+protected:
+  void SetUp() override {
+    OwnedBuffer found;
+    if (annudf_describe_nvrtc(&found) != ANNUDF_OK)
+      GTEST_SKIP() << annudf_last_error();
+  }
+};
+
+TEST_F(CApiCudaSource, ArtifactSaysWhatItIs) {
+  Outcome result;
+  compile(std::string("// A comment with update( in it.\n") + kUpdate, result,
+          [](Options &options) {
+            options.name = "mine";
+            options.order = "max";
+            options.coarse = "inner_product";
+          });
+  ASSERT_EQ(result.text, "ok");
+  EXPECT_TRUE(annudf_artifact_is_trusted(result.artifact));
+  EXPECT_FALSE(annudf_artifact_has_host_code(result.artifact));
+  EXPECT_STREQ(annudf_artifact_name(result.artifact), "mine");
+  ASSERT_EQ(annudf_artifact_arch_count(result.artifact), 1u);
+  EXPECT_STREQ(annudf_artifact_arch(result.artifact, 0), "sm_90");
+  EXPECT_EQ(annudf_diagnostics_count(result.diagnostics), 0u);
+  const std::string manifest = manifestOf(result);
+  for (const char *field :
+       {"\"trusted\": true", "\"order\": \"max\"", "\"coarse_order\": \"max\"", "\"line\": 2",
+        "\"file\": \"user.cu\"", "\"features\": 0", "\"producer\": \"nvrtc "})
+    EXPECT_TRUE(contains(manifest, field)) << field << manifest;
+}
+
+TEST_F(CApiCudaSource, EveryArchitecture) {
+  OwnedArtifact artifact;
+  ASSERT_EQ(outcome(annudf_compile_cuda_source(kUpdate, strlen(kUpdate), "user.cu", nullptr,
+                                               &artifact, nullptr)),
+            "ok");
+  EXPECT_EQ(annudf_artifact_arch_count(artifact), annudf_supported_archs(nullptr, 0));
+}
+
+TEST_F(CApiCudaSource, CapturesAndFinalize) {
+  const annudf_cuda_capture captures[] = {{"w", "f32", 1}, {"p", "f64", 0}, {"n", "u32", 1}};
+  Outcome result;
+  compile("float update(float acc, float x, float y, const annudf_context &ctx) {\n"
+          "  return acc + ctx.w[ctx.dim] * x * y + float(ctx.p) * ctx.n[ctx.dim] / ctx.dims;\n"
+          "}\n"
+          "float finalize(float acc, const annudf_context &ctx) { return acc * ctx.row; }\n",
+          result, [&](Options &options) {
+            options.captures = captures;
+            options.capture_count = 3;
+          });
+  ASSERT_EQ(result.text, "ok");
+  const std::string manifest = manifestOf(result);
+  EXPECT_TRUE(contains(manifest, "\"features\": 3")) << manifest;
+  EXPECT_TRUE(contains(manifest, "\"finalize\"")) << manifest;
+}
+
+TEST_F(CApiCudaSource, Accumulators) {
+  EXPECT_EQ(messageOf("double update(double acc, double x, double y) { return acc + x * y; }\n"
+                      "float finalize(double acc) { return sqrt(acc); }",
+                      [](Options &options) { options.accumulator = "f64"; }),
+            "ok");
+  Outcome result;
+  compile("unsigned update(unsigned acc, int x, int y) { return acc + __popc(x ^ y); }", result,
+          [](Options &options) { options.accumulator = "u32"; });
+  EXPECT_EQ(result.text, "ok");
+  EXPECT_TRUE(contains(manifestOf(result), "\"i8\",")) << manifestOf(result);
+  EXPECT_FALSE(contains(manifestOf(result), "\"f16\"")) << manifestOf(result);
+}
+
+TEST_F(CApiCudaSource, SourcesOfThePeer) {
+  const std::string scalars = "namespace cuvs::neighbors::ivf_flat::detail {\n"
+                              "template <typename T, typename AccT, int Veclen>\n"
+                              "__device__ __forceinline__ void compute_dist_udf_impl(\n"
+                              "    AccT& acc, AccT x, AccT y)\n"
+                              "{\n  auto d = x - y;\n  acc += d * d;\n}\n}\n";
+  EXPECT_EQ(messageOf(scalars), "ok");
+  EXPECT_EQ(messageOf(kPeerPoints), "ok");
+  EXPECT_EQ(messageOf(kPeerWhole), "ok");
+  for (const char *source : {scalars.c_str(), kPeerPoints, kPeerWhole})
+    EXPECT_EQ(messageOf(source, [](Options &options) { options.accumulator = "i32"; }), "ok");
+}
+
+TEST_F(CApiCudaSource, HeadersOfCuda) {
+  EXPECT_EQ(messageOf("#include <cuda_fp16.h>\n"
+                      "float update(float acc, float x, float y) {\n"
+                      "  return acc + __half2float(__float2half(x * y));\n}"),
+            "ok");
+  EXPECT_TRUE(contains(messageOf(std::string("#include <none.h>\n") + kUpdate),
+                       "compile: user.cu:1:18: cannot open source file \"none.h\""));
+}
+
+/// Each links and runs wrongly where only the name is looked at.
+TEST_F(CApiCudaSource, WrongSignaturesNameExpectedAndFound) {
+  const std::string needed = "compile: user.cu:3: update must be 'float update(float acc, float x, "
+                             "float y)', or take a 'const annudf_context &' as well; found is ";
+  const std::pair<const char *, const char *> wrong[] = {
+      {"double update(double acc, float x, float y) { return acc; }",
+       "double (*)(double, float, float)"},
+      {"void update(float &acc, float x, float y) { acc += x; }",
+       "void (*)(float &, float, float)"},
+      {"float update(float acc, float x) { return acc; }", "float (*)(float, float)"},
+      {"float update(float acc, double x, double y) { return acc; }",
+       "float (*)(float, double, double)"},
+      {"float update(float acc, float x, float y, annudf_context ctx) { return acc; }",
+       "float (*)(float, float, float, annudf_context)"}};
+  for (auto [source, found] : wrong) {
+    Outcome result;
+    compile(std::string("// one\n/* two */\n") + source, result);
+    EXPECT_EQ(result.text, needed + found);
+    ASSERT_EQ(annudf_diagnostics_count(result.diagnostics), 1u);
+    EXPECT_EQ(diagnosticAt(result.diagnostics, 0).line, 3);
+    EXPECT_STREQ(diagnosticAt(result.diagnostics, 0).file, "user.cu");
+  }
+  EXPECT_TRUE(contains(messageOf(std::string(kUpdate) + "double finalize(float a) { return a; }"),
+                       "finalize must be 'float finalize(float acc)', or take a 'const "
+                       "annudf_context &' as well; found is double (*)(float)"));
+  const char *byValue = "template <typename T, typename AccT, int Veclen>\n"
+                        "AccT compute_dist_udf_impl(AccT acc, AccT x, AccT y) { return acc + x; }";
+  Outcome result;
+  compile(byValue, result);
+  EXPECT_TRUE(contains(result.text, "compile: user.cu:2: compute_dist_udf_impl must be "))
+      << result.text;
+  EXPECT_TRUE(contains(result.text, "; found is float (*)(float, float, float)")) << result.text;
+  EXPECT_EQ(annudf_diagnostics_count(result.diagnostics), 1u);
+}
+
+TEST_F(CApiCudaSource, ErrorsAreAtTheSourcesLines) {
+  Outcome result;
+  compile("float update(float acc, float x, float y) {\n"
+          "\n"
+          "    return acc + no_such_thing * x;\n"
+          "}\n",
+          result);
+  EXPECT_EQ(result.text, "compile: user.cu:3:18: identifier \"no_such_thing\" is undefined");
+  ASSERT_EQ(annudf_diagnostics_count(result.diagnostics), 1u);
+  annudf_diagnostic found = diagnosticAt(result.diagnostics, 0);
+  EXPECT_EQ(found.severity, ANNUDF_SEVERITY_ERROR);
+  EXPECT_EQ(found.line, 3);
+  EXPECT_EQ(found.column, 18);
+  compile("float update(float acc, float x, float y) {\n"
+          "  int unused;\n  return acc;\n}\n",
+          result);
+  EXPECT_EQ(result.text, "ok");
+  ASSERT_EQ(annudf_diagnostics_count(result.diagnostics), 1u);
+  found = diagnosticAt(result.diagnostics, 0);
+  EXPECT_EQ(found.severity, ANNUDF_SEVERITY_WARNING);
+  EXPECT_EQ(found.line, 2);
+  EXPECT_EQ(found.column, 7);
+}
+
+TEST_F(CApiCudaSource, WhatAScanCannotCallIsRefused) {
+  EXPECT_TRUE(contains(messageOf("extern float elsewhere(float);\n"
+                                 "float update(float acc, float x, float y) {\n"
+                                 "  return elsewhere(acc);\n}"),
+                       "compile: user.cu: the compiled metric calls '_Z9elsewheref', which the "
+                       "ABI does not have"));
+  EXPECT_EQ(messageOf("float distance(float a) { return a; }"),
+            "compile: user.cu: defines neither `update` nor `compute_dist_udf_impl`; write `float "
+            "update(float acc, float x, float y)`");
+  EXPECT_TRUE(contains(messageOf(""), "compile: user.cu: defines neither"));
+}
+
+TEST_F(CApiCudaSource, OptionsThatContradict) {
+  auto with = [](const std::function<void(Options &)> &change) {
+    return messageOf(kUpdate, change);
+  };
+  EXPECT_EQ(with([](Options &o) { o.order = "least"; }),
+            "usage: annudf_compile_cuda_source: order is 'least', which is none of min, max");
+  EXPECT_EQ(with([](Options &o) { o.coarse = "l1"; }),
+            "usage: annudf_compile_cuda_source: coarse is 'l1', which is none of l2, "
+            "inner_product, cosine");
+  EXPECT_EQ(with([](Options &o) { o.name = "two words"; }),
+            "usage: CUDA source: name 'two words' is no C identifier");
+  EXPECT_EQ(with([](Options &o) { o.compute_type = "f16"; }),
+            "usage: CUDA source: the type of coordinates is 'f16'; use f32, f64 or i32");
+  EXPECT_EQ(with([](Options &o) { o.initial = std::nan(""); }),
+            "usage: CUDA source: initial is NaN, so every distance would be");
+  EXPECT_EQ(with([](Options &o) {
+              o.accumulator = "u32";
+              o.initial = -1;
+            }),
+            "usage: CUDA source: initial is -1.000000, which accumulator u32 cannot hold");
+  const char *elements[] = {"i8", "f32"};
+  EXPECT_EQ(with([&](Options &o) {
+              o.accumulator = "i32";
+              o.elements = elements;
+              o.element_count = 2;
+            }),
+            "usage: CUDA source: coordinates of type i32 cannot hold element type f32; list only "
+            "i8 and u8, or accumulate in f32");
+  elements[1] = "i8";
+  EXPECT_EQ(with([&](Options &o) {
+              o.elements = elements;
+              o.element_count = 2;
+            }),
+            "usage: CUDA source: element type i8 is listed twice");
+  annudf_cuda_capture capture = {"dim", "f32", 1};
+  auto withCapture = [&](Options &o) {
+    o.captures = &capture;
+    o.capture_count = 1;
+  };
+  EXPECT_TRUE(contains(with(withCapture), "has the name of a member of annudf_context"));
+  capture = {"a-b", "f32", 1};
+  EXPECT_EQ(with(withCapture), "usage: CUDA source: capture 'a-b' is no C identifier");
+  capture = {"w", "bf16", 1};
+  EXPECT_EQ(with(withCapture), "usage: CUDA source: capture 'w' has element type 'bf16'; use f32, "
+                               "f64, i32 or u32");
+  capture = {"w", nullptr, 1};
+  EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: captures[0].element is NULL");
+  capture = {"w", "f32", 1};
+  EXPECT_TRUE(contains(messageOf(kPeerPoints, withCapture), "has no captures"));
+  EXPECT_EQ(with([](Options &o) { o.initial = std::numeric_limits<double>::infinity(); }), "ok");
+}
+
+TEST(CApiCudaSourceAlone, MissingLibraryNamesThePlaces) {
+  ASSERT_EQ(setenv("ANNUDF_LIBNVRTC", "/nowhere/libnvrtc.so", 1), 0);
+  EXPECT_TRUE(contains(messageOf(kUpdate),
+                       "environment: NVRTC of CUDA 13 not found; looked at /nowhere/libnvrtc.so"));
+  OwnedBuffer text;
+  EXPECT_EQ(annudf_describe_nvrtc(&text), ANNUDF_ENVIRONMENT);
+  unsetenv("ANNUDF_LIBNVRTC");
+}
+
+TEST(CApiCudaSourceAlone, NullAndSizesAreRefused) {
+  OwnedArtifact artifact;
+  Options options = {};
+  EXPECT_TRUE(
+      contains(outcome(annudf_compile_cuda_source("", 0, "o", &options, &artifact, nullptr)),
+               "usage: annudf_cuda_source_options.size is 0, at least "));
+  EXPECT_EQ(outcome(annudf_compile_cuda_source(nullptr, 1, "o", nullptr, &artifact, nullptr)),
+            "usage: annudf_compile_cuda_source: source is NULL");
+  EXPECT_EQ(outcome(annudf_compile_cuda_source("", 0, nullptr, nullptr, &artifact, nullptr)),
+            "usage: annudf_compile_cuda_source: origin is NULL");
+  EXPECT_EQ(outcome(annudf_compile_cuda_source("", 0, "o", nullptr, nullptr, nullptr)),
+            "usage: annudf_compile_cuda_source: artifact is NULL");
+  EXPECT_EQ(outcome(annudf_describe_nvrtc(nullptr)), "usage: annudf_describe_nvrtc: text is NULL");
+  EXPECT_TRUE(contains(messageOf(std::string("float\0", 6)), "source has a NUL in it"));
+}
+
+TEST_F(CApiCudaSource, ThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([i] {
+      const std::string source =
+          i % 2 ? kUpdate : "float update(float acc, float x, float y) { return broken; }";
+      const std::string expected = i % 2 ? "ok" : "identifier \"broken\" is undefined";
+      for (int round = 0; round < 3; ++round)
+        EXPECT_TRUE(contains(messageOf(source), expected));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+} // namespace
