@@ -12,9 +12,7 @@
 
 #include "annudf/Dialect/IR/Source.h"
 #include "annudf/Dialect/Transforms/Passes.h"
-#ifdef ANNUDF_HAVE_FRONTEND
 #include "annudf/Frontend/Passes.h"
-#endif
 #include "annudf/Target/Translate.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -149,10 +147,8 @@ private:
   static DialectRegistry makeRegistry(bool importFrontend) {
     DialectRegistry registry;
     registerCompilerDialects(registry);
-#ifdef ANNUDF_HAVE_FRONTEND
     if (importFrontend)
       registerFrontendDialects(registry);
-#endif
     return registry;
   }
 
@@ -222,12 +218,10 @@ private:
     if (!module)
       return fault();
     if (options.importFrontend) {
-#ifdef ANNUDF_HAVE_FRONTEND
       PassManager importer(&context);
       importer.addPass(createImportFrontendPass());
       if (failed(importer.run(*module)))
         return fault();
-#endif
     }
     if (std::optional<Fault> fault = selectMetric())
       return fault;

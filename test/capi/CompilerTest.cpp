@@ -151,6 +151,61 @@ TEST(CApiCompiler, OptionsReachTheCompiler) {
   EXPECT_TRUE(contains(textOf(json), "\"dims\": 2")) << textOf(json);
 }
 
+/// What a frontend emits: a variable in memory, branches between blocks, a context.
+constexpr const char *kFrontendForm = R"(module {
+  func.func private @weighted_update(%x: f32, %y: f32, %acc: f32, %ctx: none) -> f32 {
+    %slot = memref.alloca() {annudf.variable = "d"} : memref<1xf32>
+    %zero = arith.constant 0 : index
+    %c = arith.cmpf ogt, %x, %y : f32
+    cf.cond_br %c, ^above, ^below
+  ^above:
+    %0 = arith.subf %x, %y : f32
+    memref.store %0, %slot[%zero] : memref<1xf32>
+    cf.br ^join
+  ^below:
+    %1 = arith.subf %y, %x : f32
+    memref.store %1, %slot[%zero] : memref<1xf32>
+    cf.br ^join
+  ^join:
+    %d = memref.load %slot[%zero] : memref<1xf32>
+    %r = arith.addf %acc, %d : f32
+    return %r : f32
+  }
+  annudf.metric @weighted order(min) coarse(l2) elements(f32) {
+    annudf.init {
+      %0 = arith.constant 0.0 : f32
+      annudf.yield %0 : f32
+    }
+    annudf.update (%acc: f32, %x: f32, %y: f32) {
+      %ctx = builtin.unrealized_conversion_cast to none
+      %r = func.call @weighted_update(%x, %y, %acc, %ctx) : (f32, f32, f32, none) -> f32
+      annudf.yield %r : f32
+    }
+  }
+}
+)";
+
+TEST(CApiCompiler, FrontendFormIsImportedOnlyWhenAskedFor) {
+  OwnedArtifact artifact;
+  OwnedDiagnostics list;
+  auto options = hostOnly();
+  EXPECT_EQ(compile(kFrontendForm, &artifact, &list, &options), ANNUDF_COMPILE);
+  EXPECT_GE(annudf_diagnostics_count(list), 1u);
+  options.import_frontend = 1;
+  EXPECT_EQ(outcome(compile(kFrontendForm, &artifact, &list, &options)), "ok");
+  EXPECT_STREQ(annudf_artifact_name(artifact), "weighted");
+  annudf_lower_options lower = {};
+  lower.size = sizeof lower;
+  lower.import_frontend = 1;
+  OwnedBuffer code;
+  ASSERT_EQ(outcome(annudf_lower(kFrontendForm, strlen(kFrontendForm), "test.mlir", "mlir", &lower,
+                                 &code, nullptr)),
+            "ok");
+  EXPECT_TRUE(contains(textOf(code), "scf.if") || contains(textOf(code), "arith.select"))
+      << textOf(code);
+  EXPECT_FALSE(contains(textOf(code), "memref")) << textOf(code);
+}
+
 TEST(CApiCompiler, BytecodeIsRefused) {
   OwnedArtifact artifact;
   EXPECT_EQ(outcome(compile(std::string("ML\xefR\x01garbage", 11), &artifact)),
