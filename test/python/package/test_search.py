@@ -1,0 +1,448 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Searches on the CPU against brute force, and each argument that search() refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import DTYPES, check, distances_of, vectors
+
+import annudf
+from annudf import ArgumentError, CaptureError, DeviceError, DtypeError, Resources, ivf_flat
+
+DIMS = 19
+WEIGHTS = np.linspace(0.25, 2.0, DIMS, dtype=np.float32)
+TERMS = {
+    "sqeuclidean": lambda x, y: (x - y) ** 2,
+    "euclidean": lambda x, y: (x - y) ** 2,
+    "inner_product": lambda x, y: x * y,
+}
+
+
+@ivf_flat.metric(order="min", initial=0.0, coarse_metric="sqeuclidean", captures={"weights": WEIGHTS})
+def weighted_l2(x, y, acc, ctx):
+    d = x - y
+    return acc + ctx.weights[ctx.dim] * d * d
+
+
+@ivf_flat.metric(order="max", coarse_metric="inner_product")
+def product(x, y, acc, ctx):
+    return acc + x * y
+
+
+def root(acc, ctx):
+    return acc ** (1.0 / ctx.p)
+
+
+@ivf_flat.metric(captures={"p": 3.0}, finalize=root)
+def minkowski(x, y, acc, ctx):
+    return acc + abs(x - y) ** ctx.p
+
+
+@ivf_flat.metric(initial=-np.inf)
+class Chebyshev:
+    def update(x, y, acc, ctx):
+        return max(acc, abs(x - y))
+
+    def finalize(acc, ctx):
+        return acc + 1.0
+
+
+@pytest.fixture(scope="module", params=DTYPES)
+def data(request):
+    base = vectors(700, DIMS, request.param, 1)
+    queries = vectors(23, DIMS, request.param, 2)
+    return base, queries
+
+
+@pytest.fixture(scope="module")
+def indexes(data):
+    base, _ = data
+    return {name: ivf_flat.build(ivf_flat.IndexParams(n_lists=16, metric=name), base, progress=False) for name in TERMS}
+
+
+@pytest.fixture(scope="module")
+def floats():
+    base = vectors(100, 8, "float32", 3)
+    return ivf_flat.build(ivf_flat.IndexParams(n_lists=4), base), base
+
+
+EVERY_LIST = ivf_flat.SearchParams(n_probes=16)
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_built_in_metrics(data, indexes, name):
+    base, queries = data
+    exact = distances_of(TERMS[name], queries, base)
+    exact = np.sqrt(exact) if name == "euclidean" else exact
+    order = "max" if name == "inner_product" else "min"
+    check(*ivf_flat.search(EVERY_LIST, indexes[name], queries, 10), exact, order=order)
+    named = ivf_flat.SearchParams(n_probes=16, metric=name)
+    check(*ivf_flat.search(named, indexes["sqeuclidean"], queries, 10), exact, order=order)
+
+
+def test_weighted(data, indexes):
+    base, queries = data
+    exact = distances_of(lambda x, y: WEIGHTS * (x - y) ** 2, queries, base)
+    params = ivf_flat.SearchParams(n_probes=16, metric=weighted_l2)
+    check(*ivf_flat.search(params, indexes["sqeuclidean"], queries, 10), exact)
+    other = WEIGHTS[::-1]
+    exact = distances_of(lambda x, y: other * (x - y) ** 2, queries, base)
+    params = ivf_flat.SearchParams(n_probes=16, metric=weighted_l2.bind(weights=other))
+    check(*ivf_flat.search(params, indexes["sqeuclidean"], queries, 10), exact)
+
+
+def test_order_max(data, indexes):
+    base, queries = data
+    exact = distances_of(lambda x, y: x * y, queries, base)
+    params = ivf_flat.SearchParams(n_probes=16, metric=product)
+    check(*ivf_flat.search(params, indexes["inner_product"], queries, 7), exact, order="max")
+
+
+def test_finalize_and_scalar_capture(data, indexes):
+    base, queries = data
+    for p in (3.0, 1.5):
+        exact = distances_of(lambda x, y, p=p: np.abs(x - y) ** p, queries, base) ** (1 / p)
+        params = ivf_flat.SearchParams(n_probes=16, metric=minkowski.bind(p=p))
+        check(*ivf_flat.search(params, indexes["sqeuclidean"], queries, 5), exact, rtol=1e-4)
+
+
+def test_class_form_and_infinite_initial(data, indexes):
+    base, queries = data
+    exact = np.stack([np.abs(query.astype(float) - base.astype(float)).max(axis=1) for query in queries]) + 1
+    params = ivf_flat.SearchParams(n_probes=16, metric=Chebyshev)
+    distances, _ = ivf_flat.search(params, indexes["sqeuclidean"], queries, 5)
+    np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :5], rtol=1e-5)
+
+
+def test_integer_metric_is_exact():
+    @ivf_flat.metric(dtype="int32", accumulator="uint32", symbol_name="hamming")
+    def hamming(x, y, acc, ctx):
+        bits = x ^ y
+        bits = (bits & 0x55) + ((bits >> 1) & 0x55)
+        bits = (bits & 0x33) + ((bits >> 2) & 0x33)
+        return acc + ((bits & 0x0F) + ((bits >> 4) & 0x0F))
+
+    assert hamming.elements == ("int8", "uint8")
+    base, queries = vectors(300, 32, "uint8", 4), vectors(9, 32, "uint8", 5)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), base)
+    distances, _ = ivf_flat.search(ivf_flat.SearchParams(n_probes=4, metric=hamming), index, queries, 8)
+    exact = np.bitwise_count(queries[:, None] ^ base[None]).sum(axis=2)
+    assert (distances == np.sort(exact, axis=1)[:, :8]).all()
+    floats = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), vectors(9, 32, "float32", 6))
+    with pytest.raises(DtypeError, match="metric 'hamming' does not accept vectors of float32; it accepts int8, uint8"):
+        ivf_flat.search(ivf_flat.SearchParams(n_probes=1, metric=hamming), floats, vectors(1, 32, "float32", 7), 1)
+
+
+def test_fewer_rows_than_asked_for_in_the_probed_lists():
+    base = vectors(400, 8, "float32", 10)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=100), base)
+    for metric, worst in ((None, np.inf), (product, -np.inf)):
+        params = ivf_flat.SearchParams(n_probes=1, metric=metric)
+        distances, neighbors = ivf_flat.search(params, index, base[:3], 100)
+        for row in range(3):
+            found = int((neighbors[row] >= 0).sum())
+            assert 0 < found < 100
+            assert (neighbors[row, found:] == -1).all()
+            assert (distances[row, found:] == worst).all()
+            assert np.isfinite(distances[row, :found]).all()
+
+
+def test_lists_are_ranked_by_the_coarse_metric():
+    base, queries = vectors(3000, 16, "float32", 8), vectors(50, 16, "float32", 9)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=64, metric="inner_product"), base)
+    _, exact = ivf_flat.search(ivf_flat.SearchParams(n_probes=64), index, queries, 10)
+
+    def recall(metric):
+        _, found = ivf_flat.search(ivf_flat.SearchParams(n_probes=16, metric=metric), index, queries, 10)
+        return np.mean([len(set(one) & set(two)) / 10 for one, two in zip(found, exact, strict=True)])
+
+    @ivf_flat.metric(order="max", coarse_metric="inner_product", coarse_order="min", symbol_name="farthest")
+    def farthest(x, y, acc, ctx):
+        return acc + x * y
+
+    assert recall(product) > 0.8
+    assert recall(product) == recall(None)
+    assert recall(farthest) < 0.1
+
+
+def test_inputs_of_other_layouts(floats):
+    index, base = floats
+    queries = np.ascontiguousarray(base[:6])
+    expected = ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, queries, 3)
+    wide = np.zeros((12, 16), np.float32)
+    wide[::2, ::2] = queries
+    read_only = queries.copy()
+    read_only.flags.writeable = False
+    unaligned = np.frombuffer(b"\0" + queries.tobytes(), np.uint8)[1:].view(np.float32).reshape(queries.shape)
+
+    class Exporter:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **arguments):
+            return self.array.__dlpack__(**arguments)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    class Convertible:
+        def __array__(self, dtype=None, copy=None):
+            return queries
+
+    for given in (
+        np.asfortranarray(queries),
+        wide[::2, ::2],
+        queries[::-1][::-1],
+        read_only,
+        unaligned,
+        Exporter(queries),
+        Exporter(wide[::2, ::2]),
+        Exporter(read_only),
+        Convertible(),
+        memoryview(queries),
+    ):
+        distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, given, 3)
+        np.testing.assert_array_equal(distances, expected[0])
+        np.testing.assert_array_equal(neighbors, expected[1])
+
+
+def test_output_buffers(floats):
+    index, base = floats
+    queries = base[:6]
+    expected = ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, queries, 3)
+    distances, neighbors = np.full((6, 3), 9, np.float32), np.full((6, 3), 9, np.int64)
+    result = ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, queries, 3, neighbors, distances)
+    assert result[0] is distances
+    assert result[1] is neighbors
+    np.testing.assert_array_equal(distances, expected[0])
+    np.testing.assert_array_equal(neighbors, expected[1])
+    only = np.empty((6, 3), np.int64)
+    result = ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, queries, 3, neighbors=only)
+    assert result[1] is only
+    np.testing.assert_array_equal(only, expected[1])
+
+
+def test_no_queries(floats):
+    index, _ = floats
+    distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, np.empty((0, 8), np.float32), 3)
+    assert distances.shape == neighbors.shape == (0, 3)
+
+
+def frozen(array):
+    array.flags.writeable = False
+    return array
+
+
+GOOD = np.zeros((2, 8), np.float32)
+REFUSED_QUERIES = [
+    (
+        GOOD.astype(np.float64),
+        DtypeError,
+        "argument 'queries' has dtype float64, it must be float32; convert by .astype(numpy.float32)",
+    ),
+    (
+        GOOD.astype(np.float16),
+        DtypeError,
+        "argument 'queries' has dtype float16, it must be float32; convert by .astype(numpy.float32)",
+    ),
+    (
+        GOOD.astype(">f4"),
+        DtypeError,
+        "argument 'queries' has dtype >f4, which is not in this machine's byte order; "
+        "convert by .astype(numpy.float32)",
+    ),
+    (
+        GOOD.astype(complex),
+        DtypeError,
+        "argument 'queries' has dtype complex128, it must be float32; convert by .astype(numpy.float32)",
+    ),
+    (
+        np.array([["a", "b"]], dtype=object),
+        DtypeError,
+        "argument 'queries' has dtype object, which holds Python objects; give a rectangular array of numbers",
+    ),
+    (
+        GOOD[0],
+        ArgumentError,
+        "argument 'queries' has shape (8,), it must have two dimensions; one vector is .reshape(1, -1)",
+    ),
+    (GOOD[None], ArgumentError, "argument 'queries' has shape (1, 2, 8), it must have two dimensions, rows by dims"),
+    (GOOD[:, :7], ArgumentError, "argument 'queries' has vectors of 7 dimensions, the index has 8"),
+    (GOOD[:, :0], ArgumentError, "argument 'queries' has shape (2, 0): vectors without a dimension"),
+    (None, ArgumentError, "argument 'queries' is None; give an array"),
+    (
+        np.ma.masked_array(GOOD, GOOD == 0),
+        ArgumentError,
+        "argument 'queries' is a masked array with masked entries, "
+        "which a search would read; fill them with .filled(value)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("queries", "kind", "message"), REFUSED_QUERIES)
+def test_refused_queries(floats, queries, kind, message):
+    with pytest.raises(kind) as caught:
+        ivf_flat.search(ivf_flat.SearchParams(n_probes=4), floats[0], queries, 3)
+    assert str(caught.value) == message
+    assert type(caught.value) is kind
+
+
+def test_ragged_queries(floats):
+    with pytest.raises(ArgumentError, match="argument 'queries' is not an array: .*inhomogeneous"):
+        ivf_flat.search(ivf_flat.SearchParams(n_probes=4), floats[0], [[1.0, 2.0], [3.0]], 3)
+
+
+def test_queries_that_are_not_finite(floats):
+    queries = GOOD.copy()
+    queries[1, 2] = np.nan
+    with pytest.raises(ArgumentError, match="row 1.*2"):
+        ivf_flat.search(ivf_flat.SearchParams(n_probes=4), floats[0], queries, 3)
+
+
+SHAPE = (2, 3)
+REFUSED_BUFFERS = [
+    (
+        "distances",
+        np.zeros(SHAPE),
+        DtypeError,
+        "argument 'distances' has dtype float64, it must be float32; convert by .astype(numpy.float32)",
+    ),
+    (
+        "neighbors",
+        np.zeros(SHAPE, np.int32),
+        DtypeError,
+        "argument 'neighbors' has dtype int32, it must be int64; convert by .astype(numpy.int64)",
+    ),
+    (
+        "neighbors",
+        np.zeros((3, 2), np.int64),
+        ArgumentError,
+        "argument 'neighbors' has shape (3, 2), it must be (2, 3)",
+    ),
+    (
+        "neighbors",
+        np.zeros((3, 2), np.int64).T,
+        ArgumentError,
+        "argument 'neighbors' has strides (8, 16) for shape "
+        "(2, 3); results are only written to memory that is contiguous in C order",
+    ),
+    (
+        "neighbors",
+        frozen(np.zeros(SHAPE, np.int64)),
+        ArgumentError,
+        "argument 'neighbors' is read-only; give an array that can be written",
+    ),
+    (
+        "distances",
+        [[0.0] * 3] * 2,
+        ArgumentError,
+        "argument 'distances' is a list; results can only be written to an array",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "buffer", "kind", "message"), REFUSED_BUFFERS)
+def test_refused_buffers(floats, name, buffer, kind, message):
+    with pytest.raises(kind) as caught:
+        ivf_flat.search(ivf_flat.SearchParams(n_probes=4), floats[0], GOOD, 3, **{name: buffer})
+    assert str(caught.value) == message
+    assert type(caught.value) is kind
+
+
+def test_buffers_that_share_memory(floats):
+    index, _ = floats
+    memory = np.zeros(256, np.uint8)
+    distances = memory[:24].view(np.float32).reshape(2, 3)
+    neighbors = memory[16:64].view(np.int64).reshape(2, 3)
+    with pytest.raises(ArgumentError, match="arguments 'distances' and 'neighbors' share memory; give two arrays"):
+        ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, GOOD, 3, neighbors, distances)
+    queries = memory[:64].view(np.float32).reshape(2, 8)
+    with pytest.raises(ArgumentError, match="arguments 'distances' and 'queries' share memory; give another array"):
+        ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, queries, 3, None, distances)
+
+
+REFUSED_ARGUMENTS = [
+    ({"k": 0}, "k is 0, it must be an integer from 1 to 1024"),
+    ({"k": 1025}, "k is 1025, it must be an integer from 1 to 1024"),
+    ({"k": 101}, "k is 101, but the index has 100 rows"),
+    ({"k": 2.0}, "k is 2.0, it must be an integer from 1 to 1024"),
+    ({"k": True}, "k is True, it must be an integer from 1 to 1024"),
+    ({"search_params": ivf_flat.SearchParams()}, "n_probes is 20, but the index has 4 lists"),
+    ({"search_params": None}, "search_params is a NoneType, it must be an ivf_flat.SearchParams"),
+    ({"index": "file"}, "index is a str, it must be an ivf_flat.Index, made by build() or load()"),
+    ({"resources": 17}, "resources is a int, it must be an annudf.Resources; for a stream write Resources(stream=...)"),
+    (
+        {"filter": object()},
+        "filter is not available yet; leave it out, search with a larger k and drop rows from the result",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changed", "message"), REFUSED_ARGUMENTS)
+def test_refused_arguments(floats, changed, message):
+    arguments = {"search_params": ivf_flat.SearchParams(n_probes=4), "index": floats[0], "queries": GOOD, "k": 3}
+    with pytest.raises(ArgumentError) as caught:
+        ivf_flat.search(**{**arguments, **changed})
+    assert str(caught.value) == message
+
+
+def test_search_params():
+    assert ivf_flat.SearchParams().n_probes == 20
+    assert ivf_flat.SearchParams().metric is None
+    with pytest.raises(ArgumentError, match="n_probes is 0, it must be an integer from 1 to 16777216"):
+        ivf_flat.SearchParams(n_probes=0)
+    with pytest.raises(ArgumentError, match=r"metric is a function, it must be .*; decorate it with @ivf_flat.metric"):
+        ivf_flat.SearchParams(metric=root)
+    with pytest.raises(ArgumentError, match="metric 'cosine' is not available yet"):
+        ivf_flat.SearchParams(metric="cosine")
+    with pytest.raises(ArgumentError, match="metric is 'hamming', it must be one of 'sqeuclidean', 'euclidean'"):
+        ivf_flat.SearchParams(metric="hamming")
+    with pytest.raises(TypeError):
+        ivf_flat.SearchParams(5)  # keyword only, as in cuVS
+
+
+def test_captures_against_the_index(floats):
+    params = ivf_flat.SearchParams(n_probes=4, metric=weighted_l2)
+    with pytest.raises(CaptureError) as caught:
+        ivf_flat.search(params, floats[0], GOOD, 3)
+    assert str(caught.value) == (
+        "capture 'weights' of metric 'weighted_l2' has 19 entries, the index has 8 dimensions; give one entry a "
+        "dimension"
+    )
+
+
+def test_resources_for_host_arrays(floats):
+    index, base = floats
+    params = ivf_flat.SearchParams(n_probes=4)
+    expected = ivf_flat.search(params, index, base[:2], 3)
+    on_cpu = ivf_flat.search(params, index, base[:2], 3, resources=Resources(device="cpu"))
+    np.testing.assert_array_equal(on_cpu[1], expected[1])
+    with pytest.raises(DeviceError, match=r"argument 'queries' is on the CPU and resources name a CUDA stream"):
+        ivf_flat.search(params, index, base[:2], 3, resources=Resources(stream=1))
+    for wrong in ("tpu", "cuda:x", -1, True, 1.0):
+        with pytest.raises(ArgumentError, match="device is .*, it must be 'cpu', 'cuda', 'cuda:N'"):
+            Resources(device=wrong)
+    with pytest.raises(ArgumentError, match="stream is a str; give the address of a CUstream"):
+        Resources(stream="default")
+
+
+def test_number_of_threads(floats):
+    index, base = floats
+    params = ivf_flat.SearchParams(n_probes=4)
+    expected = ivf_flat.search(params, index, base, 3)
+    assert annudf.get_num_threads() == 0
+    try:
+        for count in (1, 3):
+            annudf.set_num_threads(count)
+            assert annudf.get_num_threads() == count
+            distances, neighbors = ivf_flat.search(params, index, base, 3)
+            np.testing.assert_array_equal(distances, expected[0])
+            np.testing.assert_array_equal(neighbors, expected[1])
+        with pytest.raises(ArgumentError, match="count is -1, it must be 0"):
+            annudf.set_num_threads(-1)
+        with pytest.raises(ArgumentError, match="count is 1.5, it must be an integer"):
+            annudf.set_num_threads(1.5)
+    finally:
+        annudf.set_num_threads(0)
