@@ -137,7 +137,8 @@ std::string dtypeOf(const std::string &descr, const std::string &path) {
   static constexpr struct {
     const char *numpy, *dtype;
   } kTypes[] = {{"f4", "f32"}, {"f8", "f64"}, {"f2", "f16"}, {"i1", "i8"},
-                {"u1", "u8"},  {"i4", "i32"}, {"u4", "u32"}, {"i8", "i64"}};
+                {"u1", "u8"},  {"i4", "i32"}, {"u4", "u32"}, {"i8", "i64"},
+                {"i2", "i16"}, {"u2", "u16"}, {"u8", "u64"}, {"b1", "b1"}};
   if (!descr.empty() && descr[0] == '>' && descr.size() == 3 && descr[2] != '1')
     refuse(path, "big-endian .npy data ('" + descr + "') is not supported");
   for (const auto &type : kTypes)
@@ -147,7 +148,8 @@ std::string dtypeOf(const std::string &descr, const std::string &path) {
   for (char &c : shown)
     if (static_cast<unsigned char>(c) < 0x20)
       c = '?';
-  refuse(path, ".npy dtype '" + shown + "' is not one of f2, f4, f8, i1, i4, i8, u1, u4");
+  refuse(path,
+         ".npy dtype '" + shown + "' is not one of b1, f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8");
 }
 
 } // namespace

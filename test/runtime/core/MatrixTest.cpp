@@ -151,7 +151,7 @@ TEST_F(MatrixFile, NpyThatIsRefused) {
   EXPECT_EQ(header("{'descr': '>f4', 'fortran_order': False, 'shape': (1, 2), }"),
             "a.npy: big-endian .npy data ('>f4') is not supported");
   EXPECT_EQ(header("{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1), }"),
-            "a.npy: .npy dtype '<c8' is not one of f2, f4, f8, i1, i4, i8, u1, u4");
+            "a.npy: .npy dtype '<c8' is not one of b1, f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8");
   EXPECT_EQ(header("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2,), }"),
             "a.npy: structured .npy dtypes are not supported");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"),
@@ -213,6 +213,16 @@ TEST_F(MatrixFile, CapturesFromFiles) {
       write("w.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", "12345678")));
   EXPECT_EQ(array.dtype, "f64");
   EXPECT_TRUE(array.shape.empty());
+  const struct {
+    const char *descr, *dtype, *data;
+  } others[] = {
+      {"|b1", "b1", "\1"}, {"<i2", "i16", "12"}, {"<u2", "u16", "12"}, {"<u8", "u64", "12345678"}};
+  for (const auto &other : others) {
+    array = readCapture(write("w.npy", npy("{'descr': '" + std::string(other.descr) +
+                                               "', 'fortran_order': False, 'shape': (1,), }",
+                                           other.data)));
+    EXPECT_EQ(array.dtype, other.dtype);
+  }
 }
 
 TEST_F(MatrixFile, CapturesFromText) {
