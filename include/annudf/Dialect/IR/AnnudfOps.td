@@ -96,7 +96,8 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
   }];
 }
 
-def Annudf_CaptureOp : Annudf_Op<"capture", 0, [Pure, HasParent<"MetricOp">]> {
+// Not Pure: a capture that no hook reads is still one that a user may bind, and keeps its slot.
+def Annudf_CaptureOp : Annudf_Op<"capture", 0, [HasParent<"MetricOp">]> {
   let summary = "declares a capture";
   let description = [{
     Captures are numbered in the order in which they stand; without `value` each
