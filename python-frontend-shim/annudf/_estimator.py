@@ -132,6 +132,8 @@ class NearestNeighbors(_Estimator):
         n_lists = self.n_lists
         if n_lists is None:
             n_lists = 1 if rows < _EXACT_ROWS else round(math.sqrt(rows))
+        if rows < n_lists:
+            raise ArgumentError(f"n_samples = {rows}, which is fewer than n_lists = {n_lists}; a list needs a sample")
         params = ivf_flat.IndexParams(n_lists=n_lists, metric=name, seed=_seed(self.random_state))
         self.index_ = ivf_flat.build(params, samples)
         # The parameter may be set to another metric before the next fit.

@@ -82,7 +82,8 @@ def make_value(name: str, value: object, declared: CaptureType | None = None, al
     ------
     CaptureError
     """
-    if isinstance(value, (bool, int, float)):
+    # numpy.float64 is a float of Python too, but it says its width.
+    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
         result = _from_number(name, value, declared)
     else:
         result = _from_array(name, value, declared)
@@ -129,6 +130,9 @@ def _from_number(name: str, value: bool | int | float, declared: CaptureType | N
 
 def _from_array(name: str, value: object, declared: CaptureType | None) -> Value:
     host = _host_array(name, value)
+    if isinstance(value, (list, tuple)) and host.dtype == np.float64:
+        # Numbers of Python in a list have no width either.
+        host = host.astype(np.float64 if declared is not None and declared.element == "f64" else np.float32)
     if host.ndim > 1:
         raise CaptureError(
             f"capture '{name}' has shape {host.shape}; a capture is a number or has one dimension, "

@@ -258,7 +258,7 @@ def check_initial(initial: object, accumulator: Word) -> float | int:
         raise ArgumentError(f"initial is {initial!r}, it must be a number")
     number = float(cast(float, initial))
     if accumulator in ("f32", "f64"):
-        if math.isfinite(number) and accumulator == "f32" and abs(number) > np.finfo(np.float32).max:
+        if math.isfinite(number) and accumulator == "f32" and abs(number) > float(np.finfo(np.float32).max):
             raise ArgumentError(f"initial is {initial!r}, which does not fit a float32 accumulator")
         return number
     low, high = (0, 2**32 - 1) if accumulator == "u32" else (-(2**31), 2**31 - 1)

@@ -147,7 +147,7 @@ def test_refused_datasets(dataset, kind, message):
 def test_dataset_that_is_not_finite():
     base = GOOD.copy()
     base[7, 3] = np.inf
-    with pytest.raises(ArgumentError, match="row 7.*3") as caught:
+    with pytest.raises(ArgumentError, match=r"row 7.*3") as caught:
         ivf_flat.build(ivf_flat.IndexParams(n_lists=4), base)
     assert not isinstance(caught.value, InputError)
     with pytest.raises(ArgumentError, match=r"index_params is a dict, it must be an ivf_flat\.IndexParams"):
@@ -202,9 +202,9 @@ def test_save_and_load(tmp_path, metric, caplog):
         np.testing.assert_array_equal(one, two)
     assert ivf_flat.load(path).metric == ("sqeuclidean" if metric == "euclidean" else metric)
     if metric != "inner_product":
-        with pytest.raises(ArgumentError, match="metric is 'inner_product', but the lists of .* clustered by 'l2'"):
+        with pytest.raises(ArgumentError, match=r"metric is 'inner_product', but the lists of .* clustered by 'l2'"):
             ivf_flat.load(path, metric="inner_product")
-    with pytest.raises(ArgumentError, match="include_dataset=False is not available"):
+    with pytest.raises(ArgumentError, match=r"include_dataset=False is not available"):
         ivf_flat.save(path, index, include_dataset=False)
 
 
@@ -215,9 +215,9 @@ def test_damaged_files(tmp_path):
     data = path.read_bytes()
     for damaged in (b"", data[:100], data[:-1], b"x" + data[1:], data[:300] + bytes([data[300] ^ 1]) + data[301:]):
         path.write_bytes(damaged)
-        with pytest.raises(InputError, match="index"):
+        with pytest.raises(InputError, match=r"index"):
             ivf_flat.load(path)
-    with pytest.raises(InputError, match="missing"):
+    with pytest.raises(InputError, match=r"missing"):
         ivf_flat.load(tmp_path / "missing")
     with pytest.raises(UnavailableError):
         ivf_flat.save(tmp_path / "no" / "folder", index)

@@ -131,7 +131,9 @@ def test_integer_metric_is_exact():
     exact = np.bitwise_count(queries[:, None] ^ base[None]).sum(axis=2)
     assert (distances == np.sort(exact, axis=1)[:, :8]).all()
     floats = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), vectors(9, 32, "float32", 6))
-    with pytest.raises(DtypeError, match="metric 'hamming' does not accept vectors of float32; it accepts int8, uint8"):
+    with pytest.raises(
+        DtypeError, match=r"metric 'hamming' does not accept vectors of float32; it accepts int8, uint8"
+    ):
         ivf_flat.search(ivf_flat.SearchParams(n_probes=1, metric=hamming), floats, vectors(1, 32, "float32", 7), 1)
 
 
@@ -290,14 +292,14 @@ def test_refused_queries(floats, queries, kind, message):
 
 
 def test_ragged_queries(floats):
-    with pytest.raises(ArgumentError, match="argument 'queries' is not an array: .*inhomogeneous"):
+    with pytest.raises(ArgumentError, match=r"argument 'queries' is not an array: .*inhomogeneous"):
         ivf_flat.search(ivf_flat.SearchParams(n_probes=4), floats[0], [[1.0, 2.0], [3.0]], 3)
 
 
 def test_queries_that_are_not_finite(floats):
     queries = GOOD.copy()
     queries[1, 2] = np.nan
-    with pytest.raises(ArgumentError, match="row 1.*2"):
+    with pytest.raises(ArgumentError, match=r"row 1.*2"):
         ivf_flat.search(ivf_flat.SearchParams(n_probes=4), floats[0], queries, 3)
 
 
@@ -356,10 +358,10 @@ def test_buffers_that_share_memory(floats):
     memory = np.zeros(256, np.uint8)
     distances = memory[:24].view(np.float32).reshape(2, 3)
     neighbors = memory[16:64].view(np.int64).reshape(2, 3)
-    with pytest.raises(ArgumentError, match="arguments 'distances' and 'neighbors' share memory; give two arrays"):
+    with pytest.raises(ArgumentError, match=r"arguments 'distances' and 'neighbors' share memory; give two arrays"):
         ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, GOOD, 3, neighbors, distances)
     queries = memory[:64].view(np.float32).reshape(2, 8)
-    with pytest.raises(ArgumentError, match="arguments 'distances' and 'queries' share memory; give another array"):
+    with pytest.raises(ArgumentError, match=r"arguments 'distances' and 'queries' share memory; give another array"):
         ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, queries, 3, None, distances)
 
 
@@ -391,13 +393,13 @@ def test_refused_arguments(floats, changed, message):
 def test_search_params():
     assert ivf_flat.SearchParams().n_probes == 20
     assert ivf_flat.SearchParams().metric is None
-    with pytest.raises(ArgumentError, match="n_probes is 0, it must be an integer from 1 to 16777216"):
+    with pytest.raises(ArgumentError, match=r"n_probes is 0, it must be an integer from 1 to 16777216"):
         ivf_flat.SearchParams(n_probes=0)
     with pytest.raises(ArgumentError, match=r"metric is a function, it must be .*; decorate it with @ivf_flat.metric"):
         ivf_flat.SearchParams(metric=root)
-    with pytest.raises(ArgumentError, match="metric 'cosine' is not available yet"):
+    with pytest.raises(ArgumentError, match=r"metric 'cosine' is not available yet"):
         ivf_flat.SearchParams(metric="cosine")
-    with pytest.raises(ArgumentError, match="metric is 'hamming', it must be one of 'sqeuclidean', 'euclidean'"):
+    with pytest.raises(ArgumentError, match=r"metric is 'hamming', it must be one of 'sqeuclidean', 'euclidean'"):
         ivf_flat.SearchParams(metric="hamming")
     with pytest.raises(TypeError):
         ivf_flat.SearchParams(5)  # keyword only, as in cuVS
@@ -422,9 +424,9 @@ def test_resources_for_host_arrays(floats):
     with pytest.raises(DeviceError, match=r"argument 'queries' is on the CPU and resources name a CUDA stream"):
         ivf_flat.search(params, index, base[:2], 3, resources=Resources(stream=1))
     for wrong in ("tpu", "cuda:x", -1, True, 1.0):
-        with pytest.raises(ArgumentError, match="device is .*, it must be 'cpu', 'cuda', 'cuda:N'"):
+        with pytest.raises(ArgumentError, match=r"device is .*, it must be 'cpu', 'cuda', 'cuda:N'"):
             Resources(device=wrong)
-    with pytest.raises(ArgumentError, match="stream is a str; give the address of a CUstream"):
+    with pytest.raises(ArgumentError, match=r"stream is a str; give the address of a CUstream"):
         Resources(stream="default")
 
 
@@ -440,9 +442,9 @@ def test_number_of_threads(floats):
             distances, neighbors = ivf_flat.search(params, index, base, 3)
             np.testing.assert_array_equal(distances, expected[0])
             np.testing.assert_array_equal(neighbors, expected[1])
-        with pytest.raises(ArgumentError, match="count is -1, it must be 0"):
+        with pytest.raises(ArgumentError, match=r"count is -1, it must be 0"):
             annudf.set_num_threads(-1)
-        with pytest.raises(ArgumentError, match="count is 1.5, it must be an integer"):
+        with pytest.raises(ArgumentError, match=r"count is 1.5, it must be an integer"):
             annudf.set_num_threads(1.5)
     finally:
         annudf.set_num_threads(0)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""The cache of compiled metrics on disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from annudf import _cache, ivf_flat
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    path = tmp_path / "cache"
+    monkeypatch.setenv("ANNUDF_CACHE_DIR", str(path))
+    monkeypatch.delenv("ANNUDF_CACHE_DISABLE", raising=False)
+    monkeypatch.setattr(_cache, "_warned", set())
+    return path
+
+
+def entries(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_round_trip(folder):
+    key = _cache.make_key("a", "b")
+    assert _cache.load(key) is None
+    assert not folder.exists()
+    _cache.store(key, b"payload")
+    assert _cache.load(key) == b"payload"
+    assert entries(folder) == [key + ".annudfc"]
+    assert folder.stat().st_mode & 0o777 == 0o700
+    _cache.store(key, b"other")
+    assert _cache.load(key) == b"other"
+    _cache.drop(key)
+    assert _cache.load(key) is None
+
+
+def test_keys_do_not_run_together():
+    keys = {_cache.make_key(*parts) for parts in (("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), ("", "abc"))}
+    assert len(keys) == 5
+
+
+def test_every_damage_is_seen(folder):
+    key = _cache.make_key("x")
+    for damage in range(60):
+        _cache.store(key, b"payload of some bytes")
+        path = folder / (key + ".annudfc")
+        data = bytearray(path.read_bytes())
+        data[damage] ^= 0x10
+        path.write_bytes(data)
+        assert _cache.load(key) is None
+        assert not path.exists()
+    _cache.store(key, b"payload")
+    path.write_bytes(path.read_bytes()[:-1])
+    assert _cache.load(key) is None
+    path.write_bytes(b"")
+    assert _cache.load(key) is None
+
+
+def test_an_entry_under_another_key_is_no_hit(folder):
+    one, two = _cache.make_key("1"), _cache.make_key("2")
+    _cache.store(one, b"payload")
+    (folder / (one + ".annudfc")).rename(folder / (two + ".annudfc"))
+    assert _cache.load(two) is None
+
+
+def test_least_recently_used_go_first(folder, monkeypatch):
+    monkeypatch.setenv("ANNUDF_CACHE_MAX_BYTES", "500")
+    keys = [_cache.make_key(str(number)) for number in range(4)]
+    for age, key in enumerate(keys[:3]):
+        _cache.store(key, bytes(100))
+        os.utime(folder / (key + ".annudfc"), (1000 + age, 1000 + age))
+    assert _cache.load(keys[0]) is not None  # Now it is the newest.
+    _cache.store(keys[3], bytes(100))
+    assert [_cache.load(key) is not None for key in keys] == [True, False, True, True]
+    _cache.store(_cache.make_key("large"), bytes(501))
+    assert len(entries(folder)) == 3
+
+
+def test_bound_that_is_no_number(folder, monkeypatch, caplog):
+    monkeypatch.setenv("ANNUDF_CACHE_MAX_BYTES", "lots")
+    assert _cache.max_bytes() == 256 << 20
+    assert "ANNUDF_CACHE_MAX_BYTES is 'lots', not a number of bytes; 268435456 is used" in caplog.text
+
+
+def test_temporary_files_of_killed_processes_go(folder):
+    _cache.store(_cache.make_key("1"), b"x")
+    old, new = folder / ".tmp-old", folder / ".tmp-new"
+    old.write_bytes(b"")
+    new.write_bytes(b"")
+    os.utime(old, (1000, 1000))
+    _cache.store(_cache.make_key("2"), b"x")
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(folder, caplog):
+    key = _cache.make_key("x")
+    _cache.store(key, b"payload")
+    folder.chmod(0o777)
+    assert _cache.load(key) is None
+    _cache.store(_cache.make_key("y"), b"payload")
+    assert len(entries(folder)) == 1
+    assert f"the cache folder {folder} belongs to or can be written by someone else" in caplog.text
+
+
+def test_a_folder_that_cannot_be_written_is_told_once(tmp_path, monkeypatch, caplog):
+    file = tmp_path / "file"
+    file.write_bytes(b"")
+    monkeypatch.setenv("ANNUDF_CACHE_DIR", str(file / "cache"))
+    monkeypatch.setattr(_cache, "_warned", set())
+    for number in range(3):
+        _cache.store(_cache.make_key(str(number)), b"x")
+    assert caplog.text.count("the cache of compiled metrics cannot be written") == 1
+
+
+def test_switched_off(folder, monkeypatch):
+    monkeypatch.setenv("ANNUDF_CACHE_DISABLE", "1")
+    assert _cache.directory() is None
+    _cache.store(_cache.make_key("x"), b"x")
+    assert _cache.load(_cache.make_key("x")) is None
+    assert not folder.exists()
+    monkeypatch.setenv("ANNUDF_CACHE_DISABLE", "0")
+    assert _cache.directory() == folder
+
+
+def test_default_folder_is_the_users(monkeypatch):
+    monkeypatch.delenv("ANNUDF_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    if sys.platform == "linux":
+        assert _cache.directory() == Path("/somewhere/annudf")
+
+
+def hammer(arguments):
+    folder, seed = arguments
+    os.environ["ANNUDF_CACHE_DIR"] = folder
+    os.environ["ANNUDF_CACHE_MAX_BYTES"] = "20000"
+    wrong = 0
+    for number in range(150):
+        key = _cache.make_key(str((number * seed) % 20))
+        payload = key.encode() * 20
+        found = _cache.load(key)
+        wrong += found is not None and found != payload
+        _cache.store(key, payload)
+    return wrong
+
+
+def test_many_processes(folder):
+    with ProcessPoolExecutor(6) as pool:
+        assert sum(pool.map(hammer, [(str(folder), seed) for seed in (1, 3, 7, 9, 11, 13)])) == 0
+    assert not [name for name in entries(folder) if name.startswith(".tmp-")]
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 20000
+
+
+PROGRAM = """
+import sys, time
+import numpy as np
+import annudf
+from annudf import ivf_flat
+scale = {scale}
+@ivf_flat.metric(captures={{"w": np.ones(4, np.float32)}})
+def weighted(x, y, acc, ctx):
+    return acc + scale * ctx.w[ctx.dim] * abs(x - y)
+index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), np.eye(4, dtype=np.float32))
+params = ivf_flat.SearchParams(n_probes=1, metric=weighted)
+print(ivf_flat.search(params, index, np.zeros((1, 4), np.float32), 1)[0].item(), "numba_cuda_mlir" in sys.modules)
+"""
+
+
+def run(tmp_path, scale):
+    # A file, and always the same: the lines of a function are part of what is compiled.
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM.format(scale=scale))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_a_metric_is_compiled_once_for_all_processes(folder, tmp_path):
+    assert run(tmp_path, 2.0) == ["2.0", "True"]
+    first = entries(folder)
+    # The second process finds it, and needs no frontend.
+    assert run(tmp_path, 2.0) == ["2.0", "False"]
+    assert entries(folder) == first
+    # Another value of a global is another metric.
+    assert run(tmp_path, 3.0) == ["3.0", "True"]
+    assert len(entries(folder)) == len(first) + 1
+    # What is damaged is compiled again and replaced.
+    for name in entries(folder):
+        path = folder / name
+        path.write_bytes(path.read_bytes()[:-5] + b"xxxxx")
+    assert run(tmp_path, 2.0) == ["2.0", "True"]
+    assert run(tmp_path, 2.0) == ["2.0", "False"]
+
+
+def test_an_entry_that_is_no_artifact_is_replaced(folder, monkeypatch):
+    from annudf.ivf_flat import _definition
+
+    monkeypatch.setattr(_definition, "_memory", type(_definition._memory)())
+    text = "annudf.metric @zero order(min) coarse(l2) elements(f32) {{\n{}}}\n".format(
+        "annudf.init {\n%z = arith.constant 0.0 : f32\nannudf.yield %z : f32\n}\n"
+        "annudf.update (%a: f32, %x: f32, %y: f32) {\nannudf.yield %a : f32\n}\n"
+    )
+    first = ivf_flat.Metric(_definition.TextDefinition(text, "zero.mlir"), {})
+    digest = first.artifact([]).digest
+    (name,) = entries(folder)
+    _cache.store(name.removesuffix(".annudfc"), b"no artifact at all")
+    monkeypatch.setattr(_definition, "_memory", type(_definition._memory)())
+    second = ivf_flat.Metric(_definition.TextDefinition(text, "zero.mlir"), {})
+    assert second.artifact([]).digest == digest
+    assert _cache.load(name.removesuffix(".annudfc")) == first.artifact([]).to_bytes()

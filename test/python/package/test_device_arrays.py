@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Device arrays: protocols, streams, lifetimes, refusals. On a GPU made of host memory; test_gpu.py has a real one."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import types
+import weakref
+
+import fake_gpu
+import numpy as np
+import pytest
+from fake_gpu import CupyArray, CupyStream, DeviceArray
+from reference import vectors
+
+import annudf
+from annudf import (
+    ArgumentError,
+    CaptureError,
+    DeviceError,
+    DtypeError,
+    Resources,
+    UnavailableError,
+    _backends,
+    _driver,
+    ivf_flat,
+)
+
+DIMS = 8
+PARAMS = ivf_flat.SearchParams(n_probes=4)
+W = np.linspace(1, 2, DIMS, dtype=np.float32)
+
+
+@ivf_flat.metric(captures={"w": W})
+def weighted(x, y, acc, ctx):
+    return acc + ctx.w[ctx.dim] * (x - y) * (x - y)
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    cpu = _backends.backend(annudf._arrays.CPU)
+    made = fake_gpu.Gpu(cpu)
+    monkeypatch.setattr(_backends, "backend", lambda device: cpu if device.kind == "cpu" else made)
+    monkeypatch.setattr(_backends, "arch_of", lambda device: "host")
+    monkeypatch.setattr(_driver, "pointer_device", lambda address, name: 0)
+    monkeypatch.setattr(_backends, "_held", [])
+    return made
+
+
+@pytest.fixture
+def cupy(gpu, monkeypatch):
+    made = fake_gpu.make_cupy(gpu)
+    monkeypatch.setitem(sys.modules, "cupy", made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def index():
+    return ivf_flat.build(ivf_flat.IndexParams(n_lists=4), vectors(100, DIMS, "float32", 1))
+
+
+@pytest.fixture
+def queries():
+    return vectors(5, DIMS, "float32", 2)
+
+
+def searches(gpu):
+    return [entry[1] for entry in gpu.log if entry[0] == "search"]
+
+
+def test_cuda_array_interface(gpu, index, queries):
+    expected = ivf_flat.search(PARAMS, index, queries, 3)
+    for changes in (
+        {},
+        {"version": 2, "stream": "absent"},
+        {"strides": "absent", "mask": None},
+        {"strides": queries.strides},
+        {"data": (queries.ctypes.data, True)},
+    ):
+        distances, neighbors = ivf_flat.search(PARAMS, index, DeviceArray(queries, **changes), 3)
+        assert isinstance(distances, annudf.device_ndarray)
+        assert isinstance(neighbors, annudf.device_ndarray)
+        np.testing.assert_array_equal(distances.copy_to_host(), expected[0])
+        np.testing.assert_array_equal(np.asarray(neighbors), expected[1])
+    assert searches(gpu) == [0] * 5
+
+
+def test_stream_entry_is_where_the_work_goes(gpu, index, queries):
+    ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=0x700), 3)
+    assert searches(gpu) == [0x700]
+    assert ("synchronize", 0x700) not in gpu.log
+
+
+def test_a_foreign_stream_is_waited_for(gpu, index, queries):
+    ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=0x700), 3, resources=Resources(stream=0x800))
+    assert searches(gpu) == [0x800]
+    assert gpu.log.index(("synchronize", 0x700)) < gpu.log.index(("search", 0x800))
+    gpu.log.clear()
+    # 1 is the legacy default stream, as is 0.
+    ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=1), 3, resources=Resources(stream=0))
+    assert not any(entry[0] == "synchronize" for entry in gpu.log)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "message"),
+    [
+        ({"version": 1}, ArgumentError, "has a __cuda_array_interface__ of version 1; versions 2 and 3 are understood"),
+        (
+            {"mask": object()},
+            ArgumentError,
+            "has a __cuda_array_interface__ with a mask, which a search would not see; apply it first",
+        ),
+        ({"typestr": "<f8"}, DtypeError, "has dtype float64, it must be float32; convert by .astype(numpy.float32)"),
+        (
+            {"typestr": ">f4"},
+            DtypeError,
+            "has a __cuda_array_interface__ of type >f4, which is not in this machine's byte order",
+        ),
+        ({"data": (0, False)}, ArgumentError, "has no memory: its buffer was freed"),
+        ({"strides": (4,)}, ArgumentError, "has a __cuda_array_interface__ with 1 strides for 2 extents"),
+        (
+            {"strides": (4, 20)},
+            ArgumentError,
+            "has strides (4, 20) for shape (5, 8) on cuda:0; make it contiguous in C order first",
+        ),
+        ({"data": "absent"}, ArgumentError, "has a __cuda_array_interface__ that is not well-formed: KeyError('data')"),
+        ({"shape": (8,)}, ArgumentError, "has shape (8,), it must have two dimensions; one vector is .reshape(1, -1)"),
+    ],
+)
+def test_refused_interfaces(gpu, index, queries, changes, kind, message):
+    with pytest.raises(kind) as caught:
+        ivf_flat.search(PARAMS, index, DeviceArray(queries, **changes), 3)
+    assert str(caught.value) == f"argument 'queries' {message}"
+    assert type(caught.value) is kind
+    assert gpu.log == []
+
+
+def test_out_buffers_on_the_device(gpu, index, queries):
+    expected = ivf_flat.search(PARAMS, index, queries, 3)
+    distances = DeviceArray(np.zeros((5, 3), np.float32))
+    neighbors = DeviceArray(np.zeros((5, 3), np.int64), stream=0x900)
+    result = ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=0x700), 3, neighbors, distances)
+    assert result[0] is distances
+    assert result[1] is neighbors
+    np.testing.assert_array_equal(distances.array, expected[0])
+    np.testing.assert_array_equal(neighbors.array, expected[1])
+    # Who wrote the buffer before may still be at it.
+    assert gpu.log.index(("synchronize", 0x900)) < gpu.log.index(("search", 0x700))
+    with pytest.raises(ArgumentError, match=r"argument 'distances' is read-only"):
+        frozen = DeviceArray(distances.array, data=(distances.array.ctypes.data, True))
+        ivf_flat.search(PARAMS, index, DeviceArray(queries), 3, None, frozen)
+
+
+def test_mixed_devices(gpu, index, queries):
+    on_host, on_device = np.zeros((5, 3), np.float32), DeviceArray(np.zeros((5, 3), np.float32))
+    with pytest.raises(DeviceError) as caught:
+        ivf_flat.search(PARAMS, index, DeviceArray(queries), 3, None, on_host)
+    assert str(caught.value) == ("argument 'distances' is on the CPU, the queries are on cuda:0; give a buffer there")
+    with pytest.raises(DeviceError) as caught:
+        ivf_flat.search(PARAMS, index, queries, 3, None, on_device)
+    assert str(caught.value) == ("argument 'distances' is on cuda:0, the queries are on the CPU; give a buffer there")
+    for device in ("cpu", "cuda:1", 1):
+        with pytest.raises(DeviceError, match=r"argument 'queries' is on cuda:0, but resources ask for"):
+            ivf_flat.search(PARAMS, index, DeviceArray(queries), 3, resources=Resources(device=device))
+
+
+def test_host_arrays_on_a_device(gpu, index, queries):
+    expected = ivf_flat.search(PARAMS, index, queries, 3)
+    result = ivf_flat.search(PARAMS, index, queries, 3, resources=Resources(device="cuda"))
+    assert searches(gpu) == [None]
+    assert isinstance(result[0], np.ndarray)
+    np.testing.assert_array_equal(result[1], expected[1])
+
+
+def test_arrays_live_until_the_stream_is_done(gpu, index):
+    gpu.busy = True
+    given = DeviceArray(vectors(5, DIMS, "float32", 2))
+    alive = weakref.ref(given)
+    results = ivf_flat.search(PARAMS, index, given, 3)
+    buffers = [weakref.ref(one) for one in results]
+    del given, results
+    gc.collect()
+    assert alive() is not None
+    assert all(one() is not None for one in buffers)
+    assert _backends.release_done() == 1
+    gpu.busy = False
+    assert _backends.release_done() == 0
+    gc.collect()
+    assert alive() is None
+    assert all(one() is None for one in buffers)
+
+
+def test_held_arrays_do_not_pile_up(gpu, index, queries):
+    for _ in range(20):
+        ivf_flat.search(PARAMS, index, DeviceArray(queries), 3)
+        assert len(_backends._held) <= 1
+
+
+def test_arrays_are_held_if_a_search_fails_half_way(gpu, index, queries, monkeypatch):
+    gpu.busy = True
+
+    def fail(*arguments):
+        raise UnavailableError("no memory on the device")
+
+    monkeypatch.setattr(gpu, "search_device", fail)
+    with pytest.raises(UnavailableError, match=r"no memory on the device"):
+        ivf_flat.search(PARAMS, index, DeviceArray(queries), 3)
+    assert len(_backends._held) == 1
+
+
+def test_sync_waits_for_every_stream_used(gpu, index, queries):
+    resources = Resources(stream=0x800)
+    ivf_flat.search(PARAMS, index, DeviceArray(queries), 3, resources=resources)
+    assert ("synchronize", 0x800) not in gpu.log
+    resources.sync()
+    assert gpu.log[-1] == ("synchronize", 0x800)
+    gpu.log.clear()
+    resources.sync()
+    assert gpu.log == []
+
+
+def test_build_and_extend_copy_to_the_host(gpu, queries):
+    base = vectors(60, DIMS, "float32", 3)
+    expected = ivf_flat.build(ivf_flat.IndexParams(n_lists=3), base)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=3), DeviceArray(base, stream=0x700))
+    assert gpu.log == [("copy", 0x700), ("synchronize", 0x700)]
+    np.testing.assert_array_equal(index.centers, expected.centers)
+    ids = np.arange(100, 105)
+    ivf_flat.extend(index, DeviceArray(queries), DeviceArray(ids))
+    found = ivf_flat.search(ivf_flat.SearchParams(n_probes=3), index, queries, 1)[1]
+    np.testing.assert_array_equal(found[:, 0], ids)
+
+
+def test_captures_of_device_arrays(gpu, index, queries):
+    metric = weighted.bind(w=DeviceArray(W[::-1].copy()))
+    np.testing.assert_array_equal(metric.captures["w"], W[::-1])
+    with pytest.raises(CaptureError, match=r"capture 'w' is declared as dim x f32, the value given is dim x i32"):
+        weighted.bind(w=DeviceArray(np.arange(8)))
+
+
+def test_cupy(gpu, cupy, index, queries):
+    expected = ivf_flat.search(PARAMS, index, queries, 3)
+    stream = CupyStream(gpu, 0x600)
+    with stream:
+        distances, neighbors = ivf_flat.search(PARAMS, index, CupyArray(queries), 3)
+    assert isinstance(distances, CupyArray)
+    np.testing.assert_array_equal(distances.array, expected[0])
+    np.testing.assert_array_equal(neighbors.array, expected[1])
+    assert gpu.log == [("empty", 0x600), ("empty", 0x600), ("search", 0x600), ("record", 0x600)]
+
+
+def test_cupy_on_another_stream(gpu, cupy, index, queries):
+    with CupyStream(gpu, 0x600):
+        given = CupyArray(np.asfortranarray(queries))
+        ivf_flat.search(PARAMS, index, given, 3, resources=Resources(stream=CupyStream(gpu, 0x800)))
+    assert gpu.log == [
+        ("contiguous", 0x600),  # By CuPy, where CuPy works,
+        ("empty", 0x800),
+        ("empty", 0x800),
+        ("wait", 0x800, 0x600),  # and the search comes after it, without the host waiting.
+        ("search", 0x800),
+        ("record", 0x800),
+    ]
+
+
+def test_cupy_captures(cupy, gpu):
+    np.testing.assert_array_equal(weighted.bind(w=CupyArray(W * 2)).captures["w"], W * 2)
+    strided = CupyArray(np.repeat(W, 2)[::2])
+    np.testing.assert_array_equal(weighted.bind(w=strided).captures["w"], W)
+
+
+def test_device_ndarray(gpu):
+    host = np.arange(6, dtype=np.float32).reshape(2, 3)
+    array = annudf.device_ndarray(host)
+    assert (array.shape, array.dtype, array.strides) == ((2, 3), np.float32, (12, 4))
+    assert array.c_contiguous
+    assert not array.f_contiguous
+    assert len(array) == 2
+    assert repr(array) == "device_ndarray(shape=(2, 3), dtype=float32, device=cuda:0)"
+    np.testing.assert_array_equal(array.copy_to_host(), host)
+    np.testing.assert_array_equal(np.asarray(array, np.float64), host)
+    interface = array.__cuda_array_interface__
+    assert interface["shape"] == (2, 3)
+    assert interface["typestr"] == "<f4"
+    assert interface["version"] == 3
+    assert interface["stream"] == 1
+    assert array.__dlpack_device__() == (2, 0)
+    assert annudf.device_ndarray.empty((0, 3)).copy_to_host().shape == (0, 3)
+    with pytest.raises(ArgumentError, match=r"order is 'F'; only 'C' is supported"):
+        annudf.device_ndarray.empty((2, 3), order="F")
+    with pytest.raises(ArgumentError, match=r"dtype is object; give a native boolean"):
+        annudf.device_ndarray(np.array([None]))
+
+
+def test_device_ndarray_by_dlpack(gpu):
+    array = annudf.device_ndarray.empty((2, 3), stream=0x700)
+    alive = weakref.ref(array)
+    capsule = array.__dlpack__(stream=0x700, max_version=(1, 0))
+    assert ("synchronize", 0x700) not in gpu.log
+    array.__dlpack__(stream=1)
+    assert ("synchronize", 0x700) in gpu.log
+    del array
+    gc.collect()
+    assert alive() is not None
+    del capsule
+    gc.collect()
+    assert alive() is None
+
+
+class DlpackArray:
+    """A DLPack exporter of host memory that says it is on another device."""
+
+    def __init__(self, array, device):
+        self.array, self.device, self.streams = array, device, []
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, *, stream=None, **arguments):
+        self.streams.append(stream)
+        return self.array.__dlpack__(**arguments)
+
+
+def test_dlpack_devices(gpu, index, queries):
+    expected = ivf_flat.search(PARAMS, index, queries, 3)
+    for device in ((1, 0), (3, 0)):
+        result = ivf_flat.search(PARAMS, index, DlpackArray(queries, device), 3)
+        np.testing.assert_array_equal(result[1], expected[1])
+    for device in ((2, 0), (13, 0)):
+        given = DlpackArray(queries, device)
+        result = ivf_flat.search(PARAMS, index, given, 3)
+        np.testing.assert_array_equal(np.asarray(result[1]), expected[1])
+        # The producer is asked to order its work before ours.
+        assert given.streams == [1]
+        given = DlpackArray(queries, device)
+        ivf_flat.search(PARAMS, index, given, 3, resources=Resources(stream=0x800))
+        assert given.streams == [0x800]
+    with pytest.raises(DeviceError) as caught:
+        ivf_flat.search(PARAMS, index, DlpackArray(queries, (10, 0)), 3)
+    assert str(caught.value) == (
+        "argument 'queries' is on a device of DLPack type 10; the CPU (1) and CUDA (2) are supported, so copy it to "
+        "one of them"
+    )
+
+
+def test_without_a_driver(index, queries, monkeypatch):
+    monkeypatch.setattr(_driver, "_library", lambda: None)
+    with pytest.raises(UnavailableError, match=r"argument 'queries' is on a GPU, but there is no NVIDIA driver"):
+        ivf_flat.search(PARAMS, index, DeviceArray(queries), 3)
+
+
+@pytest.mark.parametrize(("status", "ordinal", "memory"), [(1, 0, 2), (0, 0, 1), (0, -1, 2)])
+def test_memory_that_the_driver_does_not_know(index, queries, monkeypatch, status, ordinal, memory):
+    def attribute(target, which, pointer):
+        target._obj.value = ordinal if which.value == 9 else memory
+        return status
+
+    driver = types.SimpleNamespace(cuPointerGetAttribute=attribute)
+    monkeypatch.setattr(_driver, "_library", lambda: driver)
+    with pytest.raises(DeviceError, match=r"argument 'queries' says it is on a GPU, but the driver knows no device"):
+        ivf_flat.search(PARAMS, index, DeviceArray(queries), 3)
+
+
+def test_stream_handles():
+    stream_of = _backends.stream_handle
+    assert stream_of(None) is None
+    assert stream_of(0x10) == 0x10
+    assert stream_of(types.SimpleNamespace(ptr=0x20)) == 0x20
+    assert stream_of(types.SimpleNamespace(cuda_stream=0x30)) == 0x30
+    assert stream_of(types.SimpleNamespace(handle=types.SimpleNamespace(value=0x40))) == 0x40
+    assert stream_of(types.SimpleNamespace(handle=types.SimpleNamespace(value=None))) == 0
+    assert stream_of(types.SimpleNamespace(__cuda_stream__=lambda: (0, 0x50))) == 0x50
+    with pytest.raises(ArgumentError, match=r"stream is -1, which is no address of a CUstream"):
+        stream_of(-1)
+    assert repr(Resources(stream=0x10, device="cuda")) == "Resources(stream=0x10, device='cuda:0')"

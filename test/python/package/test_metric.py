@@ -1,0 +1,527 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""The decorator, captures, looking at what was compiled, files and pickles of metrics."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import math
+import pickle
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reference import check, distances_of, vectors
+
+from annudf import ArgumentError, CaptureError, CompileError, DtypeError, InputError, UnavailableError, ivf_flat
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "docs/examples/metrics"
+DIMS = 6
+W = np.linspace(0.5, 3, DIMS, dtype=np.float32)
+
+
+@ivf_flat.metric(captures={"w": W})
+def weighted(x, y, acc, ctx):
+    """Squares with weights."""
+    d = x - y
+    return acc + ctx.w[ctx.dim] * d * d
+
+
+@ivf_flat.metric
+def manhattan(x, y, acc, ctx):
+    return acc + abs(x - y)
+
+
+@pytest.fixture(scope="module")
+def data():
+    base, queries = vectors(120, DIMS, "float32", 1), vectors(5, DIMS, "float32", 2)
+    return ivf_flat.build(ivf_flat.IndexParams(n_lists=3), base), base, queries
+
+
+def search(data, metric, k=4):
+    return ivf_flat.search(ivf_flat.SearchParams(n_probes=3, metric=metric), data[0], data[2], k)
+
+
+def exact_weighted(data, weights):
+    return distances_of(lambda x, y: weights * (x - y) ** 2, data[2], data[1])
+
+
+def test_signature_is_that_of_the_proof_of_concept():
+    parameters = inspect.signature(ivf_flat.metric).parameters
+    expected = {
+        "order": "min",
+        "initial": 0.0,
+        "coarse_metric": "sqeuclidean",
+        "captures": None,
+        "symbol_name": None,
+        "forceinline": True,
+    }
+    assert {name: parameters[name].default for name in expected} == expected
+    parameters = inspect.signature(ivf_flat.cuda_source_metric).parameters
+    assert list(parameters)[:5] == ["source", "order", "initial", "coarse_metric", "symbol_name"]
+
+
+def test_without_parentheses(data):
+    exact = distances_of(lambda x, y: abs(x - y), data[2], data[1])
+    check(*search(data, manhattan), exact)
+
+
+def test_a_metric_is_still_the_function():
+    assert weighted.__name__ == "weighted"
+    assert weighted.__doc__ == "Squares with weights."
+    assert weighted.__module__ == __name__
+    ctx = types.SimpleNamespace(dim=1, dims=6, w=[2.0, 3.0])
+    assert weighted(5.0, 3.0, 1.0, ctx) == 1.0 + 3.0 * 4.0
+    assert repr(weighted) == "<annudf metric weighted (w: dim x f32)>"
+    assert repr(manhattan) == "<annudf metric manhattan>"
+    assert (weighted.name, weighted.order, weighted.coarse_metric) == ("weighted", "min", "sqeuclidean")
+    assert weighted.elements == ("float32", "float16", "int8", "uint8")
+
+
+def function(x, y, acc, ctx):
+    return acc
+
+
+class WithSelf:
+    def score(self):
+        return 0
+
+
+class NoUpdate:
+    finalize = staticmethod(lambda acc, ctx: acc)
+
+
+class TwoFinals:
+    def update(x, y, acc, ctx):
+        return acc
+
+    def finalize(acc, ctx):
+        return acc
+
+
+class Helper(TwoFinals):
+    def update(x, y, acc, ctx):
+        return acc
+
+    def other(acc):
+        return acc
+
+
+REFUSED = [
+    ({"order": "least"}, "order is 'least', it must be 'min' or 'max'"),
+    ({"coarse_order": "up"}, "coarse_order is 'up', it must be 'min' or 'max'"),
+    (
+        {"coarse_metric": "cosine"},
+        "coarse_metric is 'cosine', it must be 'sqeuclidean', 'euclidean' or 'inner_product'",
+    ),
+    ({"forceinline": False}, "forceinline is False, but hooks are always inlined; leave it out"),
+    ({"initial": "0"}, "initial is '0', it must be a number"),
+    ({"initial": 1e39}, "initial is 1e+39, which does not fit a float32 accumulator"),
+    (
+        {"initial": 0.5, "accumulator": "int32"},
+        "initial is 0.5, which does not fit the accumulator, an integer from -2147483648 to 2147483647",
+    ),
+    (
+        {"initial": -1, "dtype": "uint32"},
+        "initial is -1, which does not fit the accumulator, an integer from 0 to 4294967295",
+    ),
+    ({"dtype": "float16"}, "dtype is float16, it must be float32, float64, int32 or uint32"),
+    ({"accumulator": "int64"}, "accumulator is int64, it must be float32, float64, int32 or uint32"),
+    ({"dtype": "f4x"}, "dtype is 'f4x', which is no dtype of NumPy"),
+    ({"elements": ["float64"]}, "elements has float64, it may have float32, float16, int8, uint8"),
+    ({"elements": []}, "elements is empty; name a type of vectors that the metric accepts"),
+    (
+        {"elements": ["float32"], "dtype": "int32"},
+        "elements has float32, but dtype is an integer, which would lose the fraction; take dtype='float32' or list "
+        "only int8 and uint8",
+    ),
+    (
+        {"symbol_name": "1st"},
+        "symbol_name is '1st'; use letters, digits and _, not beginning with a digit",
+    ),
+    ({"finalize": abs}, "finalize is a builtin_function_or_method, it must be a Python function of (acc, ctx)"),
+    ({"captures": {"ctx": 1}}, "capture name 'ctx' is reserved; choose another"),
+    ({"captures": {"lambda": 1}}, "capture name 'lambda' is reserved; choose another"),
+    ({"captures": {"a b": 1}}, "capture name 'a b' is no identifier of letters, digits and _"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
+def test_refused_options(options, message):
+    with pytest.raises(ArgumentError) as caught:
+        ivf_flat.metric(**options)(function)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "message"),
+    [
+        (max, {}, "ivf_flat.metric decorates a Python function f(x, y, acc, ctx), not a builtin_function_or_method"),
+        (WithSelf, {}, "class WithSelf has no function update(x, y, acc, ctx); write one"),
+        (NoUpdate, {}, "class NoUpdate has no function update(x, y, acc, ctx); write one"),
+        (TwoFinals, {"finalize": function}, "class TwoFinals has a finalize and finalize= is given; drop one"),
+        (
+            Helper,
+            {},
+            "class Helper has a function 'other'; a metric has update and finalize only, so make it a helper outside "
+            "the class",
+        ),
+    ],
+)
+def test_refused_targets(target, options, message):
+    with pytest.raises(ArgumentError) as caught:
+        ivf_flat.metric(**options)(target)
+    assert str(caught.value) == message
+
+
+# --- Captures ---------------------------------------------------------------------------------------
+
+
+def bound(value, **options):
+    made = ivf_flat.metric(captures={"c": value}, **options)(function)
+    return made.captures["c"]
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "expected"),
+    [
+        (True, "int32", 1),
+        (7, "int32", 7),
+        (0.1, "float32", np.float32(0.1)),
+        (np.float64(0.1), "float64", 0.1),
+        (np.float32(2), "float32", 2),
+        (np.uint32(2**32 - 1), "uint32", 2**32 - 1),
+        (np.int64(-5), "int32", -5),
+        (np.array(3, np.int16), "int32", 3),
+        ([1, 2], "int32", [1, 2]),
+        ([0.5, 1.5], "float32", [0.5, 1.5]),
+        (np.array([1, 0], bool), "int32", [1, 0]),
+        (np.array([-128, 127], np.int8), "int32", [-128, 127]),
+        (np.array([0, 255], np.uint8), "int32", [0, 255]),
+        (np.array([0, 65535], np.uint16), "int32", [0, 65535]),
+        (np.array([0.5, 65504], np.float16), "float32", [0.5, 65504]),
+        (np.array([-(2**31), 2**31 - 1]), "int32", [-(2**31), 2**31 - 1]),
+        (np.array([0, 2**32 - 1], np.uint64), "uint32", [0, 2**32 - 1]),
+        (np.arange(6, dtype=np.float32)[::-2], "float32", [5, 3, 1]),
+    ],
+)
+def test_types_of_captures(value, dtype, expected):
+    got = bound(value)
+    assert got.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(got, expected)
+    with pytest.raises(ValueError, match=r"read-only"):
+        got[...] = 0
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (2**31, "capture 'c' is 2147483648, which does not fit i32 (-2147483648 to 2147483647)"),
+        (1e40, "capture 'c' is 1e+40, which does not fit f32"),
+        (math.nan, "capture 'c' is nan; give finite numbers, or allow_non_finite=True to the metric"),
+        (
+            np.array([1, np.inf, np.nan]),
+            "capture 'c[1]' is inf; give finite numbers, or allow_non_finite=True to the metric",
+        ),
+        (
+            np.array([0, 2**40]),
+            "capture 'c' has dtype int64 and holds 1099511627776, which does not fit i32 (-2147483648 to 2147483647)",
+        ),
+        (
+            np.array([2**33], np.uint64),
+            "capture 'c' has dtype uint64 and holds 8589934592, which does not fit u32 (0 to 4294967295)",
+        ),
+        (
+            np.zeros((2, 3), np.float32),
+            "capture 'c' has shape (2, 3); a capture is a number or has one dimension, with one entry a dimension of "
+            "the vectors",
+        ),
+        (
+            np.array([1j]),
+            "capture 'c' has dtype complex128; give numbers of float32, float64, int32 or uint32",
+        ),
+        ("text", "capture 'c' has dtype str128; give numbers of float32, float64, int32 or uint32"),
+        (None, "argument 'captures['c']' is None; give an array"),
+    ],
+)
+def test_refused_captures(value, message):
+    with pytest.raises(ArgumentError) as caught:
+        bound(value)
+    assert str(caught.value) == message
+
+
+def test_values_are_copied_at_bind_time(data):
+    weights = W.copy()
+    metric = weighted.bind(w=weights)
+    weights[:] = -1
+    check(*search(data, metric), exact_weighted(data, W))
+
+
+def test_bind_shares_the_compiled_code(data):
+    other = weighted.bind(w=W[::-1])
+    assert other is not weighted
+    assert other.artifact([]) is weighted.artifact([])
+    check(*search(data, other), exact_weighted(data, W[::-1]))
+    check(*search(data, weighted), exact_weighted(data, W))
+
+
+@pytest.mark.parametrize(
+    ("captures", "message"),
+    [
+        ({"v": W}, "metric 'weighted' has no capture 'v'; it has 'w'"),
+        (
+            {"w": 1.0},
+            "capture 'w' is declared as dim x f32, the value given is f32 scalar; give an array, one entry a dimension",
+        ),
+        (
+            {"w": W.astype(np.float64)},
+            "capture 'w' is declared as dim x f32, the value given is dim x f64; convert by numpy.float32(...)",
+        ),
+        (
+            {"w": np.arange(DIMS)},
+            "capture 'w' is declared as dim x f32, the value given is dim x i32; convert by numpy.float32(...)",
+        ),
+    ],
+)
+def test_refused_binds(captures, message):
+    with pytest.raises(CaptureError) as caught:
+        weighted.bind(**captures)
+    assert str(caught.value) == message
+
+
+def test_python_numbers_take_the_declared_type():
+    @ivf_flat.metric(captures={"a": np.float64(1), "b": np.uint32(1), "c": 1.0, "d": 1})
+    def several(x, y, acc, ctx):
+        return acc + ctx.c
+
+    got = several.bind(a=2, b=2**32 - 1, c=3, d=4).captures
+    assert {name: one.dtype.name for name, one in got.items()} == {
+        "a": "float64",
+        "b": "uint32",
+        "c": "float32",
+        "d": "int32",
+    }
+    assert got["b"] == 2**32 - 1
+    with pytest.raises(CaptureError, match=r"capture 'd' is declared as i32 scalar, the value given is f32 scalar"):
+        several.bind(d=0.5)
+    with pytest.raises(CaptureError, match=r"capture 'b' is -1, which does not fit u32 \(0 to 4294967295\)"):
+        several.bind(b=-1)
+
+
+def test_non_finite_values_where_they_are_asked_for(data):
+    with pytest.raises(CaptureError, match=r"capture 'w\[2\]' is inf"):
+        weighted.bind(w=[1, 1, np.inf, 1, 1, 1])
+
+    @ivf_flat.metric(captures={"limit": math.inf}, allow_non_finite=True)
+    def limited(x, y, acc, ctx):
+        return min(acc + abs(x - y), ctx.limit)
+
+    exact = distances_of(lambda x, y: abs(x - y), data[2], data[1])
+    check(*search(data, limited), exact)
+
+
+# --- To look at -------------------------------------------------------------------------------------
+
+
+def test_stages(data):
+    assert "annudf.metric @weighted order(min) coarse(l2)" in weighted.mlir()
+    ir = weighted.nvvm_ir()
+    assert "annudf1_update_32" in ir
+    assert "nvptx64" in ir
+    described = weighted.inspect()
+    assert "weighted" in described
+    assert "dim x f32" in described
+    with pytest.raises(ArgumentError, match=r"arch is 'sm_12', it must be one of sm_75, sm_80"):
+        weighted.ptx("sm_12")
+
+
+def needs_libnvvm():
+    from annudf import _core
+
+    found = _core.describe_environment()
+    return pytest.mark.skipif(not found["libnvvm_found"], reason=f"no libNVVM: {found['libnvvm']}")
+
+
+@needs_libnvvm()
+def test_stages_of_libnvvm():
+    for arch in ("sm_90", "90", 90):
+        assert ".target sm_90" in weighted.ptx(arch)
+    assert ".target sm_100" in weighted.ptx(100)
+    assert len(weighted.ltoir("sm_90")) > 100
+    artifact = weighted.artifact(["sm_80", 90])
+    assert artifact.archs == ["sm_80", "sm_90"]
+    assert artifact.ltoir("sm_90")
+    assert weighted.artifact("sm_80").archs == ["sm_80"]
+    assert len(weighted.artifact().archs) > 5
+
+
+def test_compile_error_has_the_place():
+    @ivf_flat.metric
+    def endless(x, y, acc, ctx):
+        while acc < 3:
+            acc = acc + x
+        return acc
+
+    line = endless.__wrapped__.__code__.co_firstlineno + 2
+    for call in (endless.mlir, endless.artifact, endless.inspect):
+        with pytest.raises(CompileError) as caught:
+            call()
+        assert f"{__file__}:{line}" in str(caught.value)
+        assert caught.value.diagnostics[0].line == line
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert again.diagnostics == caught.value.diagnostics
+
+
+# --- Files ------------------------------------------------------------------------------------------
+
+
+def test_save_and_load(tmp_path, data):
+    path = tmp_path / "weighted.annudf"
+    weighted.save(path)
+    manifest = json.loads(weighted.artifact().manifest)
+    assert manifest["captures"] == [{"element": "f32", "extents": ["dim"], "name": "w"}]
+    loaded = ivf_flat.load_metric(path)
+    assert loaded.name == "weighted"
+    assert repr(loaded) == "<annudf metric weighted (w: unbound)>"
+    with pytest.raises(CaptureError) as caught:
+        search(data, loaded)
+    assert str(caught.value) == (
+        "capture 'w' (dim x f32) of metric 'weighted' has no value; give it one by .bind(w=...)"
+    )
+    check(*search(data, loaded.bind(w=W)), exact_weighted(data, W))
+    check(*search(data, ivf_flat.load_metric(str(path), w=W)), exact_weighted(data, W))
+    with pytest.raises(TypeError, match=r"metric 'weighted' was not made from a Python function"):
+        loaded(1, 2, 3, None)
+    with pytest.raises(UnavailableError, match=r"its mlir can be had from its source only"):
+        loaded.mlir()
+    with pytest.raises(ArgumentError, match=r"name is 'x', but an artifact holds one metric; leave it out"):
+        ivf_flat.load_metric(path, name="x")
+    with pytest.raises(CaptureError, match=r"metric 'weighted' has no capture 'v'; it has 'w'"):
+        ivf_flat.load_metric(path, v=1)
+    data_of_file = path.read_bytes()
+    path.write_bytes(data_of_file[:-7])
+    with pytest.raises(InputError, match=r"weighted.annudf"):
+        ivf_flat.load_metric(path)
+    with pytest.raises(InputError):
+        ivf_flat.load_metric(tmp_path / "missing.annudf")
+
+
+@pytest.mark.parametrize("name", ["weighted_l2", "l1", "minkowski", "inner_product", "chebyshev"])
+def test_text_of_the_dialect(data, name):
+    captures = {"weighted_l2": {"w": W}, "minkowski": {"p": 3.0}}.get(name, {})
+    metric = ivf_flat.load_metric(EXAMPLES / f"{name}.mlir", **captures)
+    terms = {
+        "weighted_l2": lambda x, y: W * (x - y) ** 2,
+        "l1": lambda x, y: abs(x - y),
+        "minkowski": lambda x, y: abs(x - y) ** 3,
+        "inner_product": lambda x, y: x * y,
+    }
+    if name == "chebyshev":
+        exact = np.stack([np.abs(query - data[1]).max(axis=1) for query in data[2]]).astype(float)
+    else:
+        exact = distances_of(terms[name], data[2], data[1])
+    exact = exact ** (1 / 3) if name == "minkowski" else exact
+    assert metric.order == ("max" if name == "inner_product" else "min")
+    check(*search(data, metric), exact, order=metric.order, rtol=1e-4)
+    assert metric.name == name
+    assert f"@{name}" in metric.mlir()
+
+
+def test_the_same_formula_from_text_and_from_python(data):
+    text = ivf_flat.load_metric(EXAMPLES / "l1.mlir")
+    for one, two in zip(search(data, text), search(data, manhattan), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_text_with_a_fault(tmp_path):
+    path = tmp_path / "bad.mlir"
+    path.write_text("annudf.metric @bad order(min) coarse(l2) elements(f32) {\n}\n")
+    with pytest.raises(CompileError, match=r"bad\.mlir:1:.*annudf\.init") as caught:
+        ivf_flat.load_metric(path).artifact()
+    assert caught.value.diagnostics[0].rule == "M2"
+    with pytest.raises(InputError, match=r"cannot be read"):
+        ivf_flat.load_metric(tmp_path / "missing.mlir")
+
+
+PICKLE = """
+import pickle, sys
+import numpy as np
+from annudf import ivf_flat
+metric = pickle.load(sys.stdin.buffer)
+index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), np.eye(6, dtype=np.float32))
+params = ivf_flat.SearchParams(n_probes=1, metric=metric)
+print(ivf_flat.search(params, index, np.zeros((1, 6), np.float32), 6)[0].tolist())
+assert "numba_cuda_mlir" not in sys.modules
+"""
+
+
+def test_pickle_to_a_process_without_the_source(data):
+    assert pickle.loads(pickle.dumps(manhattan)) is manhattan
+    local = weighted.bind(w=W)
+    data_of_pickle = pickle.dumps(local)
+    check(*search(data, pickle.loads(data_of_pickle)), exact_weighted(data, W))
+    done = subprocess.run([sys.executable, "-c", PICKLE], input=data_of_pickle, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert json.loads(done.stdout) == [sorted(W.tolist())]
+    assert copy.deepcopy(weighted) is weighted
+    assert copy.copy(weighted) is weighted
+
+
+def test_a_factory_compiles_once():
+    def make(w):
+        @ivf_flat.metric(captures={"w": w})
+        def made(x, y, acc, ctx):
+            return acc + ctx.w[ctx.dim] * abs(x - y)
+
+        return made
+
+    first, second = make(W), make(-W)
+    assert first is not second
+    assert first.artifact([]) is second.artifact([])
+
+
+# --- CUDA source ------------------------------------------------------------------------------------
+
+SOURCE = "__device__ float f(float x) { return x; }"
+
+
+def test_cuda_source_is_for_gpus_only(data):
+    metric = ivf_flat.cuda_source_metric(SOURCE, symbol_name="foreign", elements=["float32"])
+    with pytest.raises(UnavailableError) as caught:
+        search(data, metric)
+    assert str(caught.value) == (
+        "metric 'foreign' is CUDA source and runs on a GPU only; give device arrays, or write it in Python with "
+        "ivf_flat.metric"
+    )
+    with pytest.raises(UnavailableError, match=r"is CUDA source, which has no ptx; its LTO-IR is \.ltoir\(arch\)"):
+        metric.ptx()
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (7, {}, "source is a int, it must be text of CUDA C++"),
+        (b"\xff", {}, "source is not UTF-8: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
+        (" ", {}, "source is empty; give CUDA C++ that updates the accumulator"),
+        (SOURCE, {"order": "up"}, "order is 'up', it must be 'min' or 'max'"),
+        (SOURCE, {"symbol_name": "a-b"}, "symbol_name is 'a-b'; use letters, digits and _, not beginning with a digit"),
+    ],
+)
+def test_refused_cuda_source(source, options, message):
+    with pytest.raises(ArgumentError) as caught:
+        ivf_flat.cuda_source_metric(source, **options)
+    assert str(caught.value) == message
+
+
+def test_dtype_errors_are_type_errors_too():
+    with pytest.raises(TypeError):
+        ivf_flat.metric(dtype="float16")(function)
+    with pytest.raises(ValueError, match=r"float16"):
+        ivf_flat.metric(dtype="float16")(function)
+    assert issubclass(DtypeError, ArgumentError)
