@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""A real GPU: arrays of every library, streams of the user's, lifetimes, threads, several devices.
+
+Needs a driver and a device; the tests of a library that is not installed are skipped with its name.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from reference import DTYPES, check, distances_of, vectors
+
+import annudf
+from annudf import ArgumentError, DeviceError, DtypeError, Resources, _backends, ivf_flat
+
+pytestmark = pytest.mark.gpu
+
+DIMS = 24
+W = np.linspace(0.5, 2, DIMS, dtype=np.float32)
+
+
+@ivf_flat.metric(order="min", initial=0.0, coarse_metric="sqeuclidean", captures={"weights": W})
+def weighted_l2(x, y, acc, ctx):
+    d = x - y
+    return acc + ctx.weights[ctx.dim] * d * d
+
+
+@ivf_flat.metric(dtype="int32")
+def manhattan(x, y, acc, ctx):
+    return acc + abs(x - y)
+
+
+PARAMS = ivf_flat.SearchParams(n_probes=16, metric=weighted_l2)
+
+
+class Cupy:
+    """What the tests need of CuPy."""
+
+    def __init__(self):
+        self.module = pytest.importorskip("cupy", reason="CuPy is not installed")
+
+    def put(self, array):
+        return self.module.asarray(array)
+
+    def get(self, array):
+        assert isinstance(array, self.module.ndarray)
+        return array.get()
+
+    def stream(self):
+        return self.module.cuda.Stream(non_blocking=True)
+
+    def delay(self, array):
+        """Enqueues work on the current stream that writes `array` late."""
+        large = self.module.ones((4096, 4096), self.module.float32)
+        for _ in range(20):
+            large = large @ large * 1e-6
+        array += 0 * large[0, 0].astype(array.dtype)
+
+    def empty(self, shape, dtype):
+        return self.module.empty(shape, dtype)
+
+    def noncontiguous(self, array):
+        return self.module.asfortranarray(self.put(array))
+
+
+class Torch:
+    """The same of PyTorch."""
+
+    def __init__(self):
+        self.module = pytest.importorskip("torch", reason="PyTorch is not installed")
+        if not self.module.cuda.is_available():
+            pytest.skip("this PyTorch has no CUDA")
+
+    def put(self, array):
+        return self.module.from_numpy(np.ascontiguousarray(array)).cuda()
+
+    def get(self, array):
+        assert isinstance(array, self.module.Tensor)
+        assert array.is_cuda
+        return array.cpu().numpy()
+
+    def stream(self):
+        return _TorchStream(self.module)
+
+    def delay(self, array):
+        large = self.module.ones((4096, 4096), device="cuda")
+        for _ in range(20):
+            large = large @ large * 1e-6
+        array += 0 * large[0, 0].to(array.dtype)
+
+    def empty(self, shape, dtype):
+        return self.module.empty(shape, dtype=getattr(self.module, dtype), device="cuda")
+
+    def noncontiguous(self, array):
+        return self.put(array.T).T
+
+
+class _TorchStream:
+    def __init__(self, module):
+        self.module, self.stream = module, module.cuda.Stream()
+        self.ptr = self.stream.cuda_stream
+
+    def __enter__(self):
+        self.context = self.module.cuda.stream(self.stream)
+        self.context.__enter__()
+
+    def __exit__(self, *arguments):
+        self.context.__exit__(*arguments)
+
+    def synchronize(self):
+        self.stream.synchronize()
+
+
+class Plain:
+    """Arrays of annudf itself."""
+
+    def put(self, array):
+        return annudf.device_ndarray(array)
+
+    def get(self, array):
+        assert isinstance(array, annudf.device_ndarray)
+        return array.copy_to_host()
+
+    def empty(self, shape, dtype):
+        return annudf.device_ndarray.empty(shape, dtype)
+
+
+@pytest.fixture(params=[Cupy, Torch, Plain], ids=["cupy", "torch", "device_ndarray"])
+def library(request):
+    return request.param()
+
+
+@pytest.fixture(params=[Cupy, Torch], ids=["cupy", "torch"])
+def with_streams(request):
+    return request.param()
+
+
+@pytest.fixture(scope="module")
+def index():
+    return ivf_flat.build(ivf_flat.IndexParams(n_lists=16), vectors(2000, DIMS, "float32", 1))
+
+
+@pytest.fixture(scope="module")
+def queries():
+    return vectors(50, DIMS, "float32", 2)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_against_brute_force(library, dtype):
+    base, queries = vectors(1500, DIMS, dtype, 1), vectors(40, DIMS, dtype, 2)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=16), library.put(base))
+    result = ivf_flat.search(PARAMS, index, library.put(queries), 10)
+    exact = distances_of(lambda x, y: W * (x - y) ** 2, queries, base)
+    check(*map(library.get, result), exact)
+    if np.dtype(dtype).kind != "f":
+        params = ivf_flat.SearchParams(n_probes=16, metric=manhattan)
+        distances = library.get(ivf_flat.search(params, index, library.put(queries), 10)[0])
+        exact = distances_of(lambda x, y: abs(x - y), queries, base)
+        np.testing.assert_array_equal(distances, np.sort(exact, axis=1)[:, :10])
+    more = vectors(5, DIMS, dtype, 3)
+    ivf_flat.extend(index, library.put(more), library.put(np.arange(9000, 9005)))
+    found = ivf_flat.search(ivf_flat.SearchParams(n_probes=16), index, library.put(more), 1)[1]
+    assert library.get(found)[:, 0].tolist() == [9000, 9001, 9002, 9003, 9004]
+
+
+@pytest.mark.parametrize("metric", ["sqeuclidean", "euclidean", "inner_product"])
+def test_built_in_metrics_as_on_the_cpu(library, index, queries, metric):
+    params = ivf_flat.SearchParams(n_probes=16, metric=metric)
+    expected = ivf_flat.search(params, index, queries, 10)
+    result = ivf_flat.search(params, index, library.put(queries), 10)
+    np.testing.assert_allclose(library.get(result[0]), expected[0], rtol=1e-5, atol=1e-5)
+    assert (library.get(result[1]) == expected[1]).mean() > 0.99
+
+
+def test_host_arrays_on_the_gpu(index, queries):
+    expected = ivf_flat.search(PARAMS, index, queries, 10)
+    result = ivf_flat.search(PARAMS, index, queries, 10, resources=Resources(device="cuda"))
+    assert isinstance(result[0], np.ndarray)
+    np.testing.assert_allclose(result[0], expected[0], rtol=1e-5)
+
+
+def test_buffers(library, index, queries):
+    distances, neighbors = library.empty((50, 10), "float32"), library.empty((50, 10), "int64")
+    result = ivf_flat.search(PARAMS, index, library.put(queries), 10, neighbors, distances)
+    assert result[0] is distances
+    assert result[1] is neighbors
+    check(library.get(distances), library.get(neighbors), exact_of(queries))
+
+
+def exact_of(queries):
+    return distances_of(lambda x, y: W * (x - y) ** 2, queries, vectors(2000, DIMS, "float32", 1))
+
+
+def test_the_users_stream(with_streams, index, queries):
+    """Work of the user before and after the search, on his stream, is in order without anyone waiting."""
+    expected = ivf_flat.search(PARAMS, index, with_streams.put(queries), 10)
+    stream = with_streams.stream()
+    for _ in range(5):
+        with stream:
+            given = with_streams.put(np.zeros_like(queries))
+            with_streams.delay(given)
+            given += with_streams.put(queries)
+            distances, neighbors = ivf_flat.search(PARAMS, index, given, 10)
+            given *= 0  # After the search, which must not see it.
+            copy = distances + 0
+        stream.synchronize()
+        np.testing.assert_array_equal(with_streams.get(neighbors), with_streams.get(expected[1]))
+        np.testing.assert_array_equal(with_streams.get(copy), with_streams.get(expected[0]))
+
+
+def test_a_stream_by_resources(with_streams, index, queries):
+    expected = ivf_flat.search(PARAMS, index, with_streams.put(queries), 10)
+    stream = with_streams.stream()
+    for stream_argument in (stream.ptr, stream if isinstance(with_streams, Cupy) else stream.stream):
+        resources = Resources(stream=stream_argument)
+        given = with_streams.put(np.zeros_like(queries))
+        # Written late on the current stream; the search on the other one has to come after.
+        with_streams.delay(given)
+        given += with_streams.put(queries)
+        result = ivf_flat.search(PARAMS, index, given, 10, resources=resources)
+        resources.sync()
+        for one, two in zip(result, expected, strict=True):
+            np.testing.assert_array_equal(with_streams.get(one), with_streams.get(two))
+
+
+def test_arrays_are_held(with_streams, index, queries):
+    """Arrays that are dropped at once are not reused before the search has read them."""
+    expected = [with_streams.get(one) for one in ivf_flat.search(PARAMS, index, with_streams.put(queries), 10)]
+    stream = with_streams.stream()
+    results = []
+    for _ in range(30):
+        given = with_streams.put(queries)
+        results.append(ivf_flat.search(PARAMS, index, given, 10, resources=Resources(stream=stream.ptr)))
+        del given
+        with_streams.put(np.full_like(queries, 1e6))
+    stream.synchronize()
+    gc.collect()
+    assert _backends.release_done() == 0
+    for distances, neighbors in results:
+        np.testing.assert_array_equal(with_streams.get(distances), expected[0])
+        np.testing.assert_array_equal(with_streams.get(neighbors), expected[1])
+
+
+def test_not_contiguous(with_streams, index, queries):
+    given = with_streams.noncontiguous(queries)
+    check(*map(with_streams.get, ivf_flat.search(PARAMS, index, given, 10)), exact_of(queries))
+
+
+def test_captures_on_the_device(library, index, queries):
+    metric = weighted_l2.bind(weights=library.put(W[::-1].copy()))
+    params = ivf_flat.SearchParams(n_probes=16, metric=metric)
+    exact = distances_of(lambda x, y: W[::-1] * (x - y) ** 2, queries, vectors(2000, DIMS, "float32", 1))
+    check(*map(library.get, ivf_flat.search(params, index, library.put(queries), 10)), exact)
+
+
+def test_refused(library, index, queries):
+    given = library.put(queries)
+    with pytest.raises(DeviceError, match=r"argument 'distances' is on the CPU, the queries are on cuda:0"):
+        ivf_flat.search(PARAMS, index, given, 10, None, np.zeros((50, 10), np.float32))
+    with pytest.raises(DtypeError, match=r"argument 'queries' has dtype float16, it must be float32"):
+        ivf_flat.search(PARAMS, index, library.put(queries.astype(np.float16)), 10)
+    with pytest.raises(ArgumentError, match=r"argument 'queries' has vectors of 8 dimensions, the index has 24"):
+        ivf_flat.search(PARAMS, index, library.put(queries[:, :8].copy()), 10)
+
+
+def test_addresses_that_are_no_device_memory(index, queries):
+    class Claims:
+        def __init__(self, address):
+            self.__cuda_array_interface__ = {
+                "shape": queries.shape,
+                "typestr": "<f4",
+                "data": (address, False),
+                "version": 3,
+                "stream": None,
+            }
+
+    array = annudf.device_ndarray(queries)
+    ivf_flat.search(PARAMS, index, Claims(array.__cuda_array_interface__["data"][0]), 10)
+    for address in (queries.ctypes.data, 0x1000):
+        with pytest.raises(DeviceError, match=r"argument 'queries' says it is on a GPU, but the driver knows no"):
+            ivf_flat.search(PARAMS, index, Claims(address), 10)
+
+
+def test_dlpack_of_device_ndarray(with_streams, queries):
+    array = annudf.device_ndarray(queries)
+    module = with_streams.module
+    taken = module.from_dlpack(array)
+    np.testing.assert_array_equal(with_streams.get(taken), queries)
+    del array
+    gc.collect()
+    np.testing.assert_array_equal(with_streams.get(taken + 0), queries)
+
+
+def test_results_of_plain_arrays_are_taken_by_others(with_streams, index, queries):
+    distances, _ = ivf_flat.search(PARAMS, index, annudf.device_ndarray(queries), 10)
+    module = with_streams.module
+    taken = module.asarray(distances, device="cuda") if isinstance(with_streams, Torch) else module.asarray(distances)
+    np.testing.assert_array_equal(with_streams.get(taken), distances.copy_to_host())
+
+
+def test_threads(with_streams, index, queries):
+    expected = [with_streams.get(one) for one in ivf_flat.search(PARAMS, index, with_streams.put(queries), 10)]
+    barrier = threading.Barrier(8)
+
+    def work(number):
+        stream = with_streams.stream()
+        barrier.wait()
+        with stream:
+            for step in range(10):
+                metric = weighted_l2.bind(weights=W * (number + step + 1))
+                params = ivf_flat.SearchParams(n_probes=16, metric=metric)
+                distances, _ = ivf_flat.search(params, index, with_streams.put(queries), 10)
+                stream.synchronize()
+                np.testing.assert_allclose(
+                    with_streams.get(distances), expected[0] * (number + step + 1), rtol=1e-4, atol=1e-5
+                )
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+
+
+def test_nearest_neighbors(with_streams, queries):
+    from annudf.neighbors import NearestNeighbors
+
+    base = vectors(2000, DIMS, "float32", 1)
+    model = NearestNeighbors(4, metric=weighted_l2, n_probes=45).fit(with_streams.put(base))
+    check(*map(with_streams.get, model.kneighbors(with_streams.put(queries))), exact_of(queries))
+    neighbors = with_streams.get(model.kneighbors(n_neighbors=3, return_distance=False))
+    assert not (neighbors == np.arange(2000)[:, None]).any()
+
+
+SHARED = """
+template <typename T, typename AccT, int Veclen>
+__device__ void compute_dist_udf_impl(AccT& acc, AccT x, AccT y) {
+  auto d = x - y;
+  acc += d * d;
+}
+"""
+
+
+def test_cuda_source(library, index, queries):
+    from annudf import _core
+
+    found = _core.describe_environment()
+    if not found["nvrtc_found"]:
+        pytest.skip(f"no NVRTC: {found['nvrtc']}")
+    metric = ivf_flat.cuda_source_metric(SHARED, elements=["float32"])
+    params = ivf_flat.SearchParams(n_probes=16, metric=metric)
+    exact = distances_of(lambda x, y: (x - y) ** 2, queries, vectors(2000, DIMS, "float32", 1))
+    check(*map(library.get, ivf_flat.search(params, index, library.put(queries), 10)), exact)
+
+
+def test_two_devices(index, queries):
+    from annudf import _core
+
+    if len(_core.describe_environment()["devices"]) < 2:
+        pytest.skip("there is only one GPU")
+    on_one = annudf.device_ndarray(queries, device=1)
+    distances, neighbors = ivf_flat.search(PARAMS, index, on_one, 10)
+    assert distances.__dlpack_device__() == (2, 1)
+    check(distances.copy_to_host(), neighbors.copy_to_host(), exact_of(queries))
+    with pytest.raises(DeviceError, match=r"argument 'distances' is on cuda:0, the queries are on cuda:1"):
+        ivf_flat.search(PARAMS, index, on_one, 10, None, annudf.device_ndarray.empty((50, 10)))
