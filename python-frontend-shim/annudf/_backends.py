@@ -179,8 +179,7 @@ def order_after(array: View, stream: int) -> None:
         return
     if array.library == "torch":
         torch: Any = sys.modules["torch"]
-        target = torch.cuda.ExternalStream(stream, device=array.device.index)
-        target.wait_stream(torch.cuda.current_stream(array.device.index))
+        torch_stream(stream, array.device.index).wait_stream(torch.cuda.current_stream(array.device.index))
     elif array.library == "cupy":
         cupy: Any = sys.modules["cupy"]
         with cupy.cuda.Device(array.device.index):
@@ -189,6 +188,12 @@ def order_after(array: View, stream: int) -> None:
     else:
         # Of a foreign stream nothing but its handle is known, so the host waits for it.
         backend(array.device).synchronize(array.producer)
+
+
+def torch_stream(stream: int, device: int) -> Any:
+    """PyTorch's object for a stream; the default stream has its own."""
+    cuda: Any = sys.modules["torch"].cuda
+    return cuda.default_stream(device) if same_stream(stream, 0) else cuda.ExternalStream(stream, device=device)
 
 
 def cupy_stream(stream: int, device: int) -> Any:

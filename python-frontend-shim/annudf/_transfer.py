@@ -57,7 +57,7 @@ def empty_like_library(array: View, shape: tuple[int, ...], dtype: str, stream: 
             result = torch.empty(shape, **options)
         else:
             # The caching allocator hands memory out in the order of the stream that is current.
-            with torch.cuda.stream(torch.cuda.ExternalStream(stream, device=array.device.index)):
+            with torch.cuda.stream(_backends.torch_stream(stream, array.device.index)):
                 result = torch.empty(shape, **options)
     elif array.library == "cupy":
         cupy: Any = sys.modules["cupy"]

@@ -57,6 +57,11 @@ class Resources:
         """Handle of the stream, or None for the current one."""
         return self._stream
 
+    @property
+    def device(self) -> Device | None:
+        """Where host arrays are searched, or None for the CPU."""
+        return self._device
+
     def sync(self) -> None:
         """Waits until all work that was enqueued with this object is done."""
         used, self._used = self._used, set()

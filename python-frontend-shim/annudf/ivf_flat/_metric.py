@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _backends
-from annudf._arrays import CPU, DTYPE_OF_ELEMENT, Device
+from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device
+from annudf._log import logger
 from annudf.errors import ArgumentError, CaptureError, DtypeError
 from annudf.ivf_flat import _captures
 from annudf.ivf_flat._captures import Value
@@ -30,6 +31,7 @@ from annudf.ivf_flat._definition import (
 
 if TYPE_CHECKING:
     from annudf._core import Artifact, Captures
+    from annudf.common import Resources
 
 
 class Metric:
@@ -213,20 +215,41 @@ class Metric:
         """
         self.artifact(archs).save(os.fspath(path))
 
+    def precompile(self, dtype: npt.DTypeLike = np.float32, resources: Resources | None = None) -> None:
+        """Compiles and links the metric, so that no search waits for that.
+
+        Parameters
+        ----------
+        dtype : dtype, default float32
+            Element type of the vectors that will be searched.
+        resources : Resources, optional
+            ``Resources(device="cuda")`` prepares searches on a GPU; default: on the CPU.
+
+        Raises
+        ------
+        DtypeError
+            The metric does not accept such vectors.
+        CompileError
+            The metric breaks a rule.
+        UnavailableError
+            There is no such device, or a library is missing.
+        """
+        from annudf.common import check_resources
+
+        device = check_resources(resources).device or CPU
+        element = self._check_element(np.dtype(dtype).name)
+        stats = _backends.backend(device).precompile(self._artifact_for(device), element)
+        logger.debug("metric %s linked for %s in %.1f ms", self.name, device, stats.link_ms)
+
     # --- For searches -----------------------------------------------------------------------------
 
     def prepare(self, device: Device, element: str, dims: int) -> tuple[Artifact, Captures]:
         """Artifact and captures for a search of vectors of `element` and `dims` on `device`."""
         from annudf import _core
 
-        if element not in self._definition.elements:
-            names = ", ".join(self.elements)
-            raise DtypeError(
-                f"metric '{self.name}' does not accept vectors of {DTYPE_OF_ELEMENT[element]}; it accepts {names}"
-            )
+        self._check_element(DTYPE_OF_ELEMENT[element])
         self._check_values(dims)
-        target = HOST if device == CPU else _backends.arch_of(device)
-        artifact = self._definition.artifact((target,))
+        artifact = self._artifact_for(device)
         key = (artifact.digest, dims)
         with self._lock:
             bound = self._bound.get(key)
@@ -238,6 +261,16 @@ class Metric:
                 bound = _core.Captures.bind(artifact, dims, values, self._allow_non_finite)
                 self._bound[key] = bound
         return artifact, bound
+
+    def _artifact_for(self, device: Device) -> Artifact:
+        return self._definition.artifact((HOST if device == CPU else _backends.arch_of(device),))
+
+    def _check_element(self, dtype: str) -> str:
+        element = ELEMENT_OF_DTYPE.get(dtype, "")
+        if element not in self._definition.elements:
+            names = ", ".join(self.elements)
+            raise DtypeError(f"metric '{self.name}' does not accept vectors of {dtype}; it accepts {names}")
+        return element
 
     def _check_values(self, dims: int) -> None:
         for name, declared in self._definition.captures.items():

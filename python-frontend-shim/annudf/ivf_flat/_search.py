@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from annudf import _arrays, _backends, _transfer
@@ -186,9 +187,12 @@ def search(
                 _backends.order_after(one, stream)
             try:
                 stats = engine.search_device(*arguments, stream)
-            finally:
-                # Also if it failed half-way: what was enqueued will still run.
-                _keep(device, stream, views, place)
+            except BaseException:
+                # What was enqueued before it failed will still run.
+                with contextlib.suppress(Exception):
+                    _keep(device, stream, views, place)
+                raise
+            _keep(device, stream, views, place)
     if stats.links:
         logger.debug("metric %s linked for %s in %.1f ms", metric.name, device, stats.link_ms)
     if stats.upload_ms:

@@ -525,3 +525,19 @@ def test_dtype_errors_are_type_errors_too():
     with pytest.raises(ValueError, match=r"float16"):
         ivf_flat.metric(dtype="float16")(function)
     assert issubclass(DtypeError, ArgumentError)
+
+
+def test_precompile(data, caplog):
+    @ivf_flat.metric(symbol_name="prepared", elements=["float32"])
+    def prepared(x, y, acc, ctx):
+        return acc + abs(x - y) * 0.75
+
+    with caplog.at_level("DEBUG", "annudf"):
+        prepared.precompile()
+        assert caplog.text.count("metric prepared linked for the CPU") == 1
+        search(data, prepared)
+        assert caplog.text.count("linked") == 1
+    with pytest.raises(DtypeError, match=r"metric 'prepared' does not accept vectors of uint8; it accepts float32"):
+        prepared.precompile(np.uint8)
+    with pytest.raises(DtypeError, match=r"metric 'prepared' does not accept vectors of float64; it accepts float32"):
+        prepared.precompile("float64")
