@@ -8,6 +8,7 @@ Needs a driver and a device; the tests of a library that is not installed are sk
 from __future__ import annotations
 
 import gc
+import importlib.util
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,6 +18,7 @@ from reference import DTYPES, check, distances_of, vectors
 
 import annudf
 from annudf import ArgumentError, DeviceError, DtypeError, Resources, _backends, ivf_flat
+from annudf.ivf_flat._definition import TextDefinition
 
 pytestmark = pytest.mark.gpu
 
@@ -24,17 +26,57 @@ DIMS = 24
 W = np.linspace(0.5, 2, DIMS, dtype=np.float32)
 
 
-@ivf_flat.metric(order="min", initial=0.0, coarse_metric="sqeuclidean", captures={"weights": W})
-def weighted_l2(x, y, acc, ctx):
-    d = x - y
-    return acc + ctx.weights[ctx.dim] * d * d
+TEXT = """
+annudf.metric @{name} order(min) coarse(l2) elements({elements}) {{
+  {capture}
+  annudf.init {{
+    %zero = arith.constant {zero} : {type}
+    annudf.yield %zero : {type}
+  }}
+  annudf.update (%acc: {type}, %x: {type}, %y: {type}) {{
+    {body}
+    annudf.yield %next : {type}
+  }}
+}}
+"""
 
 
-@ivf_flat.metric(dtype="int32")
-def manhattan(x, y, acc, ctx):
-    return acc + abs(x - y)
+def make_metrics():
+    """Weighted squares and an integer metric; as text where there is no numba-cuda-mlir, e.g. on a bare GPU host."""
+    if importlib.util.find_spec("numba_cuda_mlir") is not None:
+
+        @ivf_flat.metric(order="min", initial=0.0, coarse_metric="sqeuclidean", captures={"weights": W})
+        def weighted_l2(x, y, acc, ctx):
+            d = x - y
+            return acc + ctx.weights[ctx.dim] * d * d
+
+        @ivf_flat.metric(dtype="int32")
+        def manhattan(x, y, acc, ctx):
+            return acc + abs(x - y)
+
+        return weighted_l2, manhattan
+    weighted = TEXT.format(
+        name="weighted_l2",
+        elements="f32, f16, i8, u8",
+        capture='%w = annudf.capture "weights" : !annudf.capture<dim x f32>',
+        zero="0.0",
+        type="f32",
+        body="%dim = annudf.index dim\n%v = annudf.load %w[%dim] : !annudf.capture<dim x f32>\n"
+        "%d = arith.subf %x, %y : f32\n%s = arith.mulf %d, %d : f32\n%next = math.fma %v, %s, %acc : f32",
+    )
+    absolute = TEXT.format(
+        name="manhattan",
+        elements="i8, u8",
+        capture="",
+        zero="0",
+        type="i32",
+        body="%d = arith.subi %x, %y : i32\n%a = math.absi %d : i32\n%next = arith.addi %acc, %a : i32",
+    )
+    made = [ivf_flat.Metric(TextDefinition(text, "test_gpu.py"), {}) for text in (weighted, absolute)]
+    return made[0].bind(weights=W), made[1]
 
 
+weighted_l2, manhattan = make_metrics()
 PARAMS = ivf_flat.SearchParams(n_probes=16, metric=weighted_l2)
 
 
