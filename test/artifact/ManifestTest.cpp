@@ -165,6 +165,19 @@ TEST(Manifest, CheckedBeforeWriting) {
       "not set");
 }
 
+// Came after the other fields: files without it stay readable, and keep their bytes.
+TEST(Manifest, TrustIsOptional) {
+  EXPECT_EQ(errorWith([](json &m) { m["trusted"] = 1; }),
+            "m: manifest field 'trusted' must be true or false");
+  EXPECT_EQ(errorWith([](json &m) { m["trusted"] = true; }), "NO ERROR");
+  Artifact artifact = test::smallArtifact();
+  EXPECT_FALSE(json::parse(manifestToJson(artifact)).contains("trusted"));
+  EXPECT_FALSE(parseArtifact(serializeArtifact(artifact), "m").manifest.trusted);
+  artifact.manifest.trusted = true;
+  EXPECT_TRUE(parseArtifact(serializeArtifact(artifact), "m").manifest.trusted);
+  EXPECT_TRUE(contains(manifestToText(artifact, "m"), "trust         not verified"));
+}
+
 TEST(Manifest, ForProgramsAndPeople) {
   const json parsed = json::parse(manifestToJson(test::smallArtifact()));
   EXPECT_EQ(parsed["payloads"][1]["size"], 10);

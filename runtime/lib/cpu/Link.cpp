@@ -86,6 +86,9 @@ std::unique_ptr<Module> readScan(LLVMContext &context) {
 std::unique_ptr<Module> readMetric(LLVMContext &context,
                                    const annudf::runtime::MetricView &metric) {
   const annudf::Payload *payload = metric.artifact.find(annudf::PayloadKind::HostBitcode);
+  if (!payload && metric.artifact.manifest.trusted)
+    throw annudf::Error(ErrorKind::Input, metric.origin + ": has no host bitcode: CUDA source "
+                                                          "runs on a GPU only");
   if (!payload)
     throw annudf::Error(ErrorKind::Input,
                         metric.origin + ": holds no host bitcode, which the CPU backend needs "

@@ -71,6 +71,13 @@ TEST(CpuJit, RefusesDamagedBitcode) {
     EXPECT_STREQ(error.what(), "none.annudf: holds no host bitcode, which the CPU backend needs "
                                "(compile the metric again with host bitcode)");
   }
+  none.manifest.trusted = true;
+  try {
+    cpu::compileScan(Metric::fromArtifact(none, "cuda.annudf"), ANNUDF_ELEMENT_F32);
+    FAIL() << "accepted";
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "cuda.annudf: has no host bitcode: CUDA source runs on a GPU only");
+  }
 }
 
 TEST(CpuJit, OneLinkHoweverManyThreadsAsk) {
