@@ -8,8 +8,9 @@
 
 #include "Nvrtc.h"
 
-#include "../LTOIR/Search.h"
 #include "Texts.h"
+
+#include "annudf/artifact/CudaFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -86,7 +87,7 @@ Expected<std::shared_ptr<const Nvrtc>> Nvrtc::load() {
   static std::shared_ptr<const Nvrtc> loaded;
   static std::string loadedFrom;
   std::lock_guard<std::mutex> lock(mutex);
-  std::vector<std::string> candidates = ltoir::nvrtcCandidates();
+  std::vector<std::string> candidates = cudaLibraryCandidates("libnvrtc.so.13", "ANNUDF_LIBNVRTC");
   if (loaded && is_contained(candidates, loadedFrom))
     return loaded;
   std::string searched;

@@ -8,7 +8,7 @@
 
 #include "annudf/Target/LibNvvm.h"
 
-#include "Search.h"
+#include "annudf/artifact/CudaFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -125,7 +125,7 @@ Expected<const MemoryBuffer *> libDevice(StringRef libNvvmPath) {
   if (buffer)
     return buffer.get();
   std::string searched;
-  for (const std::string &file : ltoir::libDeviceCandidates(libNvvmPath)) {
+  for (const std::string &file : libDeviceCandidates(libNvvmPath.str())) {
     auto read = MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     if (!read) {
       searched += (searched.empty() ? "" : ", ") + file;
@@ -163,7 +163,8 @@ Expected<std::shared_ptr<const LibNvvm>> LibNvvm::load() {
   static std::shared_ptr<const LibNvvm> loaded;
   static std::string loadedFrom;
   std::lock_guard<std::mutex> lock(mutex);
-  std::vector<std::string> candidates = ltoir::libNvvmCandidates();
+  std::vector<std::string> candidates =
+      cudaLibraryCandidates("libnvvm.so.4", "ANNUDF_LIBNVVM", {"nvvm/lib64", "lib64"});
   if (loaded && is_contained(candidates, loadedFrom))
     return loaded;
   std::string searched;

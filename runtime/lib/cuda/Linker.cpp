@@ -10,14 +10,13 @@
 
 #include "Embedded.h"
 
+#include "annudf/artifact/CudaFiles.h"
+
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <glob.h>
 #include <nvJitLink.h>
-#include <sys/stat.h>
 #include <vector>
 
 namespace annudf::runtime::cuda {
@@ -36,52 +35,9 @@ struct Library {
   decltype(&::nvJitLinkGetErrorLog) log = nullptr;
 };
 
-void addFolder(std::vector<std::string> &places, const std::string &folder) {
-  places.push_back(folder + "/libnvJitLink.so.13");
-  places.push_back(folder + "/libnvJitLink.so");
-}
-
-void addMatches(std::vector<std::string> &places, const std::string &pattern) {
-  glob_t found = {};
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
-    for (size_t i = 0; i < found.gl_pathc; ++i)
-      addFolder(places, found.gl_pathv[i]);
-  globfree(&found);
-}
-
-/// Where nvJitLink may be, best first. A variable that names it is the only place.
-std::vector<std::string> candidates() {
-  std::vector<std::string> places;
-  auto variable = [](const char *name) {
-    const char *value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  if (const std::string given = variable("ANNUDF_NVJITLINK"); !given.empty()) {
-    struct stat info;
-    if (stat(given.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-      addFolder(places, given);
-    else
-      places.push_back(given);
-    return places;
-  }
-  places = {"libnvJitLink.so.13"};
-  for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
-    if (const std::string home = variable(name); !home.empty())
-      addFolder(places, home + "/lib64");
-  addFolder(places, "/usr/local/cuda/lib64");
-  if (const std::string wheels = variable("ANNUDF_CUDA_WHEELS"); !wheels.empty())
-    addFolder(places, wheels + "/nvidia/cu13/lib");
-  for (const std::string &root :
-       {variable("VIRTUAL_ENV"), variable("HOME") + "/.local", std::string("/usr/local")})
-    if (!root.empty())
-      for (const char *kind : {"site-packages", "dist-packages"})
-        addMatches(places, root + "/lib/python3*/" + kind + "/nvidia/cu13/lib");
-  return places;
-}
-
 Library open() {
   std::string looked;
-  for (const std::string &place : candidates()) {
+  for (const std::string &place : cudaLibraryCandidates("libnvJitLink.so.13", "ANNUDF_NVJITLINK")) {
     looked += (looked.empty() ? "" : ", ") + place;
     void *handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
