@@ -17,7 +17,7 @@ step() {
 }
 
 apt_packages=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-rt-22-dev
-  cmake ninja-build ccache g++ zlib1g-dev libzstd-dev python3 python3-venv)
+  cmake ninja-build ccache g++ zlib1g-dev libzstd-dev python3 python3-dev python3-venv)
 
 # Debian packages that are missing; as root, or through sudo. Nothing is done where all are there.
 install_packages() {
@@ -37,24 +37,42 @@ install_packages() {
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# Python packages of the tests and, where no CUDA toolkit is installed, libNVVM and nvJitLink.
+# What pyproject.toml says that annudf and its tests need, one name a line.
+python_requirements() {
+  python3 - <<'END'
+import tomllib
+from pathlib import Path
+project = tomllib.loads(Path("pyproject.toml").read_text())
+extras = project["project"]["optional-dependencies"]
+print(*project["project"]["dependencies"], *extras["test"], *extras["docs"], sep="\n")
+print(*(name for name in project["build-system"]["requires"] if name.startswith("nanobind")), sep="\n")
+END
+}
+
+# Python packages into .venv: CUDA's libraries where no toolkit is installed; with "tests" what annudf and its tests need, too.
 install_python() {
   local wheels=(nvidia-cuda-nvdisasm==13.2.78) venv="$root/.venv"
   if [ ! -e "${CUDA_HOME:-/usr/local/cuda}/lib64/libnvJitLink.so.13" ]; then
     wheels+=(nvidia-nvvm==13.0.88 nvidia-nvjitlink==13.0.88)
   fi
+  if [ "${1:-}" = tests ]; then
+    local requirements
+    requirements=$(python_requirements) || return
+    mapfile -t -O ${#wheels[@]} wheels <<< "$requirements"
+  fi
   [ -x "$venv/bin/python" ] || python3 -m venv "$venv" || return
-  local want="${wheels[*]}"
-  if [ "$(cat "$venv/installed" 2>/dev/null)" = "$want" ]; then echo "all Python packages are there"; return; fi
+  local want="${wheels[*]}" marker="$venv/installed-${1:-libraries}"
+  if [ "$(cat "$marker" 2>/dev/null)" = "$want" ]; then echo "all Python packages are there"; return; fi
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${wheels[@]}" &&
-    echo "$want" > "$venv/installed"
+    echo "$want" > "$marker"
 }
 
 configure() {
   [ ! -x /usr/local/cuda/bin/nvcc ] || export PATH="$PATH:/usr/local/cuda/bin"
-  local log="$root/build/configure.log" status=0
+  local log="$root/build/configure.log" python="$root/.venv/bin/python" status=0
+  [ -x "$python" ] || python=$(command -v python3)
   mkdir -p "$root/build"
-  cmake --preset "$preset" -DPython3_EXECUTABLE="$(command -v python3)" > "$log" 2>&1 || status=$?
+  cmake --preset "$preset" -DPython3_EXECUTABLE="$python" -DPython_EXECUTABLE="$python" > "$log" 2>&1 || status=$?
   if [ "$status" -eq 0 ]; then grep 'annudf:' "$log"; else cat "$log" >&2; fi
   return "$status"
 }

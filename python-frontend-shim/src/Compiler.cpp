@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Support.h"
-#pragma weak annudf_compile_cuda_source
-#pragma weak annudf_describe_nvrtc
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Support.h"
-#pragma weak annudf_compile_cuda_source
-#pragma weak annudf_describe_nvrtc
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -185,7 +183,7 @@ void wait(const Event &self) {
 /// A text of the library, or why there is none.
 nb::object foundOrWhyNot(annudf_status (*describe)(annudf_buffer **), bool &found) {
   annudf_buffer *text = nullptr;
-  found = describe && describe(&text) == ANNUDF_OK;
+  found = describe(&text) == ANNUDF_OK;
   const BufferPtr owner(text);
   return found ? nb::object(toText(text)) : nb::object(nb::str(annudf_last_error()));
 }
