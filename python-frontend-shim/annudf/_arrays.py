@@ -261,6 +261,8 @@ def _view_cuda_array_interface(array: object, interface: Any, name: str) -> View
         raise ArgumentError(f"{what}that is not well-formed: {error!r}") from error
     if version < 2:
         raise ArgumentError(f"{what}of version {version}; versions 2 and 3 are understood")
+    if any(extent < 0 for extent in shape) or math.prod(shape) * dtype.itemsize >= 1 << 63:
+        raise ArgumentError(f"{what}of shape {shape}, which no memory has")
     if mask is not None:
         raise ArgumentError(f"{what}with a mask, which a search would not see; apply it first")
     if len(strides) != len(shape):

@@ -11,6 +11,7 @@ import re
 import sys
 import threading
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from annudf._arrays import CPU, Device, View
@@ -105,26 +106,28 @@ def arch_of(device: Device) -> str:
 # has got there, whatever the caller does with his references.
 
 _held_lock = threading.Lock()
-_held: list[tuple[Event, tuple[object, ...]]] = []
+_held: dict[tuple[Device, int], deque[tuple[Event, tuple[object, ...]]]] = {}
 
 
 def hold(device: Device, stream: int, *objects: object) -> None:
     """Keeps `objects` alive until the work that is on `stream` now is done."""
     event = backend(device).record(stream)
     with _held_lock:
-        _held.append((event, objects))
+        _held.setdefault((device, stream), deque()).append((event, objects))
     release_done()
 
 
 def release_done() -> int:
     """Lets go of what finished work held; gives how many calls are still under way."""
+    dropped: list[tuple[Event, tuple[object, ...]]] = []
     with _held_lock:
-        waiting: list[tuple[Event, tuple[object, ...]]] = []
-        dropped: list[tuple[Event, tuple[object, ...]]] = []
-        for entry in _held:
-            (dropped if entry[0].done() else waiting).append(entry)
-        _held[:] = waiting
-        count = len(waiting)
+        for key, entries in list(_held.items()):
+            # A stream works in order: where one is not done, none behind it is.
+            while entries and entries[0][0].done():
+                dropped.append(entries.popleft())
+            if not entries:
+                del _held[key]
+        count = sum(map(len, _held.values()))
     # Outside the lock: an owner's destructor may run any code, even a search.
     del dropped
     return count
@@ -133,7 +136,8 @@ def release_done() -> int:
 @atexit.register
 def _wait_for_all() -> None:
     with _held_lock:
-        entries, _held[:] = list(_held), []
+        entries = [entry for queue in _held.values() for entry in queue]
+        _held.clear()
     for event, _ in entries:
         # At exit a driver may be gone already, and with it the work.
         with contextlib.suppress(Exception):

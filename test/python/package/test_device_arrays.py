@@ -45,7 +45,7 @@ def gpu(monkeypatch):
     monkeypatch.setattr(_backends, "backend", lambda device: cpu if device.kind == "cpu" else made)
     monkeypatch.setattr(_backends, "arch_of", lambda device: "host")
     monkeypatch.setattr(_driver, "pointer_device", lambda address, name: 0)
-    monkeypatch.setattr(_backends, "_held", [])
+    monkeypatch.setattr(_backends, "_held", {})
     return made
 
 
@@ -126,6 +126,12 @@ def test_a_foreign_stream_is_waited_for(gpu, index, queries):
             "has strides (4, 20) for shape (5, 8) on cuda:0; make it contiguous in C order first",
         ),
         ({"data": "absent"}, ArgumentError, "has a __cuda_array_interface__ that is not well-formed: KeyError('data')"),
+        ({"shape": (-1, 8)}, ArgumentError, "has a __cuda_array_interface__ of shape (-1, 8), which no memory has"),
+        (
+            {"shape": (2**61, 8)},
+            ArgumentError,
+            f"has a __cuda_array_interface__ of shape ({2**61}, 8), which no memory has",
+        ),
         ({"shape": (8,)}, ArgumentError, "has shape (8,), it must have two dimensions; one vector is .reshape(1, -1)"),
     ],
 )
@@ -192,10 +198,25 @@ def test_arrays_live_until_the_stream_is_done(gpu, index):
     assert all(one() is None for one in buffers)
 
 
+def test_streams_are_held_apart(gpu, index, queries):
+    gpu.busy = True
+    for stream in (0x700, 0x800, 0x700):
+        ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=stream), 3)
+    assert _backends.release_done() == 3
+    (slow,) = [entries for key, entries in _backends._held.items() if key[1] == 0x700]
+    slow[0][0].done = lambda: False
+    gpu.busy = False
+    # Behind what is not done nothing of its stream is let go of; the other stream is.
+    assert _backends.release_done() == 2
+    del slow[0][0].done
+    assert _backends.release_done() == 0
+
+
 def test_held_arrays_do_not_pile_up(gpu, index, queries):
     for _ in range(20):
         ivf_flat.search(PARAMS, index, DeviceArray(queries), 3)
-        assert len(_backends._held) <= 1
+        assert _backends.release_done() == 0
+    assert not _backends._held
 
 
 def test_arrays_are_held_if_a_search_fails_half_way(gpu, index, queries, monkeypatch):
@@ -207,7 +228,7 @@ def test_arrays_are_held_if_a_search_fails_half_way(gpu, index, queries, monkeyp
     monkeypatch.setattr(gpu, "search_device", fail)
     with pytest.raises(UnavailableError, match=r"no memory on the device"):
         ivf_flat.search(PARAMS, index, DeviceArray(queries), 3)
-    assert len(_backends._held) == 1
+    assert _backends.release_done() == 1
 
 
 def test_sync_waits_for_every_stream_used(gpu, index, queries):

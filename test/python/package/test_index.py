@@ -5,10 +5,15 @@
 from __future__ import annotations
 
 import copy
+import fcntl
 import inspect
+import os
 import pickle
+import pty
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import numpy as np
@@ -251,6 +256,28 @@ def test_progress(capfd):
     assert "adding rows: 100%" in told
     ivf_flat.extend(index, GOOD, progress=True)
     assert "adding rows: 100%" in capfd.readouterr().err
+
+
+ON_A_TERMINAL = """
+import sys, time
+from annudf._log import progress_bar
+with progress_bar(None) as report:
+    for step in range(11):
+        report("train", step / 10)
+        time.sleep(float(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(("pause", "shown"), [(0.1, True), (0.0, False)])
+def test_progress_on_a_terminal(pause, shown):
+    reader, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    subprocess.run([sys.executable, "-c", ON_A_TERMINAL, str(pause)], stderr=terminal, check=True, timeout=60)
+    os.write(terminal, b"end")
+    told = os.read(reader, 1 << 16).decode()
+    os.close(terminal)
+    os.close(reader)
+    assert ("k-means: " in told) == shown, told
 
 
 INTERRUPTED = """
