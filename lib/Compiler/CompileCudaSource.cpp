@@ -31,6 +31,22 @@ bool isIdentifier(StringRef name) {
 
 Fault misuse(const Twine &what) { return {ErrorKind::Usage, "CUDA source: " + what.str()}; }
 
+/// Words that a struct cannot have as members but Python, say, has as names.
+bool isKeyword(StringRef name) {
+  static constexpr StringLiteral kWords[] = {
+      "alignas",  "alignof",  "asm",      "auto",     "bool",      "break",     "case",
+      "catch",    "char",     "class",    "concept",  "const",     "continue",  "decltype",
+      "default",  "delete",   "do",       "double",   "else",      "enum",      "explicit",
+      "export",   "extern",   "false",    "float",    "for",       "friend",    "goto",
+      "if",       "inline",   "int",      "long",     "mutable",   "namespace", "new",
+      "noexcept", "nullptr",  "operator", "private",  "protected", "public",    "register",
+      "requires", "return",   "short",    "signed",   "sizeof",    "static",    "struct",
+      "switch",   "template", "this",     "throw",    "true",      "try",       "typedef",
+      "typeid",   "typename", "union",    "unsigned", "using",     "virtual",   "void",
+      "volatile", "while",    "and",      "or",       "not",       "xor"};
+  return is_contained(kWords, name);
+}
+
 std::optional<Fault> checkCaptures(const std::vector<CaptureInfo> &captures, bool isPeer) {
   if (isPeer && !captures.empty())
     return misuse("compute_dist_udf_impl has no captures; write update(acc, x, y, ctx)");
@@ -41,8 +57,8 @@ std::optional<Fault> checkCaptures(const std::vector<CaptureInfo> &captures, boo
   for (size_t i = 0; i < captures.size(); ++i) {
     const CaptureInfo &capture = captures[i];
     const std::string which = "capture '" + capture.name + "' ";
-    if (!isIdentifier(capture.name))
-      return misuse(which + "is no C identifier");
+    if (!isIdentifier(capture.name) || isKeyword(capture.name))
+      return misuse(which + "is no name for a member in C++; rename it");
     if (is_contained(taken, capture.name))
       return misuse(which + "has the name of a member of annudf_context; rename it");
     if (!is_contained({"f32", "f64", "i32", "u32"}, capture.element))
@@ -136,6 +152,7 @@ public:
     if (form.line == 0)
       return refuse("defines neither `update` nor `compute_dist_udf_impl`; write `float "
                     "update(float acc, float x, float y)`");
+    openBrace = form.openBrace;
     if (std::optional<Fault> fault = complete(options, form))
       return fault;
     auto nvrtc = Nvrtc::load();
@@ -194,7 +211,16 @@ private:
     if (result.ok)
       return std::nullopt;
     std::string errors;
-    for (Diagnostic &found : parseLog(result.log, source, origin)) {
+    std::vector<Diagnostic> list = parseLog(result.log, source, origin);
+    // Then everything around it is wrong, and nothing of that helps.
+    if (openBrace && none_of(list, [](const Diagnostic &found) { return found.column > 0; })) {
+      list.resize(1);
+      list[0] = Diagnostic();
+      list[0].file = origin;
+      list[0].line = openBrace;
+      list[0].message = "this '{' is not closed";
+    }
+    for (Diagnostic &found : list) {
       if (found.severity == Diagnostic::Severity::Error) {
         errors += (errors.empty() ? "" : "\n") + found.file;
         if (found.line)
@@ -221,6 +247,7 @@ private:
   const std::string &source;
   const std::string &origin;
   Findings &findings;
+  int openBrace = 0;
 };
 
 } // namespace

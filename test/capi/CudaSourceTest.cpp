@@ -264,6 +264,17 @@ TEST_F(CApiCudaSource, ErrorsAreAtTheSourcesLines) {
   EXPECT_EQ(found.column, 7);
 }
 
+/// The generated text stands right behind the source.
+TEST_F(CApiCudaSource, SourcesThatDoNotEnd) {
+  const std::string line = "float update(float acc, float x, float y) { return acc; }\n";
+  EXPECT_EQ(messageOf("// first\nfloat update(float acc, float x, float y) {\n  return acc;\n"),
+            "compile: user.cu:2: this '{' is not closed");
+  EXPECT_EQ(messageOf(line + "}\n"), "compile: user.cu:2:1: expected a declaration");
+  EXPECT_EQ(messageOf(line + "/* open"), "compile: user.cu:2:1: comment unclosed at end of file");
+  EXPECT_TRUE(contains(messageOf(line + "#if 1\n"), "compile: user.cu:2:2: "));
+  EXPECT_EQ(messageOf(line + "// ends in \\"), "ok");
+}
+
 TEST_F(CApiCudaSource, WhatAScanCannotCallIsRefused) {
   EXPECT_TRUE(contains(messageOf("extern float elsewhere(float);\n"
                                  "float update(float acc, float x, float y) {\n"
@@ -317,7 +328,11 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
   };
   EXPECT_TRUE(contains(with(withCapture), "has the name of a member of annudf_context"));
   capture = {"a-b", "f32", 1};
-  EXPECT_EQ(with(withCapture), "usage: CUDA source: capture 'a-b' is no C identifier");
+  EXPECT_EQ(with(withCapture),
+            "usage: CUDA source: capture 'a-b' is no name for a member in C++; rename it");
+  capture = {"float", "f32", 1};
+  EXPECT_EQ(with(withCapture),
+            "usage: CUDA source: capture 'float' is no name for a member in C++; rename it");
   capture = {"w", "bf16", 1};
   EXPECT_EQ(with(withCapture), "usage: CUDA source: capture 'w' has element type 'bf16'; use f32, "
                                "f64, i32 or u32");

@@ -33,7 +33,8 @@ struct CompileOptions {
   bool hostBitcode = true;
   /// Which metric of a file that holds several; empty: the only one.
   std::string metricName;
-  /// Options of annudf-inline-captures, as on the command line of annudf-opt; empty: nothing is baked.
+  /// Options of annudf-inline-captures, as on the command line of annudf-opt; empty: nothing is
+  /// baked.
   std::string inlineCaptures;
   /// The source is what a frontend emits: annudf-import-frontend turns it into the
   /// dialect before it is verified, and the dialects that it reads are known.
@@ -44,9 +45,9 @@ struct CompileOptions {
 struct Diagnostic {
   enum class Severity { Error, Warning, Remark };
   Severity severity = Severity::Error;
-  std::string rule;    ///< Label in docs/abi.md, "L2"; empty if none.
-  std::string message; ///< One line without the place; notes follow after "; ".
-  std::string file;    ///< Where the source says it comes from, or the origin.
+  std::string rule;              ///< Label in docs/abi.md, "L2"; empty if none.
+  std::string message;           ///< One line without the place; notes follow after "; ".
+  std::string file;              ///< Where the source says it comes from, or the origin.
   uint32_t line = 0, column = 0; ///< From 1; 0: unknown.
 };
 
@@ -85,7 +86,8 @@ std::string lowerMetric(const std::string &source, const std::string &origin, St
                         const CompileOptions &options = {},
                         std::vector<Diagnostic> *diagnostics = nullptr);
 
-/// What libNVVM was found: version and path; empty, with the places looked at in `searched`, if none.
+/// What libNVVM was found: version and path; empty, with the places looked at in `searched`, if
+/// none.
 std::string describeLibNvvm(std::string *searched = nullptr);
 
 /// "22.1.8"

@@ -8,6 +8,7 @@
 
 #include "Program.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
@@ -90,6 +91,11 @@ std::vector<Diagnostic> annudf::parseLog(StringRef log, StringRef source,
     }
     diagnostics.push_back(std::move(found));
   }
+  // Only what the source itself says has a column; the rest may follow from that.
+  if (llvm::any_of(diagnostics, [](const Diagnostic &found) {
+        return found.severity == Diagnostic::Severity::Error && found.column > 0;
+      }))
+    llvm::erase_if(diagnostics, [](const Diagnostic &found) { return found.column == 0; });
   // A template is refused once for every element type, in the same words.
   auto isSame = [](const Diagnostic &a, const Diagnostic &b) {
     return a.line == b.line && a.file == b.file && a.message == b.message;

@@ -88,6 +88,16 @@ SourceForm annudf::findForm(StringRef source) {
   }
   form.hasPoint = hasStruct(code, "point");
   form.hasIsSame = hasStruct(code, "is_same");
+  SmallVector<int> open;
+  int line = 1;
+  for (char c : code) {
+    line += c == '\n';
+    if (c == '{')
+      open.push_back(line);
+    else if (c == '}' && !open.empty())
+      open.pop_back();
+  }
+  form.openBrace = open.empty() ? 0 : open.back();
   if (at != StringRef::npos)
     form.line = 1 + static_cast<int>(StringRef(code).take_front(at).count('\n'));
   return form;

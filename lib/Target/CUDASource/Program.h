@@ -22,6 +22,7 @@ struct SourceForm {
   bool hasPoint = false;    ///< Brings its own point and helpers, as CUVS_METRIC's text does.
   bool hasIsSame = false;   ///< Brings its own std::is_same.
   int line = 0;             ///< Of the function that updates; 0: there is none.
+  int openBrace = 0;        ///< Line of a brace that nothing closes, as far as one can see; or 0.
 };
 
 SourceForm findForm(llvm::StringRef source);
@@ -36,7 +37,8 @@ std::string makeProgram(llvm::StringRef source, const SourceForm &form,
                         const CudaSourceOptions &options);
 
 /// NVRTC's log in parts. What it says of `source` is at its lines, under the name
-/// `origin`; errors elsewhere have no line. Warnings of generated text are left out.
+/// `origin`; errors elsewhere have no line. Warnings of generated text are left out, and
+/// its errors where the source has some of its own.
 std::vector<Diagnostic> parseLog(llvm::StringRef log, llvm::StringRef source,
                                  const std::string &origin);
 
