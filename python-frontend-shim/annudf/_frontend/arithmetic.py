@@ -78,6 +78,7 @@ def convert(value: Value, to: Dtype) -> Any:
             limits = np.iinfo(to)
             if not limits.min <= value.constant <= limits.max:
                 raise Refused(f"the number {value.constant} does not fit {to} ({limits.min} to {limits.max})")
+            return constant(to, value.constant)
         if to.kind == "f":
             return constant(to, float(np.dtype(to).type(value.constant)))
     if source == to:

@@ -186,7 +186,9 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
     const uint32_t *ahead = group + groupWords;
     const int64_t share = s.queries < 2 * kTile ? 0 : (groupWords + s.queries - 1) / s.queries;
     int32_t q = 0;
-    for (; q + kTile <= s.queries; q += kTile) {
+    // A constant by the time this is optimised: without tiles their copies of the hooks go.
+    const bool tiles = annudf_cpu_tile() == kTile;
+    for (; tiles && q + kTile <= s.queries; q += kTile) {
       ahead = prefetch(ahead, share * kTile);
       tile<Hooks, kTile, Rows>(s, dims, q, group, ids, valid);
     }

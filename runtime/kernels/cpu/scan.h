@@ -54,6 +54,8 @@ void annudf_cpu_scan_64(const struct annudf_cpu_scan *scan);
 
 /** Rows held in registers at once, 8, 16 or 32; defined when the host is known. */
 int32_t annudf_cpu_rows(void);
+/** Queries that share one read of a group, 4 or 1; defined when the metric is known. */
+int32_t annudf_cpu_tile(void);
 #ifdef __cplusplus
 }
 #endif

@@ -273,6 +273,16 @@ int32_t rowsInRegisters(unsigned bits, int width) {
   return bits >= 256 && width == 32 ? 16 : 8;
 }
 
+/// Queries a tile. A body of many instructions gains nothing from a group read once for
+/// several queries, and each query of a tile is a copy of it that takes its time to optimise.
+int32_t queriesOfTile(const Module &metric) {
+  constexpr unsigned kLargeBody = 256;
+  unsigned instructions = 0;
+  for (const Function &function : metric)
+    instructions += function.getInstructionCount();
+  return instructions > kLargeBody ? 1 : 4;
+}
+
 } // namespace
 
 namespace annudf::runtime::cpu {
@@ -332,10 +342,12 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
 
   const int width = metric.artifact.manifest.accumulatorWidth();
   scan->getFunction(scanEntryName(96 - width))->deleteBody(); // 32 and 64: the other one.
+  const int32_t tile = queriesOfTile(*hooks);
   if (Linker::linkModules(*scan, std::move(hooks)))
     refuse(metric, oneLine(errors));
   defineConstant(*scan, "annudf1_element", element);
   defineConstant(*scan, "annudf_cpu_rows", rowsInRegisters(vectorBits(target), width));
+  defineConstant(*scan, "annudf_cpu_tile", tile);
   internalizeModule(
       *scan, [&](const GlobalValue &value) { return value.getName() == scanEntryName(width); });
   setHostAttributes(*scan, target);
