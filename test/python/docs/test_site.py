@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""The site builds without a warning, every link in it leads somewhere, and it names all that is public."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import urllib.parse
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import annudf
+from annudf import errors, ivf_flat, neighbors
+
+ROOT = Path(__file__).resolve().parents[3]
+for package in ("mkdocs", "material", "mkdocstrings", "mkdocs_jupyter"):
+    pytest.importorskip(package)
+
+
+class Page(HTMLParser):
+    """Targets and destinations of a page's links."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = {""}
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in ("id", "name") and value:
+                self.anchors.add(value)
+            elif value is not None and (tag, name) in (
+                ("a", "href"),
+                ("img", "src"),
+                ("script", "src"),
+                ("link", "href"),
+            ):
+                self.links.append(value)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", out],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr and "Error" not in done.stderr, done.stderr
+    return out
+
+
+def test_every_link_leads_somewhere(site: Path) -> None:
+    pages = {path: Page(path.read_text()) for path in site.rglob("*.html")}
+    assert len(pages) > 25
+    broken, checked = [], 0
+    for path, page in pages.items():
+        if path.name == "404.html":
+            continue  # Its links are from the root of a server.
+        for link in page.links:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                assert parts.scheme in ("https", "data", "mailto"), f"{path.name}: {link}"
+                continue
+            target = (path.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else path
+            if target.is_dir():
+                target /= "index.html"
+            anchor = urllib.parse.unquote(parts.fragment)
+            checked += 1
+            if not target.is_file() or (target in pages and anchor not in pages[target].anchors):
+                broken.append(f"{path.relative_to(site)}: {link}")
+    assert not broken, "\n".join(broken)
+    assert checked > 1000
+
+
+def test_the_reference_has_all_that_is_public(site: Path) -> None:
+    anchors = Page((site / "site/api.html").read_text()).anchors
+    public = {f"annudf.ivf_flat.{name}" for name in ivf_flat.__all__}
+    public |= {f"annudf.neighbors.{name}" for name in neighbors.__all__ if name != "ivf_flat"}
+    public |= {f"annudf.errors.{name}" for name in errors.__all__}
+    rest = set(annudf.__all__) - set(errors.__all__) - {"errors", "ivf_flat", "neighbors", "__version__"}
+    public |= {f"annudf.{name}" for name in rest}
+    assert public <= anchors
+
+
+def test_the_reference_shows_docstrings_as_text(site: Path) -> None:
+    text = (site / "site/api.html").read_text()
+    assert not re.search(r":(func|class|meth|mod|exc):", text)
+    assert "Finds the" in text
+
+
+def test_the_functions_are_those_of_the_frontend(site: Path) -> None:
+    from annudf._frontend import functions
+
+    text = re.sub(r"<[^>]+>", " ", (site / "site/functions.html").read_text())
+    words = set(re.findall(r"[\w.]+", text))
+    expected = {f"math.{name}" for name in functions._MATH} | {f"np.{name}" for name in functions._NUMPY}
+    assert expected <= words
+    assert {getattr(f, "__name__", "") for f in functions._BUILTINS} <= words
+
+
+def test_every_exception_is_explained() -> None:
+    table = (ROOT / "docs/site/errors.md").read_text()
+    for name in set(errors.__all__) - {"Diagnostic"}:
+        assert f"| `{name}` |" in table
+
+
+def test_a_function_of_unknown_group_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs/site/hooks.py")
+    assert spec is not None and spec.loader is not None
+    hooks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    monkeypatch.setattr(hooks, "_GROUPS", hooks._GROUPS[1:])
+    with pytest.raises(AssertionError, match="does not know the group"):
+        hooks.functions_table()
