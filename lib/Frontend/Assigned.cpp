@@ -1,4 +1,4 @@
-//===- Assigned.cpp - Every value that is used has been given -*- C++ -*-===//
+//===- Assigned.cpp - No variable is read before it is assigned -*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,7 +10,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -25,7 +24,10 @@ class Unassigned {
 public:
   LogicalResult run(MetricOp metric) {
     SmallVector<UnrealizedConversionCastOp> markers;
-    metric.walk([&](UnrealizedConversionCastOp cast) { markers.push_back(cast); });
+    metric.walk([&](UnrealizedConversionCastOp cast) {
+      if (cast->hasAttr(kUnassignedAttr))
+        markers.push_back(cast);
+    });
     for (UnrealizedConversionCastOp marker : markers)
       reach(marker.getResult(0), marker->getAttrOfType<StringAttr>(kUnassignedAttr));
     LogicalResult result = success();
@@ -84,15 +86,4 @@ private:
 };
 } // namespace
 
-LogicalResult frontend::checkAssigned(MetricOp metric) {
-  LogicalResult result = Unassigned().run(metric);
-  metric.walk([&](ub::PoisonOp poison) {
-    if (poison->use_empty())
-      return;
-    // The constant has lost its place, its user has not.
-    result = emitError((*poison->user_begin())->getLoc())
-             << "[P19] uses a result that has no value, such as a shift by the width of its type "
-                "or more; guard it or change the constant";
-  });
-  return result;
-}
+LogicalResult frontend::checkAssigned(MetricOp metric) { return Unassigned().run(metric); }

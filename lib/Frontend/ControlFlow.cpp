@@ -97,6 +97,7 @@ FailureOr<int64_t> frontend::structureRegion(Region &region) {
   FailureOr<int64_t> loops = convertLoops(region);
   if (failed(loops) || failed(checkAcyclic(region)))
     return failure();
+  mergeConditions(region);
   if (region.hasOneBlock())
     return loops;
   Lifting lifting;

@@ -19,6 +19,7 @@
 
 using namespace mlir;
 using namespace annudf;
+using namespace annudf::frontend;
 using namespace annudf::ir;
 
 void annudf::registerFrontendDialects(DialectRegistry &registry) {

@@ -43,6 +43,9 @@ inline constexpr llvm::StringLiteral kVariableAttr = "annudf.variable";
 /// On a cast without operands: the value that a variable has before it is assigned.
 inline constexpr llvm::StringLiteral kUnassignedAttr = "annudf.unassigned";
 
+/// On a cast of two numbers to one: the shift that it stands for.
+inline constexpr llvm::StringLiteral kShiftAttr = "annudf.shift";
+
 /// Every op is one of the frontend form (Form.cpp).
 mlir::LogicalResult checkForm(mlir::ModuleOp module);
 
@@ -64,8 +67,14 @@ mlir::FailureOr<int64_t> structureRegion(mlir::Region &region);
 /// Turns the loops of a region into scf.for; the region keeps its other blocks (Loops.cpp).
 mlir::FailureOr<int64_t> convertLoops(mlir::Region &region);
 
-/// No variable is read before it is assigned, and no operation is without a value
-/// (Assigned.cpp).
+/// `a and b`, `a or b` and `a < b < c` become one branch (ShortCircuit.cpp).
+void mergeConditions(mlir::Region &region);
+
+/// Unrolls loops whose counter is an amount to shift by or a divisor; whether there was
+/// one (Unroll.cpp).
+bool unrollForConstants(ir::MetricOp metric);
+
+/// No variable is read before it is assigned (Assigned.cpp).
 mlir::LogicalResult checkAssigned(ir::MetricOp metric);
 
 /// Remarks on arithmetic that is slow on a GPU and was probably not meant (Form.cpp).
@@ -74,6 +83,14 @@ void remarkOnF64(ir::MetricOp metric);
 /// Canonicalization that keeps the meaning of floating point (Simplify.cpp).
 mlir::FrozenRewritePatternSet getSimplifications(mlir::MLIRContext *context);
 void simplify(ir::MetricOp metric, const mlir::FrozenRewritePatternSet &patterns);
+
+/// Puts casts in the place of shifts. Simplification makes shifts of those whose amount
+/// is a constant below the width; of the others upstream's folding would make poison, and
+/// of that any value (Shifts.cpp).
+void guardShifts(ir::MetricOp metric);
+void addShiftPatterns(mlir::RewritePatternSet &patterns);
+/// Makes shifts of what is left, for annudf-verify-abi to look at (Shifts.cpp).
+mlir::LogicalResult restoreShifts(ir::MetricOp metric);
 
 /// The result of an operation on integers, if it is one that computes only (Evaluate.cpp).
 std::optional<llvm::APInt> evaluate(mlir::Operation *op, llvm::ArrayRef<llvm::APInt> operands);

@@ -89,6 +89,7 @@ private:
       numSlots += *slots;
     }
     dropOverflowFlags(metric);
+    guardShifts(metric);
     simplify(metric, patterns);
     for (HookOpInterface hook : hooksOf(metric)) {
       FailureOr<int64_t> loops = structureRegions(hook);
@@ -102,7 +103,11 @@ private:
     if (failed(checkAssigned(metric)))
       return failure();
     shortenIndices(metric);
+    if (unrollForConstants(metric))
+      simplify(metric, patterns);
     simplify(metric, patterns);
+    if (failed(restoreShifts(metric)))
+      return failure();
     remarkOnF64(metric);
     return success();
   }

@@ -122,7 +122,7 @@ private:
         break;
       const Size &callee = sizes.find(calleeOf(call))->second;
       size.ops += callee.ops;
-      size.blocks += callee.blocks;
+      size.blocks += callee.blocks == 1 ? 0 : callee.blocks;
       last = call;
     }
     if (!size.isAllowed())

@@ -8,7 +8,9 @@
 
 #include "Frontend.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -19,7 +21,27 @@ using namespace annudf::ir;
 
 /// Upstream's patterns that round once where the program rounds twice: an i64 becomes
 /// another f32 through f64 than directly.
-static constexpr StringLiteral kRoundingPatterns[] = {"TruncFSIToFPOp", "TruncFUIToFPOp"};
+static constexpr StringLiteral kRoundingPatterns[] = {"TruncFSIToFPToSIToFP",
+                                                      "TruncFUIToFPToUIToFP"};
+
+namespace {
+/// What `and` and `or` of booleans become on the way is one again.
+struct SelectOfBooleans : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::SelectOp op, PatternRewriter &rewriter) const override {
+    Value condition = op.getCondition(), yes = op.getTrueValue(), no = op.getFalseValue();
+    if (!op.getType().isInteger(1))
+      return failure();
+    if (no == condition || matchPattern(no, m_Zero()))
+      rewriter.replaceOpWithNewOp<arith::AndIOp>(op, condition, yes);
+    else if (yes == condition || matchPattern(yes, m_One()))
+      rewriter.replaceOpWithNewOp<arith::OrIOp>(op, condition, no);
+    else
+      return failure();
+    return success();
+  }
+};
+} // namespace
 
 FrozenRewritePatternSet frontend::getSimplifications(MLIRContext *context) {
   static constexpr StringLiteral dialects[] = {"annudf", "arith", "cf", "math", "scf"};
@@ -30,6 +52,8 @@ FrozenRewritePatternSet frontend::getSimplifications(MLIRContext *context) {
   for (RegisteredOperationName op : context->getRegisteredOperations())
     if (llvm::is_contained(dialects, op.getDialectNamespace()))
       op.getCanonicalizationPatterns(patterns, context);
+  addShiftPatterns(patterns);
+  patterns.add<SelectOfBooleans>(context);
   llvm::erase_if(patterns.getNativePatterns(), [](const std::unique_ptr<RewritePattern> &pattern) {
     return llvm::any_of(kRoundingPatterns,
                         [&](StringRef name) { return pattern->getDebugName().ends_with(name); });

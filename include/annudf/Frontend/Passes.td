@@ -25,7 +25,7 @@ def ImportFrontendPass : Pass<"annudf-import-frontend", "::mlir::ModuleOp"> {
     Example, with `--annudf-import-frontend --annudf-verify-abi`:
 
     ```mlir
-    func.func private @l1(%x: f32, %y: f32, %acc: f32, %ctx: none) -> f32 {
+    func.func private @l1_update(%x: f32, %y: f32, %acc: f32, %ctx: none) -> f32 {
       %d = arith.subf %x, %y : f32
       %zero = arith.constant 0.0 : f32
       %c = arith.cmpf olt, %d, %zero : f32
@@ -44,7 +44,7 @@ def ImportFrontendPass : Pass<"annudf-import-frontend", "::mlir::ModuleOp"> {
       }
       annudf.update (%acc: f32, %x: f32, %y: f32) {
         %ctx = builtin.unrealized_conversion_cast to none
-        %r = func.call @l1(%x, %y, %acc, %ctx) : (f32, f32, f32, none) -> f32
+        %r = func.call @l1_update(%x, %y, %acc, %ctx) : (f32, f32, f32, none) -> f32
         annudf.yield %r : f32
       }
     }

@@ -28,8 +28,9 @@ inline constexpr int kMaxSourceNesting = 256;
 inline constexpr int kBytecodeSeconds = 10;
 
 /// Parses and verifies `source`, the text or the bytecode of a module of annudf,
-/// arith, func, math and scf, which `context` must have loaded. Null after a
-/// diagnostic located in `origin`.
+/// arith, func, math and scf, which `context` must have loaded. A text may hold other
+/// dialects of the context, such as those of the frontend form. Null after a diagnostic
+/// located in `origin`.
 ///
 /// Bytecode is read in a child process, within one second of CPU time, kBytecodeSeconds
 /// and 2 GiB on top of what the caller has mapped. It hands the module over as text:
