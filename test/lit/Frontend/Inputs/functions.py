@@ -1,5 +1,6 @@
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# ruff: noqa: B007, SIM108 - these are the shapes that are tested.
 """Metrics with every shape of control flow; ../record keeps what numba-cuda-mlir emits for them."""
 
 import numpy as np
