@@ -12,6 +12,7 @@ import ast
 import inspect
 import textwrap
 import types
+from collections.abc import Iterator
 from typing import NoReturn
 
 from annudf._frontend.report import unsupported
@@ -92,18 +93,21 @@ class Source:
 
     def attributes(self) -> list[tuple[ast.Attribute, str, str]]:
         """Attributes of names, as ``np.sqrt``: node, name, attribute."""
-        nodes = ast.walk(self.tree) if self.tree is not None else ()
         return [
-            (n, n.value.id, n.attr) for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
+            (n, n.value.id, n.attr)
+            for n in self._body()
+            if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
         ]
 
     def place_of_name(self, name: str) -> tuple[int, int]:
         """Where a name is first used, or the function's first line."""
-        if self.tree is not None:
-            uses = [n for n in ast.walk(self.tree) if isinstance(n, ast.Name) and n.id == name]
-            if uses:
-                return min(self.place(n) for n in uses)
-        return self.line, 0
+        uses = [n for n in self._body() if isinstance(n, ast.Name) and n.id == name]
+        return min((self.place(n) for n in uses), default=(self.line, 0))
+
+    def _body(self) -> Iterator[ast.AST]:
+        # Decorators, defaults and annotations belong to the program around the metric.
+        for statement in self.tree.body if isinstance(self.tree, ast.FunctionDef) else ():
+            yield from ast.walk(statement)
 
 
 def check(source: Source) -> None:

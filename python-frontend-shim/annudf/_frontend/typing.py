@@ -36,8 +36,9 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_strong: boo
             if kws:
                 _refuse(f"{name} takes no keyword arguments here")
                 return None
-            if None in operands:
-                bad = args[operands.index(None)]
+            # By identity: to NumPy, None equals float64.
+            bad = next((arg for arg, operand in zip(args, operands, strict=True) if operand is None), None)
+            if bad is not None:
                 _refuse(f"{name} needs numbers, got {_spell(bad)}")
                 return None
             if len(args) not in arities:

@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import metrics
+import numpy as np
 import pytest
+
 from annudf._frontend import translate
 from annudf._options import CaptureType, MetricOptions, Word
 from annudf.errors import ArgumentError, CompileError, UnsupportedError
@@ -28,7 +32,7 @@ def marked(name: str) -> tuple[int, int]:
     """Line and column that a function's `# HERE` marks; column 0 if the line is all that is told."""
     inside = False
     for number, line in enumerate(FILE.read_text().splitlines(), 1):
-        inside = inside and not line.startswith("def ") or line.startswith(f"def {name}(")
+        inside = (inside and not line.startswith("def ")) or line.startswith(f"def {name}(")
         if inside and (found := re.search(r"# HERE (\d+)", line)):
             return number, int(found[1])
     raise AssertionError(f"no mark in {name}")
@@ -109,3 +113,22 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
             translate(getattr(metrics, name), options(name))
     out, err = capfd.readouterr()
     assert out == "" and err == ""
+
+
+def test_decorators_and_annotations_may_use_all_of_numpy() -> None:
+    def decorator(*arguments: object) -> Callable[[Any], Any]:
+        return lambda function: function
+
+    @decorator(np.ones(3), np.linalg)
+    def update(x, y: np.ndarray, acc) -> np.ndarray:  # type: ignore
+        return acc + np.sqrt(x * y)
+
+    assert "math.sqrt" in translate(update, options("update")).text
+
+
+def test_declared_float64_is_a_number() -> None:
+    def update(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + (x - y) * np.float64(0.5)
+
+    for word in ("f32", "f64"):
+        assert "arith.mulf" in translate(update, options("update", word, word)).text  # type: ignore[arg-type]
