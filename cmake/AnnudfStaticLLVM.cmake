@@ -4,7 +4,7 @@
 # What the compiler includes, by folder of its headers; the rest follows from the targets' own dependencies.
 set(ANNUDF_MLIR_LIBS
   MLIRArithDialect MLIRArithTransforms MLIRControlFlowDialect MLIRFuncDialect MLIRFuncInlinerExtension MLIRLLVMDialect
-  MLIRMathDialect MLIRSCFDialect MLIRUBDialect
+  MLIRMathDialect MLIRMemRefDialect MLIRSCFDialect MLIRUBDialect
   MLIRArithToLLVM MLIRControlFlowToLLVM MLIRControlFlowToSCF MLIRFuncToLLVM MLIRSCFToControlFlow MLIRTransforms
   MLIRParser MLIRBytecodeReader MLIRBytecodeWriter
   MLIRBuiltinToLLVMIRTranslation MLIRLLVMToLLVMIRTranslation MLIRTargetLLVMIRExport)
