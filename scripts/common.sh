@@ -63,7 +63,7 @@ install_python() {
   [ -x "$venv/bin/python" ] || python3 -m venv "$venv" || return
   local want="${wheels[*]}" marker="$venv/installed-${1:-libraries}"
   if [ "$(cat "$marker" 2>/dev/null)" = "$want" ]; then echo "all Python packages are there"; return; fi
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${wheels[@]}" &&
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --constraint scripts/constraints.txt "${wheels[@]}" &&
     echo "$want" > "$marker"
 }
 
