@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import logging
 from collections.abc import Callable, Iterator
 
@@ -62,7 +63,11 @@ def progress_bar(show: bool | None) -> Iterator[Progress]:
         # The core still needs the call, as this is where Ctrl-C is noticed.
         yield lambda stage, done: None
         return
-    from tqdm.auto import tqdm
+    # In a notebook tqdm.auto needs ipywidgets, and warns where it is not installed.
+    if importlib.util.find_spec("ipywidgets"):
+        from tqdm.auto import tqdm
+    else:
+        from tqdm import tqdm
 
     bar: tqdm | None = None
     current = ""
