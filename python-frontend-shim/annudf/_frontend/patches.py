@@ -77,6 +77,20 @@ def _patch_lowering() -> None:
             lower_null(self, target)
 
     MLIRLower.lower_null_expr_assign = unassigned
+    allocate = MLIRLower.allocate_stack_space_for_vars_with_multiple_assigns
+
+    def named(self: Any, counts: Any) -> None:
+        allocate(self, counts)
+        if not _on():
+            return
+        for variable, count in counts.items():
+            slot = self.varmap.get(variable) if count > 1 else None
+            operation = getattr(getattr(slot, "owner", None), "operation", None)
+            if operation is not None and operation.name == "memref.alloca" and variable[0].isidentifier():
+                name = ir.StringAttr.get(variable.split(".")[0], CONTEXT)
+                operation.attributes["annudf.variable"] = name
+
+    MLIRLower.allocate_stack_space_for_vars_with_multiple_assigns = named
     verify = MLIRLower.verify_mlir_module
 
     def verified(self: Any) -> None:

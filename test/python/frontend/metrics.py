@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions that a metric cannot be, with the message of each at its place; marked by `# HERE`."""
 
-# ruff: noqa: ANN, PLR, RUF, SIM, E701, F, UP, B, E731, PLW
+# ruff: noqa
 import math
 
 import numpy as np

@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+
 from annudf._frontend import dtypes
 from annudf._frontend.dtypes import Refused
 

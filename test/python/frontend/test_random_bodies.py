@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random bodies on the CPU engine against NumPy, for every element type.
+
+One metric holds `PER_METRIC` bodies and a capture picks the one that runs, because linking costs
+more than a search. With one dimension a search over a list returns ``update(x, y, initial)``
+for every pair of a query and a row. Metrics take turns with element types, so that each type sees
+hundreds of bodies; ANNUDF_RANDOM_ELEMENTS=all runs every body on every type.
+
+int32 bodies are compared for equality. In float32 the ABI allows a multiplication and an addition to
+be rounded once, so a result may be off by about what rounding did to the oracle: that is the distance
+between the body in float32 and in float64. All but a few results are equal.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import warnings
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from annudf import ivf_flat
+from bodies import Body, bodies
+from hypothesis import HealthCheck, Phase, given, settings
+
+TOTAL = int(os.environ.get("ANNUDF_RANDOM_BODIES", "2000"))
+PER_METRIC = 25
+EXAMPLES = max(1, TOTAL // (2 * PER_METRIC))
+ALL_ELEMENTS = os.environ.get("ANNUDF_RANDOM_ELEMENTS") == "all"
+QUERIES, ROWS = 3, 16
+INITIAL = 3
+
+HELPER = "def helper(a, b):\n    d = a - b\n    if d < 0:\n        return -d\n    return d + b\n"
+
+
+def build(some: list[Body]) -> dict[str, object]:
+    """The module with the bodies and the metric over them, with source that inspect finds."""
+    text = "import numpy as np\n" + HELPER + "".join(b.source for b in some)
+    text += "def update(x, y, acc, ctx):\n"
+    for number, body in enumerate(some):
+        text += f"    if ctx.which == {number}:\n        return {body.name}(x, y, acc, ctx)\n"
+    text += "    return acc\n"
+    file = f"<random bodies {hash(text)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space: dict[str, object] = {}
+    exec(compile(text, file, "exec"), space)
+    return space
+
+
+def vectors(element: str, rows: int, seed: int) -> npt.NDArray[np.generic]:
+    generator = np.random.default_rng(seed)
+    if element in ("float32", "float16"):
+        return np.round(generator.normal(0, 4, (rows, 1)) * 8).astype(element) / np.array(8, element)
+    limits = np.iinfo(element)
+    values = generator.integers(limits.min, limits.max + 1, (rows, 1))
+    values[0], values[-1] = limits.min, limits.max
+    return values.astype(element)
+
+
+def evaluated(body: object, to: type[np.generic], query: np.generic, row: np.generic, ctx: object) -> float:
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(np.float32(to(body(to(query), to(row), to(INITIAL), ctx))))  # type: ignore[operator, call-arg]
+
+
+@dataclass
+class Tally:
+    """Results compared, and those that were not equal to the bit."""
+
+    compared: int = 0
+    rounded: int = 0
+
+    def compare(self, have: float | None, body: object, integer: bool, pair: tuple[Any, Any], ctx: SimpleNamespace) -> bool:
+        """Whether a search's distance is what the body gives; None: the row was not returned."""
+        self.compared += 1
+        want = evaluated(body, np.int32 if integer else np.float32, *pair, ctx)
+        if have is None:  # NaN and +inf are never among the nearest.
+            equal = np.isnan(want) or want == np.inf
+        else:
+            equal = have == want
+        if equal or integer:
+            return bool(equal)
+        self.rounded += 1
+        wide = SimpleNamespace(w=ctx.w.astype(np.float64), p=np.float64(ctx.p), n=ctx.n, dim=0, dims=1)
+        exact = evaluated(body, np.float64, *pair, wide)
+        if have is None or not np.isfinite(want) or not np.isfinite(exact):
+            return want != exact
+        return abs(have - want) <= 4 * abs(want - exact) + 8 * float(np.spacing(np.float32(abs(want))))
+
+
+def check(some: list[Body], elements: tuple[str, ...], tally: Tally) -> None:
+    integer = some[0].integer
+    space = build(some)
+    weights, p, n = np.array([0.75], np.float32), np.float32(-1.25), np.int32(11)
+    dtype = "int32" if integer else "float32"
+    captures = {"w": weights, "p": p, "n": n, "which": np.int32(0)}
+    metric = ivf_flat.metric(order="min", initial=INITIAL, captures=captures, dtype=dtype)(space["update"])
+    ctx = SimpleNamespace(w=weights, p=p, n=n, dim=0, dims=1)
+    for element in elements:
+        base, queries = vectors(element, ROWS, 1), vectors(element, QUERIES, 2)
+        index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), base)
+        for number, body in enumerate(some):
+            bound = metric.bind(which=np.int32(number))
+            distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=1, metric=bound), index, queries, ROWS)
+            for q in range(QUERIES):
+                got = dict(zip(neighbors[q].tolist(), distances[q].tolist(), strict=True))
+                for r in range(ROWS):
+                    pair = (queries[q, 0], base[r, 0])
+                    fits = tally.compare(got.get(r), space[body.name], integer, pair, ctx)
+                    assert fits, (element, *pair, got.get(r), body.source)
+
+
+def run(integer: bool) -> None:
+    seen = 0
+    tally = Tally()
+    elements = ("int8", "uint8") if integer else ("float32", "float16", "int8", "uint8")
+
+    @settings(
+        max_examples=EXAMPLES, derandomize=True, deadline=None, database=None,
+        phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(bodies(integer, PER_METRIC))
+    def each(some: list[Body]) -> None:
+        nonlocal seen
+        turn = len(repr(some)) % len(elements)  # Of the example alone, so that it can be replayed.
+        check(some, elements if ALL_ELEMENTS else elements[turn : turn + 1], tally)
+        seen += len(some)
+
+    each()
+    kind = "int32" if integer else "float32"
+    print(f"{seen} random {kind} bodies: {tally.compared} results, {tally.rounded} not equal to the bit")
+    assert seen >= min(TOTAL // 2, EXAMPLES * PER_METRIC)
+    assert tally.rounded < tally.compared / 50
+
+
+@pytest.mark.parametrize("integer", [False, True], ids=["float32", "int32"])
+def test_bodies(integer: bool) -> None:
+    run(integer)
