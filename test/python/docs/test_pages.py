@@ -68,6 +68,28 @@ def test_links_in_the_tree(path: Path) -> None:
         assert (path.parent / target).exists(), f"{path.relative_to(ROOT)}: {target}"
 
 
+def test_numbers_are_those_of_the_records() -> None:
+    records = " ".join(path.read_text() for path in (ROOT / "docs/benchmarks").glob("*.md"))
+    known = set(re.findall(r"[\d.,]*\d", records))
+    page = re.sub(r"\d{4}-\d\d-\d\d", "", (ROOT / "docs/site/performance.md").read_text())
+    numbers = set(re.findall(r"\d[\d.,]*\.\d+|\d{2,}", page)) - {"000", "200"}
+    assert len(numbers) > 15
+    assert numbers <= known, numbers - known
+
+
+def test_environment_variables_are_documented() -> None:
+    sources = [
+        path
+        for folder in ("lib", "runtime/lib", "python-frontend-shim")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".cpp", ".py")
+    ]
+    read = {name for path in sources for name in re.findall(r'"(ANNUDF_[A-Z_]+)"', path.read_text())}
+    assert "ANNUDF_CACHE_DIR" in read
+    page = (ROOT / "docs/site/inspect.md").read_text()
+    assert [name for name in sorted(read) if f"`{name}`" not in page] == []
+
+
 def test_texts_can_be_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "page.md"
