@@ -239,6 +239,8 @@ def check_coarse(coarse_metric: str) -> Coarse:
 
 
 def _name_of_dtype(dtype: npt.DTypeLike, what: str) -> str:
+    if dtype is None:  # To NumPy, None is float64.
+        raise DtypeError(f"{what} is None; name a dtype")
     try:
         return np.dtype(dtype).name
     except TypeError:

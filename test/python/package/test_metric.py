@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""The decorator, captures, looking at what was compiled, files and pickles of metrics."""
+"""The decorator, looking at what was compiled, files and pickles of metrics."""
 
 from __future__ import annotations
 
 import copy
 import inspect
 import json
-import math
 import pickle
 import subprocess
 import sys
@@ -133,6 +132,8 @@ REFUSED = [
     ),
     ({"dtype": "float16"}, "dtype is float16, it must be float32, float64, int32 or uint32"),
     ({"accumulator": "int64"}, "accumulator is int64, it must be float32, float64, int32 or uint32"),
+    ({"dtype": None}, "dtype is None; name a dtype"),
+    ({"elements": [None]}, "an entry of elements is None; name a dtype"),
     ({"dtype": "f4x"}, "dtype is 'f4x', which is no dtype of NumPy"),
     ({"elements": ["float64"]}, "elements has float64, it may have float32, float16, int8, uint8"),
     ({"elements": []}, "elements is empty; name a type of vectors that the metric accepts"),
@@ -178,152 +179,6 @@ def test_refused_targets(target, options, message):
     with pytest.raises(ArgumentError) as caught:
         ivf_flat.metric(**options)(target)
     assert str(caught.value) == message
-
-
-# --- Captures ---------------------------------------------------------------------------------------
-
-
-def bound(value, **options):
-    made = ivf_flat.metric(captures={"c": value}, **options)(function)
-    return made.captures["c"]
-
-
-@pytest.mark.parametrize(
-    ("value", "dtype", "expected"),
-    [
-        (True, "int32", 1),
-        (7, "int32", 7),
-        (0.1, "float32", np.float32(0.1)),
-        (np.float64(0.1), "float64", 0.1),
-        (np.float32(2), "float32", 2),
-        (np.uint32(2**32 - 1), "uint32", 2**32 - 1),
-        (np.int64(-5), "int32", -5),
-        (np.array(3, np.int16), "int32", 3),
-        ([1, 2], "int32", [1, 2]),
-        ([0.5, 1.5], "float32", [0.5, 1.5]),
-        (np.array([1, 0], bool), "int32", [1, 0]),
-        (np.array([-128, 127], np.int8), "int32", [-128, 127]),
-        (np.array([0, 255], np.uint8), "int32", [0, 255]),
-        (np.array([0, 65535], np.uint16), "int32", [0, 65535]),
-        (np.array([0.5, 65504], np.float16), "float32", [0.5, 65504]),
-        (np.array([-(2**31), 2**31 - 1]), "int32", [-(2**31), 2**31 - 1]),
-        (np.array([0, 2**32 - 1], np.uint64), "uint32", [0, 2**32 - 1]),
-        (np.arange(6, dtype=np.float32)[::-2], "float32", [5, 3, 1]),
-    ],
-)
-def test_types_of_captures(value, dtype, expected):
-    got = bound(value)
-    assert got.dtype == np.dtype(dtype)
-    np.testing.assert_array_equal(got, expected)
-    with pytest.raises(ValueError, match=r"read-only"):
-        got[...] = 0
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (2**31, "capture 'c' is 2147483648, which does not fit i32 (-2147483648 to 2147483647)"),
-        (1e40, "capture 'c' is 1e+40, which does not fit f32"),
-        (math.nan, "capture 'c' is nan; give finite numbers, or allow_non_finite=True to the metric"),
-        (
-            np.array([1, np.inf, np.nan]),
-            "capture 'c[1]' is inf; give finite numbers, or allow_non_finite=True to the metric",
-        ),
-        (
-            np.array([0, 2**40]),
-            "capture 'c' has dtype int64 and holds 1099511627776, which does not fit i32 (-2147483648 to 2147483647)",
-        ),
-        (
-            np.array([2**33], np.uint64),
-            "capture 'c' has dtype uint64 and holds 8589934592, which does not fit u32 (0 to 4294967295)",
-        ),
-        (
-            np.zeros((2, 3), np.float32),
-            "capture 'c' has shape (2, 3); a capture is a number or has one dimension, with one entry a dimension of "
-            "the vectors",
-        ),
-        (
-            np.array([1j]),
-            "capture 'c' has dtype complex128; give numbers of float32, float64, int32 or uint32",
-        ),
-        ("text", "capture 'c' has dtype str128; give numbers of float32, float64, int32 or uint32"),
-        (None, "argument 'captures['c']' is None; give an array"),
-    ],
-)
-def test_refused_captures(value, message):
-    with pytest.raises(ArgumentError) as caught:
-        bound(value)
-    assert str(caught.value) == message
-
-
-def test_values_are_copied_at_bind_time(data):
-    weights = W.copy()
-    metric = weighted.bind(w=weights)
-    weights[:] = -1
-    check(*search(data, metric), exact_weighted(data, W))
-
-
-def test_bind_shares_the_compiled_code(data):
-    other = weighted.bind(w=W[::-1])
-    assert other is not weighted
-    assert other.artifact([]) is weighted.artifact([])
-    check(*search(data, other), exact_weighted(data, W[::-1]))
-    check(*search(data, weighted), exact_weighted(data, W))
-
-
-@pytest.mark.parametrize(
-    ("captures", "message"),
-    [
-        ({"v": W}, "metric 'weighted' has no capture 'v'; it has 'w'"),
-        (
-            {"w": 1.0},
-            "capture 'w' is declared as dim x f32, the value given is f32 scalar; give an array, one entry a dimension",
-        ),
-        (
-            {"w": W.astype(np.float64)},
-            "capture 'w' is declared as dim x f32, the value given is dim x f64; convert by numpy.float32(...)",
-        ),
-        (
-            {"w": np.arange(DIMS)},
-            "capture 'w' is declared as dim x f32, the value given is dim x i32; convert by numpy.float32(...)",
-        ),
-    ],
-)
-def test_refused_binds(captures, message):
-    with pytest.raises(CaptureError) as caught:
-        weighted.bind(**captures)
-    assert str(caught.value) == message
-
-
-def test_python_numbers_take_the_declared_type():
-    @ivf_flat.metric(captures={"a": np.float64(1), "b": np.uint32(1), "c": 1.0, "d": 1})
-    def several(x, y, acc, ctx):
-        return acc + ctx.c
-
-    got = several.bind(a=2, b=2**32 - 1, c=3, d=4).captures
-    assert {name: one.dtype.name for name, one in got.items()} == {
-        "a": "float64",
-        "b": "uint32",
-        "c": "float32",
-        "d": "int32",
-    }
-    assert got["b"] == 2**32 - 1
-    with pytest.raises(CaptureError, match=r"capture 'd' is declared as i32 scalar, the value given is f32 scalar"):
-        several.bind(d=0.5)
-    with pytest.raises(CaptureError, match=r"capture 'b' is -1, which does not fit u32 \(0 to 4294967295\)"):
-        several.bind(b=-1)
-
-
-def test_non_finite_values_where_they_are_asked_for(data):
-    with pytest.raises(CaptureError, match=r"capture 'w\[2\]' is inf"):
-        weighted.bind(w=[1, 1, np.inf, 1, 1, 1])
-
-    @ivf_flat.metric(captures={"limit": math.inf}, allow_non_finite=True)
-    def limited(x, y, acc, ctx):
-        return min(acc + abs(x - y), ctx.limit)
-
-    exact = distances_of(lambda x, y: abs(x - y), data[2], data[1])
-    check(*search(data, limited), exact)
 
 
 # --- To look at -------------------------------------------------------------------------------------
@@ -484,39 +339,6 @@ def test_a_factory_compiles_once():
     first, second = make(W), make(-W)
     assert first is not second
     assert first.artifact([]) is second.artifact([])
-
-
-# --- CUDA source ------------------------------------------------------------------------------------
-
-SOURCE = "__device__ float f(float x) { return x; }"
-
-
-def test_cuda_source_is_for_gpus_only(data):
-    metric = ivf_flat.cuda_source_metric(SOURCE, symbol_name="foreign", elements=["float32"])
-    with pytest.raises(UnavailableError) as caught:
-        search(data, metric)
-    assert str(caught.value) == (
-        "metric 'foreign' is CUDA source and runs on a GPU only; give device arrays, or write it in Python with "
-        "ivf_flat.metric"
-    )
-    with pytest.raises(UnavailableError, match=r"is CUDA source, which has no ptx; its LTO-IR is \.ltoir\(arch\)"):
-        metric.ptx()
-
-
-@pytest.mark.parametrize(
-    ("source", "options", "message"),
-    [
-        (7, {}, "source is a int, it must be text of CUDA C++"),
-        (b"\xff", {}, "source is not UTF-8: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
-        (" ", {}, "source is empty; give CUDA C++ that updates the accumulator"),
-        (SOURCE, {"order": "up"}, "order is 'up', it must be 'min' or 'max'"),
-        (SOURCE, {"symbol_name": "a-b"}, "symbol_name is 'a-b'; use letters, digits and _, not beginning with a digit"),
-    ],
-)
-def test_refused_cuda_source(source, options, message):
-    with pytest.raises(ArgumentError) as caught:
-        ivf_flat.cuda_source_metric(source, **options)
-    assert str(caught.value) == message
 
 
 def test_dtype_errors_are_type_errors_too():

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Metrics in CUDA C++, as far as a machine without a GPU can go; test_gpu.py runs one."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from reference import vectors
+
+from annudf import ArgumentError, CompileError, UnavailableError, ivf_flat
+
+DIMS = 6
+W = np.linspace(0.5, 3, DIMS, dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def data():
+    base, queries = vectors(120, DIMS, "float32", 1), vectors(5, DIMS, "float32", 2)
+    return ivf_flat.build(ivf_flat.IndexParams(n_lists=3), base), base, queries
+
+
+def search(data, metric, k=4):
+    return ivf_flat.search(ivf_flat.SearchParams(n_probes=3, metric=metric), data[0], data[2], k)
+
+
+SOURCE = "__device__ float f(float x) { return x; }"
+
+
+def test_cuda_source_is_for_gpus_only(data):
+    metric = ivf_flat.cuda_source_metric(SOURCE, symbol_name="foreign", elements=["float32"])
+    with pytest.raises(UnavailableError) as caught:
+        search(data, metric)
+    assert str(caught.value) == (
+        "metric 'foreign' is CUDA source and runs on a GPU only; give device arrays, or write it in Python with "
+        "ivf_flat.metric"
+    )
+    with pytest.raises(UnavailableError, match=r"is CUDA source, which has no ptx; its LTO-IR is \.ltoir\(arch\)"):
+        metric.ptx()
+
+
+def needs_nvrtc():
+    from annudf import _core
+
+    found = _core.describe_environment()
+    return pytest.mark.skipif(not found["nvrtc_found"], reason=f"no NVRTC: {found['nvrtc']}")
+
+
+OF_CUVS = """
+template <typename T, typename AccT, int Veclen>
+__device__ void compute_dist_udf_impl(AccT& acc, AccT x, AccT y) { acc += (x - y) * (x - y); }
+"""
+OF_ANNUDF = """
+float update(float acc, float x, float y, const annudf_context &ctx) {
+  return fmaf(ctx.w[ctx.dim], (x - y) * (x - y), acc) * ctx.scale;
+}
+"""
+
+
+@needs_nvrtc()
+def test_cuda_source_is_compiled_for_gpus():
+    metric = ivf_flat.cuda_source_metric(OF_CUVS)
+    artifact = metric.artifact(["sm_90"])
+    assert artifact.archs == ["sm_90"]
+    assert artifact.is_trusted
+    assert not artifact.has_host_code
+    assert artifact.ltoir("sm_90") == metric.ltoir(90)
+    assert metric.elements == ("float32", "float16", "int8", "uint8")
+    with_captures = ivf_flat.cuda_source_metric(OF_ANNUDF, captures={"w": W, "scale": 2.0}, symbol_name="scaled")
+    manifest = json.loads(with_captures.artifact(["sm_90"]).manifest)
+    assert [one["name"] for one in manifest["captures"]] == ["w", "scale"]
+    assert manifest["name"] == "scaled"
+    assert with_captures.bind(scale=3.0).artifact(["sm_90"]) is with_captures.artifact(["sm_90"])
+    wrong = ivf_flat.cuda_source_metric("double update(double acc, float x, float y) { return acc; }")
+    with pytest.raises(CompileError, match=r"<CUDA source of cuda_source>:1: .*update must be") as caught:
+        wrong.artifact(["sm_90"])
+    assert caught.value.diagnostics[0].line == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (7, {}, "source is a int, it must be text of CUDA C++"),
+        (b"\xff", {}, "source is not UTF-8: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
+        (" ", {}, "source is empty; give CUDA C++ that updates the accumulator"),
+        (SOURCE, {"order": "up"}, "order is 'up', it must be 'min' or 'max'"),
+        (SOURCE, {"symbol_name": "a-b"}, "symbol_name is 'a-b'; use letters, digits and _, not beginning with a digit"),
+    ],
+)
+def test_refused_cuda_source(source, options, message):
+    with pytest.raises(ArgumentError) as caught:
+        ivf_flat.cuda_source_metric(source, **options)
+    assert str(caught.value) == message
