@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the Python package costs: against the same metric as text, on a GPU, and when compiling.
+
+    python docs/benchmarks/python_api.py speed [--rows 1000000] [--library cupy|torch|numpy]
+    python docs/benchmarks/python_api.py latency [--arch sm_90]
+    python docs/benchmarks/python_api.py equal
+
+``speed`` searches an index with weighted L2 written in Python and with docs/examples/metrics/weighted_l2.mlir,
+in turns, on a stream of its own (CuPy, Torch) or on the CPU (NumPy), and prints medians and their ratio.
+``latency`` starts new processes: import, a metric's first compile, and the same from the cache.
+``equal`` compares both metrics on every element type and every engine that is there, bit for bit where
+sums are exact. Random data: only costs are measured here, not recall.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+METRICS = Path(__file__).resolve().parent.parent / "examples" / "metrics"
+
+
+def python_metric(weights):
+    """Weighted L2 as a Python function."""
+    from annudf import ivf_flat
+
+    @ivf_flat.metric(order="min", initial=0.0, coarse_metric="sqeuclidean", captures={"w": weights})
+    def weighted_l2(x, y, acc, ctx):
+        d = x - y
+        return acc + ctx.w[ctx.dim] * d * d
+
+    return weighted_l2
+
+
+def text_metric(weights):
+    """Weighted L2 as MLIR text."""
+    from annudf import _core, ivf_flat
+
+    source = METRICS / "weighted_l2.mlir"
+    artifact, _ = _core.compile(source.read_text(), str(source))
+    with tempfile.TemporaryDirectory() as folder:
+        artifact.save(f"{folder}/text.annudf")
+        return ivf_flat.load_metric(f"{folder}/text.annudf", w=weights)
+
+
+def array_library(name):
+    """Converts to the library, makes a stream's Resources, and waits."""
+    from annudf import Resources
+
+    if name == "cupy":
+        import cupy
+
+        stream = cupy.cuda.Stream(non_blocking=True)
+        return cupy.asarray, Resources(stream=stream), stream.synchronize
+    if name == "torch":
+        import torch
+
+        stream = torch.cuda.Stream()
+        return (lambda a: torch.from_numpy(a).cuda()), Resources(stream=stream), stream.synchronize
+    return np.asarray, None, lambda: None
+
+
+def speed(rows: int, library: str) -> None:
+    """Searches in turns with both metrics."""
+    from annudf import ivf_flat
+
+    generator = np.random.default_rng(7)
+    base = generator.standard_normal((rows, 128), dtype=np.float32)
+    weights = generator.random(128, dtype=np.float32) + 0.25
+    started = time.perf_counter()
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1024, kmeans_n_iters=5, kmeans_trainset_fraction=0.05), base)
+    print(f"index of {rows} x 128 float32, 1024 lists: {time.perf_counter() - started:.1f} s")
+    convert, resources, wait = array_library(library)
+    metrics = {"python": python_metric(weights), "text": text_metric(weights)}
+    print(f"{library}: k 10, 32 probes; ms a search, median of turns")
+    for batch in (1, 10, 100, 1000, 10000):
+        queries = convert(generator.standard_normal((batch, 128), dtype=np.float32))
+        times: dict[str, list[float]] = {name: [] for name in metrics}
+        repeats = max(1, 2000 // max(batch, 20)) if library != "numpy" else 1
+        for turn in range(15):
+            for name in sorted(metrics, reverse=turn % 2 == 1):
+                params = ivf_flat.SearchParams(n_probes=32, metric=metrics[name])
+                wait()
+                started = time.perf_counter()
+                for _ in range(repeats):
+                    ivf_flat.search(params, index, queries, 10, resources=resources)
+                wait()
+                if turn >= 2:  # The first turns link and upload.
+                    times[name].append((time.perf_counter() - started) * 1e3 / repeats)
+        middle = {name: statistics.median(values) for name, values in times.items()}
+        ratios = [a / b for a, b in zip(times["python"], times["text"], strict=True)]
+        print(
+            f"  batch {batch:6d}: python {middle['python']:.4f}  text {middle['text']:.4f}  "
+            f"ratio {statistics.median(ratios):.3f}"
+        )
+
+
+_PROBE = """
+import json, sys, time
+times = {}
+started = time.perf_counter()
+import annudf
+from annudf import ivf_flat
+times["import annudf"] = time.perf_counter() - started
+import numpy as np
+weights = np.ones(128, np.float32)
+if sys.argv[2] == "cold":
+    started = time.perf_counter()
+    from annudf._frontend import module
+    times["import of the frontend, at first use"] = time.perf_counter() - started
+def weighted_l2(x, y, acc, ctx):
+    d = x - y
+    return acc + ctx.weights[ctx.dim] * d * d
+for round in ("first", "second") if sys.argv[2] == "cold" else ("first",):
+    body = weighted_l2
+    if round == "second":
+        def body(x, y, acc, ctx):
+            d = x - y
+            return acc + ctx.weights[ctx.dim] * abs(d)
+    started = time.perf_counter()
+    metric = ivf_flat.metric(captures={"weights": weights})(body)
+    artifact = metric.artifact([a for a in sys.argv[1].split(",") if a])
+    times[f"decorator to artifact, {round} metric"] = time.perf_counter() - started
+if sys.argv[2] == "cached":
+    assert "numba_cuda_mlir" not in sys.modules
+print(json.dumps(times))
+"""
+
+
+def latency(arch: str) -> None:
+    """Times imports and compiles in new processes."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "probe.py")
+        script.write_text(_PROBE)
+        for kind, runs in (("cold", 7), ("cached", 7)):
+            collected: dict[str, list[float]] = {}
+            for run in range(runs):
+                cache = Path(folder, "kept" if kind == "cached" else f"cache{run}")
+                environment = {**os.environ, "ANNUDF_CACHE_DIR": str(cache)}
+                if kind == "cached" and run == 0:
+                    subprocess.run(
+                        [sys.executable, script, arch, "cold"], env=environment, check=True, capture_output=True
+                    )
+                done = subprocess.run(
+                    [sys.executable, script, arch, kind], env=environment, check=True, capture_output=True, text=True
+                )
+                for name, seconds in json.loads(done.stdout).items():
+                    collected.setdefault(name, []).append(seconds * 1e3)
+            for name, values in collected.items():
+                print(
+                    f"{kind}: {name}: {statistics.median(values):.1f} ms"
+                    f" (of {runs}: {min(values):.1f} to {max(values):.1f})"
+                )
+
+
+def equal() -> None:
+    """Compares results of both metrics."""
+    from annudf import ivf_flat
+
+    generator = np.random.default_rng(3)
+    weights = np.round(generator.random(100, dtype=np.float32) * 8) / 8
+    libraries = ["numpy"]
+    for name in ("cupy", "torch"):
+        try:
+            array_library(name)
+            libraries.append(name)
+        except Exception as error:
+            print(f"{name}: not compared ({type(error).__name__}: {str(error).splitlines()[0]})")
+    failed = False
+    for dtype in ("float32", "float16", "int8", "uint8"):
+        low, high = (0, 100) if dtype == "uint8" else (-50, 50)  # Sums are exact in float32.
+        base = generator.integers(low, high, (5000, 100)).astype(dtype)
+        queries = generator.integers(low, high, (64, 100)).astype(dtype)
+        index = ivf_flat.build(ivf_flat.IndexParams(n_lists=32), base)
+        for library in libraries:
+            convert, resources, wait = array_library(library)
+            results = []
+            for metric in (python_metric(weights), text_metric(weights)):
+                params = ivf_flat.SearchParams(n_probes=32, metric=metric)
+                found = ivf_flat.search(params, index, convert(queries), 20, resources=resources)
+                wait()
+                results.append(
+                    [np.asarray(a.get() if hasattr(a, "get") else a.cpu() if hasattr(a, "cpu") else a) for a in found]
+                )
+            same = all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
+            exact = ((queries.astype(np.float64)[:, None] - base) ** 2 * weights).sum(-1)
+            off = np.abs(results[0][0] - np.take_along_axis(exact, results[0][1], 1)).max()
+            ranked = np.array_equal(np.sort(results[0][0], 1), results[0][0])
+            failed |= not same or not ranked or off > 1e-6 * exact.max()
+            print(
+                f"{dtype:8s} {library:6s}: python and text {'equal' if same else 'DIFFER'}, off float64 by {off:.3g} at most"
+            )
+    sys.exit(failed)
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for_speed = commands.add_parser("speed")
+    for_speed.add_argument("--rows", type=int, default=1_000_000)
+    for_speed.add_argument("--library", choices=("cupy", "torch", "numpy"), default="numpy")
+    for_latency = commands.add_parser("latency")
+    for_latency.add_argument("--arch", default="sm_90", help="empty: the host only")
+    commands.add_parser("equal")
+    options = parser.parse_args()
+    if options.command == "speed":
+        speed(options.rows, options.library)
+    elif options.command == "latency":
+        latency(options.arch)
+    else:
+        equal()
+
+
+if __name__ == "__main__":
+    main()
