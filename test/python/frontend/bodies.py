@@ -51,7 +51,9 @@ class _Generator:
         if kind == 5:
             return f"({self.f(depth - 1)} {self.pick(('//', '%'))} {self.f_or_constant(depth - 1)})"
         if kind == 6:
-            arguments = [self.f(depth - 1)] + [self.f_or_constant(depth - 1) for _ in range(self.draw(st.integers(1, 2)))]
+            arguments = [self.f(depth - 1)] + [
+                self.f_or_constant(depth - 1) for _ in range(self.draw(st.integers(1, 2)))
+            ]
             return f"{self.pick(('max', 'min'))}({', '.join(self.draw(st.permutations(arguments)))})"
         if kind == 7:
             function = self.pick(("np.maximum", "np.minimum", "np.fmax", "np.fmin", "np.copysign", "np.fmod"))
@@ -67,7 +69,11 @@ class _Generator:
         if kind == 12:
             return f"np.float32({self.i(depth - 1)})"
         if kind == 13:
-            return f"({self.f(depth - 1)} + ({self.b(depth - 1)}))" if self.draw(st.booleans()) else f"({self.f(depth - 1)} ** 2)"
+            return (
+                f"({self.f(depth - 1)} + ({self.b(depth - 1)}))"
+                if self.draw(st.booleans())
+                else f"({self.f(depth - 1)} ** 2)"
+            )
         return f"helper({self.f(depth - 1)}, {self.f(depth - 1)})"
 
     def f_or_constant(self, depth: int) -> str:

@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from annudf import ivf_flat
 from bodies import Body, bodies
 from hypothesis import HealthCheck, Phase, given, settings
+
+from annudf import ivf_flat
 
 TOTAL = int(os.environ.get("ANNUDF_RANDOM_BODIES", "2000"))
 PER_METRIC = 25
@@ -74,14 +75,14 @@ class Tally:
     compared: int = 0
     rounded: int = 0
 
-    def compare(self, have: float | None, body: object, integer: bool, pair: tuple[Any, Any], ctx: SimpleNamespace) -> bool:
+    def compare(
+        self, have: float | None, body: object, integer: bool, pair: tuple[Any, Any], ctx: SimpleNamespace
+    ) -> bool:
         """Whether a search's distance is what the body gives; None: the row was not returned."""
         self.compared += 1
         want = evaluated(body, np.int32 if integer else np.float32, *pair, ctx)
-        if have is None:  # NaN and +inf are never among the nearest.
-            equal = np.isnan(want) or want == np.inf
-        else:
-            equal = have == want
+        # NaN and +inf are never among the nearest.
+        equal = np.isnan(want) or want == np.inf if have is None else have == want
         if equal or integer:
             return bool(equal)
         self.rounded += 1
@@ -105,7 +106,9 @@ def check(some: list[Body], elements: tuple[str, ...], tally: Tally) -> None:
         index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), base)
         for number, body in enumerate(some):
             bound = metric.bind(which=np.int32(number))
-            distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=1, metric=bound), index, queries, ROWS)
+            distances, neighbors = ivf_flat.search(
+                ivf_flat.SearchParams(n_probes=1, metric=bound), index, queries, ROWS
+            )
             for q in range(QUERIES):
                 got = dict(zip(neighbors[q].tolist(), distances[q].tolist(), strict=True))
                 for r in range(ROWS):

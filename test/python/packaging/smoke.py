@@ -12,6 +12,7 @@ import annudf  # noqa: E402
 loaded = (time.perf_counter() - start) * 1e3
 
 import numpy as np  # noqa: E402
+
 from annudf import ivf_flat  # noqa: E402
 
 rng = np.random.default_rng(0)
@@ -29,9 +30,7 @@ def weighted_l2(x, y, acc, ctx):
 
 index = ivf_flat.build(ivf_flat.IndexParams(n_lists=32, metric="sqeuclidean"), base)
 start = time.perf_counter()
-distances, neighbors = ivf_flat.search(
-    ivf_flat.SearchParams(n_probes=32, metric=weighted_l2), index, queries, 10
-)
+distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=32, metric=weighted_l2), index, queries, 10)
 searched = (time.perf_counter() - start) * 1e3
 exact = (w * (queries[:, None, :] - base[None]) ** 2).sum(-1)
 assert (np.asarray(neighbors) == np.argsort(exact, axis=1, kind="stable")[:, :10]).all(), "wrong neighbours"

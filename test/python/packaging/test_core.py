@@ -80,9 +80,7 @@ def search(backend, index, artifact, captures, queries, k=5, n_probes=16):
 def test_search_agrees_with_numpy(artifact, base):
     weights = np.linspace(0.5, 2, base.shape[1], dtype=np.float32)
     index = build(base)
-    distances, ids, stats = search(
-        _core.Backend.cpu(), index, artifact, bind(artifact, weights), base[:20].copy()
-    )
+    distances, ids, stats = search(_core.Backend.cpu(), index, artifact, bind(artifact, weights), base[:20].copy())
     exact = (weights * (base[:20, None, :] - base[None]) ** 2).sum(-1)
     assert (ids == np.argsort(exact, axis=1, kind="stable")[:, :5]).all()
     np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :5], rtol=1e-5, atol=1e-5)
@@ -122,8 +120,12 @@ def test_errors_have_their_types(call, kind, words):
 
 def test_compile_error_holds_its_diagnostics():
     with pytest.raises(errors.CompileError) as caught:
-        _core.compile(WEIGHTED_L2.replace("%w[%dim]", "%w[%c]").replace(
-            "%dim = annudf.index dim", "%c = arith.constant 3 : index"), "w.mlir")
+        _core.compile(
+            WEIGHTED_L2.replace("%w[%dim]", "%w[%c]").replace(
+                "%dim = annudf.index dim", "%c = arith.constant 3 : index"
+            ),
+            "w.mlir",
+        )
     first = caught.value.diagnostics[0]
     assert isinstance(first, errors.Diagnostic) and isinstance(first, _core.Diagnostic)
     assert (first.severity, first.rule, first.file) == ("error", "L2", "w.mlir")
@@ -273,9 +275,7 @@ def test_the_library_shows_the_c_api_only():
     library = Path(_core.__file__).parent / "libannudf.so.1"
     loaded = ctypes.CDLL(str(library))
     assert loaded.annudf_capi_version() >> 16 == 1
-    listing = subprocess.run(
-        ["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=False
-    )
+    listing = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=False)
     if listing.returncode:
         pytest.skip("no nm")
     names = [line.split()[-1] for line in listing.stdout.splitlines()]
