@@ -207,4 +207,16 @@ def cupy_stream(stream: int, device: int) -> Any:
         return cuda.Stream.null
     if stream == 2:
         return cuda.Stream.ptds
+    if hasattr(cuda.Stream, "from_external"):  # CuPy 14; ExternalStream is deprecated there.
+        return cuda.Stream.from_external(_Handle(stream))
     return cuda.ExternalStream(stream, device)
+
+
+class _Handle:
+    """A stream by its address, as the protocol ``__cuda_stream__`` has it."""
+
+    def __init__(self, stream: int) -> None:
+        self._stream = stream
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._stream

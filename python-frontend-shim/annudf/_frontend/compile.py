@@ -86,6 +86,8 @@ def _spell_result(returns: Any) -> str:
         return "nothing"
     if isinstance(returns, ncm.types.Optional):
         return "nothing on some path"
+    if isinstance(returns, ncm.types.BaseTuple):
+        return "several values"
     return str(returns)
 
 

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import linecache
+import re
+from dataclasses import replace
 from typing import NoReturn
 
 from annudf.errors import CompileError, Diagnostic, UnsupportedError
@@ -23,6 +25,24 @@ def excerpt(file: str, line: int, column: int) -> str:
 def message_of(diagnostic: Diagnostic) -> str:
     """One diagnostic as the text of an exception."""
     return str(diagnostic) + excerpt(diagnostic.file, diagnostic.line, diagnostic.column)
+
+
+_PREFIX = re.compile(r"^'[a-z_.]+' op ")
+
+_IN_PYTHON = {
+    "L2": "[L2] a capture is read at an index that may be outside of it; read it at [ctx.dim]",
+}
+"""Messages of rules that speak of the dialect, as a Python user would say them."""
+
+
+def explained(error: CompileError) -> CompileError:
+    """The compiler's error with the user's source line, in the user's words."""
+    told = [
+        replace(d, message=_IN_PYTHON.get(d.rule, _PREFIX.sub("", d.message))) if d.severity == "error" else d
+        for d in error.diagnostics
+    ]
+    first = next((d for d in told if d.severity == "error"), None)
+    return type(error)(message_of(first) if first is not None else str(error), told)
 
 
 def unsupported(message: str, file: str, line: int, column: int = 0, cause: BaseException | None = None) -> NoReturn:

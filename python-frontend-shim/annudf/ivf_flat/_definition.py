@@ -16,14 +16,14 @@ import time
 import types
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from annudf import _cache
 from annudf._frontend.fingerprint import fingerprint
 from annudf._log import logger
 from annudf._options import CaptureType, MetricOptions
-from annudf.errors import ArgumentError, InputError, UnavailableError
+from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError
 
 if TYPE_CHECKING:
     from annudf._core import Artifact
@@ -185,6 +185,16 @@ def report(name: str, diagnostics: Iterable[CoreDiagnostic]) -> None:
             logger.warning("metric %s: %s", name, text)
 
 
+@contextlib.contextmanager
+def _in_users_words() -> Iterator[None]:
+    try:
+        yield
+    except CompileError as error:
+        from annudf._frontend.report import explained
+
+        raise explained(error) from None
+
+
 class FunctionDefinition(Definition):
     """A Python function."""
 
@@ -236,14 +246,15 @@ class FunctionDefinition(Definition):
         from annudf import _core
 
         module = self._translated()
-        artifact, diagnostics = _core.compile(
-            module.text,
-            module.origin,
-            archs=archs,
-            lto_ir=archs is None or bool(archs),
-            host_bitcode=host,
-            import_frontend=True,
-        )
+        with _in_users_words():
+            artifact, diagnostics = _core.compile(
+                module.text,
+                module.origin,
+                archs=archs,
+                lto_ir=archs is None or bool(archs),
+                host_bitcode=host,
+                import_frontend=True,
+            )
         report(self.name, diagnostics)
         return artifact
 
@@ -251,7 +262,8 @@ class FunctionDefinition(Definition):
         from annudf import _core
 
         module = self._translated()
-        return _core.lower(module.text, module.origin, target, arch=arch, import_frontend=True)
+        with _in_users_words():
+            return _core.lower(module.text, module.origin, target, arch=arch, import_frontend=True)
 
 
 class _Manifest:

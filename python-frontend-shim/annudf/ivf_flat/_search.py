@@ -26,7 +26,7 @@ class SearchParams:
     Parameters
     ----------
     n_probes : int, default 20
-        Number of lists that are scanned for a query.
+        Number of lists that are scanned for a query; more than the index has are all of them, as in cuVS.
     metric : Metric or str, optional
         What rows are ranked by: a function decorated with :func:`metric`, or "sqeuclidean", "euclidean",
         "inner_product". Default: the metric of the index.
@@ -139,8 +139,7 @@ def search(
     k = check_int(k, "k", 1, _MAX_K)
     if k > core.size:
         raise ArgumentError(f"k is {k}, but the index has {core.size} rows")
-    if search_params.n_probes > core.n_lists:
-        raise ArgumentError(f"n_probes is {search_params.n_probes}, but the index has {core.n_lists} lists")
+    n_probes = min(search_params.n_probes, core.n_lists)
     rows = _arrays.input_matrix(
         queries,
         "queries",
@@ -175,7 +174,7 @@ def search(
         rows.shape[1],
         ELEMENT_OF_DTYPE[rows.dtype],
         k,
-        search_params.n_probes,
+        n_probes,
         neighbors_view.address,
         distances_view.address,
     )

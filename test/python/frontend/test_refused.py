@@ -12,6 +12,7 @@ import metrics
 import numpy as np
 import pytest
 
+from annudf import ivf_flat
 from annudf._frontend import translate
 from annudf._options import CaptureType, MetricOptions, Word
 from annudf.errors import ArgumentError, CompileError, UnsupportedError
@@ -98,6 +99,38 @@ def test_dim_in_finalize() -> None:
     metric = MetricOptions("m", "min", 0.0, "l2", finalize=finalize)
     with pytest.raises(UnsupportedError, match=r"ctx\.dim has no meaning in finalize"):
         translate(update, metric)
+
+
+def test_rules_of_the_compiler_show_the_users_line() -> None:
+    def beyond(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc + ctx.weights[ctx.dim + 1] * x
+
+    metric = ivf_flat.metric(captures={"weights": np.ones(4, np.float32)})(beyond)
+    with pytest.raises(CompileError) as caught:
+        metric.mlir()
+    place, shown, caret = str(caught.value).split("\n")
+    told = "[L2] a capture is read at an index that may be outside of it; read it at [ctx.dim]"
+    assert place.endswith(f"error: {told}") and f"{Path(__file__).name}:" in place
+    assert shown.strip() == "return acc + ctx.weights[ctx.dim + 1] * x"
+    assert caret.index("^") == shown.index("ctx.weights")
+    assert [d.rule for d in caught.value.diagnostics] == ["L2"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("    for i in range(int(x)):\n        acc += i\n    return acc\n", "[P14]"),
+        ("    if x > y:\n        z = x\n    return acc + z\n", "[P18] uses 'z', which may be used before it is assigned"),
+        ("    return acc, x\n", "update returns several values; return a number on every path"),
+        ("    for i in range(10**9):\n        acc += x\n    return acc\n", "[P15] repeats more than 4096 times"),
+    ],
+)
+def test_bodies_that_no_scan_could_run(body: str, message: str) -> None:
+    space: dict[str, object] = {}
+    exec("def update(x, y, acc):\n" + body, space)
+    with pytest.raises(CompileError) as caught:
+        ivf_flat.metric(space["update"]).mlir()  # type: ignore[arg-type]
+    assert message in str(caught.value)
 
 
 def test_functions_without_source_are_refused_too() -> None:

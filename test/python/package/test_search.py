@@ -371,7 +371,6 @@ REFUSED_ARGUMENTS = [
     ({"k": 101}, "k is 101, but the index has 100 rows"),
     ({"k": 2.0}, "k is 2.0, it must be an integer from 1 to 1024"),
     ({"k": True}, "k is True, it must be an integer from 1 to 1024"),
-    ({"search_params": ivf_flat.SearchParams()}, "n_probes is 20, but the index has 4 lists"),
     ({"search_params": None}, "search_params is a NoneType, it must be an ivf_flat.SearchParams"),
     ({"index": "file"}, "index is a str, it must be an ivf_flat.Index, made by build() or load()"),
     ({"resources": 17}, "resources is a int, it must be an annudf.Resources; for a stream write Resources(stream=...)"),
@@ -388,6 +387,14 @@ def test_refused_arguments(floats, changed, message):
     with pytest.raises(ArgumentError) as caught:
         ivf_flat.search(**{**arguments, **changed})
     assert str(caught.value) == message
+
+
+def test_more_probes_than_lists_are_all_lists(floats):
+    index, _ = floats
+    all_lists = ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, GOOD, 3)
+    more = ivf_flat.search(ivf_flat.SearchParams(n_probes=20), index, GOOD, 3)
+    for one, other in zip(all_lists, more, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_search_params():
