@@ -160,10 +160,6 @@ def build(
     >>> from annudf import ivf_flat
     >>> dataset = np.random.default_rng(0).random((1000, 16), dtype=np.float32)
     >>> index = ivf_flat.build(ivf_flat.IndexParams(n_lists=16), dataset)
-    >>> distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(), index, dataset[:5], 3)
-    Traceback (most recent call last):
-        ...
-    annudf.errors.ArgumentError: n_probes is 20, but the index has 16 lists
     >>> distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=16), index, dataset[:5], 3)
     >>> neighbors[:, 0]
     array([0, 1, 2, 3, 4])
