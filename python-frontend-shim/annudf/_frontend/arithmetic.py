@@ -55,7 +55,7 @@ def constant_of(ssa: Any) -> int | float | None:
 def dtype_of(operand: Operand) -> Dtype:
     """The dtype in which a value is held: weak numbers have 64 bits."""
     if isinstance(operand, str):
-        return I64 if operand == "int" else F64
+        return {"bool": BOOL, "int": I64, "float": F64}[operand]
     return operand
 
 
@@ -80,7 +80,8 @@ def convert(value: Value, to: Dtype) -> Any:
                 raise Refused(f"the number {value.constant} does not fit {to} ({limits.min} to {limits.max})")
             return constant(to, value.constant)
         if to.kind == "f":
-            return constant(to, float(np.dtype(to).type(value.constant)))
+            with np.errstate(over="ignore"):
+                return constant(to, float(np.dtype(to).type(value.constant)))
     if source == to:
         return value.ssa
     result = mlir_type(to)
@@ -249,8 +250,14 @@ def _power(dtype: Dtype, base: Value, exponent: Value) -> Any:
     return result
 
 
+def number(value: Value) -> Value:
+    """A Python bool as the int that it is in arithmetic."""
+    return Value(convert(value, I64), "int") if isinstance(value.operand, str) and value.operand == "bool" else value
+
+
 def negative(value: Value) -> Any:
     """``-value``."""
+    value = number(value)
     dtype = dtype_of(value.operand)
     if dtype.kind == "f":
         return in_float(dtype, arith.negf, value.ssa)
@@ -259,6 +266,7 @@ def negative(value: Value) -> Any:
 
 def inverted(value: Value) -> Any:
     """``~value``."""
+    value = number(value)
     dtype = dtype_of(value.operand)
     ones = constant(dtype, 1 if dtype == BOOL else -1)
     return arith.xori(value.ssa, ones)

@@ -15,6 +15,7 @@ from numba_cuda_mlir.extending import refresh_registries
 from numba_cuda_mlir.numba_cuda.core import errors as numba_errors
 
 from annudf._frontend import lowering, ncm, patches, typing
+from annudf._frontend.arithmetic import dtype_of
 from annudf._frontend.dtypes import Operand, Refused
 from annudf._frontend.lowering import LoweringRefused
 from annudf._frontend.ncm import CONTEXT, active, ir
@@ -74,9 +75,7 @@ def lower_function(
             )  # fmt: skip
         with CONTEXT:
             text = _functions(result.metadata["mlir_module"])
-            kind = mlir_type(
-                np.dtype(np.int64 if operand == "int" else np.float64) if isinstance(operand, str) else operand
-            )
+            kind = mlir_type(dtype_of(operand))
     result_type = "i8" if returns == ncm.types.boolean else str(kind)
     return Lowered(text, operand, result_type)
 
@@ -120,7 +119,11 @@ def _explain(error: Exception, source: Source) -> NoReturn:
     if active.refusals:
         unsupported(active.refusals[-1], file, line, column, error)
     text = _NOISE.sub("", str(error)).strip()
-    expected = isinstance(error, numba_errors.NumbaError | NotImplementedError | ir.MLIRError | LoweringRefused)
+    known = numba_errors.NumbaError | NotImplementedError | ir.MLIRError | LoweringRefused | RecursionError
+    # A KeyError of a type: numba-cuda-mlir has no value for functions and modules that are kept in variables.
+    expected = isinstance(error, known) or (
+        isinstance(error, KeyError) and error.args and isinstance(error.args[0], type)
+    )
     if not expected and not re.match(r"module '[^']+' has no attribute", text):
         failed(
             f"an error within annudf or numba-cuda-mlir, not in your function"
@@ -140,11 +143,19 @@ def _in_words(error: Exception, text: str) -> str:
         )
     if found := re.search(r"Unknown attribute '([^']+)' of type (.*)", text):
         return f"there is no '{found[1]}' that a metric can use on {found[2].splitlines()[0]}"
+    if "Cannot unify Function(" in text:
+        return "a metric cannot choose between functions or keep them in variables; call them by name"
     if found := re.search(r"Cannot unify (\S+) and (\S+) for '([^']+)'", text):
         name = found[3].split(".")[0]
-        return f"'{name}' would have two types, {found[1].rstrip(',')} and {found[2].rstrip(',')}; use one type for it"
+        kinds = " and ".join(kind.rstrip(",").removeprefix("annudf.") for kind in (found[1], found[2]))
+        what = "an expression" if name.startswith("$") else f"'{name}'"
+        return f"{what} would have two types, {kinds}, on different paths; convert one"
     if isinstance(error, Refused):
         return str(error)
+    if isinstance(error, RecursionError):
+        return "an expression nests too deep; write it in several statements"
+    if isinstance(error, KeyError):
+        return "a metric cannot choose between functions or keep them in variables; call them by name"
     if isinstance(error, numba_errors.UnsupportedError | numba_errors.UnsupportedBytecodeError):
         return f"a metric cannot use this: {_first_line(text, error)}"
     if "memref element type" in text:

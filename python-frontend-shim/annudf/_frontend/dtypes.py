@@ -16,13 +16,14 @@ from typing import Literal
 
 import numpy as np
 
-Weak = Literal["int", "float"]
+Weak = Literal["bool", "int", "float"]
 Operand = np.dtype[np.generic] | Weak
 
 F16, F32, F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 BOOL, I32, I64, U64 = np.dtype(np.bool_), np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint64)
 
-_SAMPLE: dict[Weak, int | float] = {"int": 0, "float": 0.0}
+_BYTES_OF_INT32 = 4
+_SAMPLE: dict[Weak, int | float] = {"bool": False, "int": 0, "float": 0.0}
 
 
 class Refused(Exception):
@@ -32,6 +33,11 @@ class Refused(Exception):
 def spell(operand: Operand) -> str:
     """How messages call a type."""
     return f"Python {operand}" if isinstance(operand, str) else str(operand)
+
+
+def is_bool(operand: Operand) -> bool:
+    """Whether it is NumPy's or Python's bool; a dtype equals its name, so strings are told apart first."""
+    return operand == "bool" if isinstance(operand, str) else operand.kind == "b"
 
 
 def is_float(operand: Operand) -> bool:
@@ -46,7 +52,7 @@ def _narrowed(result: np.dtype[np.generic], *operands: Operand) -> np.dtype[np.g
 def promote(a: Operand, b: Operand) -> Operand:
     """Common type of two operands of ``+ - *`` and the like."""
     if isinstance(a, str) and isinstance(b, str):
-        return "float" if "float" in (a, b) else "int"
+        return "float" if "float" in (a, b) else "int"  # Python's bools are ints.
     left = _SAMPLE[a] if isinstance(a, str) else a
     right = _SAMPLE[b] if isinstance(b, str) else b
     result = np.result_type(left, right)
@@ -54,6 +60,24 @@ def promote(a: Operand, b: Operand) -> Operand:
     if mixed and result.kind == "f" and not is_float(a) and not is_float(b):
         raise Refused(f"{a} and {b} have no common integer type; convert one, e.g. np.int32(...)")
     return _narrowed(result, a, b)
+
+
+def joined(a: Operand, b: Operand) -> Operand:
+    """Type of a variable that has one of two types, on different paths.
+
+    Raises
+    ------
+    Refused
+        The value on one path would be rounded, as an int32 is in a float32.
+    """
+    if isinstance(a, str) and a == b:
+        return a
+    result = promote(a, b)
+    for one in (a, b):
+        wide = not isinstance(one, str) and one.kind in "iu" and one.itemsize >= _BYTES_OF_INT32
+        if wide and result == F32:
+            raise Refused(f"{spell(one)} and {spell(b if one == a else a)} on different paths; convert one")
+    return result
 
 
 def floating(operand: Operand) -> Operand:
@@ -89,7 +113,7 @@ def compared(a: Operand, b: Operand) -> np.dtype[np.generic]:
 def returned(value: Operand, to: np.dtype[np.generic], what: str) -> None:
     """Checks that a hook may return `value` where `to` is declared (NumPy's same-kind casts)."""
     if isinstance(value, str):
-        allowed = value == "int" or to.kind == "f"
+        allowed = value != "float" or to.kind == "f"
     else:
         # An unsigned accumulator takes the signed results of its own arithmetic: both wrap around.
         allowed = np.can_cast(value, to, "same_kind") or (value.kind in "iu" and to.kind in "iu")
@@ -120,9 +144,12 @@ INPLACE: dict[Callable[..., object], Callable[..., object]] = {
 
 def arithmetic(fn: Callable[..., object], a: Operand, b: Operand) -> Operand:
     """Result type of a binary operator that is no comparison."""
-    both_bool = a == BOOL and b == BOOL
+    both_bool = is_bool(a) and is_bool(b) and not (isinstance(a, str) and isinstance(b, str))
     if fn is operator.truediv:
         return divide(a, b)
+    logical = fn in (operator.and_, operator.or_, operator.xor)
+    if logical and is_bool(a) and is_bool(b):
+        return BOOL if both_bool else "bool"
     if fn in BITWISE:
         result = promote(a, b)
         if is_float(result):

@@ -35,7 +35,16 @@ def _versions() -> tuple[str, ...]:
     if found is not None and found.submodule_search_locations:
         version = Path(found.submodule_search_locations[0], "VERSION")
         frontend = version.read_text().strip() if version.is_file() else f"unknown at {version.parent}"
-    return (sys.version, np.__version__, frontend, __version__)
+    return (sys.version, np.__version__, frontend, __version__, _own_source())
+
+
+def _own_source() -> str:
+    """Digest of this package: what it makes of a function is the code that is cached."""
+    digest = hashlib.sha256()
+    here = Path(__file__).parent
+    for file in (*sorted(here.glob("*.py")), here.parent / "_options.py"):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 class _Hash:
@@ -63,11 +72,11 @@ def _add_code(into: _Hash, code: types.CodeType) -> None:
         into.add([c for c in part.co_consts if not isinstance(c, types.CodeType)])
 
 
-def _add_function(into: _Hash, function: types.FunctionType, seen: set[types.FunctionType]) -> None:
+def _add_function(into: _Hash, function: types.FunctionType, seen: dict[types.FunctionType, int]) -> None:
     if function in seen:
-        into.add("seen", function.__qualname__)
+        into.add("function number", seen[function])
         return
-    seen.add(function)
+    seen[function] = len(seen)
     into.add(function.__name__, function.__defaults__, function.__kwdefaults__)
     _add_code(into, function.__code__)
     attributes = {name for code in codes_of(function.__code__) for name in code.co_names}
@@ -76,7 +85,7 @@ def _add_function(into: _Hash, function: types.FunctionType, seen: set[types.Fun
         _add_value(into, value, attributes, seen)
 
 
-def _add_value(into: _Hash, value: Any, attributes: set[str], seen: set[types.FunctionType]) -> None:
+def _add_value(into: _Hash, value: Any, attributes: set[str], seen: dict[types.FunctionType, int]) -> None:
     if isinstance(value, np.generic):
         into.add(value.dtype.str, value.tobytes())
     elif isinstance(value, float):
@@ -112,7 +121,7 @@ def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
     into.add(options.name, options.order, float(options.initial).hex(), options.coarse, options.coarse_order)
     into.add(options.compute, options.accumulator, options.elements)
     into.add([(name, capture.element, capture.scalar) for name, capture in options.captures.items()])
-    seen: set[types.FunctionType] = set()
+    seen: dict[types.FunctionType, int] = {}
     _add_function(into, function, seen)
     finalize: Any = options.finalize
     if finalize is None:

@@ -24,15 +24,7 @@ from annudf._frontend.arithmetic import Value, constant, constant_of, convert, d
 from annudf._frontend.dtypes import BOOL, F32, I64, Refused
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import CONTEXT, active, ir, types
-from annudf._frontend.numba_types import (
-    NUMPY,
-    Capture,
-    Context,
-    Strong,
-    capture_type_text,
-    mlir_type,
-    operand_of,
-)
+from annudf._frontend.numba_types import NUMPY, Capture, Context, Number, capture_type_text, mlir_type, operand_of
 
 Emit = Callable[..., Any]
 Dtype = np.dtype[Any]
@@ -48,7 +40,7 @@ def _value(builder: Any, variable: Any) -> Value:
     operand = operand_of(numba_type)
     assert operand is not None, f"{variable} of type {numba_type} is no number"
     ssa = getattr(ssa, "result", ssa)
-    if operand == BOOL and str(ssa.type) == "i8":  # As numba-cuda-mlir keeps booleans in slots.
+    if dtypes.is_bool(operand) and str(ssa.type) == "i8":  # As numba-cuda-mlir keeps booleans in slots.
         ssa = arith.cmpi(arith.CmpIPredicate.ne, ssa, constant(np.dtype(np.int8), 0))
     return Value(ssa, operand, constant_of(ssa))
 
@@ -69,7 +61,7 @@ def _lower(key: object, emit: Emit, *signature: Any) -> None:
     lowering_registry.lower(key, *signature)(implementation)
 
 
-_PAIRS = ((Strong, Strong), (Strong, types.Any), (types.Any, Strong))
+_PAIRS = ((Number, Number), (Number, types.Any), (types.Any, Number))
 
 
 def _operators() -> None:
@@ -86,11 +78,11 @@ def _operators() -> None:
     for fn, symbol in dtypes.COMPARISONS.items():
         for pair in _PAIRS:
             _lower(fn, lambda v, result, symbol=symbol: arithmetic.compare(symbol, *v), *pair)
-    _lower(operator.neg, lambda v, result: arithmetic.negative(v[0]), Strong)
-    _lower(operator.pos, lambda v, result: v[0].ssa, Strong)
-    _lower(operator.invert, lambda v, result: arithmetic.inverted(v[0]), Strong)
-    _lower(operator.not_, lambda v, result: _not(v[0]), Strong)
-    _lower(bool, lambda v, result: arithmetic.truth(v[0]), Strong)
+    _lower(operator.neg, lambda v, result: arithmetic.negative(v[0]), Number)
+    _lower(operator.pos, lambda v, result: arithmetic.number(v[0]).ssa, Number)
+    _lower(operator.invert, lambda v, result: arithmetic.inverted(v[0]), Number)
+    _lower(operator.not_, lambda v, result: _not(v[0]), Number)
+    _lower(bool, lambda v, result: arithmetic.truth(v[0]), Number)
 
 
 def _not(value: Value) -> Any:
@@ -132,13 +124,13 @@ def _unary() -> None:
         _stub(name, lambda v, result, fn=fn: _to_int(v[0], fn))
     for name, fn in _PREDICATES.items():
         _stub(name, lambda v, result, fn=fn: _predicate(v[0], fn))
-    _stub("abs", lambda v, result: arithmetic.absolute(result, v[0].ssa))
+    _stub("abs", lambda v, result: arithmetic.absolute(result, arithmetic.number(v[0]).ssa))
     _stub("fabs", lambda v, result: arithmetic.absolute(result, convert(v[0], result)))
-    _stub("sign", lambda v, result: arithmetic.sign(result, v[0].ssa))
+    _stub("sign", lambda v, result: arithmetic.sign(result, arithmetic.number(v[0]).ssa))
     _stub("bitwise_count", lambda v, result: _bitwise_count(v[0], result))
     _stub("square", lambda v, result: arithmetic.binary(operator.mul, v[0], v[0]))
     _stub("negative", lambda v, result: arithmetic.negative(v[0]))
-    _stub("positive", lambda v, result: v[0].ssa)
+    _stub("positive", lambda v, result: arithmetic.number(v[0]).ssa)
     _stub("logical_not", lambda v, result: _not(v[0]))
     for name in functions.CASTS:
         _stub(name, lambda v, result: convert(v[0], result))
@@ -267,12 +259,12 @@ def _context() -> None:
     lowering_registry.lower(operator.getitem, Capture, types.Any)(entry)
 
 
-@lower_cast(types.Any, Strong)
-def _cast(context: Any, builder: Any, source: Any, target: Strong, ssa: Any) -> Any:
-    operand = operand_of(source)
-    assert operand is not None
+@lower_cast(types.Any, Number)
+def _cast(context: Any, builder: Any, source: Any, target: Number, ssa: Any) -> Any:
+    operand, to = operand_of(source), operand_of(target)
+    assert operand is not None and to is not None
     ssa = getattr(ssa, "result", ssa)
-    return convert(Value(ssa, operand, constant_of(ssa)), target.dtype)
+    return convert(Value(ssa, operand, constant_of(ssa)), dtype_of(to))
 
 
 _operators()

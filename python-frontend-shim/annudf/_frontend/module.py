@@ -14,8 +14,7 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from annudf._frontend.arithmetic import dtype_of
 from annudf._frontend.compile import Lowered, lower_function
 from annudf._frontend.dtypes import Refused, returned
 from annudf._frontend.numba_types import NUMPY, Context, capture_type_text
@@ -53,26 +52,14 @@ def _constant(word: Word, value: float | int) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', number_f))[0]:016X}"
 
 
-def _check_initial(options: MetricOptions) -> None:
-    limits = {"i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1)}
-    if options.accumulator in limits:
-        low, high = limits[options.accumulator]
-        value = options.initial
-        if not math.isfinite(value) or int(value) != value or not low <= value <= high:
-            from annudf.errors import ArgumentError
-
-            raise ArgumentError(f"initial={value!r} does not fit accumulator {options.accumulator} ({low} to {high})")
-
-
 def _takes_context(function: types.FunctionType, names: tuple[str, ...]) -> bool:
     """Whether the function takes ctx; refuses other signatures."""
     expected = f"{function.__name__}({', '.join(names)}, ctx)"
     parameters = list(inspect.signature(function).parameters.values())
     plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
     if not plain or len(parameters) not in (len(names), len(names) + 1):
-        got = ", ".join(str(p) for p in parameters)
         unsupported(
-            f"takes ({got}); a metric's function is {expected}", function.__code__.co_filename,
+            f"takes {inspect.signature(function)}; a metric's function is {expected}", function.__code__.co_filename,
             function.__code__.co_firstlineno,
         )  # fmt: skip
     return len(parameters) == len(names) + 1
@@ -163,7 +150,7 @@ class _Writer:
 def _conversion(lowered: Lowered, to: Word) -> list[str]:
     """Ops that bring a returned %value to the declared type as %result."""
     source, target = lowered.result, NUMPY[to]
-    held = np.dtype(np.int64 if source == "int" else np.float64) if isinstance(source, str) else source
+    held = dtype_of(source)
     kind, result = lowered.result_type, _MLIR[to]
     if held == target or kind == result:
         return []
@@ -200,8 +187,5 @@ def translate(function: types.FunctionType, options: MetricOptions) -> FrontendM
     ------
     UnsupportedError
         The function uses what a metric cannot; the message has file, line and a fix.
-    ArgumentError
-        ``initial`` does not fit the accumulator.
     """
-    _check_initial(options)
     return FrontendModule(_Writer(function, options).write(), function.__code__.co_filename)

@@ -3,12 +3,11 @@
 """numba-cuda-mlir, imported once and on a machine with or without a GPU.
 
 Everything that depends on numba-cuda-mlir's private names is here and in the modules that import
-this one; versions are pinned in pyproject.toml, as these names may change with any release.
+this one; pyproject.toml pins its minor version, as these names may change with any.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,10 +24,11 @@ from numba_cuda_mlir.numba_cuda.core.compiler_lock import global_compiler_lock
 CONTEXT = _context.get_context()
 """The MLIR context that numba-cuda-mlir makes every module in."""
 
+# A thread pool does not survive fork(): the first compile in a child would wait for it for ever.
+CONTEXT.enable_multithreading(False)
+
 CHIP = "sm_80"
 """Nothing is compiled for it: the module is taken before any target matters."""
-
-_FULL_ERRORS = "NUMBA_CUDA_MLIR_ICE_FULL_TB"  # The real exception instead of a log file in /tmp.
 
 active = threading.local()
 """``active.on`` is set while this thread compiles a metric: patches are inert otherwise."""
@@ -38,22 +38,16 @@ active = threading.local()
 def compiling() -> Iterator[None]:
     """Alone with numba-cuda-mlir's process-wide state, which is put back afterwards."""
     with global_compiler_lock:
-        full_errors = os.environ.get(_FULL_ERRORS)
         unregistered = CONTEXT.allow_unregistered_dialects
         tools: Any = _tools
         capability = tools._cached_cc
         CONTEXT.allow_unregistered_dialects = True
         if capability is None:
             tools._cached_cc = (8, 0)  # Or it would ask the driver, which may not be there.
-        os.environ[_FULL_ERRORS] = "1"
         active.on = True
         try:
             yield
         finally:
             active.on = False
-            if full_errors is None:
-                del os.environ[_FULL_ERRORS]
-            else:
-                os.environ[_FULL_ERRORS] = full_errors
             tools._cached_cc = capability
             CONTEXT.allow_unregistered_dialects = unregistered

@@ -2,9 +2,9 @@
 # Part of the annudf project. See LICENSE for license information.
 """Types of a metric's values in numba's type inference.
 
-Coordinates, accumulators and captures have types of our own (`Strong`), so that every operation on
-them is typed by ``dtypes`` and lowered by ``lowering``; numba's own integers and floats are the weak
-ones, which Python's numbers are. numba's rules for mixed types, literals and narrow integers, and
+Coordinates, accumulators and captures have types of our own (`Strong`), and so have Python numbers that
+are computed (`Weak`), so that every operation on them is typed by ``dtypes`` and lowered by ``lowering``.
+Only constants have numba's integers and floats. numba's rules for mixed types, literals and narrow integers, and
 its lowering of them, thus never touch a metric.
 """
 
@@ -23,29 +23,42 @@ from annudf._frontend.ncm import CONTEXT, ir, types
 from annudf._frontend.rewrite import StrongFloat, StrongInt
 
 
-class Strong(types.Type):
+class Number(types.Type):
+    """A value of a metric."""
+
+    def unify(self, typingctx: Any, other: Any) -> Any:
+        """The type of a variable that is assigned on several paths."""
+        one, operand = operand_of(self), operand_of(other)
+        if one is None or operand is None:
+            return None
+        try:
+            return as_type(dtypes.joined(one, operand))
+        except dtypes.Refused:
+            return None
+
+    def can_convert_from(self, typingctx: Any, other: Any) -> Any:
+        # Asked when `unify` found no type: what that refuses is refused here, too.
+        joined = self.unify(typingctx, other)
+        return Conversion.promote if joined == self else None
+
+
+class Strong(Number):
     """A scalar with a NumPy dtype."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
         super().__init__(f"annudf.{self.dtype}")
 
-    def unify(self, typingctx: Any, other: Any) -> Any:
-        """The type of a variable that is assigned on several paths."""
-        operand = operand_of(other)
-        if operand is None:
-            return None
-        try:
-            common = dtypes.promote(self.dtype, operand)
-        except dtypes.Refused:
-            return None
-        return as_type(common)
 
-    def can_convert_from(self, typingctx: Any, other: Any) -> Any:
-        return Conversion.promote if operand_of(other) is not None else None
+class Weak(Number):
+    """A Python number that is computed: ``ctx.dim``, a loop's variable, ``int(x)``.
 
-    def can_convert_to(self, typingctx: Any, other: Any) -> Any:
-        return Conversion.promote if isinstance(other, Strong) else None
+    Constants have numba's own types until they meet one of these.
+    """
+
+    def __init__(self, kind: dtypes.Weak) -> None:
+        self.kind = kind
+        super().__init__(f"annudf.python_{kind}")
 
 
 class Context(types.Type):
@@ -94,8 +107,11 @@ def operand_of(numba_type: Any) -> dtypes.Operand | None:
     if isinstance(numba_type, Strong):
         dtype: np.dtype[Any] = numba_type.dtype
         return dtype
+    if isinstance(numba_type, Weak):
+        kind: dtypes.Weak = numba_type.kind
+        return kind
     if isinstance(numba_type, types.Boolean):
-        return dtypes.BOOL
+        return "bool"
     if isinstance(numba_type, types.Integer):
         return "int"
     if isinstance(numba_type, types.Float):
@@ -105,15 +121,20 @@ def operand_of(numba_type: Any) -> dtypes.Operand | None:
 
 def as_type(operand: dtypes.Operand) -> Any:
     """The inverse of `operand_of`."""
-    if isinstance(operand, str):
-        return types.int64 if operand == "int" else types.float64
-    return Strong(operand)
+    return Weak(operand) if isinstance(operand, str) else Strong(operand)
 
 
 @register_model(Strong)
 class _StrongModel(PrimitiveModel):
     def __init__(self, manager: Any, frontend_type: Strong) -> None:
         super().__init__(manager, frontend_type, mlir_type(frontend_type.dtype))
+
+
+@register_model(Weak)
+class _WeakModel(PrimitiveModel):
+    def __init__(self, manager: Any, frontend_type: Weak) -> None:
+        held = {"bool": dtypes.BOOL, "int": dtypes.I64, "float": dtypes.F64}[frontend_type.kind]
+        super().__init__(manager, frontend_type, mlir_type(held))
 
 
 @register_model(Context)

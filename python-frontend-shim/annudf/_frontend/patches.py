@@ -11,8 +11,10 @@ nothing unless this thread is compiling a metric.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+from numba_cuda_mlir import mlir_compiler
 from numba_cuda_mlir.mlir_lowering import MLIRLower
 from numba_cuda_mlir.numba_cuda.core import bytecode
 from numba_cuda_mlir.numba_cuda.core import ir as numba_ir
@@ -102,6 +104,17 @@ def _patch_lowering() -> None:
     MLIRLower.verify_mlir_module = verified
 
 
+def _patch_errors() -> None:
+    original = mlir_compiler.handle_lowering_error
+
+    def handle(*arguments: Any) -> None:
+        if _on() and (error := sys.exc_info()[1]) is not None:
+            raise error  # Instead of a log file in /tmp that asks the user to report a bug.
+        original(*arguments)
+
+    mlir_compiler.handle_lowering_error = handle
+
+
 def _patch_range() -> None:
     sentry = TypeInferer.sentry_modified_builtin
 
@@ -115,3 +128,4 @@ def _patch_range() -> None:
 _patch_columns()
 _patch_range()
 _patch_lowering()
+_patch_errors()

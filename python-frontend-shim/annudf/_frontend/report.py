@@ -31,6 +31,12 @@ _PREFIX = re.compile(r"^'[a-z_.]+' op ")
 
 _IN_PYTHON = {
     "L2": "[L2] a capture is read at an index that may be outside of it; read it at [ctx.dim]",
+    "M14": "[M14] a metric has at most 16 captures; join some in one array",
+    **{
+        rule: f"[{rule}] this cannot be used in a metric; use numbers, if, for over range, and the functions that the"
+        " documentation lists"
+        for rule in ("P1", "P2", "P8", "B1", "B2", "F3")
+    },
 }
 """Messages of rules that speak of the dialect, as a Python user would say them."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import inspect
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -22,6 +23,9 @@ from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, check
 
 _INT64 = range(-(2**63), 2**63)
+_MAX_BYTES = 8  # Of a number: longdouble has no counterpart on a GPU.
+_MAX_INSTRUCTIONS = 20_000
+"""Of bytecode, helpers inlined: five times what a hook may have of operations (rule S5)."""
 
 
 class StrongFloat(float):
@@ -102,11 +106,13 @@ class Rewriter:
         self._wrap = wrap
         self._helpers: dict[types.FunctionType, object] = {}
         self._open: list[types.FunctionType] = []
+        self._sizes: dict[types.FunctionType, int] = {}
 
     def rewrite(self, function: types.FunctionType) -> types.FunctionType:
         """The function over values of known meaning; its name, code and defaults are kept."""
         source = Source(function)
         check(source)
+        _check_parameters(function, source)
         if function in self._open:
             unsupported(f"{function.__name__} calls itself; write the loop with for", source.file, source.line)
         self._open.append(function)
@@ -115,6 +121,7 @@ class Rewriter:
         finally:
             self._open.pop()
         _check_attributes(source, values)
+        self._check_size(function, source)
         free = function.__code__.co_freevars
         names: dict[str, Any] = {name: values[name] for name in values if name not in free}
         names["__builtins__"] = {}
@@ -127,8 +134,25 @@ class Rewriter:
         new.__module__ = function.__module__
         return new
 
+    def _check_size(self, function: types.FunctionType, source: Source) -> None:
+        """Helpers are inlined, so a tree of calls doubles with each level: counted before that is done."""
+        inner = {name: plain_function(value) for name, value in outside_names(function)}
+        size = 0
+        for code in codes_of(function.__code__):
+            for instruction in dis.get_instructions(code):
+                helper = inner.get(instruction.argval) if isinstance(instruction.argval, str) else None
+                size += self._sizes.get(helper, 1) if helper is not None else 1
+        self._sizes[function] = size
+        if size > _MAX_INSTRUCTIONS:
+            unsupported(
+                f"{function.__name__} has {size} instructions with its helpers inlined, more than {_MAX_INSTRUCTIONS};"
+                " call them less often",
+                source.file,
+                source.line,
+            )
+
     def _value(self, name: str, value: object, user: types.FunctionType) -> object:
-        if isinstance(value, np.generic) and value.dtype.kind in "fiub":
+        if isinstance(value, np.generic) and value.dtype.kind in "fiub" and value.dtype.itemsize <= _MAX_BYTES:
             return strong(value)
         if isinstance(value, bool | float):
             return value
@@ -169,6 +193,20 @@ class Rewriter:
         unsupported(message, source.file, *source.place_of_name(name.split(".", maxsplit=1)[0]))
 
 
+def _check_parameters(function: types.FunctionType, source: Source) -> None:
+    flags = function.__code__.co_flags
+    if flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        star = "*args" if flags & inspect.CO_VARARGS else "**kwargs"
+        unsupported(f"{function.__name__} takes {star}; name its arguments", source.file, source.line)
+    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        if not isinstance(value, bool | int | float | np.generic):
+            unsupported(
+                f"{function.__name__} has a default of type {type(value).__name__}; use numbers",
+                source.file,
+                source.line,
+            )
+
+
 def _check_attributes(source: Source, values: dict[str, object]) -> None:
     """Refuses attributes that a module does not have inside a metric, at their place."""
     for node, name, attribute in source.attributes():
@@ -182,6 +220,9 @@ def _check_attributes(source: Source, values: dict[str, object]) -> None:
 
 
 def _why_not(name: str, value: object) -> str:
+    if isinstance(value, np.generic):
+        kind = type(value).__name__
+        return f"'{name}' is of type {kind}, which a metric cannot compute with; use np.float32 or np.float64"
     if (
         hasattr(value, "__array_interface__")
         or hasattr(value, "__cuda_array_interface__")

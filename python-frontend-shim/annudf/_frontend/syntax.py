@@ -9,6 +9,7 @@ column, and because some of what Python offers would compile and mean something 
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import textwrap
 import types
@@ -65,12 +66,14 @@ class Source:
     """A function's syntax tree with the places of its file; empty where no source can be found."""
 
     def __init__(self, function: types.FunctionType) -> None:
+        self.code = function.__code__
         self.file = function.__code__.co_filename
         self.line = function.__code__.co_firstlineno
         self.tree: ast.AST | None = None
         self._indent = 0
         try:
-            lines, start = inspect.getsourcelines(function)
+            # Of the code: a function would be unwrapped to what functools.wraps says it is.
+            lines, start = inspect.getsourcelines(function.__code__)
             text = "".join(lines)
             dedented = textwrap.dedent(text)
             self._indent = len(lines[0]) - len(lines[0].lstrip())
@@ -118,11 +121,44 @@ def check(source: Source) -> None:
     UnsupportedError
         With file, line and column of the construct and what to write instead.
     """
+    _check_code(source)
     if source.tree is None:
         return
     assert isinstance(source.tree, ast.FunctionDef)
-    for statement in source.tree.body:
-        _Checker(source).visit(statement)
+    try:
+        for statement in source.tree.body:
+            _Checker(source).visit(statement)
+    except RecursionError:
+        source.refuse(source.tree, "an expression nests too deep; write it in several statements")
+
+
+_FORBIDDEN_INSTRUCTIONS: dict[str, type[ast.AST]] = {
+    "IMPORT_NAME": ast.Import, "STORE_GLOBAL": ast.Global, "DELETE_GLOBAL": ast.Global, "STORE_DEREF": ast.Nonlocal,
+    "RAISE_VARARGS": ast.Raise, "LOAD_ASSERTION_ERROR": ast.Assert, "BUILD_LIST": ast.List, "BUILD_MAP": ast.Dict,
+    "BUILD_SET": ast.Set, "BUILD_STRING": ast.JoinedStr, "FORMAT_VALUE": ast.JoinedStr, "BUILD_SLICE": ast.Slice,
+    "BINARY_SLICE": ast.Slice, "YIELD_VALUE": ast.Yield, "BEFORE_WITH": ast.With,
+}  # fmt: skip
+
+
+def _check_code(source: Source) -> None:
+    """What the bytecode shows, for functions whose source is not there, as in an interactive session."""
+    flags = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+    if source.code.co_flags & flags:
+        asynchronous = source.code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
+        unsupported(_WHY[ast.AsyncFunctionDef if asynchronous else ast.Yield], source.file, source.line)
+    if source.tree is not None:
+        return
+    for instruction in dis.get_instructions(source.code):
+        place = instruction.positions
+        where = (place.lineno or source.line, (place.col_offset or 0) + 1) if place else (source.line, 0)
+        if instruction.opname in _FORBIDDEN_INSTRUCTIONS:
+            unsupported(_WHY[_FORBIDDEN_INSTRUCTIONS[instruction.opname]], source.file, *where)
+        if instruction.opname in ("STORE_SUBSCR", "STORE_ATTR"):
+            unsupported("captures are read-only; use a variable", source.file, *where)
+        if instruction.opname == "LOAD_CONST" and isinstance(instruction.argval, str | bytes | complex):
+            unsupported(f"a metric cannot use {instruction.argval!r}; use numbers", source.file, *where)
+    if source.code.co_exceptiontable:
+        unsupported(_WHY[ast.Try], source.file, source.line)
 
 
 class _Checker(ast.NodeVisitor):

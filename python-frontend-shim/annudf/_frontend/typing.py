@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 from numba_cuda_mlir.extending import typing_registry
-from numba_cuda_mlir.numba_cuda.types import range_state64_type
+from numba_cuda_mlir.numba_cuda.types.iterators import RangeType
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
 
 from annudf._frontend import dtypes, functions
 from annudf._frontend.dtypes import Operand, Refused
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import active, types
-from annudf._frontend.numba_types import NUMPY, Capture, Context, Strong, as_type, operand_of
+from annudf._frontend.numba_types import NUMPY, Capture, Context, Number, Strong, Weak, as_type, operand_of
 
 Rule = Callable[..., Operand]
 
@@ -27,12 +27,12 @@ def _refuse(message: str) -> None:
     active.refusals.append(message)
 
 
-def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_strong: bool) -> type:
+def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_number: bool) -> type:
     class Template(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             operands = [operand_of(a) for a in args]
-            if needs_strong and not any(isinstance(a, Strong) for a in args):
-                return None  # Python's own numbers among themselves: numba's typing is Python's.
+            if needs_number and not any(isinstance(a, Number) for a in args):
+                return None  # Constants among themselves: numba's typing is Python's.
             if kws:
                 _refuse(f"{name} takes no keyword arguments here")
                 return None
@@ -42,7 +42,8 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_strong: boo
                 _refuse(f"{name} needs numbers, got {_spell(bad)}")
                 return None
             if len(args) not in arities:
-                _refuse(f"{name} takes {' or '.join(map(str, arities))} arguments, got {len(args)}")
+                takes = f"{arities[0]} to {arities[-1]} arguments" if len(arities) > 1 else _arguments(arities[0])
+                _refuse(f"{name} takes {takes}, got {len(args)}")
                 return None
             try:
                 return signature(as_type(rule(*operands)), *args)
@@ -54,6 +55,10 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_strong: boo
     return Template
 
 
+def _arguments(count: int) -> str:
+    return "1 argument" if count == 1 else f"{count} arguments"
+
+
 def _spell(numba_type: Any) -> str:
     if isinstance(numba_type, Capture):
         return f"the array ctx.{numba_type.capture}; read one entry, ctx.{numba_type.capture}[ctx.dim]"
@@ -62,8 +67,13 @@ def _spell(numba_type: Any) -> str:
     return str(numba_type)
 
 
-def _register(key: object, rule: Rule, name: str, arities: tuple[int, ...], needs_strong: bool = False) -> None:
-    typing_registry.register_global(key)(_template(rule, name, arities, needs_strong))
+def _register(key: object, rule: Rule, name: str, arities: tuple[int, ...], needs_number: bool = False) -> None:
+    typing_registry.register_global(key)(_template(rule, name, arities, needs_number))
+
+
+def _number(a: Operand) -> Operand:
+    """A Python bool is an int in arithmetic."""
+    return "int" if isinstance(a, str) and a == "bool" else a
 
 
 def _operators() -> None:
@@ -77,29 +87,31 @@ def _operators() -> None:
 
     def comparison(a: Operand, b: Operand) -> Operand:
         dtypes.compared(a, b)
-        return dtypes.BOOL
+        return "bool" if isinstance(a, str) and isinstance(b, str) else dtypes.BOOL
 
     for fn, spelling in dtypes.COMPARISONS.items():
         _register(fn, comparison, spelling, (2,), True)
 
     def negated(a: Operand) -> Operand:
-        if a == dtypes.BOOL:
+        if isinstance(a, str):
+            return _number(a)
+        if dtypes.is_bool(a):
             raise Refused("NumPy cannot negate booleans with -; write not")
         return a
 
     def inverted(a: Operand) -> Operand:
         if dtypes.is_float(a):
             raise Refused(f"~ needs an integer, got {dtypes.spell(a)}")
-        return a
+        return _number(a)
 
     _register(operator.neg, negated, "-", (1,), True)
-    _register(operator.pos, lambda a: a, "+", (1,), True)
+    _register(operator.pos, _number, "+", (1,), True)
     _register(operator.invert, inverted, "~", (1,), True)
-    _register(operator.not_, lambda a: dtypes.BOOL, "not", (1,), True)
+    _register(operator.not_, lambda a: "bool" if isinstance(a, str) else dtypes.BOOL, "not", (1,), True)
 
     class ToBool(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-            if len(args) == 1 and isinstance(args[0], Strong) and not kws:
+            if len(args) == 1 and isinstance(args[0], Number) and not kws:
                 return signature(types.boolean, *args)
             return None
 
@@ -115,9 +127,9 @@ def _common(*operands: Operand) -> Operand:
 
 def _stubs() -> None:
     def number(a: Operand) -> Operand:
-        if a == dtypes.BOOL:
+        if not isinstance(a, str) and dtypes.is_bool(a):
             raise Refused("this function needs a number, not a boolean")
-        return a
+        return _number(a)
 
     for name in functions.FLOAT_UNARY:
         _register(STUBS[name], dtypes.floating, name, (1,))
@@ -143,7 +155,7 @@ def _stubs() -> None:
         _register(STUBS[name], lambda a, name=name: np.dtype(name.rstrip("_")), f"np.{name}", (1,))
 
     def counted(a: Operand) -> Operand:
-        if a in ("float", dtypes.BOOL) or dtypes.is_float(a):
+        if dtypes.is_bool(a) or dtypes.is_float(a):
             raise Refused(f"bitwise_count needs an integer, got {dtypes.spell(a)}")
         return np.dtype(np.uint8)
 
@@ -160,7 +172,7 @@ def _stubs() -> None:
             if kws or not 1 <= len(args) <= 3 or any(operand_of(a) != "int" for a in args):
                 _refuse("range takes 1 to 3 constant integers")
                 return None
-            return signature(range_state64_type, *args)
+            return signature(RangeType(Weak("int")), *args)
 
     typing_registry.register_global(STUBS["range"])(Range)
 
@@ -174,9 +186,9 @@ def _context() -> None:
                 if not ctx.has_dim:
                     _refuse("ctx.dim has no meaning in finalize, which is called once a row; use it in update")
                     return None
-                return types.int64
+                return Weak("int")
             if name == "dims":
-                return types.int64
+                return Weak("int")
             if name in ctx.captures:
                 element, scalar = ctx.captures[name]
                 return Strong(NUMPY[element]) if scalar else Capture(name, element)
@@ -191,7 +203,7 @@ def _context() -> None:
             if len(args) != 2 or not isinstance(args[0], Capture):
                 return None
             index = operand_of(args[1])
-            if index is None or dtypes.is_float(index) or index == dtypes.BOOL:
+            if index is None or dtypes.is_float(index) or dtypes.is_bool(index):
                 _refuse(f"ctx.{args[0].capture} has one entry a dimension; read ctx.{args[0].capture}[ctx.dim]")
                 return None
             return signature(Strong(NUMPY[args[0].element]), *args)

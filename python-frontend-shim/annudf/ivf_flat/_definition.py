@@ -19,8 +19,12 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from annudf import _cache
+from annudf._checks import shown
 from annudf._frontend.fingerprint import fingerprint
+from annudf._frontend.snapshot import snapshot
 from annudf._log import logger
 from annudf._options import CaptureType, MetricOptions
 from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError
@@ -39,9 +43,29 @@ _memory: OrderedDict[str, Artifact] = OrderedDict()
 _MEMORY_ENTRIES = 256
 
 
-@functools.cache
+_LIBRARY_VARIABLES = (
+    "ANNUDF_CUDA_WHEELS",
+    "ANNUDF_LIBDEVICE",
+    "ANNUDF_LIBNVRTC",
+    "ANNUDF_LIBNVVM",
+    "CONDA_PREFIX",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "HOME",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+)
+"""What decides which libNVVM, libdevice and NVRTC are found; asking them would mean loading them."""
+
+
 def _compiler_identity() -> str:
-    """What else the output of the compiler depends on: which build of it this is."""
+    """What else the output of the compiler depends on: which build of it this is, and which libraries it finds."""
+    variables = [f"{name}={os.environ.get(name, '')}" for name in _LIBRARY_VARIABLES]
+    return "\n".join([_build_identity(), *variables])
+
+
+@functools.cache
+def _build_identity() -> str:
     import annudf
     from annudf import _core
 
@@ -53,21 +77,19 @@ def _compiler_identity() -> str:
     for path in sorted(paths):
         status = os.stat(path)
         parts.append(f"{os.path.basename(path)}:{status.st_size}:{status.st_mtime_ns}")
-    # Which libNVVM is found depends on these; asking it would mean loading it.
-    parts += [f"{name}={os.environ.get(name, '')}" for name in ("ANNUDF_LIBNVVM", "CUDA_HOME", "CUDA_PATH")]
     return "\n".join(parts)
 
 
 def parse_arch(arch: str | int) -> str:
-    """``"sm_90"`` of "sm_90", "90" or 90."""
+    """``"sm_90"`` of "sm_90", "compute_90", "90" or 90."""
     from annudf import _core
 
-    number = str(arch).removeprefix("sm_").removeprefix("compute_")
-    known = _core.supported_archs()
-    if not number.isdecimal() or int(number) not in known:
-        names = ", ".join(f"sm_{one}" for one in known)
-        raise ArgumentError(f"arch is {arch!r}, it must be one of {names}")
-    return f"sm_{number}"
+    known = [f"sm_{number}" for number in _core.supported_archs()]
+    number = str(arch) if isinstance(arch, (str, np.integer)) else shown(arch)
+    name = "sm_" + number.removeprefix("sm_").removeprefix("compute_")
+    if name not in known:
+        raise ArgumentError(f"arch is {shown(arch)}, it must be one of {', '.join(known)}")
+    return name
 
 
 class Definition(ABC):
@@ -204,6 +226,7 @@ class FunctionDefinition(Definition):
         self.options = options
         self._module: Any = None
         self._fingerprint: str | None = None
+        self._snapshot: tuple[types.FunctionType, MetricOptions] | None = None
 
     @property
     def name(self) -> str:
@@ -225,10 +248,16 @@ class FunctionDefinition(Definition):
     def coarse(self) -> str:
         return self.options.coarse
 
+    def _taken(self) -> tuple[types.FunctionType, MetricOptions]:
+        """The functions as they were when they were first looked at, with what they read then."""
+        if self._snapshot is None:
+            self._snapshot = snapshot(self.function, self.options)
+        return self._snapshot
+
     def _key(self) -> str:
         with self._lock:
             if self._fingerprint is None:
-                self._fingerprint = fingerprint(self.function, self.options)
+                self._fingerprint = fingerprint(*self._taken())
             return self._fingerprint
 
     def _translated(self) -> Any:
@@ -237,7 +266,7 @@ class FunctionDefinition(Definition):
                 from annudf._frontend import translate
 
                 start = time.perf_counter()
-                self._module = translate(self.function, self.options)
+                self._module = translate(*self._taken())
                 elapsed = (time.perf_counter() - start) * 1e3
                 logger.debug("metric %s translated from Python in %.1f ms", self.name, elapsed)
             return self._module

@@ -77,9 +77,17 @@ class _Generator:
         return f"helper({self.f(depth - 1)}, {self.f(depth - 1)})"
 
     def f_or_constant(self, depth: int) -> str:
-        if self.loop and self.draw(st.integers(0, 5)) == 0:
-            return self.loop
+        if self.draw(st.integers(0, 7)) == 0:
+            return self.weak()
         return self.pick(FLOATS) if self.draw(st.integers(0, 2)) == 0 else self.f(depth)
+
+    def weak(self) -> str:
+        """A small Python int that is computed: of the dimension or a loop's variable."""
+        number = self.loop or "(ctx.dim + 3)"
+        return self.pick((
+            number, f"({number} // 2)", f"({number} % 3 - 1)", f"-{number}", f"({number} ** 2)", f"({number} < 3)",
+            f"(~({number} > 1))", f"max({number}, 2)", f"({number} & 1)", f"(1 if {number} == 1 else 4)", "ctx.dims",
+        ))  # fmt: skip
 
     def i(self, depth: int) -> str:
         """An int32 expression with at least one strong operand."""
@@ -101,8 +109,8 @@ class _Generator:
         return f"(np.int32(np.bitwise_count({self.i(depth - 1)})) + ({self.i(depth - 1)} ** {self.pick(('0', '1', '2', '3'))}))"
 
     def i_or_constant(self, depth: int) -> str:
-        if self.loop and self.draw(st.integers(0, 5)) == 0:
-            return self.loop
+        if self.draw(st.integers(0, 7)) == 0:
+            return self.weak()
         return self.pick(INTS) if self.draw(st.integers(0, 2)) == 0 else self.i(depth)
 
     def b(self, depth: int) -> str:

@@ -206,6 +206,6 @@ MESSAGES = {
     "matrix_product": "@ needs matrices, and a metric sees one coordinate; write the product of two numbers",
     "narrow_overflow": "the number 300 does not fit int8 (-128 to 127)",
     "capture_on_two_paths": "ctx and its arrays cannot be assigned on several paths; read an entry on each path instead",
-    "number_of_arguments": "sqrt takes 1 arguments, got 2",
+    "number_of_arguments": "sqrt takes 1 argument, got 2",
     "shifts_floats": "<< needs integers, got float32 and Python int",
 }

@@ -79,8 +79,11 @@ class Tally:
         self, have: float | None, body: object, integer: bool, pair: tuple[Any, Any], ctx: SimpleNamespace
     ) -> bool:
         """Whether a search's distance is what the body gives; None: the row was not returned."""
+        try:
+            want = evaluated(body, np.int32 if integer else np.float32, *pair, ctx)
+        except ZeroDivisionError:
+            return True  # Python's own numbers raise where a metric has inf or NaN.
         self.compared += 1
-        want = evaluated(body, np.int32 if integer else np.float32, *pair, ctx)
         # NaN and +inf are never among the nearest.
         equal = np.isnan(want) or want == np.inf if have is None else have == want
         if equal or integer:

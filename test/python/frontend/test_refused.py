@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import linecache
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -80,13 +83,12 @@ def test_integer_division_by_a_value() -> None:
         translate(divides, options("divides", "i32", "i32"))
 
 
-@pytest.mark.parametrize(("word", "value"), [("i32", 2**31), ("u32", -1), ("i32", 0.5), ("u32", float("inf"))])
-def test_initial_that_does_not_fit(word: Word, value: float) -> None:
-    def keeps(x, y, acc):  # type: ignore[no-untyped-def]
-        return acc
-
-    with pytest.raises(ArgumentError, match="does not fit accumulator"):
-        translate(keeps, options("keeps", word, word, value))
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("int32", 2**31), ("uint32", -1), ("int32", 0.5), ("uint32", float("inf"))]
+)
+def test_initial_that_does_not_fit(dtype: str, value: float) -> None:
+    with pytest.raises(ArgumentError, match="does not fit the accumulator"):
+        ivf_flat.metric(dtype=dtype, initial=value)
 
 
 def test_dim_in_finalize() -> None:
@@ -120,7 +122,10 @@ def test_rules_of_the_compiler_show_the_users_line() -> None:
     ("body", "message"),
     [
         ("    for i in range(int(x)):\n        acc += i\n    return acc\n", "[P14]"),
-        ("    if x > y:\n        z = x\n    return acc + z\n", "[P18] uses 'z', which may be used before it is assigned"),
+        (
+            "    if x > y:\n        z = x\n    return acc + z\n",
+            "[P18] uses 'z', which may be used before it is assigned",
+        ),
         ("    return acc, x\n", "update returns several values; return a number on every path"),
         ("    for i in range(10**9):\n        acc += x\n    return acc\n", "[P15] repeats more than 4096 times"),
     ],
@@ -133,11 +138,100 @@ def test_bodies_that_no_scan_could_run(body: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_functions_without_source_are_refused_too() -> None:
+NEEDS_SOURCE = {"while_loop", "breaks", "compares_identity", "walrus", "loops_over_a_value", "prints"}
+"""What only the syntax tree shows; without it some of these compile, and mean what Python means."""
+
+
+@pytest.mark.parametrize("name", [n for n in metrics.MESSAGES if n not in NEEDS_SOURCE])
+def test_functions_without_source_are_refused_too(name: str) -> None:
+    text = inspect.getsource(getattr(metrics, name))
+    space: dict[str, object] = dict(vars(metrics))
+    exec(compile(text, "<no file>", "exec"), space)
+    with pytest.raises(CompileError) as caught:
+        translate(space[name], options(name))  # type: ignore[arg-type]
+    assert "please report" not in str(caught.value)
+
+
+def test_a_function_that_wraps_another_is_itself() -> None:
+    def inner(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + x
+
+    @functools.wraps(inner)
+    def outer(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + [x][0]
+
+    with pytest.raises(UnsupportedError, match="a metric cannot use lists"):
+        translate(outer, options("outer"))
+
+
+def test_kinds_of_functions() -> None:
+    async def waits(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc
+
+    def takes_all(*args):  # type: ignore[no-untyped-def]
+        return args[0]
+
+    def uses_it(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + takes_all(x)
+
+    def chooses(x, y, acc):  # type: ignore[no-untyped-def]
+        root = np.sqrt if x > 1 else np.exp
+        return acc + root(x)
+
+    def with_default(x, y, acc, ctx=None):  # type: ignore[no-untyped-def]
+        return acc
+
+    long = np.longdouble(1)
+
+    def reads_longdouble(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + long
+
+    for function, message in (
+        (waits, "a metric cannot be asynchronous; write def"),
+        (uses_it, "takes_all takes *args; name its arguments"),
+        (chooses, "a metric cannot choose between functions or keep them in variables; call them by name"),
+        (with_default, "with_default has a default of type NoneType; use numbers"),
+        (reads_longdouble, "'long' is of type longdouble, which a metric cannot compute with"),
+    ):
+        with pytest.raises(UnsupportedError) as caught:
+            translate(function, options(function.__name__))
+        assert message in str(caught.value)
+
+
+def test_trees_of_helpers_are_counted_before_they_are_inlined() -> None:
+    lines = ["def h0(x):", "    return x + 1"]
+    for level in range(1, 30):
+        lines += [f"def h{level}(x):", f"    return h{level - 1}(x) * h{level - 1}(x)"]
+    lines += ["def update(x, y, acc):", "    return acc + h29(x)"]
     space: dict[str, object] = {}
-    exec("def update(x, y, acc):\n    return acc + [x][0]\n", space)
-    with pytest.raises(CompileError):
+    exec("\n".join(lines), space)
+    with pytest.raises(UnsupportedError, match=r"h\d+ has \d+ instructions with its helpers inlined, more than 20000"):
         translate(space["update"], options("update"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_very_long_expressions(known: bool) -> None:
+    text = "def update(x, y, acc):\n    return acc" + " + x" * 900 + "\n"
+    file = f"<long {known}>"
+    if known:
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space: dict[str, object] = {}
+    exec(compile(text, file, "exec"), space)
+    try:
+        translate(space["update"], options("update"))  # type: ignore[arg-type]
+    except UnsupportedError as error:
+        assert "an expression nests too deep; write it in several statements" in str(error)
+
+
+def test_types_that_would_round_on_one_path() -> None:
+    def joins(x, y, acc):  # type: ignore[no-untyped-def]
+        v = np.int32(16777217) if x > y else y
+        return acc + (v - np.int32(16777216))
+
+    with pytest.raises(
+        UnsupportedError, match="would have two types, int32 and float32, on different paths; convert one"
+    ):
+        translate(joins, options("joins"))
 
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""A metric's functions as they are now: with the globals, closures and helpers of this moment.
+
+A metric is compiled for several targets, at several times, and found again by its fingerprint. All of
+them must be of one function, whatever is assigned to the globals that it reads in the meantime.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+from dataclasses import replace
+from typing import Any
+
+from annudf._frontend.functions import NAMESPACES, stub_for
+from annudf._frontend.rewrite import codes_of, outside_names, plain_function
+from annudf._options import MetricOptions
+
+
+def snapshot(function: types.FunctionType, options: MetricOptions) -> tuple[types.FunctionType, MetricOptions]:
+    """Copies of a metric's functions over copies of what they read.
+
+    Raises
+    ------
+    UnsupportedError
+        A function reads a name that is not defined.
+    """
+    made: dict[types.FunctionType, types.FunctionType] = {}
+    finalize: Any = options.finalize
+    copied = _freeze(function, made)
+    return copied, options if finalize is None else replace(options, finalize=_freeze(finalize, made))
+
+
+def _freeze(function: types.FunctionType, made: dict[types.FunctionType, types.FunctionType]) -> types.FunctionType:
+    if function in made:
+        return made[function]
+    names: dict[str, Any] = {"__builtins__": builtins, "__name__": function.__module__}
+    free = function.__code__.co_freevars
+    cells = {name: types.CellType() for name in free}
+    closure = tuple(cells[name] for name in free)
+    copy = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__, closure)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__qualname__ = function.__qualname__
+    copy.__module__ = function.__module__
+    made[function] = copy  # Before its helpers: one of them may call it, which is refused later, by name.
+    attributes = {name for code in codes_of(function.__code__) for name in code.co_names}
+    for name, value in outside_names(function):
+        frozen = _value(value, attributes, made)
+        if name in cells:
+            cells[name].cell_contents = frozen
+        else:
+            names[name] = frozen
+    return copy
+
+
+def _value(value: Any, attributes: set[str], made: dict[types.FunctionType, types.FunctionType]) -> Any:
+    if isinstance(value, types.ModuleType) and value.__name__ not in NAMESPACES:
+        proxy = types.ModuleType(value.__name__)
+        for name in sorted(attributes):
+            if hasattr(value, name):
+                setattr(proxy, name, _value(getattr(value, name), set(), made))
+        return proxy
+    if stub_for(value) is None and (helper := plain_function(value)) is not None:
+        return _freeze(helper, made)
+    return value

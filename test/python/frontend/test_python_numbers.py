@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Python's own numbers inside a metric: ctx.dim, loop variables, int(...), comparisons of them."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from annudf import ivf_flat
+from annudf.errors import UnsupportedError
+
+BASE = np.arange(40, dtype=np.float32).reshape(5, 8) / 7
+QUERIES = BASE[:2] / 2
+
+EXPRESSIONS = [
+    "~(ctx.dim < 3)", "ctx.dim // 2 + ctx.dim % 3", "ctx.dim ** 2", "(ctx.dim + 1.5) ** 2", "(0.5 * ctx.dim) % 0.3",
+    "(ctx.dim * 1.5) // 1", "int(x) // 2 + min(ctx.dim, 3) // 2", "(ctx.dim + 1) ** 0.5", "-(ctx.dim < 3) + (ctx.dim < 3) / 2",
+    "(not ctx.dim) + (x if not (ctx.dim < 2 or y < 1) else 0)", "max(ctx.dim, 2) + abs(ctx.dim - 4) + round(x)",
+    "(1 if 1 <= ctx.dim < 5 else 0) * x", "(ctx.dim & 3) + (ctx.dim << 2) + (ctx.dim ^ 5) + ~ctx.dim", "-7 // (2 + 0 * 1) * x",
+    "float(x) * 0.1 + int(y * 3) * 0.5 - ctx.dim / ctx.dims", "(ctx.dim == 4) * x + (ctx.dim != 4) * y",
+    "math.floor(x) + math.ceil(y) - int(-x)", "(True + ctx.dim) * x", "((x > 1) + (ctx.dim > 1)) * x", "((x > 1) & (ctx.dim > 1)) * x + ((ctx.dim > 1) ^ (ctx.dim > 3))", "~(x > 1) * y", "-(-7 % (ctx.dims - 3))",
+    "(ctx.dim - 4) // 3 + (ctx.dim - 4) % 3 + (4 - ctx.dim) // -3", "1e30 * ctx.dim * 1e-30", "(3 if ctx.dim > 3 else 0.5) * y",
+]  # fmt: skip
+
+
+def brute_force(function: Any) -> np.ndarray[Any, Any]:
+    result = np.empty((len(QUERIES), len(BASE)), np.float32)
+    for i, query in enumerate(QUERIES):
+        for j, row in enumerate(BASE):
+            acc = np.float32(0)
+            for dim in range(BASE.shape[1]):
+                ctx = SimpleNamespace(dim=dim, dims=BASE.shape[1])
+                acc = np.float32(function(query[dim], row[dim], acc, ctx))
+            result[i, j] = acc
+    return result
+
+
+def scanned(function: Any) -> np.ndarray[Any, Any]:
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), BASE)
+    params = ivf_flat.SearchParams(metric=ivf_flat.metric(function))
+    distances, neighbors = ivf_flat.search(params, index, QUERIES, len(BASE))
+    result = np.empty_like(distances)
+    np.put_along_axis(result, neighbors, distances, 1)
+    return result
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_expression(expression: str) -> None:
+    space: dict[str, Any] = {"math": math, "np": np}
+    exec(f"def update(x, y, acc, ctx):\n    return acc + ({expression})\n", space)
+    if "ctx.dims - 3" in expression:
+        with pytest.raises(UnsupportedError, match="divided only by a constant"):
+            scanned(space["update"])
+        return
+    np.testing.assert_allclose(scanned(space["update"]), brute_force(space["update"]), rtol=1e-6)
+
+
+def test_loops_and_conditions() -> None:
+    def update(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        total = 0
+        for i in range(5):
+            if i % 2 == 0 and ctx.dim > 2:
+                total += i // 2
+            else:
+                total -= i
+        few = ctx.dim < 3
+        if few:
+            return acc + x
+        return acc + total * x + (2 if few else 3) * y
+
+    np.testing.assert_allclose(scanned(update), brute_force(update), rtol=1e-6)
