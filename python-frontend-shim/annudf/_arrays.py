@@ -20,12 +20,10 @@ from typing import Any, Literal
 import numpy as np
 
 from annudf import _driver
+from annudf._options import ALL_ELEMENTS
 from annudf.errors import ArgumentError, DeviceError, DtypeError
 
 Library = Literal["numpy", "cupy", "torch", "other"]
-
-VECTORS = ("float32", "float16", "int8", "uint8")
-"""Element types of vectors, by NumPy's names."""
 
 ELEMENT_OF_DTYPE = {
     "float32": "f32",
@@ -42,6 +40,9 @@ ELEMENT_OF_DTYPE = {
     "bool": "b1",
 }
 DTYPE_OF_ELEMENT = {element: dtype for dtype, element in ELEMENT_OF_DTYPE.items()}
+
+VECTORS = tuple(DTYPE_OF_ELEMENT[element] for element in ALL_ELEMENTS)
+"""Element types of vectors, by NumPy's names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from annudf._arrays import CPU, Device, View
+from annudf._checks import check_int, shown
+from annudf._limits import MAX_ADDRESS, MAX_THREADS
 from annudf._log import logger
 from annudf.errors import ArgumentError, UnavailableError
 
@@ -26,8 +28,6 @@ _backends: dict[Device, Backend] = {}
 _archs: dict[Device, str] = {}
 _settings = {"threads": 0}
 
-_MAX_THREADS = 1 << 16
-
 
 def set_num_threads(count: int) -> None:
     """Sets how many threads later builds and searches on the CPU use.
@@ -35,15 +35,13 @@ def set_num_threads(count: int) -> None:
     Parameters
     ----------
     count : int
-        0: all cores, the default.
+        At most 1024; 0: all cores, the default.
 
     Notes
     -----
     Calls that run already keep their threads. Results do not depend on the number of threads.
     """
-    number = _index(count, "count")
-    if not 0 <= number <= _MAX_THREADS:
-        raise ArgumentError(f"count is {number}, it must be 0 (all cores) to {_MAX_THREADS}")
+    number = check_int(count, "count", 0, MAX_THREADS, ", 0 for all cores")
     with _lock:
         if number != _settings["threads"]:
             _settings["threads"] = number
@@ -53,13 +51,6 @@ def set_num_threads(count: int) -> None:
 def get_num_threads() -> int:
     """How many threads builds and searches on the CPU use; 0: all cores."""
     return _settings["threads"]
-
-
-def _index(value: object, name: str) -> int:
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise ArgumentError(f"{name} is {value!r}, it must be an integer") from None
 
 
 def backend(device: Device) -> Backend:
@@ -120,16 +111,25 @@ def hold(device: Device, stream: int, *objects: object) -> None:
 def release_done() -> int:
     """Lets go of what finished work held; gives how many calls are still under way."""
     dropped: list[tuple[Event, tuple[object, ...]]] = []
+    failures: list[tuple[Device, int, Exception]] = []
     with _held_lock:
         for key, entries in list(_held.items()):
             # A stream works in order: where one is not done, none behind it is.
-            while entries and entries[0][0].done():
+            while entries:
+                try:
+                    if not entries[0][0].done():
+                        break
+                except Exception as error:
+                    # It will never be done, and it is no fault of the call that looks now.
+                    failures.append((*key, error))
                 dropped.append(entries.popleft())
             if not entries:
                 del _held[key]
         count = sum(map(len, _held.values()))
-    # Outside the lock: an owner's destructor may run any code, even a search.
+    # Outside the lock: an owner's destructor, and a handler of messages, may run any code, even a search.
     del dropped
+    for device, stream, failure in failures:
+        logger.warning("work on stream 0x%x of %s failed after its call had returned: %s", stream, device, failure)
     return count
 
 
@@ -165,8 +165,8 @@ def stream_handle(stream: object) -> int | None:
         raise ArgumentError(
             f"stream is a {type(stream).__name__}; give the address of a CUstream, or a stream of CuPy or PyTorch"
         ) from None
-    if handle < 0:
-        raise ArgumentError(f"stream is {handle}, which is no address of a CUstream")
+    if not 0 <= handle <= MAX_ADDRESS:
+        raise ArgumentError(f"stream is {shown(handle)}, which is no address of a CUstream")
     return handle
 
 

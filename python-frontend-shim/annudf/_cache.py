@@ -57,7 +57,7 @@ def max_bytes() -> int:
     text = os.environ.get("ANNUDF_CACHE_MAX_BYTES", "")
     if not text:
         return _DEFAULT_MAX_BYTES
-    if not text.isdecimal():
+    if not (text.isascii() and text.isdecimal()):
         _warn_once(f"ANNUDF_CACHE_MAX_BYTES is {text!r}, not a number of bytes; {_DEFAULT_MAX_BYTES} is used")
         return _DEFAULT_MAX_BYTES
     return int(text)

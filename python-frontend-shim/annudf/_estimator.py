@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from annudf import _arrays, ivf_flat
+from annudf._checks import check_int
+from annudf._limits import MAX_K
 from annudf.errors import ArgumentError, UnavailableError
-from annudf.ivf_flat._checks import check_int
 
 if TYPE_CHECKING:
 
@@ -168,7 +169,7 @@ class NearestNeighbors(_Estimator):
         """
         self._check_fitted()
         itself = X is None
-        k = check_int(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1, 1024)
+        k = check_int(self.n_neighbors if n_neighbors is None else n_neighbors, "n_neighbors", 1, MAX_K)
         most = self.n_samples_fit_ - itself
         if k > most:
             raise ArgumentError(

@@ -41,7 +41,7 @@ def set_log_level(level: int | str) -> None:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(name)s: %(levelname)s: %(message)s"))
         logger.addHandler(handler)
-        # numba-cuda-mlir configures the root logger when it is imported; no line is to show twice.
+        # Whoever configures the root logger later is to see no line twice.
         logger.propagate = False
 
 

@@ -6,17 +6,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 Word = Literal["f32", "f64", "i32", "u32"]
 """Element types of captures, coordinates and accumulators in the ABI 1.0."""
+
+WORDS: tuple[Word, ...] = get_args(Word)
 
 Order = Literal["min", "max"]
 Coarse = Literal["l2", "inner_product"]
 ElementName = Literal["f32", "f16", "i8", "u8"]
 
-ALL_ELEMENTS: tuple[ElementName, ...] = ("f32", "f16", "i8", "u8")
+ALL_ELEMENTS: tuple[ElementName, ...] = get_args(ElementName)
 """Element types of vectors; a metric accepts all of them unless it says otherwise."""
+
+COARSE_OF_METRIC: dict[str, Coarse] = {"sqeuclidean": "l2", "euclidean": "l2", "inner_product": "inner_product"}
+"""What the ABI calls the coarse metrics of cuVS."""
+
+METRIC_OF_COARSE = {"l2": "sqeuclidean", "inner_product": "inner_product", "cosine": "cosine"}
+"""What cuVS calls the coarse metrics of the ABI; text of the dialect may have more of them than Python."""
 
 
 @dataclass(frozen=True, slots=True)

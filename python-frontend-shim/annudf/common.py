@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from annudf import _arrays, _backends
 from annudf._arrays import CPU, Device
+from annudf._checks import shown
+from annudf._limits import MAX_DEVICE
 from annudf.errors import ArgumentError, DeviceError
 
 __all__ = ["Resources", "device_ndarray"]
@@ -116,12 +118,14 @@ def _parse_device(device: str | int | None) -> Device | None:
         return None
     if device == "cpu":
         return CPU
-    if isinstance(device, int) and not isinstance(device, bool) and device >= 0:
-        return Device("cuda", device)
-    match = re.fullmatch(r"(?:cuda|gpu)(?::(\d+))?", device) if isinstance(device, str) else None
-    if match is None:
-        raise ArgumentError(f"device is {device!r}, it must be 'cpu', 'cuda', 'cuda:N' or the number of a device")
-    return Device("cuda", int(match[1] or 0))
+    if isinstance(device, str):
+        match = re.fullmatch(r"(?:cuda|gpu)(?::([0-9]{1,10}))?", device)
+        number = int(match[1] or 0) if match else -1
+    else:
+        number = device if isinstance(device, int) and not isinstance(device, bool) else -1
+    if not 0 <= number <= MAX_DEVICE:
+        raise ArgumentError(f"device is {shown(device)}, it must be 'cpu', 'cuda', 'cuda:N' or the number of a device")
+    return Device("cuda", number)
 
 
 class device_ndarray:

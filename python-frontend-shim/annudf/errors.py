@@ -4,8 +4,9 @@
 
 Every exception that annudf raises on purpose is an :class:`Error`; most are also the built-in
 exception that fits (``ValueError``, ``TypeError``, ``RuntimeError``), so that code which catches
-those keeps working. Ctrl-C during a long call raises :class:`KeyboardInterrupt`, and memory that
-cannot be had :class:`MemoryError`.
+those keeps working. Ctrl-C during a long call raises :class:`KeyboardInterrupt`. Memory that cannot be had raises
+:class:`UnavailableError`; only where it is Python or NumPy that asks for it, as for a copy of an array that is
+not contiguous or for the results, :class:`MemoryError`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class InputError(Error, ValueError):
 
 
 class UnavailableError(Error, RuntimeError):
-    """Something that the function needs is not there: a driver, a library, a device, disk space."""
+    """Something that the function needs is not there: a driver, a library, a device, memory, disk space."""
 
 
 @dataclass(frozen=True, slots=True)

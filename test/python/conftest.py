@@ -5,13 +5,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 
 import pytest
 
-# Never the cache of the user who runs the tests; a folder that is named keeps runs apart by itself, as keys name the
-# build of the compiler.
-os.environ.setdefault("ANNUDF_CACHE_DIR", tempfile.mkdtemp(prefix="annudf-test-cache-"))
+# Never the cache of the user who runs the tests, nor that of a run before: what is tested is compiled.
+CACHE = tempfile.mkdtemp(prefix="annudf-test-cache-")
+os.environ["ANNUDF_CACHE_DIR"] = CACHE
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(CACHE, ignore_errors=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:

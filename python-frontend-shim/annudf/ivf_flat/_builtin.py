@@ -51,9 +51,6 @@ annudf.metric @inner_product order(max) coarse(inner_product) elements(f32, f16,
 """,
 }
 
-COARSE = {"sqeuclidean": "l2", "euclidean": "l2", "inner_product": "inner_product"}
-"""What the lists of an index are ranked by, for each of its metrics."""
-
 
 @functools.cache
 def _make(name: str) -> Metric:
@@ -73,7 +70,7 @@ def builtin_metric(name: str) -> Metric:
             "metric 'cosine' is not available yet, as it needs three sums in one accumulator; normalise vectors "
             "and queries to length 1 and take 'inner_product'"
         )
-    if name not in _TEXTS:
+    if not isinstance(name, str) or name not in _TEXTS:
         names = ", ".join(f"'{one}'" for one in _TEXTS)
         raise ArgumentError(
             f"metric is {name!r}, it must be one of {names}, or in SearchParams a function decorated "

@@ -14,17 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays, _transfer
-from annudf._options import CaptureType, Word
+from annudf._arrays import DTYPE_OF_ELEMENT
+from annudf._checks import shown
+from annudf._options import WORDS, CaptureType, Word
 from annudf.common import Resources
-from annudf.errors import CaptureError, DtypeError
-
-_DTYPES: dict[Word, str] = {"f32": "float32", "f64": "float64", "i32": "int32", "u32": "uint32"}
+from annudf.errors import ArgumentError, CaptureError, DeviceError
 
 _ELEMENTS: dict[str, Word] = {
-    "float32": "f32",
-    "float64": "f64",
-    "int32": "i32",
-    "uint32": "u32",
+    **{DTYPE_OF_ELEMENT[word]: word for word in WORDS},
     # Narrower types widen exactly.
     "float16": "f32",
     "bfloat16": "f32",
@@ -52,13 +49,13 @@ class Value:
     @property
     def array(self) -> npt.NDArray[Any]:
         """The values; read-only."""
-        return np.frombuffer(self.data, _DTYPES[self.type.element]).reshape(self.shape)
+        return np.frombuffer(self.data, DTYPE_OF_ELEMENT[self.type.element]).reshape(self.shape)
 
 
 def check_name(name: object) -> str:
     """Raises CaptureError unless a capture can be called so."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise CaptureError(f"capture name {name!r} is no identifier of letters, digits and _")
+        raise CaptureError(f"capture name {shown(name)} is no identifier of letters, digits and _")
     if keyword.iskeyword(name) or name in _RESERVED:
         raise CaptureError(f"capture name '{name}' is reserved; choose another")
     return name
@@ -106,7 +103,7 @@ def make_value(name: str, value: object, declared: CaptureType | None = None, al
 def _conversion_hint(given: CaptureType, declared: CaptureType) -> str:
     if given.scalar != declared.scalar:
         return "; give a number" if declared.scalar else "; give an array, one entry a dimension"
-    return f"; convert by numpy.{_DTYPES[declared.element]}(...)"
+    return f"; convert by numpy.{DTYPE_OF_ELEMENT[declared.element]}(...)"
 
 
 def _from_number(name: str, value: bool | int | float, declared: CaptureType | None) -> Value:
@@ -117,14 +114,19 @@ def _from_number(name: str, value: bool | int | float, declared: CaptureType | N
     if element in ("i32", "u32"):
         low, high = (0, 2**32 - 1) if element == "u32" else (-(2**31), 2**31 - 1)
         if not low <= value <= high:
-            raise CaptureError(f"capture '{name}' is {value}, which does not fit {element} ({low} to {high})")
+            raise CaptureError(f"capture '{name}' is {shown(value)}, which does not fit {element} ({low} to {high})")
         data = struct.pack("=I" if element == "u32" else "=i", int(value))
     else:
-        with np.errstate(over="ignore"):
-            converted = np.float64(value).astype(_DTYPES[element])
-        if np.isinf(converted) and np.isfinite(np.float64(value)):
-            raise CaptureError(f"capture '{name}' is {value}, which does not fit {element}")
-        data = converted.tobytes()
+        try:
+            wide = np.float64(value)
+        except OverflowError:
+            wide, fits = np.float64(0), False
+        else:
+            with np.errstate(over="ignore"):
+                fits = bool(np.isinf(wide) or not np.isinf(wide.astype(DTYPE_OF_ELEMENT[element])))
+        if not fits:
+            raise CaptureError(f"capture '{name}' is {shown(value)}, which does not fit {element}")
+        data = wide.astype(DTYPE_OF_ELEMENT[element]).tobytes()
     return Value(CaptureType(element, True), (), data)
 
 
@@ -147,19 +149,21 @@ def _from_array(name: str, value: object, declared: CaptureType | None) -> Value
     if host.dtype.name in ("int64", "uint64"):
         if declared is not None and declared.element in ("i32", "u32"):
             element = declared.element
-        limits = np.iinfo(_DTYPES[element])
+        limits = np.iinfo(DTYPE_OF_ELEMENT[element])
         if host.size and not (int(host.min()) >= limits.min and int(host.max()) <= limits.max):
             wide = host[(host > limits.max) | (host < limits.min)] if host.ndim else host
             raise CaptureError(
                 f"capture '{name}' has dtype {host.dtype} and holds {int(wide.flat[0])}, which does "
                 f"not fit {element} ({limits.min} to {limits.max})"
             )
-    copy = np.array(host, dtype=_DTYPES[element], order="C")
+    copy = np.array(host, dtype=DTYPE_OF_ELEMENT[element], order="C")
     return Value(CaptureType(element, copy.ndim == 0), copy.shape, copy.tobytes())
 
 
 def _host_array(name: str, value: object) -> npt.NDArray[Any]:
     what = f"captures['{name}']"
+    if value is None:
+        raise CaptureError(f"capture '{name}' is None; give a number or an array")
     try:
         if _arrays.library_of(value) == "torch" and str(value.dtype) == "torch.bfloat16":  # type: ignore[attr-defined]
             value = value.float()  # type: ignore[attr-defined]
@@ -172,6 +176,8 @@ def _host_array(name: str, value: object) -> npt.NDArray[Any]:
         if seen.library == "numpy":
             return np.asarray(seen.owner)
         host = _transfer.to_host(_arrays.as_contiguous(seen, what), what, Resources())
-    except DtypeError as error:
+    except DeviceError:
+        raise
+    except ArgumentError as error:
         raise CaptureError(str(error)) from None
     return _transfer.as_numpy(host)

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from annudf import _cache
-from annudf._options import ALL_ELEMENTS, CaptureType, Word
+from annudf._options import CaptureType, Word
 from annudf.errors import UnavailableError
 from annudf.ivf_flat._definition import ALL, HOST, Definition, report
 
@@ -34,7 +33,7 @@ class CudaSourceDefinition(Definition):
         initial: float,
         compute: Word | None,
         accumulator: Word,
-        elements: tuple[str, ...] | None,
+        elements: tuple[str, ...],
         captures: Mapping[str, CaptureType],
     ) -> None:
         super().__init__()
@@ -52,11 +51,9 @@ class CudaSourceDefinition(Definition):
     def captures(self) -> Mapping[str, CaptureType]:
         return self._captures
 
-    @functools.cached_property
+    @property
     def elements(self) -> tuple[str, ...]:
-        if self._elements is not None:
-            return self._elements
-        return ("i8", "u8") if self._compute in ("i32", "u32") else ALL_ELEMENTS
+        return self._elements
 
     @property
     def order(self) -> str:

@@ -4,30 +4,20 @@
 
 from __future__ import annotations
 
-import math
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast, overload
+from typing import Any, overload
 
-import numpy as np
 import numpy.typing as npt
 
-from annudf._options import ALL_ELEMENTS, Coarse, ElementName, MetricOptions, Order, Word
-from annudf.errors import ArgumentError, DtypeError
-from annudf.ivf_flat import _captures
+from annudf._checks import check_bool
+from annudf._options import MetricOptions
+from annudf.errors import ArgumentError
+from annudf.ivf_flat._arguments import check_arguments, check_symbol, check_word
 from annudf.ivf_flat._cuda_source import CudaSourceDefinition
 from annudf.ivf_flat._definition import FunctionDefinition
-from annudf.ivf_flat._metric import Metric, is_number
-
-_COARSE: dict[str, Coarse] = {
-    "sqeuclidean": "l2",
-    "euclidean": "l2",
-    "l2": "l2",
-    "inner_product": "inner_product",
-}
-_WORDS: dict[str, Word] = {"float32": "f32", "float64": "f64", "int32": "i32", "uint32": "u32"}
-_VECTORS: dict[str, ElementName] = {"float32": "f32", "float16": "f16", "int8": "i8", "uint8": "u8"}
+from annudf.ivf_flat._metric import Metric
 
 
 @overload
@@ -145,36 +135,36 @@ def metric(
     >>> weighted_l2
     <annudf metric weighted_l2 (weights: dim x f32)>
     """
-    if not forceinline:
+    if not check_bool(forceinline, "forceinline"):
         raise ArgumentError("forceinline is False, but hooks are always inlined; leave it out")
-    check_order(order, "order")
-    if coarse_order is not None:
-        check_order(coarse_order, "coarse_order")
-    compute = _word(dtype, "dtype")
-    accumulated = compute if accumulator is None else _word(accumulator, "accumulator")
-    start = check_initial(initial, accumulated)
-    values = {
-        _captures.check_name(name): _captures.make_value(name, value, None, allow_non_finite)
-        for name, value in (captures or {}).items()
-    }
-    accepted = check_elements(elements, compute)
+    compute = check_word(dtype, "dtype")
+    given = check_arguments(
+        order=order,
+        initial=initial,
+        coarse_metric=coarse_metric,
+        coarse_order=coarse_order,
+        captures=captures,
+        compute=compute,
+        accumulator=compute if accumulator is None else check_word(accumulator, "accumulator"),
+        elements=elements,
+        allow_non_finite=allow_non_finite,
+    )
 
     def decorate(target: Any) -> Metric:
         update, final = _hooks(target, finalize)
         options = MetricOptions(
             name=_symbol(symbol_name, update if isinstance(target, types.FunctionType) else target),
-            order=cast(Order, order),
-            initial=start,
-            coarse=check_coarse(coarse_metric),
-            coarse_order=cast("Order | None", coarse_order),
-            captures={name: value.type for name, value in values.items()},
+            order=given.order,
+            initial=given.initial,
+            coarse=given.coarse,
+            coarse_order=given.coarse_order,
+            captures=given.captures,
             compute=compute,
-            accumulator=accumulated,
-            elements=accepted,
+            accumulator=given.accumulator,
+            elements=given.elements,
             finalize=final,
         )
-        definition = FunctionDefinition(update, options)
-        return Metric(definition, values, update, allow_non_finite)
+        return Metric(FunctionDefinition(update, options), given.values, update, given.allow_non_finite)
 
     return decorate if function is None else decorate(function)
 
@@ -214,85 +204,6 @@ def _symbol(symbol_name: str | None, named: Any) -> str:
         return check_symbol(symbol_name)
     text = re.sub(r"[^0-9A-Za-z_]+", "_", named.__name__).strip("_") or "metric"
     return f"m{text}" if text[0].isdigit() else text
-
-
-def check_symbol(name: object) -> str:
-    """Raises ArgumentError unless device compilers take the name."""
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ArgumentError(f"symbol_name is {name!r}; use letters, digits and _, not beginning with a digit")
-    return name
-
-
-def check_order(order: object, what: str) -> None:
-    """Raises ArgumentError unless it is "min" or "max"."""
-    if order not in ("min", "max"):
-        raise ArgumentError(f"{what} is {order!r}, it must be 'min' or 'max'")
-
-
-def check_coarse(coarse_metric: str) -> Coarse:
-    """The ABI's name of a coarse metric of cuVS."""
-    if coarse_metric not in _COARSE:
-        raise ArgumentError(
-            f"coarse_metric is {coarse_metric!r}, it must be 'sqeuclidean', 'euclidean' or 'inner_product'"
-        )
-    return _COARSE[coarse_metric]
-
-
-def _name_of_dtype(dtype: npt.DTypeLike, what: str) -> str:
-    if dtype is None:  # To NumPy, None is float64.
-        raise DtypeError(f"{what} is None; name a dtype")
-    try:
-        return np.dtype(dtype).name
-    except TypeError:
-        raise DtypeError(f"{what} is {dtype!r}, which is no dtype of NumPy") from None
-
-
-def _word(dtype: npt.DTypeLike, what: str) -> Word:
-    name = _name_of_dtype(dtype, what)
-    if name not in _WORDS:
-        raise DtypeError(f"{what} is {name}, it must be float32, float64, int32 or uint32")
-    return _WORDS[name]
-
-
-def check_initial(initial: object, accumulator: Word) -> float | int:
-    """The initial accumulator as a float or an int, whichever the accumulator is."""
-    if not is_number(initial):
-        raise ArgumentError(f"initial is {initial!r}, it must be a number")
-    number = float(cast(float, initial))
-    if accumulator in ("f32", "f64"):
-        if math.isfinite(number) and accumulator == "f32" and abs(number) > float(np.finfo(np.float32).max):
-            raise ArgumentError(f"initial is {initial!r}, which does not fit a float32 accumulator")
-        return number
-    low, high = (0, 2**32 - 1) if accumulator == "u32" else (-(2**31), 2**31 - 1)
-    if not math.isfinite(number) or number != int(number) or not low <= number <= high:
-        raise ArgumentError(
-            f"initial is {initial!r}, which does not fit the accumulator, an integer from {low} to {high}"
-        )
-    return int(number)
-
-
-def check_elements(elements: Iterable[npt.DTypeLike] | None, compute: Word) -> tuple[ElementName, ...]:
-    """The ABI's names of the element types of vectors."""
-    integer = compute in ("i32", "u32")
-    if elements is None:
-        return ("i8", "u8") if integer else ALL_ELEMENTS
-    if isinstance(elements, (str, type, np.dtype)):
-        elements = (elements,)
-    result: list[ElementName] = []
-    for one in elements:
-        name = _name_of_dtype(one, "an entry of elements")
-        if name not in _VECTORS:
-            raise DtypeError(f"elements has {name}, it may have {', '.join(_VECTORS)}")
-        if integer and _VECTORS[name] in ("f32", "f16"):
-            raise DtypeError(
-                f"elements has {name}, but dtype is an integer, which would lose the fraction; "
-                "take dtype='float32' or list only int8 and uint8"
-            )
-        if _VECTORS[name] not in result:
-            result.append(_VECTORS[name])
-    if not result:
-        raise ArgumentError("elements is empty; name a type of vectors that the metric accepts")
-    return tuple(result)
 
 
 def cuda_source_metric(
@@ -351,25 +262,28 @@ def cuda_source_metric(
             raise ArgumentError(f"source is not UTF-8: {error}") from None
     if not source.strip():
         raise ArgumentError("source is empty; give CUDA C++ that updates the accumulator")
-    check_order(order, "order")
-    if coarse_order is not None:
-        check_order(coarse_order, "coarse_order")
-    accumulated = _word(accumulator, "accumulator") if accumulator is not None else "f32"
-    compute = _word(dtype, "dtype") if dtype is not None else None
-    values = {
-        _captures.check_name(name): _captures.make_value(name, value, None, allow_non_finite)
-        for name, value in (captures or {}).items()
-    }
+    compute = None if dtype is None else check_word(dtype, "dtype")
+    given = check_arguments(
+        order=order,
+        initial=initial,
+        coarse_metric=coarse_metric,
+        coarse_order=coarse_order,
+        captures=captures,
+        compute=compute or "f32",
+        accumulator="f32" if accumulator is None else check_word(accumulator, "accumulator"),
+        elements=elements,
+        allow_non_finite=allow_non_finite,
+    )
     definition = CudaSourceDefinition(
         source,
         name=check_symbol(symbol_name),
-        order=order,
-        coarse=check_coarse(coarse_metric),
-        coarse_order=coarse_order,
-        initial=float(check_initial(initial, accumulated)),
+        order=given.order,
+        coarse=given.coarse,
+        coarse_order=given.coarse_order,
+        initial=float(given.initial),
         compute=compute,
-        accumulator=accumulated,
-        elements=None if elements is None else check_elements(elements, compute or "f32"),
-        captures={name: value.type for name, value in values.items()},
+        accumulator=given.accumulator,
+        elements=given.elements,
+        captures=given.captures,
     )
-    return Metric(definition, values, None, allow_non_finite)
+    return Metric(definition, given.values, None, given.allow_non_finite)

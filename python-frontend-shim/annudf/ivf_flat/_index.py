@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
+from annudf._checks import check_bool
 from annudf._log import logger, progress_bar
+from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
-from annudf.ivf_flat._builtin import COARSE, builtin_metric
-from annudf.ivf_flat._checks import check_bool
+from annudf.ivf_flat._builtin import builtin_metric
 from annudf.ivf_flat._params import IndexParams
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def build(
             rows.shape[1],
             ELEMENT_OF_DTYPE[rows.dtype],
             n_lists=index_params.n_lists,
-            metric=COARSE[index_params.metric],
+            metric=COARSE_OF_METRIC[index_params.metric],
             kmeans_n_iters=index_params.kmeans_n_iters,
             kmeans_trainset_fraction=index_params.kmeans_trainset_fraction,
             seed=index_params.seed,
@@ -323,7 +324,8 @@ def save(
         index._core.save(os.fspath(filename), progress=report)
 
 
-_DEFAULT_METRIC = {"l2": "sqeuclidean", "inner_product": "inner_product", "cosine": "inner_product"}
+# No metric ranks by cosine yet; by inner product lists of cosine rank alike where vectors have length 1.
+_DEFAULT_METRIC = {**METRIC_OF_COARSE, "cosine": "inner_product"}
 
 
 def load(
@@ -361,7 +363,7 @@ def load(
         builtin_metric(metric)
     core = _core.Index.load(os.fspath(filename))
     chosen = metric or _DEFAULT_METRIC[core.metric]
-    if metric is not None and COARSE[metric] != core.metric:
+    if metric is not None and COARSE_OF_METRIC[metric] != core.metric:
         raise ArgumentError(
             f"metric is {metric!r}, but the lists of {os.fspath(filename)} were clustered by '{core.metric}'"
         )

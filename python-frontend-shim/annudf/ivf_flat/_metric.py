@@ -16,7 +16,9 @@ import numpy.typing as npt
 
 from annudf import _backends
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device
+from annudf._checks import check_bool, dtype_name, shown
 from annudf._log import logger
+from annudf._options import METRIC_OF_COARSE
 from annudf.errors import ArgumentError, CaptureError, DtypeError
 from annudf.ivf_flat import _captures
 from annudf.ivf_flat._captures import Value
@@ -83,8 +85,8 @@ class Metric:
 
     @property
     def coarse_metric(self) -> str:
-        """What ranks the lists before the scan, ``"sqeuclidean"`` or ``"inner_product"``."""
-        return {"l2": "sqeuclidean"}.get(self._definition.coarse, self._definition.coarse)
+        """What ranks the lists before the scan, ``"sqeuclidean"`` or ``"inner_product"``; of text also ``"cosine"``."""
+        return METRIC_OF_COARSE[self._definition.coarse]
 
     @property
     def elements(self) -> tuple[str, ...]:
@@ -102,7 +104,7 @@ class Metric:
             raise TypeError(f"metric '{self.name}' was not made from a Python function, which could be called")
         return self.__wrapped__(*args, **kwargs)
 
-    def bind(self, **captures: Any) -> Metric:
+    def bind(self, /, **captures: Any) -> Metric:
         """The same metric with other values; nothing is compiled.
 
         Parameters
@@ -182,12 +184,12 @@ class Metric:
         """
         return self._definition.lower("ltoir", parse_arch(arch) if arch else "")
 
-    def artifact(self, archs: Iterable[str | int] | None = None) -> Artifact:
+    def artifact(self, archs: Iterable[str | int] | str | int | None = None) -> Artifact:
         """The compiled artifact: code for CPUs and for GPUs in one file's bytes.
 
         Parameters
         ----------
-        archs : iterable of str or int, optional
+        archs : str, int or iterable of them, optional
             Architectures of GPUs; default: all supported ones, or none if there is no libNVVM.
 
         Returns
@@ -195,22 +197,25 @@ class Metric:
         Artifact
             With ``to_bytes()``, ``save(path)``, ``digest`` (SHA-256), ``manifest`` (JSON) and ``archs``.
         """
-        if isinstance(archs, (str, int)):
-            archs = (archs,)
-        targets = [ALL] if archs is None else [parse_arch(arch) for arch in archs]
+        if archs is None:
+            targets = [ALL]
+        elif isinstance(archs, Iterable) and not isinstance(archs, str):
+            targets = [parse_arch(arch) for arch in archs]
+        else:
+            targets = [parse_arch(archs)]
         return self._definition.artifact([*targets, *self._definition.hosts])
 
     def inspect(self) -> str:
         """What is in the artifact, for people: hooks, types, captures, payloads, tools."""
         return self.artifact().describe(self.name)
 
-    def save(self, path: str | os.PathLike[str], archs: Iterable[str | int] | None = None) -> None:
+    def save(self, path: str | os.PathLike[str], archs: Iterable[str | int] | str | int | None = None) -> None:
         """Writes the artifact to a file ``.annudf``; values of captures are not part of it.
 
         Parameters
         ----------
         path : path
-        archs : iterable of str or int, optional
+        archs : str, int or iterable of them, optional
             As in :meth:`artifact`.
         """
         self.artifact(archs).save(os.fspath(path))
@@ -237,7 +242,7 @@ class Metric:
         from annudf.common import check_resources
 
         device = check_resources(resources).device or CPU
-        element = self._check_element(np.dtype(dtype).name)
+        element = self._check_element(dtype_name(dtype, "dtype"))
         stats = _backends.backend(device).precompile(self._artifact_for(device), element)
         logger.debug("metric %s linked for %s in %.1f ms", self.name, device, stats.link_ms)
 
@@ -327,7 +332,7 @@ def _from_pickle(data: bytes, name: str, values: dict[str, Value], allow_non_fin
 
 
 def load_metric(
-    path: str | os.PathLike[str], *, name: str = "", allow_non_finite: bool = False, **captures: Any
+    path: str | os.PathLike[str], /, *, name: str = "", allow_non_finite: bool | None = None, **captures: Any
 ) -> Metric:
     """Loads a compiled metric (``.annudf``), or text of the dialect (``.mlir``).
 
@@ -338,10 +343,11 @@ def load_metric(
         holds code that is run: load it only from whom you would take a program.
     name : str, optional
         Which metric of a text that holds several.
-    allow_non_finite : bool, default False
-        Whether captures may be infinite or NaN.
+    allow_non_finite : bool, optional
+        Whether captures may be infinite or NaN. Default: False.
     **captures : number or array
-        Values, as :meth:`Metric.bind` takes them; they can be bound later too.
+        Values, as :meth:`Metric.bind` takes them; they can be bound later too, as must be those of captures that are
+        called `name` or `allow_non_finite`.
 
     Returns
     -------
@@ -349,6 +355,8 @@ def load_metric(
 
     Raises
     ------
+    ArgumentError
+        `name` or `allow_non_finite` is none.
     InputError
         The file is not there, damaged, or no artifact.
     CompileError
@@ -368,15 +376,25 @@ def load_metric(
             from annudf.errors import InputError
 
             raise InputError(f"{file}: cannot be read: {error}") from error
-        definition = TextDefinition(text, file, name)
+        definition = TextDefinition(text, file, name if isinstance(name, str) else "")
     else:
-        if name:
-            raise ArgumentError(f"name is {name!r}, but an artifact holds one metric; leave it out")
         definition = ArtifactDefinition(_core.Artifact.load(file), file)
-    result = Metric(definition, {}, None, allow_non_finite)
+    if not isinstance(name, str):
+        _refuse_capture(definition, "name")
+        raise ArgumentError(f"name is {shown(name)}, it must be the name of a metric")
+    if name and isinstance(definition, ArtifactDefinition):
+        _refuse_capture(definition, "name")
+        raise ArgumentError(f"name is {name!r}, but an artifact holds one metric; leave it out")
+    if allow_non_finite is not None:
+        _refuse_capture(definition, "allow_non_finite")
+        check_bool(allow_non_finite, "allow_non_finite")
+    result = Metric(definition, {}, None, bool(allow_non_finite))
     return result.bind(**captures) if captures else result
 
 
-def is_number(value: object) -> bool:
-    """Whether it is a real number, and no bool."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+def _refuse_capture(definition: Definition, keyword: str) -> None:
+    if keyword in definition.captures:
+        raise CaptureError(
+            f"metric '{definition.name}' has a capture '{keyword}', which is also an argument of load_metric; load it "
+            f"without and give the capture its value by .bind({keyword}=...)"
+        )

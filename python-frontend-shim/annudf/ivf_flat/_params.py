@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
+from annudf._checks import check_bool, check_int, check_number, shown
+from annudf._limits import MAX_ITERATIONS, MAX_LISTS, MAX_SEED
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._builtin import builtin_metric
-from annudf.ivf_flat._checks import check_bool, check_int, check_number
-
-_MAX_LISTS = 1 << 24
-_MAX_ITERATIONS = 1 << 20
 
 
 class IndexParams:
@@ -26,7 +24,7 @@ class IndexParams:
     metric_arg : float, default 2.0
         Taken for code that was written for cuVS. No metric here has an argument, so anything else is refused.
     kmeans_n_iters : int, default 20
-        Most iterations of k-means.
+        Most iterations of k-means, at most 10000.
     kmeans_trainset_fraction : float, default 0.5
         Part of the vectors that k-means trains on, above 0 and at most 1.
     adaptive_centers : bool, default False
@@ -57,7 +55,7 @@ class IndexParams:
         conservative_memory_allocation: bool = False,
         seed: int = 1,
     ) -> None:
-        self._n_lists = check_int(n_lists, "n_lists", 1, _MAX_LISTS)
+        self._n_lists = check_int(n_lists, "n_lists", 1, MAX_LISTS)
         if not isinstance(metric, str):
             raise ArgumentError(
                 f"metric is {metric!r}; an index is clustered by 'sqeuclidean', 'euclidean' or "
@@ -68,10 +66,10 @@ class IndexParams:
         self._metric_arg = check_number(metric_arg, "metric_arg")
         if self._metric_arg != 2.0:
             raise ArgumentError(
-                f"metric_arg is {metric_arg!r}, but no metric of an index has an argument; for Minkowski distances "
-                "decorate a function with ivf_flat.metric"
+                f"metric_arg is {shown(metric_arg)}, but no metric of an index has an argument; for Minkowski "
+                "distances decorate a function with ivf_flat.metric"
             )
-        self._iterations = check_int(kmeans_n_iters, "kmeans_n_iters", 1, _MAX_ITERATIONS)
+        self._iterations = check_int(kmeans_n_iters, "kmeans_n_iters", 1, MAX_ITERATIONS)
         self._fraction = check_number(kmeans_trainset_fraction, "kmeans_trainset_fraction")
         if not 0 < self._fraction <= 1:
             raise ArgumentError(
@@ -88,7 +86,7 @@ class IndexParams:
                 "leave it out, and add others with extend()"
             )
         self._conservative = check_bool(conservative_memory_allocation, "conservative_memory_allocation")
-        self._seed = check_int(seed, "seed", 1, 2**64 - 1)
+        self._seed = check_int(seed, "seed", 1, MAX_SEED)
 
     @property
     def n_lists(self) -> int:

@@ -9,15 +9,14 @@ from typing import Any
 
 from annudf import _arrays, _backends, _transfer
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
+from annudf._checks import check_int
+from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._builtin import builtin_metric
-from annudf.ivf_flat._checks import check_int
 from annudf.ivf_flat._index import Index, arrays_at_fault, check_index
 from annudf.ivf_flat._metric import Metric
-
-_MAX_K = 1024
 
 
 class SearchParams:
@@ -38,7 +37,7 @@ class SearchParams:
     """
 
     def __init__(self, *, n_probes: int = 20, metric: Metric | str | None = None) -> None:
-        self._n_probes = check_int(n_probes, "n_probes", 1, 1 << 24)
+        self._n_probes = check_int(n_probes, "n_probes", 1, MAX_LISTS)
         if isinstance(metric, str):
             builtin_metric(metric)
         elif metric is not None and not isinstance(metric, Metric):
@@ -98,7 +97,7 @@ def search(
         float32, the best first.
     neighbors : array of shape (n_queries, k)
         int64 ids. Where fewer than `k` rows were scanned the rest has the id -1 and the worst distance (inf
-        for order "min", -inf for "max").
+        for order "min", -inf for "max"). A row whose distance is NaN is left out, as if it had not been scanned.
 
         Both are arrays of the library of the queries (NumPy, CuPy, PyTorch), else :class:`annudf.device_ndarray`.
 
@@ -136,7 +135,7 @@ def search(
         raise ArgumentError(
             "filter is not available yet; leave it out, search with a larger k and drop rows from the result"
         )
-    k = check_int(k, "k", 1, _MAX_K)
+    k = check_int(k, "k", 1, MAX_K)
     if k > core.size:
         raise ArgumentError(f"k is {k}, but the index has {core.size} rows")
     n_probes = min(search_params.n_probes, core.n_lists)

@@ -104,11 +104,22 @@ def test_types_of_captures(value, dtype, expected):
             "capture 'c' has dtype complex128; give numbers of float32, float64, int32 or uint32",
         ),
         ("text", "capture 'c' has dtype str128; give numbers of float32, float64, int32 or uint32"),
-        (None, "argument 'captures['c']' is None; give an array"),
+        (None, "capture 'c' is None; give a number or an array"),
+        (10**400, "capture 'c' is an integer of 1329 bits, which does not fit i32 (-2147483648 to 2147483647)"),
+        (
+            [10**400],
+            "argument 'captures['c']' has dtype object, which holds Python objects; give a rectangular array of "
+            "numbers",
+        ),
+        (
+            np.ma.MaskedArray([1.0, 2.0], [True, False]),
+            "argument 'captures['c']' is a masked array with masked entries, which a search would read; "
+            "fill them with .filled(value)",
+        ),
     ],
 )
 def test_refused_captures(value, message):
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises(CaptureError) as caught:
         bound(value)
     assert str(caught.value) == message
 
@@ -165,6 +176,10 @@ def test_python_numbers_take_the_declared_type():
         "d": "int32",
     }
     assert got["b"] == 2**32 - 1
+    for name, kind in (("a", "f64"), ("c", "f32")):
+        with pytest.raises(CaptureError) as caught:
+            several.bind(**{name: 10**400})
+        assert str(caught.value) == f"capture '{name}' is an integer of 1329 bits, which does not fit {kind}"
     with pytest.raises(CaptureError, match=r"capture 'd' is declared as i32 scalar, the value given is f32 scalar"):
         several.bind(d=0.5)
     with pytest.raises(CaptureError, match=r"capture 'b' is -1, which does not fit u32 \(0 to 4294967295\)"):
@@ -181,3 +196,47 @@ def test_non_finite_values_where_they_are_asked_for(data):
 
     exact = distances_of(lambda x, y: abs(x - y), data[2], data[1])
     check(*search(data, limited), exact)
+
+
+KEYWORDS = ("self", "path", "name", "allow_non_finite", "captures")
+
+
+@ivf_flat.metric(captures=dict.fromkeys(KEYWORDS, 1.0))
+def named_like_arguments(x, y, acc, ctx):
+    return acc + abs(x - y) * (ctx.self + ctx.path + ctx.name + ctx.allow_non_finite + ctx.captures)
+
+
+def test_captures_that_are_called_like_arguments_can_be_bound(data):
+    bound = named_like_arguments.bind(**{name: float(n) for n, name in enumerate(KEYWORDS)})
+    assert {name: value.item() for name, value in bound.captures.items()} == dict(zip(KEYWORDS, range(5), strict=True))
+    check(*search(data, bound), distances_of(lambda x, y: 10 * abs(x - y), data[2], data[1]))
+
+
+@pytest.mark.parametrize("suffix", ["annudf", "mlir"])
+def test_captures_that_are_called_like_arguments_of_load_metric(tmp_path, data, suffix):
+    path = tmp_path / f"metric.{suffix}"
+    if suffix == "mlir":
+        path.write_text(named_like_arguments.mlir())
+    else:
+        named_like_arguments.save(path)
+    for keyword, value in (("name", 2.0), ("allow_non_finite", 2.0), ("allow_non_finite", True)):
+        with pytest.raises(CaptureError) as caught:
+            ivf_flat.load_metric(path, **{keyword: value})
+        assert str(caught.value) == (
+            f"metric 'named_like_arguments' has a capture '{keyword}', which is also an argument of load_metric; load "
+            f"it without and give the capture its value by .bind({keyword}=...)"
+        )
+    loaded = ivf_flat.load_metric(path, self=1.0, path=2.0, captures=3.0).bind(name=0.5, allow_non_finite=0.25)
+    check(*search(data, loaded), distances_of(lambda x, y: 6.75 * abs(x - y), data[2], data[1]))
+
+
+def test_arguments_of_load_metric_that_have_no_value(tmp_path):
+    path = tmp_path / "metric.annudf"
+    weighted.save(path)
+    with pytest.raises(ArgumentError, match=r"^allow_non_finite is 3\.5, it must be True or False$"):
+        ivf_flat.load_metric(path, allow_non_finite=3.5)
+    with pytest.raises(ArgumentError, match=r"^name is 7, it must be the name of a metric$"):
+        ivf_flat.load_metric(path, name=7)
+    assert np.isinf(
+        ivf_flat.load_metric(path, allow_non_finite=True, w=np.full(DIMS, np.inf, "f4")).captures["w"]
+    ).all()

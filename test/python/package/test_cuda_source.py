@@ -86,6 +86,11 @@ def test_cuda_source_is_compiled_for_gpus():
         (b"\xff", {}, "source is not UTF-8: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
         (" ", {}, "source is empty; give CUDA C++ that updates the accumulator"),
         (SOURCE, {"order": "up"}, "order is 'up', it must be 'min' or 'max'"),
+        (SOURCE, {"coarse_order": "up"}, "coarse_order is 'up', it must be 'min' or 'max'"),
+        (SOURCE, {"initial": 10**400}, "initial is an integer of 1329 bits, which does not fit a float32 accumulator"),
+        (SOURCE, {"elements": 5}, "elements is 5, it must be one or several dtypes"),
+        (SOURCE, {"captures": [1]}, "captures is a list, it must be a mapping of names to values"),
+        (SOURCE, {"captures": {"w": None}}, "capture 'w' is None; give a number or an array"),
         (SOURCE, {"symbol_name": "a-b"}, "symbol_name is 'a-b'; use letters, digits and _, not beginning with a digit"),
     ],
 )

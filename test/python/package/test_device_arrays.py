@@ -231,6 +231,23 @@ def test_arrays_are_held_if_a_search_fails_half_way(gpu, index, queries, monkeyp
     assert _backends.release_done() == 1
 
 
+def test_a_failure_on_a_stream_is_told_once_and_is_no_fault_of_other_calls(gpu, index, queries, caplog):
+    gpu.busy = True
+    ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=0x700), 3)
+    (entries,) = _backends._held.values()
+
+    def fail():
+        raise UnavailableError("an illegal address was read")
+
+    entries[0][0].done = fail
+    ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=0x800), 3)
+    ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=0x700), 3)
+    assert _backends.release_done() == 2
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("WARNING", "work on stream 0x700 of cuda:0 failed after its call had returned: an illegal address was read")
+    ]
+
+
 def test_sync_waits_for_every_stream_used(gpu, index, queries):
     resources = Resources(stream=0x800)
     ivf_flat.search(PARAMS, index, DeviceArray(queries), 3, resources=resources)

@@ -71,8 +71,13 @@ REFUSED_PARAMS = [
         "metric_arg is 3.0, but no metric of an index has an argument; for Minkowski distances "
         "decorate a function with ivf_flat.metric",
     ),
-    ({"kmeans_n_iters": 0}, "kmeans_n_iters is 0, it must be an integer from 1 to 1048576"),
+    ({"kmeans_n_iters": 0}, "kmeans_n_iters is 0, it must be an integer from 1 to 10000"),
     ({"kmeans_trainset_fraction": 0}, "kmeans_trainset_fraction is 0, it must be above 0 and at most 1"),
+    (
+        {"kmeans_trainset_fraction": 10**400},
+        "kmeans_trainset_fraction is an integer of 1329 bits, which does not fit a float",
+    ),
+    ({"n_lists": 10**5000}, "n_lists is an integer of 16610 bits, it must be an integer from 1 to 16777216"),
     ({"kmeans_trainset_fraction": float("nan")}, "kmeans_trainset_fraction is nan, it must be above 0 and at most 1"),
     (
         {"adaptive_centers": True},

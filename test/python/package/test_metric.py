@@ -119,9 +119,28 @@ REFUSED = [
         {"coarse_metric": "cosine"},
         "coarse_metric is 'cosine', it must be 'sqeuclidean', 'euclidean' or 'inner_product'",
     ),
+    (
+        {"coarse_metric": ["sqeuclidean"]},
+        "coarse_metric is ['sqeuclidean'], it must be 'sqeuclidean', 'euclidean' or 'inner_product'",
+    ),
+    ({"coarse_metric": "l2"}, "coarse_metric is 'l2', it must be 'sqeuclidean', 'euclidean' or 'inner_product'"),
+    ({"order": np.zeros(2)}, "order is array([0., 0.]), it must be 'min' or 'max'"),
+    ({"captures": [1]}, "captures is a list, it must be a mapping of names to values"),
+    ({"allow_non_finite": "no"}, "allow_non_finite is 'no', it must be True or False"),
+    ({"forceinline": 0}, "forceinline is 0, it must be True or False"),
     ({"forceinline": False}, "forceinline is False, but hooks are always inlined; leave it out"),
     ({"initial": "0"}, "initial is '0', it must be a number"),
     ({"initial": 1e39}, "initial is 1e+39, which does not fit a float32 accumulator"),
+    ({"initial": 10**400}, "initial is an integer of 1329 bits, which does not fit a float32 accumulator"),
+    (
+        {"initial": -(10**400), "dtype": "float64"},
+        "initial is an integer of 1329 bits, which does not fit a float64 accumulator",
+    ),
+    (
+        {"initial": 10**400, "dtype": "int32"},
+        "initial is an integer of 1329 bits, which does not fit the accumulator, an integer from -2147483648 to "
+        "2147483647",
+    ),
     (
         {"initial": 0.5, "accumulator": "int32"},
         "initial is 0.5, which does not fit the accumulator, an integer from -2147483648 to 2147483647",
@@ -136,6 +155,8 @@ REFUSED = [
     ({"elements": [None]}, "an entry of elements is None; name a dtype"),
     ({"dtype": "f4x"}, "dtype is 'f4x', which is no dtype of NumPy"),
     ({"elements": ["float64"]}, "elements has float64, it may have float32, float16, int8, uint8"),
+    ({"dtype": "f4,,f4"}, "dtype is 'f4,,f4', which is no dtype of NumPy"),
+    ({"elements": 5}, "elements is 5, it must be one or several dtypes"),
     ({"elements": []}, "elements is empty; name a type of vectors that the metric accepts"),
     (
         {"elements": ["float32"], "dtype": "int32"},
@@ -192,8 +213,13 @@ def test_stages(data):
     described = weighted.inspect()
     assert "weighted" in described
     assert "dim x f32" in described
+    for arch in ("sm_12", "sm_9\uff10", "sm_090", True, 10**5000, 90.5):
+        with pytest.raises(ArgumentError, match=r"arch is .*, it must be one of sm_75, sm_80"):
+            weighted.ptx(arch)
     with pytest.raises(ArgumentError, match=r"arch is 'sm_12', it must be one of sm_75, sm_80"):
-        weighted.ptx("sm_12")
+        weighted.artifact(["sm_12"])
+    with pytest.raises(ArgumentError, match=r"arch is 1.5, it must be one of sm_75, sm_80"):
+        weighted.artifact(1.5)
 
 
 def needs_libnvvm():
@@ -205,7 +231,7 @@ def needs_libnvvm():
 
 @needs_libnvvm()
 def test_stages_of_libnvvm():
-    for arch in ("sm_90", "90", 90):
+    for arch in ("sm_90", "compute_90", "90", 90, np.int64(90)):
         assert ".target sm_90" in weighted.ptx(arch)
     assert ".target sm_100" in weighted.ptx(100)
     assert len(weighted.ltoir("sm_90")) > 100
@@ -363,3 +389,6 @@ def test_precompile(data, caplog):
         prepared.precompile(np.uint8)
     with pytest.raises(DtypeError, match=r"metric 'prepared' does not accept vectors of float64; it accepts float32"):
         prepared.precompile("float64")
+    for dtype in ("foo", None):
+        with pytest.raises(DtypeError, match=r"^dtype is ('foo', which is no dtype of NumPy|None; name a dtype)$"):
+            prepared.precompile(dtype)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Checks of plain arguments."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from annudf.errors import ArgumentError, DtypeError
+
+
+def shown(value: object) -> str:
+    """The value as a message shows it."""
+    if isinstance(value, int) and value.bit_length() > 256:
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        return repr(value)
+    except ValueError:  # Python does not write the digits of very large integers, which a list may hold.
+        return f"a {type(value).__name__}"
+
+
+def check_int(value: Any, name: str, low: int, high: int, extra: str = "") -> int:
+    """The integer, or ArgumentError with the limits; `extra` says what one of them means."""
+    limits = f"it must be an integer from {low} to {high}{extra}"
+    if isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"{name} is {value}, {limits}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name} is {value!r}, {limits}") from None
+    if not low <= number <= high:
+        raise ArgumentError(f"{name} is {shown(number)}, {limits}")
+    return number
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a real number, and no bool."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def check_number(value: Any, name: str) -> float:
+    """The number as a float, or ArgumentError."""
+    if not is_number(value):
+        raise ArgumentError(f"{name} is {value!r}, it must be a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ArgumentError(f"{name} is {shown(value)}, which does not fit a float") from None
+
+
+def check_bool(value: Any, name: str) -> bool:
+    """The bool, or ArgumentError."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"{name} is {shown(value)}, it must be True or False")
+    return bool(value)
+
+
+def dtype_name(dtype: npt.DTypeLike | None, what: str) -> str:
+    """NumPy's name of a dtype, or DtypeError."""
+    if dtype is None:  # To NumPy, None is float64.
+        raise DtypeError(f"{what} is None; name a dtype")
+    try:
+        return np.dtype(dtype).name
+    except (TypeError, ValueError, SyntaxError):  # The last of the strings that describe records.
+        raise DtypeError(f"{what} is {shown(dtype)}, which is no dtype of NumPy") from None

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""The limits that Python checks are those of the core: what is one beyond them the core refuses, naming the same."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import annudf
+from annudf import ArgumentError, _core, _limits, ivf_flat
+from annudf.neighbors import NearestNeighbors
+
+ROWS = np.eye(4, dtype=np.float32)
+
+
+def build(**changes):
+    options = {
+        "n_lists": 1,
+        "metric": "l2",
+        "kmeans_n_iters": 1,
+        "kmeans_trainset_fraction": 1.0,
+        "seed": 1,
+        "threads": 1,
+    }
+    return _core.Index.build(ROWS.ctypes.data, 4, 4, "f32", **(options | changes))
+
+
+def search(k, n_probes):
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), ROWS)
+    metric = ivf_flat._builtin.builtin_metric("sqeuclidean")
+    artifact, captures = metric.prepare(annudf._arrays.CPU, "f32", 4)
+    ids, distances = np.empty((4, 2000), np.int64), np.empty((4, 2000), np.float32)
+    _core.Backend.cpu(1).search(
+        index._core, artifact, captures, ROWS.ctypes.data, 4, 4, "f32", k, n_probes, ids.ctypes.data,
+        distances.ctypes.data,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("limit", "call"),
+    [
+        (_limits.MAX_LISTS, lambda beyond: build(n_lists=beyond)),
+        (_limits.MAX_ITERATIONS, lambda beyond: build(kmeans_n_iters=beyond)),
+        (_limits.MAX_THREADS, lambda beyond: build(threads=beyond)),
+        (_limits.MAX_THREADS, _core.Backend.cpu),
+        (_limits.MAX_K, lambda beyond: search(beyond, 1)),
+        (_limits.MAX_LISTS, lambda beyond: search(1, beyond)),
+    ],
+)
+def test_the_core_has_the_same_limit(limit, call):
+    with pytest.raises(ArgumentError) as caught:
+        call(limit + 1)
+    name, value, last = re.search(r"^(\w+) = (\d+): must be between .* and (\d+)$", str(caught.value)).groups()
+    assert (int(value), int(last)) == (limit + 1, limit), name
+
+
+def test_the_core_takes_the_limits_themselves():
+    assert build(kmeans_n_iters=_limits.MAX_ITERATIONS, threads=_limits.MAX_THREADS, seed=_limits.MAX_SEED).size == 4
+    with pytest.raises(ArgumentError, match=r"the index has only 4 rows"):
+        search(_limits.MAX_K, 1)
+
+
+@pytest.mark.parametrize(
+    ("limit", "name", "call"),
+    [
+        (_limits.MAX_LISTS, "n_lists", lambda beyond: ivf_flat.IndexParams(n_lists=beyond)),
+        (_limits.MAX_ITERATIONS, "kmeans_n_iters", lambda beyond: ivf_flat.IndexParams(kmeans_n_iters=beyond)),
+        (_limits.MAX_SEED, "seed", lambda beyond: ivf_flat.IndexParams(seed=beyond)),
+        (_limits.MAX_LISTS, "n_probes", lambda beyond: ivf_flat.SearchParams(n_probes=beyond)),
+        (_limits.MAX_THREADS, "count", annudf.set_num_threads),
+        (_limits.MAX_K, "n_neighbors", lambda beyond: NearestNeighbors(beyond).fit(ROWS).kneighbors(ROWS)),
+    ],
+)
+def test_python_names_argument_and_limit(limit, name, call):
+    with pytest.raises(ArgumentError) as caught:
+        call(limit + 1)
+    assert re.fullmatch(rf"{name} is {limit + 1}, it must be an integer from [01] to {limit}\b.*", str(caught.value))
+
+
+def test_threads_are_no_bool():
+    with pytest.raises(ArgumentError, match=r"^count is True, it must be an integer from 0 to 1024, 0 for all cores$"):
+        annudf.set_num_threads(True)
+
+
+@pytest.mark.parametrize(
+    "device", [2**31, -1, "cuda:2147483648", "cuda:\uff11", "cuda:99999999999999999999", 10**5000], ids=range(6)
+)
+def test_devices(device):
+    with pytest.raises(ArgumentError, match=r"^device is .*, it must be 'cpu', 'cuda', 'cuda:N' or the number of a"):
+        annudf.Resources(device=device)
+
+
+def test_streams():
+    assert annudf.Resources(stream=2**64 - 1).stream == 2**64 - 1
+    for stream in (-1, 2**64, 10**5000):
+        with pytest.raises(ArgumentError, match=r"^stream is .*, which is no address of a CUstream$"):
+            annudf.Resources(stream=stream)
