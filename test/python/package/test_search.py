@@ -437,6 +437,19 @@ def test_resources_for_host_arrays(floats):
         Resources(stream="default")
 
 
+@pytest.mark.parametrize(("order", "kept", "worst"), [("min", [0, 2, -1], np.inf), ("max", [2, 0, -1], -np.inf)])
+def test_rows_at_a_distance_that_is_no_number_are_left_out(order, kept, worst):
+    @ivf_flat.metric(order=order)
+    def odd(x, y, acc, ctx):
+        return acc + (y if y != 2 else (x - x) / (y - 2))
+
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), np.array([[1], [2], [3]], np.float32))
+    params = ivf_flat.SearchParams(n_probes=1, metric=odd)
+    distances, neighbors = ivf_flat.search(params, index, np.zeros((1, 1), np.float32), 3)
+    assert neighbors.tolist() == [kept]
+    assert distances.tolist() == [[*([1.0, 3.0] if order == "min" else [3.0, 1.0]), worst]]
+
+
 def test_number_of_threads(floats):
     index, base = floats
     params = ivf_flat.SearchParams(n_probes=4)
