@@ -61,7 +61,13 @@ def check_name(name: object) -> str:
     return name
 
 
-def make_value(name: str, value: object, declared: CaptureType | None = None, allow_non_finite: bool = False) -> Value:
+def make_value(
+    name: str,
+    value: object,
+    declared: CaptureType | None = None,
+    allow_non_finite: bool = False,
+    before: Value | None = None,
+) -> Value:
     """Copies a value of a capture.
 
     Parameters
@@ -74,6 +80,8 @@ def make_value(name: str, value: object, declared: CaptureType | None = None, al
     declared : CaptureType, optional
         What the metric was compiled for; None: the value decides.
     allow_non_finite : bool, default False
+    before : Value, optional
+        What the capture was bound to before, for messages.
 
     Raises
     ------
@@ -87,7 +95,7 @@ def make_value(name: str, value: object, declared: CaptureType | None = None, al
     if declared is not None and result.type != declared:
         raise CaptureError(
             f"capture '{name}' is declared as {declared}, the value given is {result.type}"
-            + _conversion_hint(result.type, declared)
+            + _conversion_hint(name, value, result.type, declared, before)
         )
     if result.type.element in ("f32", "f64") and not allow_non_finite:
         finite = np.isfinite(result.array)
@@ -100,13 +108,24 @@ def make_value(name: str, value: object, declared: CaptureType | None = None, al
     return result
 
 
-def _conversion_hint(given: CaptureType, declared: CaptureType) -> str:
+def _conversion_hint(name: str, value: object, given: CaptureType, declared: CaptureType, before: Value | None) -> str:
     if given.scalar != declared.scalar:
         return "; give a number" if declared.scalar else "; give an array, one entry a dimension"
+    if given.element[0] == "f" and declared.element[0] != "f":
+        # Converting the value, as for other types, would drop its fraction without a word.
+        if not declared.scalar:
+            return "; it was declared by integers, so declare it by an array of float32 or give integers"
+        origin = "an integer" if before is None else f"the integer {before.array}"
+        return (
+            f"; it was declared by {origin}, so declare it by a float (captures={{'{name}': {float(value)}}}) "  # type: ignore[arg-type]
+            "or give an integer"
+        )
     return f"; convert by numpy.{DTYPE_OF_ELEMENT[declared.element]}(...)"
 
 
 def _from_number(name: str, value: bool | int | float, declared: CaptureType | None) -> Value:
+    if isinstance(value, float) and declared is not None and declared.element[0] != "f" and value.is_integer():
+        value = int(value)
     element: Word = "f32" if isinstance(value, float) else "i32"
     # A Python number has no width of its own, so it takes the declared one where that holds it.
     if declared is not None and declared.scalar and (declared.element[0] == "f" or not isinstance(value, float)):
@@ -135,6 +154,13 @@ def _from_array(name: str, value: object, declared: CaptureType | None) -> Value
     if isinstance(value, (list, tuple)) and host.dtype == np.float64:
         # Numbers of Python in a list have no width either.
         host = host.astype(np.float64 if declared is not None and declared.element == "f64" else np.float32)
+    if declared is not None and declared.scalar and host.ndim == 0 and host.dtype.kind == "f":
+        number = float(host)
+        if declared.element[0] != "f" and number.is_integer():
+            return _from_number(name, number, declared)
+    same = declared is not None and declared.scalar == (host.ndim == 0)
+    if declared is not None and same and declared.element[0] == "f" and host.dtype.kind in "biu":
+        host = _floats_of_integers(name, host, DTYPE_OF_ELEMENT[declared.element])
     if host.ndim > 1:
         raise CaptureError(
             f"capture '{name}' has shape {host.shape}; a capture is a number or has one dimension, "
@@ -158,6 +184,17 @@ def _from_array(name: str, value: object, declared: CaptureType | None) -> Value
             )
     copy = np.array(host, dtype=DTYPE_OF_ELEMENT[element], order="C")
     return Value(CaptureType(element, copy.ndim == 0), copy.shape, copy.tobytes())
+
+
+def _floats_of_integers(name: str, host: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
+    """The same numbers as floats, or CaptureError where one would be rounded."""
+    floats = host.astype(dtype)
+    for given, float_ in zip(host.ravel().tolist(), floats.ravel().tolist(), strict=True):
+        if given != float_:  # Python compares the numbers themselves, whatever their types.
+            raise CaptureError(
+                f"capture '{name}' holds {given}, which no {dtype} is; round it by numpy.{dtype}(...) if that is meant"
+            )
+    return floats
 
 
 def _host_array(name: str, value: object) -> npt.NDArray[Any]:

@@ -111,7 +111,8 @@ class Metric:
         ----------
         **captures : number or array
             Values by name, of the element type and the number of dimensions that the metric was made
-            with. They are copied now, so later changes to the arrays do not matter. Captures that are
+            with; integers become floats, and floats without a fraction become an integer scalar, if that
+            changes no value. They are copied now, so later changes to the arrays do not matter. Captures that are
             not named keep their values.
 
         Returns
@@ -129,7 +130,9 @@ class Metric:
             if name not in declared:
                 known = ", ".join(f"'{one}'" for one in declared) or "none"
                 raise CaptureError(f"metric '{self.name}' has no capture '{name}'; it has {known}")
-            values[name] = _captures.make_value(name, value, declared[name], self._allow_non_finite)
+            values[name] = _captures.make_value(
+                name, value, declared[name], self._allow_non_finite, self._values.get(name)
+            )
         return Metric(self._definition, values, self.__wrapped__, self._allow_non_finite)
 
     # --- To look at -------------------------------------------------------------------------------
