@@ -333,7 +333,11 @@ def check_dtype(array: View, name: str, accepted: Sequence[str]) -> None:
         return
     names = accepted[0] if len(accepted) == 1 else f"{', '.join(accepted[:-1])} or {accepted[-1]}"
     hint = f"convert by .astype(numpy.{accepted[0]})"
-    if array.library == "torch":
+    if not array.dtype.startswith(("bool", "int", "uint", "float", "bfloat")):
+        hint = "give real numbers"
+    elif array.library == "numpy" and not hasattr(array.source, "astype"):
+        hint = f"convert by numpy.asarray({name}, numpy.{accepted[0]})"
+    elif array.library == "torch":
         hint = f"convert by .to(torch.{accepted[0]})"
     raise DtypeError(f"argument '{name}' has dtype {array.dtype}, it must be {names}; {hint}")
 

@@ -49,7 +49,8 @@ def directory() -> Path | None:
     if os.environ.get("ANNUDF_CACHE_DISABLE", "") not in ("", "0"):
         return None
     named = os.environ.get("ANNUDF_CACHE_DIR")
-    return Path(named) if named else Path(platformdirs.user_cache_dir("annudf"))
+    # A shell expands ~ in `export`, but neither in quotes nor do a container's settings.
+    return Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("annudf"))
 
 
 def max_bytes() -> int:
@@ -99,6 +100,7 @@ def load(key: str) -> bytes | None:
     folder = directory()
     if folder is None:
         return None
+    max_bytes()  # Said at the first use of the cache, not when something is stored.
     path = folder / (key + _SUFFIX)
     try:
         if not _usable(folder):

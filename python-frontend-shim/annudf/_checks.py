@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,17 @@ def check_bool(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ArgumentError(f"{name} is {shown(value)}, it must be True or False")
     return bool(value)
+
+
+def check_path(path: Any, name: str) -> str:
+    """The path as text, or ArgumentError; bytes are decoded as Python's own functions do."""
+    try:
+        text = os.fsdecode(path)
+    except TypeError:
+        raise ArgumentError(f"{name} is {shown(path)}, it must be a path: str, bytes or os.PathLike") from None
+    if "\0" in text:
+        raise ArgumentError(f"{name} is {text!r}, which has a null character in it; give the path of a file")
+    return text
 
 
 def dtype_name(dtype: npt.DTypeLike | None, what: str) -> str:

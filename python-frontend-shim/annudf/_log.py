@@ -7,12 +7,30 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import logging
+import sys
 from collections.abc import Callable, Iterator
 
 from annudf.errors import ArgumentError
 
 logger = logging.getLogger("annudf")
-logger.addHandler(logging.NullHandler())
+
+
+class _Fallback(logging.Handler):
+    """Shows warnings on standard error where the program has no handler of its own, as logging's last resort.
+
+    That one would not say whose they are.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        others = any(handler is not self for handler in logger.handlers)
+        if not others and not logging.getLogger().handlers and sys.stderr is not None:
+            print(self.format(record), file=sys.stderr)
+
+
+_FORMAT = logging.Formatter("%(name)s: %(levelname)s: %(message)s")
+_fallback = _Fallback(logging.WARNING)
+_fallback.setFormatter(_FORMAT)
+logger.addHandler(_fallback)
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
@@ -28,18 +46,18 @@ def set_log_level(level: int | str) -> None:
 
     Notes
     -----
-    If the program has configured :mod:`logging` (the root logger has handlers), no second handler
-    is installed.
+    Warnings are shown without this call too. If the program has configured :mod:`logging` (the root logger has
+    handlers), no second handler is installed.
     """
     if isinstance(level, str):
         if level.upper() not in _LEVELS:
             raise ArgumentError(f"level is {level!r}, it must be one of {', '.join(_LEVELS)}")
         level = level.upper()
     logger.setLevel(level)
-    shown = any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers)
+    shown = any(not isinstance(handler, (_Fallback, logging.NullHandler)) for handler in logger.handlers)
     if not shown and not logging.getLogger().handlers:
         handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(name)s: %(levelname)s: %(message)s"))
+        handler.setFormatter(_FORMAT)
         logger.addHandler(handler)
         # Whoever configures the root logger later is to see no line twice.
         logger.propagate = False

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
-from annudf._checks import check_bool
+from annudf._checks import check_bool, check_path
 from annudf._log import logger, progress_bar
 from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
 from annudf.common import Resources, check_resources
@@ -101,13 +101,20 @@ def _from_pickle(data: bytes, metric: str) -> Index:
         return Index(_core.Index.load(path), metric)
 
 
+_CORE_NAMES = ("base: ", "rows to add: ")
+
+
 @contextlib.contextmanager
-def arrays_at_fault() -> Iterator[None]:
-    """The core calls what an array or a file holds input; here only arrays are read."""
+def arrays_at_fault(name: str = "queries") -> Iterator[None]:
+    """The core calls what an array or a file holds input, and has its own names; here argument `name` is read."""
     try:
         yield
     except InputError as error:
-        raise ArgumentError(str(error)) from None
+        text = str(error)
+        for start in _CORE_NAMES:
+            if text.startswith(start):
+                text = f"{name}: {text.removeprefix(start)}"
+        raise ArgumentError(text) from None
 
 
 def check_index(index: object) -> Index:
@@ -175,7 +182,7 @@ def build(
             f"n_lists is {index_params.n_lists}, but argument 'dataset' has only {rows.shape[0]} rows; "
             "a list needs at least one, better some hundreds"
         )
-    with arrays_at_fault(), progress_bar(progress) as report:
+    with arrays_at_fault("dataset"), progress_bar(progress) as report:
         core = _core.Index.build(
             rows.address,
             rows.shape[0],
@@ -233,7 +240,7 @@ def extend(
     place = check_resources(resources)
     rows = _vectors(new_vectors, "new_vectors", place, (index.dtype.name,), core.dims)
     ids = None if new_indices is None else _ids(new_indices, rows.shape[0], place)
-    with arrays_at_fault(), progress_bar(progress) as report:
+    with arrays_at_fault("new_vectors"), progress_bar(progress) as report:
         core.extend(
             rows.address,
             rows.shape[0],
@@ -310,18 +317,19 @@ def save(
     ``load(filename, metric="euclidean")``.
     """
     check_index(index)
+    path = check_path(filename, "filename")
     check_resources(resources)
     if not check_bool(include_dataset, "include_dataset"):
         raise ArgumentError("include_dataset=False is not available: a file always holds the vectors")
     if index.metric != _DEFAULT_METRIC[index._core.metric]:
         logger.warning(
             "%s: the file does not keep that the metric is %r; load it with metric=%r",
-            filename,
+            path,
             index.metric,
             index.metric,
         )
     with progress_bar(progress) as report:
-        index._core.save(os.fspath(filename), progress=report)
+        index._core.save(path, progress=report)
 
 
 # No metric ranks by cosine yet; by inner product lists of cosine rank alike where vectors have length 1.
@@ -358,13 +366,12 @@ def load(
     """
     from annudf import _core
 
+    path = check_path(filename, "filename")
     check_resources(resources)
     if metric is not None:
         builtin_metric(metric)
-    core = _core.Index.load(os.fspath(filename))
+    core = _core.Index.load(path)
     chosen = metric or _DEFAULT_METRIC[core.metric]
     if metric is not None and COARSE_OF_METRIC[metric] != core.metric:
-        raise ArgumentError(
-            f"metric is {metric!r}, but the lists of {os.fspath(filename)} were clustered by '{core.metric}'"
-        )
+        raise ArgumentError(f"metric is {metric!r}, but the lists of {path} were clustered by '{core.metric}'")
     return Index(core, chosen)

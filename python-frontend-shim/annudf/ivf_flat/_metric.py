@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from annudf import _backends
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device
-from annudf._checks import check_bool, dtype_name, shown
+from annudf._checks import check_bool, check_path, dtype_name, shown
 from annudf._log import logger
 from annudf._options import METRIC_OF_COARSE
 from annudf.errors import ArgumentError, CaptureError, DtypeError
@@ -221,7 +221,8 @@ class Metric:
         archs : str, int or iterable of them, optional
             As in :meth:`artifact`.
         """
-        self.artifact(archs).save(os.fspath(path))
+        file = check_path(path, "path")
+        self.artifact(archs).save(file)
 
     def precompile(self, dtype: npt.DTypeLike = np.float32, resources: Resources | None = None) -> None:
         """Compiles and links the metric, so that no search waits for that.
@@ -369,7 +370,7 @@ def load_metric(
     """
     from annudf import _core
 
-    file = os.fspath(path)
+    file = check_path(path, "path")
     definition: Definition
     if file.endswith(".mlir"):
         try:

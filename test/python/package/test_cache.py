@@ -90,6 +90,18 @@ def test_bound_that_is_no_number(folder, monkeypatch, caplog):
     assert "ANNUDF_CACHE_MAX_BYTES is 'lots', not a number of bytes; 268435456 is used" in caplog.text
 
 
+def test_bound_that_is_no_number_is_told_at_the_first_use(folder, monkeypatch, caplog):
+    monkeypatch.setenv("ANNUDF_CACHE_MAX_BYTES", "-1")
+    assert _cache.load(_cache.make_key("x")) is None
+    assert "ANNUDF_CACHE_MAX_BYTES is '-1'" in caplog.text
+
+
+def test_home_in_the_name_of_the_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("ANNUDF_CACHE_DIR", "~/metrics")
+    assert _cache.directory() == tmp_path / "metrics"
+
+
 def test_temporary_files_of_killed_processes_go(folder):
     _cache.store(_cache.make_key("1"), b"x")
     old, new = folder / ".tmp-old", folder / ".tmp-new"

@@ -218,6 +218,54 @@ def test_save_and_load(tmp_path, metric, caplog):
         ivf_flat.save(path, index, include_dataset=False)
 
 
+def test_arrays_are_called_as_the_arguments():
+    bad = GOOD.copy()
+    bad[1, 2] = np.nan
+    text = "row 1, dim 2 is nan; every coordinate must be finite"
+    params = ivf_flat.IndexParams(n_lists=2)
+    index = ivf_flat.build(params, GOOD)
+    for name, call in (
+        ("dataset", lambda: ivf_flat.build(params, bad)),
+        ("new_vectors", lambda: ivf_flat.extend(index, bad)),
+        ("new_vectors", lambda: ivf_flat.extend(index, bad, np.arange(len(bad)))),
+        ("queries", lambda: search(index, bad)),
+    ):
+        with pytest.raises(ArgumentError) as caught:
+            call()
+        assert str(caught.value) == f"{name}: {text}"
+
+
+def test_what_is_no_array_has_another_hint():
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), GOOD)
+    for queries, hint in (
+        (GOOD[:1].tolist(), "dtype float64, it must be float32; convert by numpy.asarray(queries, numpy.float32)"),
+        (GOOD[:1].astype(np.float64), "dtype float64, it must be float32; convert by .astype(numpy.float32)"),
+        (GOOD[:1].astype(str), "it must be float32; give real numbers"),
+        ([["a"]], "it must be float32; give real numbers"),
+        (GOOD[:1].astype(complex), "it must be float32; give real numbers"),
+    ):
+        with pytest.raises(ArgumentError) as caught:
+            search(index, queries)
+        assert str(caught.value).endswith(hint)
+
+
+def test_paths(tmp_path):
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), GOOD)
+    path = bytes(tmp_path / "index")
+    ivf_flat.save(path, index)
+    assert len(ivf_flat.load(path)) == len(GOOD)
+    for call, name in (
+        (lambda: ivf_flat.save(3, index), "filename"),
+        (lambda: ivf_flat.load(3), "filename"),
+        (lambda: ivf_flat.load_metric(3), "path"),
+        (lambda: ivf_flat.metric(lambda x, y, acc: acc + x * y).save(3), "path"),
+    ):
+        with pytest.raises(ArgumentError, match=rf"^{name} is 3, it must be a path: str, bytes or os.PathLike$"):
+            call()
+    with pytest.raises(ArgumentError, match=r"null character"):
+        ivf_flat.load("index\0")
+
+
 def test_damaged_files(tmp_path):
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), GOOD)
     path = tmp_path / "index"

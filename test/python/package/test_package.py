@@ -114,6 +114,35 @@ def test_log_level():
     annudf._log.logger.setLevel(level)
 
 
+WARNS = """
+import logging, sys, annudf
+from annudf import _cache
+if sys.argv[1] == "root": logging.basicConfig(format="root %(message)s")
+if sys.argv[1] == "own": logging.getLogger("annudf").addHandler(logging.NullHandler())
+if sys.argv[1] == "level": annudf.set_log_level("INFO")
+if sys.argv[1] == "none": sys.stderr = None
+_cache._warn_once("odd")
+_cache._warn_once("odd")
+"""
+
+
+@pytest.mark.parametrize(
+    ("configured", "told"),
+    [
+        ("", "annudf: WARNING: odd\n"),
+        ("root", "root odd\n"),
+        ("own", ""),
+        ("level", "annudf: WARNING: odd\n"),
+        ("none", ""),
+    ],
+)
+def test_warnings_are_seen_once_by_who_configured_nothing(configured, told):
+    done = subprocess.run(
+        [sys.executable, "-c", WARNS, configured], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr == told
+
+
 def test_compiler_warnings_are_told_once(caplog):
     from annudf.ivf_flat import _definition
 

@@ -258,7 +258,7 @@ REFUSED_QUERIES = [
     (
         GOOD.astype(complex),
         DtypeError,
-        "argument 'queries' has dtype complex128, it must be float32; convert by .astype(numpy.float32)",
+        "argument 'queries' has dtype complex128, it must be float32; give real numbers",
     ),
     (
         np.array([["a", "b"]], dtype=object),
