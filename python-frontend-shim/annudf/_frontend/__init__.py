@@ -7,9 +7,11 @@ Importing this package is cheap. numba-cuda-mlir is imported by the first call o
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import types
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from annudf._frontend.fingerprint import fingerprint as fingerprint
@@ -24,15 +26,26 @@ __all__ = ["fingerprint", "snapshot", "translate"]
 
 def translate(function: types.FunctionType, options: MetricOptions) -> FrontendModule:
     """MLIR text of a metric; see `annudf._frontend.module.translate`."""
-    if f"{__name__}.module" not in sys.modules:
-        # numba-cuda-mlir configures the root logger when it is imported; that is the program's.
-        root = logging.getLogger()
-        handlers, level = root.handlers[:], root.level
-        try:
-            from annudf._frontend import module as imported
-        finally:
-            root.handlers[:], root.level = handlers, level
-        assert imported
-    from annudf._frontend import module
+    with _process_as_it_was():
+        from annudf._frontend import module
 
-    return module.translate(function, options)
+        return module.translate(function, options)
+
+
+@contextlib.contextmanager
+def _process_as_it_was() -> Iterator[None]:
+    """Undoes what numba-cuda-mlir does to the program's logging and excepthook.
+
+    It replaces the hook when it is imported, and its calls of ``logging.info`` give a root logger
+    without handlers one of their own, after which the program's ``basicConfig`` would do nothing.
+    """
+    root = logging.getLogger()
+    handlers, hook, imported = root.handlers[:], sys.excepthook, "numba_cuda_mlir" in sys.modules
+    try:
+        yield
+    finally:
+        for handler in root.handlers[:]:
+            if handler not in handlers and type(handler) is logging.StreamHandler:
+                root.removeHandler(handler)
+        if not imported:
+            sys.excepthook = hook

@@ -98,7 +98,8 @@ def _add_value(into: _Hash, value: Any, attributes: set[str], seen: dict[types.F
             for name in sorted(attributes):
                 if hasattr(value, name):
                     into.add(name)
-                    _add_value(into, getattr(value, name), set(), seen)
+                    inner = getattr(value, name)
+                    _add_value(into, inner, attributes if isinstance(inner, types.ModuleType) else set(), seen)
     elif (stub := stub_for(value)) is not None:
         into.add("function", stub.__name__)
     elif (helper := plain_function(value)) is not None:

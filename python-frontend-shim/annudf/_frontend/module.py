@@ -56,6 +56,13 @@ def _takes_context(function: types.FunctionType, names: tuple[str, ...]) -> bool
     """Whether the function takes ctx; refuses other signatures."""
     expected = f"{function.__name__}({', '.join(names)}, ctx)"
     parameters = list(inspect.signature(function).parameters.values())
+    given = [p.name for p in parameters]
+    for position, name in enumerate((*names, "ctx")):
+        if name in given and given.index(name) != position:
+            unsupported(
+                f"takes {inspect.signature(function)}: '{name}' in another place; a metric's function is {expected}",
+                function.__code__.co_filename, function.__code__.co_firstlineno,
+            )  # fmt: skip
     plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
     if not plain or len(parameters) not in (len(names), len(names) + 1):
         unsupported(

@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from typing import NoReturn
 
+from annudf._log import logger
 from annudf.errors import CompileError, Diagnostic, UnsupportedError
 
 
@@ -54,7 +55,10 @@ def explained(error: CompileError) -> CompileError:
 def unsupported(message: str, file: str, line: int, column: int = 0, cause: BaseException | None = None) -> NoReturn:
     """Raises UnsupportedError for a place in the user's source."""
     diagnostic = Diagnostic("error", "", message, file, line, column)
-    raise UnsupportedError(message_of(diagnostic), [diagnostic]) from cause
+    if cause is not None:
+        logger.debug("refused after %s: %s", type(cause).__name__, cause)
+    # Without the cause: its pages of numba-cuda-mlir's frames would hide the user's line.
+    raise UnsupportedError(message_of(diagnostic), [diagnostic]) from None
 
 
 def failed(message: str, file: str, line: int, column: int = 0, cause: BaseException | None = None) -> NoReturn:

@@ -10,6 +10,7 @@ functions and numba's device functions become helpers, and everything else is re
 from __future__ import annotations
 
 import builtins
+import contextlib
 import dis
 import inspect
 import types
@@ -21,6 +22,7 @@ import numpy as np
 from annudf._frontend import functions
 from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, check
+from annudf.errors import UnsupportedError
 
 _INT64 = range(-(2**63), 2**63)
 _MAX_BYTES = 8  # Of a number: longdouble has no counterpart on a GPU.
@@ -182,10 +184,13 @@ class Rewriter:
         proxy = types.ModuleType(module.__name__)
         for code in codes_of(user.__code__):
             for attribute in code.co_names:
-                if not hasattr(proxy, attribute) and hasattr(module, attribute):
-                    value = getattr(module, attribute)
-                    if isinstance(value, np.generic | bool | int | float) or callable(value):
-                        setattr(proxy, attribute, self._value(f"{module.__name__}.{attribute}", value, user))
+                if hasattr(proxy, attribute) or not hasattr(module, attribute):
+                    continue
+                # Names of other things, a capture's for one, stand among these: what cannot be
+                # used is left out, and refused where it is read.
+                with contextlib.suppress(UnsupportedError):
+                    value = self._value(f"{module.__name__}.{attribute}", getattr(module, attribute), user)
+                    setattr(proxy, attribute, value)
         return proxy
 
     def _refuse(self, name: str, user: types.FunctionType, message: str) -> NoReturn:
@@ -229,6 +234,8 @@ def _why_not(name: str, value: object) -> str:
         or hasattr(value, "__dlpack__")
     ):
         return f"'{name}' is an array; declare it: captures={{'{name}': {name}}}, and read ctx.{name}[ctx.dim]"
+    if isinstance(value, type):
+        return f"'{name}' is a class; assign the numbers of it that the metric reads to names of their own"
     if callable(value):
         return (
             f"a metric cannot call '{name}'; it can call plain functions, math.*, NumPy's scalar functions,"

@@ -59,7 +59,9 @@ def _value(value: Any, attributes: set[str], made: dict[types.FunctionType, type
         proxy = types.ModuleType(value.__name__)
         for name in sorted(attributes):
             if hasattr(value, name):
-                setattr(proxy, name, _value(getattr(value, name), set(), made))
+                inner = getattr(value, name)
+                nested = isinstance(inner, types.ModuleType)
+                setattr(proxy, name, _value(inner, attributes if nested else set(), made))
         return proxy
     if stub_for(value) is None and (helper := plain_function(value)) is not None:
         return _freeze(helper, made)

@@ -200,6 +200,9 @@ def _context() -> None:
 
     class GetItem(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+            if len(args) == 2 and isinstance(args[0], Number):
+                _refuse("a number has no entries: write ctx.p for a scalar capture, without [...]")
+                return None
             if len(args) != 2 or not isinstance(args[0], Capture):
                 return None
             index = operand_of(args[1])

@@ -209,6 +209,7 @@ def report(name: str, diagnostics: Iterable[CoreDiagnostic]) -> None:
 
 @contextlib.contextmanager
 def _in_users_words() -> Iterator[None]:
+    """Compile errors at the user's line, without the frames of what found them."""
     try:
         yield
     except CompileError as error:
@@ -257,7 +258,8 @@ class FunctionDefinition(Definition):
     def _key(self) -> str:
         with self._lock:
             if self._fingerprint is None:
-                self._fingerprint = fingerprint(*self._taken())
+                with _in_users_words():
+                    self._fingerprint = fingerprint(*self._taken())
             return self._fingerprint
 
     def _translated(self) -> Any:
@@ -266,7 +268,8 @@ class FunctionDefinition(Definition):
                 from annudf._frontend import translate
 
                 start = time.perf_counter()
-                self._module = translate(*self._taken())
+                with _in_users_words():
+                    self._module = translate(*self._taken())
                 elapsed = (time.perf_counter() - start) * 1e3
                 logger.debug("metric %s translated from Python in %.1f ms", self.name, elapsed)
             return self._module

@@ -6,7 +6,11 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import os
 import re
+import subprocess
+import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -196,6 +200,84 @@ def test_kinds_of_functions() -> None:
         with pytest.raises(UnsupportedError) as caught:
             translate(function, options(function.__name__))
         assert message in str(caught.value)
+
+
+def test_arguments_in_another_order() -> None:
+    def reduces(acc, x, y):  # type: ignore[no-untyped-def]
+        return acc + x - y
+
+    def method(self, x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + x
+
+    for function, message in (
+        (reduces, "takes (acc, x, y): 'x' in another place; a metric's function is reduces(x, y, acc, ctx)"),
+        (method, "takes (self, x, y, acc): 'x' in another place; a metric's function is method(x, y, acc, ctx)"),
+    ):
+        with pytest.raises(UnsupportedError) as caught:
+            translate(function, options(function.__name__))
+        assert caught.value.diagnostics[0].message == message
+
+
+def test_a_scalar_capture_has_no_entries() -> None:
+    def indexes(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc + ctx.p[ctx.dim] * x
+
+    with pytest.raises(UnsupportedError, match=r"a number has no entries: write ctx.p for a scalar capture"):
+        translate(indexes, options("indexes"))
+
+
+def test_modules_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "of_the_user"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    # A class with the name of a capture is not what ctx.weights means.
+    (package / "numbers.py").write_text("SCALE = 2.5\nclass weights: pass\ndef twice(v):\n    return v * 2\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import of_the_user.numbers  # type: ignore[import-not-found]
+    import of_the_user.numbers as short
+
+    def update(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc + of_the_user.numbers.SCALE * short.twice(x) * ctx.weights[ctx.dim]
+
+    def wrong(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc + short.weights
+
+    assert "2.5" in translate(update, options("update")).text
+    with pytest.raises(UnsupportedError, match=r"a metric cannot use of_the_user.numbers.weights"):
+        translate(wrong, options("wrong"))
+    with pytest.raises(UnsupportedError, match="'Kept' is a class; assign the numbers of it"):
+        translate(reads_a_class, options("reads_a_class"))
+
+
+class Kept:
+    SCALE = 3
+
+
+def reads_a_class(x, y, acc):  # type: ignore[no-untyped-def]
+    return acc + Kept.SCALE * x
+
+
+def test_tracebacks_are_short() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        ivf_flat.metric(metrics.shifts_floats).mlir()
+    text = "".join(traceback.format_exception(caught.value))
+    assert "numba_cuda_mlir" not in text
+    assert text.count("\n  File ") <= 8
+
+
+def test_the_process_is_left_as_it_was() -> None:
+    program = (
+        "import logging, sys\n"
+        "from annudf import ivf_flat\n"
+        "before = sys.excepthook, logging.getLogger().handlers[:], logging.getLogger().level\n"
+        "def update(x, y, acc):\n    return acc + x\n"
+        "ivf_flat.metric(update).mlir()\n"
+        "assert 'numba_cuda_mlir' in sys.modules\n"
+        "assert before == (sys.excepthook, logging.getLogger().handlers[:], logging.getLogger().level)\n"
+    )
+    environment = {**os.environ, "ANNUDF_CACHE_DISABLE": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_trees_of_helpers_are_counted_before_they_are_inlined() -> None:
