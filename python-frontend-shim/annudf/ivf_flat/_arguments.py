@@ -93,10 +93,17 @@ def _order(order: object, what: str) -> Order:
     return cast(Order, order)
 
 
+_ONE_SUM = (
+    "; for cosine normalise vectors and queries to length 1 and take 'inner_product' (see 'Metrics that need two sums' "
+    "in the documentation)"
+)
+
+
 def _coarse(coarse_metric: object) -> Coarse:
     if not isinstance(coarse_metric, str) or coarse_metric not in COARSE_OF_METRIC:
         raise ArgumentError(
             f"coarse_metric is {shown(coarse_metric)}, it must be 'sqeuclidean', 'euclidean' or 'inner_product'"
+            + (_ONE_SUM if coarse_metric == "cosine" else "")
         )
     return COARSE_OF_METRIC[coarse_metric]
 
@@ -104,13 +111,24 @@ def _coarse(coarse_metric: object) -> Coarse:
 def _initial(initial: object, accumulator: Word) -> float | int:
     """The initial accumulator as a float or an int, whichever the accumulator is."""
     if not is_number(initial):
-        raise ArgumentError(f"initial is {shown(initial)}, it must be a number")
+        raise ArgumentError(
+            f"initial is {shown(initial)}, it must be a number"
+            + (
+                ", as a metric has one accumulator (see 'Metrics that need two sums' in the documentation)"
+                if isinstance(initial, (tuple, list))
+                else ""
+            )
+        )
     try:
         number = float(cast(float, initial))
     except OverflowError:
         number = math.nan
         fits = False
     else:
+        if math.isnan(number):
+            raise ArgumentError(
+                "initial is nan, so every distance would be, and such rows are not found; give a number"
+            )
         fits = not (accumulator == "f32" and float(np.finfo(np.float32).max) < abs(number) < math.inf)
     if accumulator in ("f32", "f64"):
         if not fits:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +13,7 @@ from typing import Any, overload
 import numpy.typing as npt
 
 from annudf._checks import check_bool
+from annudf._log import logger
 from annudf._options import MetricOptions
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._arguments import check_arguments, check_symbol, check_word
@@ -72,11 +74,11 @@ def metric(
     ----------
     function : function or class, optional
         Given when the decorator stands without parentheses. A class has a function ``update(x, y, acc, ctx)``
-        and may have ``finalize(acc, ctx)``; neither takes ``self``.
+        and may have ``finalize(acc, ctx)``; neither takes ``self``, and there are no other attributes.
     order : {"min", "max"}, default "min"
         Whether the smallest or the largest distances are best.
     initial : float or int, default 0.0
-        The accumulator before the first dimension; ``math.inf`` and ``-math.inf`` too.
+        The accumulator before the first dimension; ``math.inf`` and ``-math.inf`` too, but not NaN.
     coarse_metric : {"sqeuclidean", "euclidean", "inner_product"}, default "sqeuclidean"
         What ranks the lists of the index before those that are probed are scanned. Choose what is
         closest to the metric: the nearest rows are found only in lists that are probed.
@@ -85,7 +87,8 @@ def metric(
         dimension of the vectors. float32, float64, int32 and uint32 stay as they are; bool, int8, int16, uint8, uint16
         become int32 and float16 float32; int64 and uint64 become int32 and uint32 if every value fits; a Python int
         becomes int32, a float float32. Arrays of CuPy and PyTorch are copied to the host. **The copy is
-        taken now**: later changes to an array do not matter, see :meth:`Metric.bind`.
+        taken now**: later changes to an array do not matter, see :meth:`Metric.bind`. What is computed with a
+        float64 capture is float64, several times slower; NumPy's arrays are float64 unless one says otherwise.
     symbol_name : str, optional
         Name of the metric in artifacts; default: the function's.
     forceinline : bool, default True
@@ -164,6 +167,7 @@ def metric(
             elements=given.elements,
             finalize=final,
         )
+        _tell_wide_captures(update, options)
         return Metric(FunctionDefinition(update, options), given.values, update, given.allow_non_finite)
 
     return decorate if function is None else decorate(function)
@@ -176,6 +180,9 @@ def _hooks(target: Any, finalize: Callable[..., Any] | None) -> tuple[types.Func
             for name, member in vars(target).items()
         }
         functions = {name: member for name, member in members.items() if isinstance(member, types.FunctionType)}
+        for name, member in members.items():
+            if not (name.startswith("__") and name.endswith("__")) and name not in functions:
+                _refuse_attribute(target.__name__, name, member)
         if "update" not in functions:
             raise ArgumentError(f"class {target.__name__} has no function update(x, y, acc, ctx); write one")
         unknown = sorted(set(functions) - {"update", "finalize"})
@@ -197,6 +204,37 @@ def _hooks(target: Any, finalize: Callable[..., Any] | None) -> tuple[types.Func
     if finalize is not None and not isinstance(finalize, types.FunctionType):
         raise ArgumentError(f"finalize is a {type(finalize).__name__}, it must be a Python function of (acc, ctx)")
     return update, finalize
+
+
+def _refuse_attribute(class_name: str, name: str, value: object) -> None:
+    what = f"class {class_name} has an attribute '{name}', which the metric would not read; "
+    if name in ("update", "finalize"):
+        raise ArgumentError(
+            f"class {class_name} has a {name} that is a {type(value).__name__}, it must be a Python function"
+        )
+    if name in inspect.signature(metric).parameters:
+        raise ArgumentError(f"{what}give it to the decorator: ivf_flat.metric({name}=...)")
+    raise ArgumentError(f"{what}make it a capture, or a global outside the class")
+
+
+_told_wide: set[tuple[str, str, str]] = set()
+
+
+def _tell_wide_captures(function: types.FunctionType, options: MetricOptions) -> None:
+    # Arrays of NumPy are float64 unless one says otherwise, so this is seldom meant.
+    if options.compute != "f32" or options.accumulator != "f32":
+        return
+    for name, declared in options.captures.items():
+        key = (function.__module__, function.__qualname__, name)
+        if declared.element == "f64" and key not in _told_wide:
+            _told_wide.add(key)
+            logger.warning(
+                "metric %s: capture '%s' is float64, so what is computed with it is float64 too, several times slower; "
+                "convert it by %s if that is not meant",
+                options.name,
+                name,
+                "numpy.float32(...)" if declared.scalar else ".astype(numpy.float32)",
+            )
 
 
 def _symbol(symbol_name: str | None, named: Any) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import math
 import pickle
 import subprocess
 import sys
@@ -112,12 +113,62 @@ class Helper(TwoFinals):
         return acc
 
 
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        (
+            {"initial": 5.0},
+            "class M has an attribute 'initial', which the metric would not read; give it to the decorator: "
+            "ivf_flat.metric(initial=...)",
+        ),
+        (
+            {"order": "max"},
+            "class M has an attribute 'order', which the metric would not read; give it to the decorator: "
+            "ivf_flat.metric(order=...)",
+        ),
+        (
+            {"p": 3.0},
+            "class M has an attribute 'p', which the metric would not read; make it a capture, or a global outside the "
+            "class",
+        ),
+        (
+            {"finalize": math.sqrt},
+            "class M has a finalize that is a builtin_function_or_method, it must be a Python function",
+        ),
+    ],
+)
+def test_attributes_of_a_class_are_not_ignored(attributes, message):
+    with pytest.raises(ArgumentError) as caught:
+        ivf_flat.metric(type("M", (), {"update": lambda x, y, acc: acc + x * y, **attributes}))
+    assert str(caught.value) == message
+
+
+def test_float64_captures_are_told_once(caplog):
+    def make(value, **options):
+        @ivf_flat.metric(captures={"w": value}, **options)
+        def wide(x, y, acc, ctx):
+            return acc + ctx.w * abs(x - y)
+
+        return wide
+
+    make(1.0), make(np.float32(1)), make(np.ones(3, np.float32)), make([1.0])
+    make(np.ones(3), dtype="float64"), make(np.ones(3), accumulator="float64")
+    assert caplog.text == ""
+    make(np.ones(3)), make(np.ones(3))
+    assert [record.getMessage() for record in caplog.records] == [
+        "metric wide: capture 'w' is float64, so what is computed with it is float64 too, several times slower; "
+        "convert it by .astype(numpy.float32) if that is not meant"
+    ]
+
+
 REFUSED = [
     ({"order": "least"}, "order is 'least', it must be 'min' or 'max'"),
     ({"coarse_order": "up"}, "coarse_order is 'up', it must be 'min' or 'max'"),
     (
         {"coarse_metric": "cosine"},
-        "coarse_metric is 'cosine', it must be 'sqeuclidean', 'euclidean' or 'inner_product'",
+        "coarse_metric is 'cosine', it must be 'sqeuclidean', 'euclidean' or 'inner_product'; for cosine normalise "
+        "vectors and queries to length 1 and take 'inner_product' (see 'Metrics that need two sums' in the "
+        "documentation)",
     ),
     (
         {"coarse_metric": ["sqeuclidean"]},
@@ -130,6 +181,12 @@ REFUSED = [
     ({"forceinline": 0}, "forceinline is 0, it must be True or False"),
     ({"forceinline": False}, "forceinline is False, but hooks are always inlined; leave it out"),
     ({"initial": "0"}, "initial is '0', it must be a number"),
+    (
+        {"initial": (0.0, 0.0)},
+        "initial is (0.0, 0.0), it must be a number, as a metric has one accumulator (see 'Metrics that need two sums' "
+        "in the documentation)",
+    ),
+    ({"initial": np.nan}, "initial is nan, so every distance would be, and such rows are not found; give a number"),
     ({"initial": 1e39}, "initial is 1e+39, which does not fit a float32 accumulator"),
     ({"initial": 10**400}, "initial is an integer of 1329 bits, which does not fit a float32 accumulator"),
     (
