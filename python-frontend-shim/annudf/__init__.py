@@ -9,10 +9,20 @@
 ...     return acc + abs(x - y)
 """
 
+try:
+    from annudf._core import __version__
+except ModuleNotFoundError as error:
+    if error.name != "annudf._core":
+        raise
+    # Most often Python was started in the folder of the sources, which comes before what is installed.
+    raise ImportError(
+        f"{__file__} is annudf's source tree, which has no compiled part: start Python in another folder if annudf is "
+        "installed (pip install .), or set PYTHONPATH to <build>/python"
+    ) from None
+
 from annudf import errors, ivf_flat, neighbors
 from annudf._backends import get_num_threads, set_num_threads
 from annudf._config import show_config
-from annudf._core import __version__
 from annudf._log import set_log_level
 from annudf.common import Resources, device_ndarray
 from annudf.errors import (

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from annudf import _arrays, ivf_flat
-from annudf._checks import check_int
+from annudf._checks import check_int, shown
 from annudf._limits import MAX_K
-from annudf.errors import ArgumentError, UnavailableError
+from annudf._options import COARSE_OF_METRIC
+from annudf.errors import ArgumentError, DtypeError, UnavailableError
 
 if TYPE_CHECKING:
 
@@ -70,8 +71,8 @@ class NearestNeighbors(_Estimator):
         Lists of the index. Default: the root of the number of samples, or 1 for fewer than 1000.
     n_probes : int, optional
         Lists that a query scans. Default: 20, or all if there are fewer.
-    random_state : int or numpy.random.RandomState, default 0
-        Seed of k-means, or what draws it. Equal seeds give equal indexes.
+    random_state : int, numpy.random.RandomState or None, default 0
+        Seed of k-means, or what draws it; None: NumPy's global state. Equal seeds give equal indexes.
 
     Attributes
     ----------
@@ -103,7 +104,7 @@ class NearestNeighbors(_Estimator):
         metric: str | ivf_flat.Metric = "euclidean",
         n_lists: int | None = None,
         n_probes: int | None = None,
-        random_state: int | np.random.RandomState = 0,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -117,8 +118,8 @@ class NearestNeighbors(_Estimator):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
-            float32, float16, int8 and uint8 are kept, other host arrays are converted to float32. Device arrays are
-            taken as :func:`annudf.ivf_flat.build` takes them.
+            float32, float16, int8 and uint8 are kept, other host arrays and lists are converted to float32. Device
+            arrays are taken as :func:`annudf.ivf_flat.build` takes them.
         y : ignored
 
         Returns
@@ -126,8 +127,8 @@ class NearestNeighbors(_Estimator):
         NearestNeighbors
             Itself.
         """
+        metric = _check_metric(self.metric)
         samples = self._validate(X, fitting=True)
-        metric = self.metric
         name = metric.coarse_metric if isinstance(metric, ivf_flat.Metric) else metric
         rows = int(samples.shape[0])
         n_lists = self.n_lists
@@ -155,7 +156,8 @@ class NearestNeighbors(_Estimator):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), optional
-            Default: the samples themselves, and then a sample is not its own neighbour.
+            Of the dtype of the samples; other host arrays and lists are converted, to int8 and uint8 only
+            exactly. Default: the samples themselves, and then a sample is not its own neighbour.
         n_neighbors : int, optional
             Default: that of the constructor.
         return_distance : bool, default True
@@ -228,22 +230,53 @@ class NearestNeighbors(_Estimator):
             if fitting:
                 self.n_features_in_ = int(array.shape[1]) if len(array.shape) == 2 else 0
             return array
-        # Queries take the type of the index; what would lose values (0.5 as uint8) is refused by the search.
         accepted: list[Any] = [np.dtype(name) for name in _arrays.VECTORS]
         if not fitting and self.index_.dtype.kind == "f":
             accepted = [self.index_.dtype]
-        if _sklearn is not None:
-            return _sklearn.validate_data(self, array, reset=fitting, dtype=accepted, order="C")
-        host = np.asarray(array)
-        if host.dtype not in accepted:
-            host = host.astype(accepted[0])
+        try:
+            if _sklearn is not None:
+                host = _sklearn.validate_data(self, array, reset=fitting, dtype=accepted, order="C")
+            else:
+                host = np.asarray(array)
+                if host.dtype not in accepted:
+                    host = host.astype(accepted[0])
+        except ValueError as error:
+            raise ArgumentError(f"X cannot be used: {error}") from None
+        except TypeError as error:
+            raise DtypeError(f"X cannot be used: {error}") from None
         if fitting:
-            self.n_features_in_ = host.shape[1] if host.ndim == 2 else 0
+            if _sklearn is None:
+                self.n_features_in_ = host.shape[1] if host.ndim == 2 else 0
+            return host
+        return _exactly(host, self.index_.dtype)
+
+
+def _check_metric(metric: object) -> str | ivf_flat.Metric:
+    if isinstance(metric, ivf_flat.Metric) or (isinstance(metric, str) and metric in COARSE_OF_METRIC):
+        return metric
+    if callable(metric):
+        name = getattr(metric, "__name__", type(metric).__name__)
+        raise ArgumentError(f"metric is the function '{name}'; decorate it with @ivf_flat.metric(...)")
+    names = ", ".join(f"'{one}'" for one in COARSE_OF_METRIC)
+    cosine = "; for cosine normalise samples and queries to length 1" if metric == "cosine" else ""
+    raise ArgumentError(
+        f"metric is {shown(metric)}, there are {names} and functions decorated with @ivf_flat.metric(...){cosine}"
+    )
+
+
+def _exactly(host: Any, dtype: np.dtype[Any]) -> Any:
+    """The array in `dtype`, if that changes no value; else as it is, for the search to refuse."""
+    if host.dtype == dtype:
         return host
+    with np.errstate(invalid="ignore"):
+        converted = host.astype(dtype)
+    return converted if np.array_equal(converted, host) else host
 
 
 def _seed(random_state: Any) -> int:
     """A seed of k-means, from 1."""
+    if random_state is None:
+        return int(np.random.randint(1, 2**31 - 1))  # noqa: NPY002 - what None means in scikit-learn
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(1, 2**31 - 1))
     return check_int(random_state, "random_state", 0, 2**32 - 1) + 1

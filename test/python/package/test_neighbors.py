@@ -115,8 +115,57 @@ def test_refused():
         model.kneighbors()
     with pytest.raises(ArgumentError, match=r"mode is 'other', it must be 'connectivity' or 'distance'"):
         model.kneighbors_graph(mode="other")
-    with pytest.raises(ArgumentError, match=r"random_state is None, it must be an integer from 0"):
-        NearestNeighbors(random_state=None).fit(np.zeros((3, 2), np.float32))
+    with pytest.raises(ArgumentError, match=r"random_state is 'x', it must be an integer from 0"):
+        NearestNeighbors(random_state="x").fit(np.zeros((3, 2), np.float32))
+    for array in ([["a"]], [[0.0], [0.0, 1.0]]):
+        with pytest.raises(ArgumentError, match=r"X cannot be used: "):
+            NearestNeighbors().fit(array)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        (lambda x, y, acc: acc, "metric is the function '<lambda>'; decorate it with @ivf_flat.metric(...)"),
+        (
+            "manhattan",
+            "metric is 'manhattan', there are 'sqeuclidean', 'euclidean', 'inner_product' and functions decorated with "
+            "@ivf_flat.metric(...)",
+        ),
+        (
+            "cosine",
+            "metric is 'cosine', there are 'sqeuclidean', 'euclidean', 'inner_product' and functions decorated with "
+            "@ivf_flat.metric(...); for cosine normalise samples and queries to length 1",
+        ),
+        (
+            None,
+            "metric is None, there are 'sqeuclidean', 'euclidean', 'inner_product' and functions decorated with "
+            "@ivf_flat.metric(...)",
+        ),
+    ],
+)
+def test_refused_metrics(metric, message):
+    with pytest.raises(ArgumentError) as caught:
+        NearestNeighbors(metric=metric).fit(np.zeros((3, 2), np.float32))
+    assert str(caught.value) == message
+
+
+def test_seeds_of_numpy():
+    samples = vectors(3000, 4, "float32", 1)
+    centers = []
+    for seed in (1, 1, 2):
+        np.random.seed(seed)  # noqa: NPY002 - the state that None stands for
+        centers.append(NearestNeighbors(random_state=None).fit(samples).index_.centers)
+    np.testing.assert_array_equal(centers[0], centers[1])
+    assert not np.array_equal(centers[0], centers[2])
+
+
+def test_queries_become_the_integers_of_the_samples():
+    model = NearestNeighbors(1).fit(np.array([[0, 0], [255, 4]], np.uint8))
+    for queries in ([[250, 4]], [[250.0, 4.0]], np.array([[250, 4]]), np.array([[250, 4]], np.int16)):
+        assert model.kneighbors(queries)[1].tolist() == [[1]]
+    for queries in ([[256, 4]], [[-1, 4]], [[0.5, 4]]):
+        with pytest.raises(DtypeError, match=r"it must be uint8"):
+            model.kneighbors(queries)
 
 
 WITHOUT = """

@@ -8,10 +8,12 @@ import doctest
 import importlib
 import json
 import logging
+import os
 import pickle
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +27,26 @@ def python(program, *arguments):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_an_import_of_the_source_tree_says_what_to_do(tmp_path):
+    folder = tmp_path / "annudf"
+    folder.mkdir()
+    source = Path(annudf.__file__).resolve()
+    (folder / "__init__.py").write_text(source.read_text())
+    done = subprocess.run(
+        [sys.executable, "-c", "import annudf"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stderr.splitlines()[-1] == (
+        f"ImportError: {folder / '__init__.py'} is annudf's source tree, which has no compiled part: start Python in "
+        "another folder if annudf is installed (pip install .), or set PYTHONPATH to <build>/python"
+    )
 
 
 LATE = ("numba_cuda_mlir", "numba", "sklearn", "scipy", "torch", "cupy", "tqdm", "importlib.metadata", "ctypes.util")
