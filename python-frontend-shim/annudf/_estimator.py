@@ -238,6 +238,8 @@ class NearestNeighbors(_Estimator):
                 host = _sklearn.validate_data(self, array, reset=fitting, dtype=accepted, order="C")
             else:
                 host = np.asarray(array)
+                if host.ndim == 0 or host.dtype.kind in "cmM":
+                    raise ValueError(f"it has shape {host.shape} and dtype {host.dtype}; give rows of real numbers")
                 if host.dtype not in accepted:
                     host = host.astype(accepted[0])
         except ValueError as error:

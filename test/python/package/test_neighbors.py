@@ -181,6 +181,11 @@ except ValueError as error:
     print(error)
 model.set_params(n_neighbors=1).fit([[0, 0], [3, 4]])
 print(model.get_params()["n_neighbors"], model.n_features_in_, model.kneighbors([[3, 3]]))
+for array in (None, [[1j]]):
+    try:
+        model.fit(array)
+    except ValueError as error:
+        print(error)
 try:
     model.set_params(p=2)
 except ValueError as error:
@@ -195,5 +200,7 @@ def test_without_scikit_learn():
         "NearestNeighbors(n_neighbors=2, metric='euclidean', n_lists=None, n_probes=None, random_state=0)",
         "this NearestNeighbors is not fitted yet; call fit() first",
         "1 2 (array([[1.]], dtype=float32), array([[1]]))",
+        "X cannot be used: it has shape () and dtype object; give rows of real numbers",
+        "X cannot be used: it has shape (1, 1) and dtype complex128; give rows of real numbers",
         "no parameter 'p'; there are n_neighbors, metric, n_lists, n_probes, random_state",
     ]

@@ -124,11 +124,12 @@ def test_captures():
         (torch.tensor(2.5), 2.5),
         (torch.tensor(2.5, dtype=torch.bfloat16), 2.5),
         (torch.tensor(2.5, dtype=torch.float16, requires_grad=True), 2.5),
+        (torch.tensor(2), 2.0),
     ):
         got = scaled.bind(w=value).captures["w"]
         assert got.dtype == np.float32
         assert got == expected
-    with pytest.raises(CaptureError, match=r"capture 'w' is declared as f32 scalar, the value given is i32 scalar"):
-        scaled.bind(w=torch.tensor(2))
+    with pytest.raises(CaptureError, match=r"capture 'w' is declared as f32 scalar, the value given is f64 scalar"):
+        scaled.bind(w=torch.tensor(2.0, dtype=torch.float64))
     with pytest.raises(CaptureError, match=r"capture 'w' has dtype complex64; give numbers of float32"):
         scaled.bind(w=torch.tensor(2j))
