@@ -147,7 +147,8 @@ def _in_words(error: Exception, text: str) -> str:
         return "a metric cannot choose between functions or keep them in variables; call them by name"
     if found := re.search(r"Cannot unify (\S+) and (\S+) for '([^']+)'", text):
         name = found[3].split(".")[0]
-        kinds = " and ".join(kind.rstrip(",").removeprefix("annudf.") for kind in (found[1], found[2]))
+        # Sorted, as their order is that of numba's paths, which differs between Pythons.
+        kinds = " and ".join(sorted(kind.rstrip(",").removeprefix("annudf.") for kind in (found[1], found[2])))
         what = "an expression" if name.startswith("$") else f"'{name}'"
         return f"{what} would have two types, {kinds}, on different paths; convert one"
     if isinstance(error, Refused):

@@ -311,7 +311,7 @@ def test_types_that_would_round_on_one_path() -> None:
         return acc + (v - np.int32(16777216))
 
     with pytest.raises(
-        UnsupportedError, match="would have two types, int32 and float32, on different paths; convert one"
+        UnsupportedError, match="would have two types, float32 and int32, on different paths; convert one"
     ):
         translate(joins, options("joins"))
 
