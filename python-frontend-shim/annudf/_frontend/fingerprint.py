@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from annudf._frontend.functions import stub_for
-from annudf._frontend.rewrite import codes_of, outside_names, plain_function
+from annudf._frontend.functions import NAMESPACES, stub_for
+from annudf._frontend.rewrite import attribute_names, codes_of, outside_names, plain_function
 from annudf._options import MetricOptions
 
 
@@ -72,20 +72,20 @@ def _add_code(into: _Hash, code: types.CodeType) -> None:
         into.add([c for c in part.co_consts if not isinstance(c, types.CodeType)])
 
 
-def _add_function(into: _Hash, function: types.FunctionType, seen: dict[types.FunctionType, int]) -> None:
+def _add_function(into: _Hash, function: types.FunctionType, seen: dict[object, int]) -> None:
     if function in seen:
         into.add("function number", seen[function])
         return
     seen[function] = len(seen)
     into.add(function.__name__, function.__defaults__, function.__kwdefaults__)
     _add_code(into, function.__code__)
-    attributes = {name for code in codes_of(function.__code__) for name in code.co_names}
+    attributes = attribute_names(function)
     for name, value in outside_names(function):
         into.add(name)
         _add_value(into, value, attributes, seen)
 
 
-def _add_value(into: _Hash, value: Any, attributes: set[str], seen: dict[types.FunctionType, int]) -> None:
+def _add_value(into: _Hash, value: Any, attributes: frozenset[str], seen: dict[object, int]) -> None:
     if isinstance(value, np.generic):
         into.add(value.dtype.str, value.tobytes())
     elif isinstance(value, float):
@@ -94,12 +94,13 @@ def _add_value(into: _Hash, value: Any, attributes: set[str], seen: dict[types.F
         into.add(type(value).__name__, int(value))
     elif isinstance(value, types.ModuleType):
         into.add("module", value.__name__)
-        if value.__name__ not in ("math", "numpy"):
+        key = (value, attributes)
+        if value.__name__ not in NAMESPACES and key not in seen:
+            seen[key] = len(seen)  # First: modules import each other.
             for name in sorted(attributes):
                 if hasattr(value, name):
                     into.add(name)
-                    inner = getattr(value, name)
-                    _add_value(into, inner, attributes if isinstance(inner, types.ModuleType) else set(), seen)
+                    _add_value(into, getattr(value, name), attributes, seen)
     elif (stub := stub_for(value)) is not None:
         into.add("function", stub.__name__)
     elif (helper := plain_function(value)) is not None:
@@ -122,7 +123,7 @@ def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
     into.add(options.name, options.order, float(options.initial).hex(), options.coarse, options.coarse_order)
     into.add(options.compute, options.accumulator, options.elements)
     into.add([(name, capture.element, capture.scalar) for name, capture in options.captures.items()])
-    seen: dict[types.FunctionType, int] = {}
+    seen: dict[object, int] = {}
     _add_function(into, function, seen)
     finalize: Any = options.finalize
     if finalize is None:

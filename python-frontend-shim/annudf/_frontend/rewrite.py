@@ -65,6 +65,11 @@ def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from codes_of(constant)
 
 
+def attribute_names(function: types.FunctionType) -> frozenset[str]:
+    """Names that may be attributes of a module in the code; those of globals and of ``ctx`` are among them."""
+    return frozenset(name for code in codes_of(function.__code__) for name in code.co_names)
+
+
 def outside_names(function: types.FunctionType) -> list[tuple[str, object]]:
     """Names that the code reads from globals, builtins and closures, with their values now.
 
@@ -109,6 +114,7 @@ class Rewriter:
         self._helpers: dict[types.FunctionType, object] = {}
         self._open: list[types.FunctionType] = []
         self._sizes: dict[types.FunctionType, int] = {}
+        self._modules: dict[tuple[types.ModuleType, types.FunctionType], types.ModuleType] = {}
 
     def rewrite(self, function: types.FunctionType) -> types.FunctionType:
         """The function over values of known meaning; its name, code and defaults are kept."""
@@ -119,11 +125,12 @@ class Rewriter:
             unsupported(f"{function.__name__} calls itself; write the loop with for", source.file, source.line)
         self._open.append(function)
         try:
-            values = {name: self._value(name, value, function) for name, value in outside_names(function)}
+            outside = outside_names(function)
+            values = {name: self._value(name, value, function) for name, value in outside}
         finally:
             self._open.pop()
         _check_attributes(source, values)
-        self._check_size(function, source)
+        self._check_size(function, outside, source)
         free = function.__code__.co_freevars
         names: dict[str, Any] = {name: values[name] for name in values if name not in free}
         names["__builtins__"] = {}
@@ -136,9 +143,9 @@ class Rewriter:
         new.__module__ = function.__module__
         return new
 
-    def _check_size(self, function: types.FunctionType, source: Source) -> None:
+    def _check_size(self, function: types.FunctionType, outside: list[tuple[str, object]], source: Source) -> None:
         """Helpers are inlined, so a tree of calls doubles with each level: counted before that is done."""
-        inner = {name: plain_function(value) for name, value in outside_names(function)}
+        inner = {name: plain_function(value) for name, value in outside}
         size = 0
         for code in codes_of(function.__code__):
             for instruction in dis.get_instructions(code):
@@ -181,16 +188,17 @@ class Rewriter:
         if module.__name__ in functions.NAMESPACES:
             return functions.NAMESPACES[module.__name__]
         # Of a module of the user's, the attributes that the code may mean.
-        proxy = types.ModuleType(module.__name__)
-        for code in codes_of(user.__code__):
-            for attribute in code.co_names:
-                if hasattr(proxy, attribute) or not hasattr(module, attribute):
-                    continue
-                # Names of other things, a capture's for one, stand among these: what cannot be
-                # used is left out, and refused where it is read.
-                with contextlib.suppress(UnsupportedError):
-                    value = self._value(f"{module.__name__}.{attribute}", getattr(module, attribute), user)
-                    setattr(proxy, attribute, value)
+        if (module, user) in self._modules:
+            return self._modules[module, user]
+        self._modules[module, user] = proxy = types.ModuleType(module.__name__)  # First: modules import each other.
+        for attribute in attribute_names(user):
+            if hasattr(proxy, attribute) or not hasattr(module, attribute):
+                continue
+            # Names of other things, a capture's for one, stand among these: what cannot be
+            # used is left out, and refused where it is read.
+            with contextlib.suppress(UnsupportedError):
+                value = self._value(f"{module.__name__}.{attribute}", getattr(module, attribute), user)
+                setattr(proxy, attribute, value)
         return proxy
 
     def _refuse(self, name: str, user: types.FunctionType, message: str) -> NoReturn:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from annudf._frontend.functions import NAMESPACES, stub_for
-from annudf._frontend.rewrite import codes_of, outside_names, plain_function
+from annudf._frontend.rewrite import attribute_names, outside_names, plain_function
 from annudf._options import MetricOptions
 
 
@@ -26,15 +26,16 @@ def snapshot(function: types.FunctionType, options: MetricOptions) -> tuple[type
     UnsupportedError
         A function reads a name that is not defined.
     """
-    made: dict[types.FunctionType, types.FunctionType] = {}
+    made: dict[Any, Any] = {}
     finalize: Any = options.finalize
     copied = _freeze(function, made)
     return copied, options if finalize is None else replace(options, finalize=_freeze(finalize, made))
 
 
-def _freeze(function: types.FunctionType, made: dict[types.FunctionType, types.FunctionType]) -> types.FunctionType:
+def _freeze(function: types.FunctionType, made: dict[Any, Any]) -> types.FunctionType:
     if function in made:
-        return made[function]
+        known: types.FunctionType = made[function]
+        return known
     names: dict[str, Any] = {"__builtins__": builtins, "__name__": function.__module__}
     free = function.__code__.co_freevars
     cells = {name: types.CellType() for name in free}
@@ -44,7 +45,7 @@ def _freeze(function: types.FunctionType, made: dict[types.FunctionType, types.F
     copy.__qualname__ = function.__qualname__
     copy.__module__ = function.__module__
     made[function] = copy  # Before its helpers: one of them may call it, which is refused later, by name.
-    attributes = {name for code in codes_of(function.__code__) for name in code.co_names}
+    attributes = attribute_names(function)
     for name, value in outside_names(function):
         frozen = _value(value, attributes, made)
         if name in cells:
@@ -54,15 +55,15 @@ def _freeze(function: types.FunctionType, made: dict[types.FunctionType, types.F
     return copy
 
 
-def _value(value: Any, attributes: set[str], made: dict[types.FunctionType, types.FunctionType]) -> Any:
+def _value(value: Any, attributes: frozenset[str], made: dict[Any, Any]) -> Any:
     if isinstance(value, types.ModuleType) and value.__name__ not in NAMESPACES:
-        proxy = types.ModuleType(value.__name__)
-        for name in sorted(attributes):
-            if hasattr(value, name):
-                inner = getattr(value, name)
-                nested = isinstance(inner, types.ModuleType)
-                setattr(proxy, name, _value(inner, attributes if nested else set(), made))
-        return proxy
+        key = (value, attributes)
+        if key not in made:
+            made[key] = proxy = types.ModuleType(value.__name__)  # First: modules import each other.
+            for name in attributes:
+                if hasattr(value, name):
+                    setattr(proxy, name, _value(getattr(value, name), attributes, made))
+        return made[key]
     if stub_for(value) is None and (helper := plain_function(value)) is not None:
         return _freeze(helper, made)
     return value

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
-from annudf._frontend import translate
+from annudf._frontend import fingerprint, translate
 from annudf._options import CaptureType, MetricOptions, Word
 from annudf.errors import ArgumentError, CompileError, UnsupportedError
 
@@ -230,11 +230,13 @@ def test_modules_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     package = tmp_path / "of_the_user"
     package.mkdir()
     (package / "__init__.py").write_text("")
+    (package / "circle.py").write_text("import of_the_user.numbers\nRADIUS = 1.5\n")
     # A class with the name of a capture is not what ctx.weights means.
     (package / "numbers.py").write_text("SCALE = 2.5\nclass weights: pass\ndef twice(v):\n    return v * 2\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     import of_the_user.numbers  # type: ignore[import-not-found]
     import of_the_user.numbers as short
+    from of_the_user import circle  # type: ignore[import-not-found]
 
     def update(x, y, acc, ctx):  # type: ignore[no-untyped-def]
         return acc + of_the_user.numbers.SCALE * short.twice(x) * ctx.weights[ctx.dim]
@@ -242,7 +244,13 @@ def test_modules_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     def wrong(x, y, acc, ctx):  # type: ignore[no-untyped-def]
         return acc + short.weights
 
+    def around(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + of_the_user.circle.RADIUS * circle.of_the_user.circle.RADIUS
+
     assert "2.5" in translate(update, options("update")).text
+    # Modules that import each other, by every path that reads their attributes.
+    assert ivf_flat.metric(around).mlir().count("2.25") == 1
+    assert len(fingerprint(around, options("around"))) == 64
     with pytest.raises(UnsupportedError, match=r"a metric cannot use of_the_user.numbers.weights"):
         translate(wrong, options("wrong"))
     with pytest.raises(UnsupportedError, match="'Kept' is a class; assign the numbers of it"):
