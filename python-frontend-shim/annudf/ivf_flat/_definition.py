@@ -313,7 +313,31 @@ class _Manifest:
             self.captures[capture["name"]] = CaptureType(cast(Any, element), not capture["extents"])
 
 
-class TextDefinition(Definition):
+class _ManifestDefinition(Definition):
+    """What only a manifest tells of."""
+
+    @property
+    @abstractmethod
+    def _manifest(self) -> _Manifest: ...
+
+    @property
+    def captures(self) -> Mapping[str, CaptureType]:
+        return self._manifest.captures
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        return self._manifest.elements
+
+    @property
+    def order(self) -> str:
+        return self._manifest.order
+
+    @property
+    def coarse(self) -> str:
+        return self._manifest.coarse
+
+
+class TextDefinition(_ManifestDefinition):
     """Text of the dialect."""
 
     def __init__(self, text: str, origin: str, name: str = "") -> None:
@@ -331,22 +355,6 @@ class TextDefinition(Definition):
     def name(self) -> str:
         # Compiling asks for the name, so it cannot compile to know it.
         return self._read.name if self._read is not None else self._metric_name or self.origin
-
-    @property
-    def captures(self) -> Mapping[str, CaptureType]:
-        return self._manifest.captures
-
-    @property
-    def elements(self) -> tuple[str, ...]:
-        return self._manifest.elements
-
-    @property
-    def order(self) -> str:
-        return self._manifest.order
-
-    @property
-    def coarse(self) -> str:
-        return self._manifest.coarse
 
     def _key(self) -> str:
         return _cache.make_key("text", self.text, self.origin, self._metric_name)
@@ -371,33 +379,21 @@ class TextDefinition(Definition):
         return _core.lower(self.text, self.origin, target, arch=arch, metric_name=self._metric_name)
 
 
-class ArtifactDefinition(Definition):
+class ArtifactDefinition(_ManifestDefinition):
     """A compiled artifact, e.g. of a file; it holds the code that it holds."""
 
     def __init__(self, artifact: Artifact, origin: str) -> None:
         super().__init__()
         self._whole, self.origin = artifact, origin
-        self._manifest = _Manifest(artifact.manifest)
+        self._read = _Manifest(artifact.manifest)
+
+    @property
+    def _manifest(self) -> _Manifest:
+        return self._read
 
     @property
     def name(self) -> str:
         return self._manifest.name
-
-    @property
-    def captures(self) -> Mapping[str, CaptureType]:
-        return self._manifest.captures
-
-    @property
-    def elements(self) -> tuple[str, ...]:
-        return self._manifest.elements
-
-    @property
-    def order(self) -> str:
-        return self._manifest.order
-
-    @property
-    def coarse(self) -> str:
-        return self._manifest.coarse
 
     def artifact(self, targets: Iterable[str]) -> Artifact:
         """The artifact as it is; the backend says what it lacks."""
