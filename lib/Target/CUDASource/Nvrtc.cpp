@@ -10,6 +10,8 @@
 
 #include "Texts.h"
 
+#include "../OpenLibrary.h"
+
 #include "annudf/artifact/CudaFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -95,16 +97,9 @@ Expected<std::shared_ptr<const Nvrtc>> Nvrtc::load() {
     auto passOver = [&](const Twine &why) {
       searched += (searched.empty() ? "" : ", ") + (file + why).str();
     };
-    if (file.find('/') != std::string::npos && !sys::fs::exists(file)) {
-      passOver("");
+    void *library = openLibrary(file, passOver);
+    if (!library)
       continue;
-    }
-    void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      const char *why = dlerror();
-      passOver(Twine(" (") + (why ? why : "cannot be loaded") + ")");
-      continue;
-    }
     std::shared_ptr<Nvrtc> nvrtc(new Nvrtc);
     nvrtc->functions = std::make_unique<Functions>();
     if (const char *missing = nvrtc->functions->bind(library)) {

@@ -8,11 +8,12 @@
 
 #include "annudf/Target/LibNvvm.h"
 
+#include "../OpenLibrary.h"
+
 #include "annudf/artifact/CudaFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <dlfcn.h>
@@ -172,16 +173,9 @@ Expected<std::shared_ptr<const LibNvvm>> LibNvvm::load() {
     auto passOver = [&](const Twine &why) {
       searched += (searched.empty() ? "" : ", ") + (file + why).str();
     };
-    if (file.find('/') != std::string::npos && !sys::fs::exists(file)) {
-      passOver("");
+    void *library = openLibrary(file, passOver);
+    if (!library)
       continue;
-    }
-    void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      const char *why = dlerror();
-      passOver(Twine(" (") + (why ? why : "cannot be loaded") + ")");
-      continue;
-    }
     std::shared_ptr<LibNvvm> nvvm(new LibNvvm);
     nvvm->functions = std::make_unique<Functions>();
     if (const char *missing = nvvm->functions->bind(library)) {
