@@ -31,34 +31,25 @@ static std::vector<const char *> pointers(const Names &names) {
 
 static Artifact fromBytes(nb::bytes data, const std::string &origin) {
   annudf_artifact *artifact = nullptr;
-  annudf_status status = ANNUDF_OK;
   const char *bytes = data.c_str();
   const size_t size = data.size();
-  {
-    nb::gil_scoped_release released;
-    status = annudf_artifact_from_bytes(bytes, size, origin.c_str(), &artifact);
-  }
+  const annudf_status status = withoutGil(
+      [&] { return annudf_artifact_from_bytes(bytes, size, origin.c_str(), &artifact); });
   check(status);
   return {ArtifactPtr(artifact)};
 }
 
 static Artifact load(const std::string &path) {
   annudf_artifact *artifact = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_artifact_load(path.c_str(), &artifact);
-  }
+  const annudf_status status =
+      withoutGil([&] { return annudf_artifact_load(path.c_str(), &artifact); });
   check(status);
   return {ArtifactPtr(artifact)};
 }
 
 static void save(const Artifact &self, const std::string &path) {
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_artifact_save(self.handle.get(), path.c_str());
-  }
+  const annudf_status status =
+      withoutGil([&] { return annudf_artifact_save(self.handle.get(), path.c_str()); });
   check(status);
 }
 
@@ -123,12 +114,10 @@ compile(std::string_view source, const std::string &origin, const std::optional<
   options.import_frontend = importFrontend;
   annudf_artifact *artifact = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_compile(source.data(), source.size(), origin.c_str(), &options, &artifact,
-                            &diagnostics);
-  }
+  const annudf_status status = withoutGil([&] {
+    return annudf_compile(source.data(), source.size(), origin.c_str(), &options, &artifact,
+                          &diagnostics);
+  });
   return finish(status, artifact, diagnostics);
 }
 
@@ -144,12 +133,10 @@ static nb::bytes lower(std::string_view source, const std::string &origin,
   options.import_frontend = importFrontend;
   annudf_buffer *code = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_lower(source.data(), source.size(), origin.c_str(), target.c_str(), &options,
-                          &code, &diagnostics);
-  }
+  const annudf_status status = withoutGil([&] {
+    return annudf_lower(source.data(), source.size(), origin.c_str(), target.c_str(), &options,
+                        &code, &diagnostics);
+  });
   const DiagnosticsPtr owner(diagnostics);
   const BufferPtr codeOwner(code);
   check(status, diagnostics);
@@ -191,12 +178,10 @@ compileCudaSource(std::string_view source, const std::string &origin,
   options.capture_count = declared.size();
   annudf_artifact *artifact = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_compile_cuda_source(source.data(), source.size(), origin.c_str(), &options,
-                                        &artifact, &diagnostics);
-  }
+  const annudf_status status = withoutGil([&] {
+    return annudf_compile_cuda_source(source.data(), source.size(), origin.c_str(), &options,
+                                      &artifact, &diagnostics);
+  });
   return finish(status, artifact, diagnostics);
 }
 

@@ -48,11 +48,8 @@ static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::str
   options.progress = &Progress::report;
   options.progress_user = &progress;
   annudf_index *index = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_index_build(&base, nLists, &options, &index);
-  }
+  const annudf_status status =
+      withoutGil([&] { return annudf_index_build(&base, nLists, &options, &index); });
   Index result{IndexPtr(index)};
   progress.check(status);
   return result;
@@ -63,34 +60,26 @@ static void extend(Index &self, uintptr_t address, int64_t rows, int64_t dims,
                    const std::optional<ProgressFunction> &function) {
   const annudf_vectors more = vectors(address, rows, dims, parseElement(element));
   Progress progress(function);
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_index_extend(self.handle.get(), &more,
-                                 reinterpret_cast<const int64_t *>(ids.value_or(0)),
-                                 &Progress::report, &progress);
-  }
+  const annudf_status status = withoutGil([&] {
+    return annudf_index_extend(self.handle.get(), &more,
+                               reinterpret_cast<const int64_t *>(ids.value_or(0)),
+                               &Progress::report, &progress);
+  });
   progress.check(status);
 }
 
 static void save(const Index &self, const std::string &path,
                  const std::optional<ProgressFunction> &function) {
   Progress progress(function);
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_index_save(self.handle.get(), path.c_str(), &Progress::report, &progress);
-  }
+  const annudf_status status = withoutGil([&] {
+    return annudf_index_save(self.handle.get(), path.c_str(), &Progress::report, &progress);
+  });
   progress.check(status);
 }
 
 static Index load(const std::string &path) {
   annudf_index *index = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_index_load(path.c_str(), &index);
-  }
+  const annudf_status status = withoutGil([&] { return annudf_index_load(path.c_str(), &index); });
   check(status);
   return {IndexPtr(index)};
 }
@@ -131,12 +120,10 @@ static Captures bind(const Artifact &artifact, int64_t dims, const Values &value
     list.push_back(one);
   }
   annudf_captures *captures = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_captures_bind(artifact.handle.get(), dims, list.data(), list.size(),
-                                  allowNonFinite, &captures);
-  }
+  const annudf_status status = withoutGil([&] {
+    return annudf_captures_bind(artifact.handle.get(), dims, list.data(), list.size(),
+                                allowNonFinite, &captures);
+  });
   if (status == ANNUDF_USAGE || status == ANNUDF_INPUT)
     raise("CaptureError", annudf_last_error());
   check(status);

@@ -41,21 +41,15 @@ Backend makeBackend(annudf_status status, annudf_backend *backend) {
 
 Backend makeCpu(int32_t threads) {
   annudf_backend *backend = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_backend_create_cpu(threads, &backend);
-  }
+  const annudf_status status =
+      withoutGil([&] { return annudf_backend_create_cpu(threads, &backend); });
   return makeBackend(status, backend);
 }
 
 Backend makeCuda(int32_t device) {
   annudf_backend *backend = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_backend_create_cuda(device, &backend);
-  }
+  const annudf_status status =
+      withoutGil([&] { return annudf_backend_create_cuda(device, &backend); });
   return makeBackend(status, backend);
 }
 
@@ -76,11 +70,7 @@ annudf_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
   options.progress = &Progress::report;
   options.progress_user = &progress;
   annudf_search_stats stats = emptyStats();
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = call(matrix, options, stats);
-  }
+  const annudf_status status = withoutGil([&] { return call(matrix, options, stats); });
   progress.check(status);
   return stats;
 }
@@ -120,42 +110,31 @@ annudf_search_stats precompile(const Backend &self, const Artifact &artifact,
                                const std::string &element) {
   const int32_t number = parseElement(element);
   annudf_search_stats stats = emptyStats();
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_backend_precompile(self.handle.get(), artifact.handle.get(), number, &stats);
-  }
+  const annudf_status status = withoutGil([&] {
+    return annudf_backend_precompile(self.handle.get(), artifact.handle.get(), number, &stats);
+  });
   check(status);
   return stats;
 }
 
 DeviceBuffer allocate(const Backend &self, uint64_t size, uint64_t stream) {
   annudf_device_buffer *buffer = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_device_allocate(self.handle.get(), size, stream, &buffer);
-  }
+  const annudf_status status =
+      withoutGil([&] { return annudf_device_allocate(self.handle.get(), size, stream, &buffer); });
   check(status);
   return {self.handle, DeviceBufferPtr(buffer)};
 }
 
 void copy(const Backend &self, uint64_t destination, uint64_t source, uint64_t size,
           uint64_t stream) {
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_device_copy(self.handle.get(), destination, source, size, stream);
-  }
+  const annudf_status status = withoutGil(
+      [&] { return annudf_device_copy(self.handle.get(), destination, source, size, stream); });
   check(status);
 }
 
 void synchronize(const Backend &self, uint64_t stream) {
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_device_synchronize(self.handle.get(), stream);
-  }
+  const annudf_status status =
+      withoutGil([&] { return annudf_device_synchronize(self.handle.get(), stream); });
   check(status);
 }
 
@@ -172,11 +151,7 @@ bool isDone(const Event &self) {
 }
 
 void wait(const Event &self) {
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_event_wait(self.handle.get());
-  }
+  const annudf_status status = withoutGil([&] { return annudf_event_wait(self.handle.get()); });
   check(status);
 }
 
@@ -190,11 +165,7 @@ nb::object foundOrWhyNot(annudf_status (*describe)(annudf_buffer **), bool &foun
 
 nb::dict describeEnvironment() {
   annudf_environment *raw = nullptr;
-  annudf_status status = ANNUDF_OK;
-  {
-    nb::gil_scoped_release released;
-    status = annudf_environment_describe(&raw);
-  }
+  const annudf_status status = withoutGil([&] { return annudf_environment_describe(&raw); });
   const EnvironmentPtr environment(raw);
   check(status);
   nb::list devices;

@@ -57,6 +57,12 @@ struct Captures {
 /// Raises `name` of annudf.errors.
 [[noreturn]] void raise(const char *name, const std::string &message);
 
+/// What `call` returns, made without the GIL; it touches no Python object.
+template <class Call> annudf_status withoutGil(Call call) {
+  nb::gil_scoped_release released;
+  return call();
+}
+
 /// Raises what fits a failed `status` with the library's own words. The GIL is held.
 [[noreturn]] void raiseStatus(annudf_status status);
 
