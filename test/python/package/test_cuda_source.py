@@ -6,25 +6,10 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
-from reference import vectors
+from small import W, search
 
 from annudf import ArgumentError, CompileError, UnavailableError, ivf_flat
-
-DIMS = 6
-W = np.linspace(0.5, 3, DIMS, dtype=np.float32)
-
-
-@pytest.fixture(scope="module")
-def data():
-    base, queries = vectors(120, DIMS, "float32", 1), vectors(5, DIMS, "float32", 2)
-    return ivf_flat.build(ivf_flat.IndexParams(n_lists=3), base), base, queries
-
-
-def search(data, metric, k=4):
-    return ivf_flat.search(ivf_flat.SearchParams(n_probes=3, metric=metric), data[0], data[2], k)
-
 
 SOURCE = "__device__ float f(float x) { return x; }"
 

@@ -16,14 +16,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reference import check, distances_of, vectors
+from reference import check, distances_of
+from small import W, exact_weighted, search
 
 from annudf import ArgumentError, CaptureError, CompileError, DtypeError, InputError, UnavailableError, ivf_flat
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "docs/examples/metrics"
-DIMS = 6
-W = np.linspace(0.5, 3, DIMS, dtype=np.float32)
 
 
 @ivf_flat.metric(captures={"w": W})
@@ -36,20 +35,6 @@ def weighted(x, y, acc, ctx):
 @ivf_flat.metric
 def manhattan(x, y, acc, ctx):
     return acc + abs(x - y)
-
-
-@pytest.fixture(scope="module")
-def data():
-    base, queries = vectors(120, DIMS, "float32", 1), vectors(5, DIMS, "float32", 2)
-    return ivf_flat.build(ivf_flat.IndexParams(n_lists=3), base), base, queries
-
-
-def search(data, metric, k=4):
-    return ivf_flat.search(ivf_flat.SearchParams(n_probes=3, metric=metric), data[0], data[2], k)
-
-
-def exact_weighted(data, weights):
-    return distances_of(lambda x, y: weights * (x - y) ** 2, data[2], data[1])
 
 
 def test_signature_is_that_of_the_proof_of_concept():
