@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/artifact/Artifact.h"
+#include "annudf/Artifact/Artifact.h"
 
 #include "ManifestFields.h"
-#include "annudf/artifact/Cbor.h"
-#include "annudf/artifact/FileIO.h"
-#include "annudf/artifact/Sha256.h"
+#include "annudf/Artifact/Cbor.h"
+#include "annudf/Support/FileIO.h"
+#include "annudf/Support/Sha256.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/artifact/Cbor.h"
+#include "annudf/Artifact/Cbor.h"
 
 #include <cstdint>
 

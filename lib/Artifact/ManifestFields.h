@@ -9,7 +9,7 @@
 #ifndef ANNUDF_LIB_ARTIFACT_MANIFESTFIELDS_H
 #define ANNUDF_LIB_ARTIFACT_MANIFESTFIELDS_H
 
-#include "annudf/artifact/Artifact.h"
+#include "annudf/Artifact/Artifact.h"
 
 #include <nlohmann/json.hpp>
 

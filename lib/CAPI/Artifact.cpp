@@ -8,7 +8,7 @@
 
 #include "annudf-c/Artifact.h"
 
-#include "annudf/artifact/FileIO.h"
+#include "annudf/Support/FileIO.h"
 #include "annudf/capi/Wrap.h"
 
 #include <algorithm>

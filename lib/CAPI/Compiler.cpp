@@ -9,7 +9,7 @@
 #include "annudf-c/Compiler.h"
 
 #include "annudf/capi/Wrap.h"
-#include "annudf/compiler/CudaSource.h"
+#include "annudf/Compiler/CudaSource.h"
 
 #include <cstddef>
 #include <memory>

@@ -8,8 +8,8 @@
 
 #include "CompileModule.h"
 
-#include "CUDASource/Nvrtc.h"
-#include "CUDASource/Program.h"
+#include "CudaSource/Nvrtc.h"
+#include "CudaSource/Program.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

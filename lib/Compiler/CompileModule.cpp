@@ -10,7 +10,7 @@
 
 #include "Manifest.h"
 
-#include "annudf/Dialect/IR/Source.h"
+#include "annudf/Frontend/Source.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 #include "annudf/Frontend/Passes.h"
 #include "annudf/Target/Translate.h"

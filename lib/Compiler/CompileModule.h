@@ -14,7 +14,7 @@
 #ifndef ANNUDF_LIB_COMPILER_COMPILEMODULE_H
 #define ANNUDF_LIB_COMPILER_COMPILEMODULE_H
 
-#include "annudf/compiler/CudaSource.h"
+#include "annudf/Compiler/CudaSource.h"
 
 #include <optional>
 

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/compiler/Compiler.h"
+#include "annudf/Compiler/Compiler.h"
 
 #include "CompileModule.h"
 
-#include "annudf/artifact/FileIO.h"
+#include "annudf/Support/FileIO.h"
 
 using namespace annudf;
 

@@ -10,7 +10,7 @@
 #define ANNUDF_LIB_COMPILER_MANIFEST_H
 
 #include "annudf/Dialect/IR/Annudf.h"
-#include "annudf/artifact/Artifact.h"
+#include "annudf/Artifact/Artifact.h"
 
 namespace annudf::compiler {
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Common/Lowering.h"
+#include "AccumulatorV1/Lowering.h"
 
 #include "llvm/TargetParser/Host.h"
 

@@ -9,7 +9,7 @@
 #include "annudf/Target/Translate.h"
 
 #include "annudf/Conversion/Passes.h"
-#include "annudf/Dialect/IR/Source.h"
+#include "annudf/Frontend/Source.h"
 #include "annudf/Target/NVVMIR.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"

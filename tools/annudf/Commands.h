@@ -9,7 +9,7 @@
 #ifndef ANNUDF_TOOLS_COMMANDS_H
 #define ANNUDF_TOOLS_COMMANDS_H
 
-#include "annudf/artifact/Artifact.h"
+#include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/Index.h"
 #include "annudf/runtime/Search.h"
 

@@ -9,7 +9,7 @@
 #include "Commands.h"
 
 #ifdef ANNUDF_HAVE_COMPILER
-#include "annudf/compiler/Compiler.h"
+#include "annudf/Compiler/Compiler.h"
 #endif
 
 #include <atomic>

@@ -11,7 +11,7 @@
 #include "annudf/runtime/Cuda.h"
 
 #ifdef ANNUDF_HAVE_COMPILER
-#include "annudf/compiler/Compiler.h"
+#include "annudf/Compiler/Compiler.h"
 #endif
 
 #include <cstdio>

@@ -8,7 +8,7 @@
 
 #include "Commands.h"
 
-#include "annudf/artifact/Error.h"
+#include "annudf/Support/Error.h"
 
 #include <cstdio>
 #include <new>

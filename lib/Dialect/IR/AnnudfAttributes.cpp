@@ -8,7 +8,7 @@
 
 #include "annudf/Dialect/IR/Annudf.h"
 
-#include "annudf/abi/annudf_abi.h"
+#include "annudf/ABI/annudf_abi.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -9,7 +9,7 @@
 #include "Rules.h"
 
 #include "annudf/Dialect/Transforms/Passes.h"
-#include "annudf/abi/annudf_abi.h"
+#include "annudf/ABI/annudf_abi.h"
 
 using namespace mlir;
 using namespace annudf;

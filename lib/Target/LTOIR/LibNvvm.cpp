@@ -10,7 +10,7 @@
 
 #include "../OpenLibrary.h"
 
-#include "annudf/artifact/CudaFiles.h"
+#include "annudf/Support/CudaFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"

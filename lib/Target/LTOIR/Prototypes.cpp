@@ -14,7 +14,7 @@
 
 #include "annudf/Target/LibNvvm.h"
 
-#include "annudf/abi/annudf_abi.h"
+#include "annudf/ABI/annudf_abi.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -15,7 +15,7 @@
 #ifndef ANNUDF_KERNELS_CUDA_SCANARGS_H
 #define ANNUDF_KERNELS_CUDA_SCANARGS_H
 
-#include "annudf/abi/annudf_abi.h"
+#include "annudf/ABI/annudf_abi.h"
 
 /// Queries that the tiled scan serves with one read of a row.
 #define ANNUDF_TILE_QUERIES 8

@@ -16,7 +16,7 @@
 #include "KernelCache.h"
 #include "TopK.h"
 
-#include "../../kernels/cpu/scan.h"
+#include "../../kernels/cpu/ScanArgs.h"
 #include "annudf/runtime/Coarse.h"
 #include "annudf/runtime/Parallel.h"
 #include "annudf/runtime/Search.h"

@@ -9,7 +9,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_TOPK_H
 #define ANNUDF_RUNTIME_LIB_CPU_TOPK_H
 
-#include "annudf/abi/annudf_abi.h"
+#include "annudf/ABI/annudf_abi.h"
 
 #include <atomic>
 #include <cstdint>

@@ -22,7 +22,7 @@ namespace annudf::runtime::cuda {
 class DeviceIndex {
 public:
   /// Copies the index and regroups its lists to 16 bytes a lane. Returns when done.
-  /// \param search  the module of search.cu.
+  /// \param search  the module of Search.cu.
   DeviceIndex(const Index &index, std::shared_ptr<const Context> context, const Module &search);
 
   const annudf_device_index &args() const { return args_; }

@@ -14,7 +14,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_DRIVER_H
 #define ANNUDF_RUNTIME_LIB_CUDA_DRIVER_H
 
-#include "annudf/artifact/Error.h"
+#include "annudf/Support/Error.h"
 
 #include <cstddef>
 #include <cstdint>

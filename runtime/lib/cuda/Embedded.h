@@ -9,18 +9,18 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_EMBEDDED_H
 #define ANNUDF_RUNTIME_LIB_CUDA_EMBEDDED_H
 
-#include "annudf/abi/annudf_abi.h"
+#include "annudf/ABI/annudf_abi.h"
 
 #include <string_view>
 
 namespace annudf::runtime::cuda {
 
-/// LTO-IR (in a fatbin) of scan.cu for an accumulator width, 32 or 64. `compact` holds
+/// LTO-IR (in a fatbin) of Scan.cu for an accumulator width, 32 or 64. `compact` holds
 /// each hook once, for metrics whose bodies are large.
 std::string_view scanFragment(int width, bool compact);
-/// LTO-IR (in a fatbin) of element.cu.
+/// LTO-IR (in a fatbin) of Element.cu.
 std::string_view elementFragment(annudf_element element);
-/// Machine code of search.cu for every architecture, and PTX for later ones.
+/// Machine code of Search.cu for every architecture, and PTX for later ones.
 std::string_view searchModule();
 
 } // namespace annudf::runtime::cuda

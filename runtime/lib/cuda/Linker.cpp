@@ -10,7 +10,7 @@
 
 #include "Embedded.h"
 
-#include "annudf/artifact/CudaFiles.h"
+#include "annudf/Support/CudaFiles.h"
 
 #include <algorithm>
 #include <chrono>

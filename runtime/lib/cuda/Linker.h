@@ -14,7 +14,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_LINKER_H
 #define ANNUDF_RUNTIME_LIB_CUDA_LINKER_H
 
-#include "annudf/artifact/Artifact.h"
+#include "annudf/Artifact/Artifact.h"
 
 #include <string>
 

@@ -12,11 +12,11 @@
 #include "DeviceIndex.h"
 #include "Workspace.h"
 
-#include "annudf/artifact/Artifact.h"
+#include "annudf/Artifact/Artifact.h"
 
 namespace annudf::runtime::cuda {
 
-/// The kernels of search.cu.
+/// The kernels of Search.cu.
 struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;

@@ -182,7 +182,7 @@ def test_cuda_source():
 
 def variables_of_the_compiler():
     """Environment variables that the search for NVIDIA's libraries reads, out of its sources."""
-    names = re.findall(r'"([A-Z_]{4,})"', (ROOT / "lib/Artifact/CudaFiles.cpp").read_text())
+    names = re.findall(r'"([A-Z_]{4,})"', (ROOT / "lib/Support/CudaFiles.cpp").read_text())
     for path in (ROOT / "lib/Target").rglob("*.cpp"):
         names += re.findall(r'cudaLibraryCandidates\(\s*"[^"]+",\s*"([A-Z_]+)"', path.read_text())
     return sorted(set(names))

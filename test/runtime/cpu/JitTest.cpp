@@ -8,7 +8,7 @@
 
 #include "TestMetrics.h"
 
-#include "../../../runtime/kernels/cpu/scan.h"
+#include "../../../runtime/kernels/cpu/ScanArgs.h"
 #include "Jit.h"
 #include "KernelCache.h"
 #include "gtest/gtest.h"

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/abi/annudf_abi.h"
+#include "annudf/ABI/annudf_abi.h"
 
 #include <cuda_fp16.h>
 

@@ -15,7 +15,7 @@
 #ifndef ANNUDF_TEST_RUNTIME_REFERENCE_BRUTEFORCE_H
 #define ANNUDF_TEST_RUNTIME_REFERENCE_BRUTEFORCE_H
 
-#include "annudf/abi/annudf_abi.h"
+#include "annudf/ABI/annudf_abi.h"
 
 #include <algorithm>
 #include <cmath>

@@ -13,8 +13,8 @@
 #ifndef ANNUDF_RUNTIME_MATRIX_H
 #define ANNUDF_RUNTIME_MATRIX_H
 
-#include "annudf/abi/annudf_abi.h"
-#include "annudf/artifact/FileIO.h"
+#include "annudf/ABI/annudf_abi.h"
+#include "annudf/Support/FileIO.h"
 
 #include <cstddef>
 #include <cstdint>

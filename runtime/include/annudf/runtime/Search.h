@@ -13,7 +13,7 @@
 #ifndef ANNUDF_RUNTIME_SEARCH_H
 #define ANNUDF_RUNTIME_SEARCH_H
 
-#include "annudf/artifact/Artifact.h"
+#include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/Index.h"
 
 #include <map>

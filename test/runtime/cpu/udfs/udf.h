@@ -18,7 +18,7 @@
 #ifndef ANNUDF_TEST_RUNTIME_CPU_UDFS_UDF_H
 #define ANNUDF_TEST_RUNTIME_CPU_UDFS_UDF_H
 
-#include "annudf/abi/annudf_abi.h"
+#include "annudf/ABI/annudf_abi.h"
 
 #define UDF_INLINE static inline __attribute__((always_inline))
 

@@ -1,0 +1,98 @@
+//===- Compiler.h - From a metric's text to an artifact -----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The compiler as tools and frontends see it: no MLIR header is needed to use it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_COMPILER_COMPILER_H
+#define ANNUDF_COMPILER_COMPILER_H
+
+#include "annudf/Artifact/Artifact.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace annudf {
+
+/// Architectures `annudf compile` knows, oldest first: sm_75 ... sm_121.
+const std::vector<int> &supportedArchs();
+
+struct CompileOptions {
+  /// "sm_90", ... Empty: every supported architecture if libNVVM is found, none
+  /// (with a warning) if it is not. Named architectures make a missing libNVVM an error.
+  std::vector<std::string> archs;
+  /// False: no LTO-IR at all (a search on the CPU needs none), `archs` is ignored.
+  bool ltoIr = true;
+  bool hostBitcode = true;
+  /// Which metric of a file that holds several; empty: the only one.
+  std::string metricName;
+  /// Options of annudf-inline-captures, as on the command line of annudf-opt; empty: nothing is
+  /// baked.
+  std::string inlineCaptures;
+  /// The source is what a frontend emits: annudf-import-frontend turns it into the
+  /// dialect before it is verified, and the dialects that it reads are known.
+  bool importFrontend = false;
+};
+
+/// What was found in a source, in parts.
+struct Diagnostic {
+  enum class Severity { Error, Warning, Remark };
+  Severity severity = Severity::Error;
+  std::string rule;              ///< Label in docs/abi.md, "L2"; empty if none.
+  std::string message;           ///< One line without the place; notes follow after "; ".
+  std::string file;              ///< Where the source says it comes from, or the origin.
+  uint32_t line = 0, column = 0; ///< From 1; 0: unknown.
+};
+
+/// Where the time of a compile went, in milliseconds.
+struct CompileTimings {
+  double parseAndVerify = 0, lower = 0, libnvvm = 0, host = 0, total = 0;
+};
+
+/// Compiles `source` (text or bytecode of one module).
+/// \param warnings     one line each, e.g. that no libNVVM was found and where it was looked for.
+/// \param diagnostics  all that was found, in order, whether it throws or not.
+/// \throws Error(Input) whose text is the diagnostics, each with file:line:column.
+Artifact compileMetric(const std::string &source, const std::string &origin,
+                       const CompileOptions &options = {},
+                       std::vector<std::string> *warnings = nullptr,
+                       CompileTimings *timings = nullptr,
+                       std::vector<Diagnostic> *diagnostics = nullptr);
+
+/// The same for a file.
+Artifact compileMetricFile(const std::string &path, const CompileOptions &options = {},
+                           std::vector<std::string> *warnings = nullptr,
+                           CompileTimings *timings = nullptr);
+
+/// Stages of a metric's way to a GPU.
+enum class Stage {
+  Mlir,   ///< The dialect after import and inlining, as text.
+  NvvmIr, ///< What libNVVM reads, for every architecture.
+  Ptx,    ///< Text.
+  LtoIr,  ///< What nvJitLink links.
+};
+
+/// Verifies `source` and gives what it is at `stage`. Of `options`, archs has at most one
+/// entry, used for Ptx and LtoIr; ltoIr and hostBitcode do not matter.
+/// \throws as compileMetric.
+std::string lowerMetric(const std::string &source, const std::string &origin, Stage stage,
+                        const CompileOptions &options = {},
+                        std::vector<Diagnostic> *diagnostics = nullptr);
+
+/// What libNVVM was found: version and path; empty, with the places looked at in `searched`, if
+/// none.
+std::string describeLibNvvm(std::string *searched = nullptr);
+
+/// "22.1.8"
+const char *llvmVersion();
+
+} // namespace annudf
+
+#endif // ANNUDF_COMPILER_COMPILER_H

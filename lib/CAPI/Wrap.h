@@ -1,0 +1,122 @@
+//===- Wrap.h - What implementations of the C API share -----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Not installed: callers of the C API see annudf-c only. Knows neither LLVM nor CUDA.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_CAPI_WRAP_H
+#define ANNUDF_CAPI_WRAP_H
+
+#include "annudf-c/Artifact.h"
+#include "annudf/Artifact/Artifact.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+struct annudf_buffer {
+  std::string bytes;
+};
+
+struct annudf_artifact {
+  annudf::Artifact value;
+  std::string bytes, digest;
+};
+
+namespace annudf::capi {
+
+/// Makes `text` the thread's last error and returns `status`.
+annudf_status fail(annudf_status status, const char *text) noexcept;
+
+/// A failure whose status is not that of annudf::Error.
+struct Failure {
+  annudf_status status;
+  std::string text;
+};
+
+annudf_status toStatus(ErrorKind kind);
+
+/// One call of an API function, for its messages.
+class Call {
+public:
+  explicit Call(const char *function) : function(function) {}
+  /// \throws Error(Usage) "FUNCTION: PARAMETER is NULL".
+  void refuseNull(const void *pointer, const char *parameter) const;
+  /// \throws Error(Usage) "FUNCTION: WHAT".
+  [[noreturn]] void refuse(const std::string &what) const;
+
+private:
+  const char *function;
+};
+
+/// Runs the body of an API function, which is given its Call: no exception leaves it.
+template <typename Body> annudf_status guard(const char *function, Body body) noexcept {
+  try {
+    body(Call(function));
+    return ANNUDF_OK;
+  } catch (const Failure &failure) {
+    return fail(failure.status, failure.text.c_str());
+  } catch (const Error &error) {
+    return fail(toStatus(error.kind()), error.what());
+  } catch (const std::bad_alloc &) {
+    return fail(ANNUDF_ENVIRONMENT, "out of memory");
+  } catch (const std::exception &error) {
+    return fail(ANNUDF_INTERNAL, error.what());
+  } catch (...) {
+    return fail(ANNUDF_INTERNAL, "an exception of unknown type");
+  }
+}
+
+/// A copy of a struct of options: fields that an older caller does not have are 0.
+/// \param given     may be null: every field is 0.
+/// \param smallest  what the first version of the struct had.
+/// \throws Error(Usage) for a size that no version has, and for fields set that this
+/// library does not know.
+template <typename Options>
+Options copyOptions(const Options *given, size_t smallest, const char *name) {
+  Options options;
+  std::memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  if (!given)
+    return options;
+  size_t size = given->size;
+  if (size < smallest)
+    throw Error(ErrorKind::Usage, std::string(name) + ".size is " + std::to_string(size) +
+                                      ", at least " + std::to_string(smallest) +
+                                      " are needed; set it to sizeof(" + name + ")");
+  // More than this is no struct but a size that was never set.
+  constexpr size_t kLargest = 4096;
+  if (size > kLargest)
+    throw Error(ErrorKind::Usage, std::string(name) + ".size is " + std::to_string(size) +
+                                      ", which cannot be; set it to sizeof(" + name + ")");
+  const char *bytes = reinterpret_cast<const char *>(given);
+  std::memcpy(&options, bytes, std::min(size, sizeof options));
+  options.size = sizeof options;
+  for (size_t i = sizeof options; i < size; ++i)
+    if (bytes[i] != 0)
+      throw Error(ErrorKind::Usage, std::string(name) + " sets a field that this library, annudf " +
+                                        annudf_version() + ", does not know; update it");
+  return options;
+}
+
+/// Null is the empty text.
+inline std::string textOf(const char *text) { return text ? text : ""; }
+
+inline annudf_buffer *makeBuffer(std::string bytes) { return new annudf_buffer{std::move(bytes)}; }
+
+/// An artifact as it came from a file.
+annudf_artifact *makeArtifact(Artifact artifact, std::string bytes);
+/// An artifact that was made here.
+annudf_artifact *makeArtifact(Artifact artifact);
+
+} // namespace annudf::capi
+
+#endif // ANNUDF_CAPI_WRAP_H

@@ -1,0 +1,263 @@
+//===- Source.cpp - Reading a module from bytes that may be damaged -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Frontend/Source.h"
+
+#include "annudf/Dialect/IR/Annudf.h"
+
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/Compiler.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace annudf::ir;
+
+/// Line of the bracket that is nested too deeply, 0 if none is. Strings and comments
+/// do not count, nor does the arrow.
+static int findTooDeep(StringRef source) {
+  int depth = 0, line = 1;
+  for (size_t i = 0; i < source.size(); ++i) {
+    switch (source[i]) {
+    case '\n':
+      ++line;
+      break;
+    case '"':
+      for (++i; i < source.size() && source[i] != '"' && source[i] != '\n'; ++i)
+        i += source[i] == '\\';
+      line += i < source.size() && source[i] == '\n';
+      break;
+    case '/':
+      if (source.substr(i).starts_with("//"))
+        i = std::min(source.find('\n', i), source.size()) - 1;
+      break;
+    case '{':
+    case '(':
+    case '[':
+    case '<':
+      if (++depth > kMaxSourceNesting)
+        return line;
+      break;
+    case '>':
+      if (i > 0 && source[i - 1] == '-')
+        break;
+      [[fallthrough]];
+    case '}':
+    case ')':
+    case ']':
+      depth = std::max(depth - 1, 0);
+      break;
+    }
+  }
+  return 0;
+}
+
+/// What stands before the child's text, so that the parent knows when it has all of it.
+struct ReplyHeader {
+  uint64_t kind, size;
+};
+// Nothing that damage writes by chance.
+static constexpr uint64_t kModule = 0x4c444f4d46445541, kRefusal = 0x4653554652464455;
+
+/// Address space the child may take on top of what it inherits.
+static constexpr rlim_t kReaderMemory = rlim_t(2) << 30;
+
+/// Writes all of `text`, as far as anyone listens.
+static void writeAll(int file, StringRef text) {
+  while (!text.empty()) {
+    ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno != EINTR)
+      return;
+    text = text.drop_front(std::max<ssize_t>(written, 0));
+  }
+}
+
+static void writeReply(int file, uint64_t kind, StringRef text) {
+  ReplyHeader header = {kind, text.size()};
+  writeAll(file, StringRef(reinterpret_cast<const char *>(&header), sizeof(header)));
+  writeAll(file, text);
+}
+
+/// Limits the child's memory. A limit counts what the parent had mapped, which may be
+/// any amount (a CUDA context reserves hundreds of GiB), so it starts from there.
+static void limitMemory() {
+#if !LLVM_ADDRESS_SANITIZER_BUILD // whose shadow memory alone takes more
+  unsigned long long pages = 0;
+  FILE *sizes = fopen("/proc/self/statm", "re");
+  bool known = sizes && fscanf(sizes, "%llu", &pages) == 1;
+  if (sizes)
+    fclose(sizes);
+  if (!known) // no /proc: the second of CPU time is the limit
+    return;
+  rlim_t most = rlim_t(pages) * sysconf(_SC_PAGESIZE) + kReaderMemory;
+  rlimit memory = {most, most};
+  setrlimit(RLIMIT_AS, &memory); // fails if the limit is lower already
+#endif
+}
+
+/// In the child: writes the module as text, or what is wrong.
+/// Exceptions end in std::terminate: the caller's handlers are for the parent only.
+[[noreturn]] static void readBytecodeAndExit(StringRef bytes, int output) noexcept {
+  // A crash is expected: it leaves no core and no words.
+  for (int number : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTERM, SIGINT, SIGPIPE})
+    signal(number, SIG_DFL);
+  rlimit none = {0, 0}, seconds = {1, 1};
+  setrlimit(RLIMIT_CORE, &none);
+  setrlimit(RLIMIT_CPU, &seconds);
+  limitMemory();
+  if (output == STDERR_FILENO) // the caller had closed it
+    output = fcntl(output, F_DUPFD, STDERR_FILENO + 1);
+  close(STDERR_FILENO);
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<AnnudfDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect,
+                      scf::SCFDialect>();
+  std::string message;
+  ScopedDiagnosticHandler keep(&context, [&](Diagnostic &diagnostic) {
+    if (message.empty())
+      message = diagnostic.str();
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(bytes, &context);
+  if (!module) {
+    writeReply(output, kRefusal, message);
+    _exit(1);
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, OpPrintingFlags().enableDebugInfo().printGenericOpForm());
+  writeReply(output, kModule, text);
+  _exit(0);
+}
+
+namespace {
+enum class Answer { Module, Refusal, Broken, Late };
+}
+
+/// Reads the child's reply into `text` until it is complete, the child has gone or
+/// kBytecodeSeconds are over.
+static Answer awaitReply(int input, std::string &text) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(kBytecodeSeconds);
+  ReplyHeader header = {};
+  std::string reply;
+  char buffer[1 << 16];
+  while (true) {
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0)
+      return Answer::Late;
+    pollfd ready = {input, POLLIN, 0};
+    int polled = poll(&ready, 1, static_cast<int>(left.count()));
+    if (polled == 0 || (polled < 0 && errno == EINTR))
+      continue;
+    ssize_t count = polled < 0 ? -1 : read(input, buffer, sizeof(buffer));
+    if (count < 0 && polled > 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return Answer::Broken;
+    reply.append(buffer, count);
+    if (reply.size() < sizeof(header))
+      continue;
+    memcpy(&header, reply.data(), sizeof(header));
+    if ((header.kind != kModule && header.kind != kRefusal) || header.size == 0 ||
+        header.size > kReaderMemory || reply.size() - sizeof(header) > header.size)
+      return Answer::Broken;
+    if (reply.size() - sizeof(header) == header.size)
+      break;
+  }
+  text = reply.substr(sizeof(header));
+  return header.kind == kModule ? Answer::Module : Answer::Refusal;
+}
+
+static std::string failToStart(Location location, int error) {
+  emitError(location) << "cannot start a process to read MLIR bytecode: " << strerror(error);
+  return "";
+}
+
+/// The text of the module that `bytes` hold; empty after a diagnostic at `location`.
+static std::string bytecodeToText(StringRef bytes, Location location) {
+  int ends[2];
+  pid_t child;
+  int whyNot = 0;
+  {
+    // No child may inherit the writing end of another: its reader would wait for both.
+    static std::mutex starting;
+    std::lock_guard<std::mutex> lock(starting);
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return failToStart(location, errno);
+    child = fork();
+    if (child == 0) {
+      close(ends[0]);
+      readBytecodeAndExit(bytes, ends[1]);
+    }
+    whyNot = errno;
+    close(ends[1]);
+  }
+  if (child < 0) {
+    close(ends[0]);
+    return failToStart(location, whyNot);
+  }
+  std::string text;
+  Answer answer = awaitReply(ends[0], text);
+  close(ends[0]);
+  if (answer == Answer::Late)
+    kill(child, SIGKILL);
+  // Only to leave no zombie: the reply alone says how it went, because there is no
+  // status to be had where SIGCHLD is ignored or its handler reaps every child.
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR)
+    continue;
+  switch (answer) {
+  case Answer::Module:
+    return text;
+  case Answer::Refusal:
+    emitError(location) << "damaged MLIR bytecode: " << text;
+    return "";
+  case Answer::Broken:
+    emitError(location) << "damaged MLIR bytecode: the reader crashed or did not end";
+    return "";
+  case Answer::Late:
+    emitError(location) << "MLIR bytecode was not read within " << kBytecodeSeconds
+                        << " s; try again, or pass the metric as text";
+    return "";
+  }
+  llvm_unreachable("every answer is handled");
+}
+
+OwningOpRef<ModuleOp> annudf::ir::parseModule(StringRef source, StringRef origin,
+                                              MLIRContext *context) {
+  std::string text;
+  if (isBytecode(llvm::MemoryBufferRef(source, origin))) {
+    text = bytecodeToText(source, FileLineColLoc::get(context, origin, 0, 0));
+    if (text.empty())
+      return nullptr;
+    source = text;
+  }
+  if (int line = findTooDeep(source)) {
+    emitError(FileLineColLoc::get(context, origin, line, 1))
+        << "brackets are nested more than " << kMaxSourceNesting << " deep";
+    return nullptr;
+  }
+  return parseSourceString<ModuleOp>(source, context, origin);
+}

@@ -1,0 +1,288 @@
+//===- CudaBench.cpp - Times a metric on a GPU -----------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Searches generated vectors with a compiled metric; one JSON object a line.
+//
+//   annudf_cuda_bench --metric M.annudf [--rows N --dims D --clusters C --sigma S] [--lists L]
+//   [--probes P]
+//                     [--dtype f32|f16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000] [--scalar
+//                     V] [--host]
+//
+// The data is a Gaussian mixture, the same for the same arguments: row r belongs to
+// cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
+// on the device; --host times the search from and to host memory instead. Array
+// captures get weights between 0.5 and 1.5, scalar captures V. Recall is against the
+// same metric with every list probed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver.h"
+#include "annudf/runtime/Cuda.h"
+#include "annudf/runtime/Parallel.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+#include <sstream>
+
+using namespace annudf;
+using namespace annudf::runtime;
+using namespace annudf::runtime::cuda;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+double msSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+struct Args : std::map<std::string, std::string> {
+  std::string text(const char *key, const char *fallback) const {
+    const auto found = find(key);
+    return found == end() ? fallback : found->second;
+  }
+  int64_t number(const char *key, int64_t fallback) const {
+    const auto found = find(key);
+    return found == end() ? fallback : std::atoll(found->second.c_str());
+  }
+  std::vector<int64_t> list(const char *key, const char *fallback) const {
+    std::vector<int64_t> values;
+    std::stringstream stream(text(key, fallback));
+    for (std::string item; std::getline(stream, item, ',');)
+      values.push_back(std::atoll(item.c_str()));
+    return values;
+  }
+};
+
+uint64_t mix(uint64_t z) {
+  z += 0x9E3779B97F4A7C15ULL;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+float normal(uint64_t seed) {
+  const uint64_t a = mix(seed), b = mix(seed ^ 0x1234567890abcdefULL);
+  const float u = float((a >> 40) + 1) * (1.f / 16777217.f),
+              v = float(b >> 40) * (1.f / 16777216.f);
+  return std::sqrt(-2 * std::log(u)) * std::cos(6.2831853f * v);
+}
+
+/// IEEE half, rounded to nearest even; the mixture stays far from its limits.
+uint16_t halfOf(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  const uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
+  if (magnitude < 0x38800000u) { // Subnormal: units of 2^-24.
+    const float scaled = std::nearbyint(std::fabs(value) * 16777216.f);
+    return static_cast<uint16_t>(sign | static_cast<uint32_t>(scaled));
+  }
+  const uint32_t rounded = magnitude + 0xFFFu + (magnitude >> 13 & 1);
+  return static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
+}
+
+Matrix mixture(int64_t rows, int32_t dims, annudf_element element, int64_t clusters, float sigma,
+               uint64_t seed) {
+  Matrix matrix;
+  matrix.rows = rows, matrix.dims = dims, matrix.element = element;
+  const size_t size = elementSize(element);
+  matrix.storage.resize(static_cast<size_t>(rows) * dims * size);
+  const float scale = element == ANNUDF_ELEMENT_I8 ? 30 : element == ANNUDF_ELEMENT_U8 ? 25 : 1;
+  const float shift = element == ANNUDF_ELEMENT_U8 ? 128 : 0;
+  parallelFor(0, (rows + 1023) / 1024, [&](int64_t block, int) {
+    for (int64_t i = block * 1024 * dims; i < std::min(rows, (block + 1) * 1024) * dims; ++i) {
+      const int64_t row = i / dims;
+      const uint64_t c = mix(seed + row * 7919) % clusters;
+      const float value = (normal(0xC0FFEEULL * 1000003ULL + c * 131071ULL + i % dims) +
+                           sigma * normal(seed * 0x10001ULL + i * 2 + 1)) *
+                              scale +
+                          shift;
+      std::byte *out = matrix.storage.data() + static_cast<size_t>(i) * size;
+      if (element == ANNUDF_ELEMENT_F32) {
+        std::memcpy(out, &value, 4);
+      } else if (element == ANNUDF_ELEMENT_F16) {
+        const uint16_t half = halfOf(value);
+        std::memcpy(out, &half, 2);
+      } else if (element == ANNUDF_ELEMENT_I8) {
+        *out = static_cast<std::byte>(
+            static_cast<int8_t>(std::clamp(std::round(value), -127.f, 127.f)));
+      } else {
+        *out =
+            static_cast<std::byte>(static_cast<uint8_t>(std::clamp(std::round(value), 0.f, 255.f)));
+      }
+    }
+  });
+  return matrix;
+}
+
+BoundCaptures capturesFor(const Manifest &manifest, int32_t dims, float scalar) {
+  std::map<std::string, NumericArray> values;
+  for (const CaptureInfo &capture : manifest.captures) {
+    std::vector<float> numbers{scalar};
+    NumericArray array{"f32", {}, {}, "generated"};
+    if (!capture.extents.empty()) {
+      int64_t count = 1;
+      for (const CaptureExtent &extent : capture.extents) {
+        array.shape.push_back(extent.kind == ANNUDF_EXTENT_CONSTANT ? extent.constant : dims);
+        count *= array.shape.back();
+      }
+      numbers.resize(static_cast<size_t>(count));
+      for (int64_t i = 0; i < count; ++i)
+        numbers[i] = 0.5f + float(i * 37 % 64) / 64;
+    }
+    array.storage.resize(numbers.size() * sizeof(float));
+    std::memcpy(array.storage.data(), numbers.data(), array.storage.size());
+    values[capture.name] = array;
+  }
+  return BoundCaptures::bind(manifest, dims, values);
+}
+
+int run(const Args &args) {
+  const std::string dtype = args.text("dtype", "f32");
+  const annudf_element element = dtype == "f16"  ? ANNUDF_ELEMENT_F16
+                                 : dtype == "i8" ? ANNUDF_ELEMENT_I8
+                                 : dtype == "u8" ? ANNUDF_ELEMENT_U8
+                                                 : ANNUDF_ELEMENT_F32;
+  const Metric metric = Metric::fromFile(args.text("metric", ""));
+  const int64_t rows = args.number("rows", 1000000);
+  const int32_t dims = static_cast<int32_t>(args.number("dims", 128));
+  const auto batches = args.list("batch", "1,10,100,1000,10000"), ks = args.list("k", "10");
+  const int64_t queries =
+      std::max<int64_t>(1000, *std::max_element(batches.begin(), batches.end()));
+  const int64_t truthRows = 1000;
+  const int64_t maxK = *std::max_element(ks.begin(), ks.end());
+  const float sigma = static_cast<float>(std::atof(args.text("sigma", "0.6").c_str()));
+  const int64_t clusters = args.number("clusters", 20000);
+  const Matrix base = mixture(rows, dims, element, clusters, sigma, 11);
+  const Matrix query = mixture(queries, dims, element, clusters, sigma, 77777);
+
+  IndexParams params;
+  params.nLists = static_cast<uint32_t>(args.number("lists", 1024));
+  const auto buildStart = Clock::now();
+  const Index index = Index::build(params, base.view());
+  std::printf("{\"what\":\"build on the "
+              "host\",\"dtype\":\"%s\",\"rows\":%lld,\"dims\":%d,\"lists\":%u,\"ms\":%.1f}\n",
+              dtype.c_str(), static_cast<long long>(rows), dims, params.nLists,
+              msSince(buildStart));
+  std::fflush(stdout);
+
+  const auto backend = makeCudaDeviceBackend();
+  const BoundCaptures captures =
+      capturesFor(metric.artifact.manifest, dims,
+                  static_cast<float>(std::atof(args.text("scalar", "2.5").c_str())));
+  const auto context = std::make_shared<Context>(0);
+  const ContextScope scope(*context);
+  const Buffer deviceQueries(context, query.storage.size());
+  ANNUDF_CUDA(cuMemcpyHtoD, deviceQueries.device(), query.storage.data(), query.storage.size());
+  ANNUDF_CUDA(cuStreamSynchronize, nullptr);
+  const Buffer ids(context, static_cast<size_t>(queries * maxK) * 8),
+      distances(context, static_cast<size_t>(queries * maxK) * 4);
+  CUstream stream;
+  ANNUDF_CUDA(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+  std::vector<int64_t> hostIds(static_cast<size_t>(queries * maxK));
+  std::vector<float> hostDistances(hostIds.size());
+  const bool host = args.count("host");
+
+  auto search = [&](int64_t batch, int64_t k, uint32_t probes, SearchStats &stats) {
+    if (host) {
+      MatrixView view = query.view();
+      view.rows = batch;
+      backend->search(index, metric, captures, view, static_cast<int>(k), {probes}, hostIds.data(),
+                      hostDistances.data(), &stats);
+      return;
+    }
+    const MatrixView view{reinterpret_cast<const void *>(deviceQueries.device()), batch, dims,
+                          element};
+    backend->searchDevice(index, metric, captures, view, static_cast<int>(k), {probes},
+                          reinterpret_cast<int64_t *>(ids.device()),
+                          reinterpret_cast<float *>(distances.device()), stream, &stats);
+    ANNUDF_CUDA(cuStreamSynchronize, stream);
+  };
+  auto idsOf = [&](int64_t count, int64_t k) {
+    std::vector<int64_t> got(static_cast<size_t>(count * k));
+    if (host)
+      std::copy(hostIds.begin(), hostIds.begin() + static_cast<std::ptrdiff_t>(got.size()),
+                got.begin());
+    else
+      ANNUDF_CUDA(cuMemcpyDtoH, got.data(), ids.device(), got.size() * 8);
+    return got;
+  };
+
+  SearchStats stats;
+  search(truthRows, 10, params.nLists, stats);
+  const std::vector<int64_t> truth = idsOf(truthRows, 10);
+  std::printf("{\"what\":\"first search\",\"metric\":\"%s\",\"link_ms\":%.1f,\"upload_ms\":%.1f}\n",
+              metric.artifact.manifest.name.c_str(), stats.linkMs, stats.uploadMs);
+  const uint32_t probes = static_cast<uint32_t>(args.number("probes", 32));
+  for (int64_t k : ks)
+    for (int64_t batch : batches) {
+      auto start = Clock::now();
+      search(batch, k, probes, stats);
+      const double first = msSince(start);
+      std::vector<double> times(batch <= 100 ? 101 : 15);
+      for (double &ms : times) {
+        start = Clock::now();
+        search(batch, k, probes, stats);
+        ms = msSince(start);
+      }
+      std::sort(times.begin(), times.end());
+      const double median = times[times.size() / 2];
+      std::printf("{\"what\":\"%s\",\"dtype\":\"%s\",\"probes\":%u,\"k\":%lld,\"batch\":%lld,"
+                  "\"first_ms\":%.2f,"
+                  "\"median_ms\":%.4f,\"min_ms\":%.4f,\"qps\":%.0f,\"links\":%d",
+                  metric.artifact.manifest.name.c_str(), dtype.c_str(), probes,
+                  static_cast<long long>(k), static_cast<long long>(batch), first, median, times[0],
+                  double(batch) * 1e3 / median, stats.links);
+      if (batch >= truthRows && k >= 10) {
+        const std::vector<int64_t> got = idsOf(truthRows, k);
+        int64_t hits = 0;
+        for (int64_t q = 0; q < truthRows; ++q) {
+          const std::set<int64_t> wanted(truth.begin() + q * 10, truth.begin() + q * 10 + 10);
+          for (int64_t j = 0; j < 10; ++j)
+            hits += wanted.count(got[static_cast<size_t>(q * k + j)]);
+        }
+        std::printf(",\"recall10\":%.4f", double(hits) / double(truthRows * 10));
+      }
+      std::printf("}\n");
+      std::fflush(stdout);
+    }
+  ANNUDF_CUDA(cuStreamDestroy, stream);
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Args args;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--", 2)) {
+      std::fprintf(stderr, "annudf_cuda_bench: unexpected argument %s\n", argv[i]);
+      return 2;
+    }
+    const bool flag = i + 1 == argc || !std::strncmp(argv[i + 1], "--", 2);
+    args[argv[i] + 2] = flag ? "1" : argv[i + 1];
+    i += !flag;
+  }
+  if (!args.count("metric")) {
+    std::fprintf(
+        stderr,
+        "annudf_cuda_bench: --metric M.annudf is needed (scripts/gpu-artifacts makes them)\n");
+    return 2;
+  }
+  try {
+    return run(args);
+  } catch (const Error &error) {
+    std::fprintf(stderr, "annudf_cuda_bench: %s\n", error.what());
+    return error.exitCode();
+  }
+}

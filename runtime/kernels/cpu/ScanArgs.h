@@ -1,0 +1,63 @@
+/*===- scan.h - What the host passes to the compiled scan ---------*- C -*-===*\
+|*                                                                            *|
+|* Part of the annudf project, under the Apache License v2.0 with LLVM        *|
+|* Exceptions. See LICENSE for license information.                           *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|* Shared by Scan.cpp, which is compiled to bitcode and linked with a metric  *|
+|* at run time, and by the CPU backend that calls the result.                 *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#ifndef ANNUDF_KERNELS_CPU_SCAN_H
+#define ANNUDF_KERNELS_CPU_SCAN_H
+
+#include "annudf/ABI/annudf_abi.h"
+
+/** Rows of a group, and so bits of a survivor mask (Index.h: kGroupRows). */
+#define ANNUDF_CPU_GROUP_ROWS 32
+
+/** Takes the rows of one group that are not worse than the query's limit.
+ * \param i          which of annudf_cpu_scan's queries
+ * \param ids        source ids of the group's rows
+ * \param distances  of the group's rows; valid where the mask is set
+ * \param mask       bit r: row r survived
+ * \return the query's limit from now on */
+typedef float annudf_cpu_push(void *sink, int32_t i, const int64_t *ids, const float *distances,
+                              uint32_t mask);
+
+/** One list, and the queries that probe it. */
+struct annudf_cpu_scan {
+  const uint32_t *rows; /**< The list's words, as Index.h lays them out. */
+  const int64_t *ids;   /**< Source ids, padded to whole groups. */
+  int64_t size;         /**< Rows that exist, at least 1. */
+  int32_t words;        /**< 32-bit words of a row. */
+  int32_t dims;
+  int32_t list;
+  int32_t queries;             /**< Queries of this call. */
+  const uint32_t *const *x;    /**< Words of each query. */
+  const int32_t *query;        /**< Index of each query in the user's batch. */
+  const uint64_t *slots;       /**< Captures, as annudf_slots. */
+  float *limit;                /**< Worst distance each query still takes; updated. */
+  annudf_cpu_push *push;
+  void *sink;
+};
+
+/** Entry points; which one is compiled depends on the accumulator's width. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+void annudf_cpu_scan_32(const struct annudf_cpu_scan *scan);
+void annudf_cpu_scan_64(const struct annudf_cpu_scan *scan);
+
+/** Rows held in registers at once, 8, 16 or 32; defined when the host is known. */
+int32_t annudf_cpu_rows(void);
+/** Queries that share one read of a group, 4 or 1; defined when the metric is known. */
+int32_t annudf_cpu_tile(void);
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ANNUDF_KERNELS_CPU_SCAN_H */

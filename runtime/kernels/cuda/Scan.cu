@@ -1,0 +1,275 @@
+//===- Scan.cu - The scan of IVF-Flat lists, with the metric left open ------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiled to LTO-IR, once for each accumulator width, and linked at run time with
+// a metric's hooks and an Element.cu. A lane owns a row and a warp a group of 32, so
+// a hook runs on 32 rows at once and no reduction over lanes is needed. A thread
+// keeps one accumulator for each query of its tile: a row is read once for them all.
+//
+// Every row's key goes to the workspace and every group's best key beside it; the
+// selection (Search.cu) is exact from these two alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Keys.cuh"
+
+#if ANNUDF_WIDTH == 32
+using Acc = uint32_t;
+#define HOOK(NAME) annudf1_##NAME##_32
+#else
+using Acc = uint64_t;
+#define HOOK(NAME) annudf1_##NAME##_64
+#endif
+
+// A large body (one that calls powf, say) is inlined once a kernel, in the loop that
+// else takes only the end of a vector: linking it stays short, and one word at a time
+// costs nothing beside such a body.
+#ifdef ANNUDF_COMPACT
+constexpr bool kCompact = true;
+#else
+constexpr bool kCompact = false;
+#endif
+
+namespace {
+
+extern __shared__ uint4 tileWords[]; // [chunk][query of the tile]
+
+/// Word `w` of a query. Rows of 97 bytes start anywhere, so words may be unaligned;
+/// what lies past the row is zero, as in the lists.
+__device__ __forceinline__ uint32_t queryWord(const uint8_t *row, uint32_t rowBytes, uint32_t w) {
+  const uint32_t first = w * 4;
+  if (first + 4 <= rowBytes && (reinterpret_cast<uint64_t>(row) & 3) == 0)
+    return *reinterpret_cast<const uint32_t *>(row + first);
+  uint32_t word = 0;
+  for (uint32_t i = 0; i < 4; ++i)
+    if (first + i < rowBytes)
+      word |= static_cast<uint32_t>(row[first + i]) << (8 * i);
+  return word;
+}
+
+/// 16 bytes of a row through the read-only path. Volatile, because the optimiser
+/// otherwise sinks each load to its first use and only one is in flight.
+__device__ __forceinline__ uint4 loadChunk(const uint4 *address) {
+  uint4 value;
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "l"(address));
+  return value;
+}
+
+__device__ __forceinline__ uint32_t stagedWord(int chunk, int w) {
+  return reinterpret_cast<const uint32_t *>(&tileWords[chunk])[w];
+}
+
+/// Smallest of each of N values over a warp, in N - 1 + log2(32 / N) shuffles: each
+/// exchange halves the values a lane looks after. Lanes l with l % (32 / N) == 0 end
+/// with value number l / (32 / N).
+template <int N> __device__ __forceinline__ uint32_t warpMinima(uint32_t (&value)[N], int lane) {
+#pragma unroll
+  for (int half = N / 2, bit = 16; half > 0; half /= 2, bit /= 2) {
+    const bool upper = lane & bit;
+#pragma unroll
+    for (int j = 0; j < half; ++j) {
+      const uint32_t keep = upper ? value[j + half] : value[j];
+      const uint32_t give = upper ? value[j] : value[j + half];
+      value[j] = min(keep, __shfl_xor_sync(0xFFFFFFFFu, give, bit));
+    }
+  }
+  uint32_t best = value[0];
+#pragma unroll
+  for (int bit = 16 / N; bit > 0; bit /= 2)
+    best = min(best, __shfl_xor_sync(0xFFFFFFFFu, best, bit));
+  return best;
+}
+
+/// Scans list `list` for N queries: those of pairs[0..N). Slots past `count` repeat
+/// the last pair and are not stored.
+/// \tparam kAhead chunks of a row in flight.
+template <int N, int kAhead>
+__device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t list,
+                                         const uint32_t (&pair)[N], int count) {
+  const int element = annudf1_element();
+  const int perWord = element == ANNUDF_ELEMENT_F32 ? 1 : element == ANNUDF_ELEMENT_F16 ? 2 : 4;
+  const int fixedDims = annudf1_dims();
+  const int dims = fixedDims ? fixedDims : static_cast<int>(args.index.dims);
+  const int chunks = (dims + 4 * perWord - 1) / (4 * perWord);
+  // Every coordinate of these exists.
+  const int fullChunks = kCompact ? 0 : dims / (4 * perWord);
+  constexpr int kHalf = N > 1 ? N / 2 : 1;
+  const int lane = threadIdx.x & 31;
+  const uint32_t warp = threadIdx.x / 32;
+  const uint64_t *slots = args.slots.slot;
+
+  const uint32_t words = chunks * 4;
+  uint32_t *staged = reinterpret_cast<uint32_t *>(tileWords);
+  for (uint32_t i = threadIdx.x; i < words * N; i += ANNUDF_SCAN_THREADS) {
+    const uint32_t j = i / words, w = i - j * words;
+    uint32_t owner = pair[0];
+#pragma unroll
+    for (int n = 1; n < N; ++n) // A select chain keeps pair[] in registers.
+      owner = j == n ? pair[n] : owner;
+    const uint8_t *row = reinterpret_cast<const uint8_t *>(args.queries.data) +
+                         static_cast<uint64_t>(owner / args.work.nProbes) * args.queries.rowBytes;
+    staged[((w / 4) * N + j) * 4 + w % 4] = queryWord(row, args.queries.rowBytes, w);
+  }
+  __syncthreads();
+
+  int query[N];
+  uint64_t out[N]; // Group of the workspace where the list starts.
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    const uint32_t q = pair[j] / args.work.nProbes;
+    query[j] = args.queries.base + static_cast<int>(q);
+    out[j] = static_cast<uint64_t>(q) * args.work.stride +
+             reinterpret_cast<const uint32_t *>(args.work.probeGroup)[pair[j]];
+  }
+
+  const uint32_t firstGroup = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list];
+  const uint32_t size = reinterpret_cast<const uint32_t *>(args.index.listSize)[list];
+  const uint32_t groups = (size + 31) / 32;
+  const int listId = static_cast<int>(list);
+  for (uint32_t g = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp; g < groups;
+       g += gridDim.y * (ANNUDF_SCAN_THREADS / 32)) {
+    const uint64_t group = firstGroup + g;
+    const uint4 *rows =
+        reinterpret_cast<const uint4 *>(args.index.rows) + group * chunks * 32 + lane;
+    const int64_t row =
+        __ldg(reinterpret_cast<const long long *>(args.index.ids) + group * 32 + lane);
+
+    Acc acc[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+      acc[j] = HOOK(init)(dims, query[j], listId, slots);
+
+    // The loops below hold each hook as few times as they can: every copy is inlined
+    // and optimised at link time, which the first search with a metric waits for.
+
+    // The next kAhead chunks are loaded while the current ones are used: two sets of
+    // registers, as moving a register that a load still fills would wait for the load.
+    // The last set may reach past the group; the lists end with that many chunks more.
+    uint4 current[kAhead], next[kAhead];
+    const uint4 *ahead = rows;
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a)
+      next[a] = loadChunk(ahead + a * 32);
+#pragma unroll 1
+    for (int c = 0; c < fullChunks;) {
+#pragma unroll
+      for (int a = 0; a < kAhead; ++a)
+        current[a] = next[a];
+      ahead += kAhead * 32;
+      if (c + kAhead < fullChunks) {
+#pragma unroll
+        for (int a = 0; a < kAhead; ++a)
+          next[a] = loadChunk(ahead + a * 32);
+      }
+      const int end = min(c + kAhead, fullChunks);
+#pragma unroll 1
+      for (; c < end; ++c) {
+        uint4 y = current[0];
+#pragma unroll
+        for (int a = 1; a < kAhead; ++a)
+          current[a - 1] = current[a];
+        // Four coordinates a step, whatever the element: 4, 2 or 1 words.
+#pragma unroll 1
+        for (int step = 0; step < perWord; ++step) {
+          const uint32_t part[4] = {y.x, y.y, y.z, y.w};
+          // The second half of a tile that is at most half full is left out.
+#pragma unroll
+          for (int half = 0; half < N; half += kHalf) {
+            if (half > 0 && count <= kHalf)
+              break;
+#pragma unroll
+            for (int w = 0; w < 4; ++w) {
+              if (w * perWord >= 4)
+                break;
+              // Queries inside: what a metric loads for a dimension is loaded once for all.
+#pragma unroll
+              for (int j = half; j < half + kHalf; ++j) {
+                const uint32_t x = stagedWord(c * N + j, step * (4 / perWord) + w);
+                acc[j] = HOOK(update)(acc[j], x, part[w], (c * 4 + w) * perWord + step * 4, perWord,
+                                      dims, row, query[j], listId, slots);
+              }
+            }
+          }
+          if (perWord == 2)
+            y.x = y.z, y.y = y.w;
+          else if (perWord == 4)
+            y.x = y.y, y.y = y.z, y.z = y.w;
+        }
+      }
+    }
+
+    // The vector's end and the distance, a query at a time: rare enough for memory.
+    Acc last[N];
+    uint32_t lastKey[N];
+    int lastQuery[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+      last[j] = acc[j], lastQuery[j] = query[j];
+    const bool exists = g * 32 + lane < size;
+    const int wordsUsed = (dims + perWord - 1) / perWord;
+#pragma unroll 1
+    for (int j = 0; j < count; ++j) {
+      const int q = lastQuery[j];
+      Acc a = last[j];
+#pragma unroll 1
+      for (int w = fullChunks * 4; w < wordsUsed; ++w) {
+        const uint32_t y =
+            __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * 32) + w % 4);
+        a = HOOK(update)(a, stagedWord(w / 4 * N + j, w % 4), y, w * perWord,
+                         min(perWord, dims - w * perWord), dims, row, q, listId, slots);
+      }
+      const float distance = HOOK(finalize)(a, dims, row, q, listId, slots);
+      lastKey[j] = exists ? annudfKeyOf(distance, annudf1_order()) : ANNUDF_KEY_NONE;
+    }
+    uint32_t key[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j) {
+      key[j] = j < count ? lastKey[j] : ANNUDF_KEY_NONE;
+      if (j < count)
+        reinterpret_cast<uint32_t *>(args.work.keys)[(out[j] + g) * 32 + lane] = key[j];
+    }
+    __syncwarp(); // Lets the compiler prove that the shuffles below see the whole warp.
+    const uint32_t best = warpMinima<N>(key, lane);
+    const int mine = lane / (32 / N);
+    uint64_t place = out[0];
+#pragma unroll
+    for (int j = 1; j < N; ++j)
+      place = mine == j ? out[j] : place;
+    if (lane % (32 / N) == 0 && mine < count)
+      reinterpret_cast<uint32_t *>(args.work.minima)[place + g] = best;
+  }
+}
+
+} // namespace
+
+/// Block (pair, segment): one query against one list. For small batches, where the
+/// lists of two queries are seldom the same.
+extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
+    annudf_scan_pair(const __grid_constant__ annudf_scan_args args) {
+  const uint32_t pair[1] = {blockIdx.x};
+  scanList<1, ANNUDF_MOST_AHEAD>(
+      args, reinterpret_cast<const uint32_t *>(args.work.probes)[blockIdx.x], pair, 1);
+}
+
+/// Block (tile, segment): up to ANNUDF_TILE_QUERIES queries against one list. Tiles
+/// of a list are neighbours, so the L2 cache serves all but the first.
+extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
+    annudf_scan_tile(const __grid_constant__ annudf_scan_args args) {
+  const uint32_t tiles = reinterpret_cast<const uint32_t *>(args.work.tileStart)[args.index.nLists];
+  if (blockIdx.x >= tiles) // The grid is an upper bound: the host does not wait for the count.
+    return;
+  const uint2 tile = reinterpret_cast<const uint2 *>(args.work.tiles)[blockIdx.x];
+  uint32_t pair[ANNUDF_TILE_QUERIES];
+#pragma unroll
+  for (int j = 0; j < ANNUDF_TILE_QUERIES; ++j)
+    pair[j] = reinterpret_cast<const uint32_t *>(args.work.pairs)[tile.x + min(j, (int)tile.y - 1)];
+  scanList<ANNUDF_TILE_QUERIES, 2>(
+      args, reinterpret_cast<const uint32_t *>(args.work.probes)[pair[0]], pair, (int)tile.y);
+}

@@ -1,0 +1,292 @@
+//===- Search.cu - Everything of a search that no metric touches ------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Regrouping of uploaded lists, coarse distances, the choice of lists, the sort of
+// (query, list) pairs into tiles, and the final top-k. Ordinary device code, shipped
+// for every architecture; the scan itself is Scan.cu.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Keys.cuh"
+#include "Select.cuh"
+
+#include <cuda_fp16.h>
+
+namespace {
+
+template <class T> __device__ __forceinline__ T *pointer(uint64_t address) {
+  return reinterpret_cast<T *>(address);
+}
+
+/// Coordinate `i` of the queries as float. Queries of 16-bit and 32-bit elements are
+/// aligned to their element (checked by the host).
+__device__ __forceinline__ float coordinate(const annudf_queries &queries, uint64_t i) {
+  switch (queries.element) {
+  case ANNUDF_ELEMENT_F32:
+    return pointer<const float>(queries.data)[i];
+  case ANNUDF_ELEMENT_F16:
+    return __half2float(pointer<const __half>(queries.data)[i]);
+  case ANNUDF_ELEMENT_I8:
+    return static_cast<float>(pointer<const int8_t>(queries.data)[i]);
+  default:
+    return static_cast<float>(pointer<const uint8_t>(queries.data)[i]);
+  }
+}
+
+/// The coarse value from its sums. A zero vector has no direction: cosine distance 1.
+__device__ __forceinline__ float coarseValue(int kind, float sum, float queryNorm,
+                                             float centerNorm) {
+  if (kind != ANNUDF_COARSE_COSINE)
+    return sum;
+  const float norms = queryNorm * centerNorm;
+  return norms > 0 ? 1 - sum / norms : 1;
+}
+
+} // namespace
+
+/// Turns words of Index.h's order into 16-byte chunks, in place: both orders keep
+/// the 128 words of a chunk of a group together, so a warp transposes 4 x 32 words.
+extern "C" __global__ void annudf_regroup(uint4 *rows, uint64_t blocks) {
+  const uint32_t lane = threadIdx.x & 31;
+  const uint64_t warps = static_cast<uint64_t>(gridDim.x) * blockDim.x / 32;
+  for (uint64_t b = (static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32; b < blocks;
+       b += warps) {
+    uint32_t *words = reinterpret_cast<uint32_t *>(rows + b * 32);
+    const uint4 chunk =
+        make_uint4(words[lane], words[32 + lane], words[64 + lane], words[96 + lane]);
+    __syncwarp();
+    rows[b * 32 + lane] = chunk;
+    __syncwarp();
+  }
+}
+
+/// Coarse keys of few queries: a warp for each center, the query in shared memory.
+/// Direct differences, not the expanded form, so that far-off data keeps its ranks.
+extern "C" __global__ void __launch_bounds__(256)
+    annudf_coarse_few(annudf_device_index index, annudf_queries queries, uint32_t *keys, int kind,
+                      int order) {
+  extern __shared__ float query[];
+  const uint32_t lane = threadIdx.x & 31, center = blockIdx.x * 8 + threadIdx.x / 32;
+  const uint32_t padded = index.centerStride;
+  for (uint32_t d = threadIdx.x; d < padded; d += blockDim.x)
+    query[d] = d < index.dims
+                   ? coordinate(queries, static_cast<uint64_t>(blockIdx.y) * index.dims + d)
+                   : 0;
+  __syncthreads();
+  if (center >= index.nLists)
+    return;
+  const float4 *c =
+      pointer<const float4>(index.centers) + static_cast<uint64_t>(center) * (padded / 4);
+  float sum = 0, norm = 0;
+  for (uint32_t d = lane; d < padded / 4; d += 32) {
+    const float4 y = __ldg(c + d), x = reinterpret_cast<const float4 *>(query)[d];
+    if (kind == ANNUDF_COARSE_L2) {
+      const float a = x.x - y.x, b = x.y - y.y, e = x.z - y.z, f = x.w - y.w;
+      sum += a * a + b * b + e * e + f * f;
+    } else {
+      sum += x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+      norm += x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w;
+    }
+  }
+#pragma unroll
+  for (int bit = 16; bit > 0; bit /= 2) {
+    sum += __shfl_xor_sync(0xFFFFFFFFu, sum, bit);
+    norm += __shfl_xor_sync(0xFFFFFFFFu, norm, bit);
+  }
+  if (lane == 0)
+    keys[static_cast<uint64_t>(blockIdx.y) * index.nLists + center] = annudfKeyOf(
+        coarseValue(kind, sum, sqrtf(norm), __ldg(pointer<const float>(index.norms) + center)),
+        order);
+}
+
+/// Coarse keys of many queries: 64 queries x 64 centers a block, 4 x 4 a thread.
+extern "C" __global__ void __launch_bounds__(256)
+    annudf_coarse_many(annudf_device_index index, annudf_queries queries, uint32_t *keys, int kind,
+                       int order) {
+  constexpr uint32_t kTile = 64, kDepth = 16, kPitch = kTile + 4;
+  __shared__ __align__(16) float q[kDepth][kPitch], c[kDepth][kPitch];
+  const uint32_t firstCenter = blockIdx.x * kTile, firstQuery = blockIdx.y * kTile;
+  const uint32_t column = threadIdx.x % 16 * 4, line = threadIdx.x / 16 * 4;
+  const float *centers = pointer<const float>(index.centers);
+  float sum[4][4] = {}, norm[4] = {};
+  for (uint32_t depth = 0; depth < index.dims; depth += kDepth) {
+    for (uint32_t i = threadIdx.x; i < kTile * kDepth; i += 256) {
+      const uint32_t row = i / kDepth, d = i % kDepth;
+      const bool inside = depth + d < index.dims;
+      q[d][row] = inside && firstQuery + row < queries.count
+                      ? coordinate(queries,
+                                   static_cast<uint64_t>(firstQuery + row) * index.dims + depth + d)
+                      : 0;
+      c[d][row] =
+          inside && firstCenter + row < index.nLists
+              ? __ldg(centers + static_cast<uint64_t>(firstCenter + row) * index.centerStride +
+                      depth + d)
+              : 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (uint32_t d = 0; d < kDepth; ++d) {
+      const float4 x4 = *reinterpret_cast<const float4 *>(&q[d][line]);
+      const float4 y4 = *reinterpret_cast<const float4 *>(&c[d][column]);
+      const float x[4] = {x4.x, x4.y, x4.z, x4.w}, y[4] = {y4.x, y4.y, y4.z, y4.w};
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (kind == ANNUDF_COARSE_L2) {
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            const float difference = x[i] - y[j];
+            sum[i][j] = fmaf(difference, difference, sum[i][j]);
+          }
+        } else {
+          norm[i] = fmaf(x[i], x[i], norm[i]);
+#pragma unroll
+          for (int j = 0; j < 4; ++j)
+            sum[i][j] = fmaf(x[i], y[j], sum[i][j]);
+        }
+      }
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      if (firstQuery + line + i < queries.count && firstCenter + column + j < index.nLists)
+        keys[static_cast<uint64_t>(firstQuery + line + i) * index.nLists + firstCenter + column +
+             j] = annudfKeyOf(coarseValue(kind, sum[i][j], sqrtf(norm[i]),
+                                          __ldg(pointer<const float>(index.norms) + firstCenter +
+                                                column + j)),
+                              order);
+}
+
+/// A block for each query: its nProbes best lists, where their groups go in the
+/// workspace, and, for tiles, the place of each pair among its list's pairs.
+extern "C" __global__ void annudf_select_probes(annudf_device_index index, annudf_workspace work) {
+  __shared__ SelectScratch scratch;
+  const uint64_t pairs = static_cast<uint64_t>(blockIdx.x) * work.nProbes;
+  const uint32_t *keys =
+      pointer<const uint32_t>(work.coarse) + static_cast<uint64_t>(blockIdx.x) * index.nLists;
+  uint32_t *probes = pointer<uint32_t>(work.probes) + pairs;
+  selectSmallest(
+      scratch, index.nLists, work.nProbes, [&](uint32_t i) { return keys[i]; },
+      [&](uint32_t place, uint32_t list, uint32_t) { probes[place] = list; });
+  const uint32_t *size = pointer<const uint32_t>(index.listSize);
+  uint32_t base = 0;
+  for (uint32_t start = 0; start < work.nProbes; start += blockDim.x) {
+    const uint32_t p = start + threadIdx.x;
+    const uint32_t list = p < work.nProbes ? probes[p] : 0;
+    const uint32_t groups = p < work.nProbes ? (size[list] + 31) / 32 : 0;
+    uint32_t total;
+    const uint32_t before = blockPrefix(groups, scratch.warpSum, total);
+    if (p < work.nProbes) {
+      pointer<uint32_t>(work.probeGroup)[pairs + p] = base + before;
+      if (work.rank) // Where in the tile a pair lands does not change its result.
+        pointer<uint32_t>(work.rank)[pairs + p] =
+            atomicAdd(pointer<uint32_t>(work.listPairs) + list, 1u);
+    }
+    base += total;
+  }
+  if (threadIdx.x == 0)
+    pointer<uint32_t>(work.groupCount)[blockIdx.x] = base;
+}
+
+/// One block: prefix sums over the lists of their pairs and tiles. Zeroes the counts
+/// for the next search.
+extern "C" __global__ void annudf_tile_offsets(annudf_device_index index, annudf_workspace work) {
+  __shared__ uint32_t warpSum[32];
+  uint32_t *count = pointer<uint32_t>(work.listPairs);
+  uint32_t pairBase = 0, tileBase = 0;
+  for (uint32_t start = 0; start <= index.nLists; start += blockDim.x) {
+    const uint32_t list = start + threadIdx.x;
+    const uint32_t mine = list < index.nLists ? count[list] : 0;
+    uint32_t pairTotal, tileTotal;
+    const uint32_t pair = blockPrefix(mine, warpSum, pairTotal);
+    const uint32_t tile =
+        blockPrefix((mine + ANNUDF_TILE_QUERIES - 1) / ANNUDF_TILE_QUERIES, warpSum, tileTotal);
+    if (list <= index.nLists) {
+      pointer<uint32_t>(work.pairStart)[list] = pairBase + pair;
+      pointer<uint32_t>(work.tileStart)[list] = tileBase + tile;
+    }
+    if (list < index.nLists)
+      count[list] = 0;
+    pairBase += pairTotal, tileBase += tileTotal;
+  }
+}
+
+/// A thread for each pair: its place in the order by list, and the tile it opens.
+extern "C" __global__ void annudf_tile_fill(annudf_workspace work, uint32_t pairs) {
+  const uint32_t pair = blockIdx.x * blockDim.x + threadIdx.x;
+  if (pair >= pairs)
+    return;
+  const uint32_t list = pointer<const uint32_t>(work.probes)[pair];
+  const uint32_t rank = pointer<const uint32_t>(work.rank)[pair];
+  const uint32_t *start = pointer<const uint32_t>(work.pairStart) + list;
+  const uint32_t place = start[0] + rank;
+  pointer<uint32_t>(work.pairs)[place] = pair;
+  if (rank % ANNUDF_TILE_QUERIES == 0)
+    pointer<uint2>(
+        work.tiles)[pointer<const uint32_t>(work.tileStart)[list] + rank / ANNUDF_TILE_QUERIES] =
+        make_uint2(place, min(ANNUDF_TILE_QUERIES, start[1] - place));
+}
+
+/// A block for each query: the k best rows. Only the k groups with the best minima
+/// can hold one of them: a row elsewhere is no better than k minima of other groups.
+/// \param args.k at most 1024.
+extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_args args) {
+  constexpr uint32_t kMostK = 1024;
+  __shared__ SelectScratch scratch;
+  __shared__ uint32_t group[kMostK];
+  __shared__ uint64_t best[kMostK];
+  const annudf_workspace &work = args.work;
+  const uint32_t groups = pointer<const uint32_t>(work.groupCount)[blockIdx.x];
+  const uint32_t *minima =
+      pointer<const uint32_t>(work.minima) + static_cast<uint64_t>(blockIdx.x) * work.stride;
+  const uint32_t *keys =
+      pointer<const uint32_t>(work.keys) + static_cast<uint64_t>(blockIdx.x) * work.stride * 32;
+  const uint32_t k = args.k;
+  uint32_t size = 2;
+  while (size < k)
+    size *= 2;
+  for (uint32_t i = threadIdx.x; i < size; i += blockDim.x)
+    best[i] = ~0ull;
+  selectSmallest(
+      scratch, groups, k, [&](uint32_t i) { return minima[i]; },
+      [&](uint32_t place, uint32_t g, uint32_t) { group[place] = g; });
+  selectSmallest(
+      scratch, min(groups, k) * 32, k,
+      [&](uint32_t i) { return keys[group[i / 32] * 32u + i % 32]; },
+      [&](uint32_t place, uint32_t i, uint32_t key) {
+        best[place] = static_cast<uint64_t>(key) << 32 | (group[i / 32] * 32u + i % 32);
+      });
+  bitonicSort(best, size);
+
+  const uint64_t pairs = static_cast<uint64_t>(blockIdx.x) * work.nProbes;
+  const uint32_t *probeGroup = pointer<const uint32_t>(work.probeGroup) + pairs;
+  for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
+    const uint32_t key = static_cast<uint32_t>(best[i] >> 32),
+                   place = static_cast<uint32_t>(best[i]);
+    int64_t id = -1;
+    if (key != ANNUDF_KEY_NONE) {
+      uint32_t low = 0, high = work.nProbes; // Last probe that starts at or before the group.
+      while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (probeGroup[middle] <= place / 32)
+          low = middle;
+        else
+          high = middle;
+      }
+      const uint32_t list = pointer<const uint32_t>(work.probes)[pairs + low];
+      const uint64_t source =
+          pointer<const uint32_t>(args.index.listGroup)[list] + (place / 32 - probeGroup[low]);
+      id = pointer<const int64_t>(args.index.ids)[source * 32 + place % 32];
+    }
+    const uint64_t out = static_cast<uint64_t>(blockIdx.x) * k + i;
+    pointer<int64_t>(args.outIds)[out] = id;
+    pointer<float>(args.outDistances)[out] = annudfDistanceOf(key, static_cast<int>(args.order));
+  }
+}

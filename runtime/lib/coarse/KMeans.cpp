@@ -1,0 +1,213 @@
+//===- KMeans.cpp - Centers of an index -------------------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "coarse/KMeans.h"
+
+#include "vectors/Elements.h"
+#include "annudf/Support/Error.h"
+#include "annudf/runtime/Coarse.h"
+#include "annudf/runtime/Parallel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace annudf::runtime {
+namespace {
+
+/// splitmix64: the distributions of <random> differ between standard libraries, and an
+/// index should not.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t next() {
+    uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// In [0, bound).
+  uint64_t below(uint64_t bound) {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+  }
+  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+private:
+  uint64_t state_;
+};
+
+/// Scales every row to length 1; a row of zeros stays.
+void normalise(float *rows, int64_t count, int32_t dims) {
+  for (int64_t r = 0; r < count; ++r) {
+    float *row = rows + r * dims;
+    double norm = 0;
+    for (int32_t d = 0; d < dims; ++d)
+      norm += double(row[d]) * row[d];
+    if (norm == 0)
+      continue;
+    const double scale = 1 / std::sqrt(norm);
+    for (int32_t d = 0; d < dims; ++d)
+      row[d] = static_cast<float>(row[d] * scale);
+  }
+}
+
+/// `wanted` random rows of the base in their order, as floats.
+std::vector<float> sampleRows(const MatrixView &base, int64_t wanted, Random &random) {
+  std::vector<float> sample(static_cast<size_t>(wanted * base.dims));
+  float *out = sample.data();
+  // Knuth's selection sampling: one pass, no memory, each subset equally likely.
+  int64_t missing = wanted;
+  for (int64_t row = 0; missing > 0; ++row) {
+    if (random.below(static_cast<uint64_t>(base.rows - row)) >= static_cast<uint64_t>(missing))
+      continue;
+    convertRows(base, row, row + 1, out);
+    out += base.dims;
+    --missing;
+  }
+  return sample;
+}
+
+class Lloyd {
+public:
+  Lloyd(const IndexParams &params, std::vector<float> sample, int32_t dims, Random &random)
+      : params_(params), by_(AssignBy::of(params.metric)), sample_(std::move(sample)), dims_(dims),
+        rows_(static_cast<int64_t>(sample_.size()) / dims), random_(random),
+        lists_(static_cast<size_t>(rows_)) {}
+
+  std::vector<float> run(const Progress &progress) {
+    start();
+    for (uint32_t i = 0; i < params_.kmeansIterations; ++i) {
+      assign(i, progress);
+      average();
+      split();
+      if (by_.metric != ANNUDF_COARSE_L2)
+        normalise(centers_.data(), params_.nLists, dims_);
+    }
+    report(progress, "train", 1);
+    return std::move(centers_);
+  }
+
+private:
+  /// Distinct rows of the sample.
+  void start() {
+    std::vector<int64_t> order(static_cast<size_t>(rows_));
+    std::iota(order.begin(), order.end(), int64_t(0));
+    centers_.resize(static_cast<size_t>(params_.nLists) * dims_);
+    for (uint32_t c = 0; c < params_.nLists; ++c) {
+      std::swap(order[c], order[c + random_.below(static_cast<uint64_t>(rows_ - c))]);
+      std::copy_n(sample_.data() + order[c] * dims_, dims_, centers_.data() + int64_t(c) * dims_);
+    }
+    if (by_.metric != ANNUDF_COARSE_L2)
+      normalise(centers_.data(), params_.nLists, dims_);
+  }
+
+  void assign(uint32_t iteration, const Progress &progress) {
+    const CoarseRanker ranker(centers_.data(), params_.nLists, dims_, by_.metric, by_.order);
+    // In pieces, so that a large training can be followed and stopped.
+    constexpr int64_t kPiece = 32768;
+    for (int64_t begin = 0; begin < rows_; begin += kPiece) {
+      report(progress, "train",
+             (iteration + double(begin) / double(rows_)) / params_.kmeansIterations);
+      const int64_t count = std::min(kPiece, rows_ - begin);
+      ranker.assign({sample_.data() + begin * dims_, count, dims_, ANNUDF_ELEMENT_F32},
+                    lists_.data() + begin, params_.threads);
+    }
+  }
+
+  /// Each list's rows are summed in their order by one thread, in double.
+  void average() {
+    std::vector<int64_t> begin(size_t(params_.nLists) + 1);
+    for (uint32_t list : lists_)
+      ++begin[size_t(list) + 1];
+    sizes_.assign(begin.begin() + 1, begin.end());
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<int64_t> members(lists_.size()), next(begin.begin(), begin.end() - 1);
+    for (int64_t row = 0; row < rows_; ++row)
+      members[static_cast<size_t>(next[lists_[static_cast<size_t>(row)]]++)] = row;
+    parallelFor(params_.threads, params_.nLists, [&](int64_t c, int) {
+      const int64_t from = begin[static_cast<size_t>(c)], to = begin[static_cast<size_t>(c) + 1];
+      if (from == to)
+        return;
+      std::vector<double> sum(static_cast<size_t>(dims_));
+      for (int64_t i = from; i < to; ++i) {
+        const float *row = sample_.data() + members[static_cast<size_t>(i)] * dims_;
+        for (int32_t d = 0; d < dims_; ++d)
+          sum[static_cast<size_t>(d)] += row[d];
+      }
+      for (int32_t d = 0; d < dims_; ++d)
+        centers_[static_cast<size_t>(c * dims_ + d)] =
+            static_cast<float>(sum[static_cast<size_t>(d)] / double(to - from));
+    });
+  }
+
+  /// As in FAISS: an empty list takes half of another one, chosen with a probability that
+  /// grows with its size, and the two centers move apart by 1/1024.
+  void split() {
+    for (uint32_t empty = 0; empty < params_.nLists; ++empty) {
+      if (sizes_[empty] != 0)
+        continue;
+      uint32_t full = 0;
+      const double spare = double(rows_ - params_.nLists);
+      // A pass over all lists succeeds about once; sizes of one row are never taken.
+      for (uint64_t tries = 0;; ++tries, full = (full + 1) % params_.nLists) {
+        const double chance = spare > 0 ? (double(sizes_[full]) - 1) / spare : 0;
+        if (sizes_[full] > 1 && random_.unit() < chance)
+          break;
+        if (tries >= 64 * uint64_t(params_.nLists))
+          return; // Nothing left to split: as many rows as lists.
+      }
+      float *from = centers_.data() + int64_t(full) * dims_;
+      float *to = centers_.data() + int64_t(empty) * dims_;
+      constexpr float kStep = 1.0f / 1024;
+      for (int32_t d = 0; d < dims_; ++d) {
+        const float value = from[d], step = d % 2 == 0 ? kStep : -kStep;
+        to[d] = value * (1 + step);
+        from[d] = value * (1 - step);
+      }
+      sizes_[empty] = sizes_[full] / 2;
+      sizes_[full] -= sizes_[empty];
+    }
+  }
+
+  const IndexParams &params_;
+  const AssignBy by_;
+  const std::vector<float> sample_;
+  const int32_t dims_;
+  const int64_t rows_;
+  Random &random_;
+  std::vector<uint32_t> lists_; ///< Of each row of the sample.
+  std::vector<int64_t> sizes_;
+  std::vector<float> centers_;
+};
+
+} // namespace
+
+void report(const Progress &progress, const char *stage, double done) {
+  if (progress && !progress(stage, done))
+    throw Error(ErrorKind::Interrupted, std::string("interrupted (") + stage + ")");
+}
+
+int64_t trainingRows(int64_t rows, const IndexParams &params) {
+  const int64_t lists = params.nLists;
+  const auto fraction =
+      static_cast<int64_t>(std::ceil(params.kmeansTrainsetFraction * double(rows)));
+  return std::min(rows, std::clamp(fraction, 39 * lists, 256 * lists));
+}
+
+std::vector<float> trainCenters(const IndexParams &params, const MatrixView &base,
+                                const Progress &progress) {
+  report(progress, "train", 0);
+  Random random(params.seed);
+  std::vector<float> sample = sampleRows(base, trainingRows(base.rows, params), random);
+  // Without this, long rows would turn a center of directions their way.
+  if (params.metric == ANNUDF_COARSE_COSINE)
+    normalise(sample.data(), static_cast<int64_t>(sample.size()) / base.dims, base.dims);
+  return Lloyd(params, std::move(sample), base.dims, random).run(progress);
+}
+
+} // namespace annudf::runtime

@@ -1,0 +1,146 @@
+//===- Index.cpp - Building and extending an IVF-Flat index -----*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/Index.h"
+
+#include "vectors/Elements.h"
+#include "ivf_flat/IndexFile.h"
+#include "coarse/KMeans.h"
+#include "annudf/Artifact/Artifact.h"
+#include "annudf/runtime/Coarse.h"
+#include "annudf/runtime/Parallel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace annudf::runtime {
+namespace {
+
+void checkMatrix(const MatrixView &matrix, const char *what, int threads) {
+  auto refuse = [&](const std::string &why) {
+    throw Error(ErrorKind::Input, std::string(what) + ": " + why);
+  };
+  if (matrix.rows <= 0)
+    refuse("it has no rows");
+  if (matrix.dims <= 0 || matrix.dims > kMaxDims)
+    refuse(std::to_string(matrix.dims) + " dims; between 1 and " + std::to_string(kMaxDims) +
+           " are supported");
+  if (!matrix.data)
+    refuse("no data");
+  checkFinite(matrix, what, threads);
+}
+
+/// Copies one row to its place among the words of a list; padding stays as it is, zero.
+void storeRow(const char *row, int64_t bytes, int32_t words, int64_t position,
+              std::vector<uint32_t> &out) {
+  uint32_t *to = out.data() + (position / kGroupRows * words) * kGroupRows + position % kGroupRows;
+  for (; bytes >= 4; bytes -= 4, row += 4, to += kGroupRows)
+    std::memcpy(to, row, 4);
+  if (bytes > 0) {
+    uint32_t last = 0; // Coordinates fill a word from its least significant byte.
+    std::memcpy(&last, row, static_cast<size_t>(bytes));
+    *to = last;
+  }
+}
+
+} // namespace
+
+int32_t wordsPerRow(annudf_element element, int32_t dims) {
+  const int64_t bytes = int64_t(dims) * elementSize(element);
+  return static_cast<int32_t>((bytes + 15) / 16 * 4);
+}
+
+int32_t Index::words() const { return wordsPerRow(element_, dims_); }
+
+Index Index::build(const IndexParams &params, const MatrixView &base, const Progress &progress) {
+  auto usage = [](const std::string &why) { throw Error(ErrorKind::Usage, why); };
+  if (params.nLists == 0 || params.nLists > kMaxLists)
+    usage("lists = " + std::to_string(params.nLists) + ": must be between 1 and " +
+          std::to_string(kMaxLists));
+  if (!(params.kmeansTrainsetFraction > 0 && params.kmeansTrainsetFraction <= 1))
+    usage("k-means training fraction = " + std::to_string(params.kmeansTrainsetFraction) +
+          ": must be above 0 and at most 1");
+  resolveThreads(params.threads);
+  checkMatrix(base, "base", params.threads);
+  if (base.rows < params.nLists)
+    throw Error(ErrorKind::Input, "base: it has " + std::to_string(base.rows) +
+                                      " rows, fewer than the " + std::to_string(params.nLists) +
+                                      " lists asked for");
+  Index index;
+  index.element_ = base.element;
+  index.dims_ = base.dims;
+  index.metric_ = params.metric;
+  index.threads_ = params.threads;
+  index.centers_ = trainCenters(params, base, progress);
+  index.lists_.resize(params.nLists);
+  index.extend(base, nullptr, progress);
+  return index;
+}
+
+void Index::extend(const MatrixView &rows, const int64_t *ids, const Progress &progress) {
+  checkMatrix(rows, ids || size_ != 0 ? "rows to add" : "base", threads_);
+  if (rows.element != element_ || rows.dims != dims_)
+    throw Error(ErrorKind::Input, std::string("rows to add: ") + std::to_string(rows.dims) +
+                                      " dims of " + toString(rows.element) + ", the index holds " +
+                                      std::to_string(dims_) + " dims of " + toString(element_));
+  for (int64_t i = 0; ids && i < rows.rows; ++i)
+    if (ids[i] < 0)
+      throw Error(ErrorKind::Input, "rows to add: id " + std::to_string(ids[i]) + " of row " +
+                                        std::to_string(i) + " is below 0");
+
+  // Which list each row goes to: the long part, and the one that may be interrupted.
+  const AssignBy by = AssignBy::of(metric_);
+  const CoarseRanker ranker(*this, by.metric, by.order);
+  std::vector<uint32_t> assigned(static_cast<size_t>(rows.rows));
+  constexpr int64_t kPiece = 32768;
+  for (int64_t begin = 0; begin < rows.rows; begin += kPiece) {
+    report(progress, "add", double(begin) / double(rows.rows));
+    const int64_t count = std::min(kPiece, rows.rows - begin);
+    const char *data = static_cast<const char *>(rows.data) + begin * rowBytes(rows);
+    ranker.assign({data, count, rows.dims, rows.element}, assigned.data() + begin, threads_);
+  }
+
+  // New rows of each list, in order.
+  std::vector<int64_t> begin(size_t(nLists()) + 1);
+  for (uint32_t list : assigned)
+    ++begin[size_t(list) + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<int64_t> members(assigned.size()), next(begin.begin(), begin.end() - 1);
+  for (int64_t row = 0; row < rows.rows; ++row)
+    members[static_cast<size_t>(next[assigned[static_cast<size_t>(row)]]++)] = row;
+
+  // All memory first: once a list has changed, nothing may fail.
+  const int32_t wordsOfRow = words();
+  for (uint32_t l = 0; l < nLists(); ++l) {
+    const int64_t size = lists_[l].size + begin[l + 1] - begin[l];
+    const int64_t groups = (size + kGroupRows - 1) / kGroupRows;
+    lists_[l].words.reserve(static_cast<size_t>(groups * wordsOfRow * kGroupRows));
+    lists_[l].ids.reserve(static_cast<size_t>(groups * kGroupRows));
+  }
+  parallelFor(threads_, nLists(), [&](int64_t l, int) {
+    List &list = lists_[static_cast<size_t>(l)];
+    const int64_t from = begin[static_cast<size_t>(l)], to = begin[static_cast<size_t>(l) + 1];
+    int64_t position = list.size;
+    list.size += to - from;
+    list.words.resize(static_cast<size_t>(list.groups() * wordsOfRow * kGroupRows));
+    list.ids.resize(static_cast<size_t>(list.groups() * kGroupRows), -1);
+    for (int64_t i = from; i < to; ++i, ++position) {
+      const int64_t row = members[static_cast<size_t>(i)];
+      storeRow(static_cast<const char *>(rows.data) + row * rowBytes(rows), rowBytes(rows),
+               wordsOfRow, position, list.words);
+      list.ids[static_cast<size_t>(position)] = ids ? ids[row] : size_ + row;
+    }
+  });
+  size_ += rows.rows;
+  generation_ = nextGeneration();
+  if (progress)
+    progress("add", 1); // Done: a wish to stop comes too late.
+}
+
+} // namespace annudf::runtime

@@ -1,0 +1,146 @@
+//===- Parallel.cpp - Threads of the host runtime ---------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/Parallel.h"
+
+#include "annudf/Support/Error.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <sched.h>
+#include <string>
+#include <thread>
+
+namespace annudf::runtime {
+namespace {
+
+struct Job {
+  Job(const std::function<void(int64_t, int)> &body, int64_t tasks, int seats)
+      : body(&body), tasks(tasks), seats(seats) {}
+
+  const std::function<void(int64_t, int)> *body;
+  int64_t tasks;
+  int seats;                    ///< Workers that may take part, the caller included.
+  std::atomic<int64_t> next{0}; ///< The next task to start.
+  int joined = 1;               ///< Workers that took part so far; under the pool's lock.
+  int active = 0;               ///< Those still at it, without the caller; likewise.
+  std::exception_ptr failure;   ///< Likewise.
+
+  void run(int worker, std::mutex &lock) {
+    try {
+      for (int64_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;)
+        (*body)(task, worker);
+    } catch (...) {
+      next.store(tasks, std::memory_order_relaxed);
+      const std::lock_guard<std::mutex> guard(lock);
+      if (!failure)
+        failure = std::current_exception();
+    }
+  }
+};
+
+/// Threads that wait for jobs. A job never depends on a pool thread: its caller works
+/// through all tasks that nobody else takes, so nesting and busy pools cannot deadlock.
+class Pool {
+public:
+  void run(Job &job) {
+    {
+      const std::lock_guard<std::mutex> guard(lock_);
+      grow(job.seats - 1);
+      jobs_.push_back(&job);
+    }
+    if (job.seats == 2)
+      wake_.notify_one();
+    else
+      wake_.notify_all();
+    job.run(0, lock_);
+    std::unique_lock<std::mutex> guard(lock_);
+    if (const auto at = std::find(jobs_.begin(), jobs_.end(), &job); at != jobs_.end())
+      jobs_.erase(at);
+    done_.wait(guard, [&] { return job.active == 0; });
+    if (job.failure)
+      std::rethrow_exception(job.failure);
+  }
+
+private:
+  void grow(int threads) {
+    try {
+      for (; size_ < threads; ++size_)
+        std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error &) {
+      // The system has no more threads; those there are, and the caller, do the work.
+    }
+  }
+
+  void serve() {
+    std::unique_lock<std::mutex> guard(lock_);
+    for (;;) {
+      wake_.wait(guard, [&] { return !jobs_.empty(); });
+      Job &job = *jobs_.front();
+      const int worker = job.joined++;
+      ++job.active;
+      if (job.joined == job.seats)
+        jobs_.pop_front();
+      guard.unlock();
+      job.run(worker, lock_);
+      guard.lock();
+      // Its tasks are all started: nobody else need join it.
+      if (const auto at = std::find(jobs_.begin(), jobs_.end(), &job); at != jobs_.end())
+        jobs_.erase(at);
+      if (--job.active == 0)
+        done_.notify_all();
+    }
+  }
+
+  std::mutex lock_;
+  std::condition_variable wake_, done_;
+  std::deque<Job *> jobs_;
+  int size_ = 0;
+};
+
+Pool &pool() {
+  // Never destroyed: its threads may still wait when the program's statics go.
+  static Pool *const instance = new Pool;
+  return *instance;
+}
+
+int coresOfProcess() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+} // namespace
+
+int resolveThreads(int threads) {
+  if (threads < 0 || threads > kMaxThreads)
+    throw Error(ErrorKind::Usage, "threads = " + std::to_string(threads) +
+                                      ": must be between 0 (all cores) and " +
+                                      std::to_string(kMaxThreads));
+  static const int cores = coresOfProcess();
+  return threads == 0 ? std::min(cores, kMaxThreads) : threads;
+}
+
+void parallelFor(int threads, int64_t tasks,
+                 const std::function<void(int64_t task, int worker)> &body) {
+  const int seats = static_cast<int>(std::min<int64_t>(resolveThreads(threads), tasks));
+  if (seats <= 1) {
+    for (int64_t task = 0; task < tasks; ++task)
+      body(task, 0);
+    return;
+  }
+  Job job(body, tasks, seats);
+  pool().run(job);
+}
+
+} // namespace annudf::runtime

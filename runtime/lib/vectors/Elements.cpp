@@ -1,0 +1,134 @@
+//===- Elements.cpp - Coordinates of every element type as floats *- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "vectors/Elements.h"
+
+#include "annudf/Support/Error.h"
+#include "annudf/runtime/Parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+namespace annudf::runtime {
+namespace {
+
+template <typename T> void widen(const void *from, int64_t count, float *out) {
+  const T *values = static_cast<const T *>(from);
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = static_cast<float>(values[i]);
+}
+
+const char *rowAt(const MatrixView &matrix, int64_t row) {
+  return static_cast<const char *>(matrix.data) + row * rowBytes(matrix);
+}
+
+/// Whether any of `count` words has all bits of `exponent` set: inf or NaN.
+template <typename T> bool anyNonFinite(const void *data, int64_t count, T exponent) {
+  const T *values = static_cast<const T *>(data);
+  bool found = false;
+  for (int64_t i = 0; i < count; ++i)
+    found |= (values[i] & exponent) == exponent;
+  return found;
+}
+
+bool anyNonFinite(const MatrixView &matrix, int64_t begin, int64_t end) {
+  const int64_t count = (end - begin) * matrix.dims;
+  return matrix.element == ANNUDF_ELEMENT_F32
+             ? anyNonFinite<uint32_t>(rowAt(matrix, begin), count, 0x7f800000u)
+             : anyNonFinite<uint16_t>(rowAt(matrix, begin), count, uint16_t(0x7c00));
+}
+
+} // namespace
+
+uint16_t doubleToHalf(double value) {
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double size = std::fabs(value);
+  if (std::isnan(value))
+    return sign | 0x7e00;
+  if (size >= 65520) // Halfway between the largest half and the next step.
+    return sign | 0x7c00;
+  if (size < 0x1p-14)
+    return sign | static_cast<uint16_t>(std::nearbyint(size * 0x1p24));
+  const int exponent = std::ilogb(size);
+  const double fraction = std::nearbyint(std::ldexp(size, 10 - exponent)) - 1024;
+  // A fraction rounded up to 1024 carries into the exponent, as it should.
+  return sign | static_cast<uint16_t>(((exponent + 15) << 10) + static_cast<int>(fraction));
+}
+
+void convertRows(const MatrixView &matrix, int64_t begin, int64_t end, float *out) {
+  const int64_t count = (end - begin) * matrix.dims;
+  const char *from = rowAt(matrix, begin);
+  switch (matrix.element) {
+  case ANNUDF_ELEMENT_F32:
+    std::memcpy(out, from, static_cast<size_t>(count) * sizeof(float));
+    break;
+  case ANNUDF_ELEMENT_F16: {
+    const auto *values = reinterpret_cast<const uint16_t *>(from);
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = halfToFloat(values[i]);
+    break;
+  }
+  case ANNUDF_ELEMENT_I8:
+    widen<int8_t>(from, count, out);
+    break;
+  case ANNUDF_ELEMENT_U8:
+    widen<uint8_t>(from, count, out);
+    break;
+  }
+}
+
+float coordinate(const MatrixView &matrix, int64_t row, int32_t dim) {
+  const char *from = rowAt(matrix, row);
+  switch (matrix.element) {
+  case ANNUDF_ELEMENT_F32:
+    return reinterpret_cast<const float *>(from)[dim];
+  case ANNUDF_ELEMENT_F16:
+    return halfToFloat(reinterpret_cast<const uint16_t *>(from)[dim]);
+  case ANNUDF_ELEMENT_I8:
+    return reinterpret_cast<const int8_t *>(from)[dim];
+  case ANNUDF_ELEMENT_U8:
+    return reinterpret_cast<const uint8_t *>(from)[dim];
+  }
+  return 0;
+}
+
+void checkFinite(const MatrixView &matrix, const char *what, int threads, int64_t firstRow) {
+  if (matrix.element != ANNUDF_ELEMENT_F32 && matrix.element != ANNUDF_ELEMENT_F16)
+    return;
+  constexpr int64_t kRows = 1024;
+  // The first one in the matrix is named, whichever thread finds one first.
+  std::atomic<int64_t> first{matrix.rows};
+  parallelFor(threads, (matrix.rows + kRows - 1) / kRows, [&](int64_t task, int) {
+    const int64_t begin = task * kRows, end = std::min(begin + kRows, matrix.rows);
+    if (begin >= first.load(std::memory_order_relaxed) || !anyNonFinite(matrix, begin, end))
+      return;
+    int64_t row = begin;
+    while (!anyNonFinite(matrix, row, row + 1))
+      ++row;
+    int64_t known = first.load();
+    while (row < known && !first.compare_exchange_weak(known, row)) {
+    }
+  });
+  const int64_t row = first.load();
+  if (row == matrix.rows)
+    return;
+  int32_t dim = 0;
+  while (std::isfinite(coordinate(matrix, row, dim)))
+    ++dim;
+  const float value = coordinate(matrix, row, dim);
+  throw Error(ErrorKind::Input, std::string(what) + ": row " + std::to_string(firstRow + row) +
+                                    ", dim " + std::to_string(dim) + " is " +
+                                    (std::isnan(value) ? "nan"
+                                     : value > 0       ? "inf"
+                                                       : "-inf") +
+                                    "; every coordinate must be finite");
+}
+
+} // namespace annudf::runtime

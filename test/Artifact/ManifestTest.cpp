@@ -1,0 +1,194 @@
+//===- ManifestTest.cpp - The manifest: versions, features, fields *- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestArtifact.h"
+#include "Support/TestFiles.h"
+
+namespace annudf {
+namespace {
+
+using nlohmann::json;
+using test::contains;
+using test::errorOf;
+
+/// The error of a well-sealed artifact whose manifest was changed by `change`.
+template <typename Change> std::string errorWith(Change change) {
+  json body = test::bodyOf(serializeArtifact(test::smallArtifact()));
+  change(body["manifest"]);
+  return errorOf([&] { (void)parseArtifact(test::seal(body), "m"); });
+}
+
+TEST(Manifest, VersionGrid) {
+  struct {
+    const char *id;
+    uint64_t major, minor;
+    const char *error;
+  } const grid[] = {
+      {"annudf.accumulator.v1", 1, 0, "NO ERROR"},
+      {"annudf.accumulator.v1", 1, 3,
+       "m: needs annudf.accumulator.v1 1.3, this annudf accepts up to 1.0"},
+      {"annudf.accumulator.v1", 2, 0,
+       "m: needs annudf.accumulator.v1 2.0, this annudf accepts annudf.accumulator.v1 1.0"},
+      {"annudf.accumulator.v1", 0, 9,
+       "m: needs annudf.accumulator.v1 0.9, this annudf accepts annudf.accumulator.v1 1.0"},
+      {"annudf.pairwise.v2", 2, 0,
+       "m: needs ABI 'annudf.pairwise.v2' 2.0, this annudf accepts annudf.accumulator.v1 1.0"},
+      {"two\nlines", 1, 0,
+       "m: needs ABI 'two?lines' 1.0, this annudf accepts annudf.accumulator.v1 1.0"},
+  };
+  for (const auto &row : grid)
+    EXPECT_EQ(errorWith([&](json &m) {
+                m["abi"] = {{"id", row.id}, {"major", row.major}, {"minor", row.minor}};
+              }),
+              row.error);
+}
+
+// Another ABI is told as such even if its manifest has other fields.
+TEST(Manifest, VersionComesFirst) {
+  EXPECT_TRUE(contains(errorWith([](json &m) {
+                         const json abi = {
+                             {"id", "annudf.accumulator.v1"}, {"major", 1}, {"minor", 9}};
+                         m = {{"abi", abi}};
+                       }),
+                       "needs annudf.accumulator.v1 1.9"));
+}
+
+TEST(Manifest, FeatureGrid) {
+  struct {
+    uint64_t features;
+    const char *accumulator;
+    bool captures;
+    const char *error;
+  } const grid[] = {
+      {2, "f32", true, "NO ERROR"},
+      {3, "u32", true, "NO ERROR"},
+      {6, "f64", true, "NO ERROR"},
+      {0, "i32", false, "NO ERROR"},
+      {2 | 8, "f32", true, "m: needs feature bits 0x8, this annudf knows 0x7"},
+      {uint64_t(1) << 63, "f32", true,
+       "m: needs feature bits 0x8000000000000000, this annudf knows 0x7"},
+      {2, "f64", true, "m: accumulator f64 contradicts feature bit ACC64, which is not set"},
+      {6, "f32", true, "m: accumulator f32 contradicts feature bit ACC64, which is set"},
+      {0, "f32", true, "m: 3 captures contradict feature bit CAPTURES, which is not set"},
+      {2, "f32", false, "m: 0 captures contradict feature bit CAPTURES, which is set"},
+  };
+  for (const auto &row : grid)
+    EXPECT_EQ(errorWith([&](json &m) {
+                m["features"] = row.features;
+                m["accumulator"] = row.accumulator;
+                if (!row.captures)
+                  m["captures"] = json::array();
+              }),
+              row.error);
+}
+
+TEST(Manifest, EveryFieldMissingOrOfAnotherType) {
+  const json whole = test::bodyOf(serializeArtifact(test::smallArtifact()))["manifest"];
+  for (const auto &[field, value] : whole.items()) {
+    EXPECT_EQ(errorWith([&](json &m) { m.erase(field); }),
+              "m: manifest field '" + field + "' is missing");
+    const json wrong = value.is_number() ? json("text") : json(7);
+    EXPECT_TRUE(contains(errorWith([&](json &m) { m[field] = wrong; }),
+                         "m: manifest field '" + field + "' must be "))
+        << field;
+    if (value.is_object())
+      for (const auto &[inner, unused] : value.items()) {
+        EXPECT_EQ(errorWith([&](json &m) { m[field].erase(inner); }),
+                  "m: manifest field '" + field + "." + inner + "' is missing");
+        EXPECT_TRUE(contains(errorWith([&](json &m) { m[field][inner] = json::array(); }),
+                             "m: manifest field '" + field + "." + inner + "' must be "));
+      }
+  }
+  for (const auto &[field, unused] : whole["payloads"][0].items())
+    EXPECT_EQ(errorWith([&](json &m) { m["payloads"][0].erase(field); }),
+              "m: manifest field 'payloads[0]." + field + "' is missing");
+  for (const auto &[field, unused] : whole["captures"][1].items())
+    EXPECT_EQ(errorWith([&](json &m) { m["captures"][1].erase(field); }),
+              "m: manifest field 'captures[1]." + field + "' is missing");
+}
+
+TEST(Manifest, UnknownSpellings) {
+  EXPECT_EQ(errorWith([](json &m) { m["order"] = "best"; }),
+            "m: manifest field 'order' is 'best', which is none of min, max");
+  EXPECT_EQ(errorWith([](json &m) { m["coarse"] = "l1"; }),
+            "m: manifest field 'coarse' is 'l1', which is none of l2, inner_product, cosine");
+  EXPECT_EQ(errorWith([](json &m) { m["elements"][1] = "bf16"; }),
+            "m: manifest field 'elements' is 'bf16', which is none of f32, f16, i8, u8");
+  EXPECT_EQ(errorWith([](json &m) { m["accumulator"] = std::string(100, 'x'); }),
+            "m: manifest field 'accumulator' is '" + std::string(60, 'x') +
+                "...', which is none of f32, f64, i32, u32");
+  EXPECT_TRUE(
+      contains(errorWith([](json &m) { m["compute_type"] = "f8"; }), "'compute_type' is 'f8'"));
+  EXPECT_TRUE(contains(errorWith([](json &m) { m["payloads"][0]["kind"] = "elf"; }),
+                       "'payloads[0].kind' is 'elf', which is none of lto-ir"));
+  EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["element"] = "f128"; }),
+                       "capture 'w' has element type 'f128'"));
+  EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["extents"] = {"constant"}; }),
+                       "must give a constant extent as a number"));
+}
+
+TEST(Manifest, ValuesOutOfRange) {
+  EXPECT_EQ(errorWith([](json &m) { m["dims"] = -1; }),
+            "m: manifest field 'dims' must be an integer not below 0");
+  EXPECT_EQ(errorWith([](json &m) { m["dims"] = 2147483648u; }),
+            "m: manifest field 'dims' is 2147483648, above 2147483647");
+  EXPECT_EQ(errorWith([](json &m) { m["name"] = ""; }), "m: manifest field 'name' is empty");
+  EXPECT_EQ(errorWith([](json &m) { m["elements"] = json::array(); }),
+            "m: manifest field 'elements' is empty: the metric accepts no element type");
+  EXPECT_EQ(errorWith([](json &m) { m["elements"] = {"u8", "u8"}; }),
+            "m: manifest field 'elements' names u8 twice");
+  EXPECT_EQ(errorWith([](json &m) { m["captures"][1]["extents"][0] = 0; }),
+            "m: capture 'm' has extent 0, which must be above 0");
+  EXPECT_EQ(errorWith([](json &m) { m["captures"][1]["name"] = "w"; }),
+            "m: capture 'w' is declared twice");
+  EXPECT_EQ(errorWith([](json &m) {
+              for (int i = 3; i < 17; ++i)
+                m["captures"].push_back({{"name", "c" + std::to_string(i)},
+                                         {"element", "f32"},
+                                         {"extents", json::array()}});
+            }),
+            "m: has 17 captures, the ABI allows 16");
+}
+
+// A compiler that fills a manifest wrongly hears of it when it writes, not its users later.
+TEST(Manifest, CheckedBeforeWriting) {
+  Artifact artifact = test::smallArtifact();
+  artifact.manifest.requiredFeatures = 0;
+  EXPECT_EQ(
+      errorOf([&] { (void)serializeArtifact(artifact); }),
+      "artifact of metric 'weighted_l2': 3 captures contradict feature bit CAPTURES, which is "
+      "not set");
+}
+
+// Came after the other fields: files without it stay readable, and keep their bytes.
+TEST(Manifest, TrustIsOptional) {
+  EXPECT_EQ(errorWith([](json &m) { m["trusted"] = 1; }),
+            "m: manifest field 'trusted' must be true or false");
+  EXPECT_EQ(errorWith([](json &m) { m["trusted"] = true; }), "NO ERROR");
+  Artifact artifact = test::smallArtifact();
+  EXPECT_FALSE(json::parse(manifestToJson(artifact)).contains("trusted"));
+  EXPECT_FALSE(parseArtifact(serializeArtifact(artifact), "m").manifest.trusted);
+  artifact.manifest.trusted = true;
+  EXPECT_TRUE(parseArtifact(serializeArtifact(artifact), "m").manifest.trusted);
+  EXPECT_TRUE(contains(manifestToText(artifact, "m"), "trust         not verified"));
+}
+
+TEST(Manifest, ForProgramsAndPeople) {
+  const json parsed = json::parse(manifestToJson(test::smallArtifact()));
+  EXPECT_EQ(parsed["payloads"][1]["size"], 10);
+  EXPECT_EQ(parsed["payloads"][0]["sha256"], sha256Hex("lto80"));
+  EXPECT_EQ(parsed["captures"][1]["extents"], json({16, "dim"}));
+  const std::string text = manifestToText(test::smallArtifact(), "m.annudf");
+  for (const char *part : {"metric weighted_l2 (m.annudf)", "annudf.accumulator.v1 1.0",
+                           "finalize, captures", "w: dim x f32, m: 16 x dim x f64, t: i32",
+                           "weighted_l2.mlir:3", "sm_90, 10 bytes, libnvvm 13.0"})
+    EXPECT_TRUE(contains(text, part)) << part << " in\n" << text;
+}
+
+} // namespace
+} // namespace annudf

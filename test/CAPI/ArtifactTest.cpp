@@ -1,0 +1,143 @@
+//===- ArtifactTest.cpp - Artifacts through the C API ---------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CApi.h"
+
+#include "annudf/Artifact/Artifact.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace annudf::test;
+
+namespace {
+
+class CApiArtifact : public testing::Test {
+protected:
+  void SetUp() override {
+    compileForHost(kMetric, &artifact);
+    ASSERT_EQ(annudf_artifact_to_bytes(artifact, &bytes), ANNUDF_OK);
+  }
+  OwnedArtifact artifact;
+  OwnedBuffer bytes;
+};
+
+TEST_F(CApiArtifact, BytesAreThoseOfTheFile) {
+  TempDir folder;
+  const std::string path = folder / "m.annudf";
+  ASSERT_EQ(outcome(annudf_artifact_save(artifact, path.c_str())), "ok");
+  EXPECT_EQ(annudf::readFile(path, 1 << 20), textOf(bytes));
+  OwnedArtifact loaded;
+  ASSERT_EQ(outcome(annudf_artifact_load(path.c_str(), &loaded)), "ok");
+  OwnedBuffer again;
+  ASSERT_EQ(annudf_artifact_to_bytes(loaded, &again), ANNUDF_OK);
+  EXPECT_EQ(textOf(again), textOf(bytes));
+  EXPECT_STREQ(annudf_artifact_digest(loaded), annudf_artifact_digest(artifact));
+  EXPECT_EQ(annudf_artifact_digest(artifact), annudf::sha256Hex(textOf(bytes)));
+}
+
+TEST_F(CApiArtifact, ManifestForPeopleAndPrograms) {
+  EXPECT_STREQ(annudf_artifact_name(artifact), "weighted");
+  OwnedBuffer json, text;
+  ASSERT_EQ(annudf_artifact_manifest(artifact, &json), ANNUDF_OK);
+  const auto fields = nlohmann::json::parse(textOf(json));
+  EXPECT_EQ(fields["name"], "weighted");
+  EXPECT_EQ(fields["captures"][0]["name"], "w");
+  EXPECT_FALSE(fields.contains("trusted"));
+  ASSERT_EQ(annudf_artifact_describe(artifact, "somewhere", &text), ANNUDF_OK);
+  EXPECT_EQ(textOf(text).find("metric weighted (somewhere)\n"), 0u) << textOf(text);
+  EXPECT_FALSE(contains(textOf(text), "trust"));
+}
+
+TEST_F(CApiArtifact, CodeThatItHolds) {
+  EXPECT_TRUE(annudf_artifact_has_host_code(artifact));
+  EXPECT_FALSE(annudf_artifact_is_trusted(artifact));
+  EXPECT_EQ(annudf_artifact_arch_count(artifact), 0u);
+  EXPECT_EQ(annudf_artifact_arch(artifact, 0), nullptr);
+  OwnedBuffer code;
+  EXPECT_EQ(outcome(annudf_artifact_ltoir(artifact, "sm_90", &code)),
+            "environment: metric weighted has no LTO-IR that links for sm_90; it has none; "
+            "compile it for sm_90");
+  for (const char *arch : {"", "sm_", "90", "sm_90a", "sm_9x", "sm_12345"})
+    EXPECT_EQ(outcome(annudf_artifact_ltoir(artifact, arch, &code)),
+              std::string("usage: annudf_artifact_ltoir: arch is '") + arch +
+                  "'; write it as sm_90");
+  EXPECT_EQ(textOf(code), "NO BUFFER");
+}
+
+TEST_F(CApiArtifact, TrustIsKeptInTheFile) {
+  annudf::Artifact trusted = annudf::parseArtifact(textOf(bytes), "test");
+  trusted.manifest.trusted = true;
+  const std::string file = annudf::serializeArtifact(trusted);
+  OwnedArtifact read;
+  ASSERT_EQ(outcome(annudf_artifact_from_bytes(file.data(), file.size(), "t", &read)), "ok");
+  EXPECT_TRUE(annudf_artifact_is_trusted(read));
+  OwnedBuffer text;
+  ASSERT_EQ(annudf_artifact_describe(read, "t", &text), ANNUDF_OK);
+  EXPECT_TRUE(contains(textOf(text), "  trust         not verified")) << textOf(text);
+}
+
+TEST_F(CApiArtifact, DamagedBytesAreRefused) {
+  OwnedArtifact read;
+  EXPECT_EQ(outcome(annudf_artifact_from_bytes(nullptr, 0, "here", &read)),
+            "input: here: the file is empty, not an annudf artifact");
+  EXPECT_EQ(outcome(annudf_artifact_from_bytes("garbage", 7, "here", &read)),
+            "input: here: not an annudf artifact (its first bytes are foreign)");
+  std::string cut = textOf(bytes).substr(0, 100);
+  EXPECT_EQ(outcome(annudf_artifact_from_bytes(cut.data(), cut.size(), "here", &read)),
+            "input: here: truncated: the artifact ends after 100 bytes");
+  EXPECT_EQ(static_cast<annudf_artifact *>(read), nullptr);
+  TempDir folder;
+  EXPECT_TRUE(contains(outcome(annudf_artifact_load((folder / "none").c_str(), &read)),
+                       "input: " + (folder / "none")));
+  EXPECT_TRUE(contains(outcome(annudf_artifact_save(artifact, (folder / "no/such").c_str())),
+                       "environment: "));
+}
+
+TEST_F(CApiArtifact, NullIsRefused) {
+  OwnedArtifact read;
+  OwnedBuffer out;
+  auto null = [](const char *function, const char *parameter) {
+    return std::string("usage: ") + function + ": " + parameter + " is NULL";
+  };
+  EXPECT_EQ(outcome(annudf_artifact_from_bytes(nullptr, 1, "o", &read)),
+            null("annudf_artifact_from_bytes", "data"));
+  EXPECT_EQ(outcome(annudf_artifact_from_bytes("x", 1, nullptr, &read)),
+            null("annudf_artifact_from_bytes", "origin"));
+  EXPECT_EQ(outcome(annudf_artifact_from_bytes("x", 1, "o", nullptr)),
+            null("annudf_artifact_from_bytes", "artifact"));
+  EXPECT_EQ(outcome(annudf_artifact_load("x", nullptr)), null("annudf_artifact_load", "artifact"));
+  EXPECT_EQ(outcome(annudf_artifact_save(artifact, nullptr)), null("annudf_artifact_save", "path"));
+  EXPECT_EQ(outcome(annudf_artifact_to_bytes(nullptr, &out)),
+            null("annudf_artifact_to_bytes", "artifact"));
+  EXPECT_EQ(outcome(annudf_artifact_to_bytes(artifact, nullptr)),
+            null("annudf_artifact_to_bytes", "bytes"));
+  EXPECT_EQ(outcome(annudf_artifact_manifest(nullptr, &out)),
+            null("annudf_artifact_manifest", "artifact"));
+  EXPECT_EQ(outcome(annudf_artifact_manifest(artifact, nullptr)),
+            null("annudf_artifact_manifest", "json"));
+  EXPECT_EQ(outcome(annudf_artifact_describe(nullptr, "o", &out)),
+            null("annudf_artifact_describe", "artifact"));
+  EXPECT_EQ(outcome(annudf_artifact_describe(artifact, nullptr, &out)),
+            null("annudf_artifact_describe", "origin"));
+  EXPECT_EQ(outcome(annudf_artifact_describe(artifact, "o", nullptr)),
+            null("annudf_artifact_describe", "text"));
+  EXPECT_EQ(outcome(annudf_artifact_ltoir(nullptr, "sm_90", &out)),
+            null("annudf_artifact_ltoir", "artifact"));
+  EXPECT_EQ(outcome(annudf_artifact_ltoir(artifact, nullptr, &out)),
+            null("annudf_artifact_ltoir", "arch"));
+  EXPECT_EQ(outcome(annudf_artifact_ltoir(artifact, "sm_90", nullptr)),
+            null("annudf_artifact_ltoir", "bytes"));
+  EXPECT_STREQ(annudf_artifact_digest(nullptr), "");
+  EXPECT_STREQ(annudf_artifact_name(nullptr), "");
+  EXPECT_EQ(annudf_artifact_arch_count(nullptr), 0u);
+  EXPECT_EQ(annudf_artifact_arch(nullptr, 0), nullptr);
+  EXPECT_FALSE(annudf_artifact_has_host_code(nullptr));
+  EXPECT_FALSE(annudf_artifact_is_trusted(nullptr));
+}
+
+} // namespace

@@ -1,0 +1,72 @@
+//===- RuntimeApi.h - What the runtime's C API tests share ----------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TEST_CAPI_RUNTIME_RUNTIMEAPI_H
+#define ANNUDF_TEST_CAPI_RUNTIME_RUNTIMEAPI_H
+
+#include "annudf-c/Runtime.h"
+#include "CAPI/CApi.h"
+#include "runtime/cuda/CudaMetrics.h"
+
+#include <numeric>
+
+namespace annudf::test {
+
+using OwnedIndex = Owner<annudf_index, annudf_index_destroy>;
+using OwnedCaptures = Owner<annudf_captures, annudf_captures_destroy>;
+using OwnedBackend = Owner<annudf_backend, annudf_backend_destroy>;
+using OwnedDeviceBuffer = Owner<annudf_device_buffer, annudf_device_buffer_destroy>;
+using OwnedEvent = Owner<annudf_event, annudf_event_destroy>;
+using OwnedEnvironment = Owner<annudf_environment, annudf_environment_destroy>;
+
+inline annudf_vectors vectorsOf(const reference::Vectors &from) {
+  return {sizeof(annudf_vectors), from.encoded.data(), from.rows, from.dims, from.element};
+}
+
+/// An artifact as a file would bring it.
+inline void toHandle(const Artifact &artifact, annudf_artifact **out) {
+  const std::string bytes = serializeArtifact(artifact);
+  ASSERT_EQ(outcome(annudf_artifact_from_bytes(bytes.data(), bytes.size(), "test", out)), "ok");
+}
+
+inline annudf_capture_value arrayValue(const char *name, const std::vector<float> &values,
+                                       const int64_t *shape) {
+  return {sizeof(annudf_capture_value),  name,   "f32", shape, 1, values.data(),
+          values.size() * sizeof(float), nullptr};
+}
+
+inline std::vector<float> someWeights(int64_t dims, int variant = 0) {
+  std::vector<float> weights(static_cast<size_t>(dims));
+  for (size_t d = 0; d < weights.size(); ++d)
+    weights[d] = 0.5f + float((d + 3 * variant) % 7);
+  return weights;
+}
+
+/// Binds `weights` to capture "w".
+inline void bindWeights(const annudf_artifact *artifact, const std::vector<float> &weights,
+                        annudf_captures **out) {
+  const int64_t shape[] = {int64_t(weights.size())};
+  const annudf_capture_value value = arrayValue("w", weights, shape);
+  ASSERT_EQ(outcome(annudf_captures_bind(artifact, shape[0], &value, 1, false, out)), "ok");
+}
+
+struct Found {
+  std::vector<int64_t> ids;
+  std::vector<float> distances;
+  bool operator==(const Found &) const = default;
+};
+
+inline Found foundFor(const reference::Vectors &queries, int64_t k) {
+  // Poisoned, so that an entry nobody wrote is seen.
+  return {std::vector<int64_t>(size_t(queries.rows * k), -777),
+          std::vector<float>(size_t(queries.rows * k), -777.0f)};
+}
+
+} // namespace annudf::test
+
+#endif // ANNUDF_TEST_CAPI_RUNTIME_RUNTIMEAPI_H

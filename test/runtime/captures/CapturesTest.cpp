@@ -1,0 +1,265 @@
+//===- CapturesTest.cpp - Binding values to captures ------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/Search.h"
+#include "Support/TestFiles.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace annudf::runtime {
+namespace {
+
+using test::errorOf;
+
+template <typename T>
+NumericArray array(const char *dtype, std::vector<int64_t> shape, const std::vector<T> &values) {
+  NumericArray result;
+  result.dtype = dtype;
+  result.shape = std::move(shape);
+  result.origin = "w.npy";
+  result.storage.resize(values.size() * sizeof(T));
+  if (!values.empty())
+    std::memcpy(result.storage.data(), values.data(), result.storage.size());
+  return result;
+}
+
+const CaptureExtent kDim{ANNUDF_EXTENT_DIM, 0};
+
+Manifest manifest(std::vector<CaptureInfo> captures) {
+  Manifest m;
+  m.name = "m";
+  m.captures = std::move(captures);
+  return m;
+}
+
+/// Binds one capture "w" of the given type, dim being 4.
+std::vector<std::byte> bindOne(const std::string &element, std::vector<CaptureExtent> extents,
+                               const NumericArray &value, bool allowNonFinite = false) {
+  return BoundCaptures::bind(manifest({{"w", element, std::move(extents)}}), 4, {{"w", value}},
+                             allowNonFinite)
+      .bytes(0);
+}
+
+template <typename T> std::vector<T> valuesOf(const std::vector<std::byte> &bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+TEST(Captures, SearchTakesOnlyThoseBoundForIt) {
+  auto metric = [](std::vector<CaptureInfo> captures) {
+    Metric m;
+    m.artifact.manifest = manifest(std::move(captures));
+    m.origin = "m.annudf";
+    return m;
+  };
+  auto check = [](const Metric &metric, const BoundCaptures &captures, int32_t dims) {
+    return errorOf([&] { checkCaptures(metric, captures, dims); }, ErrorKind::Usage);
+  };
+  const Metric weighted = metric({{"w", "f32", {kDim}}});
+  const BoundCaptures bound = BoundCaptures::bind(weighted.artifact.manifest, 4,
+                                                  {{"w", array<float>("f32", {4}, {1, 2, 3, 4})}});
+  EXPECT_EQ(check(weighted, bound, 4), "NO ERROR");
+  EXPECT_EQ(check(metric({}), {}, 4), "NO ERROR");
+  EXPECT_EQ(check(metric({}), BoundCaptures::bind(manifest({}), 8, {}), 4), "NO ERROR");
+
+  EXPECT_EQ(check(weighted, bound, 8),
+            "captures of metric 'm' (m.annudf) were bound for 4 dims, the index has 8");
+  EXPECT_EQ(check(weighted, {}, 4),
+            "metric 'm' (m.annudf) needs captures w (dim x f32); none were bound");
+  EXPECT_EQ(check(metric({{"w", "f64", {kDim}}}), bound, 4),
+            "metric 'm' (m.annudf) needs captures w (dim x f64); those given were bound for "
+            "metric 'm': w (dim x f32)");
+  // Other name, extents of the same product, kind, number.
+  const CaptureExtent four{ANNUDF_EXTENT_CONSTANT, 4};
+  for (const std::vector<CaptureInfo> &other :
+       std::vector<std::vector<CaptureInfo>>{{{"v", "f32", {kDim}}},
+                                             {{"w", "f32", {four}}},
+                                             {{"w", "f32", {}}},
+                                             {{"w", "f32", {kDim}}, {"p", "f32", {}}},
+                                             {}})
+    EXPECT_NE(check(metric(other), bound, 4), "NO ERROR");
+  EXPECT_EQ(check(metric({}), bound, 4),
+            "metric 'm' (m.annudf) has no captures; those given were bound for metric 'm': "
+            "w (dim x f32)");
+}
+
+TEST(Captures, BindInTheOrderOfTheManifest) {
+  const Manifest m = manifest(
+      {{"w", "f32", {kDim}}, {"t", "f64", {}}, {"m", "i32", {{ANNUDF_EXTENT_CONSTANT, 2}, kDim}}});
+  const BoundCaptures bound =
+      BoundCaptures::bind(m, 4,
+                          {{"m", array<int32_t>("i32", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})},
+                           {"t", array<double>("f64", {}, {0.1})},
+                           {"w", array<float>("f32", {4}, {1, 2, 3, 4.5f})}});
+  ASSERT_EQ(bound.size(), 3u);
+  EXPECT_EQ(valuesOf<float>(bound.bytes(0)), (std::vector<float>{1, 2, 3, 4.5f}));
+  EXPECT_EQ(valuesOf<double>(bound.bytes(1)), std::vector<double>{0.1});
+  EXPECT_EQ(valuesOf<int32_t>(bound.bytes(2)), (std::vector<int32_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_FALSE(bound.isScalar(0));
+  EXPECT_TRUE(bound.isScalar(1));
+  EXPECT_EQ(BoundCaptures::bind(manifest({}), 4, {}).size(), 0u);
+}
+
+TEST(Captures, MissingAndUnknown) {
+  const Manifest m = manifest({{"w", "f32", {kDim}}, {"t", "i32", {}}});
+  const NumericArray w = array<float>("f32", {4}, {1, 2, 3, 4});
+  EXPECT_EQ(errorOf([&] { BoundCaptures::bind(m, 4, {{"w", w}}); }, ErrorKind::Usage),
+            "metric 'm' needs capture 't' (scalar i32), which was not given");
+  EXPECT_EQ(errorOf([&] { BoundCaptures::bind(m, 4, {}); }, ErrorKind::Usage),
+            "metric 'm' needs capture 'w' (dim x f32), which was not given");
+  EXPECT_EQ(errorOf([&] { BoundCaptures::bind(m, 4, {{"v", w}}); }, ErrorKind::Usage),
+            "metric 'm' has no capture 'v'; it declares w, t");
+  EXPECT_EQ(errorOf([&] { BoundCaptures::bind(manifest({}), 4, {{"v", w}}); }, ErrorKind::Usage),
+            "metric 'm' has no capture 'v'; it has none");
+}
+
+TEST(Captures, ShapesMustMatch) {
+  const auto error = [](std::vector<CaptureExtent> extents, const NumericArray &value) {
+    return errorOf([&] { bindOne("f32", extents, value); });
+  };
+  EXPECT_EQ(error({kDim}, array<float>("f32", {3}, {1, 2, 3})),
+            "capture 'w' from w.npy: declared dim x f32 with dim = 4, got 3 x f32");
+  EXPECT_EQ(error({kDim}, array<float>("f32", {1, 4}, {1, 2, 3, 4})),
+            "capture 'w' from w.npy: declared dim x f32 with dim = 4, got 1 x 4 x f32");
+  EXPECT_EQ(error({{ANNUDF_EXTENT_CONSTANT, 2}}, array<float>("f32", {3}, {1, 2, 3})),
+            "capture 'w' from w.npy: declared 2 x f32, got 3 x f32");
+  EXPECT_EQ(error({}, array<float>("f32", {1}, {1})),
+            "capture 'w' from w.npy: declared scalar f32, got 1 x f32");
+  EXPECT_EQ(error({kDim}, array<double>("f64", {}, {1})),
+            "capture 'w' from w.npy: declared dim x f32 with dim = 4, got scalar f64");
+  EXPECT_EQ(error({{ANNUDF_EXTENT_ROW, 0}}, array<float>("f32", {4}, {1, 2, 3, 4})),
+            "capture 'w' from w.npy: declared row x f32, but this annudf binds only scalars and "
+            "extents of dim or a constant");
+  EXPECT_EQ(error({kDim}, array<float>("f32", {4}, {1, 2, 3})),
+            "capture 'w' from w.npy: 12 bytes are not 4 x f32");
+  EXPECT_EQ(error({kDim}, array<float>("c64", {4}, {1, 2, 3, 4})),
+            "capture 'w' from w.npy: dtype 'c64' cannot be bound");
+}
+
+TEST(Captures, NonFiniteValuesNeedLeave) {
+  const float nan = std::nanf(""), inf = INFINITY;
+  const NumericArray value = array<float>("f32", {4}, {1, 2, nan, -inf});
+  EXPECT_EQ(errorOf([&] { bindOne("f32", {kDim}, value); }),
+            "capture 'w' from w.npy: element 2, nan, is not finite");
+  EXPECT_EQ(errorOf([&] { bindOne("f32", {}, array<double>("f64", {}, {-INFINITY})); }),
+            "capture 'w' from w.npy: the value -inf, is not finite");
+  const auto bound = valuesOf<float>(bindOne("f32", {kDim}, value, true));
+  EXPECT_TRUE(std::isnan(bound[2]));
+  EXPECT_EQ(bound[3], -inf);
+  const auto halves = valuesOf<uint16_t>(
+      bindOne("f16", {kDim}, array<double>("f64", {4}, {1, INFINITY, -INFINITY, 0}), true));
+  EXPECT_EQ(halves, (std::vector<uint16_t>{0x3c00, 0x7c00, 0xfc00, 0}));
+  EXPECT_EQ(errorOf([&] { bindOne("i32", {kDim}, value, true); }),
+            "capture 'w' from w.npy: element 2, nan (f32), is not representable as i32");
+}
+
+/// \returns what becomes of `value` in an array of four: itself, or the error's end.
+template <typename T>
+std::string convert(const char *dtype, const char *element, T value, bool scalar = false) {
+  const NumericArray given =
+      scalar ? array<T>(dtype, {}, {value}) : array<T>(dtype, {4}, {0, 0, 0, value});
+  const std::string error = errorOf([&] {
+    bindOne(element, scalar ? std::vector<CaptureExtent>{} : std::vector<CaptureExtent>{kDim},
+            given);
+  });
+  return error == "NO ERROR" ? "ok" : error.substr(error.find(": ") + 2);
+}
+
+TEST(Captures, ArraysConvertOnlyWhereExact) {
+  EXPECT_EQ(convert<double>("f64", "f32", 0.5), "ok");
+  EXPECT_EQ(convert<double>("f64", "f32", 0.1),
+            "element 3, 0.1 (f64), is not representable as f32; round the array to f32 first");
+  EXPECT_EQ(convert<double>("f64", "f32", 1e300),
+            "element 3, 1e+300 (f64), is not representable as f32");
+  EXPECT_EQ(convert<float>("f32", "f64", 0.1f), "ok");
+  EXPECT_EQ(convert<int64_t>("i64", "f32", 16777216), "ok");
+  EXPECT_EQ(convert<int64_t>("i64", "f32", 16777217),
+            "element 3, 16777217 (i64), is not representable as f32; round the array to f32 first");
+  EXPECT_EQ(convert<int64_t>("i64", "f64", 9007199254740993),
+            "element 3, 9007199254740993 (i64), is not representable as f64; round the array to "
+            "f64 first");
+  EXPECT_EQ(convert<int64_t>("i64", "f64", std::numeric_limits<int64_t>::max()),
+            "element 3, 9223372036854775807 (i64), is not representable as f64; round the array to "
+            "f64 first");
+  EXPECT_EQ(convert<int64_t>("i64", "f64", std::numeric_limits<int64_t>::min()), "ok");
+  EXPECT_EQ(convert<int32_t>("i32", "u8", 255), "ok");
+  EXPECT_EQ(convert<int32_t>("i32", "u8", 256), "element 3, 256 (i32), is not representable as u8");
+  EXPECT_EQ(convert<int32_t>("i32", "u32", -1), "element 3, -1 (i32), is not representable as u32");
+  EXPECT_EQ(convert<uint32_t>("u32", "i32", 0x80000000u),
+            "element 3, 2147483648 (u32), is not representable as i32");
+  EXPECT_EQ(convert<int8_t>("i8", "i64", -128), "ok");
+  EXPECT_EQ(convert<float>("f32", "i8", -128.0f), "ok");
+  EXPECT_EQ(convert<float>("f32", "i8", 1.5f), "element 3, 1.5 (f32), is not representable as i8");
+  EXPECT_EQ(convert<double>("f64", "i64", 0x1p63),
+            "element 3, 9.22337204e+18 (f64), is not representable as i64");
+  EXPECT_EQ(convert<float>("f32", "f16", 65504.0f), "ok");
+  EXPECT_EQ(convert<float>("f32", "f16", 65505.0f),
+            "element 3, 65505 (f32), is not representable as f16; round the array to f16 first");
+  EXPECT_EQ(convert<float>("f32", "f16", 0x1p-24f), "ok");
+  EXPECT_EQ(
+      convert<float>("f32", "f16", 0x1p-25f),
+      "element 3, 2.98023224e-08 (f32), is not representable as f16; round the array to f16 first");
+}
+
+// What NumPy hands over: small and wide integers, booleans, halves.
+TEST(Captures, EveryDtypeConverts) {
+  for (const char *to : {"f32", "f64", "i32", "u32"}) {
+    EXPECT_EQ(convert<int8_t>("i8", to, 127), "ok");
+    EXPECT_EQ(convert<uint8_t>("u8", to, 255), "ok");
+    EXPECT_EQ(convert<int16_t>("i16", to, 32767), "ok");
+    EXPECT_EQ(convert<uint16_t>("u16", to, 65535), "ok");
+    EXPECT_EQ(convert<uint8_t>("b1", to, 1), "ok");
+    EXPECT_EQ(convert<int64_t>("i64", to, 1 << 24), "ok");
+    EXPECT_EQ(convert<uint64_t>("u64", to, 1 << 24), "ok");
+    EXPECT_EQ(convert<uint16_t>("f16", to, 0x7bff), "ok"); // 65504
+  }
+  EXPECT_EQ(valuesOf<int32_t>(bindOne("i32", {kDim}, array<int16_t>("i16", {4}, {-2, 0, 3, -4}))),
+            (std::vector<int32_t>{-2, 0, 3, -4}));
+  EXPECT_EQ(valuesOf<float>(bindOne("f32", {kDim}, array<uint8_t>("b1", {4}, {0, 1, 1, 0}))),
+            (std::vector<float>{0, 1, 1, 0}));
+  EXPECT_EQ(valuesOf<float>(bindOne("f32", {kDim}, array<uint16_t>("f16", {4}, {0, 0x3800, 0, 1}))),
+            (std::vector<float>{0, 0.5f, 0, 0x1p-24f}));
+  EXPECT_EQ(convert<int16_t>("i16", "u32", -1), "element 3, -1 (i16), is not representable as u32");
+  EXPECT_EQ(convert<uint64_t>("u64", "i64", uint64_t(1) << 63),
+            "element 3, 9223372036854775808 (u64), is not representable as i64");
+  EXPECT_EQ(convert<uint64_t>("u64", "f32", uint64_t(1) << 63), "ok");
+  EXPECT_EQ(
+      convert<uint64_t>("u64", "f64", ~uint64_t(0)),
+      "element 3, 18446744073709551615 (u64), is not representable as f64; round the array to "
+      "f64 first");
+  EXPECT_EQ(convert<double>("f64", "u64", 0x1p63), "ok");
+  EXPECT_EQ(convert<uint16_t>("f16", "i32", 0x3800),
+            "element 3, 0.5 (f16), is not representable as i32");
+}
+
+// A number typed by a person means the nearest one there is, as a literal does.
+TEST(Captures, ScalarsRoundToTheNearest) {
+  EXPECT_EQ(valuesOf<float>(bindOne("f32", {}, array<double>("f64", {}, {0.1}))),
+            std::vector<float>{0.1f});
+  EXPECT_EQ(valuesOf<float>(bindOne("f32", {}, array<int64_t>("i64", {}, {3}))),
+            std::vector<float>{3.0f});
+  EXPECT_EQ(valuesOf<uint16_t>(bindOne("f16", {}, array<double>("f64", {}, {0.1}))),
+            std::vector<uint16_t>{0x2e66});
+  // Halfway cases go to the even neighbour; a carry reaches the exponent.
+  EXPECT_EQ(valuesOf<uint16_t>(bindOne("f16", {}, array<double>("f64", {}, {2049}))),
+            std::vector<uint16_t>{0x6800});
+  EXPECT_EQ(valuesOf<uint16_t>(bindOne("f16", {}, array<double>("f64", {}, {4095}))),
+            std::vector<uint16_t>{0x6c00});
+  EXPECT_EQ(convert<double>("f64", "f32", 1e39, true),
+            "the value 1e+39 (f64), is not representable as f32");
+  EXPECT_EQ(convert<double>("f64", "f16", 70000, true),
+            "the value 70000 (f64), is not representable as f16");
+  EXPECT_EQ(convert<double>("f64", "i32", 2.5, true),
+            "the value 2.5 (f64), is not representable as i32");
+}
+
+} // namespace
+} // namespace annudf::runtime

@@ -1,0 +1,93 @@
+//===- SearchTest.cpp - Checks before a search; metrics from files *- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/Search.h"
+
+#include "runtime/TestData.h"
+#include "Artifact/TestArtifact.h"
+#include "Support/TestFiles.h"
+
+namespace annudf::runtime {
+namespace {
+
+using test::errorOf;
+
+class CheckSearch : public testing::Test {
+protected:
+  CheckSearch()
+      : index(Index::build(params(), test::integerMatrix(ANNUDF_ELEMENT_F32, 50, 8).view())),
+        metric(Metric::fromArtifact(test::smallArtifact(), "m.annudf")),
+        queries(test::integerMatrix(ANNUDF_ELEMENT_F32, 3, 8)) {}
+  static IndexParams params() {
+    IndexParams p;
+    p.nLists = 5;
+    return p;
+  }
+  std::string check(const MatrixView &view, int k, uint32_t probes, ErrorKind kind) {
+    SearchParams p;
+    p.nProbes = probes;
+    return errorOf([&] { checkSearch(index, metric, view, k, p); }, kind);
+  }
+  Index index;
+  Metric metric;
+  Matrix queries;
+};
+
+TEST_F(CheckSearch, AcceptsTheLimits) {
+  for (int k : {1, 50})
+    for (uint32_t probes : {1u, 5u})
+      EXPECT_EQ(check(queries.view(), k, probes, ErrorKind::Usage), "NO ERROR");
+}
+
+TEST_F(CheckSearch, NamesValueAndLimit) {
+  EXPECT_EQ(check(MatrixView{queries.storage.data(), 0, 8}, 1, 1, ErrorKind::Input),
+            "queries: there are none");
+  EXPECT_EQ(check(MatrixView{nullptr, 3, 8}, 1, 1, ErrorKind::Input),
+            "queries: 3 rows without data");
+  EXPECT_EQ(check(queries.view(), 0, 1, ErrorKind::Usage), "k = 0: must be between 1 and 1024");
+  EXPECT_EQ(check(queries.view(), -4, 1, ErrorKind::Usage), "k = -4: must be between 1 and 1024");
+  EXPECT_EQ(check(queries.view(), 1025, 1, ErrorKind::Usage),
+            "k = 1025: must be between 1 and 1024");
+  EXPECT_EQ(check(queries.view(), 51, 1, ErrorKind::Usage), "k = 51: the index has only 50 rows");
+  EXPECT_EQ(check(queries.view(), 1, 0, ErrorKind::Usage),
+            "probes = 0: must be between 1 and the index's 5 lists");
+  EXPECT_EQ(check(queries.view(), 1, 6, ErrorKind::Usage),
+            "probes = 6: must be between 1 and the index's 5 lists");
+  EXPECT_EQ(check(test::integerMatrix(ANNUDF_ELEMENT_F32, 3, 9).view(), 1, 1, ErrorKind::Input),
+            "queries have 9 dims, the index has 8");
+  EXPECT_EQ(check(test::integerMatrix(ANNUDF_ELEMENT_U8, 3, 8).view(), 1, 1, ErrorKind::Input),
+            "queries are u8, the index holds f32");
+}
+
+TEST_F(CheckSearch, MetricAgainstIndex) {
+  Artifact artifact = test::smallArtifact();
+  artifact.manifest.elements = {ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_I8};
+  metric = Metric::fromArtifact(artifact, "m.annudf");
+  EXPECT_EQ(check(queries.view(), 1, 1, ErrorKind::Input),
+            "metric 'weighted_l2' (m.annudf) takes u8, i8, the index holds f32");
+  artifact = test::smallArtifact();
+  artifact.manifest.dims = 128;
+  metric = Metric::fromArtifact(artifact, "m.annudf");
+  EXPECT_EQ(check(queries.view(), 1, 1, ErrorKind::Input),
+            "metric 'weighted_l2' (m.annudf) was compiled for 128 dims, the index has 8");
+}
+
+TEST(Metric, DigestIsThatOfTheFile) {
+  const test::TempDir dir;
+  writeArtifact(test::smallArtifact(), dir / "m.annudf");
+  const Metric metric = Metric::fromFile(dir / "m.annudf");
+  EXPECT_EQ(metric.digest, sha256Hex(readFile(dir / "m.annudf", 1 << 20)));
+  EXPECT_EQ(metric.digest, Metric::fromArtifact(test::smallArtifact(), "memory").digest);
+  Artifact other = test::smallArtifact();
+  other.payloads[0].bytes += 'x';
+  EXPECT_NE(metric.digest, Metric::fromArtifact(other, "memory").digest);
+  EXPECT_EQ(metric.origin, dir / "m.annudf");
+}
+
+} // namespace
+} // namespace annudf::runtime

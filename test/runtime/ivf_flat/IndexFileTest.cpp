@@ -1,0 +1,195 @@
+//===- IndexFileTest.cpp - Saving and loading an index ----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/TestData.h"
+#include "annudf/Support/Sha256.h"
+#include "annudf/runtime/Index.h"
+#include "Support/TestFiles.h"
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace annudf::runtime {
+namespace {
+
+using nlohmann::json;
+using test::contains;
+using test::errorOf;
+using test::TempDir;
+
+Index smallIndex(annudf_element element = ANNUDF_ELEMENT_U8) {
+  IndexParams params;
+  params.nLists = 5;
+  params.metric = ANNUDF_COARSE_COSINE;
+  return Index::build(params, test::integerMatrix(element, 100, 9).view());
+}
+
+class IndexFile : public testing::Test {
+protected:
+  std::string load(const std::string &bytes) {
+    test::writePlainly(path, bytes);
+    std::string error = errorOf([&] { (void)Index::load(path); });
+    // Without the folder's name, which differs from run to run.
+    for (size_t at; (at = error.find(path)) != std::string::npos;)
+      error.replace(at, path.size(), "ivf");
+    return error;
+  }
+  std::string saved() {
+    smallIndex().save(path);
+    return readFile(path, 1 << 20);
+  }
+  const TempDir dir;
+  const std::string path = dir / "index.ivf";
+};
+
+/// Replaces the header of a file and seals it again; the sections stay.
+std::string withHeader(const std::string &bytes, const std::function<void(json &)> &change) {
+  uint32_t size;
+  std::memcpy(&size, bytes.data() + 12, 4);
+  json header = json::from_cbor(bytes.substr(64, size));
+  change(header);
+  std::string encoded;
+  json::to_cbor(header, encoded);
+  const auto round = [](size_t n) { return (n + 63) / 64 * 64; };
+  std::string result = bytes.substr(0, 64) + encoded;
+  result.resize(round(result.size()));
+  size = static_cast<uint32_t>(encoded.size());
+  std::memcpy(result.data() + 12, &size, 4);
+  const Sha256::Digest digest = Sha256::of(encoded.data(), encoded.size());
+  std::memcpy(result.data() + 16, digest.data(), digest.size());
+  std::memcpy(&size, bytes.data() + 12, 4);
+  result += bytes.substr(round(64 + size), bytes.size() - 32 - round(64 + size));
+  const Sha256::Digest all = Sha256::of(result.data(), result.size());
+  return result.append(reinterpret_cast<const char *>(all.data()), all.size());
+}
+
+TEST_F(IndexFile, RoundTrip) {
+  for (annudf_element element :
+       {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8}) {
+    const Index index = smallIndex(element);
+    index.save(path);
+    EXPECT_EQ(dir.entries(), 1u);
+    Index read = Index::load(path);
+    EXPECT_EQ(read.element(), element);
+    EXPECT_EQ(read.dims(), 9);
+    EXPECT_EQ(read.size(), 100);
+    EXPECT_EQ(read.metric(), ANNUDF_COARSE_COSINE);
+    EXPECT_EQ(read.centers(), index.centers());
+    EXPECT_NE(read.generation(), index.generation());
+    ASSERT_EQ(read.nLists(), index.nLists());
+    for (uint32_t l = 0; l < read.nLists(); ++l) {
+      EXPECT_EQ(read.list(l).size, index.list(l).size);
+      EXPECT_EQ(read.list(l).ids, index.list(l).ids);
+      EXPECT_EQ(read.list(l).words, index.list(l).words);
+    }
+    read.extend(test::integerMatrix(element, 10, 9, 2).view());
+    EXPECT_EQ(read.size(), 110);
+  }
+}
+
+TEST_F(IndexFile, EveryTruncation) {
+  const std::string bytes = saved();
+  EXPECT_EQ(load(""), "ivf: the file is empty, not an annudf index");
+  for (size_t size = 1; size < bytes.size(); size += size < 400 ? 1 : 37)
+    EXPECT_TRUE(contains(load(bytes.substr(0, size)),
+                         "ivf: truncated: the index file has " + std::to_string(size) + " bytes"))
+        << size;
+  EXPECT_EQ(load(bytes), "NO ERROR");
+  EXPECT_EQ(load(bytes + "xy"), "ivf: damaged: 2 bytes follow the index");
+}
+
+TEST_F(IndexFile, BitFlips) {
+  std::string bytes = saved();
+  uint32_t headerSize;
+  std::memcpy(&headerSize, bytes.data() + 12, 4);
+  // Every bit up to the end of the header and of the digest, and a sample in between.
+  for (size_t i = 0; i < bytes.size(); i += i < 64 + headerSize || i > bytes.size() - 40 ? 1 : 41)
+    for (int bit = 0; bit < 8; ++bit) {
+      bytes[i] = static_cast<char>(bytes[i] ^ (1 << bit));
+      EXPECT_TRUE(contains(load(bytes), "ivf: ")) << "byte " << i << " bit " << bit;
+      bytes[i] = static_cast<char>(bytes[i] ^ (1 << bit));
+    }
+}
+
+TEST_F(IndexFile, EachKindOfDamageHasItsOwnError) {
+  const std::string bytes = saved();
+  std::string changed = bytes;
+  changed[0] = 'x';
+  EXPECT_EQ(load(changed), "ivf: not an annudf index (its first bytes are foreign)");
+  changed = bytes;
+  changed[8] = 2;
+  EXPECT_EQ(load(changed), "ivf: index format version 2, this annudf reads version 1");
+  changed = bytes;
+  changed[70] ^= 1;
+  EXPECT_EQ(load(changed),
+            "ivf: damaged: the SHA-256 of the index header is not the one it carries");
+  changed = bytes;
+  changed[bytes.size() - 100] ^= 1;
+  EXPECT_EQ(load(changed), "ivf: damaged: the SHA-256 of the index is not the one it carries");
+}
+
+// Headers with a right digest that lie: nothing is allocated for what the file does not have.
+TEST_F(IndexFile, HeadersThatLie) {
+  const std::string bytes = saved();
+  const auto with = [&](const std::function<void(json &)> &change) {
+    return load(withHeader(bytes, change));
+  };
+  EXPECT_EQ(with([](json &) {}), "NO ERROR");
+  EXPECT_TRUE(contains(with([](json &h) {
+                         h["rows"] = 100000000000000u;
+                         h["list_sizes"] = {100000000000000u, 0, 0, 0, 0};
+                       }),
+                       "ivf: truncated: the index file has "));
+  EXPECT_EQ(with([](json &h) {
+              h["rows"] = 9223372036854775807u;
+              h["list_sizes"] = {9223372036854775807u, 0, 0, 0, 0};
+            }),
+            "ivf: damaged: the index header promises more data than a file can hold");
+  EXPECT_TRUE(contains(with([](json &h) {
+                         h["dims"] = 1048576;
+                         h["words"] = 262144;
+                       }),
+                       "ivf: truncated: the index file has "));
+  EXPECT_EQ(with([](json &h) { h["dims"] = 0; }),
+            "ivf: index header field 'dims' is 0, not between 1 and 1048576");
+  EXPECT_EQ(with([](json &h) { h["dims"] = 99999999; }),
+            "ivf: index header field 'dims' is 99999999, not between 1 and 1048576");
+  EXPECT_EQ(with([](json &h) { h["rows"] = 101; }),
+            "ivf: the index header promises 101 rows, its lists have 100");
+  EXPECT_TRUE(contains(with([](json &h) { h["list_sizes"][4] = 101; }), "'list_sizes' is 101"));
+  EXPECT_EQ(with([](json &h) { h["list_sizes"] = json::array(); }),
+            "ivf: index header field 'list_sizes' is missing or not a list of sizes");
+  EXPECT_EQ(with([](json &h) { h["element"] = "bf16"; }),
+            "ivf: index header field 'element' is missing or of unknown value");
+  EXPECT_EQ(with([](json &h) { h.erase("metric"); }),
+            "ivf: index header field 'metric' is missing or of unknown value");
+  EXPECT_TRUE(contains(
+      with([](json &h) { h["group_rows"] = 16; }),
+      "the index has rows of 4 words in groups of 16, this annudf reads 4 in groups of 32"));
+  EXPECT_EQ(with([](json &h) { h = "text"; }), "ivf: damaged: the index header is no map");
+}
+
+TEST_F(IndexFile, SaveFailsWithoutALeftover) {
+  const Index index = smallIndex();
+  index.save(path);
+  const std::string before = readFile(path, 1 << 20);
+  for (double limit : {0.0, 0.3}) {
+    const Progress stop = [&](const char *, double done) { return done < limit; };
+    EXPECT_EQ(errorOf([&] { index.save(path, stop); }, ErrorKind::Interrupted),
+              "interrupted (save)");
+    EXPECT_EQ(dir.entries(), 1u);
+    EXPECT_EQ(readFile(path, 1 << 20), before);
+  }
+  EXPECT_EQ(errorOf([&] { index.save(dir / "no/x.ivf"); }, ErrorKind::Environment),
+            dir / "no/x.ivf: cannot write: No such file or directory");
+  EXPECT_EQ(errorOf([&] { index.save("/dev/full"); }, ErrorKind::Environment),
+            "/dev/full: cannot write: No space left on device");
+}
+
+} // namespace
+} // namespace annudf::runtime

@@ -1,0 +1,309 @@
+//===- IndexTest.cpp - Building and extending an index ----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/Index.h"
+
+#include "runtime/TestData.h"
+#include "Support/TestFiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace annudf::runtime {
+namespace {
+
+using test::errorOf;
+using test::integerMatrix;
+
+constexpr annudf_element kElements[] = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8,
+                                        ANNUDF_ELEMENT_U8};
+
+IndexParams params(uint32_t lists, annudf_coarse metric = ANNUDF_COARSE_L2) {
+  IndexParams p;
+  p.nLists = lists;
+  p.metric = metric;
+  p.kmeansIterations = 5;
+  return p;
+}
+
+/// Reads coordinate `dim` of a stored row by the formula of Index.h and annudf_abi.h.
+uint32_t storedBits(const Index &index, const List &list, int64_t position, int32_t dim) {
+  const int size = elementSize(index.element()), perWord = 4 / size;
+  const int64_t group = position / kGroupRows, row = position % kGroupRows;
+  const size_t word =
+      static_cast<size_t>((group * index.words() + dim / perWord) * kGroupRows + row);
+  const uint32_t bits = list.words.at(word) >> (8 * size * (dim % perWord));
+  return size == 4 ? bits : bits & ((1u << (8 * size)) - 1);
+}
+
+TEST(Index, LayoutHoldsEveryRow) {
+  for (annudf_element element : kElements)
+    for (int32_t dims : {1, 2, 3, 4, 5, 15, 16, 17, 33, 128, 257})
+      for (int64_t rows : {1, 31, 32, 33, 200}) {
+        const Matrix base = integerMatrix(element, rows, dims);
+        const Index index = Index::build(params(rows > 3 ? 3 : 1), base.view());
+        const int size = elementSize(element);
+        ASSERT_EQ(index.words() % 4, 0);
+        ASSERT_GE(index.words() * 4, dims * size);
+        ASSERT_LT(index.words() * 4, dims * size + 16);
+        ASSERT_EQ(index.size(), rows);
+        std::set<int64_t> seen;
+        for (uint32_t l = 0; l < index.nLists(); ++l) {
+          const List &list = index.list(l);
+          ASSERT_EQ(int64_t(list.words.size()), list.groups() * index.words() * kGroupRows);
+          ASSERT_EQ(int64_t(list.ids.size()), list.groups() * kGroupRows);
+          for (int64_t p = 0; p < int64_t(list.ids.size()); ++p) {
+            const int64_t id = list.ids[size_t(p)];
+            ASSERT_EQ(id == -1, p >= list.size);
+            if (id >= 0) {
+              ASSERT_TRUE(seen.insert(id).second);
+            }
+            for (int32_t d = 0; d < index.words() * 4 / size; ++d) {
+              uint32_t expected = 0; // Padding, of rows and of dims.
+              if (id >= 0 && d < dims)
+                std::memcpy(&expected, base.storage.data() + (id * dims + d) * size, size_t(size));
+              ASSERT_EQ(storedBits(index, list, p, d), expected)
+                  << toString(element) << " dims " << dims << " id " << id << " dim " << d;
+            }
+          }
+        }
+        ASSERT_EQ(int64_t(seen.size()), rows);
+        ASSERT_EQ(*seen.begin(), 0);
+        ASSERT_EQ(*seen.rbegin(), rows - 1);
+      }
+}
+
+double keyOf(const MatrixView &m, int64_t row, const float *center, annudf_coarse metric) {
+  double l2 = 0, ip = 0;
+  for (int32_t d = 0; d < m.dims; ++d) {
+    const double x = coordinate(m, row, d), c = center[d];
+    l2 += (x - c) * (x - c), ip += x * c;
+  }
+  return metric == ANNUDF_COARSE_L2 ? l2 : -ip;
+}
+
+TEST(Index, RowsAreInTheListOfTheirNearestCenter) {
+  for (annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
+    for (annudf_element element : kElements) {
+      const Matrix base = integerMatrix(element, 900, 20);
+      const Index index = Index::build(params(37, metric), base.view());
+      EXPECT_EQ(index.metric(), metric);
+      for (uint32_t l = 0; l < index.nLists(); ++l) {
+        const float *centers = index.centers().data();
+        double norm = 0;
+        for (int32_t d = 0; d < 20; ++d)
+          norm += double(centers[l * 20 + d]) * centers[l * 20 + d];
+        if (metric != ANNUDF_COARSE_L2) {
+          EXPECT_NEAR(norm, 1, 1e-5) << "centers of directions have length 1";
+        }
+        for (int64_t p = 0; p < index.list(l).size; ++p) {
+          const int64_t row = index.list(l).ids[size_t(p)];
+          const double mine = keyOf(base.view(), row, centers + l * 20, metric);
+          for (uint32_t c = 0; c < index.nLists(); ++c)
+            ASSERT_LE(mine, keyOf(base.view(), row, centers + c * 20, metric) + 0.05);
+        }
+      }
+    }
+}
+
+TEST(Index, KMeansFindsTheClusters) {
+  // 16 clusters 100 apart with a spread of 1: every list must be one whole cluster, but where
+  // random starts fell into one cluster twice.
+  const Matrix base = test::clusteredMatrix(4000, 12, 16, 1.0f);
+  IndexParams p = params(16);
+  p.kmeansIterations = 20;
+  const Index index = Index::build(p, base.view());
+  double error = 0;
+  std::map<int64_t, int> lists; // Lists per cluster.
+  for (uint32_t l = 0; l < 16; ++l) {
+    std::set<int64_t> clusters;
+    for (int64_t i = 0; i < index.list(l).size; ++i) {
+      const int64_t row = index.list(l).ids[size_t(i)];
+      clusters.insert(row % 16);
+      error += keyOf(base.view(), row, index.centers().data() + l * 12, ANNUDF_COARSE_L2);
+    }
+    for (int64_t cluster : clusters)
+      ++lists[cluster];
+  }
+  EXPECT_EQ(lists.size(), 16u);
+  // With more lists than needed, nothing of the distances between clusters may remain.
+  p.nLists = 64;
+  const Index fine = Index::build(p, base.view());
+  double fineError = 0;
+  for (uint32_t l = 0; l < 64; ++l)
+    for (int64_t i = 0; i < fine.list(l).size; ++i)
+      fineError += keyOf(base.view(), fine.list(l).ids[size_t(i)], fine.centers().data() + l * 12,
+                         ANNUDF_COARSE_L2);
+  EXPECT_LT(fineError / 4000, 12.0) << "mean squared distance; within a cluster it is 12";
+  EXPECT_LT(fineError, error);
+}
+
+TEST(Index, KMeansLeavesNoListEmptyWhileRowsAreDistinct) {
+  const Matrix base = test::clusteredMatrix(3000, 8, 4, 1.0f);
+  IndexParams p = params(64);
+  p.kmeansIterations = 20;
+  const Index index = Index::build(p, base.view());
+  int empty = 0;
+  for (uint32_t l = 0; l < index.nLists(); ++l)
+    empty += index.list(l).size == 0;
+  EXPECT_LE(empty, 1) << "4 clusters, 64 lists: the large clusters must be split";
+}
+
+TEST(Index, EqualRowsTerminate) {
+  Matrix base = integerMatrix(ANNUDF_ELEMENT_U8, 500, 4);
+  std::fill(base.storage.begin(), base.storage.end(), std::byte{7});
+  const Index index = Index::build(params(50), base.view());
+  EXPECT_EQ(index.size(), 500);
+  std::fill(base.storage.begin(), base.storage.end(), std::byte{0});
+  for (annudf_coarse metric : {ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
+    EXPECT_EQ(Index::build(params(50, metric), base.view()).size(), 500);
+  EXPECT_EQ(Index::build(params(500), base.view()).size(), 500);
+}
+
+bool sameContent(const Index &a, const Index &b) {
+  if (a.centers() != b.centers() || a.nLists() != b.nLists() || a.size() != b.size())
+    return false;
+  for (uint32_t l = 0; l < a.nLists(); ++l)
+    if (a.list(l).ids != b.list(l).ids || a.list(l).words != b.list(l).words)
+      return false;
+  return true;
+}
+
+TEST(Index, ResultDoesNotDependOnThreads) {
+  const Matrix base = test::clusteredMatrix(5000, 24, 40, 30.0f);
+  IndexParams p = params(50);
+  p.threads = 1;
+  const Index one = Index::build(p, base.view());
+  for (int threads : {2, 3, 8}) {
+    p.threads = threads;
+    EXPECT_TRUE(sameContent(one, Index::build(p, base.view()))) << threads;
+  }
+  p.seed = 2;
+  EXPECT_FALSE(sameContent(one, Index::build(p, base.view())));
+}
+
+TEST(Index, ExtendEqualsAddingAtOnce) {
+  for (annudf_element element : kElements) {
+    const Matrix base = integerMatrix(element, 1000, 10);
+    Index index = Index::build(params(20), base.view());
+    const uint64_t generation = index.generation();
+    const Matrix more = integerMatrix(element, 333, 10, 2);
+    Index pieces = index;
+    index.extend(more.view());
+    EXPECT_NE(index.generation(), generation);
+    EXPECT_EQ(index.size(), 1333);
+    for (int64_t row : {0, 1, 2}) { // In pieces of 1, 1 and the rest: groups fill up over calls.
+      const int64_t count = row < 2 ? 1 : 331;
+      MatrixView view = more.view();
+      view.data = more.storage.data() + row * 10 * elementSize(element);
+      view.rows = count;
+      pieces.extend(view);
+    }
+    EXPECT_TRUE(sameContent(index, pieces));
+  }
+}
+
+TEST(Index, ExtendTakesGivenIds) {
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 100, 6);
+  Index index = Index::build(params(4), base.view());
+  const Matrix more = integerMatrix(ANNUDF_ELEMENT_F32, 3, 6, 2);
+  const int64_t ids[3] = {int64_t(1) << 40, 500, 7000};
+  index.extend(more.view(), ids);
+  std::set<int64_t> seen;
+  for (uint32_t l = 0; l < 4; ++l)
+    for (int64_t i = 0; i < index.list(l).size; ++i)
+      seen.insert(index.list(l).ids[size_t(i)]);
+  for (int64_t id : ids)
+    EXPECT_TRUE(seen.count(id)) << id;
+  const int64_t bad[3] = {1, -5, 2};
+  EXPECT_EQ(errorOf([&] { index.extend(more.view(), bad); }),
+            "rows to add: id -5 of row 1 is below 0");
+}
+
+TEST(Index, FailedExtendChangesNothing) {
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 100, 6);
+  Index index = Index::build(params(4), base.view());
+  const Index before = index;
+  EXPECT_EQ(errorOf([&] { index.extend(integerMatrix(ANNUDF_ELEMENT_F32, 5, 7).view()); }),
+            "rows to add: 7 dims of f32, the index holds 6 dims of f32");
+  EXPECT_EQ(errorOf([&] { index.extend(integerMatrix(ANNUDF_ELEMENT_I8, 5, 6).view()); }),
+            "rows to add: 6 dims of i8, the index holds 6 dims of f32");
+  EXPECT_EQ(errorOf([&] { index.extend(MatrixView{base.storage.data(), 0, 6}); }),
+            "rows to add: it has no rows");
+  EXPECT_EQ(
+      errorOf(
+          [&] { index.extend(base.view(), nullptr, [](const char *, double) { return false; }); },
+          ErrorKind::Interrupted),
+      "interrupted (add)");
+  EXPECT_TRUE(sameContent(index, before));
+  EXPECT_EQ(index.generation(), before.generation());
+}
+
+TEST(Index, ProgressRisesAndStops) {
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_U8, 2000, 8);
+  std::map<std::string, double> last;
+  const Progress watch = [&](const char *stage, double done) {
+    EXPECT_GE(done, last[stage]) << stage;
+    EXPECT_LE(done, 1.0);
+    last[stage] = done;
+    return true;
+  };
+  Index::build(params(10), base.view(), watch);
+  EXPECT_EQ(last, (std::map<std::string, double>{{"add", 1.0}, {"train", 1.0}}));
+  for (const char *stage : {"train", "add"}) {
+    const Progress stop = [&](const char *now, double) { return std::string(now) != stage; };
+    EXPECT_EQ(errorOf([&] { Index::build(params(10), base.view(), stop); }, ErrorKind::Interrupted),
+              std::string("interrupted (") + stage + ")");
+  }
+}
+
+TEST(Index, RefusesBadBases) {
+  Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 10, 4);
+  const auto build = [&](const IndexParams &p, const MatrixView &view,
+                         ErrorKind kind = ErrorKind::Input) {
+    return errorOf([&] { Index::build(p, view); }, kind);
+  };
+  EXPECT_EQ(build(params(1), MatrixView{}), "base: it has no rows");
+  EXPECT_EQ(build(params(1), MatrixView{base.storage.data(), 10, 0}),
+            "base: 0 dims; between 1 and 1048576 are supported");
+  EXPECT_EQ(build(params(11), base.view()),
+            "base: it has 10 rows, fewer than the 11 lists asked for");
+  EXPECT_EQ(build(params(0), base.view(), ErrorKind::Usage),
+            "lists = 0: must be between 1 and 16777216");
+  IndexParams p = params(2);
+  p.kmeansTrainsetFraction = std::nan("");
+  EXPECT_EQ(build(p, base.view(), ErrorKind::Usage),
+            "k-means training fraction = nan: must be above 0 and at most 1");
+  p = params(2);
+  p.threads = -3;
+  EXPECT_EQ(build(p, base.view(), ErrorKind::Usage),
+            "threads = -3: must be between 0 (all cores) and 1024");
+}
+
+TEST(Index, RefusesCoordinatesThatAreNotFinite) {
+  Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 5000, 4);
+  auto *values = reinterpret_cast<float *>(base.storage.data());
+  values[4001 * 4 + 2] = -std::numeric_limits<float>::infinity();
+  values[4500 * 4] = std::nanf("");
+  EXPECT_EQ(errorOf([&] { Index::build(params(2), base.view()); }),
+            "base: row 4001, dim 2 is -inf; every coordinate must be finite");
+  Matrix half = integerMatrix(ANNUDF_ELEMENT_F16, 50, 3);
+  reinterpret_cast<uint16_t *>(half.storage.data())[49 * 3 + 1] = 0xfe01;
+  EXPECT_EQ(errorOf([&] { Index::build(params(2), half.view()); }),
+            "base: row 49, dim 1 is nan; every coordinate must be finite");
+  Index index = Index::build(params(2), integerMatrix(ANNUDF_ELEMENT_F32, 50, 4).view());
+  EXPECT_EQ(errorOf([&] { index.extend(base.view()); }),
+            "rows to add: row 4001, dim 2 is -inf; every coordinate must be finite");
+}
+
+} // namespace
+} // namespace annudf::runtime
