@@ -5,7 +5,7 @@ set(package "${CMAKE_INSTALL_LIBDIR}/cmake/annudf")
 
 install(TARGETS annudf_shared EXPORT annudfTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY include/annudf-c DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES include/annudf/ABI/annudf_abi.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/annudf/abi")
+install(FILES include/annudf/ABI/annudf_abi.h include/annudf/ABI/annudf_tables.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/annudf/ABI")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 foreach(tool annudf annudf-opt annudf-translate annudf-lsp-server)
   if(TARGET ${tool})

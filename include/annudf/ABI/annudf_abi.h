@@ -30,6 +30,8 @@
 #ifndef ANNUDF_ABI_ANNUDF_ABI_H
 #define ANNUDF_ABI_ANNUDF_ABI_H
 
+#include "annudf/ABI/annudf_tables.h"
+
 #if !defined(__CUDACC_RTC__)
 #include <stdint.h>
 #else /* NVRTC has no <stdint.h>. */
@@ -45,49 +47,70 @@ typedef unsigned long long uint64_t;
 #define ANNUDF_ABI_MAJOR 1
 #define ANNUDF_ABI_MINOR 0
 
-/** Feature bits an artifact may require; unknown bits are refused. */
-#define ANNUDF_FEATURE_FINALIZE (UINT64_C(1) << 0) /* has its own finalize */
-#define ANNUDF_FEATURE_CAPTURES (UINT64_C(1) << 1) /* has captures to bind */
-#define ANNUDF_FEATURE_ACC64 (UINT64_C(1) << 2)    /* 64-bit accumulator   */
-#define ANNUDF_FEATURES_KNOWN                                                  \
-  (ANNUDF_FEATURE_FINALIZE | ANNUDF_FEATURE_CAPTURES | ANNUDF_FEATURE_ACC64)
-
-/** Most captures of one metric: the slots of annudf_slots. */
-#define ANNUDF_MAX_CAPTURES 16
+/** The rows of annudf_tables.h as enums: ANNUDF_ELEMENT_F32, ANNUDF_ORDER_MIN, ... */
+#define ANNUDF_ROW(PREFIX, NAME, VALUE) ANNUDF_##PREFIX##_##NAME = VALUE,
 
 /** Element type of the stored vectors and of the queries. */
-enum annudf_element {
-  ANNUDF_ELEMENT_F32 = 0, /* 1 coordinate a word */
-  ANNUDF_ELEMENT_F16 = 1, /* 2, the lower half is the lower dimension */
-  ANNUDF_ELEMENT_I8 = 2,  /* 4, least significant byte first */
-  ANNUDF_ELEMENT_U8 = 3   /* 4 */
-};
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_ROW(ELEMENT, NAME, VALUE)
+enum annudf_element { ANNUDF_ELEMENTS(ANNUDF_X) };
+#undef ANNUDF_X
 
-/** Which end of the distances is best. */
-enum annudf_order { ANNUDF_ORDER_MIN = 0, ANNUDF_ORDER_MAX = 1 };
-
-/** What ranks the lists before the scan. */
-enum annudf_coarse {
-  ANNUDF_COARSE_L2 = 0,            /* sum (q - c)^2             */
-  ANNUDF_COARSE_INNER_PRODUCT = 1, /* sum q c                   */
-  ANNUDF_COARSE_COSINE = 2         /* 1 - sum q c / (|q| |c|)   */
-};
+/** Type in which a body sees a coordinate. */
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_ROW(COMPUTE, NAME, VALUE)
+enum annudf_compute { ANNUDF_COMPUTE_TYPES(ANNUDF_X) };
+#undef ANNUDF_X
 
 /** Type of the accumulator inside the body; the hooks see only its width. */
-enum annudf_accumulator {
-  ANNUDF_ACCUMULATOR_F32 = 0,
-  ANNUDF_ACCUMULATOR_F64 = 1,
-  ANNUDF_ACCUMULATOR_I32 = 2,
-  ANNUDF_ACCUMULATOR_U32 = 3
-};
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_ROW(ACCUMULATOR, NAME, VALUE)
+enum annudf_accumulator { ANNUDF_ACCUMULATORS(ANNUDF_X) };
+#undef ANNUDF_X
+
+/** Element type of a capture. */
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_ROW(CAPTURE, NAME, VALUE)
+enum annudf_capture_element { ANNUDF_CAPTURE_ELEMENTS(ANNUDF_X) };
+#undef ANNUDF_X
+
+/** Which end of the distances is best. */
+#define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(ORDER, NAME, VALUE)
+enum annudf_order { ANNUDF_ORDERS(ANNUDF_X) };
+#undef ANNUDF_X
+
+/** What ranks the lists before the scan. */
+#define ANNUDF_X(NAME, VALUE, SPELLING, ORDER, SINCE) ANNUDF_ROW(COARSE, NAME, VALUE)
+enum annudf_coarse { ANNUDF_COARSES(ANNUDF_X) };
+#undef ANNUDF_X
+
+/** Whether sums over dimensions may be split. */
+#define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(NUMERICS, NAME, VALUE)
+enum annudf_numerics { ANNUDF_NUMERICS(ANNUDF_X) };
+#undef ANNUDF_X
 
 /** Symbolic extents of a capture. */
-enum annudf_extent {
-  ANNUDF_EXTENT_CONSTANT = 0, /* a number in the type */
-  ANNUDF_EXTENT_DIM = 1,      /* one entry a dimension */
-  ANNUDF_EXTENT_ROW = 2,      /* one entry a source row */
-  ANNUDF_EXTENT_QUERY = 3     /* one entry a query */
-};
+#define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(EXTENT, NAME, VALUE)
+enum annudf_extent { ANNUDF_EXTENTS(ANNUDF_X) };
+#undef ANNUDF_X
+
+/** What a UDF is in a kernel. */
+#define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(ROLE, NAME, VALUE)
+enum annudf_role { ANNUDF_ROLES(ANNUDF_X) };
+#undef ANNUDF_X
+
+/** Hooks of the role scan. */
+#define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE) ANNUDF_ROW(HOOK, NAME, VALUE)
+enum annudf_hook { ANNUDF_HOOKS(ANNUDF_X) };
+#undef ANNUDF_X
+
+/** Feature bits an artifact may require, as masks; bits that are not known are refused. */
+#define ANNUDF_X(NAME, BIT, SPELLING, SINCE) ANNUDF_ROW(FEATURE, NAME, 1 << (BIT))
+enum annudf_feature { ANNUDF_FEATURES(ANNUDF_X) };
+#undef ANNUDF_X
+#define ANNUDF_FEATURE_MASK(NAME, BIT, SPELLING, SINCE) | (UINT64_C(1) << (BIT))
+#define ANNUDF_FEATURES_KNOWN (UINT64_C(0) ANNUDF_FEATURES(ANNUDF_FEATURE_MASK))
+
+/** ANNUDF_MAX_CAPTURES, ... */
+#define ANNUDF_X(NAME, VALUE, WHAT) ANNUDF_##NAME = VALUE,
+enum annudf_limit { ANNUDF_LIMITS(ANNUDF_X) };
+#undef ANNUDF_X
 
 /** Captures as a scan passes them: slot i belongs to the i-th capture. An array
  * is its address (global memory on a GPU); a scalar its bits, zero-extended.

@@ -136,9 +136,10 @@ Expected<Nvrtc::Result> Nvrtc::compile(const std::string &program, int sm, Devic
     return createStringError(inconvertibleErrorCode(), "NVRTC " + releaseName + " cannot " + step +
                                                            ": " + nvrtc.errorString(code));
   };
-  const char *headers[] = {kAbiHeader}, *names[] = {"annudf_abi.h"};
+  const char *headers[] = {kAbiHeader, kTablesHeader},
+             *names[] = {"annudf_abi.h", "annudf/ABI/annudf_tables.h"};
   Functions::Program handle = nullptr;
-  if (int code = nvrtc.create(&handle, program.c_str(), "annudf_generated", 1, headers, names))
+  if (int code = nvrtc.create(&handle, program.c_str(), "annudf_generated", 2, headers, names))
     return fail("start", code);
   scope_exit destroy([&] { nvrtc.destroy(&handle); });
   const std::string arch = "-arch=sm_" + std::to_string(sm), include = "-I" + includeFolder;

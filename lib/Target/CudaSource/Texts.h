@@ -11,8 +11,8 @@
 
 namespace annudf {
 
-/// annudf_abi.h, Preamble.cuh and Peer.cuh of this build, embedded by CMake.
-extern const char *const kAbiHeader;
+/// annudf_abi.h, annudf_tables.h, Preamble.cuh and Peer.cuh of this build, embedded by CMake.
+extern const char *const kAbiHeader, *const kTablesHeader;
 extern const char *const kPreamble;
 extern const char *const kPeer;
 

@@ -1,0 +1,138 @@
+/*===- annudf_tables.h - What the ABI knows, one row a fact -------*- C -*-===*\
+|*                                                                            *|
+|* Part of the annudf project, under the Apache License v2.0 with LLVM        *|
+|* Exceptions. See LICENSE for license information.                           *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|* The one home of elements, accumulators, compute types, extents, policies,  *|
+|* capture types, hooks, roles, features and limits. Everything else (C enums,  *|
+|* dialect enums, spellings, manifests, Python, doc tables) is made from these *|
+|* rows or tested against them. X-macros, so that g++, clang, nvcc and NVRTC  *|
+|* all read the same text, and so that what computes with a row can be made   *|
+|* to fail to compile where a new row was forgotten.                          *|
+|*                                                                            *|
+|* SINCE is the ABI minor in which a row appeared. An artifact's minor is the *|
+|* largest SINCE of the rows that it uses, never that of its compiler.        *|
+|*                                                                            *|
+|* A reserved row has a number and a spelling that nothing else may take; it  *|
+|* is refused by name until it moves to its table. docs/adding-an-op.md.      *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#ifndef ANNUDF_ABI_ANNUDF_TABLES_H
+#define ANNUDF_ABI_ANNUDF_TABLES_H
+
+/** Element types of stored vectors and queries.
+ * X(NAME, VALUE, SPELLING, BITS of a coordinate, KIND, SINCE); KIND is FLOAT, SIGNED or
+ * UNSIGNED. 32 / BITS coordinates fill a word, lower dimensions in lower bits. */
+#define ANNUDF_ELEMENTS(X)                                                                         \
+  X(F32, 0, "f32", 32, FLOAT, 0)                                                                   \
+  X(F16, 1, "f16", 16, FLOAT, 0)                                                                   \
+  X(I8, 2, "i8", 8, SIGNED, 0)                                                                     \
+  X(U8, 3, "u8", 8, UNSIGNED, 0)
+#define ANNUDF_ELEMENTS_RESERVED(X)                                                                \
+  X(BF16, 4, "bf16")                                                                               \
+  X(BITS, 5, "bits")
+
+/** Types in which a hook sees a coordinate: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE).
+ * The kernel converts elements to it, once for all queries of a tile. A type of KIND
+ * SIGNED takes no element of KIND FLOAT: the conversion would lose values. */
+#define ANNUDF_COMPUTE_TYPES(X)                                                                    \
+  X(F32, 0, "f32", 32, FLOAT, 0)                                                                   \
+  X(F64, 1, "f64", 64, FLOAT, 0)                                                                   \
+  X(I32, 2, "i32", 32, SIGNED, 0)
+
+/** Accumulators inside a body: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE). Hooks see the
+ * bits only; BITS is part of their names. */
+#define ANNUDF_ACCUMULATORS(X)                                                                     \
+  X(F32, 0, "f32", 32, FLOAT, 0)                                                                   \
+  X(F64, 1, "f64", 64, FLOAT, 0)                                                                   \
+  X(I32, 2, "i32", 32, SIGNED, 0)                                                                  \
+  X(U32, 3, "u32", 32, UNSIGNED, 0)
+#define ANNUDF_ACCUMULATORS_RESERVED(X)                                                            \
+  X(I64, 4, "i64")                                                                                 \
+  X(STRUCT, 5, "struct")
+
+/** Which end of the distances is best: X(NAME, VALUE, SPELLING, SINCE). */
+#define ANNUDF_ORDERS(X)                                                                           \
+  X(MIN, 0, "min", 0)                                                                              \
+  X(MAX, 1, "max", 0)
+
+/** What ranks the lists before the scan: X(NAME, VALUE, SPELLING, natural ORDER, SINCE).
+ *   L2 sum (q - c)^2, INNER_PRODUCT sum q c, COSINE 1 - sum q c / (|q| |c|) */
+#define ANNUDF_COARSES(X)                                                                          \
+  X(L2, 0, "l2", MIN, 0)                                                                           \
+  X(INNER_PRODUCT, 1, "inner_product", MAX, 0)                                                     \
+  X(COSINE, 2, "cosine", MIN, 0)
+#define ANNUDF_COARSES_RESERVED(X) X(METRIC, 3, "metric")
+
+/** Whether partial sums over dimensions may be combined: X(NAME, VALUE, SPELLING, SINCE). */
+#define ANNUDF_NUMERICS(X)                                                                         \
+  X(STRICT, 0, "strict", 0)                                                                        \
+  X(REASSOCIATE, 1, "reassociate", 0)
+
+/** Symbolic extents of a capture: X(NAME, VALUE, SPELLING, SINCE). A constant extent is
+ * spelled as its number. */
+#define ANNUDF_EXTENTS(X)                                                                          \
+  X(CONSTANT, 0, "constant", 0)                                                                    \
+  X(DIM, 1, "dim", 0)                                                                              \
+  X(ROW, 2, "row", 0)                                                                              \
+  X(QUERY, 3, "query", 0)
+
+/** Element types of captures: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE). */
+#define ANNUDF_CAPTURE_ELEMENTS(X)                                                                 \
+  X(F32, 0, "f32", 32, FLOAT, 0)                                                                   \
+  X(F64, 1, "f64", 64, FLOAT, 0)                                                                   \
+  X(I32, 2, "i32", 32, SIGNED, 0)                                                                  \
+  X(U32, 3, "u32", 32, UNSIGNED, 0)
+#define ANNUDF_CAPTURE_ELEMENTS_RESERVED(X)                                                        \
+  X(F16, 4, "f16")                                                                                 \
+  X(BF16, 5, "bf16")                                                                               \
+  X(I8, 6, "i8")                                                                                   \
+  X(U8, 7, "u8")                                                                                   \
+  X(I16, 8, "i16")                                                                                 \
+  X(U16, 9, "u16")                                                                                 \
+  X(I64, 10, "i64")                                                                                \
+  X(U64, 11, "u64")                                                                                \
+  X(I1, 12, "i1")
+
+/** Roles a UDF can have in one kernel; part of every symbol: X(NAME, VALUE, SPELLING, SINCE). */
+#define ANNUDF_ROLES(X) X(SCAN, 0, "scan", 0)
+#define ANNUDF_ROLES_RESERVED(X)                                                                   \
+  X(COARSE, 1, "coarse")                                                                           \
+  X(FILTER, 2, "filter")
+
+/** Hooks of the role scan: X(NAME, VALUE, SPELLING, PRESENCE, SINCE). A hook that is OPTIONAL
+ * and that a metric lacks is linked from a stub, which the manifest's list of hooks chooses. */
+#define ANNUDF_HOOKS(X)                                                                            \
+  X(INIT, 0, "init", REQUIRED, 0)                                                                  \
+  X(UPDATE, 1, "update", REQUIRED, 0)                                                              \
+  X(FINALIZE, 2, "finalize", OPTIONAL, 0)
+#define ANNUDF_HOOKS_RESERVED(X)                                                                   \
+  X(COMBINE, 3, "combine")                                                                         \
+  X(FILTER, 4, "filter")                                                                           \
+  X(UPDATE_PACKED, 5, "update_packed")
+
+/** What an artifact may require of its consumer: X(NAME, BIT, SPELLING, SINCE). A bit that
+ * the consumer does not know is refused. */
+#define ANNUDF_FEATURES(X)                                                                         \
+  X(FINALIZE, 0, "finalize", 0)                                                                    \
+  X(CAPTURES, 1, "captures", 0)                                                                    \
+  X(ACC64, 2, "acc64", 0)
+#define ANNUDF_FEATURES_RESERVED(X)                                                                \
+  X(ACC128, 3, "acc128")                                                                           \
+  X(COMBINE, 4, "combine")                                                                         \
+  X(FILTER, 5, "filter")                                                                           \
+  X(MANY_CAPTURES, 6, "many_captures")
+
+/** Limits: X(NAME, VALUE, WHAT). */
+#define ANNUDF_LIMITS(X)                                                                           \
+  X(MAX_CAPTURES, 16, "captures bound by one metric")                                              \
+  X(MAX_TRIP_COUNT, 4096, "iterations of one loop")                                                \
+  X(MAX_UNROLLED_OPS, 4096, "weighted operations of one hook, loops unrolled and helpers inlined") \
+  X(MAX_MODULE_OPS, 65536, "operations of a module")                                               \
+  X(MAX_DIMS, 1048576, "dimensions of a vector")
+
+#endif /* ANNUDF_ABI_ANNUDF_TABLES_H */
