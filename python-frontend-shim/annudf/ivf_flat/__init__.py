@@ -6,9 +6,9 @@ Names, arguments and defaults are those of ``cuvs.neighbors.ivf_flat`` and of th
 there, so code that was written for those runs with the import changed. What is not available yet is refused by name.
 """
 
-from annudf.ivf_flat._decorator import cuda_source_metric, metric
+from annudf._metric.decorator import cuda_source_metric, metric
+from annudf._metric.metric import Metric, load_metric
 from annudf.ivf_flat._index import Index, build, extend, load, save
-from annudf.ivf_flat._metric import Metric, load_metric
 from annudf.ivf_flat._params import IndexParams
 from annudf.ivf_flat._search import SearchParams, search
 

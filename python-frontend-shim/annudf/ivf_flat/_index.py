@@ -17,10 +17,10 @@ from annudf import _arrays, _backends, _transfer
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
 from annudf._checks import check_bool, check_path
 from annudf._log import logger, progress_bar
+from annudf._metric.builtin import builtin_metric
 from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
-from annudf.ivf_flat._builtin import builtin_metric
 from annudf.ivf_flat._params import IndexParams
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from annudf._checks import check_bool, check_int, check_number, shown
 from annudf._limits import MAX_ITERATIONS, MAX_LISTS, MAX_SEED
+from annudf._metric.builtin import builtin_metric
 from annudf.errors import ArgumentError
-from annudf.ivf_flat._builtin import builtin_metric
 
 
 class IndexParams:

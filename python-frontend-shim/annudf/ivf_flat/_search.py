@@ -12,11 +12,11 @@ from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
 from annudf._checks import check_int
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
+from annudf._metric.builtin import builtin_metric
+from annudf._metric.metric import Metric
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
-from annudf.ivf_flat._builtin import builtin_metric
 from annudf.ivf_flat._index import Index, arrays_at_fault, check_index
-from annudf.ivf_flat._metric import Metric
 
 
 class SearchParams:

@@ -213,18 +213,18 @@ def test_a_metric_is_compiled_once_for_all_processes(folder, tmp_path):
 
 
 def test_an_entry_that_is_no_artifact_is_replaced(folder, monkeypatch):
-    from annudf.ivf_flat import _definition
+    from annudf._metric import definition
 
-    monkeypatch.setattr(_definition, "_memory", type(_definition._memory)())
+    monkeypatch.setattr(definition, "_memory", type(definition._memory)())
     text = "annudf.metric @zero order(min) coarse(l2) elements(f32) {{\n{}}}\n".format(
         "annudf.init {\n%z = arith.constant 0.0 : f32\nannudf.yield %z : f32\n}\n"
         "annudf.update (%a: f32, %x: f32, %y: f32) {\nannudf.yield %a : f32\n}\n"
     )
-    first = ivf_flat.Metric(_definition.TextDefinition(text, "zero.mlir"), {})
+    first = ivf_flat.Metric(definition.TextDefinition(text, "zero.mlir"), {})
     digest = first.artifact([]).digest
     (name,) = entries(folder)
     _cache.store(name.removesuffix(".annudfc"), b"no artifact at all")
-    monkeypatch.setattr(_definition, "_memory", type(_definition._memory)())
-    second = ivf_flat.Metric(_definition.TextDefinition(text, "zero.mlir"), {})
+    monkeypatch.setattr(definition, "_memory", type(definition._memory)())
+    second = ivf_flat.Metric(definition.TextDefinition(text, "zero.mlir"), {})
     assert second.artifact([]).digest == digest
     assert _cache.load(name.removesuffix(".annudfc")) == first.artifact([]).to_bytes()

@@ -11,6 +11,7 @@ import pytest
 
 import annudf
 from annudf import ArgumentError, _core, _limits, ivf_flat
+from annudf._metric.builtin import builtin_metric
 from annudf.neighbors import NearestNeighbors
 
 ROWS = np.eye(4, dtype=np.float32)
@@ -30,7 +31,7 @@ def build(**changes):
 
 def search(k, n_probes):
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), ROWS)
-    metric = ivf_flat._builtin.builtin_metric("sqeuclidean")
+    metric = builtin_metric("sqeuclidean")
     artifact, captures = metric.prepare(annudf._arrays.CPU, "f32", 4)
     ids, distances = np.empty((4, 2000), np.int64), np.empty((4, 2000), np.float32)
     _core.Backend.cpu(1).search(

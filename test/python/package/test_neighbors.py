@@ -10,10 +10,10 @@ import sys
 
 import numpy as np
 import pytest
-from reference import DTYPES, vectors
 
 from annudf import ArgumentError, DtypeError, ivf_flat
 from annudf.neighbors import NearestNeighbors
+from reference import DTYPES, vectors
 
 sklearn_checks = pytest.importorskip("sklearn.utils.estimator_checks", reason="scikit-learn is not installed")
 

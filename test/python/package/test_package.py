@@ -166,13 +166,13 @@ def test_warnings_are_seen_once_by_who_configured_nothing(configured, told):
 
 
 def test_compiler_warnings_are_told_once(caplog):
-    from annudf.ivf_flat import _definition
+    from annudf._metric import definition
 
     warning = errors.Diagnostic("warning", "", "slow on purpose", "file.py", 3, 4)
     remark = errors.Diagnostic("remark", "", "narrowed", "file.py", 5, 6)
     with caplog.at_level(logging.DEBUG, "annudf"):
         for _ in range(3):
-            _definition.report("told", [warning, remark])
+            definition.report("told", [warning, remark])
     assert caplog.text.count("metric told: file.py:3:4: slow on purpose") == 1
     assert caplog.text.count("metric told: remark: file.py:5:6: narrowed") == 3
 

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import pytest
-from reference import vectors
 from small import DIMS
 
 from annudf import ivf_flat
+from reference import vectors
 
 
 @pytest.fixture(scope="module")

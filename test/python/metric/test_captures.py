@@ -8,10 +8,10 @@ import math
 
 import numpy as np
 import pytest
-from reference import check, distances_of
 from small import DIMS, W, exact_weighted, search
 
 from annudf import ArgumentError, CaptureError, ivf_flat
+from reference import check, distances_of
 
 
 @ivf_flat.metric(captures={"w": W})

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reference import check, distances_of
 from small import W, exact_weighted, search
 
 from annudf import ArgumentError, CaptureError, CompileError, DtypeError, InputError, UnavailableError, ivf_flat
+from reference import check, distances_of
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "docs/examples/metrics"

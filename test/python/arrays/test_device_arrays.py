@@ -13,7 +13,6 @@ import fake_gpu
 import numpy as np
 import pytest
 from fake_gpu import CupyArray, CupyStream, DeviceArray
-from reference import vectors
 
 import annudf
 from annudf import (
@@ -27,6 +26,7 @@ from annudf import (
     _driver,
     ivf_flat,
 )
+from reference import vectors
 
 DIMS = 8
 PARAMS = ivf_flat.SearchParams(n_probes=4)

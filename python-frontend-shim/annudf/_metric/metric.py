@@ -18,11 +18,8 @@ from annudf import _backends
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device
 from annudf._checks import check_bool, check_path, dtype_name, shown
 from annudf._log import logger
-from annudf._options import METRIC_OF_COARSE
-from annudf.errors import ArgumentError, CaptureError, DtypeError
-from annudf.ivf_flat import _captures
-from annudf.ivf_flat._captures import Value
-from annudf.ivf_flat._definition import (
+from annudf._metric.captures import Value, make_value
+from annudf._metric.definition import (
     ALL,
     HOST,
     ArtifactDefinition,
@@ -30,6 +27,8 @@ from annudf.ivf_flat._definition import (
     TextDefinition,
     parse_arch,
 )
+from annudf._options import METRIC_OF_COARSE
+from annudf.errors import ArgumentError, CaptureError, DtypeError
 
 if TYPE_CHECKING:
     from annudf._core import Artifact, Captures
@@ -130,9 +129,7 @@ class Metric:
             if name not in declared:
                 known = ", ".join(f"'{one}'" for one in declared) or "none"
                 raise CaptureError(f"metric '{self.name}' has no capture '{name}'; it has {known}")
-            values[name] = _captures.make_value(
-                name, value, declared[name], self._allow_non_finite, self._values.get(name)
-            )
+            values[name] = make_value(name, value, declared[name], self._allow_non_finite, self._values.get(name))
         return Metric(self._definition, values, self.__wrapped__, self._allow_non_finite)
 
     # --- To look at -------------------------------------------------------------------------------

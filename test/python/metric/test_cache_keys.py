@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
-from annudf.ivf_flat import _definition
+from annudf._metric import definition
 
 ROOT = Path(__file__).resolve().parents[3]
 W = np.ones(4, np.float32)
@@ -25,7 +25,7 @@ def stored(tmp_path, monkeypatch):
     monkeypatch.delenv("ANNUDF_CACHE_DISABLE", raising=False)
 
     def names():
-        monkeypatch.setattr(_definition, "_memory", type(_definition._memory)())
+        monkeypatch.setattr(definition, "_memory", type(definition._memory)())
         return {path.name for path in folder.iterdir()} if folder.exists() else set()
 
     names()
@@ -153,13 +153,13 @@ def test_text_its_name_and_targets(stored):
     text = ivf_flat.metric(function).mlir()
     stored()
     metrics = [
-        _definition.TextDefinition(text, "one.mlir"),
-        _definition.TextDefinition(text, "two.mlir"),
-        _definition.TextDefinition(text, "one.mlir", "function"),
-        _definition.TextDefinition(text.replace("order(min)", "order(max)"), "one.mlir"),
+        definition.TextDefinition(text, "one.mlir"),
+        definition.TextDefinition(text, "two.mlir"),
+        definition.TextDefinition(text, "one.mlir", "function"),
+        definition.TextDefinition(text.replace("order(min)", "order(max)"), "one.mlir"),
     ]
-    for definition in metrics:
-        assert len(compiled(stored, ivf_flat.Metric(definition, {}))) == 1
+    for one in metrics:
+        assert len(compiled(stored, ivf_flat.Metric(one, {}))) == 1
     assert len(stored()) == len(metrics)
 
 
@@ -190,10 +190,10 @@ def variables_of_the_compiler():
 
 def test_every_variable_that_chooses_a_library_is_in_the_key():
     assert "ANNUDF_LIBNVVM" in variables_of_the_compiler()
-    assert variables_of_the_compiler() == list(_definition._LIBRARY_VARIABLES)
+    assert variables_of_the_compiler() == list(definition._LIBRARY_VARIABLES)
 
 
-@pytest.mark.parametrize("name", _definition._LIBRARY_VARIABLES)
+@pytest.mark.parametrize("name", definition._LIBRARY_VARIABLES)
 def test_other_libraries_are_other_entries(stored, monkeypatch, tmp_path, name):
     metric = ivf_flat.metric(function)
     assert len(compiled(stored, metric)) == 1

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import functools
 
+from annudf._metric.definition import TextDefinition
+from annudf._metric.metric import Metric
 from annudf.errors import ArgumentError
-from annudf.ivf_flat._definition import TextDefinition
-from annudf.ivf_flat._metric import Metric
 
 _INIT = """\
   annudf.init {

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-from reference import distances_of
 
 from annudf import ivf_flat
+from reference import distances_of
 
 DIMS = 6
 W = np.linspace(0.5, 3, DIMS, dtype=np.float32)

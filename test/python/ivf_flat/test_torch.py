@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import DTYPES, check, distances_of, vectors
 
 from annudf import ArgumentError, CaptureError, DeviceError, DtypeError, ivf_flat
+from reference import DTYPES, check, distances_of, vectors
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 

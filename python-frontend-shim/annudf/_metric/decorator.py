@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from annudf._checks import check_bool
 from annudf._log import logger
+from annudf._metric.arguments import check_arguments, check_symbol, check_word
+from annudf._metric.cuda_source import CudaSourceDefinition
+from annudf._metric.definition import FunctionDefinition
+from annudf._metric.metric import Metric
 from annudf._options import MetricOptions
 from annudf.errors import ArgumentError
-from annudf.ivf_flat._arguments import check_arguments, check_symbol, check_word
-from annudf.ivf_flat._cuda_source import CudaSourceDefinition
-from annudf.ivf_flat._definition import FunctionDefinition
-from annudf.ivf_flat._metric import Metric
 
 
 @overload

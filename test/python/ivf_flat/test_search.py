@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import DTYPES, check, distances_of, vectors
 
 import annudf
 from annudf import ArgumentError, CaptureError, DeviceError, DtypeError, Resources, ivf_flat
+from reference import DTYPES, check, distances_of, vectors
 
 DIMS = 19
 WEIGHTS = np.linspace(0.25, 2.0, DIMS, dtype=np.float32)

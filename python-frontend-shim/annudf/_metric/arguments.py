@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, VECTORS
 from annudf._checks import check_bool, dtype_name, is_number, shown
+from annudf._metric.captures import Value, check_name, make_value
 from annudf._options import COARSE_OF_METRIC, WORDS, CaptureType, Coarse, ElementName, Order, Word
 from annudf.errors import ArgumentError, DtypeError
-from annudf.ivf_flat import _captures
-from annudf.ivf_flat._captures import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,7 @@ def check_arguments(
         coarse=_coarse(coarse_metric),
         coarse_order=None if coarse_order is None else _order(coarse_order, "coarse_order"),
         values={
-            _captures.check_name(name): _captures.make_value(name, value, None, not finite)
-            for name, value in (captures or {}).items()
+            check_name(name): make_value(name, value, None, not finite) for name, value in (captures or {}).items()
         },
         accumulator=accumulator,
         elements=_elements(elements, compute),

@@ -8,10 +8,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from reference import vectors
 
 import annudf
 from annudf import ivf_flat
+from reference import vectors
 
 THREADS = 8
 DIMS = 12
@@ -80,16 +80,16 @@ def test_everything_at_once_with_the_threads_of_one():
 
 
 def test_one_compilation_however_many_ask(monkeypatch):
-    from annudf.ivf_flat import _definition
+    from annudf._metric import definition
 
     compiled = []
-    original = _definition.FunctionDefinition._compile
+    original = definition.FunctionDefinition._compile
 
     def count(self, host, archs):
         compiled.append(self.name)
         return original(self, host, archs)
 
-    monkeypatch.setattr(_definition.FunctionDefinition, "_compile", count)
+    monkeypatch.setattr(definition.FunctionDefinition, "_compile", count)
     monkeypatch.setenv("ANNUDF_CACHE_DISABLE", "1")
 
     @ivf_flat.metric(symbol_name="asked_for_by_many")

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from annudf import _cache
+from annudf._metric.definition import ALL, HOST, Definition, report
 from annudf._options import CaptureType, Word
 from annudf.errors import UnavailableError
-from annudf.ivf_flat._definition import ALL, HOST, Definition, report
 
 if TYPE_CHECKING:
     from annudf._core import Artifact

@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from reference import DTYPES, check, distances_of, vectors
 
 import annudf
 from annudf import ArgumentError, DeviceError, DtypeError, Resources, _backends, ivf_flat
-from annudf.ivf_flat._definition import TextDefinition
+from annudf._metric.definition import TextDefinition
+from reference import DTYPES, check, distances_of, vectors
 
 pytestmark = pytest.mark.gpu
 

@@ -18,9 +18,9 @@ import time
 
 import numpy as np
 import pytest
-from reference import DTYPES, check, distances_of, vectors
 
 from annudf import ArgumentError, DtypeError, InputError, UnavailableError, ivf_flat
+from reference import DTYPES, check, distances_of, vectors
 
 
 def search(index, queries, k=5, **params):
