@@ -9,7 +9,7 @@
 #include "annudf-c/Artifact.h"
 
 #include "annudf/Support/FileIO.h"
-#include "annudf/capi/Wrap.h"
+#include "Wrap.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 
 #include "annudf-c/Compiler.h"
 
-#include "annudf/capi/Wrap.h"
+#include "Wrap.h"
 #include "annudf/Compiler/CudaSource.h"
 
 #include <cstddef>

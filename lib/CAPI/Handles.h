@@ -10,7 +10,7 @@
 #define ANNUDF_RUNTIME_LIB_CAPI_HANDLES_H
 
 #include "annudf-c/Runtime.h"
-#include "annudf/capi/Wrap.h"
+#include "Wrap.h"
 #include "annudf/runtime/Cuda.h"
 #include "annudf/runtime/Search.h"
 

@@ -8,7 +8,7 @@
 
 #include "annudf-c/Support.h"
 
-#include "annudf/capi/Wrap.h"
+#include "Wrap.h"
 
 using namespace annudf;
 
