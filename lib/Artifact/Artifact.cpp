@@ -65,10 +65,6 @@ void checkMagic(std::string_view bytes, const std::string &origin) {
 
 } // namespace
 
-std::string sha256Hex(std::string_view bytes) {
-  return Sha256::hex(Sha256::of(bytes.data(), bytes.size()));
-}
-
 const Payload *Artifact::findLtoIr(int smVersion) const {
   const Payload *best = nullptr;
   int bestVersion = 0;

@@ -170,4 +170,8 @@ std::string Sha256::hex(const Digest &digest) {
   return text;
 }
 
+std::string sha256Hex(std::string_view bytes) {
+  return Sha256::hex(Sha256::of(bytes.data(), bytes.size()));
+}
+
 } // namespace annudf

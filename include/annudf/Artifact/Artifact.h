@@ -18,6 +18,7 @@
 
 #include "annudf/ABI/annudf_abi.h"
 #include "annudf/Support/Error.h"
+#include "annudf/Support/Sha256.h"
 
 #include <cstdint>
 #include <string>
@@ -104,9 +105,6 @@ void writeArtifact(const Artifact &artifact, const std::string &path);
 std::string manifestToJson(const Artifact &artifact);
 /// The manifest for people.
 std::string manifestToText(const Artifact &artifact, const std::string &origin);
-
-/// Lower-case hexadecimal SHA-256 (FIPS 180-4) of `bytes`.
-std::string sha256Hex(std::string_view bytes);
 
 /// Spellings used in manifests, messages and the dialect.
 const char *toString(annudf_element);

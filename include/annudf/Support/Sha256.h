@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace annudf {
 
@@ -41,6 +42,9 @@ private:
   size_t tailSize_ = 0;
   uint64_t total_ = 0; ///< Bytes so far.
 };
+
+/// Lower-case hexadecimal SHA-256 (FIPS 180-4) of `bytes`.
+std::string sha256Hex(std::string_view bytes);
 
 } // namespace annudf
 
