@@ -18,36 +18,11 @@ template <typename Range, typename Spell> std::string join(const Range &range, S
   return text.empty() ? "none" : text;
 }
 
-std::string captureText(const CaptureInfo &capture) {
-  std::string text = capture.name + ": ";
-  for (const CaptureExtent &extent : capture.extents) {
-    switch (extent.kind) {
-    case ANNUDF_EXTENT_CONSTANT:
-      text += std::to_string(extent.constant);
-      break;
-    case ANNUDF_EXTENT_DIM:
-      text += "dim";
-      break;
-    case ANNUDF_EXTENT_ROW:
-      text += "row";
-      break;
-    case ANNUDF_EXTENT_QUERY:
-      text += "query";
-      break;
-    }
-    text += " x ";
-  }
-  return text + capture.element;
-}
-
 std::string featureText(uint64_t features) {
   std::vector<std::string> names;
-  if (features & ANNUDF_FEATURE_FINALIZE)
-    names.push_back("finalize");
-  if (features & ANNUDF_FEATURE_CAPTURES)
-    names.push_back("captures");
-  if (features & ANNUDF_FEATURE_ACC64)
-    names.push_back("acc64");
+  for (const TableRow &row : tableOf<annudf_feature>().rows)
+    if (features >> row.value & 1)
+      names.push_back(row.spelling);
   return join(names, [](const std::string &name) { return name; });
 }
 
@@ -71,11 +46,13 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
   line("order", toString(m.order));
   line("coarse", std::string(toString(m.coarse)) + ", best is " + toString(m.coarseOrder));
   line("elements", join(m.elements, [](annudf_element e) { return toString(e); }));
-  line("compute type", m.computeType);
+  line("compute type", toString(m.compute));
   line("accumulator", toString(m.accumulator));
   line("dims", m.dims == 0 ? "any" : std::to_string(m.dims));
-  line("hooks", join(m.hooks, [](const std::string &hook) { return hook; }));
-  line("captures", join(m.captures, captureText));
+  line("hooks", join(m.hooks, [](annudf_hook hook) { return toString(hook); }));
+  line("captures", join(m.captures, [](const CaptureInfo &capture) {
+         return capture.name + ": " + typeText(capture);
+       }));
   line("source",
        m.sourceFile.empty() ? "unknown" : m.sourceFile + ":" + std::to_string(m.sourceLine));
   line("made by", "annudf " + m.annudfVersion + ", LLVM " + m.llvmVersion);

@@ -16,39 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *kElements[] = {"f32", "f16", "i8", "u8"};
-constexpr const char *kOrders[] = {"min", "max"};
-constexpr const char *kCoarse[] = {"l2", "inner_product", "cosine"};
-constexpr const char *kAccumulators[] = {"f32", "f64", "i32", "u32"};
 constexpr const char *kPayloads[] = {"lto-ir", "host-bitcode", "mlir-bytecode"};
-constexpr const char *kExtents[] = {"constant", "dim", "row", "query"};
-constexpr const char *kCaptureElements[] = {"f32", "f64", "f16", "i8",  "u8",  "i16",
-                                            "u16", "i32", "u32", "i64", "u64", "i1"};
-constexpr const char *kComputeTypes[] = {"f32", "f64", "f16", "i8",  "i16", "i32",
-                                         "i64", "u8",  "u16", "u32", "u64"};
-
-template <typename Enum, size_t N> const char *spell(const char *const (&table)[N], Enum value) {
-  return static_cast<size_t>(value) < N ? table[static_cast<size_t>(value)] : "invalid";
-}
-
-template <size_t N> bool contains(const char *const (&table)[N], const std::string &text) {
-  return std::find(std::begin(table), std::end(table), text) != std::end(table);
-}
-
-template <size_t N> std::string listing(const char *const (&table)[N]) {
-  std::string text;
-  for (const char *entry : table)
-    text += (text.empty() ? "" : ", ") + std::string(entry);
-  return text;
-}
-
-/// Text of a file, made safe to print on one line and of bounded length.
-std::string quoted(const std::string &text) {
-  std::string shown = "'";
-  for (char c : text.substr(0, 60))
-    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return shown + (text.size() > 60 ? "...'" : "'");
-}
 
 /// Reads one map, naming file and field in every complaint.
 class Fields {
@@ -106,19 +74,17 @@ public:
     return value;
   }
 
-  template <typename Enum, size_t N>
-  Enum choice(const char *field, const char *const (&table)[N], const json &value) const {
+  /// One of the spellings of a table of the ABI.
+  template <typename Enum> Enum choice(const char *field, const json &value) const {
     if (!value.is_string())
       fail(field, "must be text");
-    const auto &text = value.get_ref<const std::string &>();
-    for (size_t i = 0; i < N; ++i)
-      if (text == table[i])
-        return static_cast<Enum>(i);
-    fail(field, "is " + quoted(text) + ", which is none of " + listing(table));
+    std::string why;
+    if (auto parsed = parseSpelling<Enum>(value.get_ref<const std::string &>(), &why))
+      return *parsed;
+    fail(field, why);
   }
-  template <typename Enum, size_t N>
-  Enum choice(const char *field, const char *const (&table)[N]) const {
-    return choice<Enum>(field, table, get(field));
+  template <typename Enum> Enum choice(const char *field) const {
+    return choice<Enum>(field, get(field));
   }
 
   Fields map(const char *field) const {
@@ -132,8 +98,6 @@ private:
   std::string origin_, path_;
 };
 
-constexpr uint64_t kMaxI32 = std::numeric_limits<int32_t>::max();
-
 std::string abiText(const std::string &id, uint64_t major, uint64_t minor) {
   return id + " " + std::to_string(major) + "." + std::to_string(minor);
 }
@@ -144,7 +108,7 @@ void checkAbi(const Manifest &manifest, const std::string &origin) {
       manifest.abiMinor <= ANNUDF_ABI_MINOR)
     return;
   const std::string id =
-      manifest.abiId == ANNUDF_ABI_ID ? manifest.abiId : "ABI " + quoted(manifest.abiId);
+      manifest.abiId == ANNUDF_ABI_ID ? manifest.abiId : "ABI " + inQuotes(manifest.abiId);
   throw Error(ErrorKind::Input,
               origin + ": needs " + abiText(id, manifest.abiMajor, manifest.abiMinor) +
                   ", this annudf accepts " +
@@ -157,7 +121,7 @@ void checkAbi(const Manifest &manifest, const std::string &origin) {
 CaptureInfo captureFromFields(const Fields &fields) {
   CaptureInfo capture;
   capture.name = fields.text("name");
-  capture.element = fields.text("element");
+  capture.element = fields.choice<annudf_capture_element>("element");
   for (const json &entry : fields.list("extents")) {
     CaptureExtent extent;
     if (entry.is_number_integer()) {
@@ -167,7 +131,7 @@ CaptureInfo captureFromFields(const Fields &fields) {
       extent.kind = ANNUDF_EXTENT_CONSTANT;
       extent.constant = entry.get<int64_t>();
     } else {
-      extent.kind = fields.choice<annudf_extent>("extents", kExtents, entry);
+      extent.kind = fields.choice<annudf_extent>("extents", entry);
       if (extent.kind == ANNUDF_EXTENT_CONSTANT)
         fields.fail("extents", "must give a constant extent as a number");
     }
@@ -176,30 +140,24 @@ CaptureInfo captureFromFields(const Fields &fields) {
   return capture;
 }
 
+std::string hex(uint64_t bits) {
+  char text[20];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(bits));
+  return text;
+}
+
+PayloadKind payloadKind(const Fields &fields) {
+  const std::string text = fields.text("kind");
+  for (size_t i = 0; i < std::size(kPayloads); ++i)
+    if (text == kPayloads[i])
+      return static_cast<PayloadKind>(i);
+  fields.fail("kind",
+              "is " + inQuotes(text) + ", which is none of lto-ir, host-bitcode, mlir-bytecode");
+}
+
 } // namespace
 
-const char *toString(annudf_element value) { return spell(kElements, value); }
-const char *toString(annudf_order value) { return spell(kOrders, value); }
-const char *toString(annudf_coarse value) { return spell(kCoarse, value); }
-const char *toString(annudf_accumulator value) { return spell(kAccumulators, value); }
-const char *toString(PayloadKind value) { return spell(kPayloads, value); }
-
-int elementSize(annudf_element element) {
-  switch (element) {
-  case ANNUDF_ELEMENT_F32:
-    return 4;
-  case ANNUDF_ELEMENT_F16:
-    return 2;
-  case ANNUDF_ELEMENT_I8:
-  case ANNUDF_ELEMENT_U8:
-    return 1;
-  }
-  throw Error(ErrorKind::Usage, "element type " + std::to_string(int(element)) + " does not exist");
-}
-
-bool Manifest::accepts(annudf_element element) const {
-  return std::find(elements.begin(), elements.end(), element) != elements.end();
-}
+const char *toString(PayloadKind value) { return kPayloads[static_cast<size_t>(value)]; }
 
 void checkManifest(const Manifest &m, const std::string &origin) {
   auto refuse = [&](const std::string &what) {
@@ -207,67 +165,25 @@ void checkManifest(const Manifest &m, const std::string &origin) {
   };
   checkAbi(m, origin);
   if (const uint64_t unknown = m.requiredFeatures & ~ANNUDF_FEATURES_KNOWN) {
-    char bits[2][20];
-    std::snprintf(bits[0], sizeof bits[0], "0x%llx", static_cast<unsigned long long>(unknown));
-    std::snprintf(bits[1], sizeof bits[1], "0x%llx",
-                  static_cast<unsigned long long>(ANNUDF_FEATURES_KNOWN));
-    refuse(std::string("needs feature bits ") + bits[0] + ", this annudf knows " + bits[1]);
+    refuse("needs feature bits " + hex(unknown) + ", this annudf knows " +
+           hex(ANNUDF_FEATURES_KNOWN));
   }
-  if (static_cast<unsigned>(m.order) >= std::size(kOrders) ||
-      static_cast<unsigned>(m.coarseOrder) >= std::size(kOrders) ||
-      static_cast<unsigned>(m.coarse) >= std::size(kCoarse) ||
-      static_cast<unsigned>(m.accumulator) >= std::size(kAccumulators))
-    refuse("order, coarse metric or accumulator of the manifest is no value of the ABI");
-  if (m.name.empty())
-    refuse("manifest field 'name' is empty");
-  if (m.dims < 0)
-    refuse("manifest field 'dims' is " + std::to_string(m.dims) + ", below 0");
-  if (!contains(kComputeTypes, m.computeType))
-    refuse("manifest field 'compute_type' is " + quoted(m.computeType) + ", which is none of " +
-           listing(kComputeTypes));
-  if (m.elements.empty())
-    refuse("manifest field 'elements' is empty: the metric accepts no element type");
-  for (size_t i = 0; i < m.elements.size(); ++i) {
-    if (static_cast<unsigned>(m.elements[i]) >= std::size(kElements))
-      refuse("manifest field 'elements' holds no value of the ABI");
-    if (std::find(m.elements.begin(), m.elements.begin() + i, m.elements[i]) !=
-        m.elements.begin() + i)
-      refuse(std::string("manifest field 'elements' names ") + toString(m.elements[i]) + " twice");
-  }
-  if (m.captures.size() > ANNUDF_MAX_CAPTURES)
-    refuse("has " + std::to_string(m.captures.size()) + " captures, the ABI allows " +
-           std::to_string(ANNUDF_MAX_CAPTURES));
-  for (const CaptureInfo &capture : m.captures) {
-    if (capture.name.empty())
-      refuse("a capture has no name");
-    if (std::count_if(m.captures.begin(), m.captures.end(),
-                      [&](const CaptureInfo &other) { return other.name == capture.name; }) > 1)
-      refuse("capture " + quoted(capture.name) + " is declared twice");
-    if (!contains(kCaptureElements, capture.element))
-      refuse("capture " + quoted(capture.name) + " has element type " + quoted(capture.element) +
-             ", which is none of " + listing(kCaptureElements));
-    if (capture.extents.size() > 8)
-      refuse("capture " + quoted(capture.name) + " has " + std::to_string(capture.extents.size()) +
-             " extents, at most 8 are allowed");
-    for (const CaptureExtent &extent : capture.extents)
-      if (extent.kind == ANNUDF_EXTENT_CONSTANT && extent.constant <= 0)
-        refuse("capture " + quoted(capture.name) + " has extent " +
-               std::to_string(extent.constant) + ", which must be above 0");
-  }
-  // The bits must not contradict the fields that they summarise: a consumer may trust either.
-  if (((m.requiredFeatures & ANNUDF_FEATURE_ACC64) != 0) != (m.accumulatorWidth() == 64))
-    refuse(std::string("accumulator ") + toString(m.accumulator) +
-           " contradicts feature bit ACC64, which is " +
-           (m.requiredFeatures & ANNUDF_FEATURE_ACC64 ? "set" : "not set"));
-  if (((m.requiredFeatures & ANNUDF_FEATURE_CAPTURES) != 0) == m.captures.empty())
-    refuse(std::to_string(m.captures.size()) +
-           " captures contradict feature bit CAPTURES, which is " +
-           (m.requiredFeatures & ANNUDF_FEATURE_CAPTURES ? "set" : "not set"));
+  if (const std::string fault = faultOf(m); !fault.empty())
+    refuse(fault);
+  // One producer of both numbers: a file that says others was not made from its own metric.
+  if (const uint64_t features = featuresOf(m); m.requiredFeatures != features)
+    refuse("says feature bits " + hex(m.requiredFeatures) + ", its metric needs " + hex(features));
+  if (const uint32_t minor = minorOf(m); m.abiMinor != minor)
+    refuse("says minor " + std::to_string(m.abiMinor) + " of its ABI, its metric needs " +
+           std::to_string(minor));
 }
 
 json manifestToFields(const Artifact &artifact) {
   const Manifest &m = artifact.manifest;
-  json captures = json::array(), elements = json::array(), payloads = json::array();
+  json captures = json::array(), elements = json::array(), hooks = json::array(),
+       payloads = json::array();
+  for (annudf_hook hook : m.hooks)
+    hooks.push_back(toString(hook));
   for (annudf_element element : m.elements)
     elements.push_back(toString(element));
   for (const CaptureInfo &capture : m.captures) {
@@ -275,9 +191,9 @@ json manifestToFields(const Artifact &artifact) {
     for (const CaptureExtent &extent : capture.extents)
       extents.push_back(extent.kind == ANNUDF_EXTENT_CONSTANT
                             ? json(static_cast<uint64_t>(extent.constant))
-                            : json(spell(kExtents, extent.kind)));
+                            : json(toString(extent.kind)));
     captures.push_back(
-        {{"name", capture.name}, {"element", capture.element}, {"extents", extents}});
+        {{"name", capture.name}, {"element", toString(capture.element)}, {"extents", extents}});
   }
   for (const Payload &payload : artifact.payloads)
     payloads.push_back({{"kind", toString(payload.kind)},
@@ -292,10 +208,10 @@ json manifestToFields(const Artifact &artifact) {
                  {"coarse", toString(m.coarse)},
                  {"coarse_order", toString(m.coarseOrder)},
                  {"accumulator", toString(m.accumulator)},
-                 {"compute_type", m.computeType},
+                 {"compute_type", toString(m.compute)},
                  {"elements", elements},
                  {"dims", static_cast<uint32_t>(m.dims)},
-                 {"hooks", m.hooks},
+                 {"hooks", hooks},
                  {"captures", captures},
                  {"source", {{"file", m.sourceFile}, {"line", m.sourceLine}}},
                  {"tools", {{"annudf", m.annudfVersion}, {"llvm", m.llvmVersion}}},
@@ -319,19 +235,16 @@ Artifact manifestFromFields(const json &map, const std::string &origin,
   checkAbi(m, origin);
   m.requiredFeatures = fields.number("features", std::numeric_limits<uint64_t>::max());
   m.name = fields.text("name");
-  m.order = fields.choice<annudf_order>("order", kOrders);
-  m.coarse = fields.choice<annudf_coarse>("coarse", kCoarse);
-  m.coarseOrder = fields.choice<annudf_order>("coarse_order", kOrders);
-  m.accumulator = fields.choice<annudf_accumulator>("accumulator", kAccumulators);
-  m.computeType = fields.text("compute_type");
+  m.order = fields.choice<annudf_order>("order");
+  m.coarse = fields.choice<annudf_coarse>("coarse");
+  m.coarseOrder = fields.choice<annudf_order>("coarse_order");
+  m.accumulator = fields.choice<annudf_accumulator>("accumulator");
+  m.compute = fields.choice<annudf_compute>("compute_type");
   for (const json &entry : fields.list("elements"))
-    m.elements.push_back(fields.choice<annudf_element>("elements", kElements, entry));
-  m.dims = static_cast<int32_t>(fields.number("dims", kMaxI32));
-  for (const json &entry : fields.list("hooks")) {
-    if (!entry.is_string())
-      fields.fail("hooks", "must be a list of text");
-    m.hooks.push_back(entry.get<std::string>());
-  }
+    m.elements.push_back(fields.choice<annudf_element>("elements", entry));
+  m.dims = static_cast<int32_t>(fields.number("dims", ANNUDF_MAX_DIMS));
+  for (const json &entry : fields.list("hooks"))
+    m.hooks.push_back(fields.choice<annudf_hook>("hooks", entry));
   const json &captures = fields.list("captures");
   for (size_t i = 0; i < captures.size(); ++i)
     m.captures.push_back(
@@ -347,7 +260,7 @@ Artifact manifestFromFields(const json &map, const std::string &origin,
   for (size_t i = 0; i < payloads.size(); ++i) {
     const Fields entry(payloads[i], origin, "payloads[" + std::to_string(i) + "]");
     Payload payload;
-    payload.kind = entry.choice<PayloadKind>("kind", kPayloads);
+    payload.kind = payloadKind(entry);
     payload.arch = entry.text("arch");
     payload.producer = entry.text("producer");
     sizes.push_back(entry.number("size", std::numeric_limits<uint64_t>::max()));

@@ -175,20 +175,15 @@ annudf_status annudf_lower(const char *source, size_t size, const char *origin, 
   });
 }
 
-/// The value whose spelling `text` is, among the first `count` of an enum.
+/// The value whose spelling `text` is.
 template <typename Enum>
-static Enum valueOf(const Call &call, const char *text, int count, Enum byDefault,
-                    const char *what) {
+static Enum valueOf(const Call &call, const char *text, Enum byDefault, const std::string &what) {
   if (!text || !*text)
     return byDefault;
-  std::string known;
-  for (int i = 0; i < count; ++i) {
-    const char *spelling = toString(static_cast<Enum>(i));
-    if (std::strcmp(text, spelling) == 0)
-      return static_cast<Enum>(i);
-    known += (i ? ", " : "") + std::string(spelling);
-  }
-  call.refuse(std::string(what) + " is '" + text + "', which is none of " + known);
+  std::string why;
+  if (auto value = parseSpelling<Enum>(text, &why))
+    return *value;
+  call.refuse(what + " " + why);
 }
 
 static CudaSourceOptions cudaOptions(const Call &call, const annudf_cuda_source_options &fields) {
@@ -196,21 +191,21 @@ static CudaSourceOptions cudaOptions(const Call &call, const annudf_cuda_source_
   options.archs = checkedList(call, fields.archs, fields.arch_count, "archs");
   if (fields.name && *fields.name)
     options.name = fields.name;
-  options.order = valueOf(call, fields.order, 2, ANNUDF_ORDER_MIN, "order");
-  options.coarse = valueOf(call, fields.coarse, 3, ANNUDF_COARSE_L2, "coarse");
+  options.order = valueOf(call, fields.order, ANNUDF_ORDER_MIN, "order");
+  options.coarse = valueOf(call, fields.coarse, ANNUDF_COARSE_L2, "coarse");
   options.coarseOrder =
-      valueOf(call, fields.coarse_order, 2,
-              options.coarse == ANNUDF_COARSE_INNER_PRODUCT ? ANNUDF_ORDER_MAX : ANNUDF_ORDER_MIN,
-              "coarse_order");
+      valueOf(call, fields.coarse_order, naturalOrder(options.coarse), "coarse_order");
   for (const std::string &name :
        checkedList(call, fields.elements, fields.element_count, "elements")) {
     if (name.empty())
       call.refuse("elements has an empty entry; use f32, f16, i8 or u8");
     options.elements.push_back(
-        valueOf(call, name.c_str(), 4, ANNUDF_ELEMENT_F32, "an entry of elements"));
+        valueOf(call, name.c_str(), ANNUDF_ELEMENT_F32, "an entry of elements"));
   }
-  options.accumulator = valueOf(call, fields.accumulator, 4, ANNUDF_ACCUMULATOR_F32, "accumulator");
-  options.computeType = textOf(fields.compute_type);
+  options.accumulator = valueOf(call, fields.accumulator, ANNUDF_ACCUMULATOR_F32, "accumulator");
+  if (fields.compute_type && *fields.compute_type)
+    options.compute =
+        valueOf(call, fields.compute_type, ANNUDF_COMPUTE_F32, "the type of coordinates");
   options.initial = fields.initial;
   if (fields.capture_count > 0)
     call.refuseNull(fields.captures, "captures");
@@ -221,7 +216,8 @@ static CudaSourceOptions cudaOptions(const Call &call, const annudf_cuda_source_
     call.refuseNull(given.element, (which + "element").c_str());
     CaptureInfo capture;
     capture.name = given.name;
-    capture.element = given.element;
+    capture.element =
+        valueOf(call, given.element, ANNUDF_CAPTURE_F32, "capture '" + capture.name + "' element");
     if (given.per_dim)
       capture.extents.push_back({ANNUDF_EXTENT_DIM, 0});
     options.captures.push_back(std::move(capture));

@@ -61,8 +61,6 @@ std::optional<Fault> checkCaptures(const std::vector<CaptureInfo> &captures, boo
       return misuse(which + "is no name for a member in C++; rename it");
     if (is_contained(taken, capture.name))
       return misuse(which + "has the name of a member of annudf_context; rename it");
-    if (!is_contained({"f32", "f64", "i32", "u32"}, capture.element))
-      return misuse(which + "has element type '" + capture.element + "'; use f32, f64, i32 or u32");
     if (capture.extents.size() > 1 ||
         (capture.extents.size() == 1 && capture.extents[0].kind != ANNUDF_EXTENT_DIM))
       return misuse(which + "has extents; use a scalar or one extent dim");
@@ -73,43 +71,47 @@ std::optional<Fault> checkCaptures(const std::vector<CaptureInfo> &captures, boo
   return std::nullopt;
 }
 
+/// The type of coordinates that an accumulator takes in without a conversion.
+annudf_compute computeFor(annudf_accumulator accumulator) {
+  const bool isFloat = kindOf(accumulator) == NumberKind::Float;
+  for (const TableRow &row : tableOf<annudf_compute>().rows)
+    if (row.bits == bitsOf(accumulator) && (row.kind == NumberKind::Float) == isFloat)
+      return static_cast<annudf_compute>(row.value);
+  report_fatal_error("annudf: an accumulator has no compute type");
+}
+
 /// Makes `options` complete, or says what is wrong with them.
 std::optional<Fault> complete(CudaSourceOptions &options, const SourceForm &form) {
-  const std::string accumulator = toString(options.accumulator);
   if (!isIdentifier(options.name))
     return misuse("name '" + options.name + "' is no C identifier");
-  if (options.computeType.empty())
-    options.computeType = accumulator == "u32" ? "i32" : accumulator;
-  if (!is_contained({"f32", "f64", "i32"}, options.computeType))
-    return misuse("the type of coordinates is '" + options.computeType + "'; use f32, f64 or i32");
-  const bool integers = form.isPeer ? options.accumulator == ANNUDF_ACCUMULATOR_I32 ||
-                                          options.accumulator == ANNUDF_ACCUMULATOR_U32
-                                    : options.computeType == "i32";
-  if (options.elements.empty()) {
-    if (!integers)
-      options.elements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16};
-    options.elements.push_back(ANNUDF_ELEMENT_I8);
-    options.elements.push_back(ANNUDF_ELEMENT_U8);
-  }
+  // The form of cuVS hands coordinates over in the accumulator's type.
+  if (!options.compute || form.isPeer)
+    options.compute = computeFor(options.accumulator);
+  if (options.elements.empty())
+    for (const TableRow &row : tableOf<annudf_element>().rows)
+      if (const auto element = static_cast<annudf_element>(row.value);
+          row.since != TableRow::kReserved && converts(element, *options.compute))
+        options.elements.push_back(element);
   for (size_t i = 0; i < options.elements.size(); ++i) {
     const annudf_element element = options.elements[i];
-    if (integers && (element == ANNUDF_ELEMENT_F32 || element == ANNUDF_ELEMENT_F16))
-      return misuse(Twine("coordinates of type i32 cannot hold element type ") + toString(element) +
+    if (!converts(element, *options.compute))
+      return misuse(Twine("coordinates of type ") + toString(*options.compute) +
+                    " cannot hold element type " + toString(element) +
                     "; list only i8 and u8, or accumulate in f32");
     if (is_contained(ArrayRef(options.elements).take_front(i), element))
       return misuse(Twine("element type ") + toString(element) + " is listed twice");
   }
   if (std::isnan(options.initial))
     return misuse("initial is NaN, so every distance would be");
-  const bool isSigned = options.accumulator == ANNUDF_ACCUMULATOR_I32;
-  if (isSigned || options.accumulator == ANNUDF_ACCUMULATOR_U32) {
-    const double least = isSigned ? std::numeric_limits<int32_t>::min() : 0,
-                 most = isSigned ? std::numeric_limits<int32_t>::max()
-                                 : std::numeric_limits<uint32_t>::max();
+  const NumberKind kind = kindOf(options.accumulator);
+  if (kind != NumberKind::Float) {
+    const bool isSigned = kind == NumberKind::Signed;
+    const double end = std::ldexp(1.0, bitsOf(options.accumulator) - (isSigned ? 1 : 0));
+    const double least = isSigned ? -end : 0, most = end - 1;
     if (options.initial != std::trunc(options.initial) || options.initial < least ||
         options.initial > most)
       return misuse("initial is " + std::to_string(options.initial) + ", which accumulator " +
-                    accumulator + " cannot hold");
+                    toString(options.accumulator) + " cannot hold");
   }
   return checkCaptures(options.captures, form.isPeer);
 }
@@ -122,18 +124,14 @@ Manifest makeManifest(const CudaSourceOptions &options, const SourceForm &form,
   manifest.coarse = options.coarse;
   manifest.coarseOrder = options.coarseOrder;
   manifest.accumulator = options.accumulator;
-  manifest.computeType = form.isPeer ? toString(options.accumulator) : options.computeType;
+  manifest.compute = *options.compute;
   manifest.elements = options.elements;
-  manifest.hooks = {"init", "update"};
+  manifest.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
   if (form.hasFinalize)
-    manifest.hooks.push_back("finalize");
+    manifest.hooks.push_back(ANNUDF_HOOK_FINALIZE);
   manifest.captures = options.captures;
-  if (form.hasFinalize)
-    manifest.requiredFeatures |= ANNUDF_FEATURE_FINALIZE;
-  if (!options.captures.empty())
-    manifest.requiredFeatures |= ANNUDF_FEATURE_CAPTURES;
-  if (manifest.accumulatorWidth() == 64)
-    manifest.requiredFeatures |= ANNUDF_FEATURE_ACC64;
+  manifest.requiredFeatures = featuresOf(manifest);
+  manifest.abiMinor = minorOf(manifest);
   manifest.sourceFile = origin;
   manifest.sourceLine = form.line;
   manifest.annudfVersion = ANNUDF_VERSION;

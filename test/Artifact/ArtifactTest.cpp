@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TestArtifact.h"
 #include "Support/TestFiles.h"
+#include "TestArtifact.h"
 
 #include <chrono>
 #include <set>
@@ -60,9 +60,8 @@ TEST(Artifact, EveryEnumValueRoundTrips) {
         m.coarseOrder = static_cast<annudf_order>(1 - order);
         m.coarse = static_cast<annudf_coarse>(coarse);
         m.accumulator = static_cast<annudf_accumulator>(accumulator);
-        if (m.accumulatorWidth() == 64)
-          m.requiredFeatures |= ANNUDF_FEATURE_ACC64;
-        m.dims = 2147483647;
+        m.requiredFeatures = featuresOf(m);
+        m.dims = ANNUDF_MAX_DIMS;
         m.elements = {ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_F32};
         const Manifest read = parseArtifact(serializeArtifact(artifact), "m").manifest;
         EXPECT_EQ(read.order, m.order);

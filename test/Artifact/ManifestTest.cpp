@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TestArtifact.h"
 #include "Support/TestFiles.h"
+#include "TestArtifact.h"
 
 namespace annudf {
 namespace {
@@ -65,17 +65,18 @@ TEST(Manifest, FeatureGrid) {
     bool captures;
     const char *error;
   } const grid[] = {
-      {2, "f32", true, "NO ERROR"},
+      {3, "f32", true, "NO ERROR"},
       {3, "u32", true, "NO ERROR"},
-      {6, "f64", true, "NO ERROR"},
-      {0, "i32", false, "NO ERROR"},
-      {2 | 8, "f32", true, "m: needs feature bits 0x8, this annudf knows 0x7"},
+      {7, "f64", true, "NO ERROR"},
+      {1, "i32", false, "NO ERROR"},
+      {3 | 8, "f32", true, "m: needs feature bits 0x8, this annudf knows 0x7"},
       {uint64_t(1) << 63, "f32", true,
        "m: needs feature bits 0x8000000000000000, this annudf knows 0x7"},
-      {2, "f64", true, "m: accumulator f64 contradicts feature bit ACC64, which is not set"},
-      {6, "f32", true, "m: accumulator f32 contradicts feature bit ACC64, which is set"},
-      {0, "f32", true, "m: 3 captures contradict feature bit CAPTURES, which is not set"},
-      {2, "f32", false, "m: 0 captures contradict feature bit CAPTURES, which is set"},
+      {3, "f64", true, "m: says feature bits 0x3, its metric needs 0x7"},
+      {7, "f32", true, "m: says feature bits 0x7, its metric needs 0x3"},
+      {1, "f32", true, "m: says feature bits 0x1, its metric needs 0x3"},
+      {2, "f32", true, "m: says feature bits 0x2, its metric needs 0x3"},
+      {3, "f32", false, "m: says feature bits 0x3, its metric needs 0x1"},
   };
   for (const auto &row : grid)
     EXPECT_EQ(errorWith([&](json &m) {
@@ -117,8 +118,15 @@ TEST(Manifest, UnknownSpellings) {
             "m: manifest field 'order' is 'best', which is none of min, max");
   EXPECT_EQ(errorWith([](json &m) { m["coarse"] = "l1"; }),
             "m: manifest field 'coarse' is 'l1', which is none of l2, inner_product, cosine");
-  EXPECT_EQ(errorWith([](json &m) { m["elements"][1] = "bf16"; }),
-            "m: manifest field 'elements' is 'bf16', which is none of f32, f16, i8, u8");
+  EXPECT_EQ(
+      errorWith([](json &m) { m["elements"][1] = "bf16"; }),
+      "m: manifest field 'elements' is 'bf16', which is reserved for a later version; use one of "
+      "f32, f16, i8, u8");
+  EXPECT_EQ(errorWith([](json &m) { m["elements"][1] = "f8"; }),
+            "m: manifest field 'elements' is 'f8', which is none of f32, f16, i8, u8");
+  EXPECT_EQ(errorWith([](json &m) { m["hooks"].push_back("combine"); }),
+            "m: manifest field 'hooks' is 'combine', which is reserved for a later version; use "
+            "one of init, update, finalize");
   EXPECT_EQ(errorWith([](json &m) { m["accumulator"] = std::string(100, 'x'); }),
             "m: manifest field 'accumulator' is '" + std::string(60, 'x') +
                 "...', which is none of f32, f64, i32, u32");
@@ -127,7 +135,7 @@ TEST(Manifest, UnknownSpellings) {
   EXPECT_TRUE(contains(errorWith([](json &m) { m["payloads"][0]["kind"] = "elf"; }),
                        "'payloads[0].kind' is 'elf', which is none of lto-ir"));
   EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["element"] = "f128"; }),
-                       "capture 'w' has element type 'f128'"));
+                       "'captures[0].element' is 'f128', which is none of f32, f64, i32, u32"));
   EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["extents"] = {"constant"}; }),
                        "must give a constant extent as a number"));
 }
@@ -136,7 +144,7 @@ TEST(Manifest, ValuesOutOfRange) {
   EXPECT_EQ(errorWith([](json &m) { m["dims"] = -1; }),
             "m: manifest field 'dims' must be an integer not below 0");
   EXPECT_EQ(errorWith([](json &m) { m["dims"] = 2147483648u; }),
-            "m: manifest field 'dims' is 2147483648, above 2147483647");
+            "m: manifest field 'dims' is 2147483648, above 1048576");
   EXPECT_EQ(errorWith([](json &m) { m["name"] = ""; }), "m: manifest field 'name' is empty");
   EXPECT_EQ(errorWith([](json &m) { m["elements"] = json::array(); }),
             "m: manifest field 'elements' is empty: the metric accepts no element type");
@@ -159,10 +167,8 @@ TEST(Manifest, ValuesOutOfRange) {
 TEST(Manifest, CheckedBeforeWriting) {
   Artifact artifact = test::smallArtifact();
   artifact.manifest.requiredFeatures = 0;
-  EXPECT_EQ(
-      errorOf([&] { (void)serializeArtifact(artifact); }),
-      "artifact of metric 'weighted_l2': 3 captures contradict feature bit CAPTURES, which is "
-      "not set");
+  EXPECT_EQ(errorOf([&] { (void)serializeArtifact(artifact); }),
+            "artifact of metric 'weighted_l2': says feature bits 0x0, its metric needs 0x3");
 }
 
 // Came after the other fields: files without it stay readable, and keep their bytes.

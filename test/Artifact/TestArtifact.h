@@ -21,12 +21,11 @@ inline Artifact smallArtifact() {
   Manifest &m = artifact.manifest;
   m.requiredFeatures = ANNUDF_FEATURE_CAPTURES | ANNUDF_FEATURE_FINALIZE;
   m.name = "weighted_l2";
-  m.computeType = "f32";
   m.elements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_U8};
-  m.hooks = {"init", "update", "finalize"};
-  m.captures = {{"w", "f32", {{ANNUDF_EXTENT_DIM, 0}}},
-                {"m", "f64", {{ANNUDF_EXTENT_CONSTANT, 16}, {ANNUDF_EXTENT_DIM, 0}}},
-                {"t", "i32", {}}};
+  m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE};
+  m.captures = {{"w", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_DIM, 0}}},
+                {"m", ANNUDF_CAPTURE_F64, {{ANNUDF_EXTENT_CONSTANT, 16}, {ANNUDF_EXTENT_DIM, 0}}},
+                {"t", ANNUDF_CAPTURE_I32, {}}};
   m.sourceFile = "weighted_l2.mlir";
   m.sourceLine = 3;
   m.annudfVersion = "0.1.0";

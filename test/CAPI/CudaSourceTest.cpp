@@ -298,8 +298,10 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
             "inner_product, cosine");
   EXPECT_EQ(with([](Options &o) { o.name = "two words"; }),
             "usage: CUDA source: name 'two words' is no C identifier");
-  EXPECT_EQ(with([](Options &o) { o.compute_type = "f16"; }),
-            "usage: CUDA source: the type of coordinates is 'f16'; use f32, f64 or i32");
+  EXPECT_EQ(
+      with([](Options &o) { o.compute_type = "f16"; }),
+      "usage: annudf_compile_cuda_source: the type of coordinates is 'f16', which is none of f32, "
+      "f64, i32");
   EXPECT_EQ(with([](Options &o) { o.initial = std::nan(""); }),
             "usage: CUDA source: initial is NaN, so every distance would be");
   EXPECT_EQ(with([](Options &o) {

@@ -32,13 +32,14 @@ TEST(Compiler, ManifestSaysWhatTheMetricSays) {
   EXPECT_EQ(manifest.coarse, ANNUDF_COARSE_L2);
   EXPECT_EQ(manifest.coarseOrder, ANNUDF_ORDER_MIN);
   EXPECT_EQ(manifest.accumulator, ANNUDF_ACCUMULATOR_F32);
-  EXPECT_EQ(manifest.computeType, "f32");
+  EXPECT_EQ(manifest.compute, ANNUDF_COMPUTE_F32);
   EXPECT_EQ(manifest.elements, (std::vector{ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16,
                                             ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8}));
-  EXPECT_EQ(manifest.hooks, (std::vector<std::string>{"init", "update", "finalize"}));
+  EXPECT_EQ(manifest.hooks,
+            (std::vector<annudf_hook>{ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE}));
   ASSERT_EQ(manifest.captures.size(), 1u);
   EXPECT_EQ(manifest.captures[0].name, "p");
-  EXPECT_EQ(manifest.captures[0].element, "f32");
+  EXPECT_EQ(manifest.captures[0].element, ANNUDF_CAPTURE_F32);
   EXPECT_TRUE(manifest.captures[0].extents.empty());
   EXPECT_EQ(manifest.requiredFeatures, ANNUDF_FEATURE_FINALIZE | ANNUDF_FEATURE_CAPTURES);
   EXPECT_EQ(manifest.sourceFile, ANNUDF_EXAMPLES "/minkowski.mlir");
@@ -61,8 +62,8 @@ TEST(Compiler, FeaturesOfAWideAccumulator) {
   Manifest manifest = compileText(text, false).manifest;
   EXPECT_EQ(manifest.requiredFeatures, ANNUDF_FEATURE_ACC64 | ANNUDF_FEATURE_CAPTURES);
   EXPECT_EQ(manifest.coarseOrder, ANNUDF_ORDER_MAX);
-  EXPECT_EQ(manifest.computeType, "i32");
-  EXPECT_EQ(manifest.captures[0].element, "u32");
+  EXPECT_EQ(manifest.compute, ANNUDF_COMPUTE_I32);
+  EXPECT_EQ(manifest.captures[0].element, ANNUDF_CAPTURE_U32);
   ASSERT_EQ(manifest.captures[0].extents.size(), 1u);
   EXPECT_EQ(manifest.captures[0].extents[0].kind, ANNUDF_EXTENT_DIM);
 }

@@ -133,6 +133,8 @@
   X(MAX_TRIP_COUNT, 4096, "iterations of one loop")                                                \
   X(MAX_UNROLLED_OPS, 4096, "weighted operations of one hook, loops unrolled and helpers inlined") \
   X(MAX_MODULE_OPS, 65536, "operations of a module")                                               \
-  X(MAX_DIMS, 1048576, "dimensions of a vector")
+  X(MAX_DIMS, 1048576, "dimensions of a vector")                                                   \
+  X(MAX_EXTENTS, 8, "extents of one capture")                                                      \
+  X(MAX_NAME, 255, "bytes of the name of a metric or a capture")
 
 #endif /* ANNUDF_ABI_ANNUDF_TABLES_H */

@@ -16,7 +16,7 @@
 #ifndef ANNUDF_ARTIFACT_ARTIFACT_H
 #define ANNUDF_ARTIFACT_ARTIFACT_H
 
-#include "annudf/ABI/annudf_abi.h"
+#include "annudf/Artifact/Descriptor.h"
 #include "annudf/Support/Error.h"
 #include "annudf/Support/Sha256.h"
 
@@ -27,19 +27,6 @@
 
 namespace annudf {
 
-/// One symbolic extent; `constant` counts only for ANNUDF_EXTENT_CONSTANT.
-struct CaptureExtent {
-  annudf_extent kind = ANNUDF_EXTENT_DIM;
-  int64_t constant = 0;
-};
-
-/// A value the user binds before a search. Slot i of annudf_slots is capture i.
-struct CaptureInfo {
-  std::string name;
-  std::string element;                ///< "f32", "f64", "i32", "u32", ...
-  std::vector<CaptureExtent> extents; ///< Empty for a scalar.
-};
-
 enum class PayloadKind { LtoIr, HostBitcode, MlirBytecode };
 
 struct Payload {
@@ -49,32 +36,19 @@ struct Payload {
   std::string bytes;
 };
 
-/// What a scan must know of a metric before it links it.
-struct Manifest {
+/// What a scan must know of a metric before it links it: the metric itself, the ABI that its
+/// code speaks, and where it comes from.
+struct Manifest : MetricDescriptor {
   std::string abiId = ANNUDF_ABI_ID;
   uint32_t abiMajor = ANNUDF_ABI_MAJOR;
   uint32_t abiMinor = ANNUDF_ABI_MINOR;
   uint64_t requiredFeatures = 0;
-  std::string name;
-  annudf_order order = ANNUDF_ORDER_MIN;
-  annudf_coarse coarse = ANNUDF_COARSE_L2;
-  annudf_order coarseOrder = ANNUDF_ORDER_MIN;
-  annudf_accumulator accumulator = ANNUDF_ACCUMULATOR_F32;
-  std::string computeType; ///< Type in which the body sees a coordinate: "f32", "f64", "i32".
-  std::vector<annudf_element> elements;
-  int32_t dims = 0; ///< 0: any.
-  std::vector<std::string> hooks;
-  std::vector<CaptureInfo> captures;
   std::string sourceFile;
   uint32_t sourceLine = 0;
   std::string annudfVersion;
   std::string llvmVersion;
   /// The code was taken on trust: prototypes were checked, what the hooks do was not.
   bool trusted = false;
-
-  /// Width of the accumulator word, 32 or 64: picks the hooks' names.
-  int accumulatorWidth() const { return accumulator == ANNUDF_ACCUMULATOR_F64 ? 64 : 32; }
-  bool accepts(annudf_element element) const;
 };
 
 struct Artifact {
@@ -105,14 +79,6 @@ void writeArtifact(const Artifact &artifact, const std::string &path);
 std::string manifestToJson(const Artifact &artifact);
 /// The manifest for people.
 std::string manifestToText(const Artifact &artifact, const std::string &origin);
-
-/// Spellings used in manifests, messages and the dialect.
-const char *toString(annudf_element);
-const char *toString(annudf_order);
-const char *toString(annudf_coarse);
-const char *toString(annudf_accumulator);
-/// Bytes of one coordinate.
-int elementSize(annudf_element);
 
 } // namespace annudf
 

@@ -28,8 +28,8 @@ struct CudaSourceOptions {
   /// Empty: all that the type of x and y can hold.
   std::vector<annudf_element> elements;
   annudf_accumulator accumulator = ANNUDF_ACCUMULATOR_F32;
-  /// Type of x and y: "f32", "f64", "i32". Empty: what suits the accumulator.
-  std::string computeType;
+  /// Type of x and y. Nothing: what suits the accumulator.
+  std::optional<annudf_compute> compute;
   /// The accumulator before the first dimension.
   double initial = 0;
   /// Members of annudf_context: scalars and arrays with extent dim. Not for sources in

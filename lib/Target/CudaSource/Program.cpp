@@ -120,7 +120,7 @@ class Generator {
 public:
   Generator(StringRef source, const SourceForm &form, const CudaSourceOptions &options)
       : source(source), form(form), options(options), acc(typeOf(toString(options.accumulator))),
-        coordinate(form.isPeer ? acc : typeOf(options.computeType)),
+        coordinate(form.isPeer ? acc : typeOf(toString(*options.compute))),
         word(options.accumulator == ANNUDF_ACCUMULATOR_F64 ? "64" : "32"), os(text) {}
 
   std::string run() {
@@ -165,7 +165,7 @@ private:
     os << "struct annudf_context {\n"
           "  int32_t dim, dims;\n  int64_t row;\n  int32_t query, list;\n";
     for (const CaptureInfo &capture : options.captures) {
-      const char *type = typeOf(capture.element);
+      const char *type = typeOf(toString(capture.element));
       if (capture.extents.empty())
         os << "  " << type << " " << capture.name << ";\n";
       else
@@ -267,7 +267,7 @@ private:
        << ";\n  context.query = query;\n  context.list = list;\n";
     for (size_t i = 0; i < options.captures.size(); ++i) {
       const CaptureInfo &capture = options.captures[i];
-      const std::string slot = "slots[" + std::to_string(i) + "]", type = typeOf(capture.element);
+      const std::string slot = "slots[" + std::to_string(i) + "]", type = typeOf(toString(capture.element));
       os << "  context." << capture.name;
       if (!capture.extents.empty())
         os << ".address = reinterpret_cast<const " << type << " *>(" << slot << ");\n";

@@ -32,7 +32,7 @@ inline constexpr const char *kSourceName = "annudf_source";
 inline constexpr const char *kGeneratedName = "annudf_generated";
 
 /// The program: preamble, source, hooks of annudf_abi.h. `options` are checked, and
-/// complete: elements and computeType are set.
+/// complete: elements and compute are set.
 std::string makeProgram(llvm::StringRef source, const SourceForm &form,
                         const CudaSourceOptions &options);
 

@@ -158,14 +158,7 @@ std::string typeText(const std::vector<int64_t> &shape, const std::string &dtype
 
 /// "dim x f32", as the metric declares it.
 std::string declaredText(const CaptureInfo &capture) {
-  std::string text;
-  for (const CaptureExtent &extent : capture.extents)
-    text += (extent.kind == ANNUDF_EXTENT_CONSTANT ? std::to_string(extent.constant)
-             : extent.kind == ANNUDF_EXTENT_DIM    ? "dim"
-             : extent.kind == ANNUDF_EXTENT_ROW    ? "row"
-                                                   : "query") +
-            std::string(" x ");
-  return (text.empty() ? "scalar " : text) + capture.element;
+  return (capture.extents.empty() ? "scalar " : "") + typeText(capture);
 }
 
 std::vector<std::byte> bindOne(const CaptureInfo &capture, int32_t dims, const NumericArray &given,
@@ -181,10 +174,8 @@ std::vector<std::byte> bindOne(const CaptureInfo &capture, int32_t dims, const N
     usesDim |= extent.kind == ANNUDF_EXTENT_DIM;
     shape.push_back(extent.kind == ANNUDF_EXTENT_DIM ? dims : extent.constant);
   }
-  const int size = capture.element == "b1" ? 0 : dtypeSize(capture.element),
-            givenSize = dtypeSize(given.dtype);
-  if (size == 0)
-    refuse("declared element type " + capture.element + " cannot be bound");
+  const std::string element = toString(capture.element);
+  const int size = bitsOf(capture.element) / 8, givenSize = dtypeSize(given.dtype);
   if (givenSize == 0)
     refuse("dtype '" + given.dtype + "' cannot be bound");
   if (shape != given.shape)
@@ -207,11 +198,11 @@ std::vector<std::byte> bindOne(const CaptureInfo &capture, int32_t dims, const N
     if (!value.isFinite() && !allowNonFinite)
       refuse(where + value.text() + ", is not finite");
     std::byte *to = bytes.data() + i * size_t(size);
-    if (!store(capture.element, value, rounding, to))
+    if (!store(element, value, rounding, to))
       refuse(where + value.text() + " (" + given.dtype + "), is not representable as " +
-             capture.element +
-             (store(capture.element, value, Rounding::Nearest, to)
-                  ? "; round the array to " + capture.element + " first"
+             element +
+             (store(element, value, Rounding::Nearest, to)
+                  ? "; round the array to " + element + " first"
                   : ""));
   }
   return bytes;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Search.h"
 #include "Support/TestFiles.h"
+#include "annudf/runtime/Search.h"
 
 #include <cmath>
 #include <cstring>
@@ -40,7 +40,7 @@ Manifest manifest(std::vector<CaptureInfo> captures) {
 }
 
 /// Binds one capture "w" of the given type, dim being 4.
-std::vector<std::byte> bindOne(const std::string &element, std::vector<CaptureExtent> extents,
+std::vector<std::byte> bindOne(annudf_capture_element element, std::vector<CaptureExtent> extents,
                                const NumericArray &value, bool allowNonFinite = false) {
   return BoundCaptures::bind(manifest({{"w", element, std::move(extents)}}), 4, {{"w", value}},
                              allowNonFinite)
@@ -63,7 +63,7 @@ TEST(Captures, SearchTakesOnlyThoseBoundForIt) {
   auto check = [](const Metric &metric, const BoundCaptures &captures, int32_t dims) {
     return errorOf([&] { checkCaptures(metric, captures, dims); }, ErrorKind::Usage);
   };
-  const Metric weighted = metric({{"w", "f32", {kDim}}});
+  const Metric weighted = metric({{"w", ANNUDF_CAPTURE_F32, {kDim}}});
   const BoundCaptures bound = BoundCaptures::bind(weighted.artifact.manifest, 4,
                                                   {{"w", array<float>("f32", {4}, {1, 2, 3, 4})}});
   EXPECT_EQ(check(weighted, bound, 4), "NO ERROR");
@@ -74,17 +74,17 @@ TEST(Captures, SearchTakesOnlyThoseBoundForIt) {
             "captures of metric 'm' (m.annudf) were bound for 4 dims, the index has 8");
   EXPECT_EQ(check(weighted, {}, 4),
             "metric 'm' (m.annudf) needs captures w (dim x f32); none were bound");
-  EXPECT_EQ(check(metric({{"w", "f64", {kDim}}}), bound, 4),
+  EXPECT_EQ(check(metric({{"w", ANNUDF_CAPTURE_F64, {kDim}}}), bound, 4),
             "metric 'm' (m.annudf) needs captures w (dim x f64); those given were bound for "
             "metric 'm': w (dim x f32)");
   // Other name, extents of the same product, kind, number.
   const CaptureExtent four{ANNUDF_EXTENT_CONSTANT, 4};
-  for (const std::vector<CaptureInfo> &other :
-       std::vector<std::vector<CaptureInfo>>{{{"v", "f32", {kDim}}},
-                                             {{"w", "f32", {four}}},
-                                             {{"w", "f32", {}}},
-                                             {{"w", "f32", {kDim}}, {"p", "f32", {}}},
-                                             {}})
+  for (const std::vector<CaptureInfo> &other : std::vector<std::vector<CaptureInfo>>{
+           {{"v", ANNUDF_CAPTURE_F32, {kDim}}},
+           {{"w", ANNUDF_CAPTURE_F32, {four}}},
+           {{"w", ANNUDF_CAPTURE_F32, {}}},
+           {{"w", ANNUDF_CAPTURE_F32, {kDim}}, {"p", ANNUDF_CAPTURE_F32, {}}},
+           {}})
     EXPECT_NE(check(metric(other), bound, 4), "NO ERROR");
   EXPECT_EQ(check(metric({}), bound, 4),
             "metric 'm' (m.annudf) has no captures; those given were bound for metric 'm': "
@@ -92,8 +92,9 @@ TEST(Captures, SearchTakesOnlyThoseBoundForIt) {
 }
 
 TEST(Captures, BindInTheOrderOfTheManifest) {
-  const Manifest m = manifest(
-      {{"w", "f32", {kDim}}, {"t", "f64", {}}, {"m", "i32", {{ANNUDF_EXTENT_CONSTANT, 2}, kDim}}});
+  const Manifest m = manifest({{"w", ANNUDF_CAPTURE_F32, {kDim}},
+                               {"t", ANNUDF_CAPTURE_F64, {}},
+                               {"m", ANNUDF_CAPTURE_I32, {{ANNUDF_EXTENT_CONSTANT, 2}, kDim}}});
   const BoundCaptures bound =
       BoundCaptures::bind(m, 4,
                           {{"m", array<int32_t>("i32", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})},
@@ -109,7 +110,7 @@ TEST(Captures, BindInTheOrderOfTheManifest) {
 }
 
 TEST(Captures, MissingAndUnknown) {
-  const Manifest m = manifest({{"w", "f32", {kDim}}, {"t", "i32", {}}});
+  const Manifest m = manifest({{"w", ANNUDF_CAPTURE_F32, {kDim}}, {"t", ANNUDF_CAPTURE_I32, {}}});
   const NumericArray w = array<float>("f32", {4}, {1, 2, 3, 4});
   EXPECT_EQ(errorOf([&] { BoundCaptures::bind(m, 4, {{"w", w}}); }, ErrorKind::Usage),
             "metric 'm' needs capture 't' (scalar i32), which was not given");
@@ -123,7 +124,7 @@ TEST(Captures, MissingAndUnknown) {
 
 TEST(Captures, ShapesMustMatch) {
   const auto error = [](std::vector<CaptureExtent> extents, const NumericArray &value) {
-    return errorOf([&] { bindOne("f32", extents, value); });
+    return errorOf([&] { bindOne(ANNUDF_CAPTURE_F32, extents, value); });
   };
   EXPECT_EQ(error({kDim}, array<float>("f32", {3}, {1, 2, 3})),
             "capture 'w' from w.npy: declared dim x f32 with dim = 4, got 3 x f32");
@@ -147,17 +148,15 @@ TEST(Captures, ShapesMustMatch) {
 TEST(Captures, NonFiniteValuesNeedLeave) {
   const float nan = std::nanf(""), inf = INFINITY;
   const NumericArray value = array<float>("f32", {4}, {1, 2, nan, -inf});
-  EXPECT_EQ(errorOf([&] { bindOne("f32", {kDim}, value); }),
+  EXPECT_EQ(errorOf([&] { bindOne(ANNUDF_CAPTURE_F32, {kDim}, value); }),
             "capture 'w' from w.npy: element 2, nan, is not finite");
-  EXPECT_EQ(errorOf([&] { bindOne("f32", {}, array<double>("f64", {}, {-INFINITY})); }),
-            "capture 'w' from w.npy: the value -inf, is not finite");
-  const auto bound = valuesOf<float>(bindOne("f32", {kDim}, value, true));
+  EXPECT_EQ(
+      errorOf([&] { bindOne(ANNUDF_CAPTURE_F32, {}, array<double>("f64", {}, {-INFINITY})); }),
+      "capture 'w' from w.npy: the value -inf, is not finite");
+  const auto bound = valuesOf<float>(bindOne(ANNUDF_CAPTURE_F32, {kDim}, value, true));
   EXPECT_TRUE(std::isnan(bound[2]));
   EXPECT_EQ(bound[3], -inf);
-  const auto halves = valuesOf<uint16_t>(
-      bindOne("f16", {kDim}, array<double>("f64", {4}, {1, INFINITY, -INFINITY, 0}), true));
-  EXPECT_EQ(halves, (std::vector<uint16_t>{0x3c00, 0x7c00, 0xfc00, 0}));
-  EXPECT_EQ(errorOf([&] { bindOne("i32", {kDim}, value, true); }),
+  EXPECT_EQ(errorOf([&] { bindOne(ANNUDF_CAPTURE_I32, {kDim}, value, true); }),
             "capture 'w' from w.npy: element 2, nan (f32), is not representable as i32");
 }
 
@@ -167,8 +166,8 @@ std::string convert(const char *dtype, const char *element, T value, bool scalar
   const NumericArray given =
       scalar ? array<T>(dtype, {}, {value}) : array<T>(dtype, {4}, {0, 0, 0, value});
   const std::string error = errorOf([&] {
-    bindOne(element, scalar ? std::vector<CaptureExtent>{} : std::vector<CaptureExtent>{kDim},
-            given);
+    bindOne(*parseSpelling<annudf_capture_element>(element),
+            scalar ? std::vector<CaptureExtent>{} : std::vector<CaptureExtent>{kDim}, given);
   });
   return error == "NO ERROR" ? "ok" : error.substr(error.find(": ") + 2);
 }
@@ -190,23 +189,9 @@ TEST(Captures, ArraysConvertOnlyWhereExact) {
             "element 3, 9223372036854775807 (i64), is not representable as f64; round the array to "
             "f64 first");
   EXPECT_EQ(convert<int64_t>("i64", "f64", std::numeric_limits<int64_t>::min()), "ok");
-  EXPECT_EQ(convert<int32_t>("i32", "u8", 255), "ok");
-  EXPECT_EQ(convert<int32_t>("i32", "u8", 256), "element 3, 256 (i32), is not representable as u8");
   EXPECT_EQ(convert<int32_t>("i32", "u32", -1), "element 3, -1 (i32), is not representable as u32");
   EXPECT_EQ(convert<uint32_t>("u32", "i32", 0x80000000u),
             "element 3, 2147483648 (u32), is not representable as i32");
-  EXPECT_EQ(convert<int8_t>("i8", "i64", -128), "ok");
-  EXPECT_EQ(convert<float>("f32", "i8", -128.0f), "ok");
-  EXPECT_EQ(convert<float>("f32", "i8", 1.5f), "element 3, 1.5 (f32), is not representable as i8");
-  EXPECT_EQ(convert<double>("f64", "i64", 0x1p63),
-            "element 3, 9.22337204e+18 (f64), is not representable as i64");
-  EXPECT_EQ(convert<float>("f32", "f16", 65504.0f), "ok");
-  EXPECT_EQ(convert<float>("f32", "f16", 65505.0f),
-            "element 3, 65505 (f32), is not representable as f16; round the array to f16 first");
-  EXPECT_EQ(convert<float>("f32", "f16", 0x1p-24f), "ok");
-  EXPECT_EQ(
-      convert<float>("f32", "f16", 0x1p-25f),
-      "element 3, 2.98023224e-08 (f32), is not representable as f16; round the array to f16 first");
 }
 
 // What NumPy hands over: small and wide integers, booleans, halves.
@@ -221,42 +206,33 @@ TEST(Captures, EveryDtypeConverts) {
     EXPECT_EQ(convert<uint64_t>("u64", to, 1 << 24), "ok");
     EXPECT_EQ(convert<uint16_t>("f16", to, 0x7bff), "ok"); // 65504
   }
-  EXPECT_EQ(valuesOf<int32_t>(bindOne("i32", {kDim}, array<int16_t>("i16", {4}, {-2, 0, 3, -4}))),
+  EXPECT_EQ(valuesOf<int32_t>(
+                bindOne(ANNUDF_CAPTURE_I32, {kDim}, array<int16_t>("i16", {4}, {-2, 0, 3, -4}))),
             (std::vector<int32_t>{-2, 0, 3, -4}));
-  EXPECT_EQ(valuesOf<float>(bindOne("f32", {kDim}, array<uint8_t>("b1", {4}, {0, 1, 1, 0}))),
-            (std::vector<float>{0, 1, 1, 0}));
-  EXPECT_EQ(valuesOf<float>(bindOne("f32", {kDim}, array<uint16_t>("f16", {4}, {0, 0x3800, 0, 1}))),
+  EXPECT_EQ(
+      valuesOf<float>(bindOne(ANNUDF_CAPTURE_F32, {kDim}, array<uint8_t>("b1", {4}, {0, 1, 1, 0}))),
+      (std::vector<float>{0, 1, 1, 0}));
+  EXPECT_EQ(valuesOf<float>(bindOne(ANNUDF_CAPTURE_F32, {kDim},
+                                    array<uint16_t>("f16", {4}, {0, 0x3800, 0, 1}))),
             (std::vector<float>{0, 0.5f, 0, 0x1p-24f}));
   EXPECT_EQ(convert<int16_t>("i16", "u32", -1), "element 3, -1 (i16), is not representable as u32");
-  EXPECT_EQ(convert<uint64_t>("u64", "i64", uint64_t(1) << 63),
-            "element 3, 9223372036854775808 (u64), is not representable as i64");
   EXPECT_EQ(convert<uint64_t>("u64", "f32", uint64_t(1) << 63), "ok");
   EXPECT_EQ(
       convert<uint64_t>("u64", "f64", ~uint64_t(0)),
       "element 3, 18446744073709551615 (u64), is not representable as f64; round the array to "
       "f64 first");
-  EXPECT_EQ(convert<double>("f64", "u64", 0x1p63), "ok");
   EXPECT_EQ(convert<uint16_t>("f16", "i32", 0x3800),
             "element 3, 0.5 (f16), is not representable as i32");
 }
 
 // A number typed by a person means the nearest one there is, as a literal does.
 TEST(Captures, ScalarsRoundToTheNearest) {
-  EXPECT_EQ(valuesOf<float>(bindOne("f32", {}, array<double>("f64", {}, {0.1}))),
+  EXPECT_EQ(valuesOf<float>(bindOne(ANNUDF_CAPTURE_F32, {}, array<double>("f64", {}, {0.1}))),
             std::vector<float>{0.1f});
-  EXPECT_EQ(valuesOf<float>(bindOne("f32", {}, array<int64_t>("i64", {}, {3}))),
+  EXPECT_EQ(valuesOf<float>(bindOne(ANNUDF_CAPTURE_F32, {}, array<int64_t>("i64", {}, {3}))),
             std::vector<float>{3.0f});
-  EXPECT_EQ(valuesOf<uint16_t>(bindOne("f16", {}, array<double>("f64", {}, {0.1}))),
-            std::vector<uint16_t>{0x2e66});
-  // Halfway cases go to the even neighbour; a carry reaches the exponent.
-  EXPECT_EQ(valuesOf<uint16_t>(bindOne("f16", {}, array<double>("f64", {}, {2049}))),
-            std::vector<uint16_t>{0x6800});
-  EXPECT_EQ(valuesOf<uint16_t>(bindOne("f16", {}, array<double>("f64", {}, {4095}))),
-            std::vector<uint16_t>{0x6c00});
   EXPECT_EQ(convert<double>("f64", "f32", 1e39, true),
             "the value 1e+39 (f64), is not representable as f32");
-  EXPECT_EQ(convert<double>("f64", "f16", 70000, true),
-            "the value 70000 (f64), is not representable as f16");
   EXPECT_EQ(convert<double>("f64", "i32", 2.5, true),
             "the value 2.5 (f64), is not representable as i32");
 }

@@ -63,7 +63,7 @@ inline const std::vector<TestMetric> &testMetrics() {
   static const std::vector<TestMetric> metrics = {
       {.name = "l2", .distance = sum([](double x, double y, int) { return (x - y) * (x - y); })},
       {.name = "weighted_l2",
-       .captures = {{"w", "f32", {{ANNUDF_EXTENT_DIM, 0}}}},
+       .captures = {{"w", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_DIM, 0}}}},
        .distance = sum([](double x, double y, int d) { return weightOf(d) * (x - y) * (x - y); })},
       {.name = "l1", .distance = sum([](double x, double y, int) { return std::fabs(x - y); })},
       {.name = "chebyshev",
@@ -84,7 +84,7 @@ inline const std::vector<TestMetric> &testMetrics() {
          return double(std::popcount(uint8_t(uint8_t(int(x)) ^ uint8_t(int(y)))));
        })},
       {.name = "minkowski",
-       .captures = {{"p", "f32", {}}},
+       .captures = {{"p", ANNUDF_CAPTURE_F32, {}}},
        .distance =
            [](V x, V y, int32_t dims) {
              double total = 0;
@@ -143,13 +143,12 @@ inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   m.name = metric.name;
   m.order = metric.order;
   m.accumulator = metric.accumulator;
-  m.computeType = metric.accumulator == ANNUDF_ACCUMULATOR_F64 ? "f64" : "f32";
+  m.compute =
+      metric.accumulator == ANNUDF_ACCUMULATOR_F64 ? ANNUDF_COMPUTE_F64 : ANNUDF_COMPUTE_F32;
   m.elements = metric.elements;
   m.captures = metric.captures;
-  m.hooks = {"init", "update", "finalize"};
-  m.requiredFeatures = ANNUDF_FEATURE_FINALIZE |
-                       (metric.captures.empty() ? 0 : ANNUDF_FEATURE_CAPTURES) |
-                       (m.accumulatorWidth() == 64 ? ANNUDF_FEATURE_ACC64 : 0);
+  m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE};
+  m.requiredFeatures = featuresOf(m);
   artifact.payloads.push_back(
       {PayloadKind::HostBitcode, "x86_64-pc-linux-gnu", "test", std::move(bitcode)});
   return artifact;

@@ -1,0 +1,22 @@
+//===- Descriptor.h - A metric of the dialect as the ABI's descriptor -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_DIALECT_IR_DESCRIPTOR_H
+#define ANNUDF_DIALECT_IR_DESCRIPTOR_H
+
+#include "annudf/Artifact/Descriptor.h"
+#include "annudf/Dialect/IR/Annudf.h"
+
+namespace annudf::ir {
+
+/// What a verified metric is. Captures with a value are constants of the metric, not captures.
+MetricDescriptor describe(MetricOp metric);
+
+} // namespace annudf::ir
+
+#endif // ANNUDF_DIALECT_IR_DESCRIPTOR_H

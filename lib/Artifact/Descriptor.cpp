@@ -1,0 +1,258 @@
+//===- Descriptor.cpp - Features, minor and contract of a metric ----*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Artifact/Descriptor.h"
+
+#include "annudf/Support/Sha256.h"
+
+#include <algorithm>
+
+namespace annudf {
+namespace {
+
+/// Whether the metric needs a feature. No default: a new feature has to say it here.
+bool needs(const MetricDescriptor &metric, annudf_feature feature) {
+  switch (feature) {
+  case ANNUDF_FEATURE_FINALIZE:
+    return metric.has(ANNUDF_HOOK_FINALIZE);
+  case ANNUDF_FEATURE_CAPTURES:
+    return !metric.captures.empty();
+  case ANNUDF_FEATURE_ACC64:
+    return bitsOf(metric.accumulator) == 64;
+  }
+  return false;
+}
+
+/// Heads of CBOR items in their shortest form (RFC 8949, 4.2.1).
+class Encoder {
+public:
+  void head(unsigned major, uint64_t value) {
+    const int bytes = value < 24            ? 0
+                      : value <= 0xff       ? 1
+                      : value <= 0xffff     ? 2
+                      : value <= 0xffffffff ? 4
+                                            : 8;
+    const unsigned info = bytes == 0   ? static_cast<unsigned>(value)
+                          : bytes == 1 ? 24u
+                          : bytes == 2 ? 25u
+                          : bytes == 4 ? 26u
+                                       : 27u;
+    text_ += static_cast<char>(major << 5 | info);
+    for (int byte = bytes - 1; byte >= 0; --byte)
+      text_ += static_cast<char>(value >> (8 * byte));
+  }
+  void number(uint64_t value) { head(0, value); }
+  void text(std::string_view value) {
+    head(3, value.size());
+    text_ += value;
+  }
+  void list(size_t entries) { head(4, entries); }
+  std::string take() { return std::move(text_); }
+
+private:
+  std::string text_;
+};
+
+template <typename Enum> void encodeSorted(Encoder &encoder, std::vector<Enum> values) {
+  std::sort(values.begin(), values.end());
+  encoder.list(values.size());
+  for (Enum value : values)
+    encoder.text(toString(value));
+}
+
+/// The largest SINCE of the rows that are asked for.
+class Minor {
+public:
+  template <typename Enum> void use(Enum value) {
+    if (const TableRow *row = rowOf(value))
+      least_ = std::max(least_, static_cast<uint32_t>(row->since));
+  }
+  void use(const TableRow &row) { least_ = std::max(least_, static_cast<uint32_t>(row.since)); }
+  uint32_t least() const { return least_; }
+
+private:
+  uint32_t least_ = 0;
+};
+
+std::string captureFault(const CaptureInfo &capture) {
+  const std::string which = "capture " + inQuotes(capture.name) + " ";
+  if (!isName(capture.name))
+    return which +
+           "has a name that is none; a name has letters, digits and _, no digit first, "
+           "and at most " +
+           std::to_string(ANNUDF_MAX_NAME) + " bytes";
+  if (!rowOf(capture.element))
+    return which + "has an element type that is no value of the ABI";
+  if (capture.extents.size() > ANNUDF_MAX_EXTENTS)
+    return which + "has " + std::to_string(capture.extents.size()) + " extents, at most " +
+           std::to_string(ANNUDF_MAX_EXTENTS) + " are allowed";
+  for (const CaptureExtent &extent : capture.extents) {
+    if (!rowOf(extent.kind))
+      return which + "has an extent that is no value of the ABI";
+    if (extent.kind == ANNUDF_EXTENT_CONSTANT && extent.constant <= 0)
+      return which + "has extent " + std::to_string(extent.constant) + ", which must be above 0";
+  }
+  return "";
+}
+
+std::string faultOfElements(const MetricDescriptor &m) {
+  if (m.elements.empty())
+    return "manifest field 'elements' is empty: the metric accepts no element type";
+  for (auto entry = m.elements.begin(); entry != m.elements.end(); ++entry) {
+    if (!rowOf(*entry))
+      return "manifest field 'elements' holds no value of the ABI";
+    if (std::find(m.elements.begin(), entry, *entry) != entry)
+      return std::string("manifest field 'elements' names ") + toString(*entry) + " twice";
+    if (!converts(*entry, m.compute))
+      return std::string("compute type ") + toString(m.compute) + " cannot hold element type " +
+             toString(*entry);
+  }
+  return "";
+}
+
+std::string faultOfHooks(const MetricDescriptor &m) {
+  for (size_t i = 0; i < m.hooks.size(); ++i) {
+    if (!rowOf(m.hooks[i]))
+      return "manifest field 'hooks' holds no value of the ABI";
+    if (i > 0 && m.hooks[i - 1] >= m.hooks[i])
+      return std::string("manifest field 'hooks' names ") + toString(m.hooks[i]) +
+             (m.hooks[i - 1] == m.hooks[i] ? " twice" : " out of order");
+  }
+  for (const TableRow &row : tableOf<annudf_hook>().rows)
+    if (row.since != TableRow::kReserved && std::string_view(row.detail) == "REQUIRED" &&
+        !m.has(static_cast<annudf_hook>(row.value)))
+      return std::string("manifest field 'hooks' lacks ") + row.spelling +
+             ", which every metric has";
+  return "";
+}
+
+} // namespace
+
+int MetricDescriptor::accumulatorWidth() const { return bitsOf(accumulator); }
+int MetricDescriptor::computeWidth() const { return bitsOf(compute); }
+
+bool MetricDescriptor::accepts(annudf_element element) const {
+  return std::find(elements.begin(), elements.end(), element) != elements.end();
+}
+
+bool MetricDescriptor::has(annudf_hook hook) const {
+  return std::find(hooks.begin(), hooks.end(), hook) != hooks.end();
+}
+
+uint64_t featuresOf(const MetricDescriptor &metric) {
+  uint64_t features = 0;
+#define FEATURE(NAME, BIT, SPELLING, SINCE)                                                        \
+  if (needs(metric, ANNUDF_FEATURE_##NAME))                                                        \
+    features |= uint64_t(1) << (BIT);
+  ANNUDF_FEATURES(FEATURE)
+#undef FEATURE
+  return features;
+}
+
+uint32_t minorOf(const MetricDescriptor &metric) {
+  Minor minor;
+  minor.use(metric.order);
+  minor.use(metric.coarse);
+  minor.use(metric.coarseOrder);
+  minor.use(metric.accumulator);
+  minor.use(metric.compute);
+  minor.use(metric.numerics);
+  for (annudf_element element : metric.elements)
+    minor.use(element);
+  for (annudf_hook hook : metric.hooks)
+    minor.use(hook);
+  for (const CaptureInfo &capture : metric.captures) {
+    minor.use(capture.element);
+    for (const CaptureExtent &extent : capture.extents)
+      minor.use(extent.kind);
+  }
+  const uint64_t features = featuresOf(metric);
+  for (const TableRow &row : tableOf<annudf_feature>().rows)
+    if (features >> row.value & 1)
+      minor.use(row);
+  return minor.least();
+}
+
+std::string encodeContract(const MetricDescriptor &metric) {
+  Encoder encoder;
+  encoder.list(12);
+  encoder.text(ANNUDF_ABI_ID);
+  encoder.text(toString(ANNUDF_ROLE_SCAN));
+  encoder.text(toString(metric.order));
+  encoder.text(toString(metric.coarse));
+  encoder.text(toString(metric.coarseOrder));
+  encoder.text(toString(metric.accumulator));
+  encoder.text(toString(metric.compute));
+  encoder.text(toString(metric.numerics));
+  encodeSorted(encoder, metric.elements);
+  encoder.number(static_cast<uint32_t>(metric.dims));
+  encodeSorted(encoder, metric.hooks);
+  encoder.list(metric.captures.size());
+  for (const CaptureInfo &capture : metric.captures) {
+    encoder.list(3);
+    encoder.text(capture.name);
+    encoder.text(toString(capture.element));
+    encoder.list(capture.extents.size());
+    for (const CaptureExtent &extent : capture.extents)
+      if (extent.kind == ANNUDF_EXTENT_CONSTANT)
+        encoder.number(static_cast<uint64_t>(extent.constant));
+      else
+        encoder.text(toString(extent.kind));
+  }
+  return encoder.take();
+}
+
+uint64_t contractOf(const MetricDescriptor &metric) {
+  const std::string text = encodeContract(metric);
+  const Sha256::Digest digest = Sha256::of(text.data(), text.size());
+  uint64_t contract = 0;
+  for (int byte = 0; byte < 8; ++byte)
+    contract = contract << 8 | digest[byte];
+  return contract;
+}
+
+std::string faultOf(const MetricDescriptor &m) {
+  if (!rowOf(m.order) || !rowOf(m.coarseOrder) || !rowOf(m.coarse) || !rowOf(m.accumulator) ||
+      !rowOf(m.compute) || !rowOf(m.numerics))
+    return "order, coarse metric, numerics, compute type or accumulator is no value of the ABI";
+  if (m.name.empty())
+    return "manifest field 'name' is empty";
+  if (!isName(m.name))
+    return "manifest field 'name' is " + inQuotes(m.name) +
+           ", which is no name; a name has letters, digits and _, no digit first, and at most " +
+           std::to_string(ANNUDF_MAX_NAME) + " bytes";
+  if (m.dims < 0 || m.dims > ANNUDF_MAX_DIMS)
+    return "manifest field 'dims' is " + std::to_string(m.dims) +
+           (m.dims < 0 ? ", below 0" : ", above " + std::to_string(ANNUDF_MAX_DIMS));
+  if (std::string fault = faultOfElements(m); !fault.empty())
+    return fault;
+  if (std::string fault = faultOfHooks(m); !fault.empty())
+    return fault;
+  if (m.captures.size() > ANNUDF_MAX_CAPTURES)
+    return "has " + std::to_string(m.captures.size()) + " captures, the ABI allows " +
+           std::to_string(ANNUDF_MAX_CAPTURES);
+  for (auto capture = m.captures.begin(); capture != m.captures.end(); ++capture) {
+    if (std::string fault = captureFault(*capture); !fault.empty())
+      return fault;
+    if (std::any_of(m.captures.begin(), capture,
+                    [&](const CaptureInfo &other) { return other.name == capture->name; }))
+      return "capture " + inQuotes(capture->name) + " is declared twice";
+  }
+  return "";
+}
+
+std::string typeText(const CaptureInfo &capture) {
+  std::string text;
+  for (const CaptureExtent &extent : capture.extents)
+    text += (extent.kind == ANNUDF_EXTENT_CONSTANT ? std::to_string(extent.constant)
+                                                   : std::string(toString(extent.kind))) +
+            " x ";
+  return text + toString(capture.element);
+}
+
+} // namespace annudf

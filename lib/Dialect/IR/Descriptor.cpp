@@ -1,0 +1,65 @@
+//===- Descriptor.cpp - A metric of the dialect as the ABI's descriptor ---===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Dialect/IR/Descriptor.h"
+
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::ir;
+
+/// The row of the table whose bits and kind a type has; signless integers are signed: so they
+/// are compared and converted by default. The verifier lets no other type get here.
+template <typename Enum> static Enum rowFor(Type type) {
+  const auto integer = dyn_cast<IntegerType>(type);
+  const NumberKind kind = !integer               ? NumberKind::Float
+                          : integer.isUnsigned() ? NumberKind::Unsigned
+                                                 : NumberKind::Signed;
+  for (const TableRow &row : tableOf<Enum>().rows)
+    if (row.since != TableRow::kReserved && row.kind == kind &&
+        row.bits == static_cast<int>(type.getIntOrFloatBitWidth()))
+      return static_cast<Enum>(row.value);
+  llvm::report_fatal_error("annudf: a verified metric has a type that is in no table");
+}
+
+static CaptureInfo describeCapture(CaptureOp capture) {
+  CaptureInfo info;
+  info.name = capture.getName().str();
+  info.element = rowFor<annudf_capture_element>(capture.getType().getElementType());
+  for (int64_t extent : capture.getType().getExtents()) {
+    // The dialect writes symbols as the negated numbers of the table.
+    if (extent > 0)
+      info.extents.push_back({ANNUDF_EXTENT_CONSTANT, extent});
+    else
+      info.extents.push_back({static_cast<annudf_extent>(-extent), 0});
+  }
+  return info;
+}
+
+MetricDescriptor annudf::ir::describe(MetricOp metric) {
+  MetricDescriptor result;
+  result.name = metric.getSymName().str();
+  result.order = static_cast<annudf_order>(metric.getOrder());
+  result.coarse = static_cast<annudf_coarse>(metric.getCoarse());
+  result.coarseOrder = static_cast<annudf_order>(metric.getEffectiveCoarseOrder());
+  result.accumulator = static_cast<annudf_accumulator>(metric.getAccumulatorKind());
+  result.compute = rowFor<annudf_compute>(metric.getComputeType());
+  for (auto element : metric.getElements().getAsRange<ElementAttr>())
+    result.elements.push_back(static_cast<annudf_element>(element.getValue()));
+  result.dims = static_cast<int32_t>(metric.getDims().value_or(0));
+  // The hook's own name is its row's spelling, so that a new hook is found without a list here.
+  for (const TableRow &row : tableOf<annudf_hook>().rows)
+    for (Operation &op : metric.getBody().front())
+      if (auto hook = dyn_cast<HookOpInterface>(op); hook && hook.getHookName() == row.spelling)
+        result.hooks.push_back(static_cast<annudf_hook>(row.value));
+  for (CaptureOp capture : metric.getCaptures())
+    if (!capture.getValue())
+      result.captures.push_back(describeCapture(capture));
+  return result;
+}

@@ -1,0 +1,181 @@
+//===- DescriptorTest.cpp - Tables, features, minor, contract ---*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/TestFiles.h"
+#include "TestArtifact.h"
+
+#include <functional>
+#include <set>
+
+namespace annudf {
+namespace {
+
+using nlohmann::json;
+
+TEST(Tables, EverySpellingParsesAndPrints) {
+  for (const TableRow &row : tableOf<annudf_element>().rows) {
+    std::string why;
+    const auto value = parseSpelling<annudf_element>(row.spelling, &why);
+    if (row.since == TableRow::kReserved) {
+      EXPECT_FALSE(value);
+      EXPECT_EQ(why, std::string("is '") + row.spelling +
+                         "', which is reserved for a later version; use one of f32, f16, i8, u8");
+      EXPECT_EQ(rowOf(static_cast<annudf_element>(row.value)), nullptr);
+      continue;
+    }
+    ASSERT_TRUE(value);
+    EXPECT_EQ(*value, row.value);
+    EXPECT_STREQ(toString(*value), row.spelling);
+    EXPECT_EQ(elementSize(*value) * 8, row.bits);
+  }
+  EXPECT_STREQ(toString(static_cast<annudf_element>(77)), "invalid");
+  std::string why;
+  EXPECT_FALSE(parseSpelling<annudf_order>("be\x1bst", &why));
+  EXPECT_EQ(why, "is 'be?st', which is none of min, max");
+  EXPECT_THROW((void)elementSize(static_cast<annudf_element>(4)), Error);
+}
+
+TEST(Tables, NamesAndPolicies) {
+  std::set<std::string> names;
+  for (const Table &table : tables()) {
+    EXPECT_TRUE(names.insert(table.name).second);
+    EXPECT_FALSE(table.rows.empty());
+  }
+  EXPECT_EQ(names.size(), 12u);
+  EXPECT_EQ(naturalOrder(ANNUDF_COARSE_INNER_PRODUCT), ANNUDF_ORDER_MAX);
+  EXPECT_EQ(naturalOrder(ANNUDF_COARSE_COSINE), ANNUDF_ORDER_MIN);
+  EXPECT_TRUE(converts(ANNUDF_ELEMENT_U8, ANNUDF_COMPUTE_I32));
+  EXPECT_FALSE(converts(ANNUDF_ELEMENT_F16, ANNUDF_COMPUTE_I32));
+  EXPECT_TRUE(converts(ANNUDF_ELEMENT_F16, ANNUDF_COMPUTE_F64));
+  for (const char *bad : {"", "1st", "a b", "a-b", "a\x1b", "é"})
+    EXPECT_FALSE(isName(bad)) << bad;
+  EXPECT_TRUE(isName("_a9"));
+  EXPECT_TRUE(isName(std::string(ANNUDF_MAX_NAME, 'a')));
+  EXPECT_FALSE(isName(std::string(ANNUDF_MAX_NAME + 1, 'a')));
+}
+
+TEST(Descriptor, FeaturesFollowFromWhatItUses) {
+  MetricDescriptor metric;
+  EXPECT_EQ(featuresOf(metric), 0u);
+  metric.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE};
+  EXPECT_EQ(featuresOf(metric), uint64_t(ANNUDF_FEATURE_FINALIZE));
+  metric.captures = {{"w", ANNUDF_CAPTURE_F32, {}}};
+  metric.accumulator = ANNUDF_ACCUMULATOR_F64;
+  EXPECT_EQ(featuresOf(metric), ANNUDF_FEATURES_KNOWN);
+  EXPECT_EQ(minorOf(metric), 0u);
+}
+
+json canonical(const MetricDescriptor &m) {
+  json captures = json::array();
+  for (const CaptureInfo &capture : m.captures) {
+    json extents = json::array();
+    for (const CaptureExtent &extent : capture.extents)
+      extents.push_back(extent.kind == ANNUDF_EXTENT_CONSTANT ? json(uint64_t(extent.constant))
+                                                              : json(toString(extent.kind)));
+    captures.push_back({capture.name, toString(capture.element), extents});
+  }
+  return {"annudf.accumulator.v1",
+          "scan",
+          "min",
+          "l2",
+          "min",
+          "f32",
+          "f32",
+          "strict",
+          {"f32", "u8"},
+          m.dims,
+          {"init", "update", "finalize"},
+          captures};
+}
+
+// Another encoder and the digest of the file: the hooks of every compiled metric return it.
+TEST(Descriptor, ContractIsTheDigestOfCanonicalCbor) {
+  MetricDescriptor metric = test::smallArtifact().manifest;
+  for (const int64_t constant : {1, 23, 24, 255, 256, 65536}) {
+    metric.captures[1].extents[0].constant = constant;
+    metric.dims = static_cast<int32_t>(constant);
+    std::string expected;
+    json::to_cbor(canonical(metric), expected);
+    EXPECT_EQ(encodeContract(metric), expected);
+    EXPECT_EQ(sha256Hex(expected).substr(0, 16), [&] {
+      char text[17];
+      std::snprintf(text, sizeof text, "%016llx",
+                    static_cast<unsigned long long>(contractOf(metric)));
+      return std::string(text);
+    }());
+  }
+}
+
+TEST(Descriptor, ContractSeesWhatAScanReliesOn) {
+  const MetricDescriptor metric = test::smallArtifact().manifest;
+  const std::function<void(MetricDescriptor &)> changes[] = {
+      [](auto &m) { m.order = ANNUDF_ORDER_MAX; },
+      [](auto &m) { m.coarse = ANNUDF_COARSE_COSINE; },
+      [](auto &m) { m.coarseOrder = ANNUDF_ORDER_MAX; },
+      [](auto &m) { m.accumulator = ANNUDF_ACCUMULATOR_U32; },
+      [](auto &m) { m.compute = ANNUDF_COMPUTE_I32; },
+      [](auto &m) { m.numerics = ANNUDF_NUMERICS_REASSOCIATE; },
+      [](auto &m) { m.elements.pop_back(); },
+      [](auto &m) { m.dims = 128; },
+      [](auto &m) { m.hooks.pop_back(); },
+      [](auto &m) { m.captures.pop_back(); },
+      [](auto &m) { std::swap(m.captures[0], m.captures[1]); },
+      [](auto &m) { m.captures[0].name = "v"; },
+      [](auto &m) { m.captures[0].element = ANNUDF_CAPTURE_U32; },
+      [](auto &m) { m.captures[0].extents = {}; },
+      [](auto &m) { m.captures[1].extents[0].constant = 17; },
+  };
+  std::set<uint64_t> seen{contractOf(metric)};
+  for (const auto &change : changes) {
+    MetricDescriptor other = metric;
+    change(other);
+    EXPECT_TRUE(seen.insert(contractOf(other)).second);
+  }
+  MetricDescriptor same = metric;
+  same.name = "another";
+  std::swap(same.elements[0], same.elements[1]);
+  EXPECT_EQ(contractOf(same), contractOf(metric));
+}
+
+TEST(Descriptor, Faults) {
+  const MetricDescriptor metric = test::smallArtifact().manifest;
+  const struct {
+    std::function<void(MetricDescriptor &)> change;
+    const char *fault;
+  } cases[] = {
+      {[](auto &) {}, ""},
+      {[](auto &m) { m.order = static_cast<annudf_order>(7); },
+       "order, coarse metric, numerics, compute type or accumulator is no value of the ABI"},
+      {[](auto &m) { m.elements = {static_cast<annudf_element>(4)}; },
+       "manifest field 'elements' holds no value of the ABI"},
+      {[](auto &m) { m.compute = ANNUDF_COMPUTE_I32; },
+       "compute type i32 cannot hold element type f32"},
+      {[](auto &m) { m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_FINALIZE}; },
+       "manifest field 'hooks' lacks update, which every metric has"},
+      {[](auto &m) { std::swap(m.hooks[0], m.hooks[1]); },
+       "manifest field 'hooks' names init out of order"},
+      {[](auto &m) { m.hooks.push_back(ANNUDF_HOOK_FINALIZE); },
+       "manifest field 'hooks' names finalize twice"},
+      {[](auto &m) { m.name = "a\x1b[31m"; },
+       "manifest field 'name' is 'a?[31m', which is no name; a name has letters, digits and _, no "
+       "digit first, and at most 255 bytes"},
+      {[](auto &m) { m.captures[0].name = "w w"; },
+       "capture 'w w' has a name that is none; a name has letters, digits and _, no digit first, "
+       "and at most 255 bytes"},
+      {[](auto &m) { m.captures[0].extents.resize(9); },
+       "capture 'w' has 9 extents, at most 8 are allowed"},
+  };
+  for (const auto &[change, fault] : cases) {
+    MetricDescriptor other = metric;
+    change(other);
+    EXPECT_EQ(faultOf(other), fault);
+  }
+}
+
+} // namespace
+} // namespace annudf
