@@ -24,7 +24,8 @@ namespace {
 /// An environment with these variables only, of those that the search reads.
 class Environment {
 public:
-  explicit Environment(const std::map<std::string, std::string> &values) {
+  using Values = std::map<std::string, std::string>;
+  explicit Environment(const Values &values) {
     for (const char *name :
          {"ANNUDF_LIBNVVM", "ANNUDF_LIBDEVICE", "ANNUDF_CUDA_WHEELS", "CUDA_HOME", "CUDA_PATH",
           "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "HOME"}) {
@@ -54,12 +55,13 @@ size_t placeOf(const std::vector<std::string> &files, const std::string &file) {
 }
 
 TEST(CudaFiles, WhatIsNamedIsTheOnlyPlace) {
-  Environment environment({{"ANNUDF_LIBNVVM", "/named/libnvvm.so"}, {"CUDA_HOME", "/toolkit"}});
+  Environment environment(
+      Environment::Values{{"ANNUDF_LIBNVVM", "/named/libnvvm.so"}, {"CUDA_HOME", "/toolkit"}});
   EXPECT_EQ(libNvvm(), std::vector<std::string>{"/named/libnvvm.so"});
 }
 
 TEST(CudaFiles, AFolderMayBeNamed) {
-  Environment environment({{"ANNUDF_LIBNVVM", "/usr"}});
+  Environment environment(Environment::Values{{"ANNUDF_LIBNVVM", "/usr"}});
   EXPECT_EQ(libNvvm(), std::vector<std::string>{"/usr/libnvvm.so.4"});
 }
 
@@ -89,7 +91,8 @@ TEST(CudaFiles, VirtualEnvironmentsOfEveryPython) {
   test::TempDir folder;
   for (const char *version : {"python3.11", "python3.13", "other"})
     std::filesystem::create_directories(folder.path() / "lib" / version / "site-packages");
-  Environment environment({{"VIRTUAL_ENV", folder.path().string()}, {"HOME", "/nowhere"}});
+  Environment environment(
+      Environment::Values{{"VIRTUAL_ENV", folder.path().string()}, {"HOME", "/nowhere"}});
   const std::vector<std::string> files = libNvvm();
   const auto in = [&](const std::string &version) {
     return placeOf(files,
@@ -105,7 +108,7 @@ TEST(CudaFiles, LibdeviceIsBesideItsLibrary) {
   std::filesystem::create_directories(folder.path() / "nvvm/lib64");
   const std::string library = folder / "nvvm/lib64/libnvvm.so.4";
   test::writePlainly(library, "");
-  Environment environment({{"CUDA_HOME", "/toolkit"}});
+  Environment environment(Environment::Values{{"CUDA_HOME", "/toolkit"}});
   const std::vector<std::string> files = libDeviceCandidates(library);
   EXPECT_EQ(files.at(0), folder / "nvvm/libdevice/libdevice.10.bc");
   EXPECT_LT(placeOf(files, "/toolkit/nvvm/libdevice/libdevice.10.bc"), files.size());
