@@ -11,8 +11,8 @@
 
 #include "annudf-c/Runtime.h"
 #include "Wrap.h"
-#include "annudf/runtime/Cuda.h"
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <atomic>
 #include <memory>

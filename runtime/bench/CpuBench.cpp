@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <CLI/CLI.hpp>
 

@@ -22,8 +22,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Driver.h"
-#include "annudf/runtime/Cuda.h"
-#include "annudf/runtime/Parallel.h"
+#include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
 #include <chrono>

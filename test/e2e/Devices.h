@@ -9,7 +9,7 @@
 #ifndef ANNUDF_TEST_E2E_DEVICES_H
 #define ANNUDF_TEST_E2E_DEVICES_H
 
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <cstdlib>
 #include <map>

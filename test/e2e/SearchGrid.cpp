@@ -17,8 +17,8 @@
 #include "e2e/Devices.h"
 #include "e2e/ExampleMetrics.h"
 
-#include "annudf/runtime/Index.h"
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #define ANNUDF_TEST_RUNTIME_CORE_TESTDATA_H
 
 #include "annudf/Artifact/Artifact.h"
-#include "annudf/runtime/Matrix.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include <cstring>
 #include <random>

@@ -8,7 +8,7 @@
 
 #include "Commands.h"
 
-#include "annudf/runtime/Parallel.h"
+#include "annudf/runtime/support/Parallel.h"
 
 #include <cstdint>
 #include <cstdio>

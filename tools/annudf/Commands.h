@@ -10,8 +10,8 @@
 #define ANNUDF_TOOLS_COMMANDS_H
 
 #include "annudf/Artifact/Artifact.h"
-#include "annudf/runtime/Index.h"
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <CLI/CLI.hpp>
 

@@ -8,7 +8,7 @@
 
 #include "Commands.h"
 
-#include "annudf/runtime/Cuda.h"
+#include "annudf/runtime/cuda/Cuda.h"
 
 #ifdef ANNUDF_HAVE_COMPILER
 #include "annudf/Compiler/Compiler.h"

@@ -8,7 +8,7 @@
 
 #include "vectors/Elements.h"
 #include "vectors/Npy.h"
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <cmath>
 #include <cstring>

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Coarse.h"
+#include "annudf/runtime/coarse/Coarse.h"
 
 #include "coarse/CoarseKernel.h"
 #include "vectors/Elements.h"
 #include "annudf/Support/Error.h"
-#include "annudf/runtime/Index.h"
-#include "annudf/runtime/Parallel.h"
+#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
 #include <bit>

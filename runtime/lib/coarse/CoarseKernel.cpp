@@ -14,7 +14,7 @@
 
 #include "coarse/CoarseKernel.h"
 
-#include "annudf/runtime/Coarse.h"
+#include "annudf/runtime/coarse/Coarse.h"
 
 #include <algorithm>
 #include <limits>

@@ -10,8 +10,8 @@
 
 #include "vectors/Elements.h"
 #include "annudf/Support/Error.h"
-#include "annudf/runtime/Coarse.h"
-#include "annudf/runtime/Parallel.h"
+#include "annudf/runtime/coarse/Coarse.h"
+#include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
 #define ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
 
-#include "annudf/runtime/Index.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 namespace annudf::runtime {
 

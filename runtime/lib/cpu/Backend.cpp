@@ -17,9 +17,9 @@
 #include "TopK.h"
 
 #include "../../kernels/cpu/ScanArgs.h"
-#include "annudf/runtime/Coarse.h"
-#include "annudf/runtime/Parallel.h"
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/coarse/Coarse.h"
+#include "annudf/runtime/support/Parallel.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <algorithm>
 #include <array>

@@ -14,7 +14,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_JIT_H
 #define ANNUDF_RUNTIME_LIB_CPU_JIT_H
 
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <memory>
 #include <string>

@@ -11,7 +11,7 @@
 
 #include "Jit.h"
 
-#include "annudf/runtime/OnceCache.h"
+#include "annudf/runtime/support/OnceCache.h"
 
 #include <string>
 #include <utility>

@@ -14,7 +14,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_LINK_H
 #define ANNUDF_RUNTIME_LIB_CPU_LINK_H
 
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Module.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/engine/Search.h"
 
 namespace annudf::runtime {
 

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Cuda.h"
+#include "annudf/runtime/cuda/Cuda.h"
 
 #include "DeviceCaptures.h"
 #include "DeviceMemory.h"
 #include "Linker.h"
 #include "Pipeline.h"
-#include "annudf/runtime/OnceCache.h"
+#include "annudf/runtime/support/OnceCache.h"
 
 #include <algorithm>
 #include <chrono>

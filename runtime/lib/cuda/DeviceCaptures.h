@@ -11,7 +11,7 @@
 
 #include "Driver.h"
 
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <list>
 #include <memory>

@@ -12,7 +12,7 @@
 #include "Driver.h"
 #include "ScanArgs.h"
 
-#include "annudf/runtime/Index.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <memory>
 #include <vector>

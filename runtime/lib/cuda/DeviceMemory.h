@@ -16,7 +16,7 @@
 
 #include "Driver.h"
 
-#include "annudf/runtime/Cuda.h"
+#include "annudf/runtime/cuda/Cuda.h"
 
 namespace annudf::runtime::cuda {
 

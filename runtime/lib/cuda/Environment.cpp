@@ -9,7 +9,7 @@
 #include "Driver.h"
 #include "Linker.h"
 
-#include "annudf/runtime/Cuda.h"
+#include "annudf/runtime/cuda/Cuda.h"
 
 namespace annudf::runtime {
 

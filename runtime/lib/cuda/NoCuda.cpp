@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Cuda.h"
+#include "annudf/runtime/cuda/Cuda.h"
 
 namespace annudf::runtime {
 

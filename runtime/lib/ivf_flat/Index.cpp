@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Index.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include "vectors/Elements.h"
 #include "ivf_flat/IndexFile.h"
 #include "coarse/KMeans.h"
 #include "annudf/Artifact/Artifact.h"
-#include "annudf/runtime/Coarse.h"
-#include "annudf/runtime/Parallel.h"
+#include "annudf/runtime/coarse/Coarse.h"
+#include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
 #include <cstring>

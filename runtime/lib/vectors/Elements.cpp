@@ -9,7 +9,7 @@
 #include "vectors/Elements.h"
 
 #include "annudf/Support/Error.h"
-#include "annudf/runtime/Parallel.h"
+#include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
 #include <atomic>

@@ -10,7 +10,7 @@
 #define ANNUDF_RUNTIME_LIB_CORE_ELEMENTS_H
 
 #include "annudf/Artifact/Artifact.h"
-#include "annudf/runtime/Matrix.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include <bit>
 #include <cstdint>

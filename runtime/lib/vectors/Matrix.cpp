@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Matrix.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include "vectors/Npy.h"
 #include "annudf/Artifact/Artifact.h"

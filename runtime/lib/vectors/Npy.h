@@ -9,7 +9,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CORE_NPY_H
 #define ANNUDF_RUNTIME_LIB_CORE_NPY_H
 
-#include "annudf/runtime/Matrix.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 namespace annudf::runtime {
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "annudf/runtime/engine/Search.h"
 #include "Support/TestFiles.h"
-#include "annudf/runtime/Search.h"
 
 #include <cmath>
 #include <cstring>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Coarse.h"
+#include "annudf/runtime/coarse/Coarse.h"
 
 #include "../../../runtime/lib/coarse/CoarseKernel.h"
 #include "runtime/TestData.h"

@@ -9,7 +9,7 @@
 #include "Batch.h"
 #include "TestMetrics.h"
 
-#include "annudf/runtime/Coarse.h"
+#include "annudf/runtime/coarse/Coarse.h"
 #include "gtest/gtest.h"
 
 using namespace annudf;

@@ -14,7 +14,7 @@
 #ifndef ANNUDF_TEST_RUNTIME_CPU_TESTMETRICS_H
 #define ANNUDF_TEST_RUNTIME_CPU_TESTMETRICS_H
 
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/engine/Search.h"
 #include "runtime/reference/BruteForce.h"
 
 #include <bit>

@@ -9,7 +9,7 @@
 #include "CudaMetrics.h"
 
 #include "Linker.h"
-#include "annudf/runtime/Cuda.h"
+#include "annudf/runtime/cuda/Cuda.h"
 #include "gtest/gtest.h"
 
 #include <cstdio>

@@ -13,7 +13,7 @@
 #include "CudaMetrics.h"
 
 #include "Driver.h"
-#include "annudf/runtime/Cuda.h"
+#include "annudf/runtime/cuda/Cuda.h"
 #include "gtest/gtest.h"
 
 #include <atomic>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include "runtime/TestData.h"
 #include "Artifact/TestArtifact.h"

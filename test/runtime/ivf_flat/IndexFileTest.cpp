@@ -8,7 +8,7 @@
 
 #include "runtime/TestData.h"
 #include "annudf/Support/Sha256.h"
-#include "annudf/runtime/Index.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 #include "Support/TestFiles.h"
 
 #include <cstring>

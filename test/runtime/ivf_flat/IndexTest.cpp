@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Index.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include "runtime/TestData.h"
 #include "Support/TestFiles.h"

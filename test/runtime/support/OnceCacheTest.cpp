@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/OnceCache.h"
+#include "annudf/runtime/support/OnceCache.h"
 
 #include "annudf/Support/Error.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Parallel.h"
+#include "annudf/runtime/support/Parallel.h"
 
 #include "Support/TestFiles.h"
 

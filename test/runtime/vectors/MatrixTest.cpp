@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/Matrix.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include "runtime/TestData.h"
 #include "Support/TestFiles.h"

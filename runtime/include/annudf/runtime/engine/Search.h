@@ -14,7 +14,7 @@
 #define ANNUDF_RUNTIME_SEARCH_H
 
 #include "annudf/Artifact/Artifact.h"
-#include "annudf/runtime/Index.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <map>
 #include <memory>

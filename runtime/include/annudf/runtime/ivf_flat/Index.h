@@ -13,7 +13,7 @@
 #ifndef ANNUDF_RUNTIME_INDEX_H
 #define ANNUDF_RUNTIME_INDEX_H
 
-#include "annudf/runtime/Matrix.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include <functional>
 #include <memory>

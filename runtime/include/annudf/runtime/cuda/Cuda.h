@@ -16,7 +16,7 @@
 #ifndef ANNUDF_RUNTIME_CUDA_H
 #define ANNUDF_RUNTIME_CUDA_H
 
-#include "annudf/runtime/Search.h"
+#include "annudf/runtime/engine/Search.h"
 
 namespace annudf::runtime {
 

@@ -18,7 +18,7 @@
 #ifndef ANNUDF_RUNTIME_COARSE_H
 #define ANNUDF_RUNTIME_COARSE_H
 
-#include "annudf/runtime/Matrix.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include <cstdint>
 #include <memory>
