@@ -57,6 +57,29 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_describe(const annudf_artifac
                                                             const char *origin,
                                                             annudf_buffer **text);
 
+typedef enum annudf_payload_kind {
+  ANNUDF_PAYLOAD_LTOIR = 0, /**< For GPUs of `arch` and newer.          */
+  ANNUDF_PAYLOAD_HOST = 1,  /**< LLVM bitcode for CPUs.                 */
+  ANNUDF_PAYLOAD_MLIR = 2   /**< The metric in the dialect, as bytecode. */
+} annudf_payload_kind;
+
+/** One of the codes of an artifact. Text lives as long as the artifact and is never NULL. */
+typedef struct annudf_payload {
+  size_t size;            /**< Set by the caller: sizeof(annudf_payload).                   */
+  int32_t kind;           /**< enum annudf_payload_kind.                                    */
+  int32_t arch;           /**< 90 for "sm_90"; 0 where `kind` has none.                     */
+  const char *target;     /**< "sm_90", the target triple of code for CPUs, "" for MLIR.    */
+  const char *producer;   /**< "libnvvm 13.0".                                              */
+  int32_t producer_major; /**< The version in it, -1 where it has none.                     */
+  int32_t producer_minor; /**<                                                              */
+  uint64_t bytes;         /**< Of code.                                                     */
+} annudf_payload;
+
+/** 0 for NULL. */
+ANNUDF_CAPI_EXPORTED size_t annudf_artifact_payload_count(const annudf_artifact *artifact);
+ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_payload(const annudf_artifact *artifact,
+                                                           size_t index, annudf_payload *payload);
+
 /** How many architectures it holds LTO-IR for. 0 for NULL. */
 ANNUDF_CAPI_EXPORTED size_t annudf_artifact_arch_count(const annudf_artifact *artifact);
 /** "sm_90"; lives as long as `artifact`. NULL where there is no such index. */

@@ -33,6 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "annudf/ABI/annudf_abi.h" /* enum annudf_element, annudf_coarse, annudf_order */
+
 #if defined(__GNUC__)
 #define ANNUDF_CAPI_EXPORTED __attribute__((visibility("default")))
 #else
@@ -43,9 +45,11 @@
 extern "C" {
 #endif
 
-/** Version of the C API: functions and fields are only ever added to one major. */
-#define ANNUDF_CAPI_MAJOR 1
-#define ANNUDF_CAPI_MINOR 0
+/** Version of the C API. Until 1.0 every minor may change anything, and libannudf's soname has
+ * it in its name (libannudf.so.0.2); from 1.0 on functions and fields are only ever added to
+ * one major. */
+#define ANNUDF_CAPI_MAJOR 0
+#define ANNUDF_CAPI_MINOR 2
 
 /** How a call ended. */
 typedef enum annudf_status {
@@ -69,7 +73,7 @@ ANNUDF_CAPI_EXPORTED const char *annudf_last_error(void);
 ANNUDF_CAPI_EXPORTED const char *annudf_version(void);
 
 /** ANNUDF_CAPI_MAJOR << 16 | ANNUDF_CAPI_MINOR of the library: a caller needs the
- * same major and at least the minor that it was compiled with. */
+ * same major and at least the minor that it was compiled with; below 1.0, the same minor. */
 ANNUDF_CAPI_EXPORTED uint32_t annudf_capi_version(void);
 
 /** Bytes or text that the library made. */
@@ -80,6 +84,37 @@ ANNUDF_CAPI_EXPORTED const char *annudf_buffer_data(const annudf_buffer *buffer)
 /** Bytes without that NUL; 0 for NULL. */
 ANNUDF_CAPI_EXPORTED size_t annudf_buffer_size(const annudf_buffer *buffer);
 ANNUDF_CAPI_EXPORTED void annudf_buffer_destroy(annudf_buffer *buffer);
+
+/*===-- Names of types ----------------------------------------------------===*/
+
+/** "f32", "f16", "i8" or "u8" as an enum annudf_element. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_element_parse(const char *name, int32_t *element);
+/** The other way round; NULL for any other number. */
+ANNUDF_CAPI_EXPORTED const char *annudf_element_name(int32_t element);
+
+/** "l2", "inner_product" or "cosine" as an enum annudf_coarse. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_coarse_parse(const char *name, int32_t *coarse);
+/** The other way round; NULL for any other number. */
+ANNUDF_CAPI_EXPORTED const char *annudf_coarse_name(int32_t coarse);
+
+/*===-- Vectors and progress ----------------------------------------------===*/
+
+/** A row-major, contiguous matrix that stays the caller's. */
+typedef struct annudf_vectors {
+  size_t size;      /**< sizeof(annudf_vectors).                     */
+  const void *data; /**< Aligned to its element.                     */
+  int64_t rows, dims;
+  int32_t element; /**< enum annudf_element of one coordinate.       */
+} annudf_vectors;
+
+/** Called by the thread that made the call, now and then while it works.
+ * \param stage  "train", "add", "save" or "search".
+ * \param done   part of the stage that is done, 0 to 1.
+ * \returns 0 to go on. Anything else stops the work: the call returns
+ * ANNUDF_INTERRUPTED, and an index or a file is as it was before. At `done` 1 it
+ * may come too late. It may ask an index for its properties, but neither search nor
+ * change the one at work. It must not throw. */
+typedef int (*annudf_progress)(void *user, const char *stage, double done);
 
 #ifdef __cplusplus
 } // extern "C"

@@ -8,10 +8,13 @@
 
 #include "annudf-c/Artifact.h"
 
-#include "annudf/Support/FileIO.h"
 #include "Wrap.h"
+#include "annudf/Support/FileIO.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
 
 using namespace annudf;
 using namespace annudf::capi;
@@ -116,6 +119,56 @@ static int versionOf(const std::string &arch) {
       !std::all_of(arch.begin() + 3, arch.end(), [](char c) { return c >= '0' && c <= '9'; }))
     return 0;
   return std::stoi(arch.substr(3));
+}
+
+/// The first two numbers in "libnvvm 13.0"; -1 where there is none.
+static void versionIn(const std::string &producer, int32_t &major, int32_t &minor) {
+  major = minor = -1;
+  const size_t digit = producer.find_first_of("0123456789");
+  if (digit != std::string::npos)
+    std::sscanf(producer.c_str() + digit, "%d.%d", &major, &minor);
+}
+
+size_t annudf_artifact_payload_count(const annudf_artifact *artifact) {
+  return artifact ? artifact->value.payloads.size() : 0;
+}
+
+annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t index,
+                                      annudf_payload *payload) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(artifact, "artifact");
+    call.refuseNull(payload, "payload");
+    const std::vector<Payload> &payloads = artifact->value.payloads;
+    if (index >= payloads.size())
+      call.refuse("index " + std::to_string(index) +
+                  " is beyond the payloads, of which there are " + std::to_string(payloads.size()));
+    const size_t size = payload->size;
+    constexpr size_t kSmallest = offsetof(annudf_payload, bytes) + sizeof(uint64_t);
+    if (size < kSmallest)
+      call.refuse("annudf_payload.size is " + std::to_string(size) + ", at least " +
+                  std::to_string(kSmallest) + " are needed; set it to sizeof(annudf_payload)");
+    const Payload &entry = payloads[index];
+    annudf_payload filled;
+    std::memset(&filled, 0, sizeof filled);
+    filled.size = size;
+    switch (entry.kind) {
+    case PayloadKind::LtoIr:
+      filled.kind = ANNUDF_PAYLOAD_LTOIR;
+      filled.arch = versionOf(entry.arch);
+      break;
+    case PayloadKind::HostBitcode:
+      filled.kind = ANNUDF_PAYLOAD_HOST;
+      break;
+    case PayloadKind::MlirBytecode:
+      filled.kind = ANNUDF_PAYLOAD_MLIR;
+      break;
+    }
+    filled.target = entry.arch.c_str();
+    filled.producer = entry.producer.c_str();
+    versionIn(entry.producer, filled.producer_major, filled.producer_minor);
+    filled.bytes = entry.bytes.size();
+    std::memcpy(payload, &filled, std::min(size, sizeof filled));
+  });
 }
 
 annudf_status annudf_artifact_ltoir(const annudf_artifact *artifact, const char *arch,

@@ -8,12 +8,26 @@
 
 #include "Handles.h"
 
+#include <cstddef>
 #include <limits>
+#include <memory>
+#include <vector>
 
 using namespace annudf;
 using namespace annudf::capi;
 
-static runtime::NumericArray toArray(const Call &call, const annudf_capture_value &value) {
+/// What keeps a value's device memory alive. Made first, so that it is released however
+/// binding ends.
+static std::shared_ptr<const void> ownerOf(const annudf_capture_value &value) {
+  if (!value.release)
+    return nullptr;
+  static const char kNothing = 0; // A null owner is released, too.
+  return std::shared_ptr<const void>(
+      &kNothing, [release = value.release, owner = value.owner](const void *) { release(owner); });
+}
+
+static runtime::CaptureValue toValue(const Call &call, const annudf_capture_value &value,
+                                     std::shared_ptr<const void> owner) {
   const std::string who = "value of capture '" + std::string(value.name) + "': ";
   if (!value.dtype)
     call.refuse(who + "dtype is NULL");
@@ -23,40 +37,77 @@ static runtime::NumericArray toArray(const Call &call, const annudf_capture_valu
     call.refuse(who + "shape is NULL");
   if (value.bytes != 0 && !value.data)
     call.refuse(who + "data is NULL");
-  runtime::NumericArray array;
-  array.dtype = value.dtype;
-  array.shape.assign(value.shape, value.shape + value.rank);
-  const auto *data = static_cast<const std::byte *>(value.data);
-  array.storage.assign(data, data + value.bytes);
-  array.origin = value.origin ? value.origin : "the caller";
-  return array;
+  if (value.memory != ANNUDF_MEMORY_HOST && value.memory != ANNUDF_MEMORY_CUDA)
+    call.refuse(who + "memory is " + std::to_string(value.memory) +
+                ", which is no enum annudf_memory");
+  if (value.memory == ANNUDF_MEMORY_HOST && value.release)
+    call.refuse(who + "host memory is copied and has no owner; leave release NULL");
+  runtime::CaptureValue given;
+  given.dtype = value.dtype;
+  given.shape.assign(value.shape, value.shape + value.rank);
+  if (value.strides)
+    given.strides.assign(value.strides, value.strides + value.rank);
+  bool empty = false;
+  for (int64_t extent : given.shape)
+    empty |= extent == 0;
+  if (value.strides && !empty && !value.data)
+    call.refuse(who + "data is NULL");
+  given.data = value.data;
+  given.bytes = value.bytes;
+  given.origin = value.origin ? value.origin : "the caller";
+  given.space =
+      value.memory == ANNUDF_MEMORY_CUDA ? runtime::MemorySpace::Cuda : runtime::MemorySpace::Host;
+  given.device = value.device;
+  given.owner = std::move(owner);
+  return given;
 }
 
-annudf_status annudf_captures_bind(const annudf_artifact *artifact, int64_t dims,
+static runtime::CaptureExtents toExtents(const Call &call, const annudf_extents *extents) {
+  call.refuseNull(extents, "extents");
+  const annudf_extents given =
+      copyOptions(extents, offsetof(annudf_extents, queries) + sizeof(int64_t), "annudf_extents");
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  return {static_cast<int32_t>(inRange("dims", given.dims, 1, std::numeric_limits<int32_t>::max())),
+          inRange("rows", given.rows, 0, kMost), inRange("queries", given.queries, 0, kMost)};
+}
+
+annudf_status annudf_captures_bind(const annudf_artifact *artifact, const annudf_extents *extents,
                                    const annudf_capture_value *values, size_t count,
-                                   bool allow_non_finite, annudf_captures **captures) {
+                                   const annudf_captures_options *options,
+                                   annudf_captures **captures) {
   return guard(__func__, [&](Call call) {
-    call.refuseNull(artifact, "artifact");
     if (count != 0)
       call.refuseNull(values, "values");
-    call.refuseNull(captures, "captures");
-    inRange("dims", dims, 1, std::numeric_limits<int32_t>::max());
-    std::map<std::string, runtime::NumericArray> bound;
     // The array's elements are as large as the caller's header says, not this library's.
     const char *at = reinterpret_cast<const char *>(values);
+    std::vector<annudf_capture_value> given;
+    std::vector<std::shared_ptr<const void>> owners;
     for (size_t i = 0; i < count; ++i) {
       const auto *element = reinterpret_cast<const annudf_capture_value *>(at);
-      const annudf_capture_value value =
-          copyOptions(element, offsetof(annudf_capture_value, origin) + sizeof(const char *),
-                      "annudf_capture_value");
+      given.push_back(copyOptions(element, offsetof(annudf_capture_value, owner) + sizeof(void *),
+                                  "annudf_capture_value"));
+      owners.push_back(ownerOf(given.back()));
       at += element->size;
-      call.refuseNull(value.name, "name of a capture's value");
-      if (!bound.emplace(value.name, toArray(call, value)).second)
-        call.refuse("capture '" + std::string(value.name) + "' is given twice");
     }
-    *captures = new annudf_captures{runtime::BoundCaptures::bind(
-        artifact->value.manifest, static_cast<int32_t>(dims), bound, allow_non_finite)};
+    call.refuseNull(artifact, "artifact");
+    call.refuseNull(captures, "captures");
+    const runtime::CaptureExtents bindFor = toExtents(call, extents);
+    const annudf_captures_options chosen =
+        copyOptions(options, offsetof(annudf_captures_options, allow_non_finite) + sizeof(int32_t),
+                    "annudf_captures_options");
+    std::map<std::string, runtime::CaptureValue> bound;
+    for (size_t i = 0; i < count; ++i) {
+      call.refuseNull(given[i].name, "name of a capture's value");
+      if (!bound.emplace(given[i].name, toValue(call, given[i], std::move(owners[i]))).second)
+        call.refuse("capture '" + std::string(given[i].name) + "' is given twice");
+    }
+    *captures = new annudf_captures{runtime::BoundCaptures::bindViews(
+        artifact->value.manifest, bindFor, bound, chosen.allow_non_finite != 0)};
   });
+}
+
+const char *annudf_captures_digest(const annudf_captures *captures) {
+  return captures ? captures->value.digest().c_str() : "";
 }
 
 void annudf_captures_destroy(annudf_captures *captures) { delete captures; }

@@ -1,4 +1,4 @@
-//===- Device.cpp - Device memory and streams in the C API ----------------===//
+//===- Device.cpp - Backends, device memory and streams in the C API ------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,6 +19,39 @@ static runtime::CudaBackend &cudaOf(const Call &call, const annudf_backend *back
 }
 
 static void *toStream(uint64_t stream) { return reinterpret_cast<void *>(stream); }
+
+annudf_status annudf_backend_create_cpu(int32_t threads, annudf_backend **backend) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(backend, "backend");
+    auto made = runtime::makeCpuBackend(threads);
+    std::string description = made->describe();
+    *backend = new annudf_backend{std::move(made), nullptr, std::move(description)};
+  });
+}
+
+annudf_status annudf_backend_create_cuda(int32_t device, annudf_backend **backend) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(backend, "backend");
+    auto made = runtime::makeCudaDeviceBackend(device);
+    runtime::CudaBackend *cuda = made.get();
+    std::string description = made->describe();
+    *backend = new annudf_backend{std::move(made), cuda, std::move(description)};
+  });
+}
+
+const char *annudf_backend_describe(const annudf_backend *backend) {
+  return backend ? backend->description.c_str() : "";
+}
+
+int32_t annudf_backend_device(const annudf_backend *backend) {
+  return backend && backend->cuda ? backend->cuda->device() : -1;
+}
+
+int32_t annudf_backend_arch(const annudf_backend *backend) {
+  return backend && backend->cuda ? backend->cuda->arch() : 0;
+}
+
+void annudf_backend_destroy(annudf_backend *backend) { delete backend; }
 
 annudf_status annudf_device_allocate(annudf_backend *backend, uint64_t bytes, uint64_t stream,
                                      annudf_device_buffer **buffer) {

@@ -50,6 +50,20 @@ bool annudf_environment_linker_found(const annudf_environment *environment) {
   return environment && environment->cuda.linkerFound;
 }
 
+int32_t annudf_environment_driver_version(const annudf_environment *environment) {
+  return environment ? environment->cuda.driverVersion : 0;
+}
+
+int32_t annudf_environment_linker_version(const annudf_environment *environment) {
+  return environment ? environment->cuda.linkerVersion : 0;
+}
+
+int32_t annudf_environment_device_arch(const annudf_environment *environment, size_t index) {
+  return index < annudf_environment_device_count(environment)
+             ? environment->cuda.devices[index].arch
+             : 0;
+}
+
 const char *annudf_environment_linker(const annudf_environment *environment) {
   return environment ? environment->cuda.linker.c_str() : "";
 }
@@ -60,7 +74,7 @@ size_t annudf_environment_device_count(const annudf_environment *environment) {
 
 const char *annudf_environment_device(const annudf_environment *environment, size_t index) {
   return index < annudf_environment_device_count(environment)
-             ? environment->cuda.devices[index].c_str()
+             ? environment->cuda.devices[index].description.c_str()
              : nullptr;
 }
 

@@ -9,8 +9,8 @@
 #ifndef ANNUDF_RUNTIME_LIB_CAPI_HANDLES_H
 #define ANNUDF_RUNTIME_LIB_CAPI_HANDLES_H
 
-#include "annudf-c/Runtime.h"
 #include "Wrap.h"
+#include "annudf-c/annudf.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/engine/Search.h"
 
@@ -21,8 +21,8 @@
 
 /// What does not change lies outside the lock, and so do the numbers that extend moves:
 /// who asks for them may hold a lock (Python's, say) that the extend's progress needs.
-struct annudf_index {
-  explicit annudf_index(annudf::runtime::Index made)
+struct annudf_ivf_flat_index {
+  explicit annudf_ivf_flat_index(annudf::runtime::Index made)
       : value(std::move(made)), size(value.size()), generation(value.generation()) {}
 
   annudf::runtime::Index value;
@@ -66,13 +66,13 @@ namespace annudf::capi {
 class IndexUse {
 public:
   enum class Kind { Shared, Exclusive };
-  IndexUse(const Call &call, const annudf_index &index, Kind kind);
+  IndexUse(const Call &call, const annudf_ivf_flat_index &index, Kind kind);
   ~IndexUse();
   IndexUse(const IndexUse &) = delete;
   IndexUse &operator=(const IndexUse &) = delete;
 
 private:
-  const annudf_index &index_;
+  const annudf_ivf_flat_index &index_;
   const Kind kind_;
 };
 

@@ -11,6 +11,7 @@
 #include "Wrap.h"
 
 using namespace annudf;
+using namespace annudf::capi;
 
 /// A failure is reported even when its text cannot be kept.
 static thread_local std::string lastError;
@@ -82,3 +83,54 @@ const char *annudf_buffer_data(const annudf_buffer *buffer) {
 size_t annudf_buffer_size(const annudf_buffer *buffer) { return buffer ? buffer->bytes.size() : 0; }
 
 void annudf_buffer_destroy(annudf_buffer *buffer) { delete buffer; }
+
+const char *annudf_element_name(int32_t element) {
+  switch (element) {
+  case ANNUDF_ELEMENT_F32:
+  case ANNUDF_ELEMENT_F16:
+  case ANNUDF_ELEMENT_I8:
+  case ANNUDF_ELEMENT_U8:
+    return toString(static_cast<annudf_element>(element));
+  default:
+    return nullptr;
+  }
+}
+
+const char *annudf_coarse_name(int32_t coarse) {
+  switch (coarse) {
+  case ANNUDF_COARSE_L2:
+  case ANNUDF_COARSE_INNER_PRODUCT:
+  case ANNUDF_COARSE_COSINE:
+    return toString(static_cast<annudf_coarse>(coarse));
+  default:
+    return nullptr;
+  }
+}
+
+/// The number, from 0, that `nameOf` gives this name.
+template <typename NameOf> static int32_t parse(const char *kind, const char *text, NameOf nameOf) {
+  std::string known;
+  for (int32_t i = 0; const char *name = nameOf(i); ++i) {
+    if (std::strcmp(name, text) == 0)
+      return i;
+    known += (i == 0 ? "" : ", ") + std::string(name);
+  }
+  throw Error(ErrorKind::Usage,
+              std::string(kind) + " '" + text + "' is not known; use one of " + known);
+}
+
+annudf_status annudf_element_parse(const char *name, int32_t *element) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(name, "name");
+    call.refuseNull(element, "element");
+    *element = parse("element type", name, annudf_element_name);
+  });
+}
+
+annudf_status annudf_coarse_parse(const char *name, int32_t *coarse) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(name, "name");
+    call.refuseNull(coarse, "coarse");
+    *coarse = parse("coarse metric", name, annudf_coarse_name);
+  });
+}

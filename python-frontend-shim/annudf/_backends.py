@@ -7,7 +7,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import operator
-import re
 import sys
 import threading
 import time
@@ -78,11 +77,7 @@ def arch_of(device: Device) -> str:
 
     arch = _archs.get(device)
     if arch is None:
-        text = backend(device).describe()
-        match = re.search(r"\bsm_(\d+)", text)
-        if match is None:
-            raise UnavailableError(f"{device} does not say its architecture: {text}")
-        have = int(match[1])
+        have = backend(device).arch
         known = [number for number in _core.supported_archs() if number <= have]
         if not known:
             raise UnavailableError(

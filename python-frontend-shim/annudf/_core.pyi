@@ -129,7 +129,7 @@ class Captures:
     """Values of a metric's captures, checked and copied."""
 
     @staticmethod
-    def bind(artifact: Artifact, dims: int, values: Mapping[str, tuple[str, Sequence[int], bytes, str]], allow_non_finite: bool = False) -> Captures:
+    def bind(artifact: Artifact, dims: int, values: Mapping[str, tuple[str, Sequence[int], bytes, str]], allow_non_finite: bool = False, rows: int = 0, queries: int = 0) -> Captures:
         """
         Binds a value (element type, shape, bytes in C order, origin for messages) to each capture.
         """
@@ -190,6 +190,10 @@ class Backend:
     @property
     def device(self) -> int:
         """The CUDA device, or -1 for the CPU."""
+
+    @property
+    def arch(self) -> int:
+        """Architecture of the CUDA device, 90 for sm_90; 0 for the CPU."""
 
     def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int) -> SearchStats:
         """Searches with queries and results at host addresses."""

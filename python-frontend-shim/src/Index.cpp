@@ -38,7 +38,7 @@ static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::str
                    const std::optional<ProgressFunction> &function) {
   const annudf_vectors base = vectors(address, rows, dims, parseElement(element));
   Progress progress(function);
-  annudf_index_options options = {};
+  annudf_ivf_flat_build_options options = {};
   options.size = sizeof options;
   options.metric = parseCoarse(metric);
   options.kmeans_n_iters = iterations;
@@ -47,9 +47,9 @@ static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::str
   options.threads = threads;
   options.progress = &Progress::report;
   options.progress_user = &progress;
-  annudf_index *index = nullptr;
+  annudf_ivf_flat_index *index = nullptr;
   const annudf_status status =
-      withoutGil([&] { return annudf_index_build(&base, nLists, &options, &index); });
+      withoutGil([&] { return annudf_ivf_flat_build(&base, nLists, &options, &index); });
   Index result{IndexPtr(index)};
   progress.check(status);
   return result;
@@ -61,7 +61,7 @@ static void extend(Index &self, uintptr_t address, int64_t rows, int64_t dims,
   const annudf_vectors more = vectors(address, rows, dims, parseElement(element));
   Progress progress(function);
   const annudf_status status = withoutGil([&] {
-    return annudf_index_extend(self.handle.get(), &more,
+    return annudf_ivf_flat_extend(self.handle.get(), &more,
                                reinterpret_cast<const int64_t *>(ids.value_or(0)),
                                &Progress::report, &progress);
   });
@@ -72,23 +72,23 @@ static void save(const Index &self, const std::string &path,
                  const std::optional<ProgressFunction> &function) {
   Progress progress(function);
   const annudf_status status = withoutGil([&] {
-    return annudf_index_save(self.handle.get(), path.c_str(), &Progress::report, &progress);
+    return annudf_ivf_flat_save(self.handle.get(), path.c_str(), &Progress::report, &progress);
   });
   progress.check(status);
 }
 
 static Index load(const std::string &path) {
-  annudf_index *index = nullptr;
-  const annudf_status status = withoutGil([&] { return annudf_index_load(path.c_str(), &index); });
+  annudf_ivf_flat_index *index = nullptr;
+  const annudf_status status = withoutGil([&] { return annudf_ivf_flat_load(path.c_str(), &index); });
   check(status);
   return {IndexPtr(index)};
 }
 
 static Centers centers(const Index &self) {
-  const auto rows = static_cast<size_t>(annudf_index_n_lists(self.handle.get()));
-  const auto dims = static_cast<size_t>(annudf_index_dims(self.handle.get()));
+  const auto rows = static_cast<size_t>(annudf_ivf_flat_n_lists(self.handle.get()));
+  const auto dims = static_cast<size_t>(annudf_ivf_flat_dims(self.handle.get()));
   auto values = std::make_unique<std::vector<float>>(rows * dims);
-  check(annudf_index_centers(self.handle.get(), values->data(), values->size()));
+  check(annudf_ivf_flat_centers(self.handle.get(), values->data(), values->size()));
   float *data = values->data();
   const nb::capsule owner(values.release(), [](void *vector) noexcept {
     delete static_cast<std::vector<float> *>(vector);
@@ -101,7 +101,7 @@ using Value = std::tuple<std::string, std::vector<int64_t>, nb::bytes, std::stri
 using Values = nb::typed<nb::mapping, nb::str, Value>;
 
 static Captures bind(const Artifact &artifact, int64_t dims, const Values &values,
-                     bool allowNonFinite) {
+                     bool allowNonFinite, int64_t rows, int64_t queries) {
   std::vector<std::pair<std::string, Value>> kept; // Owns what the C structs point to.
   for (nb::handle item : values.items())
     kept.push_back(nb::cast<std::pair<std::string, Value>>(item));
@@ -121,8 +121,10 @@ static Captures bind(const Artifact &artifact, int64_t dims, const Values &value
   }
   annudf_captures *captures = nullptr;
   const annudf_status status = withoutGil([&] {
-    return annudf_captures_bind(artifact.handle.get(), dims, list.data(), list.size(),
-                                allowNonFinite, &captures);
+    const annudf_extents extents = {sizeof extents, dims, rows, queries};
+    const annudf_captures_options options = {sizeof options, allowNonFinite};
+    return annudf_captures_bind(artifact.handle.get(), &extents, list.data(), list.size(), &options,
+                                &captures);
   });
   if (status == ANNUDF_USAGE || status == ANNUDF_INPUT)
     raise("CaptureError", annudf_last_error());
@@ -148,36 +150,37 @@ void addIndex(nb::module_ &module) {
       .def_prop_ro(
           "element",
           [](const Index &self) {
-            return annudf_element_name(annudf_index_element(self.handle.get()));
+            return annudf_element_name(annudf_ivf_flat_element(self.handle.get()));
           },
           "Element type of the rows: \"f32\", \"f16\", \"i8\" or \"u8\".")
       .def_prop_ro(
-          "dims", [](const Index &self) { return annudf_index_dims(self.handle.get()); },
+          "dims", [](const Index &self) { return annudf_ivf_flat_dims(self.handle.get()); },
           "Dimensions of a row.")
       .def_prop_ro(
-          "size", [](const Index &self) { return annudf_index_size(self.handle.get()); },
+          "size", [](const Index &self) { return annudf_ivf_flat_size(self.handle.get()); },
           "Number of rows.")
       .def_prop_ro(
-          "n_lists", [](const Index &self) { return annudf_index_n_lists(self.handle.get()); },
+          "n_lists", [](const Index &self) { return annudf_ivf_flat_n_lists(self.handle.get()); },
           "Number of lists.")
       .def_prop_ro(
           "metric",
           [](const Index &self) {
-            return annudf_coarse_name(annudf_index_metric(self.handle.get()));
+            return annudf_coarse_name(annudf_ivf_flat_metric(self.handle.get()));
           },
           "What k-means clustered by: \"l2\", \"inner_product\" or \"cosine\".")
       .def_prop_ro(
           "generation",
-          [](const Index &self) { return annudf_index_generation(self.handle.get()); },
+          [](const Index &self) { return annudf_ivf_flat_generation(self.handle.get()); },
           "Another number after every build, load and extend in this process.");
 
   nb::class_<Captures>(module, "Captures", "Values of a metric's captures, checked and copied.")
       .def_static(
           "bind", &bind, "artifact"_a, "dims"_a, "values"_a, "allow_non_finite"_a = false,
+          "rows"_a = 0, "queries"_a = 0,
           nb::sig(
               "def bind(artifact: Artifact, dims: int, values: collections.abc.Mapping[str, "
               "tuple[str, collections.abc.Sequence[int], bytes, str]], allow_non_finite: bool = "
-              "False) -> Captures"),
+              "False, rows: int = 0, queries: int = 0) -> Captures"),
           "Binds a value (element type, shape, bytes in C order, origin for messages) to "
           "each capture.");
 }

@@ -15,7 +15,7 @@ NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);
   module.doc() = "Compiler and runtime of annudf. The package annudf is the interface to use.";
   const uint32_t version = annudf_capi_version();
-  if (version >> 16 != ANNUDF_CAPI_MAJOR || (version & 0xffff) < ANNUDF_CAPI_MINOR)
+  if (version >> 16 != ANNUDF_CAPI_MAJOR || (version & 0xffff) != ANNUDF_CAPI_MINOR)
     throw nb::import_error(
         "annudf._core was built for another libannudf than the one it has found; "
         "install the package again");

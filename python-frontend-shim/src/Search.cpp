@@ -28,8 +28,8 @@ struct Event {
   EventPtr handle;
 };
 
-annudf_search_stats emptyStats() {
-  annudf_search_stats stats = {};
+annudf_ivf_flat_search_stats emptyStats() {
+  annudf_ivf_flat_search_stats stats = {};
   stats.size = sizeof stats;
   return stats;
 }
@@ -53,9 +53,9 @@ Backend makeCuda(int32_t device) {
   return makeBackend(status, backend);
 }
 
-/// `call` is annudf_backend_search or what remains of annudf_backend_search_device.
+/// `call` is annudf_ivf_flat_search or what remains of annudf_ivf_flat_search_device.
 template <class Call>
-annudf_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
+annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
                               const std::string &element, Call call) {
   annudf_vectors matrix = {};
   matrix.size = sizeof matrix;
@@ -65,24 +65,24 @@ annudf_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
   matrix.element = parseElement(element);
   const std::optional<ProgressFunction> noFunction;
   Progress progress(noFunction); // Only for Ctrl-C.
-  annudf_search_options options = {};
+  annudf_ivf_flat_search_options options = {};
   options.size = sizeof options;
   options.progress = &Progress::report;
   options.progress_user = &progress;
-  annudf_search_stats stats = emptyStats();
+  annudf_ivf_flat_search_stats stats = emptyStats();
   const annudf_status status = withoutGil([&] { return call(matrix, options, stats); });
   progress.check(status);
   return stats;
 }
 
-annudf_search_stats search(const Backend &self, const Index &index, const Artifact &artifact,
+annudf_ivf_flat_search_stats search(const Backend &self, const Index &index, const Artifact &artifact,
                            const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
                            const std::string &element, int64_t k, int64_t nProbes, uintptr_t ids,
                            uintptr_t distances) {
   return runSearch(queries, rows, dims, element,
-                   [&](const annudf_vectors &matrix, const annudf_search_options &options,
-                       annudf_search_stats &stats) {
-                     return annudf_backend_search(self.handle.get(), index.handle.get(),
+                   [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
+                       annudf_ivf_flat_search_stats &stats) {
+                     return annudf_ivf_flat_search(self.handle.get(), index.handle.get(),
                                                   artifact.handle.get(), captures.handle.get(),
                                                   &matrix, k, nProbes, &options,
                                                   reinterpret_cast<int64_t *>(ids),
@@ -90,15 +90,15 @@ annudf_search_stats search(const Backend &self, const Index &index, const Artifa
                    });
 }
 
-annudf_search_stats searchDevice(const Backend &self, const Index &index, const Artifact &artifact,
+annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &index, const Artifact &artifact,
                                  const Captures &captures, uintptr_t queries, int64_t rows,
                                  int64_t dims, const std::string &element, int64_t k,
                                  int64_t nProbes, uintptr_t ids, uintptr_t distances,
                                  uint64_t stream) {
   return runSearch(queries, rows, dims, element,
-                   [&](const annudf_vectors &matrix, const annudf_search_options &options,
-                       annudf_search_stats &stats) {
-                     return annudf_backend_search_device(
+                   [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
+                       annudf_ivf_flat_search_stats &stats) {
+                     return annudf_ivf_flat_search_device(
                          self.handle.get(), index.handle.get(), artifact.handle.get(),
                          captures.handle.get(), &matrix, k, nProbes, &options,
                          reinterpret_cast<int64_t *>(ids), reinterpret_cast<float *>(distances),
@@ -106,12 +106,12 @@ annudf_search_stats searchDevice(const Backend &self, const Index &index, const 
                    });
 }
 
-annudf_search_stats precompile(const Backend &self, const Artifact &artifact,
+annudf_ivf_flat_search_stats precompile(const Backend &self, const Artifact &artifact,
                                const std::string &element) {
   const int32_t number = parseElement(element);
-  annudf_search_stats stats = emptyStats();
+  annudf_ivf_flat_search_stats stats = emptyStats();
   const annudf_status status = withoutGil([&] {
-    return annudf_backend_precompile(self.handle.get(), artifact.handle.get(), number, &stats);
+    return annudf_ivf_flat_precompile(self.handle.get(), artifact.handle.get(), number, &stats);
   });
   check(status);
   return stats;
@@ -196,13 +196,13 @@ nb::dict describeEnvironment() {
 
 void addSearch(nb::module_ &module) {
   using namespace nb::literals;
-  nb::class_<annudf_search_stats>(module, "SearchStats", "What a call cost, in milliseconds.")
-      .def_ro("link_ms", &annudf_search_stats::link_ms,
+  nb::class_<annudf_ivf_flat_search_stats>(module, "SearchStats", "What a call cost, in milliseconds.")
+      .def_ro("link_ms", &annudf_ivf_flat_search_stats::link_ms,
               "Making the kernel of metric and element type; 0 when cached.")
-      .def_ro("links", &annudf_search_stats::links, "Kernels made by this call, 0 or 1.")
-      .def_ro("upload_ms", &annudf_search_stats::upload_ms,
+      .def_ro("links", &annudf_ivf_flat_search_stats::links, "Kernels made by this call, 0 or 1.")
+      .def_ro("upload_ms", &annudf_ivf_flat_search_stats::upload_ms,
               "Copying the index to the device; 0 when it is there.")
-      .def_ro("search_ms", &annudf_search_stats::search_ms,
+      .def_ro("search_ms", &annudf_ivf_flat_search_stats::search_ms,
               "The search itself; 0 where it was only enqueued.");
 
   nb::class_<DeviceBuffer>(module, "DeviceBuffer",
@@ -231,6 +231,9 @@ void addSearch(nb::module_ &module) {
       .def_prop_ro(
           "device", [](const Backend &self) { return annudf_backend_device(self.handle.get()); },
           "The CUDA device, or -1 for the CPU.")
+      .def_prop_ro(
+          "arch", [](const Backend &self) { return annudf_backend_arch(self.handle.get()); },
+          "Architecture of the CUDA device, 90 for sm_90; 0 for the CPU.")
       .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
            "Searches with queries and results at host addresses.")

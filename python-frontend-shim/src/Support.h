@@ -16,7 +16,7 @@
 #define ANNUDF_PYTHON_SUPPORT_H
 
 #include "annudf-c/Compiler.h"
-#include "annudf-c/Runtime.h"
+#include "annudf-c/annudf.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/typing.h>
@@ -42,7 +42,7 @@ using DeviceBufferPtr =
 using DiagnosticsPtr = std::unique_ptr<annudf_diagnostics, Destroyer<annudf_diagnostics_destroy>>;
 using EnvironmentPtr = std::unique_ptr<annudf_environment, Destroyer<annudf_environment_destroy>>;
 using EventPtr = std::unique_ptr<annudf_event, Destroyer<annudf_event_destroy>>;
-using IndexPtr = std::unique_ptr<annudf_index, Destroyer<annudf_index_destroy>>;
+using IndexPtr = std::unique_ptr<annudf_ivf_flat_index, Destroyer<annudf_ivf_flat_destroy>>;
 
 struct Artifact {
   ArtifactPtr handle;

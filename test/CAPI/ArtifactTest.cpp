@@ -53,6 +53,36 @@ TEST_F(CApiArtifact, ManifestForPeopleAndPrograms) {
   EXPECT_FALSE(contains(textOf(text), "trust"));
 }
 
+TEST_F(CApiArtifact, PayloadsAreFields) {
+  const size_t count = annudf_artifact_payload_count(artifact);
+  ASSERT_EQ(count, 2u);
+  annudf_payload host = {}, mlir = {};
+  for (size_t i = 0; i < count; ++i) {
+    annudf_payload one = {};
+    one.size = sizeof one;
+    ASSERT_EQ(outcome(annudf_artifact_payload(artifact, i, &one)), "ok");
+    (one.kind == ANNUDF_PAYLOAD_HOST ? host : mlir) = one;
+  }
+  ASSERT_TRUE(host.target && mlir.target);
+  EXPECT_EQ(host.kind, ANNUDF_PAYLOAD_HOST);
+  EXPECT_EQ(mlir.kind, ANNUDF_PAYLOAD_MLIR);
+  EXPECT_EQ(host.arch, 0);
+  EXPECT_STRNE(host.target, "");
+  EXPECT_TRUE(contains(host.producer, "22")) << host.producer;
+  EXPECT_EQ(host.producer_major, 22);
+  EXPECT_EQ(host.producer_minor, 1);
+  EXPECT_GT(host.bytes, 0u);
+  EXPECT_GT(mlir.bytes, 0u);
+  annudf_payload none = {};
+  EXPECT_EQ(outcome(annudf_artifact_payload(artifact, 0, &none))
+                .find("usage: annudf_artifact_payload: annudf_payload.size is 0, at least"),
+            0u);
+  none.size = sizeof none;
+  EXPECT_EQ(outcome(annudf_artifact_payload(artifact, 2, &none)),
+            "usage: annudf_artifact_payload: index 2 is beyond the payloads, of which there are 2");
+  EXPECT_EQ(annudf_artifact_payload_count(nullptr), 0u);
+}
+
 TEST_F(CApiArtifact, CodeThatItHolds) {
   EXPECT_TRUE(annudf_artifact_has_host_code(artifact));
   EXPECT_FALSE(annudf_artifact_is_trusted(artifact));

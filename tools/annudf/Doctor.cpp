@@ -82,7 +82,7 @@ static void addCuda(std::vector<Finding> &findings) {
   if (!cuda.built)
     return;
   findings.push_back({"CUDA driver", cuda.driverFound, cuda.driver, "search on a GPU"});
-  for (const std::string &device : cuda.devices)
+  for (const auto &[device, arch] : cuda.devices)
     findings.push_back({"GPU", true, device, "search on a GPU"});
   findings.push_back(
       {"nvJitLink", cuda.linkerFound, cuda.linker, "linking a metric into the GPU scan"});

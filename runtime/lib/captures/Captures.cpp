@@ -6,148 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "vectors/Elements.h"
-#include "vectors/Npy.h"
-#include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/captures/Captures.h"
 
-#include <cmath>
+#include "annudf/runtime/support/FieldDigest.h"
+#include "captures/Values.h"
+#include "vectors/Npy.h"
+
+#include <algorithm>
+#include <atomic>
 #include <cstring>
-#include <limits>
 
 namespace annudf::runtime {
 namespace {
-
-/// Holds every int64_t and every uint64_t.
-using Integer = __int128;
-
-/// A value on its way from the given to the declared type: every float type fits double.
-struct Value {
-  bool isInteger;
-  Integer integer;
-  double real;
-
-  std::string text() const {
-    if (isInteger)
-      return integer < 0 ? std::to_string(static_cast<int64_t>(integer))
-                         : std::to_string(static_cast<uint64_t>(integer));
-    char buffer[40];
-    std::snprintf(buffer, sizeof buffer, "%.9g", real);
-    return buffer;
-  }
-  bool isFinite() const { return isInteger || std::isfinite(real); }
-};
-
-template <typename T> T loadAs(const std::byte *bytes, size_t i) {
-  T value;
-  std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
-  return value;
-}
-
-Value load(const std::string &dtype, const std::byte *bytes, size_t i) {
-  auto integer = [](Integer value) { return Value{true, value, 0}; };
-  auto real = [](double value) { return Value{false, 0, value}; };
-  if (dtype == "f32")
-    return real(loadAs<float>(bytes, i));
-  if (dtype == "f64")
-    return real(loadAs<double>(bytes, i));
-  if (dtype == "f16")
-    return real(halfToFloat(loadAs<uint16_t>(bytes, i)));
-  if (dtype == "i8")
-    return integer(loadAs<int8_t>(bytes, i));
-  if (dtype == "u8")
-    return integer(loadAs<uint8_t>(bytes, i));
-  if (dtype == "b1")
-    return integer(loadAs<uint8_t>(bytes, i) != 0);
-  if (dtype == "i16")
-    return integer(loadAs<int16_t>(bytes, i));
-  if (dtype == "u16")
-    return integer(loadAs<uint16_t>(bytes, i));
-  if (dtype == "u64")
-    return integer(loadAs<uint64_t>(bytes, i));
-  if (dtype == "i32")
-    return integer(loadAs<int32_t>(bytes, i));
-  if (dtype == "u32")
-    return integer(loadAs<uint32_t>(bytes, i));
-  return integer(loadAs<int64_t>(bytes, i));
-}
-
-/// What rounding a conversion may do.
-enum class Rounding {
-  Exact,  ///< None.
-  Nearest ///< To the nearest value of a float type, as for a literal; never to infinity.
-};
-
-template <typename T> bool storeInteger(const Value &value, std::byte *out) {
-  Integer integer = value.integer;
-  if (!value.isInteger) {
-    // The bounds are powers of two, exact as doubles; NaN fails both compares.
-    if (!(value.real >= -0x1p63 && value.real < 0x1p64) || std::trunc(value.real) != value.real)
-      return false;
-    integer = static_cast<Integer>(value.real);
-  }
-  if (integer < Integer(std::numeric_limits<T>::min()) ||
-      integer > Integer(std::numeric_limits<T>::max()))
-    return false;
-  const T narrow = static_cast<T>(integer);
-  std::memcpy(out, &narrow, sizeof narrow);
-  return true;
-}
-
-/// `narrow` goes through the type and back, as double.
-template <typename T, typename Narrow, typename Widen>
-bool storeReal(const Value &value, Rounding rounding, std::byte *out, Narrow narrow, Widen widen) {
-  const double wide = value.isInteger ? static_cast<double>(value.integer) : value.real;
-  const T stored = narrow(wide);
-  const double back = widen(stored);
-  // A 64-bit integer may lose bits on the way to double already.
-  const bool kept = !value.isInteger || static_cast<Integer>(wide) == value.integer;
-  const bool exact = kept && (back == wide || (std::isnan(back) && std::isnan(wide)));
-  if (!exact && (rounding == Rounding::Exact || !std::isfinite(back)))
-    return false;
-  std::memcpy(out, &stored, sizeof stored);
-  return true;
-}
-
-/// \returns false when the value has no (exact) counterpart.
-bool store(const std::string &element, const Value &value, Rounding rounding, std::byte *out) {
-  auto widen = [](auto stored) { return static_cast<double>(stored); };
-  if (element == "f32")
-    return storeReal<float>(
-        value, rounding, out,
-        [](double v) {
-          // Out of float's range the conversion is undefined in C++, though not in IEEE 754.
-          if (std::fabs(v) > double(std::numeric_limits<float>::max()) && std::isfinite(v)) {
-            constexpr double kHalfStep = 0x1.ffffffp127;
-            const float largest = std::fabs(v) < kHalfStep ? std::numeric_limits<float>::max()
-                                                           : std::numeric_limits<float>::infinity();
-            return v < 0 ? -largest : largest;
-          }
-          return static_cast<float>(v);
-        },
-        widen);
-  if (element == "f64")
-    return storeReal<double>(value, rounding, out, [](double v) { return v; }, widen);
-  if (element == "f16")
-    return storeReal<uint16_t>(value, rounding, out, doubleToHalf,
-                               [](uint16_t half) { return double(halfToFloat(half)); });
-  if (element == "i8")
-    return storeInteger<int8_t>(value, out);
-  if (element == "u8")
-    return storeInteger<uint8_t>(value, out);
-  if (element == "i16")
-    return storeInteger<int16_t>(value, out);
-  if (element == "u16")
-    return storeInteger<uint16_t>(value, out);
-  if (element == "i32")
-    return storeInteger<int32_t>(value, out);
-  if (element == "u32")
-    return storeInteger<uint32_t>(value, out);
-  if (element == "i64")
-    return storeInteger<int64_t>(value, out);
-  if (element == "u64")
-    return storeInteger<uint64_t>(value, out);
-  return false;
-}
 
 std::string typeText(const std::vector<int64_t> &shape, const std::string &dtype) {
   std::string text;
@@ -161,108 +31,246 @@ std::string declaredText(const CaptureInfo &capture) {
   return (capture.extents.empty() ? "scalar " : "") + typeText(capture);
 }
 
-std::vector<std::byte> bindOne(const CaptureInfo &capture, int32_t dims, const NumericArray &given,
-                               bool allowNonFinite) {
-  const std::string who = "capture '" + capture.name + "' from " + given.origin + ": ";
-  auto refuse = [&](const std::string &what) { throw Error(ErrorKind::Input, who + what); };
-  std::vector<int64_t> shape;
-  bool usesDim = false;
-  for (const CaptureExtent &extent : capture.extents) {
-    if (extent.kind != ANNUDF_EXTENT_CONSTANT && extent.kind != ANNUDF_EXTENT_DIM)
-      refuse("declared " + declaredText(capture) +
-             ", but this annudf binds only scalars and extents of dim or a constant");
-    usesDim |= extent.kind == ANNUDF_EXTENT_DIM;
-    shape.push_back(extent.kind == ANNUDF_EXTENT_DIM ? dims : extent.constant);
+/// One capture on its way from what was given to what a scan reads.
+class Binding {
+public:
+  Binding(const CaptureInfo &capture, const CaptureValue &given)
+      : capture_(capture), given_(given), element_(toString(capture.element)),
+        who_("capture '" + capture.name + "' from " + given.origin + ": ") {}
+
+  [[noreturn]] void refuse(const std::string &what) const {
+    throw Error(ErrorKind::Input, who_ + what);
   }
-  const std::string element = toString(capture.element);
-  const int size = bitsOf(capture.element) / 8, givenSize = dtypeSize(given.dtype);
-  if (givenSize == 0)
-    refuse("dtype '" + given.dtype + "' cannot be bound");
-  if (shape != given.shape)
-    refuse("declared " + declaredText(capture) +
-           (usesDim ? " with dim = " + std::to_string(dims) : "") + ", got " +
-           (given.shape.empty() ? "scalar " : "") + typeText(given.shape, given.dtype));
+
+  /// Element types and shape are as declared. \returns the number of elements.
+  uint64_t checkShape(const CaptureExtents &extents) const;
+  std::vector<std::byte> convert(uint64_t count, bool allowNonFinite) const;
+  void checkDevice(uint64_t count) const;
+
+private:
+  int64_t sizeOf(const CaptureExtent &extent, const CaptureExtents &extents,
+                 std::string &with) const;
+
+  const CaptureInfo &capture_;
+  const CaptureValue &given_;
+  const std::string element_, who_;
+};
+
+int64_t Binding::sizeOf(const CaptureExtent &extent, const CaptureExtents &extents,
+                        std::string &with) const {
+  auto known = [&](const char *name, int64_t size, const char *of) {
+    if (size <= 0)
+      refuse("declared " + declaredText(capture_) + ", but it was not said for how many " + of +
+             " it is bound");
+    if (with.find(std::string(name) + " = ") == std::string::npos)
+      with += (with.empty() ? " with " : ", ") + std::string(name) + " = " + std::to_string(size);
+    return size;
+  };
+  switch (extent.kind) {
+  case ANNUDF_EXTENT_CONSTANT:
+    return extent.constant;
+  case ANNUDF_EXTENT_DIM:
+    return known("dim", extents.dims, "dims");
+  case ANNUDF_EXTENT_ROW:
+    return known("row", extents.rows, "rows");
+  case ANNUDF_EXTENT_QUERY:
+    return known("query", extents.queries, "queries");
+  }
+  refuse("declared with an extent of kind " + std::to_string(int(extent.kind)) +
+         ", which this annudf does not know");
+}
+
+uint64_t Binding::checkShape(const CaptureExtents &extents) const {
+  std::vector<int64_t> shape;
+  std::string with;
+  for (const CaptureExtent &extent : capture_.extents)
+    shape.push_back(sizeOf(extent, extents, with));
+  if (!storeOf(element_))
+    refuse("declared element type " + element_ + " cannot be bound");
+  if (!loadOf(given_.dtype))
+    refuse("dtype '" + given_.dtype + "' cannot be bound");
+  if (shape != given_.shape)
+    refuse("declared " + declaredText(capture_) + with + ", got " +
+           (given_.shape.empty() ? "scalar " : "") + typeText(given_.shape, given_.dtype));
   uint64_t count = 1;
   for (int64_t extent : shape)
-    if (__builtin_mul_overflow(count, uint64_t(extent), &count) || count > (uint64_t(1) << 40))
-      refuse("declared " + declaredText(capture) + " is too large");
-  if (given.storage.size() != count * uint64_t(givenSize))
-    refuse(std::to_string(given.storage.size()) + " bytes are not " +
-           typeText(given.shape, given.dtype));
+    if (extent < 0 || __builtin_mul_overflow(count, uint64_t(extent), &count) ||
+        count > (uint64_t(1) << 40))
+      refuse("declared " + declaredText(capture_) + with + " is too large");
+  if (!given_.strides.empty() && given_.strides.size() != shape.size())
+    refuse(std::to_string(given_.strides.size()) + " strides for " +
+           typeText(given_.shape, given_.dtype));
+  if (given_.strides.empty() && given_.bytes != count * uint64_t(dtypeSize(given_.dtype)))
+    refuse(std::to_string(given_.bytes) + " bytes are not " + typeText(given_.shape, given_.dtype));
+  return count;
+}
+
+std::vector<std::byte> Binding::convert(uint64_t count, bool allowNonFinite) const {
+  const std::vector<int64_t> &shape = given_.shape;
+  const Load load = loadOf(given_.dtype);
+  const Store store = storeOf(element_);
+  const size_t size = size_t(dtypeSize(element_));
+  std::vector<int64_t> strides = given_.strides, index(shape.size());
+  if (strides.empty() && !shape.empty()) {
+    strides.resize(shape.size());
+    int64_t step = dtypeSize(given_.dtype);
+    for (size_t i = shape.size(); i-- > 0; step *= shape[i])
+      strides[i] = step;
+  }
   // A number written by a person means the nearest value there is; data means itself.
   const Rounding rounding = shape.empty() ? Rounding::Nearest : Rounding::Exact;
-  std::vector<std::byte> bytes(count * uint64_t(size));
+  std::vector<std::byte> bytes(count * size);
+  const auto *from = static_cast<const std::byte *>(given_.data);
   for (size_t i = 0; i < count; ++i) {
-    const Value value = load(given.dtype, given.storage.data(), i);
-    const std::string where = shape.empty() ? "the value " : "element " + std::to_string(i) + ", ";
-    if (!value.isFinite() && !allowNonFinite)
-      refuse(where + value.text() + ", is not finite");
-    std::byte *to = bytes.data() + i * size_t(size);
-    if (!store(element, value, rounding, to))
-      refuse(where + value.text() + " (" + given.dtype + "), is not representable as " +
-             element +
-             (store(element, value, Rounding::Nearest, to)
-                  ? "; round the array to " + element + " first"
-                  : ""));
+    const Value value = load(from);
+    std::byte *to = bytes.data() + i * size;
+    if ((!value.isFinite() && !allowNonFinite) || !store(value, rounding, to)) {
+      const std::string where =
+          shape.empty() ? "the value " : "element " + std::to_string(i) + ", ";
+      if (!value.isFinite() && !allowNonFinite)
+        refuse(where + value.text() + ", is not finite");
+      refuse(where + value.text() + " (" + given_.dtype + "), is not representable as " + element_ +
+             (store(value, Rounding::Nearest, to) ? "; round the array to " + element_ + " first"
+                                                  : ""));
+    }
+    for (size_t d = shape.size(); d-- > 0;) { // The next in C order.
+      from += strides[d];
+      if (++index[d] < shape[d])
+        break;
+      from -= strides[d] * shape[d];
+      index[d] = 0;
+    }
   }
   return bytes;
 }
 
+void Binding::checkDevice(uint64_t count) const {
+  const std::string where = "on CUDA device " + std::to_string(given_.device) + " ";
+  if (capture_.extents.empty())
+    refuse("a scalar " + where + "cannot be bound; give it as a host value");
+  if (given_.dtype != element_)
+    refuse(where + "it is " + given_.dtype + ", declared " + declaredText(capture_) +
+           "; convert it on the device first");
+  int64_t step = dtypeSize(given_.dtype);
+  for (size_t i = given_.strides.size(); i-- > 0; step *= given_.shape[i])
+    if (given_.shape[i] > 1 && given_.strides[i] != step)
+      refuse(where + "it is not in C order; make it contiguous on the device first");
+  if (count != 0 && !given_.data)
+    refuse(where + "its address is 0");
+  if (reinterpret_cast<uint64_t>(given_.data) % uint64_t(dtypeSize(given_.dtype)) != 0)
+    refuse(where + "its address is not a multiple of " + std::to_string(dtypeSize(given_.dtype)));
+}
+
 } // namespace
 
-BoundCaptures BoundCaptures::bind(const Manifest &manifest, int32_t dims,
+CaptureValue CaptureValue::of(const NumericArray &array) {
+  CaptureValue value;
+  value.dtype = array.dtype;
+  value.shape = array.shape;
+  value.data = array.storage.data();
+  value.bytes = array.storage.size();
+  value.origin = array.origin;
+  return value;
+}
+
+BoundCaptures::Value BoundCaptures::bindOne(const CaptureInfo &capture,
+                                            const CaptureExtents &extents,
+                                            const CaptureValue &given, bool allowNonFinite) {
+  const Binding binding(capture, given);
+  const uint64_t count = binding.checkShape(extents);
+  Value value;
+  value.space = given.space;
+  if (given.space == MemorySpace::Cuda) {
+    binding.checkDevice(count);
+    value.address = reinterpret_cast<uint64_t>(given.data);
+    value.device = given.device;
+    value.owner = given.owner;
+    return value;
+  }
+  value.host =
+      std::make_shared<const std::vector<std::byte>>(binding.convert(count, allowNonFinite));
+  return value;
+}
+
+BoundCaptures BoundCaptures::bind(const Manifest &manifest, const CaptureExtents &extents,
                                   const std::map<std::string, NumericArray> &values,
                                   bool allowNonFinite) {
+  std::map<std::string, CaptureValue> views;
+  for (const auto &[name, array] : values)
+    views.emplace(name, CaptureValue::of(array));
+  return bindViews(manifest, extents, views, allowNonFinite);
+}
+
+BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureExtents &extents,
+                                       const std::map<std::string, CaptureValue> &values,
+                                       bool allowNonFinite) {
   const std::string metric = "metric '" + manifest.name + "'";
   std::string declared;
   for (const CaptureInfo &capture : manifest.captures)
     declared += (declared.empty() ? "" : ", ") + capture.name;
-  for (const auto &[name, value] : values) {
-    bool known = false;
-    for (const CaptureInfo &capture : manifest.captures)
-      known |= capture.name == name;
-    if (!known)
+  for (const auto &[name, value] : values)
+    if (std::none_of(manifest.captures.begin(), manifest.captures.end(),
+                     [&](const CaptureInfo &capture) { return capture.name == name; }))
       throw Error(ErrorKind::Usage,
                   metric + " has no capture '" + name + "'; " +
                       (declared.empty() ? "it has none" : "it declares " + declared));
-  }
   BoundCaptures bound;
   bound.metric_ = manifest.name;
-  bound.signature_ = signatureOf(manifest);
-  bound.dims_ = dims;
+  bound.declared_ = manifest.captures;
+  bound.extents_ = extents;
   for (const CaptureInfo &capture : manifest.captures) {
     const auto found = values.find(capture.name);
     if (found == values.end())
       throw Error(ErrorKind::Usage, metric + " needs capture '" + capture.name + "' (" +
                                         declaredText(capture) + "), which was not given");
-    bound.bytes_.push_back(bindOne(capture, dims, found->second, allowNonFinite));
-    bound.scalar_.push_back(capture.extents.empty());
+    bound.values_.push_back(bindOne(capture, extents, found->second, allowNonFinite));
   }
+  bound.computeDigest();
   return bound;
 }
 
-std::string BoundCaptures::signatureOf(const Manifest &manifest) {
-  std::string text;
-  for (const CaptureInfo &capture : manifest.captures)
-    text += (text.empty() ? "" : ", ") + capture.name + " (" + declaredText(capture) + ")";
-  return text;
+uint64_t BoundCaptures::slot(size_t i) const {
+  const Value &value = values_[i];
+  if (value.space == MemorySpace::Cuda)
+    return value.address;
+  if (!isScalar(i))
+    return reinterpret_cast<uint64_t>(value.host->data());
+  uint64_t bits = 0;
+  std::memcpy(&bits, value.host->data(), std::min(value.host->size(), sizeof bits));
+  return bits;
 }
 
-void checkCaptures(const MetricView &metric, const BoundCaptures &captures, int32_t dims) {
-  const Manifest &manifest = metric.artifact.manifest;
-  const std::string needed = BoundCaptures::signatureOf(manifest);
-  const std::string who = "metric '" + manifest.name + "' (" + metric.origin + ") ";
-  if (captures.size() == 0 && !needed.empty())
-    throw Error(ErrorKind::Usage, who + "needs captures " + needed + "; none were bound");
-  if (captures.signature() != needed)
-    throw Error(ErrorKind::Usage,
-                who + (needed.empty() ? "has no captures" : "needs captures " + needed) +
-                    "; those given were bound for metric '" + captures.metric() +
-                    "': " + captures.signature());
-  if (!needed.empty() && captures.dims() != dims)
-    throw Error(ErrorKind::Usage, "captures of " + who + "were bound for " +
-                                      std::to_string(captures.dims()) + " dims, the index has " +
-                                      std::to_string(dims));
+std::shared_ptr<const void> BoundCaptures::owner(size_t i) const {
+  const Value &value = values_[i];
+  return value.space == MemorySpace::Cuda ? value.owner : std::shared_ptr<const void>(value.host);
+}
+
+void BoundCaptures::computeDigest() {
+  static std::atomic<uint64_t> bindings{0};
+  FieldDigest digest;
+  digest.text("annudf captures").number(values_.size());
+  digest.number(uint64_t(extents_.dims)).number(uint64_t(extents_.rows));
+  digest.number(uint64_t(extents_.queries));
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const CaptureInfo &declared = declared_[i];
+    digest.text(declared.name).text(toString(declared.element)).number(declared.extents.size());
+    for (const CaptureExtent &extent : declared.extents)
+      digest.number(uint64_t(extent.kind)).number(uint64_t(extent.constant));
+    const Value &value = values_[i];
+    digest.number(uint64_t(value.space));
+    if (value.space == MemorySpace::Host)
+      digest.bytes(value.host->data(), value.host->size());
+    else
+      digest.number(uint64_t(value.device)).number(value.address).number(++bindings);
+  }
+  digest_ = digest.finish();
+}
+
+std::string captureText(const std::vector<CaptureInfo> &captures) {
+  std::string text;
+  for (const CaptureInfo &capture : captures)
+    text += (text.empty() ? "" : ", ") + capture.name + " (" + declaredText(capture) + ")";
+  return text;
 }
 
 } // namespace annudf::runtime

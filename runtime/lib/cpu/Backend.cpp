@@ -18,8 +18,8 @@
 
 #include "../../kernels/cpu/ScanArgs.h"
 #include "annudf/runtime/coarse/Coarse.h"
-#include "annudf/runtime/support/Parallel.h"
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
 #include <array>
@@ -65,11 +65,11 @@ float take(void *sink, int32_t i, const int64_t *ids, const float *distances, ui
 std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures) {
   std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots{};
   for (size_t i = 0; i < captures.size(); ++i) {
-    const std::vector<std::byte> &bytes = captures.bytes(i);
-    if (captures.isScalar(i))
-      std::memcpy(&slots[i], bytes.data(), std::min(bytes.size(), sizeof(uint64_t)));
-    else
-      slots[i] = reinterpret_cast<uint64_t>(bytes.data());
+    if (captures.space(i) != MemorySpace::Host)
+      throw Error(ErrorKind::Usage,
+                  "capture '" + captures.declared()[i].name + "' is on CUDA device " +
+                      std::to_string(captures.device(i)) + "; the CPU backend takes host memory");
+    slots[i] = captures.slot(i);
   }
   return slots;
 }
@@ -208,7 +208,7 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
                         const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                         float *distances, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
-  checkCaptures(metric, captures, index.dims());
+  checkCaptures(metric, captures, extentsOf(index, queries));
   checkFinite(queries, "queries", threads_);
   const Manifest &manifest = metric.artifact.manifest;
   bool compiled = false;

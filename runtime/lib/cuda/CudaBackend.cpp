@@ -40,6 +40,7 @@ public:
                     const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                     float *distances, void *stream, SearchStats *stats) override;
   int device() const override { return context_->device(); }
+  int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
     ContextScope scope(*context_);
     return allocateOnStream(context_, bytes, checkStream(*context_, stream));
@@ -170,7 +171,7 @@ void Implementation::search(const Index &index, const MetricView &metric,
                             const SearchParams &params, int64_t *ids, float *distances,
                             SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
-  checkCaptures(metric, captures, index.dims());
+  checkCaptures(metric, captures, extentsOf(index, queries));
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
@@ -232,7 +233,7 @@ void Implementation::searchDevice(const Index &index, const MetricView &metric,
                                   const SearchParams &params, int64_t *ids, float *distances,
                                   void *stream, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
-  checkCaptures(metric, captures, index.dims());
+  checkCaptures(metric, captures, extentsOf(index, queries));
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};

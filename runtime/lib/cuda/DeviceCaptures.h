@@ -11,11 +11,12 @@
 
 #include "Driver.h"
 
-#include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/captures/Captures.h"
 
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace annudf::runtime::cuda {
@@ -23,13 +24,13 @@ namespace annudf::runtime::cuda {
 /// Captures as a scan takes them, and the memory behind them.
 struct DeviceCaptures {
   annudf_slots slots = {};
-  std::vector<std::unique_ptr<Buffer>> arrays;
-  std::vector<std::vector<std::byte>> bytes; ///< What was uploaded, to know it again.
-  std::vector<bool> scalar;
+  std::vector<std::unique_ptr<Buffer>> arrays;       ///< Copies of host values.
+  std::vector<std::shared_ptr<const void>> borrowed; ///< Memory that was on the device already.
+  std::string digest;
 };
 
-/// The captures of recent searches. They are recognised by their bytes: a search with
-/// the weights of the last one copies nothing.
+/// The captures of recent searches, by BoundCaptures::digest(): a search with the weights of
+/// the last one copies nothing, and compares 64 characters.
 class CaptureCache {
 public:
   explicit CaptureCache(std::shared_ptr<const Context> context) : context_(std::move(context)) {}

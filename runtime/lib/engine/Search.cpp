@@ -11,6 +11,7 @@
 #include "annudf/Support/FileIO.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace annudf::runtime {
 namespace {
@@ -24,6 +25,22 @@ std::string elementList(const Manifest &manifest) {
 
 std::string nameOf(const MetricView &metric) {
   return "metric '" + metric.artifact.manifest.name + "' (" + metric.origin + ")";
+}
+
+bool sameDeclaration(const CaptureInfo &a, const CaptureInfo &b) {
+  auto same = [](const CaptureExtent &a, const CaptureExtent &b) {
+    return a.kind == b.kind && (a.kind != ANNUDF_EXTENT_CONSTANT || a.constant == b.constant);
+  };
+  return a.name == b.name && a.element == b.element &&
+         std::equal(a.extents.begin(), a.extents.end(), b.extents.begin(), b.extents.end(), same);
+}
+
+bool hasExtent(const std::vector<CaptureInfo> &captures, annudf_extent kind) {
+  for (const CaptureInfo &capture : captures)
+    for (const CaptureExtent &extent : capture.extents)
+      if (extent.kind == kind)
+        return true;
+  return false;
 }
 
 } // namespace
@@ -75,6 +92,39 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
   if (params.nProbes < 1 || params.nProbes > index.nLists())
     usage("probes = " + std::to_string(params.nProbes) + ": must be between 1 and the index's " +
           std::to_string(index.nLists()) + " lists");
+}
+
+CaptureExtents extentsOf(const Index &index, const MatrixView &queries) {
+  // An id may be the largest there is; no array reaches that far.
+  const int64_t largest = std::min(index.largestId(), std::numeric_limits<int64_t>::max() - 1);
+  return {index.dims(), largest + 1, queries.rows};
+}
+
+void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
+                   const CaptureExtents &searched) {
+  const Manifest &manifest = metric.artifact.manifest;
+  const std::vector<CaptureInfo> &needed = manifest.captures;
+  const std::string who = nameOf(metric);
+  auto usage = [](const std::string &what) { throw Error(ErrorKind::Usage, what); };
+  if (captures.size() == 0 && !needed.empty())
+    usage(who + " needs captures " + captureText(needed) + "; none were bound");
+  if (!std::equal(needed.begin(), needed.end(), captures.declared().begin(),
+                  captures.declared().end(), sameDeclaration))
+    usage(who + (needed.empty() ? " has no captures" : " needs captures " + captureText(needed)) +
+          "; those given were bound for metric '" + captures.metric() +
+          "': " + captureText(captures.declared()));
+  const CaptureExtents &bound = captures.extents();
+  const std::string were = "captures of " + who + " were bound for ";
+  if (!needed.empty() && bound.dims != searched.dims)
+    usage(were + std::to_string(bound.dims) + " dims, the index has " +
+          std::to_string(searched.dims));
+  if (hasExtent(needed, ANNUDF_EXTENT_ROW) && bound.rows < searched.rows)
+    usage(were + std::to_string(bound.rows) + " rows, the largest id of the index is " +
+          std::to_string(searched.rows - 1) + "; bind them again for " +
+          std::to_string(searched.rows));
+  if (hasExtent(needed, ANNUDF_EXTENT_QUERY) && bound.queries != searched.queries)
+    usage(were + std::to_string(bound.queries) + " queries, this search has " +
+          std::to_string(searched.queries));
 }
 
 } // namespace annudf::runtime

@@ -137,6 +137,8 @@ void Index::extend(const MatrixView &rows, const int64_t *ids, const Progress &p
       list.ids[static_cast<size_t>(position)] = ids ? ids[row] : size_ + row;
     }
   });
+  for (int64_t row = 0; row < rows.rows; ++row)
+    largestId_ = std::max(largestId_, ids ? ids[row] : size_ + row);
   size_ += rows.rows;
   generation_ = nextGeneration();
   if (progress)

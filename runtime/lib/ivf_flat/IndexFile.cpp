@@ -311,9 +311,12 @@ Index Index::load(const std::string &path) {
   if (stored != actual)
     refuse(path, "damaged: the SHA-256 of the index is not the one it carries");
   for (const List &list : index.lists_)
-    for (int64_t i = 0; i < int64_t(list.ids.size()); ++i)
-      if (i < list.size ? list.ids[size_t(i)] < 0 : list.ids[size_t(i)] != -1)
-        refuse(path, "id " + std::to_string(list.ids[size_t(i)]) + " of the index is out of place");
+    for (int64_t i = 0; i < int64_t(list.ids.size()); ++i) {
+      const int64_t id = list.ids[size_t(i)];
+      if (i < list.size ? id < 0 : id != -1)
+        refuse(path, "id " + std::to_string(id) + " of the index is out of place");
+      index.largestId_ = std::max(index.largestId_, id);
+    }
   for (float value : index.centers_)
     if (!std::isfinite(value))
       refuse(path, "a center of the index is not finite");

@@ -17,13 +17,14 @@ class CApiCaptures : public testing::Test {
 protected:
   void SetUp() override {
     Artifact weighted = artifactOf(testMetric("weighted_l2"), "no code is needed here");
-    weighted.manifest.captures.push_back({"p", "i32", {}});
+    weighted.manifest.captures.push_back({"p", ANNUDF_CAPTURE_I32, {}});
     toHandle(weighted, &artifact);
   }
   std::string bind(std::vector<annudf_capture_value> values, int64_t dims = 3) {
     OwnedCaptures captures;
+    const annudf_extents extents = {sizeof extents, dims, 0, 0};
     const std::string text = outcome(
-        annudf_captures_bind(artifact, dims, values.data(), values.size(), false, &captures));
+        annudf_captures_bind(artifact, &extents, values.data(), values.size(), nullptr, &captures));
     EXPECT_EQ(captures != nullptr, text == "ok");
     return text;
   }
@@ -32,7 +33,14 @@ protected:
   const std::vector<float> weights = {1, 2, 3};
   const int64_t power = 2;
   const annudf_capture_value w = arrayValue("w", weights, three);
-  const annudf_capture_value p = {sizeof p, "p", "i64", nullptr, 0, &power, sizeof power, "p=2"};
+  const annudf_capture_value p = scalarValue();
+  const annudf_extents dims3 = {sizeof dims3, 3, 0, 0};
+  annudf_capture_value scalarValue() const {
+    annudf_capture_value value = {};
+    value.size = sizeof value, value.name = "p", value.dtype = "i64";
+    value.data = &power, value.bytes = sizeof power, value.origin = "p=2";
+    return value;
+  }
 };
 
 TEST_F(CApiCaptures, BindsByName) {
@@ -40,7 +48,7 @@ TEST_F(CApiCaptures, BindsByName) {
   OwnedArtifact plain;
   toHandle(artifactOf(testMetric("l2"), "no code is needed here"), &plain);
   OwnedCaptures none;
-  EXPECT_EQ(outcome(annudf_captures_bind(plain, 3, nullptr, 0, false, &none)), "ok");
+  EXPECT_EQ(outcome(annudf_captures_bind(plain, &dims3, nullptr, 0, nullptr, &none)), "ok");
   EXPECT_NE(none, nullptr);
 }
 
@@ -89,9 +97,9 @@ TEST_F(CApiCaptures, Refuses) {
   EXPECT_EQ(bind({p, value}).find("input: capture 'w' from the caller: declared dim x f32"), 0u);
   value = w, value.size = 0;
   EXPECT_EQ(bind({value}).find("usage: annudf_capture_value.size is 0, at least"), 0u);
-  EXPECT_EQ(outcome(annudf_captures_bind(nullptr, 3, nullptr, 0, false, nullptr)),
+  EXPECT_EQ(outcome(annudf_captures_bind(nullptr, &dims3, nullptr, 0, nullptr, nullptr)),
             who + "artifact is NULL");
-  EXPECT_EQ(outcome(annudf_captures_bind(artifact, 3, nullptr, 1, false, nullptr)),
+  EXPECT_EQ(outcome(annudf_captures_bind(artifact, &dims3, nullptr, 1, nullptr, nullptr)),
             who + "values is NULL");
   annudf_captures_destroy(nullptr);
 }
@@ -99,10 +107,70 @@ TEST_F(CApiCaptures, Refuses) {
 TEST_F(CApiCaptures, NonFiniteOnlyWithLeave) {
   const std::vector<float> bad = {1, NAN, 3};
   const annudf_capture_value values[] = {arrayValue("w", bad, three), p};
+  const annudf_captures_options allow = {sizeof allow, 1};
   OwnedCaptures captures;
-  EXPECT_EQ(outcome(annudf_captures_bind(artifact, 3, values, 2, false, &captures)),
+  EXPECT_EQ(outcome(annudf_captures_bind(artifact, &dims3, values, 2, nullptr, &captures)),
             "input: capture 'w' from the caller: element 1, nan, is not finite");
-  EXPECT_EQ(outcome(annudf_captures_bind(artifact, 3, values, 2, true, &captures)), "ok");
+  EXPECT_EQ(outcome(annudf_captures_bind(artifact, &dims3, values, 2, &allow, &captures)), "ok");
+}
+
+/// Typed arrays with strides are converted once, here; the digest tells equal values.
+TEST_F(CApiCaptures, StridedArraysAndTheirDigest) {
+  const double padded[] = {3, -1, 2, -1, 1, -1}; // Every other one, backwards: 1, 2, 3.
+  const int64_t backwards[1] = {-16};
+  annudf_capture_value strided = w;
+  strided.dtype = "f64", strided.strides = backwards, strided.data = padded + 4, strided.bytes = 0;
+  const annudf_capture_value plainly[] = {w, p}, stepping[] = {strided, p};
+  OwnedCaptures plain, same, other;
+  ASSERT_EQ(outcome(annudf_captures_bind(artifact, &dims3, plainly, 2, nullptr, &plain)), "ok");
+  ASSERT_EQ(outcome(annudf_captures_bind(artifact, &dims3, stepping, 2, nullptr, &same)), "ok");
+  EXPECT_EQ(std::string(annudf_captures_digest(plain)).size(), 64u);
+  EXPECT_STREQ(annudf_captures_digest(plain), annudf_captures_digest(same));
+  strided.data = padded + 5; // -1, -1, -1
+  const annudf_capture_value changed[] = {strided, p};
+  ASSERT_EQ(outcome(annudf_captures_bind(artifact, &dims3, changed, 2, nullptr, &other)), "ok");
+  EXPECT_STRNE(annudf_captures_digest(plain), annudf_captures_digest(other));
+  EXPECT_STREQ(annudf_captures_digest(nullptr), "");
+}
+
+/// Device memory is not looked at, so any address will do here; no CPU search takes it.
+TEST_F(CApiCaptures, DeviceMemoryIsKeptAndReleasedOnce) {
+  int released = 0;
+  const auto release = [](void *owner) { ++*static_cast<int *>(owner); };
+  annudf_capture_value device = w;
+  device.memory = ANNUDF_MEMORY_CUDA, device.device = 1;
+  device.data = reinterpret_cast<const void *>(uintptr_t(4096));
+  device.release = release, device.owner = &released;
+  const annudf_capture_value values[] = {device, p};
+  {
+    OwnedCaptures one, two;
+    ASSERT_EQ(outcome(annudf_captures_bind(artifact, &dims3, values, 2, nullptr, &one)), "ok");
+    EXPECT_EQ(released, 0);
+    ASSERT_EQ(outcome(annudf_captures_bind(artifact, &dims3, values, 2, nullptr, &two)), "ok");
+    EXPECT_STRNE(annudf_captures_digest(one), annudf_captures_digest(two));
+  }
+  EXPECT_EQ(released, 2);
+  const std::string who = "input: capture 'w' from the caller: on CUDA device 1 ";
+  const auto refused = [&](annudf_capture_value value) {
+    const int before = released;
+    const std::string text = bind({value, p});
+    EXPECT_EQ(released, before + 1) << text;
+    return text;
+  };
+  annudf_capture_value wrong = device;
+  wrong.dtype = "i32";
+  EXPECT_EQ(refused(wrong), who + "it is i32, declared dim x f32; convert it on the device first");
+  const int64_t gaps[1] = {8};
+  wrong = device, wrong.strides = gaps;
+  EXPECT_EQ(refused(wrong), who + "it is not in C order; make it contiguous on the device first");
+  wrong = device, wrong.data = reinterpret_cast<const void *>(uintptr_t(4098));
+  EXPECT_EQ(refused(wrong), who + "its address is not a multiple of 4");
+  wrong = device, wrong.memory = 7;
+  EXPECT_EQ(refused(wrong), "usage: annudf_captures_bind: value of capture 'w': memory is 7, which "
+                            "is no enum annudf_memory");
+  wrong = device, wrong.memory = ANNUDF_MEMORY_HOST, wrong.data = weights.data();
+  EXPECT_EQ(refused(wrong), "usage: annudf_captures_bind: value of capture 'w': host memory is "
+                            "copied and has no owner; leave release NULL");
 }
 
 /// A caller compiled against a later header has larger structs, in arrays too.
@@ -114,10 +182,11 @@ TEST_F(CApiCaptures, LargerStructsOfLaterVersions) {
   Later values[] = {{w, 0}, {p, 0}};
   values[0].known.size = values[1].known.size = sizeof(Later);
   OwnedCaptures captures;
-  EXPECT_EQ(outcome(annudf_captures_bind(artifact, 3, &values[0].known, 2, false, &captures)),
-            "ok");
+  EXPECT_EQ(
+      outcome(annudf_captures_bind(artifact, &dims3, &values[0].known, 2, nullptr, &captures)),
+      "ok");
   values[1].added = 1;
-  EXPECT_EQ(outcome(annudf_captures_bind(artifact, 3, &values[0].known, 2, false, &captures))
+  EXPECT_EQ(outcome(annudf_captures_bind(artifact, &dims3, &values[0].known, 2, nullptr, &captures))
                 .find("usage: annudf_capture_value sets a field that this library"),
             0u);
 }

@@ -50,7 +50,7 @@ protected:
     const TestMetric &test = testMetric("weighted_l2");
     toHandle(cudaArtifact(test, readFatbin(test.name)), &artifact);
     const annudf_vectors rows = vectorsOf(base);
-    ASSERT_EQ(outcome(annudf_index_build(&rows, 12, nullptr, &index)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 12, nullptr, &index)), "ok");
     bindWeights(artifact, someWeights(kDims), &captures);
   }
 
@@ -58,9 +58,9 @@ protected:
   Found expected(const reference::Vectors &from, const annudf_captures *with = nullptr) {
     Found found = foundFor(from, kK);
     const annudf_vectors rows = vectorsOf(from);
-    EXPECT_EQ(outcome(annudf_backend_search(backend, index, artifact, with ? with : captures, &rows,
-                                            kK, kProbes, nullptr, found.ids.data(),
-                                            found.distances.data(), nullptr)),
+    EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, with ? with : captures,
+                                             &rows, kK, kProbes, nullptr, found.ids.data(),
+                                             found.distances.data(), nullptr)),
               "ok");
     return found;
   }
@@ -86,15 +86,15 @@ protected:
   }
   std::string enqueue(uint64_t queries, int64_t rows, uint64_t ids, uint64_t distances,
                       uint64_t stream, const annudf_captures *with = nullptr,
-                      annudf_search_stats *stats = nullptr) {
+                      annudf_ivf_flat_search_stats *stats = nullptr) {
     const annudf_vectors view = {sizeof view, reinterpret_cast<const void *>(queries), rows, kDims,
                                  ANNUDF_ELEMENT_F32};
-    return outcome(annudf_backend_search_device(
+    return outcome(annudf_ivf_flat_search_device(
         backend, index, artifact, with ? with : captures, &view, kK, kProbes, nullptr,
         reinterpret_cast<int64_t *>(ids), reinterpret_cast<float *>(distances), stream, stats));
   }
   std::string enqueue(const Arrays &arrays, uint64_t stream, const annudf_captures *with = nullptr,
-                      annudf_search_stats *stats = nullptr) {
+                      annudf_ivf_flat_search_stats *stats = nullptr) {
     return enqueue(annudf_device_buffer_address(arrays.queries), arrays.rows,
                    annudf_device_buffer_address(arrays.ids),
                    annudf_device_buffer_address(arrays.distances), stream, with, stats);
@@ -151,7 +151,7 @@ TEST_F(CApiDevice, EveryKindOfStream) {
   for (uint64_t stream : {uint64_t(0), kLegacy, kPerThread, own.handle()}) {
     Arrays arrays;
     upload(queries, stream, arrays);
-    annudf_search_stats stats = {};
+    annudf_ivf_flat_search_stats stats = {};
     stats.size = sizeof stats;
     ASSERT_EQ(enqueue(arrays, stream, nullptr, &stats), "ok");
     EXPECT_EQ(stats.links, 0);
@@ -181,7 +181,7 @@ TEST_F(CApiDevice, HandlesMayGoWhileTheSearchRuns) {
   // The search reads the copy that it began with: an extend does not reach it.
   const auto more = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, kDims, 77);
   const annudf_vectors view = vectorsOf(more);
-  ASSERT_EQ(outcome(annudf_index_extend(index, &view, nullptr, nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &view, nullptr, nullptr, nullptr)), "ok");
   const Found after = expected(queries);
   EXPECT_FALSE(after == want);
   (void)&index; // An owner's & destroys what it holds.
@@ -333,8 +333,8 @@ TEST_F(CApiDevice, NonFiniteQueries) {
   Found found = foundFor(some, kK);
   const annudf_vectors rows = vectorsOf(some);
   EXPECT_EQ(
-      outcome(annudf_backend_search(backend, index, artifact, captures, &rows, kK, kProbes, nullptr,
-                                    found.ids.data(), found.distances.data(), nullptr)),
+      outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &rows, kK, kProbes,
+                                     nullptr, found.ids.data(), found.distances.data(), nullptr)),
       "input: queries: row 31, dim 5 is nan; every coordinate must be finite");
   const Found want = expected(queries);
   // On the device nobody looks at them: the row finds nothing, the others what they should.
@@ -348,14 +348,14 @@ TEST_F(CApiDevice, NonFiniteQueries) {
 }
 
 TEST_F(CApiDevice, AStoppedSearchLeavesTheBackendUsable) {
-  annudf_search_options options = {};
+  annudf_ivf_flat_search_options options = {};
   options.size = sizeof options;
   options.progress = [](void *, const char *, double) { return 1; };
   Found found = foundFor(queries, kK);
   const annudf_vectors rows = vectorsOf(queries);
   EXPECT_EQ(
-      outcome(annudf_backend_search(backend, index, artifact, captures, &rows, kK, kProbes,
-                                    &options, found.ids.data(), found.distances.data(), nullptr)),
+      outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &rows, kK, kProbes,
+                                     &options, found.ids.data(), found.distances.data(), nullptr)),
       "interrupted: interrupted (search)");
   const Found want = expected(queries);
   EXPECT_EQ(std::count(want.ids.begin(), want.ids.end(), -777), 0);
@@ -364,11 +364,11 @@ TEST_F(CApiDevice, AStoppedSearchLeavesTheBackendUsable) {
 TEST_F(CApiDevice, PrecompileAndBufferErrors) {
   OwnedBackend fresh;
   ASSERT_EQ(annudf_backend_create_cuda(0, &fresh), ANNUDF_OK);
-  annudf_search_stats stats = {};
+  annudf_ivf_flat_search_stats stats = {};
   stats.size = sizeof stats;
-  ASSERT_EQ(outcome(annudf_backend_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, &stats)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, &stats)), "ok");
   EXPECT_EQ(stats.links, 1);
-  ASSERT_EQ(outcome(annudf_backend_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, &stats)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, &stats)), "ok");
   EXPECT_EQ(stats.links, 0);
   OwnedDeviceBuffer buffer;
   const Stream own(context);

@@ -6,15 +6,15 @@
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
-#include "annudf-c/Runtime.h"
+#include "annudf-c/annudf.h"
 
 /** Called from C++: options as Support.h says that they are written. */
 annudf_status annudf_test_build_from_c(const float *data, int64_t rows, int64_t dims,
-                                       annudf_index **index);
+                                       annudf_ivf_flat_index **index);
 
 annudf_status annudf_test_build_from_c(const float *data, int64_t rows, int64_t dims,
-                                       annudf_index **index) {
+                                       annudf_ivf_flat_index **index) {
   annudf_vectors base = {sizeof base, data, rows, dims, ANNUDF_ELEMENT_F32};
-  annudf_index_options options = {.size = sizeof options};
-  return annudf_index_build(&base, 2, &options, index);
+  annudf_ivf_flat_build_options options = {.size = sizeof options};
+  return annudf_ivf_flat_build(&base, 2, &options, index);
 }

@@ -9,15 +9,15 @@
 #ifndef ANNUDF_TEST_CAPI_RUNTIME_RUNTIMEAPI_H
 #define ANNUDF_TEST_CAPI_RUNTIME_RUNTIMEAPI_H
 
-#include "annudf-c/Runtime.h"
 #include "CAPI/CApi.h"
+#include "annudf-c/annudf.h"
 #include "runtime/cuda/CudaMetrics.h"
 
 #include <numeric>
 
 namespace annudf::test {
 
-using OwnedIndex = Owner<annudf_index, annudf_index_destroy>;
+using OwnedIndex = Owner<annudf_ivf_flat_index, annudf_ivf_flat_destroy>;
 using OwnedCaptures = Owner<annudf_captures, annudf_captures_destroy>;
 using OwnedBackend = Owner<annudf_backend, annudf_backend_destroy>;
 using OwnedDeviceBuffer = Owner<annudf_device_buffer, annudf_device_buffer_destroy>;
@@ -36,8 +36,11 @@ inline void toHandle(const Artifact &artifact, annudf_artifact **out) {
 
 inline annudf_capture_value arrayValue(const char *name, const std::vector<float> &values,
                                        const int64_t *shape) {
-  return {sizeof(annudf_capture_value),  name,   "f32", shape, 1, values.data(),
-          values.size() * sizeof(float), nullptr};
+  annudf_capture_value value = {};
+  value.size = sizeof value, value.name = name, value.dtype = "f32";
+  value.shape = shape, value.rank = 1;
+  value.data = values.data(), value.bytes = values.size() * sizeof(float);
+  return value;
 }
 
 inline std::vector<float> someWeights(int64_t dims, int variant = 0) {
@@ -52,7 +55,8 @@ inline void bindWeights(const annudf_artifact *artifact, const std::vector<float
                         annudf_captures **out) {
   const int64_t shape[] = {int64_t(weights.size())};
   const annudf_capture_value value = arrayValue("w", weights, shape);
-  ASSERT_EQ(outcome(annudf_captures_bind(artifact, shape[0], &value, 1, false, out)), "ok");
+  const annudf_extents extents = {sizeof extents, shape[0], 0, 0};
+  ASSERT_EQ(outcome(annudf_captures_bind(artifact, &extents, &value, 1, nullptr, out)), "ok");
 }
 
 struct Found {

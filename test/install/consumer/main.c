@@ -1,6 +1,6 @@
 /* Part of the annudf project. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <annudf-c/Compiler.h>
-#include <annudf-c/Runtime.h>
+#include <annudf-c/annudf.h>
 
 #include <stdio.h>
 

@@ -6,12 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/engine/Search.h"
 #include "Support/TestFiles.h"
+#include "annudf/runtime/engine/Search.h"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 namespace annudf::runtime {
 namespace {
@@ -137,12 +138,86 @@ TEST(Captures, ShapesMustMatch) {
   EXPECT_EQ(error({kDim}, array<double>("f64", {}, {1})),
             "capture 'w' from w.npy: declared dim x f32 with dim = 4, got scalar f64");
   EXPECT_EQ(error({{ANNUDF_EXTENT_ROW, 0}}, array<float>("f32", {4}, {1, 2, 3, 4})),
-            "capture 'w' from w.npy: declared row x f32, but this annudf binds only scalars and "
-            "extents of dim or a constant");
+            "capture 'w' from w.npy: declared row x f32, but it was not said for how many rows "
+            "it is bound");
   EXPECT_EQ(error({kDim}, array<float>("f32", {4}, {1, 2, 3})),
             "capture 'w' from w.npy: 12 bytes are not 4 x f32");
   EXPECT_EQ(error({kDim}, array<float>("c64", {4}, {1, 2, 3, 4})),
             "capture 'w' from w.npy: dtype 'c64' cannot be bound");
+}
+
+TEST(Captures, RowsAndQueriesAreBoundAndChecked) {
+  Metric metric;
+  metric.origin = "m.annudf";
+  metric.artifact.manifest =
+      manifest({{"r", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_ROW, 0}}},
+                {"q", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_QUERY, 0}, kDim}}});
+  const std::map<std::string, NumericArray> values = {
+      {"r", array<float>("f32", {3}, {1, 2, 3})},
+      {"q", array<float>("f32", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})}};
+  const BoundCaptures bound = BoundCaptures::bind(metric.artifact.manifest, {4, 3, 2}, values);
+  auto check = [&](const CaptureExtents &searched) {
+    return errorOf([&] { checkCaptures(metric, bound, searched); }, ErrorKind::Usage);
+  };
+  EXPECT_EQ(check({4, 3, 2}), "NO ERROR");
+  EXPECT_EQ(check({4, 2, 2}), "NO ERROR"); // Ids that the index does not have do no harm.
+  const std::string who = "captures of metric 'm' (m.annudf) were bound for ";
+  EXPECT_EQ(check({4, 4, 2}),
+            who + "3 rows, the largest id of the index is 3; bind them again for 4");
+  EXPECT_EQ(check({4, 3, 3}), who + "2 queries, this search has 3");
+  EXPECT_EQ(check({4, 3, 1}), who + "2 queries, this search has 1");
+  EXPECT_EQ(check({5, 3, 2}), who + "4 dims, the index has 5");
+  EXPECT_EQ(errorOf([&] { BoundCaptures::bind(metric.artifact.manifest, {4, 5, 2}, values); }),
+            "capture 'r' from w.npy: declared row x f32 with row = 5, got 3 x f32");
+  EXPECT_EQ(errorOf([&] { BoundCaptures::bind(metric.artifact.manifest, {4, 3, 0}, values); }),
+            "capture 'q' from w.npy: declared query x dim x f32, but it was not said for how many "
+            "queries it is bound");
+}
+
+TEST(Captures, ViewsWithStridesAreConvertedOnce) {
+  const Manifest m = manifest({{"w", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_CONSTANT, 2}, kDim}}});
+  // A column-major matrix of doubles, transposed back by its strides.
+  const double columns[] = {1, 5, 2, 6, 3, 7, 4, 8};
+  CaptureValue view;
+  view.dtype = "f64", view.shape = {2, 4}, view.strides = {8, 16};
+  view.data = columns, view.origin = "w";
+  const BoundCaptures bound = BoundCaptures::bindViews(m, 4, {{"w", view}});
+  EXPECT_EQ(valuesOf<float>(bound.bytes(0)), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  view.strides = {0, 0};
+  EXPECT_EQ(valuesOf<float>(BoundCaptures::bindViews(m, 4, {{"w", view}}).bytes(0)),
+            std::vector<float>(8, 1));
+  view.strides = {8};
+  EXPECT_EQ(errorOf([&] { BoundCaptures::bindViews(m, 4, {{"w", view}}); }),
+            "capture 'w' from w: 1 strides for 2 x 4 x f64");
+}
+
+TEST(Captures, TheDigestTellsWhatAScanWouldRead) {
+  const CaptureExtent four{ANNUDF_EXTENT_CONSTANT, 4};
+  auto digest = [](std::vector<CaptureInfo> captures, const CaptureExtents &extents,
+                   const std::map<std::string, NumericArray> &values) {
+    return BoundCaptures::bind(manifest(std::move(captures)), extents, values).digest();
+  };
+  const NumericArray w = array<float>("f32", {4}, {1, 2, 3, 4});
+  const std::string first = digest({{"w", ANNUDF_CAPTURE_F32, {kDim}}}, 4, {{"w", w}});
+  EXPECT_EQ(first.size(), 64u);
+  EXPECT_EQ(first, digest({{"w", ANNUDF_CAPTURE_F32, {kDim}}}, 4, {{"w", w}}));
+  EXPECT_EQ(first, digest({{"w", ANNUDF_CAPTURE_F32, {kDim}}}, 4,
+                          {{"w", array<double>("f64", {4}, {1, 2, 3, 4})}})); // Once converted.
+  const std::string others[] = {
+      digest({{"w", ANNUDF_CAPTURE_F32, {kDim}}}, 4,
+             {{"w", array<float>("f32", {4}, {1, 2, 3, 5})}}),
+      digest({{"v", ANNUDF_CAPTURE_F32, {kDim}}}, 4, {{"v", w}}),
+      digest({{"w", ANNUDF_CAPTURE_F64, {kDim}}}, 4, {{"w", w}}),
+      digest({{"w", ANNUDF_CAPTURE_F32, {four}}}, 4, {{"w", w}}),
+      digest({{"w", ANNUDF_CAPTURE_F32, {four}}}, 5, {{"w", w}}),
+      digest({{"w", ANNUDF_CAPTURE_F32, {kDim}}}, {4, 9, 0}, {{"w", w}}),
+      digest({{"w", ANNUDF_CAPTURE_F32, {kDim}}}, {4, 0, 9}, {{"w", w}}),
+      digest({{"w", ANNUDF_CAPTURE_F32, {kDim}}, {"p", ANNUDF_CAPTURE_F32, {}}}, 4,
+             {{"w", w}, {"p", array<float>("f32", {}, {1})}}),
+      digest({}, 4, {})};
+  std::set<std::string> seen = {first};
+  for (const std::string &other : others)
+    EXPECT_TRUE(seen.insert(other).second);
 }
 
 TEST(Captures, NonFiniteValuesNeedLeave) {

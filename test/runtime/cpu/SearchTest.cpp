@@ -56,6 +56,39 @@ std::vector<std::vector<int64_t>> probedRows(const Index &index, const Manifest 
   return rows;
 }
 
+/// Every row of a query's lists as (distance, id), best first.
+std::vector<std::pair<double, int64_t>> bruteForce(const Index &index, const Manifest &manifest,
+                                                   const TestMetric &test,
+                                                   const reference::Vectors &queries, int64_t q,
+                                                   uint32_t nProbes) {
+  std::vector<uint32_t> probes(size_t(queries.rows) * nProbes);
+  CoarseRanker(index, manifest.coarse, manifest.coarseOrder)
+      .rank(view(queries), nProbes, probes.data(), 1);
+  std::vector<std::pair<double, int64_t>> found;
+  std::vector<double> row(size_t(index.dims()));
+  for (uint32_t p = 0; p < nProbes; ++p) {
+    const List &list = index.list(probes[size_t(q) * nProbes + p]);
+    for (int64_t i = 0; i < list.size; ++i) {
+      for (int32_t d = 0; d < index.dims(); ++d) {
+        float value; // f32: a word is a coordinate.
+        std::memcpy(
+            &value,
+            &list.words[size_t((i / kGroupRows * index.words() + d) * kGroupRows + i % kGroupRows)],
+            sizeof value);
+        row[size_t(d)] = value;
+      }
+      found.emplace_back(test.distance(queries.row(q), row.data(), index.dims()),
+                         list.ids[size_t(i)]);
+    }
+  }
+  std::sort(found.begin(), found.end(), [&](const auto &a, const auto &b) {
+    if (a.first != b.first)
+      return test.order == ANNUDF_ORDER_MIN ? a.first < b.first : a.first > b.first;
+    return a.second < b.second;
+  });
+  return found;
+}
+
 class EveryMetric : public testing::TestWithParam<std::tuple<std::string, annudf_element>> {};
 
 TEST_P(EveryMetric, EqualsBruteForce) {
@@ -117,6 +150,42 @@ TEST(CpuSearch, ThreadsDoNotChangeTheResult) {
       EXPECT_EQ(expected.ids, result.ids) << "k " << k;
       EXPECT_EQ(expected.distances, result.distances) << "k " << k;
     }
+  }
+}
+
+/// Small integers are exact, so most distances are equal to the bit and ids settle them,
+/// whatever the lists, threads and batches.
+TEST(CpuSearch, EqualDistancesAreOrderedById) {
+  for (const char *name : {"l2", "inner_product", "agreement"}) {
+    const TestMetric &test = testMetric(name);
+    const Metric metric = compiled(test);
+    std::vector<double> values(2 * 2500), asked(2 * 600);
+    uint64_t state = 1;
+    for (std::vector<double> *to : {&values, &asked})
+      for (double &value : *to)
+        value = double((state = state * 6364136223846793005u + 1442695040888963407u) >> 62);
+    const auto base = reference::encode(ANNUDF_ELEMENT_F32, 2, values);
+    const auto queries = reference::encode(ANNUDF_ELEMENT_F32, 2, asked);
+    // Ids that go down, so that neither place nor list is their order.
+    std::vector<int64_t> ids(size_t(base.rows));
+    for (int64_t i = 0; i < base.rows; ++i)
+      ids[size_t(i)] = 10000 - i;
+    Index index = buildIndex(base, 9);
+    index.extend(view(base), ids.data());
+    for (uint32_t nProbes : {9u, 4u})
+      for (int k : {1, 37, 1024}) {
+        const Result one = searchWith(*makeCpuBackend(1), index, metric, queries, k, nProbes);
+        const Result many = searchWith(*makeCpuBackend(5), index, metric, queries, k, nProbes);
+        EXPECT_EQ(one.ids, many.ids) << name << " k " << k << " probes " << nProbes;
+        for (int64_t q = 0; q < queries.rows; q += 7) {
+          const auto found = bruteForce(index, metric.artifact.manifest, test, queries, q, nProbes);
+          for (int i = 0; i < k && size_t(i) < found.size(); ++i) {
+            ASSERT_EQ(found[size_t(i)].second, one.ids[size_t(q * k + i)])
+                << name << " k " << k << " probes " << nProbes << " query " << q << " rank " << i;
+            ASSERT_EQ(float(found[size_t(i)].first), one.distances[size_t(q * k + i)]);
+          }
+        }
+      }
   }
 }
 

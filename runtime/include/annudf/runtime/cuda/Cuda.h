@@ -54,6 +54,7 @@ public:
                             void *stream, SearchStats *stats = nullptr) = 0;
 
   virtual int device() const = 0;
+  virtual int arch() const = 0; ///< 90 for compute capability 9.0.
   /// For callers without a CUDA library of their own; `stream` as above. The memory may be
   /// used on that stream at once.
   virtual std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) = 0;
@@ -66,14 +67,21 @@ public:
 /// makeCudaBackend() with the wider interface; the same errors.
 std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device = 0);
 
+struct CudaDevice {
+  std::string description; ///< "0: NVIDIA H200, sm_90, 132 multiprocessors", or why it is not told.
+  int arch = 0;            ///< 90 for compute capability 9.0; 0 where it could not be asked.
+};
+
 /// What this machine offers the CUDA backend, for `annudf doctor`. Never throws:
 /// what is missing is said in words.
 struct CudaEnvironment {
   bool built = false; ///< The library was built with CUDA.
   std::string driver; ///< "13.0", or why there is none.
   bool driverFound = false;
-  std::vector<std::string> devices; ///< "0: NVIDIA H200, sm_90, 132 multiprocessors".
+  int driverVersion = 0;   ///< 13000 for 13.0; 0 if there is none.
+  std::vector<CudaDevice> devices;
   std::string linker; ///< "13.0 (/usr/local/cuda/lib64/libnvJitLink.so.13)", or why not.
+  int linkerVersion = 0; ///< As driverVersion.
   bool linkerFound = false;
 };
 CudaEnvironment describeCuda();

@@ -14,9 +14,9 @@
 #define ANNUDF_RUNTIME_SEARCH_H
 
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/runtime/captures/Captures.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,36 +37,6 @@ struct SearchStats {
   int links = 0;       ///< Links made by this call (0 or 1).
   double uploadMs = 0; ///< Copying the index to the device, first search only.
   double searchMs = 0; ///< The search itself, link and upload excluded.
-};
-
-/// Captures bound to a metric: every declared one present, of its dtype and
-/// extents, finite unless allowed. Host memory; a backend copies what it needs.
-class BoundCaptures {
-public:
-  /// \throws Error(Usage) naming a missing or unknown capture; Error(Input) naming
-  /// the capture, its origin, and what was declared against what was given.
-  /// Values are converted to the declared element only where that is exact.
-  static BoundCaptures bind(const Manifest &manifest, int32_t dims,
-                            const std::map<std::string, NumericArray> &values,
-                            bool allowNonFinite = false);
-  /// Bytes of capture i in its declared element type; scalars have one element.
-  const std::vector<std::byte> &bytes(size_t i) const { return bytes_[i]; }
-  bool isScalar(size_t i) const { return scalar_[i]; }
-  size_t size() const { return bytes_.size(); }
-
-  /// What the values were bound for; all empty when default-constructed.
-  const std::string &metric() const { return metric_; }
-  /// The metric's captures as signatureOf() tells them.
-  const std::string &signature() const { return signature_; }
-  int32_t dims() const { return dims_; }
-  /// "w (dim x f32), p (scalar f32)": what a backend relies on when it reads the values.
-  static std::string signatureOf(const Manifest &manifest);
-
-private:
-  std::string metric_, signature_;
-  int32_t dims_ = 0;
-  std::vector<std::vector<std::byte>> bytes_;
-  std::vector<bool> scalar_;
 };
 
 /// A compiled metric as backends key their caches: SHA-256 of the file's bytes.
@@ -92,7 +62,9 @@ public:
   virtual ~Backend() = default;
   /// The k best rows of each query among the rows of its nProbes lists, best
   /// first. Fewer than k rows scanned: ids -1 and the worst value (+inf for
-  /// order min, -inf for max). Ties may come in any order. NaN distances never enter.
+  /// order min, -inf for max). NaN distances never enter.
+  /// Equal distances (-0 equals +0) are ordered by id, the lower first, whichever list a row is
+  /// in and however the work was cut: the result depends on nothing but rows and query.
   /// \param ids, distances  queries.rows x k, host memory.
   /// \throws Error(Input) naming a query's coordinate that is not finite.
   virtual void search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
@@ -115,9 +87,14 @@ void checkElement(const MetricView &metric, annudf_element element);
 
 /// The other half of those checks: the captures were bound for captures such as the
 /// metric's (name, element, extents; any will do if it has none and they hold none) and
-/// for `dims`. Without it a scan would read beyond their arrays.
+/// for what is searched: its dims, and where a capture has those extents at least its rows
+/// and just its queries. Without it a scan would read beyond their arrays.
 /// \throws Error(Usage) naming what they were bound for and what is needed.
-void checkCaptures(const MetricView &metric, const BoundCaptures &captures, int32_t dims);
+void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
+                   const CaptureExtents &searched);
+
+/// What captures of a search must be bound for.
+CaptureExtents extentsOf(const Index &index, const MatrixView &queries);
 
 /// \param threads 0: all cores. \throws Error(Environment) when built without LLVM.
 std::unique_ptr<Backend> makeCpuBackend(int threads = 0);

@@ -74,6 +74,8 @@ public:
   annudf_element element() const { return element_; }
   int32_t dims() const { return dims_; }
   int64_t size() const { return size_; }
+  /// Largest id of a row: what a capture over rows must reach. -1 if there are none.
+  int64_t largestId() const { return largestId_; }
   uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
   annudf_coarse metric() const { return metric_; }
   /// 32-bit words of a row, a multiple of 4.
@@ -87,6 +89,7 @@ private:
   annudf_element element_ = ANNUDF_ELEMENT_F32;
   int32_t dims_ = 0;
   int64_t size_ = 0;
+  int64_t largestId_ = -1;
   annudf_coarse metric_ = ANNUDF_COARSE_L2;
   std::vector<float> centers_;
   std::vector<List> lists_;

@@ -14,7 +14,7 @@ using namespace annudf;
 using namespace annudf::test;
 
 extern "C" annudf_status annudf_test_build_from_c(const float *data, int64_t rows, int64_t dims,
-                                                  annudf_index **index);
+                                                  annudf_ivf_flat_index **index);
 
 namespace {
 
@@ -25,7 +25,7 @@ protected:
   TempDir folder;
   OwnedIndex index;
 
-  void build() { ASSERT_EQ(outcome(annudf_index_build(&vectors, 8, nullptr, &index)), "ok"); }
+  void build() { ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, &index)), "ok"); }
 };
 
 TEST(CApiNames, ElementsAndCoarseMetrics) {
@@ -52,74 +52,74 @@ TEST(CApiNames, ElementsAndCoarseMetrics) {
 
 TEST_F(CApiIndex, BuildExtendAndProperties) {
   build();
-  EXPECT_EQ(annudf_index_element(index), ANNUDF_ELEMENT_F32);
-  EXPECT_EQ(annudf_index_dims(index), 5);
-  EXPECT_EQ(annudf_index_size(index), 400);
-  EXPECT_EQ(annudf_index_n_lists(index), 8);
-  EXPECT_EQ(annudf_index_metric(index), ANNUDF_COARSE_L2);
-  const uint64_t generation = annudf_index_generation(index);
+  EXPECT_EQ(annudf_ivf_flat_element(index), ANNUDF_ELEMENT_F32);
+  EXPECT_EQ(annudf_ivf_flat_dims(index), 5);
+  EXPECT_EQ(annudf_ivf_flat_size(index), 400);
+  EXPECT_EQ(annudf_ivf_flat_n_lists(index), 8);
+  EXPECT_EQ(annudf_ivf_flat_metric(index), ANNUDF_COARSE_L2);
+  const uint64_t generation = annudf_ivf_flat_generation(index);
   EXPECT_NE(generation, 0u);
 
   std::vector<float> centers(40, -1), after(40);
-  ASSERT_EQ(outcome(annudf_index_centers(index, centers.data(), 40)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_centers(index, centers.data(), 40)), "ok");
   EXPECT_EQ(std::count(centers.begin(), centers.end(), -1.0f), 0);
-  EXPECT_EQ(outcome(annudf_index_centers(index, centers.data(), 39)),
-            "usage: annudf_index_centers: room for 39 floats, the index has 8 centers of 5 dims");
+  EXPECT_EQ(outcome(annudf_ivf_flat_centers(index, centers.data(), 39)),
+            "usage: annudf_ivf_flat_centers: room for 39 floats, the index has 8 centers of 5 dims");
 
   std::vector<int64_t> ids(400);
   std::iota(ids.begin(), ids.end(), 5000);
-  ASSERT_EQ(outcome(annudf_index_extend(index, &vectors, ids.data(), nullptr, nullptr)), "ok");
-  EXPECT_EQ(annudf_index_size(index), 800);
-  EXPECT_NE(annudf_index_generation(index), generation);
-  ASSERT_EQ(annudf_index_centers(index, after.data(), 40), ANNUDF_OK);
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), nullptr, nullptr)), "ok");
+  EXPECT_EQ(annudf_ivf_flat_size(index), 800);
+  EXPECT_NE(annudf_ivf_flat_generation(index), generation);
+  ASSERT_EQ(annudf_ivf_flat_centers(index, after.data(), 40), ANNUDF_OK);
   EXPECT_EQ(centers, after);
 
   ids[3] = -4;
-  EXPECT_EQ(outcome(annudf_index_extend(index, &vectors, ids.data(), nullptr, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), nullptr, nullptr)),
             "input: rows to add: id -4 of row 3 is below 0");
   const auto other = reference::randomVectors(ANNUDF_ELEMENT_U8, 3, 5, 1);
   const annudf_vectors wrong = vectorsOf(other);
-  EXPECT_EQ(outcome(annudf_index_extend(index, &wrong, nullptr, nullptr, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(index, &wrong, nullptr, nullptr, nullptr)),
             "input: rows to add: 5 dims of u8, the index holds 5 dims of f32");
-  EXPECT_EQ(annudf_index_size(index), 800);
+  EXPECT_EQ(annudf_ivf_flat_size(index), 800);
 }
 
 TEST_F(CApiIndex, BuildFromC) {
   const auto *data = reinterpret_cast<const float *>(base.encoded.data());
   ASSERT_EQ(outcome(annudf_test_build_from_c(data, 400, 5, &index)), "ok");
-  EXPECT_EQ(annudf_index_n_lists(index), 2);
+  EXPECT_EQ(annudf_ivf_flat_n_lists(index), 2);
 }
 
 TEST_F(CApiIndex, OptionsReachTheBuild) {
-  annudf_index_options options = {};
+  annudf_ivf_flat_build_options options = {};
   options.size = sizeof options;
   OwnedIndex defaults, same, other;
-  ASSERT_EQ(annudf_index_build(&vectors, 8, nullptr, &defaults), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_build(&vectors, 8, nullptr, &defaults), ANNUDF_OK);
   options.kmeans_n_iters = 20, options.kmeans_trainset_fraction = 0.5, options.seed = 1;
-  ASSERT_EQ(annudf_index_build(&vectors, 8, &options, &same), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_build(&vectors, 8, &options, &same), ANNUDF_OK);
   options.seed = 2, options.kmeans_n_iters = 1, options.metric = ANNUDF_COARSE_COSINE;
-  ASSERT_EQ(annudf_index_build(&vectors, 8, &options, &other), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_build(&vectors, 8, &options, &other), ANNUDF_OK);
   std::vector<float> a(40), b(40), c(40);
-  ASSERT_EQ(annudf_index_centers(defaults, a.data(), 40), ANNUDF_OK);
-  ASSERT_EQ(annudf_index_centers(same, b.data(), 40), ANNUDF_OK);
-  ASSERT_EQ(annudf_index_centers(other, c.data(), 40), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_centers(defaults, a.data(), 40), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_centers(same, b.data(), 40), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_centers(other, c.data(), 40), ANNUDF_OK);
   EXPECT_EQ(a, b);
   EXPECT_NE(a, c);
-  EXPECT_EQ(annudf_index_metric(other), ANNUDF_COARSE_COSINE);
+  EXPECT_EQ(annudf_ivf_flat_metric(other), ANNUDF_COARSE_COSINE);
 }
 
 TEST_F(CApiIndex, BuildRefuses) {
-  const auto error = [&](int64_t lists, const annudf_index_options *options = nullptr) {
-    return outcome(annudf_index_build(&vectors, lists, options, &index));
+  const auto error = [&](int64_t lists, const annudf_ivf_flat_build_options *options = nullptr) {
+    return outcome(annudf_ivf_flat_build(&vectors, lists, options, &index));
   };
   EXPECT_EQ(error(0), "usage: n_lists = 0: must be between 1 and 16777216");
   EXPECT_EQ(error(401), "input: base: it has 400 rows, fewer than the 401 lists asked for");
-  annudf_index_options options = {};
-  EXPECT_EQ(error(8, &options).find("usage: annudf_index_options.size is 0, at least"), 0u);
+  annudf_ivf_flat_build_options options = {};
+  EXPECT_EQ(error(8, &options).find("usage: annudf_ivf_flat_build_options.size is 0, at least"), 0u);
   options.size = sizeof options;
   options.metric = 9;
   EXPECT_EQ(error(8, &options),
-            "usage: annudf_index_build: metric is 9, which is no enum annudf_coarse");
+            "usage: annudf_ivf_flat_build: metric is 9, which is no enum annudf_coarse");
   options.metric = 0, options.kmeans_n_iters = -1;
   EXPECT_EQ(error(8, &options), "usage: kmeans_n_iters = -1: must be between 1 and 10000");
   options.kmeans_n_iters = 0, options.threads = -1;
@@ -128,7 +128,7 @@ TEST_F(CApiIndex, BuildRefuses) {
   EXPECT_EQ(error(8, &options).find("usage: k-means training fraction = 1.5"), 0u);
 
   vectors.element = 17;
-  EXPECT_EQ(error(8), "usage: annudf_index_build: element is 17, which is no enum annudf_element");
+  EXPECT_EQ(error(8), "usage: annudf_ivf_flat_build: element is 17, which is no enum annudf_element");
   vectors = vectorsOf(base);
   vectors.dims = int64_t(1) << 40;
   EXPECT_EQ(error(8), "usage: base: dims = 1099511627776: must be between 0 and 2147483647");
@@ -145,45 +145,45 @@ TEST_F(CApiIndex, BuildRefuses) {
   std::memcpy(infinite.encoded.data() + 4 * (7 * 5 + 2), &inf, 4);
   vectors = vectorsOf(infinite);
   EXPECT_EQ(error(8), "input: base: row 7, dim 2 is inf; every coordinate must be finite");
-  EXPECT_EQ(outcome(annudf_index_build(nullptr, 8, nullptr, &index)),
-            "usage: annudf_index_build: base is NULL");
-  EXPECT_EQ(outcome(annudf_index_build(&vectors, 8, nullptr, nullptr)),
-            "usage: annudf_index_build: index is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_build(nullptr, 8, nullptr, &index)),
+            "usage: annudf_ivf_flat_build: base is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, nullptr)),
+            "usage: annudf_ivf_flat_build: index is NULL");
   EXPECT_EQ(index, nullptr);
 }
 
 TEST_F(CApiIndex, SaveAndLoad) {
   build();
   const std::string path = folder / "a.ivf", copy = folder / "b.ivf";
-  ASSERT_EQ(outcome(annudf_index_save(index, path.c_str(), nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr)), "ok");
   OwnedIndex loaded;
-  ASSERT_EQ(outcome(annudf_index_load(path.c_str(), &loaded)), "ok");
-  EXPECT_EQ(annudf_index_size(loaded), 400);
-  EXPECT_NE(annudf_index_generation(loaded), annudf_index_generation(index));
-  ASSERT_EQ(annudf_index_save(loaded, copy.c_str(), nullptr, nullptr), ANNUDF_OK);
+  ASSERT_EQ(outcome(annudf_ivf_flat_load(path.c_str(), &loaded)), "ok");
+  EXPECT_EQ(annudf_ivf_flat_size(loaded), 400);
+  EXPECT_NE(annudf_ivf_flat_generation(loaded), annudf_ivf_flat_generation(index));
+  ASSERT_EQ(annudf_ivf_flat_save(loaded, copy.c_str(), nullptr, nullptr), ANNUDF_OK);
   EXPECT_EQ(readFile(path, 1 << 20), readFile(copy, 1 << 20));
 }
 
 TEST_F(CApiIndex, ARewrittenFileKeepsItsPermissions) {
   build();
   const std::string path = folder / "a.ivf";
-  ASSERT_EQ(annudf_index_save(index, path.c_str(), nullptr, nullptr), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr), ANNUDF_OK);
   const auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write |
                     std::filesystem::perms::group_read;
   std::filesystem::permissions(path, mode);
-  ASSERT_EQ(annudf_index_save(index, path.c_str(), nullptr, nullptr), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr), ANNUDF_OK);
   EXPECT_EQ(std::filesystem::status(path).permissions(), mode);
 }
 
 TEST_F(CApiIndex, SaveToAPlaceThatCannotBeWritten) {
   build();
   const std::string path = folder / "missing/a.ivf";
-  EXPECT_EQ(outcome(annudf_index_save(index, path.c_str(), nullptr, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr)),
             "environment: " + path + ": cannot write: No such file or directory");
-  EXPECT_EQ(outcome(annudf_index_save(index, "/dev/full", nullptr, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_save(index, "/dev/full", nullptr, nullptr)),
             "environment: /dev/full: cannot write: No space left on device");
-  EXPECT_EQ(outcome(annudf_index_save(index, nullptr, nullptr, nullptr)),
-            "usage: annudf_index_save: path is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_save(index, nullptr, nullptr, nullptr)),
+            "usage: annudf_ivf_flat_save: path is NULL");
   EXPECT_EQ(folder.entries(), 0u);
 }
 
@@ -192,14 +192,14 @@ TEST_F(CApiIndex, LoadRefusesDamage) {
   const std::string path = folder / "a.ivf";
   const auto error = [&] {
     OwnedIndex loaded;
-    const std::string text = outcome(annudf_index_load(path.c_str(), &loaded));
+    const std::string text = outcome(annudf_ivf_flat_load(path.c_str(), &loaded));
     EXPECT_EQ(loaded, nullptr);
     return text;
   };
   EXPECT_EQ(error(), "input: " + path + ": cannot open: No such file or directory");
   writePlainly(path, "this is no index, but a text that is long enough to be looked at twice");
   EXPECT_EQ(error(), "input: " + path + ": not an annudf index (its first bytes are foreign)");
-  ASSERT_EQ(annudf_index_save(index, path.c_str(), nullptr, nullptr), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr), ANNUDF_OK);
   const std::string whole = readFile(path, 1 << 20);
   for (size_t at : {whole.size() / 2, whole.size() - 40, size_t(20)}) {
     std::string damaged = whole;
@@ -227,11 +227,11 @@ struct Stopper {
 };
 
 TEST_F(CApiIndex, ProgressIsReportedAndStopsTheWork) {
-  annudf_index_options options = {};
+  annudf_ivf_flat_build_options options = {};
   options.size = sizeof options;
   Stopper whole;
   options.progress = Stopper::report, options.progress_user = &whole;
-  ASSERT_EQ(outcome(annudf_index_build(&vectors, 8, &options, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &options, &index)), "ok");
   EXPECT_EQ(whole.stages, (std::vector<std::string>{"train", "add"}));
   EXPECT_EQ(whole.last, 1);
   for (int at = 1; at < whole.calls; ++at) { // The last call comes when all is done.
@@ -239,7 +239,7 @@ TEST_F(CApiIndex, ProgressIsReportedAndStopsTheWork) {
     stopper.stopAt = at;
     options.progress_user = &stopper;
     OwnedIndex stopped;
-    const std::string text = outcome(annudf_index_build(&vectors, 8, &options, &stopped));
+    const std::string text = outcome(annudf_ivf_flat_build(&vectors, 8, &options, &stopped));
     ASSERT_EQ(stopper.calls, at);
     EXPECT_EQ(text, "interrupted: interrupted (" + stopper.stages.back() + ")");
     EXPECT_EQ(stopped, nullptr);
@@ -247,56 +247,56 @@ TEST_F(CApiIndex, ProgressIsReportedAndStopsTheWork) {
   // The process is as usable as before, and so is what was to be changed.
   Stopper stopper;
   stopper.stopAt = 1;
-  EXPECT_EQ(annudf_index_extend(index, &vectors, nullptr, Stopper::report, &stopper),
+  EXPECT_EQ(annudf_ivf_flat_extend(index, &vectors, nullptr, Stopper::report, &stopper),
             ANNUDF_INTERRUPTED);
-  EXPECT_EQ(annudf_index_size(index), 400);
+  EXPECT_EQ(annudf_ivf_flat_size(index), 400);
   const std::string path = folder / "a.ivf";
   writePlainly(path, "before");
   stopper.calls = 0, stopper.stopAt = 2;
-  EXPECT_EQ(annudf_index_save(index, path.c_str(), Stopper::report, &stopper), ANNUDF_INTERRUPTED);
+  EXPECT_EQ(annudf_ivf_flat_save(index, path.c_str(), Stopper::report, &stopper), ANNUDF_INTERRUPTED);
   EXPECT_EQ(readFile(path, 100), "before");
   EXPECT_EQ(folder.entries(), 1u);
-  ASSERT_EQ(annudf_index_extend(index, &vectors, nullptr, nullptr, nullptr), ANNUDF_OK);
-  EXPECT_EQ(annudf_index_size(index), 800);
+  ASSERT_EQ(annudf_ivf_flat_extend(index, &vectors, nullptr, nullptr, nullptr), ANNUDF_OK);
+  EXPECT_EQ(annudf_ivf_flat_size(index), 800);
 }
 
 /// A callback that uses the index at work would wait for itself: it is told so instead.
 TEST_F(CApiIndex, ProgressMayAskForPropertiesOnly) {
   build();
   struct Inside {
-    annudf_index *index;
+    annudf_ivf_flat_index *index;
     const annudf_vectors *vectors;
     std::string extend, save;
     int64_t size = 0;
   } inside{index, &vectors, {}, {}};
   const auto callback = [](void *user, const char *, double) {
     auto &self = *static_cast<Inside *>(user);
-    self.size = annudf_index_size(self.index);
-    self.extend = outcome(annudf_index_extend(self.index, self.vectors, nullptr, nullptr, nullptr));
-    self.save = outcome(annudf_index_save(self.index, "/nowhere", nullptr, nullptr));
+    self.size = annudf_ivf_flat_size(self.index);
+    self.extend = outcome(annudf_ivf_flat_extend(self.index, self.vectors, nullptr, nullptr, nullptr));
+    self.save = outcome(annudf_ivf_flat_save(self.index, "/nowhere", nullptr, nullptr));
     return 0;
   };
-  ASSERT_EQ(outcome(annudf_index_extend(index, &vectors, nullptr, callback, &inside)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, nullptr, callback, &inside)), "ok");
   const std::string why = "the index is at work in this very thread; a progress callback may ask "
                           "for its properties only";
-  EXPECT_EQ(inside.extend, "usage: annudf_index_extend: " + why);
-  EXPECT_EQ(inside.save, "usage: annudf_index_save: " + why);
-  EXPECT_EQ(annudf_index_size(index), 800);
+  EXPECT_EQ(inside.extend, "usage: annudf_ivf_flat_extend: " + why);
+  EXPECT_EQ(inside.save, "usage: annudf_ivf_flat_save: " + why);
+  EXPECT_EQ(annudf_ivf_flat_size(index), 800);
 }
 
 TEST(CApiIndexNull, GettersAndDestroyTakeNull) {
-  EXPECT_EQ(annudf_index_element(nullptr), 0);
-  EXPECT_EQ(annudf_index_dims(nullptr), 0);
-  EXPECT_EQ(annudf_index_size(nullptr), 0);
-  EXPECT_EQ(annudf_index_n_lists(nullptr), 0);
-  EXPECT_EQ(annudf_index_metric(nullptr), 0);
-  EXPECT_EQ(annudf_index_generation(nullptr), 0u);
-  annudf_index_destroy(nullptr);
+  EXPECT_EQ(annudf_ivf_flat_element(nullptr), 0);
+  EXPECT_EQ(annudf_ivf_flat_dims(nullptr), 0);
+  EXPECT_EQ(annudf_ivf_flat_size(nullptr), 0);
+  EXPECT_EQ(annudf_ivf_flat_n_lists(nullptr), 0);
+  EXPECT_EQ(annudf_ivf_flat_metric(nullptr), 0);
+  EXPECT_EQ(annudf_ivf_flat_generation(nullptr), 0u);
+  annudf_ivf_flat_destroy(nullptr);
   const annudf_vectors none = {sizeof none, nullptr, 0, 0, 0};
-  EXPECT_EQ(annudf_index_extend(nullptr, &none, nullptr, nullptr, nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_index_save(nullptr, "a", nullptr, nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_index_load(nullptr, nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_index_centers(nullptr, nullptr, 0), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_extend(nullptr, &none, nullptr, nullptr, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_save(nullptr, "a", nullptr, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_load(nullptr, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_centers(nullptr, nullptr, 0), ANNUDF_USAGE);
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Search.cpp - Backends in the C API ---------------------------------===//
+//===- IvfFlatSearch.cpp - Searching IVF-Flat indexes in the C API --------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,17 +15,17 @@ using namespace annudf;
 using namespace annudf::capi;
 
 /// The caller's struct may be an older, shorter one.
-static void give(annudf_search_stats *to, const runtime::SearchStats &from) {
+static void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &from) {
   if (!to)
     return;
-  annudf_search_stats stats = {to->size, from.linkMs, from.uploadMs, from.searchMs, from.links};
+  annudf_ivf_flat_search_stats stats = {to->size, from.linkMs, from.uploadMs, from.searchMs, from.links};
   std::memcpy(to, &stats, std::min(to->size, sizeof stats));
 }
 
-static void checkStats(const Call &call, const annudf_search_stats *stats) {
-  if (stats && stats->size < offsetof(annudf_search_stats, links) + sizeof(int32_t))
-    call.refuse("annudf_search_stats.size is " + std::to_string(stats->size) +
-                "; set it to sizeof(annudf_search_stats)");
+static void checkStats(const Call &call, const annudf_ivf_flat_search_stats *stats) {
+  if (stats && stats->size < offsetof(annudf_ivf_flat_search_stats, links) + sizeof(int32_t))
+    call.refuse("annudf_ivf_flat_search_stats.size is " + std::to_string(stats->size) +
+                "; set it to sizeof(annudf_ivf_flat_search_stats)");
 }
 
 /// Where a metric came from, for messages: its source is all that an artifact knows.
@@ -33,35 +33,6 @@ static std::string originOf(const annudf_artifact &artifact) {
   const std::string &file = artifact.value.manifest.sourceFile;
   return file.empty() ? "artifact " + artifact.digest.substr(0, 12) : file;
 }
-
-annudf_status annudf_backend_create_cpu(int32_t threads, annudf_backend **backend) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(backend, "backend");
-    auto made = runtime::makeCpuBackend(threads);
-    std::string description = made->describe();
-    *backend = new annudf_backend{std::move(made), nullptr, std::move(description)};
-  });
-}
-
-annudf_status annudf_backend_create_cuda(int32_t device, annudf_backend **backend) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(backend, "backend");
-    auto made = runtime::makeCudaDeviceBackend(device);
-    runtime::CudaBackend *cuda = made.get();
-    std::string description = made->describe();
-    *backend = new annudf_backend{std::move(made), cuda, std::move(description)};
-  });
-}
-
-const char *annudf_backend_describe(const annudf_backend *backend) {
-  return backend ? backend->description.c_str() : "";
-}
-
-int32_t annudf_backend_device(const annudf_backend *backend) {
-  return backend && backend->cuda ? backend->cuda->device() : -1;
-}
-
-void annudf_backend_destroy(annudf_backend *backend) { delete backend; }
 
 namespace {
 
@@ -73,19 +44,19 @@ struct Arguments {
   std::string origin;
   runtime::BoundCaptures none; ///< For a metric without captures.
 
-  Arguments(const Call &call, const annudf_backend *backend, const annudf_index *index,
+  Arguments(const Call &call, const annudf_backend *backend, const annudf_ivf_flat_index *index,
             const annudf_artifact *artifact, const annudf_vectors *vectors, int64_t k,
-            int64_t nProbes, const annudf_search_options *options, const int64_t *ids,
-            const float *distances, const annudf_search_stats *stats) {
+            int64_t nProbes, const annudf_ivf_flat_search_options *options, const int64_t *ids,
+            const float *distances, const annudf_ivf_flat_search_stats *stats) {
     call.refuseNull(backend, "backend");
     call.refuseNull(index, "index");
     call.refuseNull(artifact, "artifact");
     call.refuseNull(ids, "ids");
     call.refuseNull(distances, "distances");
     checkStats(call, stats);
-    const annudf_search_options given =
-        copyOptions(options, offsetof(annudf_search_options, progress_user) + sizeof(void *),
-                    "annudf_search_options");
+    const annudf_ivf_flat_search_options given =
+        copyOptions(options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
+                    "annudf_ivf_flat_search_options");
     queries = toMatrix(call, vectors, "queries");
     this->k = static_cast<int>(inRange("k", k, 1, runtime::kMaxK));
     params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
@@ -96,12 +67,12 @@ struct Arguments {
 
 } // namespace
 
-annudf_status annudf_backend_search(annudf_backend *backend, const annudf_index *index,
+annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_flat_index *index,
                                     const annudf_artifact *artifact,
                                     const annudf_captures *captures, const annudf_vectors *queries,
                                     int64_t k, int64_t n_probes,
-                                    const annudf_search_options *options, int64_t *ids,
-                                    float *distances, annudf_search_stats *stats) {
+                                    const annudf_ivf_flat_search_options *options, int64_t *ids,
+                                    float *distances, annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     const Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
                               distances, stats);
@@ -114,13 +85,13 @@ annudf_status annudf_backend_search(annudf_backend *backend, const annudf_index 
   });
 }
 
-annudf_status annudf_backend_search_device(annudf_backend *backend, const annudf_index *index,
+annudf_status annudf_ivf_flat_search_device(annudf_backend *backend, const annudf_ivf_flat_index *index,
                                            const annudf_artifact *artifact,
                                            const annudf_captures *captures,
                                            const annudf_vectors *queries, int64_t k,
-                                           int64_t n_probes, const annudf_search_options *options,
+                                           int64_t n_probes, const annudf_ivf_flat_search_options *options,
                                            int64_t *ids, float *distances, uint64_t stream,
-                                           annudf_search_stats *stats) {
+                                           annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     const Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
                               distances, stats);
@@ -138,8 +109,8 @@ annudf_status annudf_backend_search_device(annudf_backend *backend, const annudf
   });
 }
 
-annudf_status annudf_backend_precompile(annudf_backend *backend, const annudf_artifact *artifact,
-                                        int32_t element, annudf_search_stats *stats) {
+annudf_status annudf_ivf_flat_precompile(annudf_backend *backend, const annudf_artifact *artifact,
+                                        int32_t element, annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(backend, "backend");
     call.refuseNull(artifact, "artifact");

@@ -1,4 +1,4 @@
-//===- Index.cpp - Indexes in the C API -----------------------------------===//
+//===- IvfFlat.cpp - IVF-Flat indexes in the C API ------------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,6 +8,7 @@
 
 #include "Handles.h"
 
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -15,9 +16,9 @@ using namespace annudf;
 using namespace annudf::capi;
 
 /// Indexes in use by this thread, innermost last.
-static thread_local std::vector<const annudf_index *> inUse;
+static thread_local std::vector<const annudf_ivf_flat_index *> inUse;
 
-capi::IndexUse::IndexUse(const Call &call, const annudf_index &index, Kind kind)
+capi::IndexUse::IndexUse(const Call &call, const annudf_ivf_flat_index &index, Kind kind)
     : index_(index), kind_(kind) {
   if (std::find(inUse.begin(), inUse.end(), &index) != inUse.end())
     call.refuse("the index is at work in this very thread; a progress callback may ask for its "
@@ -73,64 +74,13 @@ runtime::Progress capi::toProgress(annudf_progress progress, void *user) {
   return [=](const char *stage, double done) { return progress(user, stage, done) == 0; };
 }
 
-const char *annudf_element_name(int32_t element) {
-  switch (element) {
-  case ANNUDF_ELEMENT_F32:
-  case ANNUDF_ELEMENT_F16:
-  case ANNUDF_ELEMENT_I8:
-  case ANNUDF_ELEMENT_U8:
-    return toString(static_cast<annudf_element>(element));
-  default:
-    return nullptr;
-  }
-}
-
-const char *annudf_coarse_name(int32_t coarse) {
-  switch (coarse) {
-  case ANNUDF_COARSE_L2:
-  case ANNUDF_COARSE_INNER_PRODUCT:
-  case ANNUDF_COARSE_COSINE:
-    return toString(static_cast<annudf_coarse>(coarse));
-  default:
-    return nullptr;
-  }
-}
-
-/// The number, from 0, that `nameOf` gives this name.
-template <typename NameOf> static int32_t parse(const char *kind, const char *text, NameOf nameOf) {
-  std::string known;
-  for (int32_t i = 0; const char *name = nameOf(i); ++i) {
-    if (std::strcmp(name, text) == 0)
-      return i;
-    known += (i == 0 ? "" : ", ") + std::string(name);
-  }
-  throw Error(ErrorKind::Usage,
-              std::string(kind) + " '" + text + "' is not known; use one of " + known);
-}
-
-annudf_status annudf_element_parse(const char *name, int32_t *element) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(name, "name");
-    call.refuseNull(element, "element");
-    *element = parse("element type", name, annudf_element_name);
-  });
-}
-
-annudf_status annudf_coarse_parse(const char *name, int32_t *coarse) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(name, "name");
-    call.refuseNull(coarse, "coarse");
-    *coarse = parse("coarse metric", name, annudf_coarse_name);
-  });
-}
-
-annudf_status annudf_index_build(const annudf_vectors *base, int64_t n_lists,
-                                 const annudf_index_options *options, annudf_index **index) {
+annudf_status annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
+                                 const annudf_ivf_flat_build_options *options, annudf_ivf_flat_index **index) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
-    const annudf_index_options given =
-        copyOptions(options, offsetof(annudf_index_options, progress_user) + sizeof(void *),
-                    "annudf_index_options");
+    const annudf_ivf_flat_build_options given =
+        copyOptions(options, offsetof(annudf_ivf_flat_build_options, progress_user) + sizeof(void *),
+                    "annudf_ivf_flat_build_options");
     if (!annudf_coarse_name(given.metric))
       call.refuse("metric is " + std::to_string(given.metric) + ", which is no enum annudf_coarse");
     runtime::IndexParams params;
@@ -144,12 +94,12 @@ annudf_status annudf_index_build(const annudf_vectors *base, int64_t n_lists,
     if (given.seed != 0)
       params.seed = given.seed;
     params.threads = given.threads;
-    *index = new annudf_index(runtime::Index::build(
+    *index = new annudf_ivf_flat_index(runtime::Index::build(
         params, toMatrix(call, base, "base"), toProgress(given.progress, given.progress_user)));
   });
 }
 
-annudf_status annudf_index_extend(annudf_index *index, const annudf_vectors *rows,
+annudf_status annudf_ivf_flat_extend(annudf_ivf_flat_index *index, const annudf_vectors *rows,
                                   const int64_t *ids, annudf_progress progress,
                                   void *progress_user) {
   return guard(__func__, [&](Call call) {
@@ -162,7 +112,7 @@ annudf_status annudf_index_extend(annudf_index *index, const annudf_vectors *row
   });
 }
 
-annudf_status annudf_index_save(const annudf_index *index, const char *path,
+annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_index *index, const char *path,
                                 annudf_progress progress, void *progress_user) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
@@ -172,28 +122,43 @@ annudf_status annudf_index_save(const annudf_index *index, const char *path,
   });
 }
 
-annudf_status annudf_index_load(const char *path, annudf_index **index) {
+annudf_status annudf_ivf_flat_load(const char *path, annudf_ivf_flat_index **index) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(path, "path");
     call.refuseNull(index, "index");
-    *index = new annudf_index(runtime::Index::load(path));
+    *index = new annudf_ivf_flat_index(runtime::Index::load(path));
   });
 }
 
-int32_t annudf_index_element(const annudf_index *index) {
+int32_t annudf_ivf_flat_element(const annudf_ivf_flat_index *index) {
   return index ? index->value.element() : 0;
 }
-int64_t annudf_index_dims(const annudf_index *index) { return index ? index->value.dims() : 0; }
-int64_t annudf_index_size(const annudf_index *index) { return index ? index->size.load() : 0; }
-int64_t annudf_index_n_lists(const annudf_index *index) {
+int64_t annudf_ivf_flat_dims(const annudf_ivf_flat_index *index) { return index ? index->value.dims() : 0; }
+int64_t annudf_ivf_flat_size(const annudf_ivf_flat_index *index) { return index ? index->size.load() : 0; }
+int64_t annudf_ivf_flat_n_lists(const annudf_ivf_flat_index *index) {
   return index ? index->value.nLists() : 0;
 }
-int32_t annudf_index_metric(const annudf_index *index) { return index ? index->value.metric() : 0; }
-uint64_t annudf_index_generation(const annudf_index *index) {
+int32_t annudf_ivf_flat_metric(const annudf_ivf_flat_index *index) { return index ? index->value.metric() : 0; }
+uint64_t annudf_ivf_flat_generation(const annudf_ivf_flat_index *index) {
   return index ? index->generation.load() : 0;
 }
 
-annudf_status annudf_index_centers(const annudf_index *index, float *centers, size_t count) {
+annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat_index *index, annudf_extents *extents) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    call.refuseNull(extents, "extents");
+    const size_t size = extents->size;
+    constexpr size_t kSmallest = offsetof(annudf_extents, queries) + sizeof(int64_t);
+    if (size < kSmallest)
+      call.refuse("annudf_extents.size is " + std::to_string(size) + ", at least " +
+                  std::to_string(kSmallest) + " are needed; set it to sizeof(annudf_extents)");
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    const annudf_extents filled = {size, index->value.dims(), index->value.largestId() + 1, 0};
+    std::memcpy(extents, &filled, std::min(size, sizeof filled));
+  });
+}
+
+annudf_status annudf_ivf_flat_centers(const annudf_ivf_flat_index *index, float *centers, size_t count) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
     call.refuseNull(centers, "centers");
@@ -207,4 +172,4 @@ annudf_status annudf_index_centers(const annudf_index *index, float *centers, si
   });
 }
 
-void annudf_index_destroy(annudf_index *index) { delete index; }
+void annudf_ivf_flat_destroy(annudf_ivf_flat_index *index) { delete index; }

@@ -18,6 +18,7 @@ using namespace annudf::test;
 namespace {
 
 constexpr int64_t kDims = 12;
+const annudf_extents kExtents = {sizeof kExtents, kDims, 0, 0};
 
 class CApiSearch : public testing::Test {
 protected:
@@ -33,15 +34,15 @@ protected:
     const TestMetric &test = testMetric("weighted_l2");
     toHandle(artifactOf(test, readBitcode(test.name)), &artifact);
     const annudf_vectors rows = vectorsOf(base);
-    ASSERT_EQ(outcome(annudf_index_build(&rows, 16, nullptr, &index)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 16, nullptr, &index)), "ok");
     bindWeights(artifact, someWeights(kDims), &captures);
   }
 
   std::string search(const reference::Vectors &from, int64_t k, int64_t probes, Found &found,
-                     const annudf_search_options *options = nullptr,
-                     annudf_search_stats *stats = nullptr) {
+                     const annudf_ivf_flat_search_options *options = nullptr,
+                     annudf_ivf_flat_search_stats *stats = nullptr) {
     const annudf_vectors rows = vectorsOf(from);
-    return outcome(annudf_backend_search(backend, index, artifact, captures, &rows, k, probes,
+    return outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &rows, k, probes,
                                          options, found.ids.data(), found.distances.data(), stats));
   }
 
@@ -56,7 +57,7 @@ protected:
 TEST_F(CApiSearch, EqualsBruteForce) {
   const int64_t k = 7;
   Found found = foundFor(queries, k);
-  annudf_search_stats stats = {};
+  annudf_ivf_flat_search_stats stats = {};
   stats.size = sizeof stats;
   ASSERT_EQ(search(queries, k, 16, found, nullptr, &stats), "ok");
   EXPECT_EQ(stats.links, 1);
@@ -83,13 +84,13 @@ TEST_F(CApiSearch, FewerRowsThanKLeaveMinusOne) {
   const auto two = reference::encode(ANNUDF_ELEMENT_F32, 2, {0, 0, 0, 1, 100, 100, 100, 101});
   const annudf_vectors rows = vectorsOf(two);
   OwnedIndex small;
-  ASSERT_EQ(outcome(annudf_index_build(&rows, 2, nullptr, &small)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 2, nullptr, &small)), "ok");
   OwnedCaptures ones;
   bindWeights(artifact, {1, 1}, &ones);
   const auto query = reference::encode(ANNUDF_ELEMENT_F32, 2, {0, 0});
   const annudf_vectors one = vectorsOf(query);
   Found found = foundFor(query, 4);
-  ASSERT_EQ(outcome(annudf_backend_search(backend, small, artifact, ones, &one, 4, 1, nullptr,
+  ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, small, artifact, ones, &one, 4, 1, nullptr,
                                           found.ids.data(), found.distances.data(), nullptr)),
             "ok");
   EXPECT_EQ(found.ids, (std::vector<int64_t>{0, 1, -1, -1}));
@@ -101,12 +102,12 @@ TEST_F(CApiSearch, AMetricWithoutCapturesNeedsNoHandle) {
   toHandle(artifactOf(testMetric("l2"), readBitcode("l2")), &l2);
   const annudf_vectors rows = vectorsOf(queries);
   Found found = foundFor(queries, 3), same = found;
-  ASSERT_EQ(outcome(annudf_backend_search(backend, index, l2, nullptr, &rows, 3, 4, nullptr,
+  ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, index, l2, nullptr, &rows, 3, 4, nullptr,
                                           found.ids.data(), found.distances.data(), nullptr)),
             "ok");
   OwnedCaptures none;
-  ASSERT_EQ(annudf_captures_bind(l2, kDims, nullptr, 0, false, &none), ANNUDF_OK);
-  ASSERT_EQ(outcome(annudf_backend_search(backend, index, l2, none, &rows, 3, 4, nullptr,
+  ASSERT_EQ(annudf_captures_bind(l2, &kExtents, nullptr, 0, nullptr, &none), ANNUDF_OK);
+  ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, index, l2, none, &rows, 3, 4, nullptr,
                                           same.ids.data(), same.distances.data(), nullptr)),
             "ok");
   EXPECT_EQ(found, same);
@@ -127,20 +128,20 @@ TEST_F(CApiSearch, RefusesBadArguments) {
   auto none = queries;
   none.rows = 0;
   EXPECT_EQ(search(none, 3, 4, found), "input: queries: there are none");
-  annudf_search_stats stats = {};
+  annudf_ivf_flat_search_stats stats = {};
   EXPECT_EQ(search(queries, 3, 4, found, nullptr, &stats),
-            "usage: annudf_backend_search: annudf_search_stats.size is 0; set it to "
-            "sizeof(annudf_search_stats)");
+            "usage: annudf_ivf_flat_search: annudf_ivf_flat_search_stats.size is 0; set it to "
+            "sizeof(annudf_ivf_flat_search_stats)");
   EXPECT_EQ(found, foundFor(queries, 10));
 
   const annudf_vectors rows = vectorsOf(queries);
   int64_t *const ids = found.ids.data();
   float *const distances = found.distances.data();
-  const std::string who = "usage: annudf_backend_search: ";
-  const auto call = [&](annudf_backend *b, annudf_index *i, annudf_artifact *a,
+  const std::string who = "usage: annudf_ivf_flat_search: ";
+  const auto call = [&](annudf_backend *b, annudf_ivf_flat_index *i, annudf_artifact *a,
                         const annudf_vectors *q, int64_t *to) {
     return outcome(
-        annudf_backend_search(b, i, a, captures, q, 3, 4, nullptr, to, distances, nullptr));
+        annudf_ivf_flat_search(b, i, a, captures, q, 3, 4, nullptr, to, distances, nullptr));
   };
   EXPECT_EQ(call(nullptr, index, artifact, &rows, ids), who + "backend is NULL");
   EXPECT_EQ(call(backend, nullptr, artifact, &rows, ids), who + "index is NULL");
@@ -150,12 +151,12 @@ TEST_F(CApiSearch, RefusesBadArguments) {
 
   OwnedCaptures other;
   bindWeights(artifact, someWeights(5), &other);
-  EXPECT_EQ(outcome(annudf_backend_search(backend, index, artifact, other, &rows, 3, 4, nullptr,
+  EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, other, &rows, 3, 4, nullptr,
                                           ids, distances, nullptr))
                 .find("usage: captures of metric 'weighted_l2' (artifact "),
             0u)
       << annudf_last_error();
-  EXPECT_EQ(outcome(annudf_backend_search(backend, index, artifact, nullptr, &rows, 3, 4, nullptr,
+  EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, nullptr, &rows, 3, 4, nullptr,
                                           ids, distances, nullptr))
                 .find("usage: metric 'weighted_l2' (artifact "),
             0u);
@@ -176,9 +177,9 @@ TEST_F(CApiSearch, QueriesMustBeFinite) {
 }
 
 TEST_F(CApiSearch, PrecompileLinksOnce) {
-  annudf_search_stats stats = {};
+  annudf_ivf_flat_search_stats stats = {};
   stats.size = sizeof stats;
-  ASSERT_EQ(outcome(annudf_backend_precompile(backend, artifact, ANNUDF_ELEMENT_F32, &stats)),
+  ASSERT_EQ(outcome(annudf_ivf_flat_precompile(backend, artifact, ANNUDF_ELEMENT_F32, &stats)),
             "ok");
   EXPECT_EQ(stats.links, 1);
   EXPECT_GT(stats.link_ms, 0);
@@ -189,17 +190,17 @@ TEST_F(CApiSearch, PrecompileLinksOnce) {
 
   OwnedArtifact hamming;
   toHandle(artifactOf(testMetric("hamming"), readBitcode("hamming")), &hamming);
-  EXPECT_TRUE(outcome(annudf_backend_precompile(backend, hamming, ANNUDF_ELEMENT_F32, nullptr))
+  EXPECT_TRUE(outcome(annudf_ivf_flat_precompile(backend, hamming, ANNUDF_ELEMENT_F32, nullptr))
                   .ends_with(" takes i8, u8, not f32"))
       << annudf_last_error();
-  EXPECT_EQ(outcome(annudf_backend_precompile(backend, hamming, 50, nullptr)),
-            "usage: annudf_backend_precompile: element is 50, which is no enum annudf_element");
-  EXPECT_EQ(annudf_backend_precompile(nullptr, hamming, 0, nullptr), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_backend_precompile(backend, nullptr, 0, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(outcome(annudf_ivf_flat_precompile(backend, hamming, 50, nullptr)),
+            "usage: annudf_ivf_flat_precompile: element is 50, which is no enum annudf_element");
+  EXPECT_EQ(annudf_ivf_flat_precompile(nullptr, hamming, 0, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_precompile(backend, nullptr, 0, nullptr), ANNUDF_USAGE);
 }
 
 TEST_F(CApiSearch, ProgressStopsASearch) {
-  annudf_search_options options = {};
+  annudf_ivf_flat_search_options options = {};
   options.size = sizeof options;
   struct State {
     std::thread::id thread = std::this_thread::get_id();
@@ -230,9 +231,9 @@ TEST_F(CApiSearch, TheCpuHasNoDeviceMemory) {
   Found found = foundFor(queries, 3);
   const annudf_vectors rows = vectorsOf(queries);
   EXPECT_EQ(
-      outcome(annudf_backend_search_device(backend, index, artifact, captures, &rows, 3, 4, nullptr,
+      outcome(annudf_ivf_flat_search_device(backend, index, artifact, captures, &rows, 3, 4, nullptr,
                                            found.ids.data(), found.distances.data(), 0, nullptr)),
-      "usage: annudf_backend_search_device: " + who);
+      "usage: annudf_ivf_flat_search_device: " + who);
   OwnedDeviceBuffer buffer;
   OwnedEvent event;
   EXPECT_EQ(outcome(annudf_device_allocate(backend, 8, 0, &buffer)),
@@ -306,16 +307,16 @@ TEST_F(CApiSearch, ThreadsThatBuildBindAndSearch) {
     const annudf_vectors view = vectorsOf(rows), queryView = vectorsOf(queries);
     OwnedIndex own;
     OwnedCaptures bound;
-    ASSERT_EQ(outcome(annudf_index_build(&view, 6, nullptr, &own)), "ok");
-    ASSERT_EQ(outcome(annudf_index_extend(own, &view, nullptr, nullptr, nullptr)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(&view, 6, nullptr, &own)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(own, &view, nullptr, nullptr, nullptr)), "ok");
     bindWeights(artifact, someWeights(kDims, variant), &bound);
     Found first = foundFor(queries, 5), second = first;
     ASSERT_EQ(
-        outcome(annudf_backend_search(backend, own, artifact, bound, &queryView, 5, 3, nullptr,
+        outcome(annudf_ivf_flat_search(backend, own, artifact, bound, &queryView, 5, 3, nullptr,
                                       first.ids.data(), first.distances.data(), nullptr)),
         "ok");
     ASSERT_EQ(
-        outcome(annudf_backend_search(backend, index, artifact, bound, &queryView, 5, 3, nullptr,
+        outcome(annudf_ivf_flat_search(backend, index, artifact, bound, &queryView, 5, 3, nullptr,
                                       second.ids.data(), second.distances.data(), nullptr)),
         "ok");
     // Rows are there twice, so equal distances may come in any order: ids are not compared.
@@ -347,21 +348,21 @@ TEST_F(CApiSearch, ExtendDuringSearches) {
   std::vector<reference::Vectors> added;
   for (int i = 0; i < kExtends; ++i)
     added.push_back(reference::randomVectors(ANNUDF_ELEMENT_F32, 500, kDims, 900 + uint64_t(i)));
-  const auto find = [&](const annudf_index *in) {
+  const auto find = [&](const annudf_ivf_flat_index *in) {
     Found found = foundFor(queries, 6);
     EXPECT_EQ(
-        outcome(annudf_backend_search(backend, in, artifact, captures, &queryView, 6, 16, nullptr,
+        outcome(annudf_ivf_flat_search(backend, in, artifact, captures, &queryView, 6, 16, nullptr,
                                       found.ids.data(), found.distances.data(), nullptr)),
         "ok");
     return found;
   };
   OwnedIndex step;
   const annudf_vectors rows = vectorsOf(base);
-  ASSERT_EQ(annudf_index_build(&rows, 16, nullptr, &step), ANNUDF_OK);
+  ASSERT_EQ(annudf_ivf_flat_build(&rows, 16, nullptr, &step), ANNUDF_OK);
   std::vector<Found> expected = {find(step)};
   for (const reference::Vectors &more : added) {
     const annudf_vectors view = vectorsOf(more);
-    ASSERT_EQ(annudf_index_extend(step, &view, nullptr, nullptr, nullptr), ANNUDF_OK);
+    ASSERT_EQ(annudf_ivf_flat_extend(step, &view, nullptr, nullptr, nullptr), ANNUDF_OK);
     expected.push_back(find(step));
   }
   std::atomic<bool> finished{false};
@@ -382,7 +383,7 @@ TEST_F(CApiSearch, ExtendDuringSearches) {
   std::thread reader([&] { // Properties never wait.
     int64_t last = 0;
     while (!finished) {
-      const int64_t size = annudf_index_size(index);
+      const int64_t size = annudf_ivf_flat_size(index);
       EXPECT_GE(size, last);
       last = size;
     }
@@ -392,7 +393,7 @@ TEST_F(CApiSearch, ExtendDuringSearches) {
     const int before = searches;
     while (searches < before + 4)
       std::this_thread::yield();
-    ASSERT_EQ(outcome(annudf_index_extend(index, &view, nullptr, nullptr, nullptr)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &view, nullptr, nullptr, nullptr)), "ok");
   }
   finished = true;
   for (std::thread &thread : threads)

@@ -1,0 +1,126 @@
+/*===- annudf-c/Device.h - Where searches run ---------------------*- C -*-===*\
+|*                                                                            *|
+|* Part of the annudf project, under the Apache License v2.0 with LLVM        *|
+|* Exceptions. See LICENSE for license information.                           *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|* Backends (the CPU, a GPU), memory and streams of a device, and what this   *|
+|* machine has. annudf-c/Support.h has the rules of all calls. A backend does *|
+|* not change once made; the caches that it keeps are its own business.       *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#ifndef ANNUDF_C_DEVICE_H
+#define ANNUDF_C_DEVICE_H
+
+#include "annudf-c/Support.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*===-- Backends ----------------------------------------------------------===*/
+
+typedef struct annudf_backend annudf_backend;
+
+/** Searches on the host.
+ * \param threads  0: all cores.
+ * ANNUDF_ENVIRONMENT where annudf was built without LLVM. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_backend_create_cpu(int32_t threads,
+                                                             annudf_backend **backend);
+/** Searches on a GPU, in its primary context.
+ * ANNUDF_ENVIRONMENT naming what is missing: driver, device, nvJitLink, or CUDA in this build. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_backend_create_cuda(int32_t device,
+                                                              annudf_backend **backend);
+/** "CPU, 8 threads, ..." or "CUDA device 0: NVIDIA H200, sm_90"; lives as long as
+ * `backend`. "" for NULL. */
+ANNUDF_CAPI_EXPORTED const char *annudf_backend_describe(const annudf_backend *backend);
+/** The CUDA device, or -1 for the CPU and for NULL. */
+ANNUDF_CAPI_EXPORTED int32_t annudf_backend_device(const annudf_backend *backend);
+/** Architecture of the CUDA device, 90 for compute capability 9.0; 0 for the CPU and for NULL. */
+ANNUDF_CAPI_EXPORTED int32_t annudf_backend_arch(const annudf_backend *backend);
+ANNUDF_CAPI_EXPORTED void annudf_backend_destroy(annudf_backend *backend);
+
+/*===-- Device memory and streams -----------------------------------------===*|
+|* For callers that bring no CUDA library of their own. ANNUDF_USAGE for the   *|
+|* CPU backend. `stream`: a CUstream or cudaStream_t of the device's primary   *|
+|* context; as in __cuda_array_interface__, 0 and 1 are the legacy default    *|
+|* stream and 2 the default stream of this thread.                            *|
+\*===----------------------------------------------------------------------===*/
+
+typedef struct annudf_device_buffer annudf_device_buffer;
+
+/** Memory of the device that may be used on `stream` from now on.
+ * ANNUDF_ENVIRONMENT if there is not enough. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_device_allocate(annudf_backend *backend, uint64_t bytes,
+                                                          uint64_t stream,
+                                                          annudf_device_buffer **buffer);
+/** Device address; 0 for NULL. */
+ANNUDF_CAPI_EXPORTED uint64_t annudf_device_buffer_address(const annudf_device_buffer *buffer);
+ANNUDF_CAPI_EXPORTED uint64_t annudf_device_buffer_size(const annudf_device_buffer *buffer);
+/** Frees it once the work that was enqueued before is done: in stream order on the legacy
+ * default stream, by waiting for the device on others, as those may be gone by now. */
+ANNUDF_CAPI_EXPORTED void annudf_device_buffer_destroy(annudf_device_buffer *buffer);
+
+/** Enqueues a copy between any two of host and device memory. Pageable host memory may
+ * be used again at once; pinned and device memory only when the stream has got there. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_device_copy(annudf_backend *backend, uint64_t destination,
+                                                      uint64_t source, uint64_t bytes,
+                                                      uint64_t stream);
+
+/** Waits until all work enqueued on `stream` is done. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_device_synchronize(annudf_backend *backend,
+                                                             uint64_t stream);
+
+/** A point in a stream's work. */
+typedef struct annudf_event annudf_event;
+
+/** All work enqueued on `stream` until now. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_event_record(annudf_backend *backend, uint64_t stream,
+                                                       annudf_event **event);
+/** Whether it is done. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_event_done(const annudf_event *event, bool *done);
+/** Waits until it is done. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_event_wait(const annudf_event *event);
+ANNUDF_CAPI_EXPORTED void annudf_event_destroy(annudf_event *event);
+
+/*===-- This machine ------------------------------------------------------===*/
+
+/** What this build and this machine offer. Text lives as long as the object. */
+typedef struct annudf_environment annudf_environment;
+
+/** Looks; what is missing is no failure but told in words. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_environment_describe(annudf_environment **environment);
+/** Whether the library was built with the CPU backend, with the CUDA backend. False for NULL. */
+ANNUDF_CAPI_EXPORTED bool annudf_environment_has_cpu(const annudf_environment *environment);
+ANNUDF_CAPI_EXPORTED bool annudf_environment_has_cuda(const annudf_environment *environment);
+/** The CPU backend as annudf_backend_describe says it, or why there is none. "" for NULL. */
+ANNUDF_CAPI_EXPORTED const char *annudf_environment_cpu(const annudf_environment *environment);
+/** Version of the CUDA driver, "13.0", or why there is none. */
+ANNUDF_CAPI_EXPORTED bool annudf_environment_driver_found(const annudf_environment *environment);
+ANNUDF_CAPI_EXPORTED const char *annudf_environment_driver(const annudf_environment *environment);
+/** The same as CUDA counts versions, 13000 for 13.0; 0 if there is none. */
+ANNUDF_CAPI_EXPORTED int32_t
+annudf_environment_driver_version(const annudf_environment *environment);
+/** Version and path of nvJitLink, or why there is none. */
+ANNUDF_CAPI_EXPORTED bool annudf_environment_linker_found(const annudf_environment *environment);
+ANNUDF_CAPI_EXPORTED const char *annudf_environment_linker(const annudf_environment *environment);
+/** The same as CUDA counts versions; 0 if there is none. */
+ANNUDF_CAPI_EXPORTED int32_t
+annudf_environment_linker_version(const annudf_environment *environment);
+/** "0: NVIDIA H200, sm_90, 132 multiprocessors"; NULL where there is no such index. */
+ANNUDF_CAPI_EXPORTED size_t annudf_environment_device_count(const annudf_environment *environment);
+ANNUDF_CAPI_EXPORTED const char *annudf_environment_device(const annudf_environment *environment,
+                                                           size_t index);
+/** Its architecture, 90 for compute capability 9.0; 0 where it could not be asked. */
+ANNUDF_CAPI_EXPORTED int32_t annudf_environment_device_arch(const annudf_environment *environment,
+                                                            size_t index);
+ANNUDF_CAPI_EXPORTED void annudf_environment_destroy(annudf_environment *environment);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif /* ANNUDF_C_DEVICE_H */

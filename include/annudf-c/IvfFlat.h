@@ -1,0 +1,158 @@
+/*===- annudf-c/IvfFlat.h - IVF-Flat indexes ----------------------*- C -*-===*\
+|*                                                                            *|
+|* Part of the annudf project, under the Apache License v2.0 with LLVM        *|
+|* Exceptions. See LICENSE for license information.                           *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|* Builds an IVF-Flat index and searches it, on CPUs and on GPUs.             *|
+|* annudf-c/Support.h has the rules of all calls.                             *|
+|*                                                                            *|
+|* An index may be used by any number of threads: searches share it, extend   *|
+|* waits until those that run have ended and holds up those that come.        *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#ifndef ANNUDF_C_IVFFLAT_H
+#define ANNUDF_C_IVFFLAT_H
+
+#include "annudf-c/Captures.h"
+#include "annudf-c/Device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*===-- The index ---------------------------------------------------------===*/
+
+typedef struct annudf_ivf_flat_index annudf_ivf_flat_index;
+
+/** Names and defaults as in cuvs::neighbors::ivf_flat::index_params. */
+typedef struct annudf_ivf_flat_build_options {
+  size_t size;            /**< sizeof(annudf_ivf_flat_build_options).                        */
+  int32_t metric;         /**< enum annudf_coarse that k-means clusters by.         */
+  int32_t kmeans_n_iters; /**< 0: 20.                                               */
+  double kmeans_trainset_fraction; /**< Above 0, at most 1; 0: 0.5.                          */
+  uint64_t seed;                   /**< 0: 1.                                                */
+  int32_t threads;                 /**< 0: all cores. Kept for annudf_ivf_flat_extend.          */
+  annudf_progress progress;        /**< May be NULL.                                         */
+  void *progress_user;             /**< Handed to it.                                        */
+} annudf_ivf_flat_build_options;
+
+/** Trains the centers of `n_lists` lists and adds every row, with ids from 0.
+ * \param base     in host memory; copied.
+ * \param n_lists  1 to 2^24 and no more than there are rows.
+ * \param options  may be NULL.
+ * ANNUDF_INPUT naming row and dim of a coordinate that is not finite. */
+ANNUDF_CAPI_EXPORTED annudf_status
+annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
+                      const annudf_ivf_flat_build_options *options, annudf_ivf_flat_index **index);
+
+/** Adds rows of the index's element type and dims.
+ * \param ids  one for each row, 0 or above; that they are unique is the caller's
+ *             business. NULL: they go on from annudf_ivf_flat_size.
+ * If it fails the index is as before. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend(annudf_ivf_flat_index *index,
+                                                          const annudf_vectors *rows,
+                                                          const int64_t *ids,
+                                                          annudf_progress progress,
+                                                          void *progress_user);
+
+/** Writes one file, whole or not at all; a file that it replaces hands on its permissions. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_index *index,
+                                                        const char *path, annudf_progress progress,
+                                                        void *progress_user);
+
+/** ANNUDF_INPUT naming the fault of a file that is missing, foreign, cut short or damaged. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_load(const char *path,
+                                                        annudf_ivf_flat_index **index);
+
+/** enum annudf_element of the rows. These never wait, not even for an extend; 0 for NULL. */
+ANNUDF_CAPI_EXPORTED int32_t annudf_ivf_flat_element(const annudf_ivf_flat_index *index);
+ANNUDF_CAPI_EXPORTED int64_t annudf_ivf_flat_dims(const annudf_ivf_flat_index *index);
+/** Rows. */
+ANNUDF_CAPI_EXPORTED int64_t annudf_ivf_flat_size(const annudf_ivf_flat_index *index);
+ANNUDF_CAPI_EXPORTED int64_t annudf_ivf_flat_n_lists(const annudf_ivf_flat_index *index);
+/** enum annudf_coarse that its k-means clustered by. */
+ANNUDF_CAPI_EXPORTED int32_t annudf_ivf_flat_metric(const annudf_ivf_flat_index *index);
+/** Another number after every build, load and extend in this process. */
+ANNUDF_CAPI_EXPORTED uint64_t annudf_ivf_flat_generation(const annudf_ivf_flat_index *index);
+
+/** What captures must be bound for to search this index as it is now: its dims and one row
+ * more than its largest id; queries is left at 0. It waits for an extend under way. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat_index *index,
+                                                           annudf_extents *extents);
+
+/** Copies the centers, n_lists x dims.
+ * \param count  floats that `centers` has room for: ANNUDF_USAGE if it is not just as many. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_centers(const annudf_ivf_flat_index *index,
+                                                           float *centers, size_t count);
+
+ANNUDF_CAPI_EXPORTED void annudf_ivf_flat_destroy(annudf_ivf_flat_index *index);
+
+/*===-- Searching ---------------------------------------------------------===*/
+
+typedef struct annudf_ivf_flat_search_options {
+  size_t size; /**< sizeof(annudf_ivf_flat_search_options).                             */
+  annudf_progress progress; /**< Between batches of queries; may be NULL.                   */
+  void *progress_user;      /**< Handed to it.                                              */
+} annudf_ivf_flat_search_options;
+
+/** What a call cost; milliseconds. Fields beyond `size` are not touched. */
+typedef struct annudf_ivf_flat_search_stats {
+  size_t size; /**< Set by the caller: sizeof(annudf_ivf_flat_search_stats).                    */
+  double link_ms;   /**< Making the kernel of metric and element type; 0 when cached.       */
+  double upload_ms; /**< Copying the index to the device; 0 when it is there.               */
+  double search_ms; /**< The search itself; 0 where it was only enqueued.                   */
+  int32_t links;    /**< Kernels made by this call, 0 or 1.                                 */
+} annudf_ivf_flat_search_stats;
+
+/** The k best rows of each query among the rows of its `n_probes` best lists, best first.
+ * Where fewer than k rows were scanned, the rest has id -1 and the worst distance (+inf
+ * for order min, -inf for max). Rows whose distance is NaN are never found. Equal
+ * distances (-0 equals +0) are ordered by id, the lower first.
+ * \param captures  bound for this metric and these dims; NULL if it has none.
+ * \param queries   in host memory, of the index's element type and dims.
+ * \param k         1 to 1024 and no more than the index has rows.
+ * \param n_probes  1 to the index's lists.
+ * \param options   may be NULL.
+ * \param ids, distances  rows x k, in host memory; what they hold after a failure is not said.
+ * \param stats     may be NULL.
+ * ANNUDF_INPUT naming row and dim of a query's coordinate that is not finite. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_search(
+    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
+    const annudf_captures *captures, const annudf_vectors *queries, int64_t k, int64_t n_probes,
+    const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances,
+    annudf_ivf_flat_search_stats *stats);
+
+/** The same with queries and results in memory of a CUDA backend's device, enqueued on
+ * `stream` without waiting for it (but for the first search of an index or a metric, which
+ * uploads or links). Index, artifact and captures may be destroyed at once after; the
+ * device memory must live until the stream has got there, and nothing else may write it.
+ * Coordinates are not checked: a query with NaN or infinity finds what its distances say,
+ * and ids of -1 where they are NaN.
+ * \param stream  a CUstream or cudaStream_t of the device's primary context; as in
+ *                __cuda_array_interface__, 0 and 1 are the legacy default stream and 2
+ *                the default stream of this thread.
+ * ANNUDF_USAGE for host memory, memory of another device, freed memory, an allocation
+ * that ends too early (where the driver knows its end), or a foreign stream. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_search_device(
+    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
+    const annudf_captures *captures, const annudf_vectors *queries, int64_t k, int64_t n_probes,
+    const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances, uint64_t stream,
+    annudf_ivf_flat_search_stats *stats);
+
+/** Makes the kernel of metric and element type, so that no search waits for it.
+ * \param element  enum annudf_element.
+ * \param stats    may be NULL. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_precompile(annudf_backend *backend,
+                                                              const annudf_artifact *artifact,
+                                                              int32_t element,
+                                                              annudf_ivf_flat_search_stats *stats);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif /* ANNUDF_C_IVFFLAT_H */

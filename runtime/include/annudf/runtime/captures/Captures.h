@@ -1,0 +1,115 @@
+//===- Captures.h - Values bound to a metric's captures ------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_CAPTURES_CAPTURES_H
+#define ANNUDF_RUNTIME_CAPTURES_CAPTURES_H
+
+#include "annudf/Artifact/Artifact.h"
+#include "annudf/runtime/vectors/Matrix.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace annudf::runtime {
+
+/// The sizes behind the symbolic extents. 0: not known, and no array of that extent can be bound.
+struct CaptureExtents {
+  // A number is dims: most captures have no other extent.
+  CaptureExtents(int32_t dims = 0, int64_t rows = 0, int64_t queries = 0)
+      : dims(dims), rows(rows), queries(queries) {}
+
+  int32_t dims;
+  int64_t rows;    ///< Extent `row`: one more than the index's largest id.
+  int64_t queries; ///< Extent `query`: queries of one search.
+};
+
+enum class MemorySpace { Host, Cuda };
+
+/// An array (a scalar: without shape) of someone else, as a capture's value is given.
+struct CaptureValue {
+  std::string dtype;          ///< As NumericArray.
+  std::vector<int64_t> shape; ///< Empty for a scalar.
+  /// In bytes; empty: C order without gaps.
+  std::vector<int64_t> strides;
+  const void *data = nullptr; ///< Of the first element; a device address in MemorySpace::Cuda.
+  uint64_t bytes = 0;         ///< Of `data`; with strides it is not looked at.
+  std::string origin;         ///< For messages.
+  MemorySpace space = MemorySpace::Host;
+  int device = 0;
+  /// What keeps device memory alive; host memory is copied and needs none.
+  std::shared_ptr<const void> owner;
+
+  static CaptureValue of(const NumericArray &array);
+};
+
+/// Captures bound to a metric: every declared one present, of its dtype and extents, finite
+/// unless allowed. Host values are converted once, here, and owned; device memory is used as it
+/// is, so it must have the declared element type and C order, and is neither copied nor looked
+/// at. Immutable.
+class BoundCaptures {
+public:
+  /// \throws Error(Usage) naming a missing or unknown capture; Error(Input) naming
+  /// the capture, its origin, and what was declared against what was given.
+  /// Values are converted to the declared element only where that is exact.
+  static BoundCaptures bind(const Manifest &manifest, const CaptureExtents &extents,
+                            const std::map<std::string, NumericArray> &values,
+                            bool allowNonFinite = false);
+  /// The same for arrays with strides, and on a device.
+  static BoundCaptures bindViews(const Manifest &manifest, const CaptureExtents &extents,
+                                 const std::map<std::string, CaptureValue> &values,
+                                 bool allowNonFinite = false);
+
+  size_t size() const { return values_.size(); }
+  /// Host values of capture i in its declared element type; scalars have one element.
+  const std::vector<std::byte> &bytes(size_t i) const { return *values_[i].host; }
+  bool isScalar(size_t i) const { return declared_[i].extents.empty(); }
+  MemorySpace space(size_t i) const { return values_[i].space; }
+  int device(size_t i) const { return values_[i].device; }
+  /// What a scan gets for capture i where its memory is: a scalar's bits, or an address.
+  uint64_t slot(size_t i) const;
+  /// What keeps capture i's memory alive.
+  std::shared_ptr<const void> owner(size_t i) const;
+
+  /// SHA-256 over the declarations, extents and host values, each length-prefixed; computed
+  /// once. Device memory counts by this binding, since what it holds is not looked at:
+  /// bound again it has another digest.
+  const std::string &digest() const { return digest_; }
+
+  /// What the values were bound for; all empty when default-constructed.
+  const std::string &metric() const { return metric_; }
+  const std::vector<CaptureInfo> &declared() const { return declared_; }
+  const CaptureExtents &extents() const { return extents_; }
+
+private:
+  struct Value {
+    MemorySpace space = MemorySpace::Host;
+    std::shared_ptr<const std::vector<std::byte>> host;
+    uint64_t address = 0;
+    int device = 0;
+    std::shared_ptr<const void> owner;
+  };
+  static Value bindOne(const CaptureInfo &capture, const CaptureExtents &extents,
+                       const CaptureValue &given, bool allowNonFinite);
+  void computeDigest();
+
+  std::string metric_, digest_;
+  std::vector<CaptureInfo> declared_;
+  CaptureExtents extents_;
+  std::vector<Value> values_;
+};
+
+/// "w (dim x f32), p (scalar f32)": captures as messages tell them.
+std::string captureText(const std::vector<CaptureInfo> &captures);
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_CAPTURES_CAPTURES_H
