@@ -21,17 +21,19 @@ using namespace annudf::ir;
 #define GET_ATTRDEF_CLASSES
 #include "annudf/Dialect/IR/AnnudfAttributes.cpp.inc"
 
-// The dialect's enums go into manifests and hooks as the C enums of the ABI.
-static_assert(int(Order::Min) == ANNUDF_ORDER_MIN && int(Order::Max) == ANNUDF_ORDER_MAX);
-static_assert(int(Coarse::L2) == ANNUDF_COARSE_L2 &&
-              int(Coarse::InnerProduct) == ANNUDF_COARSE_INNER_PRODUCT &&
-              int(Coarse::Cosine) == ANNUDF_COARSE_COSINE);
-static_assert(int(Element::F32) == ANNUDF_ELEMENT_F32 && int(Element::F16) == ANNUDF_ELEMENT_F16 &&
-              int(Element::I8) == ANNUDF_ELEMENT_I8 && int(Element::U8) == ANNUDF_ELEMENT_U8);
-static_assert(int(Accumulator::F32) == ANNUDF_ACCUMULATOR_F32 &&
-              int(Accumulator::F64) == ANNUDF_ACCUMULATOR_F64 &&
-              int(Accumulator::I32) == ANNUDF_ACCUMULATOR_I32 &&
-              int(Accumulator::U32) == ANNUDF_ACCUMULATOR_U32);
+// The dialect's enums go into manifests and hooks as the C enums of the ABI: AnnudfTables.td is
+// made from the tables, and these see at once where it was not made again.
+#define COUNT(...) +1
+#define SAME_ROWS(TABLE, ENUM)                                                                     \
+  static_assert(getMaxEnumValFor##ENUM() + 1 == 0 ANNUDF_##TABLE(COUNT),                           \
+                #ENUM " is not what annudf_tables.h says; run scripts/check-tables --update")
+SAME_ROWS(ORDERS, Order);
+SAME_ROWS(COARSES, Coarse);
+SAME_ROWS(ELEMENTS, Element);
+SAME_ROWS(ACCUMULATORS, Accumulator);
+SAME_ROWS(NUMERICS, Numerics);
+#undef SAME_ROWS
+#undef COUNT
 
 void AnnudfDialect::registerAttributes() {
   addAttributes<

@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "annudf/Artifact/Descriptor.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace annudf;
 using namespace annudf::ir;
 
 void AnnudfDialect::registerOps() {
@@ -29,6 +31,7 @@ static constexpr unsigned lastCase(Order) { return getMaxEnumValForOrder(); }
 static constexpr unsigned lastCase(Coarse) { return getMaxEnumValForCoarse(); }
 static constexpr unsigned lastCase(Element) { return getMaxEnumValForElement(); }
 static constexpr unsigned lastCase(Accumulator) { return getMaxEnumValForAccumulator(); }
+static constexpr unsigned lastCase(Numerics) { return getMaxEnumValForNumerics(); }
 static constexpr unsigned lastCase(IndexKind) { return getMaxEnumValForIndexKind(); }
 
 /// The spellings of an enum: "f32, f64, i32 or u32".
@@ -42,6 +45,15 @@ template <typename Enum> static std::string choices() {
   return text;
 }
 
+/// Whether a table keeps a spelling for a later version.
+template <typename Enum> static bool isReserved(StringRef keyword) {
+  const Table *table = std::is_same_v<Enum, Element>       ? &tableOf<annudf_element>()
+                       : std::is_same_v<Enum, Accumulator> ? &tableOf<annudf_accumulator>()
+                       : std::is_same_v<Enum, Coarse>      ? &tableOf<annudf_coarse>()
+                                                           : nullptr;
+  return table && table->find(std::string_view(keyword)) != nullptr;
+}
+
 /// An enum attribute as its bare keyword: `min` rather than `#annudf.order<min>`.
 template <typename AttrT> static ParseResult parseKeyword(OpAsmParser &parser, AttrT &attr) {
   using Enum = decltype(attr.getValue());
@@ -50,6 +62,9 @@ template <typename AttrT> static ParseResult parseKeyword(OpAsmParser &parser, A
   if (parser.parseKeyword(&keyword))
     return failure();
   std::optional<Enum> value = symbolizeEnum<Enum>(keyword);
+  if (!value && isReserved<Enum>(keyword))
+    return parser.emitError(loc) << AttrT::getMnemonic() << " '" << keyword
+                                 << "' is reserved for a later version; write " << choices<Enum>();
   if (!value)
     return parser.emitError(loc, "unknown ")
            << AttrT::getMnemonic() << " '" << keyword << "'; write " << choices<Enum>();
@@ -129,30 +144,30 @@ SmallVector<CaptureOp> MetricOp::getCaptures() {
 Type MetricOp::getAccumulatorType() { return getUpdate().getBody().getArgument(0).getType(); }
 Type MetricOp::getComputeType() { return getUpdate().getBody().getArgument(1).getType(); }
 
+/// Inside a body, where the sign is the ops' business.
+static Type typeOf(Accumulator accumulator, MLIRContext *context) {
+  const auto kind = static_cast<annudf_accumulator>(accumulator);
+  const int bits = bitsOf(kind);
+  if (kindOf(kind) != NumberKind::Float)
+    return IntegerType::get(context, bits);
+  assert((bits == 32 || bits == 64) && "a float that is in no table");
+  return bits == 32 ? Type(Float32Type::get(context)) : Type(Float64Type::get(context));
+}
+
 Accumulator MetricOp::getAccumulatorKind() {
   if (std::optional<Accumulator> declared = getAccumulator())
     return *declared;
-  Type type = getAccumulatorType();
-  return type.isF32() ? Accumulator::F32 : type.isF64() ? Accumulator::F64 : Accumulator::I32;
+  // Rule H3 leaves three types, and a signless integer is signed.
+  for (Accumulator kind : {Accumulator::F32, Accumulator::F64, Accumulator::I32})
+    if (typeOf(kind, getContext()) == getAccumulatorType())
+      return kind;
+  llvm_unreachable("the accumulator's type was not verified");
 }
 
 Order MetricOp::getEffectiveCoarseOrder() {
   if (std::optional<Order> declared = getCoarseOrder())
     return *declared;
-  return getCoarse() == Coarse::InnerProduct ? Order::Max : Order::Min;
-}
-
-static Type typeOf(Accumulator accumulator, MLIRContext *context) {
-  switch (accumulator) {
-  case Accumulator::F32:
-    return Float32Type::get(context);
-  case Accumulator::F64:
-    return Float64Type::get(context);
-  case Accumulator::I32:
-  case Accumulator::U32:
-    return IntegerType::get(context, 32);
-  }
-  llvm_unreachable("unknown accumulator");
+  return static_cast<Order>(naturalOrder(static_cast<annudf_coarse>(getCoarse())));
 }
 
 /// Structure only: which ops a metric holds and that their types agree. What a

@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "annudf/Artifact/Descriptor.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace annudf;
 using namespace annudf::ir;
 
 #define GET_TYPEDEF_CLASSES
@@ -29,17 +31,26 @@ Type CaptureType::getLoadType() const {
   return integer ? IntegerType::get(getContext(), integer.getWidth()) : getElementType();
 }
 
+// Symbols are written as the negated numbers of the table.
+static_assert(CaptureType::kDim == -ANNUDF_EXTENT_DIM && CaptureType::kRow == -ANNUDF_EXTENT_ROW &&
+              CaptureType::kQuery == -ANNUDF_EXTENT_QUERY);
+
+static const TableRow *symbolOf(int64_t extent) {
+  return extent < 0 ? rowOf(static_cast<annudf_extent>(-extent)) : nullptr;
+}
+
 std::string CaptureType::spellExtent(int64_t extent) {
-  switch (extent) {
-  case kDim:
-    return "dim";
-  case kRow:
-    return "row";
-  case kQuery:
-    return "query";
-  default:
-    return std::to_string(extent);
-  }
+  const TableRow *symbol = symbolOf(extent);
+  return symbol ? symbol->spelling : std::to_string(extent);
+}
+
+/// A symbol of the table if one follows, else 0.
+static int64_t parseSymbol(AsmParser &parser) {
+  for (const TableRow &row : tableOf<annudf_extent>().rows)
+    if (row.value != ANNUDF_EXTENT_CONSTANT && row.since != TableRow::kReserved &&
+        succeeded(parser.parseOptionalKeyword(row.spelling)))
+      return -row.value;
+  return 0;
 }
 
 // `<` (extent `x`)* type `>`. Extents and `x` are separate tokens: the lexer would
@@ -60,13 +71,7 @@ Type CaptureType::parse(AsmParser &parser) {
         parser.emitError(start, "a constant extent must be positive, got ") << extent;
         return {};
       }
-    } else if (succeeded(parser.parseOptionalKeyword("dim"))) {
-      extent = kDim;
-    } else if (succeeded(parser.parseOptionalKeyword("row"))) {
-      extent = kRow;
-    } else if (succeeded(parser.parseOptionalKeyword("query"))) {
-      extent = kQuery;
-    } else {
+    } else if ((extent = parseSymbol(parser)) == 0) {
       break;
     }
     extents.push_back(extent);
@@ -88,7 +93,7 @@ void CaptureType::print(AsmPrinter &printer) const {
 LogicalResult CaptureType::verify(function_ref<InFlightDiagnostic()> emitError,
                                   ArrayRef<int64_t> extents, Type element) {
   for (int64_t extent : extents)
-    if (extent == 0 || extent < kQuery)
+    if (extent <= 0 && !symbolOf(extent))
       return emitError() << "extent " << extent << " is neither positive nor a symbol";
   bool isInteger = element.isSignlessInteger(1) || element.isInteger(8) || element.isInteger(16) ||
                    element.isInteger(32) || element.isInteger(64);

@@ -50,6 +50,7 @@ MetricDescriptor annudf::ir::describe(MetricOp metric) {
   result.coarseOrder = static_cast<annudf_order>(metric.getEffectiveCoarseOrder());
   result.accumulator = static_cast<annudf_accumulator>(metric.getAccumulatorKind());
   result.compute = rowFor<annudf_compute>(metric.getComputeType());
+  result.numerics = static_cast<annudf_numerics>(metric.getNumerics());
   for (auto element : metric.getElements().getAsRange<ElementAttr>())
     result.elements.push_back(static_cast<annudf_element>(element.getValue()));
   result.dims = static_cast<int32_t>(metric.getDims().value_or(0));

@@ -54,6 +54,29 @@ annudf.metric @policies order(max) coarse(cosine max) elements(u8) accumulator(u
   }
 }
 
+// Strict numerics are the default and are not printed.
+// CHECK-LABEL: annudf.metric @strict order(min) coarse(l2) elements(f32) {
+// CHECK-LABEL: annudf.metric @reassociate order(min) coarse(l2) elements(f32) numerics(reassociate) dims(8) {
+annudf.metric @strict order(min) coarse(l2) elements(f32) numerics(strict) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+// GENERIC: numerics = #annudf.numerics<reassociate>
+annudf.metric @reassociate order(min) coarse(l2) elements(f32) numerics(reassociate) dims(8) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
 // CHECK-LABEL: annudf.metric @other_policies order(min) coarse(inner_product min) elements(i8) accumulator(i32) {
 annudf.metric @other_policies order(min) coarse(inner_product min) elements(i8) accumulator(i32) {
   annudf.init {

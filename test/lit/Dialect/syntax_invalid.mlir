@@ -14,13 +14,25 @@ annudf.metric @m order(min) coarse(l1) elements(f32) {
 
 // -----
 
-// expected-error @below {{unknown element 'bf16'; write f32, f16, i8 or u8}}
+// expected-error @below {{unknown numerics 'fast'; write strict or reassociate}}
+annudf.metric @m order(min) coarse(l2) elements(f32) numerics(fast) {
+}
+
+// -----
+
+// expected-error @below {{coarse 'metric' is reserved for a later version; write l2, inner_product or cosine}}
+annudf.metric @m order(min) coarse(metric) elements(f32) {
+}
+
+// -----
+
+// expected-error @below {{element 'bf16' is reserved for a later version; write f32, f16, i8 or u8}}
 annudf.metric @m order(min) coarse(l2) elements(bf16) {
 }
 
 // -----
 
-// expected-error @below {{unknown accumulator 'i64'; write f32, f64, i32 or u32}}
+// expected-error @below {{accumulator 'i64' is reserved for a later version; write f32, f64, i32 or u32}}
 annudf.metric @m order(min) coarse(l2) elements(f32) accumulator(i64) {
 }
 

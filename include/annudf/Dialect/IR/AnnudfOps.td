@@ -42,7 +42,9 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     farthest lists). Without it l2 and cosine rank smallest first, inner_product
     largest. `elements` lists the element types that the metric accepts; each
     coordinate reaches `update` converted to the type of its arguments.
-    `accumulator` is needed only for `u32`. `dims` fixes the dimensions, as
+    `accumulator` is needed only for `u32`. `numerics(reassociate)` lets a scan add
+    up parts of the dimensions and combine them; without it (`strict`) `update` sees
+    them one by one, ascending. `dims` fixes the dimensions, as
     `annudf-inline-captures` does.
 
     Example:
@@ -68,6 +70,7 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     OptionalAttr<Annudf_OrderAttr>:$coarse_order,
     Annudf_ElementsAttr:$elements,
     OptionalAttr<Annudf_AccumulatorAttr>:$accumulator,
+    DefaultValuedAttr<Annudf_NumericsAttr, "::annudf::ir::Numerics::Strict">:$numerics,
     OptionalAttr<I32Attr>:$dims);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -75,6 +78,7 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     `coarse` `(` custom<CoarsePolicy>($coarse, $coarse_order) `)`
     `elements` `(` custom<Elements>($elements) `)`
     (`accumulator` `(` custom<Keyword>($accumulator)^ `)`)?
+    (`numerics` `(` custom<Keyword>($numerics)^ `)`)?
     (`dims` `(` custom<DimsValue>($dims)^ `)`)?
     attr-dict-with-keyword $body
   }];
