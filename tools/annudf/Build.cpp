@@ -44,9 +44,11 @@ static auto namingFile(const std::string &path, const std::string &subject, Work
 }
 
 static void runBuild(BuildArguments arguments) {
-  for (annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
-    if (arguments.metric == toString(metric))
-      arguments.params.metric = metric;
+  std::string why;
+  const auto metric = parseSpelling<annudf_coarse>(arguments.metric, &why);
+  if (!metric)
+    throw Error(ErrorKind::Usage, "--metric " + why);
+  arguments.params.metric = *metric;
   refuseOverwriting(arguments.output, {arguments.base});
   InterruptGuard guard;
   auto start = std::chrono::steady_clock::now();

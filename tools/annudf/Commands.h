@@ -28,6 +28,8 @@ void addBuildCommand(CLI::App &app);
 void addExtendCommand(CLI::App &app);
 void addSearchCommand(CLI::App &app);
 void addDoctorCommand(CLI::App &app);
+/// \param code  set to the exit code of a verification that found nothing wrong.
+void addVerifyCommand(CLI::App &app, int &code);
 
 std::string versionText();
 

@@ -23,13 +23,17 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", annudf::tool::versionText());
   app.option_defaults()->always_capture_default(); // --help shows the defaults.
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 done, 1 bad input or environment, 2 bad usage, 130 interrupted.");
+  app.footer(
+      "Exit codes: 0 done, 1 bad input or environment, 2 bad usage, 130 interrupted; verify: 3 "
+      "not all could be compared.");
   annudf::tool::addCompileCommand(app);
   annudf::tool::addInspectCommand(app);
   annudf::tool::addBuildCommand(app);
   annudf::tool::addExtendCommand(app);
   annudf::tool::addSearchCommand(app);
   annudf::tool::addDoctorCommand(app);
+  int code = 0;
+  annudf::tool::addVerifyCommand(app, code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -50,5 +54,5 @@ int main(int argc, char **argv) {
     std::perror("annudf: cannot write to the standard output");
     return 1;
   }
-  return 0;
+  return code;
 }

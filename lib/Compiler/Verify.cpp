@@ -1,0 +1,160 @@
+//===- Verify.cpp - Is an artifact what this compiler makes? --------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Compiler/Verify.h"
+
+#include "annudf/Compiler/Compiler.h"
+
+#include <algorithm>
+
+using namespace annudf;
+
+namespace {
+
+template <typename Range, typename Spell> std::string join(const Range &range, Spell spell) {
+  std::string text;
+  for (const auto &entry : range)
+    text += (text.empty() ? "" : ", ") + std::string(spell(entry));
+  return text.empty() ? "none" : text;
+}
+
+class Comparison {
+public:
+  Comparison(const Artifact &given, const Artifact &made, VerifyReport &report)
+      : given(given), made(made), report(report) {}
+
+  void run() {
+    manifests();
+    for (const Payload &payload : given.payloads)
+      code(payload);
+    for (const Payload &payload : made.payloads)
+      if (!find(given, payload))
+        report.unknown.push_back(nameOf(payload) + ": the artifact has none");
+  }
+
+private:
+  void field(const char *name, const std::string &says, const std::string &is) {
+    if (says != is)
+      report.different.push_back("manifest field '" + std::string(name) + "' says " + says +
+                                 ", its module says " + is);
+  }
+
+  void manifests() {
+    const Manifest &a = given.manifest, &b = made.manifest;
+    const size_t before = report.different.size();
+    field("name", a.name, b.name);
+    field("order", toString(a.order), toString(b.order));
+    field("coarse", toString(a.coarse), toString(b.coarse));
+    field("coarse_order", toString(a.coarseOrder), toString(b.coarseOrder));
+    field("accumulator", toString(a.accumulator), toString(b.accumulator));
+    field("compute_type", toString(a.compute), toString(b.compute));
+    field("numerics", toString(a.numerics), toString(b.numerics));
+    const auto element = [](annudf_element value) { return toString(value); };
+    field("elements", join(a.elements, element), join(b.elements, element));
+    field("dims", std::to_string(a.dims), std::to_string(b.dims));
+    const auto hook = [](annudf_hook value) { return toString(value); };
+    field("hooks", join(a.hooks, hook), join(b.hooks, hook));
+    const auto capture = [](const CaptureInfo &info) { return info.name + ": " + typeText(info); };
+    field("captures", join(a.captures, capture), join(b.captures, capture));
+    // A field of the descriptor that is not in the list above would be forgotten otherwise.
+    if (before == report.different.size() &&
+        !(static_cast<const MetricDescriptor &>(a) == static_cast<const MetricDescriptor &>(b)))
+      report.different.push_back("the manifest's metric is not that of its module");
+    if (!a.verified)
+      report.unknown.push_back("manifest: does not say that its metric was verified; it is");
+    if (before == report.different.size())
+      report.same.push_back("manifest: what its module says");
+  }
+
+  void code(const Payload &payload) {
+    const std::string name = nameOf(payload);
+    const Payload *same = find(made, payload);
+    if (!same) {
+      report.unknown.push_back(name + ": not compared, this annudf makes none here");
+      return;
+    }
+    if (std::count_if(given.payloads.begin(), given.payloads.end(),
+                      [&](const Payload &other) { return nameOf(other) == name; }) > 1) {
+      report.different.push_back(name + ": stands in the file twice");
+      return;
+    }
+    if (same->bytes == payload.bytes) {
+      report.same.push_back(name + ": what this compiler makes of its module");
+      return;
+    }
+    // Other versions may make other code of the same module.
+    if (!(same->producer == payload.producer))
+      report.unknown.push_back(name + ": not compared, made by " + payload.producer.text() +
+                               ", this is " + same->producer.text());
+    else if (given.manifest.annudfVersion != made.manifest.annudfVersion ||
+             given.manifest.llvmVersion != made.manifest.llvmVersion)
+      report.unknown.push_back(
+          name + ": not compared, made by annudf " + given.manifest.annudfVersion + " with LLVM " +
+          given.manifest.llvmVersion + ", this is annudf " + made.manifest.annudfVersion +
+          " with LLVM " + made.manifest.llvmVersion);
+    else
+      report.different.push_back(name + ": is not what this compiler makes of its module");
+  }
+
+  static std::string nameOf(const Payload &payload) {
+    switch (payload.kind) {
+    case PayloadKind::LtoIr:
+      return "LTO-IR for " + payload.arch();
+    case PayloadKind::HostBitcode:
+      return "host bitcode for " + payload.triple;
+    case PayloadKind::MlirBytecode:
+      return "module";
+    }
+    return "payload";
+  }
+
+  static const Payload *find(const Artifact &artifact, const Payload &like) {
+    for (const Payload &payload : artifact.payloads)
+      if (nameOf(payload) == nameOf(like))
+        return &payload;
+    return nullptr;
+  }
+
+  const Artifact &given, &made;
+  VerifyReport &report;
+};
+
+} // namespace
+
+VerifyReport annudf::verifyArtifact(const Artifact &artifact, const std::string &origin) {
+  const Payload *module = artifact.find(PayloadKind::MlirBytecode);
+  if (!module)
+    throw Error(ErrorKind::Input,
+                origin + ": holds no module, so nothing can be verified again" +
+                    (artifact.manifest.verified ? "" : "; its code was taken on trust"));
+  CompileOptions options;
+  options.metricName = artifact.manifest.name;
+  options.hostBitcode = artifact.find(PayloadKind::HostBitcode) != nullptr;
+  for (const Payload &payload : artifact.payloads)
+    if (payload.kind == PayloadKind::LtoIr && payload.suffix.empty() &&
+        std::find(supportedArchs().begin(), supportedArchs().end(), payload.sm) !=
+            supportedArchs().end())
+      options.archs.push_back(payload.arch());
+  options.ltoIr = !options.archs.empty();
+  VerifyReport report;
+  Artifact made;
+  try {
+    made = compileMetric(module->bytes, origin, options);
+  } catch (const Error &error) {
+    // The metric's name is the manifest's word: another is a difference, not a wrong call.
+    if (error.kind() == ErrorKind::Usage)
+      throw Error(ErrorKind::Input, error.what());
+    if (error.kind() != ErrorKind::Environment || !options.ltoIr)
+      throw;
+    report.unknown.push_back(std::string("LTO-IR: not compared, ") + error.what());
+    options.ltoIr = false;
+    made = compileMetric(module->bytes, origin, options);
+  }
+  Comparison(artifact, made, report).run();
+  return report;
+}

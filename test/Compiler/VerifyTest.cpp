@@ -1,0 +1,135 @@
+//===- VerifyTest.cpp - Artifacts against their own module ----------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every artifact here is written and read again: its digest is right. What it says is not.
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Compiler/Verify.h"
+#include "annudf/Compiler/Compiler.h"
+
+#include <functional>
+#include <gtest/gtest.h>
+
+using namespace annudf;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// dims(64), so that its code is for other vectors than dims 0 would say.
+Artifact compiled() {
+  CompileOptions options;
+  options.ltoIr = false;
+  options.inlineCaptures = "dims=64";
+  return compileMetricFile(ANNUDF_EXAMPLES "/weighted_l2.mlir", options);
+}
+
+/// Changed, sealed again and read as any file is.
+Artifact resealed(const std::function<void(Artifact &)> &change) {
+  Artifact artifact = compiled();
+  change(artifact);
+  artifact.manifest.requiredFeatures = featuresOf(artifact.manifest);
+  artifact.manifest.abiMinor = minorOf(artifact.manifest);
+  return parseArtifact(serializeArtifact(artifact), "resealed");
+}
+
+Lines differences(const std::function<void(Artifact &)> &change) {
+  return verifyArtifact(resealed(change), "resealed").different;
+}
+
+Payload &hostCode(Artifact &artifact) {
+  return const_cast<Payload &>(*artifact.find(PayloadKind::HostBitcode));
+}
+
+std::string hostName(Artifact artifact) { return "host bitcode for " + hostCode(artifact).triple; }
+
+TEST(Verify, WhatItCompilesIsTheSame) {
+  const VerifyReport report = verifyArtifact(resealed([](Artifact &) {}), "m");
+  EXPECT_EQ(report.different, Lines{});
+  EXPECT_EQ(report.unknown, Lines{});
+  EXPECT_EQ(report.same.size(), 3u); // Manifest, host bitcode, module.
+}
+
+TEST(Verify, ManifestsThatAreNotTheirModules) {
+  EXPECT_EQ(differences([](Artifact &a) { a.manifest.dims = 0; }),
+            Lines{"manifest field 'dims' says 0, its module says 64"});
+  EXPECT_EQ(differences([](Artifact &a) { a.manifest.order = ANNUDF_ORDER_MAX; }),
+            Lines{"manifest field 'order' says max, its module says min"});
+  EXPECT_EQ(differences([](Artifact &a) { a.manifest.captures.clear(); }),
+            Lines{"manifest field 'captures' says none, its module says w: dim x f32"});
+  EXPECT_EQ(differences([](Artifact &a) { a.manifest.elements = {ANNUDF_ELEMENT_U8}; }),
+            Lines{"manifest field 'elements' says u8, its module says f32, f16, i8, u8"});
+  EXPECT_EQ(differences([](Artifact &a) { a.manifest.numerics = ANNUDF_NUMERICS_REASSOCIATE; }),
+            Lines{"manifest field 'numerics' says reassociate, its module says strict"});
+  EXPECT_THROW((void)differences([](Artifact &a) { a.manifest.name = "another"; }), Error);
+}
+
+TEST(Verify, CodeOfAnotherMetric) {
+  CompileOptions options;
+  options.ltoIr = false;
+  Artifact other = compileMetricFile(ANNUDF_EXAMPLES "/minkowski.mlir", options);
+  const Lines swapped{hostName(other) + ": is not what this compiler makes of its module"};
+  EXPECT_EQ(differences([&](Artifact &a) { hostCode(a).bytes = hostCode(other).bytes; }), swapped);
+  EXPECT_EQ(differences([&](Artifact &a) { hostCode(a).bytes += '\0'; }), swapped);
+  EXPECT_EQ(differences([](Artifact &a) { a.payloads.insert(a.payloads.begin(), hostCode(a)); }),
+            (Lines{hostName(other) + ": stands in the file twice",
+                   hostName(other) + ": stands in the file twice"}));
+}
+
+TEST(Verify, WhatCannotBeCompared) {
+  const auto unknown = [](const std::function<void(Artifact &)> &change) {
+    const VerifyReport report = verifyArtifact(resealed(change), "m");
+    EXPECT_EQ(report.different, Lines{});
+    return report.unknown;
+  };
+  EXPECT_EQ(unknown([](Artifact &a) {
+              hostCode(a).bytes = "BC of another time";
+              hostCode(a).producer.version = "21.1.0";
+            }),
+            Lines{hostName(compiled()) + ": not compared, made by llvm 21.1.0, this is llvm " +
+                  llvmVersion()});
+  EXPECT_EQ(unknown([](Artifact &a) {
+              hostCode(a).bytes = "BC of another time";
+              a.manifest.annudfVersion = "0.0.1";
+            }).size(),
+            1u);
+  EXPECT_EQ(unknown([](Artifact &a) {
+              a.payloads.push_back(Payload::ltoIr(100, "a", {"libnvvm", "13.0"}, "code"));
+            }),
+            Lines{"LTO-IR for sm_100a: not compared, this annudf makes none here"});
+  EXPECT_EQ(unknown([](Artifact &a) { a.manifest.verified.reset(); }),
+            Lines{"manifest: does not say that its metric was verified; it is"});
+}
+
+TEST(Verify, LtoIrOfTheSameLibraryIsTheSame) {
+  std::string searched;
+  if (describeLibNvvm(&searched).empty())
+    GTEST_SKIP() << searched;
+  CompileOptions options;
+  options.archs = {"sm_90"};
+  options.hostBitcode = false;
+  Artifact artifact = compileMetricFile(ANNUDF_EXAMPLES "/l2.mlir", options);
+  EXPECT_EQ(verifyArtifact(artifact, "m").different, Lines{});
+  EXPECT_EQ(verifyArtifact(artifact, "m").unknown, Lines{});
+  artifact.payloads[0].bytes[artifact.payloads[0].bytes.size() / 2] ^= 1;
+  EXPECT_EQ(verifyArtifact(artifact, "m").different,
+            Lines{"LTO-IR for sm_90: is not what this compiler makes of its module"});
+}
+
+TEST(Verify, WithoutAModuleNothingCanBeSaid) {
+  Artifact artifact = resealed([](Artifact &a) { a.payloads.pop_back(); });
+  try {
+    (void)verifyArtifact(artifact, "m");
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "m: holds no module, so nothing can be verified again");
+  }
+}
+
+} // namespace
