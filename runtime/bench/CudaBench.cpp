@@ -108,17 +108,23 @@ Matrix mixture(int64_t rows, int32_t dims, annudf_element element, int64_t clust
                               scale +
                           shift;
       std::byte *out = matrix.storage.data() + static_cast<size_t>(i) * size;
-      if (element == ANNUDF_ELEMENT_F32) {
+      switch (element) {
+      case ANNUDF_ELEMENT_F32:
         std::memcpy(out, &value, 4);
-      } else if (element == ANNUDF_ELEMENT_F16) {
+        break;
+      case ANNUDF_ELEMENT_F16: {
         const uint16_t half = halfOf(value);
         std::memcpy(out, &half, 2);
-      } else if (element == ANNUDF_ELEMENT_I8) {
+        break;
+      }
+      case ANNUDF_ELEMENT_I8:
         *out = static_cast<std::byte>(
             static_cast<int8_t>(std::clamp(std::round(value), -127.f, 127.f)));
-      } else {
+        break;
+      case ANNUDF_ELEMENT_U8:
         *out =
             static_cast<std::byte>(static_cast<uint8_t>(std::clamp(std::round(value), 0.f, 255.f)));
+        break;
       }
     }
   });
@@ -149,10 +155,11 @@ BoundCaptures capturesFor(const Manifest &manifest, int32_t dims, float scalar) 
 
 int run(const Args &args) {
   const std::string dtype = args.text("dtype", "f32");
-  const annudf_element element = dtype == "f16"  ? ANNUDF_ELEMENT_F16
-                                 : dtype == "i8" ? ANNUDF_ELEMENT_I8
-                                 : dtype == "u8" ? ANNUDF_ELEMENT_U8
-                                                 : ANNUDF_ELEMENT_F32;
+  std::string why;
+  const auto parsed = parseSpelling<annudf_element>(dtype, &why);
+  if (!parsed)
+    throw Error(ErrorKind::Usage, "dtype " + why);
+  const annudf_element element = *parsed;
   const Metric metric = Metric::fromFile(args.text("metric", ""));
   const int64_t rows = args.number("rows", 1000000);
   const int32_t dims = static_cast<int32_t>(args.number("dims", 128));

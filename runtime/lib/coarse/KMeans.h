@@ -9,7 +9,10 @@
 #ifndef ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
 #define ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
 
+#include "annudf/Support/Error.h"
 #include "annudf/runtime/ivf_flat/Index.h"
+
+#include <string>
 
 namespace annudf::runtime {
 
@@ -19,9 +22,15 @@ struct AssignBy {
   annudf_coarse metric;
   annudf_order order;
   static AssignBy of(annudf_coarse metric) {
-    if (metric == ANNUDF_COARSE_L2)
+    switch (metric) {
+    case ANNUDF_COARSE_L2:
       return {ANNUDF_COARSE_L2, ANNUDF_ORDER_MIN};
-    return {ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_ORDER_MAX};
+    case ANNUDF_COARSE_INNER_PRODUCT:
+    case ANNUDF_COARSE_COSINE:
+      return {ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_ORDER_MAX};
+    }
+    throw Error(ErrorKind::Usage, std::string("no rows can be assigned by coarse metric ") +
+                                      std::to_string(int(metric)));
   }
 };
 

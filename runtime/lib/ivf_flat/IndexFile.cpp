@@ -135,13 +135,15 @@ struct Header {
 }
 
 template <typename Enum>
-Enum enumField(const json &header, const char *field, int count, const std::string &path) {
+Enum enumField(const json &header, const char *field, const std::string &path) {
+  const std::string which = std::string("index header field '") + field + "' ";
   const auto found = header.find(field);
-  if (found != header.end() && found->is_string())
-    for (int i = 0; i < count; ++i)
-      if (found->get_ref<const std::string &>() == toString(static_cast<Enum>(i)))
-        return static_cast<Enum>(i);
-  refuse(path, std::string("index header field '") + field + "' is missing or of unknown value");
+  if (found == header.end() || !found->is_string())
+    refuse(path, which + "is missing or no text");
+  std::string why;
+  if (const auto value = parseSpelling<Enum>(found->get_ref<const std::string &>(), &why))
+    return *value;
+  refuse(path, which + why);
 }
 
 int64_t numberOf(const json *value, int64_t least, int64_t most, const std::string &field,
@@ -172,8 +174,8 @@ Header parseHeader(const std::string &bytes, const std::string &path) {
     return found == fields.end() ? nullptr : &*found;
   };
   Header header;
-  header.element = enumField<annudf_element>(fields, "element", 4, path);
-  header.metric = enumField<annudf_coarse>(fields, "metric", 3, path);
+  header.element = enumField<annudf_element>(fields, "element", path);
+  header.metric = enumField<annudf_coarse>(fields, "metric", path);
   header.dims = static_cast<int32_t>(numberOf(get("dims"), 1, kMaxDims, "dims", path));
   header.rows = numberOf(get("rows"), 0, std::numeric_limits<int64_t>::max(), "rows", path);
   const int64_t words = numberOf(get("words"), 1, kMaxDims, "words", path);

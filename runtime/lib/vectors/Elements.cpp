@@ -40,9 +40,16 @@ template <typename T> bool anyNonFinite(const void *data, int64_t count, T expon
 
 bool anyNonFinite(const MatrixView &matrix, int64_t begin, int64_t end) {
   const int64_t count = (end - begin) * matrix.dims;
-  return matrix.element == ANNUDF_ELEMENT_F32
-             ? anyNonFinite<uint32_t>(rowAt(matrix, begin), count, 0x7f800000u)
-             : anyNonFinite<uint16_t>(rowAt(matrix, begin), count, uint16_t(0x7c00));
+  switch (matrix.element) {
+  case ANNUDF_ELEMENT_F32:
+    return anyNonFinite<uint32_t>(rowAt(matrix, begin), count, 0x7f800000u);
+  case ANNUDF_ELEMENT_F16:
+    return anyNonFinite<uint16_t>(rowAt(matrix, begin), count, uint16_t(0x7c00));
+  case ANNUDF_ELEMENT_I8:
+  case ANNUDF_ELEMENT_U8:
+    return false;
+  }
+  return true;
 }
 
 } // namespace
@@ -100,7 +107,7 @@ float coordinate(const MatrixView &matrix, int64_t row, int32_t dim) {
 }
 
 void checkFinite(const MatrixView &matrix, const char *what, int threads, int64_t firstRow) {
-  if (matrix.element != ANNUDF_ELEMENT_F32 && matrix.element != ANNUDF_ELEMENT_F16)
+  if (kindOf(matrix.element) != NumberKind::Float)
     return;
   constexpr int64_t kRows = 1024;
   // The first one in the matrix is named, whichever thread finds one first.

@@ -105,16 +105,10 @@ Matrix readMatrix(const std::string &path) {
   } else {
     refuse(path, "unknown ending; vectors come as .fbin, .hbin, .i8bin, .u8bin or .npy");
   }
-  if (dtype == "f32")
-    matrix.element = ANNUDF_ELEMENT_F32;
-  else if (dtype == "f16")
-    matrix.element = ANNUDF_ELEMENT_F16;
-  else if (dtype == "i8")
-    matrix.element = ANNUDF_ELEMENT_I8;
-  else if (dtype == "u8")
-    matrix.element = ANNUDF_ELEMENT_U8;
-  else
-    refuse(path, "holds " + dtype + "; vectors are f32, f16, i8 or u8");
+  const auto element = parseSpelling<annudf_element>(dtype);
+  if (!element)
+    refuse(path, "holds " + dtype + "; vectors are " + tableOf<annudf_element>().listing());
+  matrix.element = *element;
   if (matrix.dims == 0) {
     BigAnn file = readBigAnn(path, elementSize(matrix.element));
     matrix.rows = file.rows;

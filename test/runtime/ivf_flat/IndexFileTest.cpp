@@ -165,9 +165,10 @@ TEST_F(IndexFile, HeadersThatLie) {
   EXPECT_EQ(with([](json &h) { h["list_sizes"] = json::array(); }),
             "ivf: index header field 'list_sizes' is missing or not a list of sizes");
   EXPECT_EQ(with([](json &h) { h["element"] = "bf16"; }),
-            "ivf: index header field 'element' is missing or of unknown value");
+            "ivf: index header field 'element' is 'bf16', which is reserved for a later version; use "
+            "one of f32, f16, i8, u8");
   EXPECT_EQ(with([](json &h) { h.erase("metric"); }),
-            "ivf: index header field 'metric' is missing or of unknown value");
+            "ivf: index header field 'metric' is missing or no text");
   EXPECT_TRUE(contains(
       with([](json &h) { h["group_rows"] = 16; }),
       "the index has rows of 4 words in groups of 16, this annudf reads 4 in groups of 32"));

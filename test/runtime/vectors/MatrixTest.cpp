@@ -117,7 +117,7 @@ TEST_F(MatrixFile, BigAnnHeadersThatLie) {
   EXPECT_EQ(matrixError("a.bin", "x"),
             "a.bin: unknown ending; vectors come as .fbin, .hbin, .i8bin, .u8bin or .npy");
   EXPECT_EQ(matrixError("a.ibin", u32(1) + u32(1) + "1234"),
-            "a.ibin: holds i32; vectors are f32, f16, i8 or u8");
+            "a.ibin: holds i32; vectors are f32, f16, i8, u8");
   EXPECT_EQ(strip(errorOf([&] { (void)readMatrix(dir / "none.fbin"); })),
             "none.fbin: cannot open: No such file or directory");
 }
@@ -157,7 +157,7 @@ TEST_F(MatrixFile, NpyThatIsRefused) {
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"),
             "a.npy: holds an array of 1 dimensions; vectors need 2, rows and dims");
   EXPECT_EQ(header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }"),
-            "a.npy: holds f64; vectors are f32, f16, i8 or u8");
+            "a.npy: holds f64; vectors are f32, f16, i8, u8");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }"),
             "a.npy: the .npy header promises 12 bytes of data, the file holds 8");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }"),
