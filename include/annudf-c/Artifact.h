@@ -86,6 +86,20 @@ ANNUDF_CAPI_EXPORTED size_t annudf_artifact_arch_count(const annudf_artifact *ar
 ANNUDF_CAPI_EXPORTED const char *annudf_artifact_arch(const annudf_artifact *artifact,
                                                       size_t index);
 
+/** One architecture's LTO-IR; texts live as long as the artifact. */
+typedef struct annudf_arch_info {
+  size_t size;          /**< sizeof(annudf_arch_info), set by the caller. */
+  const char *name;     /**< "sm_90a". */
+  int32_t sm;           /**< 90 */
+  const char *suffix;   /**< "a" or "f" where it serves that architecture alone, else "". */
+  const char *producer; /**< "libnvvm", "nvrtc". */
+  const char *version;  /**< Of the producer, "13.0". */
+} annudf_arch_info;
+
+/** ANNUDF_USAGE where there is no such index. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_arch_info(const annudf_artifact *artifact,
+                                                             size_t index, annudf_arch_info *info);
+
 /** The LTO-IR that a device of `arch` ("sm_90") would link: of the newest
  * architecture that is not newer. ANNUDF_ENVIRONMENT, listing what there is, if none. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_ltoir(const annudf_artifact *artifact,
@@ -94,10 +108,42 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_ltoir(const annudf_artifact *
 /** Whether it holds code for CPUs. False for NULL. */
 ANNUDF_CAPI_EXPORTED bool annudf_artifact_has_host_code(const annudf_artifact *artifact);
 
-/** Whether its code was taken on trust (CUDA source) instead of verified. False for NULL. */
-ANNUDF_CAPI_EXPORTED bool annudf_artifact_is_trusted(const annudf_artifact *artifact);
+/** Whether its manifest says that the metric was verified. False for NULL, and for CUDA source,
+ * whose code is taken on trust. */
+ANNUDF_CAPI_EXPORTED bool annudf_artifact_is_verified(const annudf_artifact *artifact);
+/** Edition of the rules that it was verified by, from 1; 0 if it was not, and for NULL. */
+ANNUDF_CAPI_EXPORTED uint32_t annudf_artifact_verified_rules(const annudf_artifact *artifact);
+/** Version of the annudf that verified it; "" if none did, and for NULL. Lives as long as
+ * `artifact`. */
+ANNUDF_CAPI_EXPORTED const char *annudf_artifact_verified_by(const annudf_artifact *artifact);
+
+/** What annudf1_scan_contract() of its code has to return (docs/artifact.md). 0 for NULL. */
+ANNUDF_CAPI_EXPORTED uint64_t annudf_artifact_contract(const annudf_artifact *artifact);
 
 ANNUDF_CAPI_EXPORTED void annudf_artifact_destroy(annudf_artifact *artifact);
+
+/*===-- What the ABI knows ------------------------------------------------===*/
+
+/** A row of a table of the ABI (docs/abi.md, 7). Texts live for ever; what a table does not
+ * have is 0 or "". */
+typedef struct annudf_table_row {
+  size_t size;          /**< sizeof(annudf_table_row), set by the caller. */
+  const char *name;     /**< "INNER_PRODUCT" */
+  const char *spelling; /**< "inner_product"; of a limit what it bounds. */
+  int64_t value;        /**< Of the C enum; of a feature its bit; of a limit the limit. */
+  int32_t bits;
+  const char *kind;   /**< "float", "signed" or "unsigned". */
+  const char *detail; /**< Order of a coarse metric, presence of a hook. */
+  int32_t since;      /**< ABI minor that it came with; -1: reserved for a later one. */
+} annudf_table_row;
+
+/** "elements", "compute_types", ...; NULL where there is no such index. */
+ANNUDF_CAPI_EXPORTED const char *annudf_table_name(size_t index);
+/** Rows of a table, 0 for a name that no table has. */
+ANNUDF_CAPI_EXPORTED size_t annudf_table_size(const char *table);
+/** ANNUDF_USAGE where there is no such table or row. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_table_read(const char *table, size_t index,
+                                                     annudf_table_row *row);
 
 #ifdef __cplusplus
 } // extern "C"

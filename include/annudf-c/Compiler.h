@@ -104,7 +104,9 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_lower(const char *source, size_t size,
 typedef struct annudf_cuda_capture {
   const char *name;    /**< A C identifier. */
   const char *element; /**< "f32", "f64", "i32" or "u32". */
-  int32_t per_dim;     /**< 0: a scalar; else an array with one entry a dimension. */
+  /** "dim", "row", "query" or a number; none: a scalar. 1.0 takes none or one "dim". */
+  const char *const *extents;
+  size_t extent_count;
 } annudf_cuda_capture;
 
 typedef struct annudf_cuda_source_options {
@@ -127,7 +129,7 @@ typedef struct annudf_cuda_source_options {
 } annudf_cuda_source_options;
 
 /** Compiles CUDA C++ with NVRTC. docs/cuda-source.md has the two forms that it takes. The
- * artifact is marked as trusted: its prototypes are checked, what it does is not; it
+ * artifact is not marked as verified: its prototypes are checked, what it does is not; it
  * holds code for GPUs only.
  * \param options  may be NULL.
  * ANNUDF_COMPILE with NVRTC's diagnostics at the source's lines;

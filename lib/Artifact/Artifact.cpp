@@ -65,22 +65,50 @@ void checkMagic(std::string_view bytes, const std::string &origin) {
 
 } // namespace
 
+std::pair<unsigned, unsigned> Producer::release() const {
+  unsigned major = 0, minor = 0;
+  if (std::sscanf(version.c_str(), "%u.%u", &major, &minor) < 1)
+    throw Error(ErrorKind::Input, "version '" + version + "' of " + name + " is none");
+  return {major, minor};
+}
+
+Payload Payload::ltoIr(int sm, std::string suffix, Producer producer, std::string bytes) {
+  Payload payload;
+  payload.kind = PayloadKind::LtoIr;
+  payload.sm = sm;
+  payload.suffix = std::move(suffix);
+  payload.producer = std::move(producer);
+  payload.bytes = std::move(bytes);
+  return payload;
+}
+
+Payload Payload::hostBitcode(std::string triple, Producer producer, std::string bytes) {
+  Payload payload;
+  payload.kind = PayloadKind::HostBitcode;
+  payload.triple = std::move(triple);
+  payload.producer = std::move(producer);
+  payload.bytes = std::move(bytes);
+  return payload;
+}
+
+Payload Payload::mlirBytecode(Producer producer, std::string bytes) {
+  Payload payload;
+  payload.producer = std::move(producer);
+  payload.bytes = std::move(bytes);
+  return payload;
+}
+
+std::string Payload::arch() const {
+  return kind == PayloadKind::LtoIr ? "sm_" + std::to_string(sm) + suffix : triple;
+}
+
 const Payload *Artifact::findLtoIr(int smVersion) const {
   const Payload *best = nullptr;
-  int bestVersion = 0;
-  for (const Payload &payload : payloads) {
-    if (payload.kind != PayloadKind::LtoIr || payload.arch.rfind("sm_", 0) != 0)
-      continue;
-    int version = 0;
-    const char *digit = payload.arch.c_str() + 3;
-    for (; *digit >= '0' && *digit <= '9' && version < 100000; ++digit)
-      version = version * 10 + (*digit - '0');
+  for (const Payload &payload : payloads)
     // A suffix (sm_90a) ties code to one architecture: it never serves another.
-    if (version == 0 || (*digit != '\0' && version != smVersion))
-      continue;
-    if (version <= smVersion && version > bestVersion)
-      best = &payload, bestVersion = version;
-  }
+    if (payload.kind == PayloadKind::LtoIr && payload.sm <= smVersion &&
+        (payload.suffix.empty() || payload.sm == smVersion) && (!best || payload.sm > best->sm))
+      best = &payload;
   return best;
 }
 
@@ -92,7 +120,9 @@ const Payload *Artifact::find(PayloadKind kind) const {
 }
 
 std::string serializeArtifact(const Artifact &artifact) {
-  checkManifest(artifact.manifest, "artifact of metric '" + artifact.manifest.name + "'");
+  const std::string origin = "artifact of metric '" + artifact.manifest.name + "'";
+  checkManifest(artifact.manifest, origin);
+  checkPayloads(artifact, origin);
   json payloads = json::array();
   for (const Payload &payload : artifact.payloads)
     payloads.push_back(bytesOf(payload.bytes));
@@ -133,6 +163,9 @@ Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
   }
   const json outer = parseChecked(bytes, origin);
   const auto body = outer.find("body"), digest = outer.find("sha256");
+  if (outer.is_object() && outer.contains("signature"))
+    refuse(origin, "carries the key 'signature', which is reserved for a later version; keep "
+                   "signatures in a file beside it");
   if (outer.size() != 3 || body == outer.end() || digest == outer.end() || !body->is_binary() ||
       !digest->is_binary())
     refuse(origin, "damaged: the container does not hold exactly a version, a digest and a body");

@@ -29,8 +29,14 @@ std::string featureText(uint64_t features) {
 } // namespace
 
 std::string manifestToJson(const Artifact &artifact) {
+  nlohmann::json fields = manifestToFields(artifact);
+  // Not in the file, which would only repeat it: what the code of this metric returns.
+  char contract[17];
+  std::snprintf(contract, sizeof contract, "%016llx",
+                static_cast<unsigned long long>(contractOf(artifact.manifest)));
+  fields["contract"] = contract;
   // Names come from files of other people: bytes that are no UTF-8 are replaced, not thrown on.
-  return manifestToFields(artifact).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return fields.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string manifestToText(const Artifact &artifact, const std::string &origin) {
@@ -48,6 +54,7 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
   line("elements", join(m.elements, [](annudf_element e) { return toString(e); }));
   line("compute type", toString(m.compute));
   line("accumulator", toString(m.accumulator));
+  line("numerics", toString(m.numerics));
   line("dims", m.dims == 0 ? "any" : std::to_string(m.dims));
   line("hooks", join(m.hooks, [](annudf_hook hook) { return toString(hook); }));
   line("captures", join(m.captures, [](const CaptureInfo &capture) {
@@ -56,15 +63,16 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
   line("source",
        m.sourceFile.empty() ? "unknown" : m.sourceFile + ":" + std::to_string(m.sourceLine));
   line("made by", "annudf " + m.annudfVersion + ", LLVM " + m.llvmVersion);
-  if (m.trusted)
-    line("trust", "not verified: prototypes were checked, what the hooks do was not");
+  line("verified", m.verified ? "by rules " + std::to_string(m.verified->rules) + " of annudf " +
+                                    m.verified->version
+                              : "no: prototypes were checked, what the hooks do was not");
   text += "payloads\n";
   for (const Payload &payload : artifact.payloads) {
     std::string entry = std::string(toString(payload.kind));
     entry.resize(std::max<size_t>(entry.size() + 1, 14), ' ');
-    text += "  " + entry + (payload.arch.empty() ? "" : payload.arch + ", ") +
-            std::to_string(payload.bytes.size()) + " bytes, " + payload.producer + ", sha256 " +
-            sha256Hex(payload.bytes).substr(0, 16) + "...\n";
+    text += "  " + entry + (payload.arch().empty() ? "" : payload.arch() + ", ") +
+            std::to_string(payload.bytes.size()) + " bytes, " + payload.producer.text() +
+            ", sha256 " + sha256Hex(payload.bytes).substr(0, 16) + "...\n";
   }
   return text;
 }

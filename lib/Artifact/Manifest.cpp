@@ -8,8 +8,11 @@
 
 #include "ManifestFields.h"
 
+#include "annudf/Support/Printable.h"
+
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace annudf {
 namespace {
@@ -57,14 +60,23 @@ public:
     return value.get<uint64_t>();
   }
 
-  /// A field that came later than the others: false where it is missing.
-  bool flag(const char *field) const {
-    const auto found = map_.find(field);
-    if (found == map_.end())
-      return false;
-    if (!found->is_boolean())
-      fail(field, "must be true or false");
-    return found->get<bool>();
+  /// One line that can be printed as it is.
+  std::string line(const char *field, size_t most) const {
+    std::string value = text(field);
+    if (value.size() > most)
+      fail(field, "has " + std::to_string(value.size()) + " bytes, above " + std::to_string(most));
+    if (!isPrintable(value))
+      fail(field, "is " + inQuotes(value) + ", with characters that cannot be printed");
+    return value;
+  }
+
+  bool has(const char *field) const { return map_.contains(field); }
+
+  /// Nothing else may stand in the map: what this annudf does not know, it does not ignore.
+  void allow(std::initializer_list<std::string_view> known) const {
+    for (const auto &[field, value] : map_.items())
+      if (std::find(known.begin(), known.end(), field) == known.end())
+        fail(printable(std::string_view(field).substr(0, 60)), "is none that this annudf knows");
   }
 
   const json &list(const char *field) const {
@@ -119,6 +131,7 @@ void checkAbi(const Manifest &manifest, const std::string &origin) {
 }
 
 CaptureInfo captureFromFields(const Fields &fields) {
+  fields.allow({"name", "element", "extents"});
   CaptureInfo capture;
   capture.name = fields.text("name");
   capture.element = fields.choice<annudf_capture_element>("element");
@@ -155,6 +168,85 @@ PayloadKind payloadKind(const Fields &fields) {
               "is " + inQuotes(text) + ", which is none of lto-ir, host-bitcode, mlir-bytecode");
 }
 
+constexpr size_t kMaxPath = 4096, kMaxText = 255;
+constexpr uint64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
+
+/// "13.0": numbers with dots between them.
+bool isVersion(std::string_view text) {
+  const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+  bool digit = false; // Whether the last character was one.
+  for (char c : text) {
+    if (!isDigit(c) && (c != '.' || !digit))
+      return false;
+    digit = isDigit(c);
+  }
+  return digit && text.size() <= 32;
+}
+
+/// What is wrong with a payload, "" if nothing: "has suffix 'x', which is none of a, f".
+std::string faultOf(const Payload &payload) {
+  const bool isLtoIr = payload.kind == PayloadKind::LtoIr,
+             isHost = payload.kind == PayloadKind::HostBitcode;
+  if (isLtoIr ? payload.sm < 10 || payload.sm > 9999 : payload.sm != 0)
+    return "has sm " + std::to_string(payload.sm) + ", which is no architecture";
+  if (!payload.suffix.empty() && (!isLtoIr || (payload.suffix != "a" && payload.suffix != "f")))
+    return "has suffix " + inQuotes(payload.suffix) + ", which is none of a, f";
+  if (isHost ? payload.triple.empty() : !payload.triple.empty())
+    return "has triple " + inQuotes(payload.triple);
+  if (payload.triple.size() > kMaxText || !isPrintable(payload.triple))
+    return "has triple " + inQuotes(payload.triple) + ", which is none";
+  if (!isName(payload.producer.name))
+    return "has producer " + inQuotes(payload.producer.name) + ", which is no name";
+  if (!isVersion(payload.producer.version))
+    return "has version " + inQuotes(payload.producer.version) +
+           ", which is not numbers with dots between them";
+  return "";
+}
+
+Payload payloadFromFields(const Fields &fields) {
+  Payload payload;
+  payload.kind = payloadKind(fields);
+  if (payload.kind == PayloadKind::LtoIr) {
+    fields.allow({"kind", "sm", "suffix", "producer", "version", "size", "sha256"});
+    payload.sm = static_cast<int>(fields.number("sm", 9999));
+    payload.suffix = fields.text("suffix");
+  } else if (payload.kind == PayloadKind::HostBitcode) {
+    fields.allow({"kind", "triple", "producer", "version", "size", "sha256"});
+    payload.triple = fields.line("triple", kMaxText);
+  } else {
+    fields.allow({"kind", "producer", "version", "size", "sha256"});
+  }
+  payload.producer = {fields.text("producer"), fields.text("version")};
+  if (const std::string fault = faultOf(payload); !fault.empty())
+    fields.fail("", fault);
+  return payload;
+}
+
+json payloadToFields(const Payload &payload) {
+  json fields = {{"kind", toString(payload.kind)},
+                 {"producer", payload.producer.name},
+                 {"version", payload.producer.version},
+                 {"size", uint64_t(payload.bytes.size())},
+                 {"sha256", sha256Hex(payload.bytes)}};
+  if (payload.kind == PayloadKind::LtoIr) {
+    fields["sm"] = static_cast<uint32_t>(payload.sm);
+    fields["suffix"] = payload.suffix;
+  } else if (payload.kind == PayloadKind::HostBitcode) {
+    fields["triple"] = payload.triple;
+  }
+  return fields;
+}
+
+std::optional<Verification> verificationFromFields(const Fields &fields) {
+  fields.allow({"rules", "version"});
+  Verification verified;
+  verified.rules = static_cast<uint32_t>(fields.number("rules", kMaxU32));
+  if (verified.rules == 0)
+    fields.fail("rules", "is 0; the first edition of the rules is 1");
+  verified.version = fields.line("version", kMaxText);
+  return verified;
+}
+
 } // namespace
 
 const char *toString(PayloadKind value) { return kPayloads[static_cast<size_t>(value)]; }
@@ -176,6 +268,18 @@ void checkManifest(const Manifest &m, const std::string &origin) {
   if (const uint32_t minor = minorOf(m); m.abiMinor != minor)
     refuse("says minor " + std::to_string(m.abiMinor) + " of its ABI, its metric needs " +
            std::to_string(minor));
+  for (const auto &[what, text, most] : {std::tuple("source.file", &m.sourceFile, kMaxPath),
+                                         std::tuple("tools.annudf", &m.annudfVersion, kMaxText),
+                                         std::tuple("tools.llvm", &m.llvmVersion, kMaxText)})
+    if (text->size() > most || !isPrintable(*text))
+      refuse(std::string("manifest field '") + what + "' is " + inQuotes(*text) +
+             ", which is too long or cannot be printed");
+}
+
+void checkPayloads(const Artifact &artifact, const std::string &origin) {
+  for (size_t i = 0; i < artifact.payloads.size(); ++i)
+    if (const std::string fault = faultOf(artifact.payloads[i]); !fault.empty())
+      throw Error(ErrorKind::Input, origin + ": payload " + std::to_string(i) + " " + fault);
 }
 
 json manifestToFields(const Artifact &artifact) {
@@ -196,11 +300,7 @@ json manifestToFields(const Artifact &artifact) {
         {{"name", capture.name}, {"element", toString(capture.element)}, {"extents", extents}});
   }
   for (const Payload &payload : artifact.payloads)
-    payloads.push_back({{"kind", toString(payload.kind)},
-                        {"arch", payload.arch},
-                        {"producer", payload.producer},
-                        {"size", uint64_t(payload.bytes.size())},
-                        {"sha256", sha256Hex(payload.bytes)}});
+    payloads.push_back(payloadToFields(payload));
   json fields = {{"abi", {{"id", m.abiId}, {"major", m.abiMajor}, {"minor", m.abiMinor}}},
                  {"features", m.requiredFeatures},
                  {"name", m.name},
@@ -209,6 +309,7 @@ json manifestToFields(const Artifact &artifact) {
                  {"coarse_order", toString(m.coarseOrder)},
                  {"accumulator", toString(m.accumulator)},
                  {"compute_type", toString(m.compute)},
+                 {"numerics", toString(m.numerics)},
                  {"elements", elements},
                  {"dims", static_cast<uint32_t>(m.dims)},
                  {"hooks", hooks},
@@ -216,15 +317,13 @@ json manifestToFields(const Artifact &artifact) {
                  {"source", {{"file", m.sourceFile}, {"line", m.sourceLine}}},
                  {"tools", {{"annudf", m.annudfVersion}, {"llvm", m.llvmVersion}}},
                  {"payloads", payloads}};
-  // Only where it is so: every verified artifact keeps the bytes that it always had.
-  if (m.trusted)
-    fields["trusted"] = true;
+  if (m.verified)
+    fields["verified"] = {{"rules", m.verified->rules}, {"version", m.verified->version}};
   return fields;
 }
 
 Artifact manifestFromFields(const json &map, const std::string &origin,
                             std::vector<uint64_t> &sizes, std::vector<std::string> &digests) {
-  constexpr uint64_t kMaxU32 = std::numeric_limits<uint32_t>::max();
   const Fields fields(map, origin, "");
   Artifact artifact;
   Manifest &m = artifact.manifest;
@@ -233,6 +332,10 @@ Artifact manifestFromFields(const json &map, const std::string &origin,
   m.abiMajor = static_cast<uint32_t>(abi.number("major", kMaxU32));
   m.abiMinor = static_cast<uint32_t>(abi.number("minor", kMaxU32));
   checkAbi(m, origin);
+  abi.allow({"id", "major", "minor"});
+  fields.allow({"abi", "features", "name", "order", "coarse", "coarse_order", "accumulator",
+                "compute_type", "numerics", "elements", "dims", "hooks", "captures", "source",
+                "tools", "verified", "payloads"});
   m.requiredFeatures = fields.number("features", std::numeric_limits<uint64_t>::max());
   m.name = fields.text("name");
   m.order = fields.choice<annudf_order>("order");
@@ -240,6 +343,7 @@ Artifact manifestFromFields(const json &map, const std::string &origin,
   m.coarseOrder = fields.choice<annudf_order>("coarse_order");
   m.accumulator = fields.choice<annudf_accumulator>("accumulator");
   m.compute = fields.choice<annudf_compute>("compute_type");
+  m.numerics = fields.choice<annudf_numerics>("numerics");
   for (const json &entry : fields.list("elements"))
     m.elements.push_back(fields.choice<annudf_element>("elements", entry));
   m.dims = static_cast<int32_t>(fields.number("dims", ANNUDF_MAX_DIMS));
@@ -250,22 +354,21 @@ Artifact manifestFromFields(const json &map, const std::string &origin,
     m.captures.push_back(
         captureFromFields(Fields(captures[i], origin, "captures[" + std::to_string(i) + "]")));
   const Fields source = fields.map("source");
-  m.sourceFile = source.text("file");
+  m.sourceFile = source.line("file", kMaxPath);
   m.sourceLine = static_cast<uint32_t>(source.number("line", kMaxU32));
   const Fields tools = fields.map("tools");
-  m.annudfVersion = tools.text("annudf");
-  m.llvmVersion = tools.text("llvm");
-  m.trusted = fields.flag("trusted");
+  m.annudfVersion = tools.line("annudf", kMaxText);
+  m.llvmVersion = tools.line("llvm", kMaxText);
+  source.allow({"file", "line"});
+  tools.allow({"annudf", "llvm"});
+  if (fields.has("verified"))
+    m.verified = verificationFromFields(fields.map("verified"));
   const json &payloads = fields.list("payloads");
   for (size_t i = 0; i < payloads.size(); ++i) {
     const Fields entry(payloads[i], origin, "payloads[" + std::to_string(i) + "]");
-    Payload payload;
-    payload.kind = payloadKind(entry);
-    payload.arch = entry.text("arch");
-    payload.producer = entry.text("producer");
+    artifact.payloads.push_back(payloadFromFields(entry));
     sizes.push_back(entry.number("size", std::numeric_limits<uint64_t>::max()));
     digests.push_back(entry.text("sha256"));
-    artifact.payloads.push_back(std::move(payload));
   }
   checkManifest(m, origin);
   return artifact;

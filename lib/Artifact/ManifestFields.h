@@ -26,6 +26,8 @@ Artifact manifestFromFields(const nlohmann::json &fields, const std::string &ori
 /// What must hold of a manifest whatever its encoding; read and write share it.
 /// \throws Error(Input) naming `origin`.
 void checkManifest(const Manifest &manifest, const std::string &origin);
+/// The same of the payloads' descriptions.
+void checkPayloads(const Artifact &artifact, const std::string &origin);
 
 const char *toString(PayloadKind kind);
 

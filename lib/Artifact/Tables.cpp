@@ -9,6 +9,7 @@
 #include "annudf/Artifact/Descriptor.h"
 
 #include "annudf/Support/Error.h"
+#include "annudf/Support/Printable.h"
 
 #include <algorithm>
 
@@ -207,10 +208,7 @@ int elementSize(annudf_element element) {
 }
 
 std::string inQuotes(std::string_view text) {
-  std::string shown = "'";
-  for (char c : text.substr(0, 60))
-    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return shown + (text.size() > 60 ? "...'" : "'");
+  return "'" + printable(text.substr(0, 60)) + (text.size() > 60 ? "...'" : "'");
 }
 
 bool isName(std::string_view text) {

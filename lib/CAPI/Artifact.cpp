@@ -21,7 +21,12 @@ using namespace annudf::capi;
 
 annudf_artifact *capi::makeArtifact(Artifact artifact, std::string bytes) {
   std::string digest = sha256Hex(bytes);
-  return new annudf_artifact{std::move(artifact), std::move(bytes), std::move(digest)};
+  std::vector<std::string> archs;
+  for (const Payload &payload : artifact.payloads)
+    if (payload.kind == PayloadKind::LtoIr)
+      archs.push_back(payload.arch());
+  return new annudf_artifact{std::move(artifact), std::move(bytes), std::move(digest),
+                             std::move(archs)};
 }
 
 annudf_artifact *capi::makeArtifact(Artifact artifact) {
@@ -98,19 +103,38 @@ annudf_status annudf_artifact_describe(const annudf_artifact *artifact, const ch
 }
 
 size_t annudf_artifact_arch_count(const annudf_artifact *artifact) {
-  if (!artifact)
-    return 0;
-  const std::vector<Payload> &payloads = artifact->value.payloads;
-  return std::count_if(payloads.begin(), payloads.end(),
-                       [](const Payload &payload) { return payload.kind == PayloadKind::LtoIr; });
+  return artifact ? artifact->archs.size() : 0;
 }
 
 const char *annudf_artifact_arch(const annudf_artifact *artifact, size_t index) {
-  if (artifact)
+  return artifact && index < artifact->archs.size() ? artifact->archs[index].c_str() : nullptr;
+}
+
+/// Writes as much of `filled` as the caller's struct has room for, whose size it keeps.
+template <typename Struct> static void copyOut(const Call &call, Struct filled, Struct *out) {
+  const size_t size = out->size;
+  if (size <= sizeof(size_t))
+    call.refuse("size is " + std::to_string(size) + ", less than any version of the struct has");
+  filled.size = size;
+  std::memcpy(out, &filled, std::min(size, sizeof filled));
+}
+
+annudf_status annudf_artifact_arch_info(const annudf_artifact *artifact, size_t index,
+                                        annudf_arch_info *info) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(artifact, "artifact");
+    call.refuseNull(info, "info");
+    size_t at = 0;
     for (const Payload &payload : artifact->value.payloads)
-      if (payload.kind == PayloadKind::LtoIr && index-- == 0)
-        return payload.arch.c_str();
-  return nullptr;
+      if (payload.kind == PayloadKind::LtoIr && at++ == index)
+        return copyOut(call,
+                       annudf_arch_info{0, artifact->archs[index].c_str(), payload.sm,
+                                        payload.suffix.c_str(), payload.producer.name.c_str(),
+                                        payload.producer.version.c_str()},
+                       info);
+    call.refuse("index is " + std::to_string(index) + ", it has " + std::to_string(at) +
+                " architectures");
+  });
 }
 
 /// The number in "sm_90"; 0 for anything else.
@@ -198,8 +222,73 @@ bool annudf_artifact_has_host_code(const annudf_artifact *artifact) {
   return artifact && artifact->value.find(PayloadKind::HostBitcode);
 }
 
-bool annudf_artifact_is_trusted(const annudf_artifact *artifact) {
-  return artifact && artifact->value.manifest.trusted;
+bool annudf_artifact_is_verified(const annudf_artifact *artifact) {
+  return artifact && artifact->value.manifest.verified;
+}
+
+uint32_t annudf_artifact_verified_rules(const annudf_artifact *artifact) {
+  return annudf_artifact_is_verified(artifact) ? artifact->value.manifest.verified->rules : 0;
+}
+
+const char *annudf_artifact_verified_by(const annudf_artifact *artifact) {
+  return annudf_artifact_is_verified(artifact) ? artifact->value.manifest.verified->version.c_str()
+                                               : "";
+}
+
+uint64_t annudf_artifact_contract(const annudf_artifact *artifact) {
+  return artifact ? contractOf(artifact->value.manifest) : 0;
 }
 
 void annudf_artifact_destroy(annudf_artifact *artifact) { delete artifact; }
+
+//===----------------------------------------------------------------------===//
+// The tables
+//===----------------------------------------------------------------------===//
+
+static const Table *findTable(const char *name) {
+  for (const Table &table : tables())
+    if (name && std::strcmp(name, table.name) == 0)
+      return &table;
+  return nullptr;
+}
+
+static const char *spell(NumberKind kind) {
+  switch (kind) {
+  case NumberKind::None:
+    return "";
+  case NumberKind::Float:
+    return "float";
+  case NumberKind::Signed:
+    return "signed";
+  case NumberKind::Unsigned:
+    return "unsigned";
+  }
+  return "";
+}
+
+const char *annudf_table_name(size_t index) {
+  return index < tables().size() ? tables()[index].name : nullptr;
+}
+
+size_t annudf_table_size(const char *table) {
+  const Table *found = findTable(table);
+  return found ? found->rows.size() : 0;
+}
+
+annudf_status annudf_table_read(const char *table, size_t index, annudf_table_row *row) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(table, "table");
+    call.refuseNull(row, "row");
+    const Table *found = findTable(table);
+    if (!found)
+      call.refuse("there is no table " + inQuotes(table));
+    if (index >= found->rows.size())
+      call.refuse("index is " + std::to_string(index) + ", table " + found->name + " has " +
+                  std::to_string(found->rows.size()) + " rows");
+    const TableRow &from = found->rows[index];
+    copyOut(call,
+            annudf_table_row{0, from.name, from.spelling, from.value, from.bits, spell(from.kind),
+                             from.detail, from.since},
+            row);
+  });
+}

@@ -11,6 +11,7 @@
 #include "Wrap.h"
 #include "annudf/Compiler/CudaSource.h"
 
+#include <charconv>
 #include <cstddef>
 #include <memory>
 
@@ -186,6 +187,20 @@ static Enum valueOf(const Call &call, const char *text, Enum byDefault, const st
   call.refuse(what + " " + why);
 }
 
+/// A symbol of the table, or a number.
+static CaptureExtent extentOf(const Call &call, const std::string &text, const std::string &name) {
+  int64_t constant = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), constant);
+  if (error == std::errc() && end == text.data() + text.size() && constant > 0)
+    return {ANNUDF_EXTENT_CONSTANT, constant};
+  std::string why;
+  const auto kind = parseSpelling<annudf_extent>(text, &why);
+  if (kind && *kind != ANNUDF_EXTENT_CONSTANT)
+    return {*kind, 0};
+  call.refuse("capture '" + name + "' has extent " + inQuotes(text) +
+              "; use dim, row, query or a number above 0");
+}
+
 static CudaSourceOptions cudaOptions(const Call &call, const annudf_cuda_source_options &fields) {
   CudaSourceOptions options;
   options.archs = checkedList(call, fields.archs, fields.arch_count, "archs");
@@ -218,8 +233,9 @@ static CudaSourceOptions cudaOptions(const Call &call, const annudf_cuda_source_
     capture.name = given.name;
     capture.element =
         valueOf(call, given.element, ANNUDF_CAPTURE_F32, "capture '" + capture.name + "' element");
-    if (given.per_dim)
-      capture.extents.push_back({ANNUDF_EXTENT_DIM, 0});
+    for (const std::string &extent :
+         checkedList(call, given.extents, given.extent_count, (which + "extents").c_str()))
+      capture.extents.push_back(extentOf(call, extent, capture.name));
     options.captures.push_back(std::move(capture));
   }
   return options;

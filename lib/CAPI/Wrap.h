@@ -29,6 +29,7 @@ struct annudf_buffer {
 struct annudf_artifact {
   annudf::Artifact value;
   std::string bytes, digest;
+  std::vector<std::string> archs; ///< Of its LTO-IR, as text that callers may keep.
 };
 
 namespace annudf::capi {

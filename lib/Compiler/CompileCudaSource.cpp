@@ -136,7 +136,6 @@ Manifest makeManifest(const CudaSourceOptions &options, const SourceForm &form,
   manifest.sourceLine = form.line;
   manifest.annudfVersion = ANNUDF_VERSION;
   manifest.llvmVersion = LLVM_VERSION_STRING;
-  manifest.trusted = true;
   return manifest;
 }
 
@@ -173,8 +172,8 @@ public:
       Nvrtc::Result lto;
       if (auto fault = compile(**nvrtc, program, sm, DeviceCode::LtoIr, lto))
         return fault;
-      artifact.payloads.push_back({PayloadKind::LtoIr, "sm_" + std::to_string(sm),
-                                   "nvrtc " + (*nvrtc)->release(), std::move(lto.code)});
+      artifact.payloads.push_back(
+          Payload::ltoIr(sm, "", {"nvrtc", (*nvrtc)->release()}, std::move(lto.code)));
     }
     return std::nullopt;
   }

@@ -10,9 +10,9 @@
 
 #include "Manifest.h"
 
-#include "annudf/Frontend/Source.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 #include "annudf/Frontend/Passes.h"
+#include "annudf/Frontend/Source.h"
 #include "annudf/Target/Translate.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -97,7 +97,7 @@ public:
     if (failed(writeBytecodeToFile(*module, os)))
       return fault();
     artifact.payloads.push_back(
-        {PayloadKind::MlirBytecode, "", "llvm " LLVM_VERSION_STRING, std::move(bytes)});
+        Payload::mlirBytecode({"llvm", LLVM_VERSION_STRING}, std::move(bytes)));
     findings.timings.total = millisecondsSince(start);
     return std::nullopt;
   }
@@ -340,8 +340,8 @@ private:
     for (auto [sm, result] : llvm::zip(versions, results)) {
       if (!result.why.empty())
         return refuse(result.why);
-      artifact.payloads.push_back({PayloadKind::LtoIr, "sm_" + std::to_string(sm),
-                                   "libnvvm " + nvvm.release(), std::move(result.code)});
+      artifact.payloads.push_back(
+          Payload::ltoIr(sm, "", {"libnvvm", nvvm.release()}, std::move(result.code)));
     }
     return std::nullopt;
   }
@@ -351,8 +351,8 @@ private:
     FailureOr<std::string> bytes = translateToHostBitcode(*module);
     if (failed(bytes))
       return fault();
-    artifact.payloads.push_back({PayloadKind::HostBitcode, llvm::sys::getDefaultTargetTriple(),
-                                 "llvm " LLVM_VERSION_STRING, std::move(*bytes)});
+    artifact.payloads.push_back(Payload::hostBitcode(
+        llvm::sys::getDefaultTargetTriple(), {"llvm", LLVM_VERSION_STRING}, std::move(*bytes)));
     findings.timings.host = millisecondsSince(start);
     return std::nullopt;
   }

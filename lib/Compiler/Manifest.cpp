@@ -26,6 +26,7 @@ Manifest annudf::compiler::makeManifest(MetricOp metric) {
     manifest.sourceLine = place.getLine();
   }
   manifest.annudfVersion = ANNUDF_VERSION;
+  manifest.verified = Verification{kRulesEdition, ANNUDF_VERSION};
   manifest.llvmVersion = LLVM_VERSION_STRING;
   return manifest;
 }

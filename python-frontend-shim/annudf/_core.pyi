@@ -58,8 +58,17 @@ class Artifact:
         """Whether it holds code for CPUs."""
 
     @property
-    def is_trusted(self) -> bool:
-        """Whether its code was taken on trust (CUDA source) instead of verified."""
+    def is_verified(self) -> bool:
+        """Whether its manifest says that the metric was verified; CUDA source is not."""
+
+    @property
+    def verified(self) -> tuple[int, str] | None:
+        """(edition of the rules, version of annudf) that it was verified by, or None."""
+
+def tables() -> dict[str, list[tuple[str, str, int, int, str, str, int]]]:
+    """
+    The tables of the ABI by name: rows of (name, spelling, value, bits, kind, detail, since); since is -1 where a row is reserved for a later version.
+    """
 
 def compile(source: str, origin: str, *, archs: Sequence[str] | None = None, lto_ir: bool = True, host_bitcode: bool = True, metric_name: str = '', inline_captures: str = '', import_frontend: bool = False) -> tuple[Artifact, list[annudf.errors.Diagnostic]]:
     """
@@ -71,9 +80,9 @@ def lower(source: str, origin: str, target: str, *, arch: str = '', metric_name:
     Verifies text of the dialect and stops at `target`: "mlir", "nvvm-ir", "ptx" or "ltoir".
     """
 
-def compile_cuda_source(source: str, origin: str, *, archs: Sequence[str] | None = None, name: str = '', order: str = 'min', coarse: str = 'l2', coarse_order: str | None = None, elements: Sequence[str] = [], accumulator: str = 'f32', compute_type: str | None = None, initial: float = 0.0, captures: Sequence[tuple[str, str, bool]] = []) -> tuple[Artifact, list[annudf.errors.Diagnostic]]:
+def compile_cuda_source(source: str, origin: str, *, archs: Sequence[str] | None = None, name: str = '', order: str = 'min', coarse: str = 'l2', coarse_order: str | None = None, elements: Sequence[str] = [], accumulator: str = 'f32', compute_type: str | None = None, initial: float = 0.0, captures: Sequence[tuple[str, str, Sequence[str]]] = []) -> tuple[Artifact, list[annudf.errors.Diagnostic]]:
     """
-    Compiles CUDA C++ with NVRTC. A capture is its name, its element type and whether it has one entry a dimension.
+    Compiles CUDA C++ with NVRTC. A capture is its name, its element type and its extents: "dim" for one entry a dimension, none for a scalar.
     """
 
 def supported_archs() -> list[int]:

@@ -8,12 +8,15 @@
 
 #include "Support.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -143,7 +146,7 @@ static nb::bytes lower(std::string_view source, const std::string &origin,
   return toBytes(code);
 }
 
-using CudaCapture = std::tuple<std::string, std::string, bool>;
+using CudaCapture = std::tuple<std::string, std::string, Names>;
 
 static std::tuple<Artifact, DiagnosticList>
 compileCudaSource(std::string_view source, const std::string &origin,
@@ -159,8 +162,13 @@ compileCudaSource(std::string_view source, const std::string &origin,
       archs ? pointers(*archs) : std::vector<const char *>();
   const std::vector<const char *> elementNames = pointers(elements);
   std::vector<annudf_cuda_capture> declared;
-  for (const auto &[captureName, element, perDim] : captures)
-    declared.push_back({captureName.c_str(), element.c_str(), perDim});
+  std::vector<std::vector<const char *>> extents;
+  extents.reserve(captures.size()); // What `declared` points into does not move.
+  for (const auto &[captureName, element, names] : captures) {
+    extents.push_back(pointers(names));
+    declared.push_back(
+        {captureName.c_str(), element.c_str(), extents.back().data(), extents.back().size()});
+  }
   annudf_cuda_source_options options = {};
   options.size = sizeof options;
   options.archs = archNames.data();
@@ -183,6 +191,29 @@ compileCudaSource(std::string_view source, const std::string &origin,
                                       &artifact, &diagnostics);
   });
   return finish(status, artifact, diagnostics);
+}
+
+static std::optional<std::tuple<uint32_t, std::string>> verified(const Artifact &self) {
+  if (!annudf_artifact_is_verified(self.handle.get()))
+    return std::nullopt;
+  return std::tuple(annudf_artifact_verified_rules(self.handle.get()),
+                    std::string(annudf_artifact_verified_by(self.handle.get())));
+}
+
+using TableRow =
+    std::tuple<std::string, std::string, int64_t, int32_t, std::string, std::string, int32_t>;
+
+static std::map<std::string, std::vector<TableRow>> tables() {
+  std::map<std::string, std::vector<TableRow>> all;
+  for (size_t i = 0; const char *name = annudf_table_name(i); ++i)
+    for (size_t j = 0; j < annudf_table_size(name); ++j) {
+      annudf_table_row row = {};
+      row.size = sizeof row;
+      check(annudf_table_read(name, j, &row));
+      all[name].push_back(
+          {row.name, row.spelling, row.value, row.bits, row.kind, row.detail, row.since});
+    }
+  return all;
 }
 
 static std::vector<int32_t> supportedArchs() {
@@ -214,9 +245,15 @@ void addCompiler(nb::module_ &module) {
           [](const Artifact &self) { return annudf_artifact_has_host_code(self.handle.get()); },
           "Whether it holds code for CPUs.")
       .def_prop_ro(
-          "is_trusted",
-          [](const Artifact &self) { return annudf_artifact_is_trusted(self.handle.get()); },
-          "Whether its code was taken on trust (CUDA source) instead of verified.");
+          "is_verified",
+          [](const Artifact &self) { return annudf_artifact_is_verified(self.handle.get()); },
+          "Whether its manifest says that the metric was verified; CUDA source is not.")
+      .def_prop_ro("verified", &verified,
+                   "(edition of the rules, version of annudf) that it was verified by, or None.");
+
+  module.def("tables", &tables,
+             "The tables of the ABI by name: rows of (name, spelling, value, bits, kind, detail, "
+             "since); since is -1 where a row is reserved for a later version.");
 
   module.def("compile", &compile, "source"_a, "origin"_a, nb::kw_only(), "archs"_a = nb::none(),
              "lto_ir"_a = true, "host_bitcode"_a = true, "metric_name"_a = "",
@@ -242,10 +279,11 @@ void addCompiler(nb::module_ &module) {
                      "'min', coarse: str = 'l2', coarse_order: str | None = None, elements: "
                      "collections.abc.Sequence[str] = [], accumulator: str = 'f32', compute_type: "
                      "str | None = None, initial: float = 0.0, captures: "
-                     "collections.abc.Sequence[tuple[str, str, bool]] = []) -> "
+                     "collections.abc.Sequence[tuple[str, str, "
+                     "collections.abc.Sequence[str]]] = []) -> "
                      "tuple[Artifact, list[annudf.errors.Diagnostic]]"),
-             "Compiles CUDA C++ with NVRTC. A capture is its name, its element type and whether it "
-             "has one entry a dimension.");
+             "Compiles CUDA C++ with NVRTC. A capture is its name, its element type and its "
+             "extents: \"dim\" for one entry a dimension, none for a scalar.");
   module.def("supported_archs", &supportedArchs,
              "Architectures that LTO-IR can be made for: 90 for sm_90, oldest first.");
 }

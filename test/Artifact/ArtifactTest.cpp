@@ -34,7 +34,7 @@ TEST(Artifact, RoundTrip) {
   ASSERT_EQ(read.payloads.size(), artifact.payloads.size());
   for (size_t i = 0; i < read.payloads.size(); ++i) {
     EXPECT_EQ(read.payloads[i].kind, artifact.payloads[i].kind);
-    EXPECT_EQ(read.payloads[i].arch, artifact.payloads[i].arch);
+    EXPECT_EQ(read.payloads[i].arch(), artifact.payloads[i].arch());
     EXPECT_EQ(read.payloads[i].producer, artifact.payloads[i].producer);
     EXPECT_EQ(read.payloads[i].bytes, artifact.payloads[i].bytes);
   }
@@ -83,16 +83,27 @@ TEST(Artifact, WritesAndReadsFiles) {
 
 TEST(Artifact, PicksLtoIrByArchitecture) {
   Artifact artifact = smallArtifact();
-  artifact.payloads.push_back({PayloadKind::LtoIr, "sm_100a", "", "suffixed"});
+  artifact.payloads.push_back(Payload::ltoIr(100, "a", {"libnvvm", "13.0"}, "suffixed"));
   EXPECT_EQ(artifact.findLtoIr(75), nullptr);
   EXPECT_EQ(artifact.findLtoIr(80)->bytes, "lto80");
   EXPECT_EQ(artifact.findLtoIr(89)->bytes, "lto80");
-  EXPECT_EQ(artifact.findLtoIr(90)->arch, "sm_90");
-  EXPECT_EQ(artifact.findLtoIr(100)->arch, "sm_100a");
-  EXPECT_EQ(artifact.findLtoIr(103)->arch, "sm_90") << "sm_100a serves no other architecture";
+  EXPECT_EQ(artifact.findLtoIr(90)->arch(), "sm_90");
+  EXPECT_EQ(artifact.findLtoIr(100)->arch(), "sm_100a");
+  EXPECT_EQ(artifact.findLtoIr(103)->arch(), "sm_90") << "sm_100a serves no other architecture";
   EXPECT_EQ(artifact.find(PayloadKind::HostBitcode)->bytes, "BC");
   artifact.payloads.clear();
   EXPECT_EQ(artifact.find(PayloadKind::HostBitcode), nullptr);
+}
+
+// Unsigned files are taken, so a signature that nobody checks must not look as if it were.
+TEST(ArtifactDamage, ReservedSignature) {
+  json outer = json::from_cbor(serializeArtifact(smallArtifact()));
+  outer["signature"] = json::array();
+  std::string bytes;
+  json::to_cbor(outer, bytes);
+  EXPECT_EQ(parseError(bytes),
+            "m.annudf: carries the key 'signature', which is reserved for a later version; keep "
+            "signatures in a file beside it");
 }
 
 TEST(ArtifactDamage, EveryTruncation) {

@@ -39,7 +39,7 @@ TEST(Manifest, VersionGrid) {
       {"annudf.pairwise.v2", 2, 0,
        "m: needs ABI 'annudf.pairwise.v2' 2.0, this annudf accepts annudf.accumulator.v1 1.0"},
       {"two\nlines", 1, 0,
-       "m: needs ABI 'two?lines' 1.0, this annudf accepts annudf.accumulator.v1 1.0"},
+       "m: needs ABI 'two\\x0alines' 1.0, this annudf accepts annudf.accumulator.v1 1.0"},
   };
   for (const auto &row : grid)
     EXPECT_EQ(errorWith([&](json &m) {
@@ -91,8 +91,10 @@ TEST(Manifest, FeatureGrid) {
 TEST(Manifest, EveryFieldMissingOrOfAnotherType) {
   const json whole = test::bodyOf(serializeArtifact(test::smallArtifact()))["manifest"];
   for (const auto &[field, value] : whole.items()) {
-    EXPECT_EQ(errorWith([&](json &m) { m.erase(field); }),
-              "m: manifest field '" + field + "' is missing");
+    if (field != "verified") {
+      EXPECT_EQ(errorWith([&](json &m) { m.erase(field); }),
+                "m: manifest field '" + field + "' is missing");
+    }
     const json wrong = value.is_number() ? json("text") : json(7);
     EXPECT_TRUE(contains(errorWith([&](json &m) { m[field] = wrong; }),
                          "m: manifest field '" + field + "' must be "))
@@ -171,17 +173,61 @@ TEST(Manifest, CheckedBeforeWriting) {
             "artifact of metric 'weighted_l2': says feature bits 0x0, its metric needs 0x3");
 }
 
-// Came after the other fields: files without it stay readable, and keep their bytes.
-TEST(Manifest, TrustIsOptional) {
-  EXPECT_EQ(errorWith([](json &m) { m["trusted"] = 1; }),
-            "m: manifest field 'trusted' must be true or false");
-  EXPECT_EQ(errorWith([](json &m) { m["trusted"] = true; }), "NO ERROR");
+// Missing means that nobody verified it: CUDA source.
+TEST(Manifest, VerifiedSaysByWhat) {
+  EXPECT_EQ(errorWith([](json &m) { m["verified"]["rules"] = 0; }),
+            "m: manifest field 'verified.rules' is 0; the first edition of the rules is 1");
+  EXPECT_EQ(errorWith([](json &m) { m["verified"]["by"] = "me"; }),
+            "m: manifest field 'verified.by' is none that this annudf knows");
+  EXPECT_EQ(errorWith([](json &m) { m["verified"]["rules"] = 7; }), "NO ERROR");
+  EXPECT_EQ(errorWith([](json &m) { m.erase("verified"); }), "NO ERROR");
   Artifact artifact = test::smallArtifact();
-  EXPECT_FALSE(json::parse(manifestToJson(artifact)).contains("trusted"));
-  EXPECT_FALSE(parseArtifact(serializeArtifact(artifact), "m").manifest.trusted);
-  artifact.manifest.trusted = true;
-  EXPECT_TRUE(parseArtifact(serializeArtifact(artifact), "m").manifest.trusted);
-  EXPECT_TRUE(contains(manifestToText(artifact, "m"), "trust         not verified"));
+  EXPECT_EQ(parseArtifact(serializeArtifact(artifact), "m").manifest.verified,
+            (Verification{1, "0.1.0"}));
+  EXPECT_TRUE(contains(manifestToText(artifact, "m"), "verified      by rules 1 of annudf 0.1.0"));
+  artifact.manifest.verified.reset();
+  EXPECT_FALSE(json::parse(manifestToJson(artifact)).contains("verified"));
+  EXPECT_FALSE(parseArtifact(serializeArtifact(artifact), "m").manifest.verified);
+  EXPECT_TRUE(contains(manifestToText(artifact, "m"), "verified      no: prototypes were"));
+}
+
+// What a reader does not know, it does not ignore.
+TEST(Manifest, UnknownFieldsAreRefused) {
+  const auto unknown = [](const std::string &field) {
+    return "m: manifest field '" + field + "' is none that this annudf knows";
+  };
+  EXPECT_EQ(errorWith([](json &m) { m["trusted"] = true; }), unknown("trusted"));
+  EXPECT_EQ(errorWith([](json &m) { m["abi"]["patch"] = 0; }), unknown("abi.patch"));
+  EXPECT_EQ(errorWith([](json &m) { m["source"]["x"] = 0; }), unknown("source.x"));
+  EXPECT_EQ(errorWith([](json &m) { m["tools"]["x"] = "0"; }), unknown("tools.x"));
+  EXPECT_EQ(errorWith([](json &m) { m["captures"][0]["stride"] = 4; }),
+            unknown("captures[0].stride"));
+  EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["triple"] = "x"; }),
+            unknown("payloads[0].triple"));
+  EXPECT_EQ(errorWith([](json &m) { m["payloads"][2]["sm"] = 90; }), unknown("payloads[2].sm"));
+}
+
+TEST(Manifest, TextsAreNamesAndLines) {
+  EXPECT_EQ(errorWith([](json &m) { m["name"] = "a\x1b[31m"; }),
+            "m: manifest field 'name' is 'a\\x1b[31m', which is no name; a name has letters, "
+            "digits and _, no digit first, and at most 255 bytes");
+  EXPECT_EQ(errorWith([](json &m) { m["source"]["file"] = "a\nb"; }),
+            "m: manifest field 'source.file' is 'a\\x0ab', with characters that cannot be printed");
+  EXPECT_EQ(errorWith([](json &m) { m["source"]["file"] = std::string(4097, 'a'); }),
+            "m: manifest field 'source.file' has 4097 bytes, above 4096");
+  EXPECT_EQ(errorWith([](json &m) { m["tools"]["annudf"] = "\u202e1"; }).substr(0, 36),
+            "m: manifest field 'tools.annudf' is ");
+  EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["version"] = "13."; }),
+            "m: manifest field 'payloads[0]' has version '13.', which is not numbers with dots "
+            "between them");
+  EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["producer"] = "lib nvvm"; }),
+            "m: manifest field 'payloads[0]' has producer 'lib nvvm', which is no name");
+  EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["suffix"] = "x"; }),
+            "m: manifest field 'payloads[0]' has suffix 'x', which is none of a, f");
+  EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["sm"] = 0; }),
+            "m: manifest field 'payloads[0]' has sm 0, which is no architecture");
+  EXPECT_EQ(errorWith([](json &m) { m["payloads"][2]["triple"] = ""; }),
+            "m: manifest field 'payloads[2]' has triple ''");
 }
 
 TEST(Manifest, ForProgramsAndPeople) {
@@ -189,6 +235,8 @@ TEST(Manifest, ForProgramsAndPeople) {
   EXPECT_EQ(parsed["payloads"][1]["size"], 10);
   EXPECT_EQ(parsed["payloads"][0]["sha256"], sha256Hex("lto80"));
   EXPECT_EQ(parsed["captures"][1]["extents"], json({16, "dim"}));
+  EXPECT_EQ(parsed["payloads"][1]["sm"], 90);
+  EXPECT_EQ(parsed["contract"].get<std::string>().size(), 16u);
   const std::string text = manifestToText(test::smallArtifact(), "m.annudf");
   for (const char *part : {"metric weighted_l2 (m.annudf)", "annudf.accumulator.v1 1.0",
                            "finalize, captures", "w: dim x f32, m: 16 x dim x f64, t: i32",

@@ -30,11 +30,12 @@ inline Artifact smallArtifact() {
   m.sourceLine = 3;
   m.annudfVersion = "0.1.0";
   m.llvmVersion = "22.1.8";
+  m.verified = Verification{1, "0.1.0"};
   artifact.payloads = {
-      {PayloadKind::LtoIr, "sm_80", "libnvvm 13.0", "lto80"},
-      {PayloadKind::LtoIr, "sm_90", "libnvvm 13.0", std::string("lto\0ninety", 10)},
-      {PayloadKind::HostBitcode, "x86_64-pc-linux-gnu", "llvm 22.1.8", "BC"},
-      {PayloadKind::MlirBytecode, "", "mlir 22.1.8", ""}};
+      Payload::ltoIr(80, "", {"libnvvm", "13.0"}, "lto80"),
+      Payload::ltoIr(90, "", {"libnvvm", "13.0"}, std::string("lto\0ninety", 10)),
+      Payload::hostBitcode("x86_64-pc-linux-gnu", {"llvm", "22.1.8"}, "BC"),
+      Payload::mlirBytecode({"llvm", "22.1.8"}, "")};
   return artifact;
 }
 

@@ -47,10 +47,10 @@ TEST_F(CApiArtifact, ManifestForPeopleAndPrograms) {
   const auto fields = nlohmann::json::parse(textOf(json));
   EXPECT_EQ(fields["name"], "weighted");
   EXPECT_EQ(fields["captures"][0]["name"], "w");
-  EXPECT_FALSE(fields.contains("trusted"));
+  EXPECT_EQ(fields["verified"]["rules"], 1);
   ASSERT_EQ(annudf_artifact_describe(artifact, "somewhere", &text), ANNUDF_OK);
   EXPECT_EQ(textOf(text).find("metric weighted (somewhere)\n"), 0u) << textOf(text);
-  EXPECT_FALSE(contains(textOf(text), "trust"));
+  EXPECT_TRUE(contains(textOf(text), "verified      by rules 1"));
 }
 
 TEST_F(CApiArtifact, PayloadsAreFields) {
@@ -85,7 +85,9 @@ TEST_F(CApiArtifact, PayloadsAreFields) {
 
 TEST_F(CApiArtifact, CodeThatItHolds) {
   EXPECT_TRUE(annudf_artifact_has_host_code(artifact));
-  EXPECT_FALSE(annudf_artifact_is_trusted(artifact));
+  EXPECT_TRUE(annudf_artifact_is_verified(artifact));
+  EXPECT_EQ(annudf_artifact_verified_rules(artifact), 1u);
+  EXPECT_STREQ(annudf_artifact_verified_by(artifact), annudf_version());
   EXPECT_EQ(annudf_artifact_arch_count(artifact), 0u);
   EXPECT_EQ(annudf_artifact_arch(artifact, 0), nullptr);
   OwnedBuffer code;
@@ -99,16 +101,61 @@ TEST_F(CApiArtifact, CodeThatItHolds) {
   EXPECT_EQ(textOf(code), "NO BUFFER");
 }
 
-TEST_F(CApiArtifact, TrustIsKeptInTheFile) {
-  annudf::Artifact trusted = annudf::parseArtifact(textOf(bytes), "test");
-  trusted.manifest.trusted = true;
-  const std::string file = annudf::serializeArtifact(trusted);
+TEST_F(CApiArtifact, NotVerifiedIsKeptInTheFile) {
+  annudf::Artifact source = annudf::parseArtifact(textOf(bytes), "test");
+  source.manifest.verified.reset();
+  source.payloads.push_back(annudf::Payload::ltoIr(100, "a", {"nvrtc", "13.0"}, "code"));
+  const std::string file = annudf::serializeArtifact(source);
   OwnedArtifact read;
   ASSERT_EQ(outcome(annudf_artifact_from_bytes(file.data(), file.size(), "t", &read)), "ok");
-  EXPECT_TRUE(annudf_artifact_is_trusted(read));
+  EXPECT_FALSE(annudf_artifact_is_verified(read));
+  EXPECT_EQ(annudf_artifact_verified_rules(read), 0u);
+  EXPECT_STREQ(annudf_artifact_verified_by(read), "");
+  EXPECT_EQ(annudf_artifact_contract(read), annudf::contractOf(source.manifest));
   OwnedBuffer text;
   ASSERT_EQ(annudf_artifact_describe(read, "t", &text), ANNUDF_OK);
-  EXPECT_TRUE(contains(textOf(text), "  trust         not verified")) << textOf(text);
+  EXPECT_TRUE(contains(textOf(text), "  verified      no:")) << textOf(text);
+  annudf_arch_info info = {};
+  EXPECT_TRUE(contains(outcome(annudf_artifact_arch_info(read, 0, &info)), "size is 0"));
+  info.size = sizeof info;
+  ASSERT_EQ(outcome(annudf_artifact_arch_info(read, 0, &info)), "ok");
+  EXPECT_STREQ(info.name, "sm_100a");
+  EXPECT_EQ(info.sm, 100);
+  EXPECT_STREQ(info.suffix, "a");
+  EXPECT_STREQ(info.producer, "nvrtc");
+  EXPECT_STREQ(info.version, "13.0");
+  EXPECT_EQ(outcome(annudf_artifact_arch_info(read, 1, &info)),
+            "usage: annudf_artifact_arch_info: index is 1, it has 1 architectures");
+}
+
+TEST(CApiTables, EveryRowIsThere) {
+  size_t count = 0;
+  for (; const char *name = annudf_table_name(count); ++count) {
+    const annudf::Table &table = annudf::tables()[count];
+    EXPECT_STREQ(name, table.name);
+    ASSERT_EQ(annudf_table_size(name), table.rows.size());
+    for (size_t i = 0; i < table.rows.size(); ++i) {
+      annudf_table_row row = {};
+      row.size = sizeof row;
+      ASSERT_EQ(outcome(annudf_table_read(name, i, &row)), "ok");
+      EXPECT_STREQ(row.spelling, table.rows[i].spelling);
+      EXPECT_EQ(row.value, table.rows[i].value);
+      EXPECT_EQ(row.since, table.rows[i].since);
+    }
+  }
+  EXPECT_EQ(count, annudf::tables().size());
+  annudf_table_row row = {};
+  row.size = sizeof row;
+  ASSERT_EQ(outcome(annudf_table_read("coarses", 1, &row)), "ok");
+  EXPECT_STREQ(row.detail, "MAX");
+  ASSERT_EQ(outcome(annudf_table_read("elements", 3, &row)), "ok");
+  EXPECT_STREQ(row.kind, "unsigned");
+  EXPECT_EQ(row.bits, 8);
+  EXPECT_EQ(annudf_table_size("none"), 0u);
+  EXPECT_EQ(outcome(annudf_table_read("none", 0, &row)),
+            "usage: annudf_table_read: there is no table 'none'");
+  EXPECT_EQ(outcome(annudf_table_read("orders", 2, &row)),
+            "usage: annudf_table_read: index is 2, table orders has 2 rows");
 }
 
 TEST_F(CApiArtifact, DamagedBytesAreRefused) {
@@ -167,7 +214,10 @@ TEST_F(CApiArtifact, NullIsRefused) {
   EXPECT_EQ(annudf_artifact_arch_count(nullptr), 0u);
   EXPECT_EQ(annudf_artifact_arch(nullptr, 0), nullptr);
   EXPECT_FALSE(annudf_artifact_has_host_code(nullptr));
-  EXPECT_FALSE(annudf_artifact_is_trusted(nullptr));
+  EXPECT_FALSE(annudf_artifact_is_verified(nullptr));
+  EXPECT_EQ(annudf_artifact_verified_rules(nullptr), 0u);
+  EXPECT_STREQ(annudf_artifact_verified_by(nullptr), "");
+  EXPECT_EQ(annudf_artifact_contract(nullptr), 0u);
 }
 
 } // namespace

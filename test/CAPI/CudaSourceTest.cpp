@@ -132,7 +132,7 @@ TEST_F(CApiCudaSource, ArtifactSaysWhatItIs) {
             options.coarse = "inner_product";
           });
   ASSERT_EQ(result.text, "ok");
-  EXPECT_TRUE(annudf_artifact_is_trusted(result.artifact));
+  EXPECT_FALSE(annudf_artifact_is_verified(result.artifact));
   EXPECT_FALSE(annudf_artifact_has_host_code(result.artifact));
   EXPECT_STREQ(annudf_artifact_name(result.artifact), "mine");
   ASSERT_EQ(annudf_artifact_arch_count(result.artifact), 1u);
@@ -140,8 +140,8 @@ TEST_F(CApiCudaSource, ArtifactSaysWhatItIs) {
   EXPECT_EQ(annudf_diagnostics_count(result.diagnostics), 0u);
   const std::string manifest = manifestOf(result);
   for (const char *field :
-       {"\"trusted\": true", "\"order\": \"max\"", "\"coarse_order\": \"max\"", "\"line\": 2",
-        "\"file\": \"user.cu\"", "\"features\": 0", "\"producer\": \"nvrtc "})
+       {"\"numerics\": \"strict\"", "\"order\": \"max\"", "\"coarse_order\": \"max\"",
+        "\"line\": 2", "\"file\": \"user.cu\"", "\"features\": 0", "\"producer\": \"nvrtc\""})
     EXPECT_TRUE(contains(manifest, field)) << field << manifest;
 }
 
@@ -154,7 +154,9 @@ TEST_F(CApiCudaSource, EveryArchitecture) {
 }
 
 TEST_F(CApiCudaSource, CapturesAndFinalize) {
-  const annudf_cuda_capture captures[] = {{"w", "f32", 1}, {"p", "f64", 0}, {"n", "u32", 1}};
+  const char *const dim[] = {"dim"};
+  const annudf_cuda_capture captures[] = {
+      {"w", "f32", dim, 1}, {"p", "f64", nullptr, 0}, {"n", "u32", dim, 1}};
   Outcome result;
   compile("float update(float acc, float x, float y, const annudf_context &ctx) {\n"
           "  return acc + ctx.w[ctx.dim] * x * y + float(ctx.p) * ctx.n[ctx.dim] / ctx.dims;\n"
@@ -323,24 +325,32 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
               o.element_count = 2;
             }),
             "usage: CUDA source: element type i8 is listed twice");
-  annudf_cuda_capture capture = {"dim", "f32", 1};
+  const char *const dim[] = {"dim"}, *const row[] = {"row"}, *const half[] = {"0.5"};
+  annudf_cuda_capture capture = {"dim", "f32", dim, 1};
   auto withCapture = [&](Options &o) {
     o.captures = &capture;
     o.capture_count = 1;
   };
   EXPECT_TRUE(contains(with(withCapture), "has the name of a member of annudf_context"));
-  capture = {"a-b", "f32", 1};
+  capture = {"a-b", "f32", dim, 1};
   EXPECT_EQ(with(withCapture),
             "usage: CUDA source: capture 'a-b' is no name for a member in C++; rename it");
-  capture = {"float", "f32", 1};
+  capture = {"float", "f32", dim, 1};
   EXPECT_EQ(with(withCapture),
             "usage: CUDA source: capture 'float' is no name for a member in C++; rename it");
-  capture = {"w", "bf16", 1};
-  EXPECT_EQ(with(withCapture), "usage: CUDA source: capture 'w' has element type 'bf16'; use f32, "
-                               "f64, i32 or u32");
-  capture = {"w", nullptr, 1};
+  capture = {"w", "bf16", dim, 1};
+  EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: capture 'w' element is 'bf16', "
+                               "which is reserved for a later version; use one of f32, f64, i32, "
+                               "u32");
+  capture = {"w", nullptr, dim, 1};
   EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: captures[0].element is NULL");
-  capture = {"w", "f32", 1};
+  capture = {"w", "f32", row, 1};
+  EXPECT_EQ(with(withCapture),
+            "usage: CUDA source: capture 'w' has extents; use a scalar or one extent dim");
+  capture = {"w", "f32", half, 1};
+  EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: capture 'w' has extent '0.5'; "
+                               "use dim, row, query or a number above 0");
+  capture = {"w", "f32", dim, 1};
   EXPECT_TRUE(contains(messageOf(kPeerPoints, withCapture), "has no captures"));
   EXPECT_EQ(with([](Options &o) { o.initial = std::numeric_limits<double>::infinity(); }), "ok");
 }

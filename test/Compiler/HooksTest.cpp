@@ -242,7 +242,7 @@ TEST(Examples, CompileForTheHostAndEveryArchitecture) {
     EXPECT_EQ(artifact.manifest.name, name);
     if (options.ltoIr)
       for (int sm : supportedArchs())
-        EXPECT_EQ(artifact.findLtoIr(sm)->arch, "sm_" + std::to_string(sm));
+        EXPECT_EQ(artifact.findLtoIr(sm)->arch(), "sm_" + std::to_string(sm));
     HookJit hooks(artifact);
     EXPECT_EQ(hooks.order(), artifact.manifest.order);
     // What a reader gets back is what was written.

@@ -148,7 +148,7 @@ TEST_P(Op, CompilesForEveryFamilyOfGpus) {
   for (int sm : {75, 90, 100}) {
     const Payload *payload = artifact.findLtoIr(sm);
     ASSERT_NE(payload, nullptr);
-    EXPECT_EQ(payload->arch, "sm_" + std::to_string(sm));
+    EXPECT_EQ(payload->arch(), "sm_" + std::to_string(sm));
     EXPECT_FALSE(payload->bytes.empty());
   }
 }

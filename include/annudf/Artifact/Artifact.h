@@ -21,19 +21,53 @@
 #include "annudf/Support/Sha256.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annudf {
 
 enum class PayloadKind { LtoIr, HostBitcode, MlirBytecode };
 
+/// Who made a payload: "libnvvm", "13.0".
+struct Producer {
+  std::string name;    ///< Letters, digits, `_`.
+  std::string version; ///< Numbers with dots between them.
+
+  std::string text() const { return name + " " + version; }
+  /// The first two numbers of the version, which must be one.
+  std::pair<unsigned, unsigned> release() const;
+  bool operator==(const Producer &) const = default;
+};
+
+/// Code, or the module that it was made from. Made by the functions below.
 struct Payload {
   PayloadKind kind = PayloadKind::MlirBytecode;
-  std::string arch;     ///< "sm_90" for LTO-IR, the target triple for host bitcode.
-  std::string producer; ///< "libnvvm 13.0", "llvm 22.1.8", ...
+  int sm = 0;         ///< LTO-IR: 90 of sm_90a.
+  std::string suffix; ///< LTO-IR: "a" or "f" of what serves that architecture alone, else "".
+  std::string triple; ///< Host bitcode: the target triple.
+  Producer producer;
   std::string bytes;
+
+  static Payload ltoIr(int sm, std::string suffix, Producer producer, std::string bytes);
+  static Payload hostBitcode(std::string triple, Producer producer, std::string bytes);
+  static Payload mlirBytecode(Producer producer, std::string bytes);
+
+  /// "sm_90a", the triple, or "": for people.
+  std::string arch() const;
+};
+
+/// Edition of the rules of docs/abi.md: one more whenever a rule is added or refuses more.
+inline constexpr uint32_t kRulesEdition = 1;
+
+/// What checked that a metric keeps the rules. Code itself carries no proof of it: a file
+/// deserves the trust of whoever sent it, and `annudf verify` makes the code again.
+struct Verification {
+  uint32_t rules = kRulesEdition; ///< The edition that the metric was checked by.
+  std::string version;            ///< Of the annudf that checked it.
+  bool operator==(const Verification &) const = default;
 };
 
 /// What a scan must know of a metric before it links it: the metric itself, the ABI that its
@@ -47,8 +81,9 @@ struct Manifest : MetricDescriptor {
   uint32_t sourceLine = 0;
   std::string annudfVersion;
   std::string llvmVersion;
-  /// The code was taken on trust: prototypes were checked, what the hooks do was not.
-  bool trusted = false;
+  /// Missing where the code was taken on trust: its prototypes were checked, what the hooks do
+  /// was not.
+  std::optional<Verification> verified;
 };
 
 struct Artifact {
@@ -68,7 +103,7 @@ inline constexpr uint64_t kMaxArtifactSize = uint64_t(1) << 30;
 std::string serializeArtifact(const Artifact &artifact);
 
 /// \throws Error(Input) naming `origin` and the fault: truncated, foreign,
-/// damaged (digest), of a newer ABI or container, unknown required features.
+/// damaged (digest), of a newer ABI or container, or not what its own metric needs.
 Artifact parseArtifact(std::string_view bytes, const std::string &origin);
 
 Artifact readArtifact(const std::string &path);

@@ -37,7 +37,7 @@ struct CudaSourceOptions {
   std::vector<CaptureInfo> captures;
 };
 
-/// Compiles `source`. The artifact holds LTO-IR only and is marked as trusted.
+/// Compiles `source`. The artifact holds LTO-IR only and is not marked as verified.
 /// \param diagnostics  NVRTC's, at the lines of `source`, whether it throws or not.
 /// \throws Error(Input) whose text is the errors; Error(Usage) for options that contradict
 /// each other; Error(Environment) where there is no NVRTC of CUDA 13.

@@ -100,7 +100,10 @@ class CudaSourceDefinition(Definition):
             accumulator=self._accumulator,
             compute_type=self._compute,
             initial=self._initial,
-            captures=[(name, declared.element, not declared.scalar) for name, declared in self._captures.items()],
+            captures=[
+                (name, declared.element, [] if declared.scalar else ["dim"])
+                for name, declared in self._captures.items()
+            ],
         )
         report(self._name, diagnostics)
         return artifact

@@ -86,7 +86,7 @@ std::unique_ptr<Module> readScan(LLVMContext &context) {
 std::unique_ptr<Module> readMetric(LLVMContext &context,
                                    const annudf::runtime::MetricView &metric) {
   const annudf::Payload *payload = metric.artifact.find(annudf::PayloadKind::HostBitcode);
-  if (!payload && metric.artifact.manifest.trusted)
+  if (!payload && !metric.artifact.manifest.verified)
     throw annudf::Error(ErrorKind::Input, metric.origin + ": has no host bitcode: CUDA source "
                                                           "runs on a GPU only");
   if (!payload)

@@ -176,25 +176,16 @@ nvJitLinkInputType typeOf(const Payload &payload, const std::string &name) {
     first += hex;
   }
   throw Error(ErrorKind::Input,
-              "metric '" + name + "': the " + payload.arch + " payload (" +
+              "metric '" + name + "': the " + payload.arch() + " payload (" +
                   std::to_string(bytes.size()) + " bytes) is not LTO-IR: it begins with" +
                   (first.empty() ? " nothing" : first) + ", LTO-IR with ed 43 4e 7f");
 }
 
-/// "libnvvm 13.0" -> 13, 0. False where there is no version.
-bool versionOf(const std::string &producer, unsigned &major, unsigned &minor) {
-  const size_t digit = producer.find_first_of("0123456789");
-  return digit != std::string::npos &&
-         std::sscanf(producer.c_str() + digit, "%u.%u", &major, &minor) == 2;
-}
-
-void checkNotNewer(const std::string &producer, const std::string &what) {
-  unsigned major = 0, minor = 0;
+void checkNotNewer(const Producer &producer, const std::string &what) {
   const LinkerVersion &at = library().version;
-  if (!versionOf(producer, major, minor) || major < at.major ||
-      (major == at.major && minor <= at.minor))
+  if (producer.release() <= std::pair(at.major, at.minor))
     return;
-  throw Error(ErrorKind::Environment, what + " is LTO-IR by " + producer +
+  throw Error(ErrorKind::Environment, what + " is LTO-IR by " + producer.text() +
                                           ", newer than nvJitLink " + std::to_string(at.major) +
                                           "." + std::to_string(at.minor) + " (" + at.path +
                                           "), which can only read its own version or older");
@@ -216,7 +207,7 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
     std::string present;
     for (const Payload &candidate : artifact.payloads)
       if (candidate.kind == PayloadKind::LtoIr)
-        present += (present.empty() ? "" : ", ") + candidate.arch;
+        present += (present.empty() ? "" : ", ") + candidate.arch();
     throw Error(ErrorKind::Input,
                 "metric '" + manifest.name + "' has no LTO-IR for sm_" + std::to_string(sm) +
                     "; it has " + (present.empty() ? "none" : present) +
@@ -227,8 +218,8 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
                 "metric '" + manifest.name + "' does not take " + toString(element) + " vectors");
   const nvJitLinkInputType type = typeOf(*payload, manifest.name);
   checkNotNewer(payload->producer,
-                "metric '" + manifest.name + "', payload " + payload->arch + ",");
-  checkNotNewer(ANNUDF_SCAN_PRODUCER, "annudf's scan kernel");
+                "metric '" + manifest.name + "', payload " + payload->arch() + ",");
+  checkNotNewer({"nvcc", ANNUDF_SCAN_PRODUCER}, "annudf's scan kernel");
 
   const bool compact = payload->bytes.size() > kLargeBody;
   const auto start = std::chrono::steady_clock::now();

@@ -49,7 +49,7 @@ def test_cuda_source_is_compiled_for_gpus():
     metric = ivf_flat.cuda_source_metric(OF_CUVS)
     artifact = metric.artifact(["sm_90"])
     assert artifact.archs == ["sm_90"]
-    assert artifact.is_trusted
+    assert not artifact.is_verified
     assert not artifact.has_host_code
     assert artifact.ltoir("sm_90") == metric.ltoir(90)
     assert metric.elements == ("float32", "float16", "int8", "uint8")

@@ -95,7 +95,7 @@ def test_artifact_round_trip(artifact, tmp_path):
     assert path.read_bytes() == artifact.to_bytes()
     again = _core.Artifact.load(str(path))
     assert (again.digest, again.name, again.archs) == (artifact.digest, "weighted_l2", [])
-    assert again.has_host_code and not again.is_trusted
+    assert again.has_host_code and again.is_verified
     assert "metric weighted_l2 (here)" in again.describe("here")
 
 
@@ -292,3 +292,22 @@ def test_the_stub_is_the_extension():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_python_types_what_the_tables_say():
+    """The names that Python's types spell are those of annudf_tables.h, and no others."""
+    from typing import get_args
+
+    from annudf import _options
+
+    tables = _core.tables()
+    known = {table: [row[1] for row in rows if row[-1] >= 0] for table, rows in tables.items()}
+    assert known["elements"] == list(get_args(_options.ElementName))
+    assert known["orders"] == list(get_args(_options.Order))
+    assert known["accumulators"] == list(get_args(_options.Word))
+    assert known["capture_elements"] == list(get_args(_options.Word))
+    assert known["coarses"] == list(_options.METRIC_OF_COARSE)
+    assert set(known["compute_types"]) <= set(get_args(_options.Word))
+    assert set(_options.COARSE_OF_METRIC.values()) <= set(known["coarses"])
+    assert ("BF16", "bf16", 4, 0, "", "", -1) in tables["elements"]
+    assert {row[0]: row[2] for row in tables["limits"]}["MAX_CAPTURES"] == 16

@@ -71,7 +71,7 @@ TEST(CpuJit, RefusesDamagedBitcode) {
     EXPECT_STREQ(error.what(), "none.annudf: holds no host bitcode, which the CPU backend needs "
                                "(compile the metric again with host bitcode)");
   }
-  none.manifest.trusted = true;
+  none.manifest.verified.reset();
   try {
     cpu::compileScan(Metric::fromArtifact(none, "cuda.annudf"), ANNUDF_ELEMENT_F32);
     FAIL() << "accepted";

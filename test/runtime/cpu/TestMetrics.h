@@ -150,7 +150,7 @@ inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE};
   m.requiredFeatures = featuresOf(m);
   artifact.payloads.push_back(
-      {PayloadKind::HostBitcode, "x86_64-pc-linux-gnu", "test", std::move(bitcode)});
+      Payload::hostBitcode("x86_64-pc-linux-gnu", {"test", "1"}, std::move(bitcode)));
   return artifact;
 }
 

@@ -25,7 +25,7 @@ inline std::string readFatbin(const std::string &name) {
 inline Artifact cudaArtifact(const TestMetric &metric, std::string bytes) {
   Artifact artifact = artifactOf(metric, "");
   artifact.payloads.clear();
-  artifact.payloads.push_back({PayloadKind::LtoIr, "sm_75", "nvcc 13.0", std::move(bytes)});
+  artifact.payloads.push_back(Payload::ltoIr(75, "", {"nvcc", "13.0"}, std::move(bytes)));
   return artifact;
 }
 

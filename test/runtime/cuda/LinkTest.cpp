@@ -170,9 +170,9 @@ TEST(CudaLink, NamesAHookThatIsMissing) {
 
 TEST(CudaLink, NamesTheArchitecturesThatArePresent) {
   Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
-  artifact.payloads[0].arch = "sm_90";
+  artifact.payloads[0].sm = 90;
   artifact.payloads.push_back(artifact.payloads[0]);
-  artifact.payloads[1].arch = "sm_100";
+  artifact.payloads[1].sm = 100;
   EXPECT_EQ(refusal(artifact, ErrorKind::Input, 80),
             "metric 'l2' has no LTO-IR for sm_80; it has sm_90, sm_100: compile it with "
             "--arch=sm_80 or older");
@@ -182,7 +182,7 @@ TEST(CudaLink, NamesTheArchitecturesThatArePresent) {
 
 TEST(CudaLink, RefusesLtoIrNewerThanTheLinker) {
   Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
-  artifact.payloads[0].producer = "libnvvm 99.1";
+  artifact.payloads[0].producer = {"libnvvm", "99.1"};
   const std::string message = refusal(artifact, ErrorKind::Environment);
   const cuda::LinkerVersion version = cuda::linkerVersion();
   EXPECT_TRUE(contains(message, "libnvvm 99.1")) << message;
