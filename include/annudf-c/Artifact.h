@@ -67,11 +67,13 @@ typedef enum annudf_payload_kind {
 typedef struct annudf_payload {
   size_t size;            /**< Set by the caller: sizeof(annudf_payload).                   */
   int32_t kind;           /**< enum annudf_payload_kind.                                    */
-  int32_t arch;           /**< 90 for "sm_90"; 0 where `kind` has none.                     */
-  const char *target;     /**< "sm_90", the target triple of code for CPUs, "" for MLIR.    */
-  const char *producer;   /**< "libnvvm 13.0".                                              */
-  int32_t producer_major; /**< The version in it, -1 where it has none.                     */
-  int32_t producer_minor; /**<                                                              */
+  int32_t arch;           /**< 90 for "sm_90a"; 0 where `kind` has none.                    */
+  const char *suffix;     /**< "a" or "f" of code for that architecture alone, else "".     */
+  const char *target;     /**< "sm_90a", the target triple of code for CPUs, "" for MLIR.   */
+  const char *producer;   /**< "libnvvm", "nvrtc", "llvm".                                  */
+  const char *version;    /**< Of the producer: "13.0".                                     */
+  int32_t producer_major; /**< Its first number.                                            */
+  int32_t producer_minor; /**< Its second, 0 if it has none.                                */
   uint64_t bytes;         /**< Of code.                                                     */
 } annudf_payload;
 
@@ -85,20 +87,6 @@ ANNUDF_CAPI_EXPORTED size_t annudf_artifact_arch_count(const annudf_artifact *ar
 /** "sm_90"; lives as long as `artifact`. NULL where there is no such index. */
 ANNUDF_CAPI_EXPORTED const char *annudf_artifact_arch(const annudf_artifact *artifact,
                                                       size_t index);
-
-/** One architecture's LTO-IR; texts live as long as the artifact. */
-typedef struct annudf_arch_info {
-  size_t size;          /**< sizeof(annudf_arch_info), set by the caller. */
-  const char *name;     /**< "sm_90a". */
-  int32_t sm;           /**< 90 */
-  const char *suffix;   /**< "a" or "f" where it serves that architecture alone, else "". */
-  const char *producer; /**< "libnvvm", "nvrtc". */
-  const char *version;  /**< Of the producer, "13.0". */
-} annudf_arch_info;
-
-/** ANNUDF_USAGE where there is no such index. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_arch_info(const annudf_artifact *artifact,
-                                                             size_t index, annudf_arch_info *info);
 
 /** The LTO-IR that a device of `arch` ("sm_90") would link: of the newest
  * architecture that is not newer. ANNUDF_ENVIRONMENT, listing what there is, if none. */

@@ -21,12 +21,11 @@ using namespace annudf::capi;
 
 annudf_artifact *capi::makeArtifact(Artifact artifact, std::string bytes) {
   std::string digest = sha256Hex(bytes);
-  std::vector<std::string> archs;
+  std::vector<std::string> targets;
   for (const Payload &payload : artifact.payloads)
-    if (payload.kind == PayloadKind::LtoIr)
-      archs.push_back(payload.arch());
+    targets.push_back(payload.arch());
   return new annudf_artifact{std::move(artifact), std::move(bytes), std::move(digest),
-                             std::move(archs)};
+                             std::move(targets)};
 }
 
 annudf_artifact *capi::makeArtifact(Artifact artifact) {
@@ -103,38 +102,19 @@ annudf_status annudf_artifact_describe(const annudf_artifact *artifact, const ch
 }
 
 size_t annudf_artifact_arch_count(const annudf_artifact *artifact) {
-  return artifact ? artifact->archs.size() : 0;
+  if (!artifact)
+    return 0;
+  const std::vector<Payload> &payloads = artifact->value.payloads;
+  return std::count_if(payloads.begin(), payloads.end(),
+                       [](const Payload &payload) { return payload.kind == PayloadKind::LtoIr; });
 }
 
 const char *annudf_artifact_arch(const annudf_artifact *artifact, size_t index) {
-  return artifact && index < artifact->archs.size() ? artifact->archs[index].c_str() : nullptr;
-}
-
-/// Writes as much of `filled` as the caller's struct has room for, whose size it keeps.
-template <typename Struct> static void copyOut(const Call &call, Struct filled, Struct *out) {
-  const size_t size = out->size;
-  if (size <= sizeof(size_t))
-    call.refuse("size is " + std::to_string(size) + ", less than any version of the struct has");
-  filled.size = size;
-  std::memcpy(out, &filled, std::min(size, sizeof filled));
-}
-
-annudf_status annudf_artifact_arch_info(const annudf_artifact *artifact, size_t index,
-                                        annudf_arch_info *info) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(artifact, "artifact");
-    call.refuseNull(info, "info");
-    size_t at = 0;
-    for (const Payload &payload : artifact->value.payloads)
-      if (payload.kind == PayloadKind::LtoIr && at++ == index)
-        return copyOut(call,
-                       annudf_arch_info{0, artifact->archs[index].c_str(), payload.sm,
-                                        payload.suffix.c_str(), payload.producer.name.c_str(),
-                                        payload.producer.version.c_str()},
-                       info);
-    call.refuse("index is " + std::to_string(index) + ", it has " + std::to_string(at) +
-                " architectures");
-  });
+  if (artifact)
+    for (size_t i = 0; i < artifact->value.payloads.size(); ++i)
+      if (artifact->value.payloads[i].kind == PayloadKind::LtoIr && index-- == 0)
+        return artifact->targets[i].c_str();
+  return nullptr;
 }
 
 /// The number in "sm_90"; 0 for anything else.
@@ -143,14 +123,6 @@ static int versionOf(const std::string &arch) {
       !std::all_of(arch.begin() + 3, arch.end(), [](char c) { return c >= '0' && c <= '9'; }))
     return 0;
   return std::stoi(arch.substr(3));
-}
-
-/// The first two numbers in "libnvvm 13.0"; -1 where there is none.
-static void versionIn(const std::string &producer, int32_t &major, int32_t &minor) {
-  major = minor = -1;
-  const size_t digit = producer.find_first_of("0123456789");
-  if (digit != std::string::npos)
-    std::sscanf(producer.c_str() + digit, "%d.%d", &major, &minor);
 }
 
 size_t annudf_artifact_payload_count(const annudf_artifact *artifact) {
@@ -178,7 +150,7 @@ annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t in
     switch (entry.kind) {
     case PayloadKind::LtoIr:
       filled.kind = ANNUDF_PAYLOAD_LTOIR;
-      filled.arch = versionOf(entry.arch);
+      filled.arch = entry.sm;
       break;
     case PayloadKind::HostBitcode:
       filled.kind = ANNUDF_PAYLOAD_HOST;
@@ -187,9 +159,13 @@ annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t in
       filled.kind = ANNUDF_PAYLOAD_MLIR;
       break;
     }
-    filled.target = entry.arch.c_str();
-    filled.producer = entry.producer.c_str();
-    versionIn(entry.producer, filled.producer_major, filled.producer_minor);
+    filled.suffix = entry.suffix.c_str();
+    filled.target = artifact->targets[index].c_str();
+    filled.producer = entry.producer.name.c_str();
+    filled.version = entry.producer.version.c_str();
+    const auto [major, minor] = entry.producer.release();
+    filled.producer_major = static_cast<int32_t>(major);
+    filled.producer_minor = static_cast<int32_t>(minor);
     filled.bytes = entry.bytes.size();
     std::memcpy(payload, &filled, std::min(size, sizeof filled));
   });
@@ -286,9 +262,13 @@ annudf_status annudf_table_read(const char *table, size_t index, annudf_table_ro
       call.refuse("index is " + std::to_string(index) + ", table " + found->name + " has " +
                   std::to_string(found->rows.size()) + " rows");
     const TableRow &from = found->rows[index];
-    copyOut(call,
-            annudf_table_row{0, from.name, from.spelling, from.value, from.bits, spell(from.kind),
-                             from.detail, from.since},
-            row);
+    const size_t size = row->size;
+    constexpr size_t kSmallest = offsetof(annudf_table_row, since) + sizeof(int32_t);
+    if (size < kSmallest)
+      call.refuse("annudf_table_row.size is " + std::to_string(size) + ", at least " +
+                  std::to_string(kSmallest) + " are needed; set it to sizeof(annudf_table_row)");
+    const annudf_table_row filled = {size,      from.name,        from.spelling, from.value,
+                                     from.bits, spell(from.kind), from.detail,   from.since};
+    std::memcpy(row, &filled, std::min(size, sizeof filled));
   });
 }

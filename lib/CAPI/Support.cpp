@@ -85,26 +85,13 @@ size_t annudf_buffer_size(const annudf_buffer *buffer) { return buffer ? buffer-
 void annudf_buffer_destroy(annudf_buffer *buffer) { delete buffer; }
 
 const char *annudf_element_name(int32_t element) {
-  switch (element) {
-  case ANNUDF_ELEMENT_F32:
-  case ANNUDF_ELEMENT_F16:
-  case ANNUDF_ELEMENT_I8:
-  case ANNUDF_ELEMENT_U8:
-    return toString(static_cast<annudf_element>(element));
-  default:
-    return nullptr;
-  }
+  const TableRow *row = rowOf(static_cast<annudf_element>(element));
+  return row ? row->spelling : nullptr;
 }
 
 const char *annudf_coarse_name(int32_t coarse) {
-  switch (coarse) {
-  case ANNUDF_COARSE_L2:
-  case ANNUDF_COARSE_INNER_PRODUCT:
-  case ANNUDF_COARSE_COSINE:
-    return toString(static_cast<annudf_coarse>(coarse));
-  default:
-    return nullptr;
-  }
+  const TableRow *row = rowOf(static_cast<annudf_coarse>(coarse));
+  return row ? row->spelling : nullptr;
 }
 
 /// The number, from 0, that `nameOf` gives this name.

@@ -21,6 +21,7 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 struct annudf_buffer {
   std::string bytes;
@@ -29,7 +30,7 @@ struct annudf_buffer {
 struct annudf_artifact {
   annudf::Artifact value;
   std::string bytes, digest;
-  std::vector<std::string> archs; ///< Of its LTO-IR, as text that callers may keep.
+  std::vector<std::string> targets; ///< Payload::arch() of each, as text that callers may keep.
 };
 
 namespace annudf::capi {
