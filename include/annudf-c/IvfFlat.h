@@ -106,6 +106,10 @@ typedef struct annudf_ivf_flat_search_stats {
   double upload_ms; /**< Copying the index to the device; 0 when it is there.               */
   double search_ms; /**< The search itself; 0 where it was only enqueued.                   */
   int32_t links;    /**< Kernels made by this call, 0 or 1.                                 */
+  /** The kernels that ran the search ("groups", "pairs", "tiles"), and why these; of its first
+   * batch. Cut where they are longer. "" where nothing was searched. */
+  char family[16];
+  char why[176];
 } annudf_ivf_flat_search_stats;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.

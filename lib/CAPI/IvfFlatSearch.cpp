@@ -9,6 +9,7 @@
 #include "Handles.h"
 
 #include <cstddef>
+#include <cstdio>
 #include <limits>
 
 using namespace annudf;
@@ -18,7 +19,12 @@ using namespace annudf::capi;
 static void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &from) {
   if (!to)
     return;
-  annudf_ivf_flat_search_stats stats = {to->size, from.linkMs, from.uploadMs, from.searchMs, from.links};
+  annudf_ivf_flat_search_stats stats = {};
+  stats.size = to->size;
+  stats.link_ms = from.linkMs, stats.upload_ms = from.uploadMs, stats.search_ms = from.searchMs;
+  stats.links = from.links;
+  std::snprintf(stats.family, sizeof stats.family, "%s", from.family.c_str());
+  std::snprintf(stats.why, sizeof stats.why, "%s", from.why.c_str());
   std::memcpy(to, &stats, std::min(to->size, sizeof stats));
 }
 
@@ -54,9 +60,9 @@ struct Arguments {
     call.refuseNull(ids, "ids");
     call.refuseNull(distances, "distances");
     checkStats(call, stats);
-    const annudf_ivf_flat_search_options given =
-        copyOptions(options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
-                    "annudf_ivf_flat_search_options");
+    const annudf_ivf_flat_search_options given = copyOptions(
+        options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
+        "annudf_ivf_flat_search_options");
     queries = toMatrix(call, vectors, "queries");
     this->k = static_cast<int>(inRange("k", k, 1, runtime::kMaxK));
     params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
@@ -68,11 +74,11 @@ struct Arguments {
 } // namespace
 
 annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_flat_index *index,
-                                    const annudf_artifact *artifact,
-                                    const annudf_captures *captures, const annudf_vectors *queries,
-                                    int64_t k, int64_t n_probes,
-                                    const annudf_ivf_flat_search_options *options, int64_t *ids,
-                                    float *distances, annudf_ivf_flat_search_stats *stats) {
+                                     const annudf_artifact *artifact,
+                                     const annudf_captures *captures, const annudf_vectors *queries,
+                                     int64_t k, int64_t n_probes,
+                                     const annudf_ivf_flat_search_options *options, int64_t *ids,
+                                     float *distances, annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     const Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
                               distances, stats);
@@ -85,13 +91,11 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
   });
 }
 
-annudf_status annudf_ivf_flat_search_device(annudf_backend *backend, const annudf_ivf_flat_index *index,
-                                           const annudf_artifact *artifact,
-                                           const annudf_captures *captures,
-                                           const annudf_vectors *queries, int64_t k,
-                                           int64_t n_probes, const annudf_ivf_flat_search_options *options,
-                                           int64_t *ids, float *distances, uint64_t stream,
-                                           annudf_ivf_flat_search_stats *stats) {
+annudf_status annudf_ivf_flat_search_device(
+    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
+    const annudf_captures *captures, const annudf_vectors *queries, int64_t k, int64_t n_probes,
+    const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances, uint64_t stream,
+    annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     const Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
                               distances, stats);
@@ -110,7 +114,7 @@ annudf_status annudf_ivf_flat_search_device(annudf_backend *backend, const annud
 }
 
 annudf_status annudf_ivf_flat_precompile(annudf_backend *backend, const annudf_artifact *artifact,
-                                        int32_t element, annudf_ivf_flat_search_stats *stats) {
+                                         int32_t element, annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(backend, "backend");
     call.refuseNull(artifact, "artifact");

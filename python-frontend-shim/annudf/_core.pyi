@@ -162,6 +162,14 @@ class SearchStats:
     def search_ms(self) -> float:
         """The search itself; 0 where it was only enqueued."""
 
+    @property
+    def family(self) -> str:
+        """The kernels that ran it: "groups", "pairs" or "tiles"."""
+
+    @property
+    def why(self) -> str:
+        """Why these kernels."""
+
 class DeviceBuffer:
     """Device memory, freed when the work enqueued before is done."""
 

@@ -56,7 +56,7 @@ Backend makeCuda(int32_t device) {
 /// `call` is annudf_ivf_flat_search or what remains of annudf_ivf_flat_search_device.
 template <class Call>
 annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
-                              const std::string &element, Call call) {
+                                       const std::string &element, Call call) {
   annudf_vectors matrix = {};
   matrix.size = sizeof matrix;
   matrix.data = reinterpret_cast<const void *>(queries);
@@ -75,26 +75,27 @@ annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t 
   return stats;
 }
 
-annudf_ivf_flat_search_stats search(const Backend &self, const Index &index, const Artifact &artifact,
-                           const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
-                           const std::string &element, int64_t k, int64_t nProbes, uintptr_t ids,
-                           uintptr_t distances) {
+annudf_ivf_flat_search_stats search(const Backend &self, const Index &index,
+                                    const Artifact &artifact, const Captures &captures,
+                                    uintptr_t queries, int64_t rows, int64_t dims,
+                                    const std::string &element, int64_t k, int64_t nProbes,
+                                    uintptr_t ids, uintptr_t distances) {
   return runSearch(queries, rows, dims, element,
                    [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
                        annudf_ivf_flat_search_stats &stats) {
                      return annudf_ivf_flat_search(self.handle.get(), index.handle.get(),
-                                                  artifact.handle.get(), captures.handle.get(),
-                                                  &matrix, k, nProbes, &options,
-                                                  reinterpret_cast<int64_t *>(ids),
-                                                  reinterpret_cast<float *>(distances), &stats);
+                                                   artifact.handle.get(), captures.handle.get(),
+                                                   &matrix, k, nProbes, &options,
+                                                   reinterpret_cast<int64_t *>(ids),
+                                                   reinterpret_cast<float *>(distances), &stats);
                    });
 }
 
-annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &index, const Artifact &artifact,
-                                 const Captures &captures, uintptr_t queries, int64_t rows,
-                                 int64_t dims, const std::string &element, int64_t k,
-                                 int64_t nProbes, uintptr_t ids, uintptr_t distances,
-                                 uint64_t stream) {
+annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &index,
+                                          const Artifact &artifact, const Captures &captures,
+                                          uintptr_t queries, int64_t rows, int64_t dims,
+                                          const std::string &element, int64_t k, int64_t nProbes,
+                                          uintptr_t ids, uintptr_t distances, uint64_t stream) {
   return runSearch(queries, rows, dims, element,
                    [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
                        annudf_ivf_flat_search_stats &stats) {
@@ -107,7 +108,7 @@ annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &inde
 }
 
 annudf_ivf_flat_search_stats precompile(const Backend &self, const Artifact &artifact,
-                               const std::string &element) {
+                                        const std::string &element) {
   const int32_t number = parseElement(element);
   annudf_ivf_flat_search_stats stats = emptyStats();
   const annudf_status status = withoutGil([&] {
@@ -196,14 +197,21 @@ nb::dict describeEnvironment() {
 
 void addSearch(nb::module_ &module) {
   using namespace nb::literals;
-  nb::class_<annudf_ivf_flat_search_stats>(module, "SearchStats", "What a call cost, in milliseconds.")
+  nb::class_<annudf_ivf_flat_search_stats>(module, "SearchStats",
+                                           "What a call cost, in milliseconds.")
       .def_ro("link_ms", &annudf_ivf_flat_search_stats::link_ms,
               "Making the kernel of metric and element type; 0 when cached.")
       .def_ro("links", &annudf_ivf_flat_search_stats::links, "Kernels made by this call, 0 or 1.")
       .def_ro("upload_ms", &annudf_ivf_flat_search_stats::upload_ms,
               "Copying the index to the device; 0 when it is there.")
       .def_ro("search_ms", &annudf_ivf_flat_search_stats::search_ms,
-              "The search itself; 0 where it was only enqueued.");
+              "The search itself; 0 where it was only enqueued.")
+      .def_prop_ro(
+          "family", [](const annudf_ivf_flat_search_stats &self) { return self.family; },
+          "The kernels that ran it: \"groups\", \"pairs\" or \"tiles\".")
+      .def_prop_ro(
+          "why", [](const annudf_ivf_flat_search_stats &self) { return self.why; },
+          "Why these kernels.");
 
   nb::class_<DeviceBuffer>(module, "DeviceBuffer",
                            "Device memory, freed when the work enqueued before is done.")

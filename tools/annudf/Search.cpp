@@ -148,6 +148,7 @@ static void runSearch(SearchArguments arguments) {
                       results.distances.data() + first * arguments.k, &stats);
       total.linkMs += stats.linkMs, total.links += stats.links, total.uploadMs += stats.uploadMs;
       ms += stats.searchMs;
+      total.family = stats.family, total.why = stats.why;
     }
     searchMs.push_back(ms);
   }
@@ -166,6 +167,7 @@ static void runSearch(SearchArguments arguments) {
   std::printf(
       "load     %.1f ms\ncompile  %.1f ms\nlink     %.1f ms (%d link%s)\nupload   %.1f ms\n",
       loadMs, compileMs, total.linkMs, total.links, total.links == 1 ? "" : "s", total.uploadMs);
+  std::printf("kernels  %s (%s)\n", total.family.c_str(), total.why.c_str());
   std::printf("search   %.3f ms for %lld queries, %.0f queries/s (median of %zu)\n", median,
               static_cast<long long>(results.rows), results.rows / median * 1e3, searchMs.size());
 }

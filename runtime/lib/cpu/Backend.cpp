@@ -18,6 +18,7 @@
 
 #include "../../kernels/cpu/ScanArgs.h"
 #include "annudf/runtime/coarse/Coarse.h"
+#include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/support/Parallel.h"
 
@@ -103,6 +104,28 @@ private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+/// An index's centers, prepared for one coarse metric.
+struct PreparedCenters : IndexAttachment {
+  explicit PreparedCenters(CoarseRanker made) : ranker(std::move(made)) {}
+  const CoarseRanker ranker;
+};
+
+/// The one family of the CPU: a group's rows are the lanes of its vectors, a tile of queries
+/// shares the reading of a list.
+class Groups final : public KernelFamily {
+public:
+  const char *name() const override { return "groups"; }
+  FamilyNeeds needs() const override { return {}; }
+  FamilyLinks links() const override { return {{"annudf_cpu_scan"}}; }
+  /// In rows times coordinates.
+  double cost(const Workload &work, const Machine &) const override {
+    return work.lists == 0 ? 0 : work.pairs() * double(work.rows) / work.lists * work.dims;
+  }
+  std::string explain(const Workload &, const Machine &) const override {
+    return "the CPU has no other";
+  }
+};
+
 class CpuBackend : public Backend {
 public:
   explicit CpuBackend(int threads) : threads_(resolveThreads(threads)) {}
@@ -119,6 +142,12 @@ public:
       *stats = {.linkMs = compiled ? kernel->linkMs : 0, .links = compiled ? 1 : 0};
   }
 
+  std::vector<const KernelFamily *> families() const override {
+    static const Groups groups;
+    return {&groups};
+  }
+  Machine machine() const override { return {.processors = threads_}; }
+
   std::string describe() const override {
     return "CPU, " + std::to_string(threads_) + (threads_ == 1 ? " thread, " : " threads, ") +
            describeHost();
@@ -126,14 +155,11 @@ public:
 
 private:
   struct Batch; // Queries searched together.
-  std::shared_ptr<const CoarseRanker> ranker(const Index &index, const Manifest &manifest);
-  std::vector<Task> plan(const Index &index, const Batch &batch) const;
+  static std::shared_ptr<const CoarseRanker> ranker(const Index &index, const Manifest &manifest);
+  std::vector<Task> cut(const Index &index, const Batch &batch) const;
 
   const int threads_;
-  KernelCache kernels_;
-  std::mutex rankersMutex_;
-  using RankerKey = std::tuple<uint64_t, annudf_coarse, annudf_order>;
-  std::vector<std::pair<RankerKey, std::shared_ptr<const CoarseRanker>>> rankers_;
+  ScanCache kernels_;
 };
 
 struct CpuBackend::Batch {
@@ -166,22 +192,21 @@ struct CpuBackend::Batch {
 
 std::shared_ptr<const CoarseRanker> CpuBackend::ranker(const Index &index,
                                                        const Manifest &manifest) {
-  const RankerKey key(index.generation(), manifest.coarse, manifest.coarseOrder);
-  std::lock_guard<std::mutex> lock(rankersMutex_);
-  for (auto &[known, ranker] : rankers_)
-    if (known == key)
-      return ranker;
-  // A few serve an index under several metrics; older generations drop out.
-  constexpr size_t kRankers = 8;
-  if (rankers_.size() == kRankers)
-    rankers_.erase(rankers_.begin());
-  rankers_.emplace_back(
-      key, std::make_shared<const CoarseRanker>(index, manifest.coarse, manifest.coarseOrder));
-  return rankers_.back().second;
+  bool made = false;
+  const std::string key =
+      std::string("coarse ") + toString(manifest.coarse) + " " + toString(manifest.coarseOrder);
+  const auto prepared = index.attachments().get<PreparedCenters>(
+      key,
+      [&] {
+        return std::make_shared<PreparedCenters>(
+            CoarseRanker(index, manifest.coarse, manifest.coarseOrder));
+      },
+      made);
+  return {prepared, &prepared->ranker};
 }
 
 /// One task a list, large lists cut so that all threads end together.
-std::vector<Task> CpuBackend::plan(const Index &index, const Batch &batch) const {
+std::vector<Task> CpuBackend::cut(const Index &index, const Batch &batch) const {
   std::vector<Task> tasks;
   int64_t total = 0;
   for (uint32_t list = 0; list < index.nLists(); ++list)
@@ -212,6 +237,8 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
   checkFinite(queries, "queries", threads_);
   const Manifest &manifest = metric.artifact.manifest;
   bool compiled = false;
+  const Plan plan = this->plan(workloadOf(manifest, metric.artifact.find(PayloadKind::HostBitcode),
+                                          index, queries.rows, k, params.nProbes));
   const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, index.element(), compiled);
   const auto started = std::chrono::steady_clock::now();
   const std::shared_ptr<const CoarseRanker> coarse = ranker(index, manifest);
@@ -228,7 +255,7 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
     view.rows = batch.size;
     coarse->rank(view, params.nProbes, probes.data(), threads_);
     batch.sortByList(index.nLists(), probes, params.nProbes);
-    const std::vector<Task> tasks = plan(index, batch);
+    const std::vector<Task> tasks = cut(index, batch);
 
     // Per pair: where its query's words are, its index in the user's batch. Gathered
     // here, once, since several tasks may share a list.
@@ -283,6 +310,8 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
     stats->linkMs = compiled ? kernel->linkMs : 0;
     stats->uploadMs = 0;
     stats->searchMs = millisecondsSince(started);
+    stats->family = plan.name;
+    stats->why = plan.why;
   }
 }
 

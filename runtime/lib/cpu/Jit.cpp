@@ -124,6 +124,42 @@ std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, annudf_e
   return kernel;
 }
 
+namespace {
+
+/// What of the host is in a key.
+struct HostTarget {
+  std::string cpu, features, scan;
+  uint32_t bits;
+  std::vector<std::string> options;
+  explicit HostTarget(const std::string &name) {
+    auto builder = hostBuilder(name);
+    auto target = expectHost(builder.createTargetMachine(), "make code for this host");
+    cpu = target->getTargetTriple().str() + " " + target->getTargetCPU().str();
+    features = target->getTargetFeatureString().str();
+    bits = vectorBits(*target);
+    const char prefix = target->createDataLayout().getGlobalPrefix();
+    options = scanOptions(openVectorMath(target->getTargetTriple(), prefix) != nullptr);
+    scan = sha256Hex(scanBitcode());
+  }
+};
+
+} // namespace
+
+KernelKey scanKey(const MetricView &metric, annudf_element element, const std::string &cpu) {
+  static const HostTarget own(""); // Asking the host takes longer than a small search.
+  const HostTarget &target = cpu.empty() ? own : HostTarget(cpu);
+  const Payload *payload = metric.artifact.find(PayloadKind::HostBitcode);
+  KernelKey key = metricKey(metric, payload ? *payload : Payload{}, element);
+  key.scan = target.scan;
+  key.linker = "llvm";
+  key.linkerVersion = LLVM_VERSION_STRING;
+  key.options = target.options;
+  key.arch = target.cpu;
+  key.features = target.features;
+  key.vectorBits = target.bits;
+  return key;
+}
+
 std::string scanAssembly(const MetricView &metric, annudf_element element) {
   auto builder = hostBuilder();
   auto target = expectHost(builder.createTargetMachine(), "make code for this host");

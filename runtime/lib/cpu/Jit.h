@@ -14,6 +14,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_JIT_H
 #define ANNUDF_RUNTIME_LIB_CPU_JIT_H
 
+#include "annudf/runtime/engine/KernelKey.h"
 #include "annudf/runtime/engine/Search.h"
 
 #include <memory>
@@ -51,6 +52,10 @@ protected:
 /// that a hook may not call. Error(Environment) if LLVM cannot serve this host.
 std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, annudf_element element,
                                               const std::string &cpu = "");
+
+/// The key of what compileScan makes; the payload's digest is that of nothing where there is no
+/// host bitcode, which compileScan refuses.
+KernelKey scanKey(const MetricView &metric, annudf_element element, const std::string &cpu = "");
 
 /// The same scan as assembly text, for tests and for looking at what was vectorised.
 std::string scanAssembly(const MetricView &metric, annudf_element element);

@@ -11,32 +11,32 @@
 
 #include "Jit.h"
 
-#include "annudf/runtime/support/OnceCache.h"
+#include "annudf/runtime/engine/KernelKey.h"
 
-#include <string>
-#include <utility>
+#include <memory>
 
 namespace annudf::runtime::cpu {
 
-/// Scans by metric digest and element.
-class KernelCache {
+/// Compiled scans by their KernelKey.
+class ScanCache {
 public:
   using Kernel = std::shared_ptr<const ScanKernel>;
 
-  explicit KernelCache(size_t capacity = 64) : kernels_(capacity) {}
+  explicit ScanCache(size_t capacity = 64) : kernels_(capacity) {}
 
   /// \param compiled  set to whether this very call compiled the scan.
   /// \throws what compileScan throws, in every thread that waited. A failure is not
   /// kept: the next call tries again.
   Kernel get(const MetricView &metric, annudf_element element, bool &compiled) {
     return kernels_.get(
-        {metric.digest, element}, [&] { return compileScan(metric, element); }, compiled);
+        metric, element, [&] { return scanKey(metric, element); },
+        [&] { return compileScan(metric, element); }, compiled);
   }
 
   size_t size() const { return kernels_.size(); }
 
 private:
-  OnceCache<std::pair<std::string, annudf_element>, const ScanKernel> kernels_;
+  KernelCache<const ScanKernel> kernels_;
 };
 
 } // namespace annudf::runtime::cpu

@@ -74,7 +74,7 @@ std::string toText(const Type &type) {
 }
 
 std::unique_ptr<Module> readScan(LLVMContext &context) {
-  StringRef bytes(reinterpret_cast<const char *>(kScanBitcode), sizeof(kScanBitcode));
+  const StringRef bytes = annudf::runtime::cpu::scanBitcode();
   auto module = parseBitcodeFile(MemoryBufferRef(bytes, "scan"), context);
   if (!module)
     throw annudf::Error(ErrorKind::Environment,
@@ -289,6 +289,14 @@ namespace annudf::runtime::cpu {
 
 const char *scanEntryName(int width) {
   return width == 64 ? "annudf_cpu_scan_64" : "annudf_cpu_scan_32";
+}
+
+StringRef scanBitcode() {
+  return {reinterpret_cast<const char *>(kScanBitcode), sizeof(kScanBitcode)};
+}
+
+std::vector<std::string> scanOptions(bool vectorMath) {
+  return {"-O3", "rows as lanes", vectorMath ? "libmvec" : "no vector math"};
 }
 
 bool isAllowedExternal(StringRef name) {

@@ -21,6 +21,8 @@
 #include "llvm/Target/TargetMachine.h"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace annudf::runtime::cpu {
 
@@ -30,6 +32,12 @@ const char *scanEntryName(int width);
 /// Functions outside the module that compiled code may call: libm, its vector
 /// variants, and the memory functions that code generation may introduce.
 bool isAllowedExternal(llvm::StringRef name);
+
+/// The scan's bitcode as it is carried here.
+llvm::StringRef scanBitcode();
+
+/// What linkScan does to it that no other field of a kernel's key tells, for the key.
+std::vector<std::string> scanOptions(bool vectorMath);
 
 /// Bits of the vectors that code for `target` should use.
 unsigned vectorBits(llvm::TargetMachine &target);

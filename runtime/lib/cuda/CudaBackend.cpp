@@ -9,15 +9,15 @@
 #include "annudf/runtime/cuda/Cuda.h"
 
 #include "DeviceCaptures.h"
+#include "DeviceCopies.h"
 #include "DeviceMemory.h"
 #include "Linker.h"
 #include "Pipeline.h"
-#include "annudf/runtime/support/OnceCache.h"
+#include "annudf/runtime/engine/KernelKey.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <map>
 
 namespace annudf::runtime {
 
@@ -67,6 +67,14 @@ public:
       *stats = {};
     (void)scan(metric, element, stats ? *stats : local);
   }
+  std::vector<const KernelFamily *> families() const override {
+    return {cuda::families().begin(), cuda::families().end()};
+  }
+  Machine machine() const override {
+    return {.arch = context_->sm(),
+            .processors = context_->processors(),
+            .sharedBytes = uint64_t(context_->mostSharedBytes())};
+  }
   std::string describe() const override {
     return "CUDA device " + std::to_string(context_->device()) + ": " + context_->name() + ", sm_" +
            std::to_string(context_->sm());
@@ -89,22 +97,17 @@ private:
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;
   CaptureCache captures_;
-  OnceCache<std::string, ScanKernel> scans_{64};
-  OnceCache<std::string, DeviceIndex> indexes_{4};
-  std::mutex generationsMutex_;
-  std::map<const Index *, uint64_t> generations_; ///< Last seen of each index.
+  KernelCache<ScanKernel> scans_;
+  DeviceCopies copies_;
   WorkspacePool pool_; // Last: its searches end before what they read goes.
 };
 
 std::shared_ptr<ScanKernel> Implementation::scan(const MetricView &metric, annudf_element element,
                                                  SearchStats &stats) {
-  const std::string key = metric.digest + "/" + toString(element) + "/" +
-                          std::to_string(metric.artifact.manifest.accumulatorWidth()) + "/sm_" +
-                          std::to_string(context_->sm());
   double linkMs = 0;
   bool made = false;
   auto kernel = scans_.get(
-      key,
+      metric, element, [&] { return linkKey(metric, element, context_->sm()); },
       [&] {
         const std::string cubin = linkScanKernel(metric.artifact, element, context_->sm(), &linkMs);
         return std::make_shared<ScanKernel>(context_, cubin);
@@ -116,30 +119,10 @@ std::shared_ptr<ScanKernel> Implementation::scan(const MetricView &metric, annud
 }
 
 std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchStats &stats) {
-  const uint64_t generation = index.generation();
-  {
-    std::lock_guard<std::mutex> lock(generationsMutex_);
-    uint64_t &last = generations_[&index];
-    if (last &&
-        last != generation) // Extended or rebuilt: the copy on the device is of no more use.
-      indexes_.erase(std::to_string(last));
-    last = generation;
-    if (generations_.size() > 1024) // Addresses of indexes long gone.
-      generations_ = {{&index, generation}};
-  }
   bool made = false;
-  auto make = [&] { return std::make_shared<DeviceIndex>(index, context_, kernels_.module); };
-  auto copy = indexes_.get(
-      std::to_string(generation),
-      [&] {
-        try {
-          return make();
-        } catch (const Error &) {
-          indexes_.clear(); // Copies of other indexes may fill the memory.
-          return make();
-        }
-      },
-      made);
+  auto copy = copies_.get(
+      index, context_->device(),
+      [&] { return std::make_shared<DeviceIndex>(index, context_, kernels_.module); }, made);
   stats.uploadMs = made ? copy->uploadMs() : 0;
   return copy;
 }
@@ -151,17 +134,20 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   auto copy = upload(index, stats);
   auto bound = captures_.get(captures);
   const Manifest &manifest = metric.artifact.manifest;
-  SearchPlan plan = {*context_,
-                     kernels_,
-                     *scanKernel,
-                     *copy,
-                     bound->slots,
-                     index.element(),
-                     manifest.order,
-                     manifest.coarse,
-                     manifest.coarseOrder,
-                     static_cast<uint32_t>(k),
-                     params.nProbes};
+  SearchPlan plan = {
+      *context_,
+      kernels_,
+      *scanKernel,
+      *copy,
+      bound->slots,
+      index.element(),
+      manifest.order,
+      manifest.coarse,
+      manifest.coarseOrder,
+      static_cast<uint32_t>(k),
+      params.nProbes,
+      workloadOf(manifest, metric.artifact.findLtoIr(context_->sm()), index, 0, k, params.nProbes),
+      machine()};
   plan.checkFits();
   return {copy, scanKernel, bound, plan};
 }
@@ -182,6 +168,7 @@ void Implementation::search(const Index &index, const MetricView &metric,
   const auto lease = pool_.acquire(true, nullptr);
   const CUstream stream = lease->stream();
   const uint64_t total = static_cast<uint64_t>(queries.rows), batch = ready.plan.batch(total);
+  ready.plan.tell(batch, report);
   const size_t rowBytes = static_cast<size_t>(queries.dims) * elementSize(queries.element);
   const size_t row = static_cast<size_t>(k);
   // Staging holds ids, distances, then queries, so that each is aligned.
@@ -253,6 +240,7 @@ void Implementation::searchDevice(const Index &index, const MetricView &metric,
   lease->keep(ready.scan);
   lease->keep(ready.captures);
   const uint64_t batch = ready.plan.batch(total);
+  ready.plan.tell(batch, report);
   for (uint64_t first = 0; first < total; first += batch)
     ready.plan.enqueue(**lease, lease->stream(), data + first * rowBytes,
                        std::min(batch, total - first), static_cast<int64_t>(first),

@@ -19,7 +19,8 @@
 
 namespace annudf::runtime::cuda {
 
-class DeviceIndex {
+/// Owned by the index, as an attachment.
+class DeviceIndex : public IndexAttachment {
 public:
   /// Copies the index and regroups its lists to 16 bytes a lane. Returns when done.
   /// \param search  the module of Search.cu.

@@ -12,6 +12,25 @@
 
 #include "Embedded.h"
 
+#include "annudf/runtime/support/FieldDigest.h"
+
+#include <utility>
+#include <vector>
+
+namespace {
+
+/// Every fragment that is embedded below, by itself: none can be left out of the digest.
+std::vector<std::pair<const char *, const char *>> &fragments() {
+  static std::vector<std::pair<const char *, const char *>> all;
+  return all;
+}
+
+struct Fragment {
+  Fragment(const char *begin, const char *end) { fragments().emplace_back(begin, end); }
+};
+
+} // namespace
+
 #define ANNUDF_EMBED(NAME)                                                                         \
   asm(".pushsection .rodata\n"                                                                     \
       ".balign 16\n"                                                                               \
@@ -23,7 +42,8 @@
       ".byte 0\n"                                                                                  \
       ".popsection\n");                                                                            \
   extern "C" __attribute__((visibility("hidden"))) const char annudf_fatbin_##NAME[];              \
-  extern "C" __attribute__((visibility("hidden"))) const char annudf_fatbin_##NAME##_end[];
+  extern "C" __attribute__((visibility("hidden"))) const char annudf_fatbin_##NAME##_end[];        \
+  static const Fragment fragment_##NAME(annudf_fatbin_##NAME, annudf_fatbin_##NAME##_end);
 
 ANNUDF_EMBED(scan32)
 ANNUDF_EMBED(scan64)
@@ -59,6 +79,16 @@ std::string_view elementFragment(annudf_element element) {
     return ANNUDF_BYTES(element3);
   }
   return {};
+}
+
+const std::string &fragmentsDigest() {
+  static const std::string digest = [] {
+    FieldDigest all;
+    for (const auto &[begin, end] : fragments())
+      all.bytes(begin, static_cast<size_t>(end - begin));
+    return all.finish();
+  }();
+  return digest;
 }
 
 std::string_view searchModule() { return ANNUDF_BYTES(search); }

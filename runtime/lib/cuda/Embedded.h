@@ -11,6 +11,7 @@
 
 #include "annudf/ABI/annudf_abi.h"
 
+#include <string>
 #include <string_view>
 
 namespace annudf::runtime::cuda {
@@ -22,6 +23,9 @@ std::string_view scanFragment(int width, bool compact);
 std::string_view elementFragment(annudf_element element);
 /// Machine code of Search.cu for every architecture, and PTX for later ones.
 std::string_view searchModule();
+
+/// SHA-256 over all of them, for the key of what they are linked into.
+const std::string &fragmentsDigest();
 
 } // namespace annudf::runtime::cuda
 

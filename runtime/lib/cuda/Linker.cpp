@@ -99,13 +99,20 @@ const char *describe(nvJitLinkResult result) {
   }
 }
 
+std::vector<std::string> linkOptions(int sm) {
+  return {"-arch=sm_" + std::to_string(sm), "-lto", "-O3"};
+}
+
 /// One session of the linker.
 class Link {
 public:
   Link(int sm, const std::string &name) : name_(name), sm_(sm) {
-    const std::string arch = "-arch=sm_" + std::to_string(sm);
-    const char *options[] = {arch.c_str(), "-lto", "-O3"};
-    const nvJitLinkResult result = library().create(&handle_, 3, options);
+    const std::vector<std::string> texts = linkOptions(sm);
+    std::vector<const char *> options;
+    for (const std::string &text : texts)
+      options.push_back(text.c_str());
+    const nvJitLinkResult result =
+        library().create(&handle_, static_cast<uint32_t>(options.size()), options.data());
     try {
       require(result, "starting");
     } catch (...) { // No destructor runs for a constructor that throws.
@@ -196,6 +203,18 @@ void checkNotNewer(const Producer &producer, const std::string &what) {
 constexpr size_t kLargeBody = 4608;
 
 } // namespace
+
+KernelKey linkKey(const MetricView &metric, annudf_element element, int sm) {
+  const Payload *payload = metric.artifact.findLtoIr(sm);
+  KernelKey key = metricKey(metric, payload ? *payload : Payload{}, element);
+  const LinkerVersion version = linkerVersion();
+  key.scan = fragmentsDigest();
+  key.linker = "nvJitLink";
+  key.linkerVersion = std::to_string(version.major) + "." + std::to_string(version.minor);
+  key.options = linkOptions(sm);
+  key.arch = "sm_" + std::to_string(sm);
+  return key;
+}
 
 LinkerVersion linkerVersion() { return library().version; }
 

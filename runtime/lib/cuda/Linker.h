@@ -15,6 +15,7 @@
 #define ANNUDF_RUNTIME_LIB_CUDA_LINKER_H
 
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/runtime/engine/KernelKey.h"
 
 #include <string>
 
@@ -27,6 +28,10 @@ struct LinkerVersion {
 
 /// The nvJitLink at hand. \throws Error(Environment) naming every place looked at.
 LinkerVersion linkerVersion();
+
+/// The key of what linkScanKernel makes; the payload's digest is that of nothing where there is
+/// no LTO-IR, which linkScanKernel refuses. \throws Error(Environment): no nvJitLink.
+KernelKey linkKey(const MetricView &metric, annudf_element element, int sm);
 
 /// Links the scan kernels of the metric's accumulator width with the metric's LTO-IR
 /// and the element's constant, and compiles for sm_`sm`.

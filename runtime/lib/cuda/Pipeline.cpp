@@ -19,8 +19,7 @@ namespace {
 constexpr uint64_t kWorkspaceBytes = uint64_t(1) << 30;
 /// Up to here a warp for each (query, center) is quicker than 64 x 64 tiles.
 constexpr uint64_t kFewQueries = 16;
-/// Pairs a list must have on average before sorting them into tiles pays.
-constexpr double kPairsForTiles = 1.5;
+static_assert(kTileQueries == ANNUDF_TILE_QUERIES, "the planner's tiles are the kernel's");
 constexpr uint32_t kWarps = ANNUDF_SCAN_THREADS / 32;
 
 struct Grid {
@@ -67,19 +66,30 @@ ScanKernel::ScanKernel(std::shared_ptr<const Context> context, const std::string
   allowAllSharedMemory(tile, *context);
 }
 
-BatchShape SearchPlan::shape(uint64_t count) const {
+BatchShape SearchPlan::shape(uint64_t count, ScanKind kind) const {
   BatchShape shape;
   shape.queries = count;
   shape.lists = index.args().nLists;
   shape.probes = nProbes;
   shape.groups = std::max<uint64_t>(1, index.mostGroups(nProbes));
-  shape.tiles = static_cast<double>(count) * nProbes >= kPairsForTiles * index.args().nLists &&
-                tileBytes() <= static_cast<uint32_t>(context.mostSharedBytes());
+  shape.tiles = kind == ScanKind::Tiles;
   return shape;
 }
 
 uint64_t SearchPlan::batch(uint64_t queries) const {
-  return batchQueries(shape(1), queries, kWorkspaceBytes);
+  return batchQueries(shape(1, ScanKind::Pairs), queries, kWorkspaceBytes);
+}
+
+CudaPlan SearchPlan::family(uint64_t count) const {
+  Workload batch = work;
+  batch.queries = static_cast<int64_t>(count);
+  return chooseFamily(batch, machine);
+}
+
+void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
+  const CudaPlan plan = family(count);
+  stats.family = plan.family->name();
+  stats.why = plan.why;
 }
 
 void SearchPlan::checkFits() const {
@@ -95,7 +105,8 @@ void SearchPlan::checkFits() const {
 
 void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryData, uint64_t count,
                          int64_t base, uint64_t ids, uint64_t distances) const {
-  const BatchShape shape = this->shape(count);
+  const ScanKind kindOfScan = family(count).family->kind();
+  const BatchShape shape = this->shape(count, kindOfScan);
   annudf_scan_args args = {};
   args.index = index.args();
   args.work = workspace.prepare(shape);
@@ -117,17 +128,22 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
          args.work);
 
   const uint64_t mostGroups = index.mostGroups(1);
-  if (shape.tiles) {
+  switch (kindOfScan) {
+  case ScanKind::Tiles: {
     const uint32_t pairs = static_cast<uint32_t>(count * nProbes);
     launch(kernels.tileOffsets, {}, 1024, 0, stream, args.index, args.work);
     launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, stream, args.work, pairs);
     const uint64_t tiles = mostTiles(shape);
     launch(scan.tile, {tiles, segments(tiles, mostGroups, context.processors(), 32)},
            ANNUDF_SCAN_THREADS, tileBytes(), stream, args);
-  } else {
+    break;
+  }
+  case ScanKind::Pairs: {
     const uint64_t pairs = count * nProbes;
     launch(scan.pair, {pairs, segments(pairs, mostGroups, context.processors(), 16)},
            ANNUDF_SCAN_THREADS, args.index.chunks * 16, stream, args);
+    break;
+  }
   }
 
   annudf_finish_args last = {};

@@ -10,9 +10,11 @@
 #define ANNUDF_RUNTIME_LIB_CUDA_PIPELINE_H
 
 #include "DeviceIndex.h"
+#include "Families.h"
 #include "Workspace.h"
 
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/runtime/engine/Search.h"
 
 namespace annudf::runtime::cuda {
 
@@ -43,10 +45,14 @@ struct SearchPlan {
   annudf_coarse coarse;
   annudf_order coarseOrder;
   uint32_t k, nProbes;
+  Workload work; ///< Of a batch, but for the number of its queries.
+  Machine machine;
 
   /// Queries of one batch, so that its workspace stays near 1 GiB: batches of equal
   /// size that together make `queries`.
   uint64_t batch(uint64_t queries) const;
+  /// Says what batches of `count` queries run, and why.
+  void tell(uint64_t count, SearchStats &stats) const;
   /// \throws Error(Usage) when a vector does not fit a block's shared memory.
   void checkFits() const;
   /// Enqueues the search of `count` queries, no more than batch() gave.
@@ -55,7 +61,9 @@ struct SearchPlan {
                int64_t base, uint64_t ids, uint64_t distances) const;
 
 private:
-  BatchShape shape(uint64_t count) const;
+  BatchShape shape(uint64_t count, ScanKind kind) const;
+  /// The family for a batch of `count` queries.
+  CudaPlan family(uint64_t count) const;
   uint32_t tileBytes() const { return index.args().chunks * 16 * ANNUDF_TILE_QUERIES; }
 };
 

@@ -8,12 +8,12 @@
 
 #include "annudf/runtime/ivf_flat/Index.h"
 
-#include "vectors/Elements.h"
-#include "ivf_flat/IndexFile.h"
-#include "coarse/KMeans.h"
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "coarse/KMeans.h"
+#include "ivf_flat/IndexFile.h"
+#include "vectors/Elements.h"
 
 #include <algorithm>
 #include <cstring>
@@ -116,6 +116,7 @@ void Index::extend(const MatrixView &rows, const int64_t *ids, const Progress &p
     members[static_cast<size_t>(next[assigned[static_cast<size_t>(row)]]++)] = row;
 
   // All memory first: once a list has changed, nothing may fail.
+  auto attachments = std::make_shared<IndexAttachments>();
   const int32_t wordsOfRow = words();
   for (uint32_t l = 0; l < nLists(); ++l) {
     const int64_t size = lists_[l].size + begin[l + 1] - begin[l];
@@ -141,6 +142,7 @@ void Index::extend(const MatrixView &rows, const int64_t *ids, const Progress &p
     largestId_ = std::max(largestId_, ids ? ids[row] : size_ + row);
   size_ += rows.rows;
   generation_ = nextGeneration();
+  attachments_ = std::move(attachments); // What was made of the state before goes.
   if (progress)
     progress("add", 1); // Done: a wish to stop comes too late.
 }

@@ -112,7 +112,7 @@ TEST(CpuJit, OneLinkHoweverManyThreadsAsk) {
 
 TEST(CpuJit, SecondSearchLinksNothing) {
   const Metric metric = compiled(testMetric("l2"));
-  cpu::KernelCache cache;
+  cpu::ScanCache cache;
   bool linked = false;
   auto first = cache.get(metric, ANNUDF_ELEMENT_F32, linked);
   EXPECT_TRUE(linked);
@@ -123,8 +123,30 @@ TEST(CpuJit, SecondSearchLinksNothing) {
   EXPECT_TRUE(linked);
 }
 
+TEST(CpuJit, TheKeyHasMetricElementScanLinkerAndHost) {
+  const Metric l2 = compiled(testMetric("l2"));
+  const KernelKey key = cpu::scanKey(l2, ANNUDF_ELEMENT_F32);
+  EXPECT_EQ(key.abi, ANNUDF_ABI_ID);
+  EXPECT_EQ(key.rowElement, "f32");
+  EXPECT_EQ(key.linker, "llvm");
+  EXPECT_FALSE(key.linkerVersion.empty());
+  EXPECT_FALSE(key.options.empty());
+  EXPECT_FALSE(key.arch.empty());
+  EXPECT_GE(key.vectorBits, 64u);
+  EXPECT_EQ(key.scan.size(), 64u);
+  EXPECT_EQ(key.digest(), cpu::scanKey(l2, ANNUDF_ELEMENT_F32).digest());
+  EXPECT_NE(key.digest(), cpu::scanKey(l2, ANNUDF_ELEMENT_U8).digest());
+  EXPECT_NE(key.digest(), cpu::scanKey(compiled(testMetric("l1")), ANNUDF_ELEMENT_F32).digest());
+  // The order of results is no part of the code of the hooks, but of the scan that they go into.
+  Metric flipped = l2;
+  flipped.artifact.manifest.order = ANNUDF_ORDER_MAX;
+  EXPECT_NE(key.digest(), cpu::scanKey(flipped, ANNUDF_ELEMENT_F32).digest());
+  // Code for another processor is another kernel.
+  EXPECT_NE(key.digest(), cpu::scanKey(l2, ANNUDF_ELEMENT_F32, "x86-64").digest());
+}
+
 TEST(CpuJit, CacheDropsTheLeastRecentlyUsed) {
-  cpu::KernelCache cache(2);
+  cpu::ScanCache cache(2);
   const Metric l2 = compiled(testMetric("l2")), l1 = compiled(testMetric("l1")),
                chebyshev = compiled(testMetric("chebyshev"));
   bool linked;
@@ -140,7 +162,7 @@ TEST(CpuJit, CacheDropsTheLeastRecentlyUsed) {
 }
 
 TEST(CpuJit, FailureIsNotKept) {
-  cpu::KernelCache cache;
+  cpu::ScanCache cache;
   const Metric bad =
       Metric::fromArtifact(artifactOf(testMetric("l2"), readBitcode("bad_call")), "bad.annudf");
   bool linked;

@@ -15,6 +15,7 @@
 
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/captures/Captures.h"
+#include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include <memory>
@@ -33,10 +34,12 @@ struct SearchParams {
 
 /// What a search cost; filled when asked for. Times in milliseconds.
 struct SearchStats {
-  double linkMs = 0;   ///< JIT or link of the kernel; 0 when cached.
-  int links = 0;       ///< Links made by this call (0 or 1).
-  double uploadMs = 0; ///< Copying the index to the device, first search only.
-  double searchMs = 0; ///< The search itself, link and upload excluded.
+  double linkMs = 0;       ///< JIT or link of the kernel; 0 when cached.
+  int links = 0;           ///< Links made by this call (0 or 1).
+  double uploadMs = 0;     ///< Copying the index to the device, first search only.
+  double searchMs = 0;     ///< The search itself, link and upload excluded.
+  std::string family = {}; ///< The kernels that ran it, "tiles"; of its first batch.
+  std::string why = {};    ///< Why these.
 };
 
 /// A compiled metric as backends key their caches: SHA-256 of the file's bytes.
@@ -73,6 +76,11 @@ public:
   /// Makes the kernel of metric and element type, so that no search waits for it.
   virtual void precompile(const MetricView &metric, annudf_element element,
                           SearchStats *stats = nullptr) = 0;
+  /// Its kernel families, of which plan() takes one for a search.
+  virtual std::vector<const KernelFamily *> families() const = 0;
+  virtual Machine machine() const = 0;
+  /// What a search would run, without running it. \throws Error naming what each family lacks.
+  Plan plan(const Workload &work) const { return choose(families(), work, machine()); }
   virtual std::string describe() const = 0;
 };
 

@@ -13,6 +13,7 @@
 #ifndef ANNUDF_RUNTIME_INDEX_H
 #define ANNUDF_RUNTIME_INDEX_H
 
+#include "annudf/runtime/ivf_flat/Attachments.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
 #include <functional>
@@ -82,8 +83,13 @@ public:
   int32_t words() const;
   const std::vector<float> &centers() const { return centers_; } ///< nLists x dims.
   const List &list(uint32_t i) const { return lists_[i]; }
-  /// Changes with every build, load and extend: backends key their device copy on it.
+  /// Changes with every build, load and extend.
   uint64_t generation() const { return generation_; }
+
+  /// What backends keep of it; of this state only, so extend() begins anew.
+  IndexAttachments &attachments() const { return *attachments_; }
+  /// The same for who may outlive it.
+  std::weak_ptr<IndexAttachments> weakAttachments() const { return attachments_; }
 
 private:
   annudf_element element_ = ANNUDF_ELEMENT_F32;
@@ -94,6 +100,7 @@ private:
   std::vector<float> centers_;
   std::vector<List> lists_;
   uint64_t generation_ = 0;
+  std::shared_ptr<IndexAttachments> attachments_ = std::make_shared<IndexAttachments>();
   int threads_ = 0; ///< For extend(); as IndexParams::threads.
 };
 

@@ -1,0 +1,108 @@
+//===- Plan.h - Which kernels run a search ----------------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A backend has kernel families. Each says what it needs, what it links and what a search
+// would cost it; the planner takes the cheapest that can run the search. Nothing here needs a
+// device, so that plans are tested without one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_ENGINE_PLAN_H
+#define ANNUDF_RUNTIME_ENGINE_PLAN_H
+
+#include "annudf/Artifact/Artifact.h"
+#include "annudf/runtime/ivf_flat/Index.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace annudf::runtime {
+
+/// What of a search decides how it is run.
+struct Workload {
+  // The metric.
+  std::vector<annudf_hook> hooks; ///< That it defines.
+  annudf_accumulator accumulator = ANNUDF_ACCUMULATOR_F32;
+  annudf_compute compute = ANNUDF_COMPUTE_F32;
+  uint64_t hookBytes = 0; ///< Of its code: how heavy its hooks are.
+  // The index.
+  annudf_element element = ANNUDF_ELEMENT_F32;
+  int32_t dims = 0;
+  int64_t rows = 0;
+  uint32_t lists = 0;
+  uint32_t rowBytes = 0; ///< Padded.
+  // The search; of a batch, as a backend runs them one by one.
+  int64_t queries = 0;
+  uint32_t probes = 0;
+  int k = 0;
+
+  /// (query, list) pairs to scan.
+  double pairs() const { return double(queries) * probes; }
+  double pairsPerList() const { return lists == 0 ? 0 : pairs() / lists; }
+};
+
+/// \param payload  the code that the backend links; null: none.
+Workload workloadOf(const Manifest &manifest, const Payload *payload, const Index &index,
+                    int64_t queries, int k, uint32_t probes);
+
+/// Where a search would run.
+struct Machine {
+  int32_t arch = 0;         ///< 90 for compute capability 9.0; 0 for a CPU.
+  uint32_t vectorBits = 0;  ///< Of a CPU.
+  int32_t processors = 1;   ///< Multiprocessors, or threads.
+  uint64_t sharedBytes = 0; ///< Of one block; 0 for a CPU.
+};
+
+/// What a family needs. An empty list: anything will do.
+struct FamilyNeeds {
+  std::vector<annudf_hook> hooks = {}; ///< That the metric must define.
+  std::vector<annudf_accumulator> accumulators = {};
+  std::vector<annudf_compute> computes = {};
+  std::vector<annudf_element> elements = {};
+  int32_t arch = 0; ///< The oldest.
+};
+
+/// What a family takes from a link of metric and scan.
+struct FamilyLinks {
+  std::vector<std::string> entries; ///< Kernels, by name.
+};
+
+/// One way to run a search. Immutable.
+class KernelFamily {
+public:
+  virtual ~KernelFamily() = default;
+  /// "tiles"; unique within a backend.
+  virtual const char *name() const = 0;
+  virtual FamilyNeeds needs() const = 0;
+  virtual FamilyLinks links() const = 0;
+  /// "" if the search fits this machine, beyond what needs() says; else why not.
+  virtual std::string unfit(const Workload &, const Machine &) const { return ""; }
+  /// How long the scan would take, in units that the families of one backend share.
+  virtual double cost(const Workload &, const Machine &) const = 0;
+  /// What the cost comes from, for people: "1.2 pairs a list".
+  virtual std::string explain(const Workload &, const Machine &) const = 0;
+};
+
+/// "" if the family can run the search, else why not.
+std::string whyNot(const KernelFamily &family, const Workload &, const Machine &);
+
+/// What was chosen, and why.
+struct Plan {
+  size_t family = 0; ///< Its place among those that were to choose from.
+  std::string name, why;
+};
+
+/// The cheapest of the families that can run the search; of equal ones the first.
+/// \throws Error(Input) naming what each lacks where none can.
+Plan choose(std::span<const KernelFamily *const> families, const Workload &, const Machine &);
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_ENGINE_PLAN_H

@@ -1,0 +1,77 @@
+//===- Families.cpp - The kernel families of the CUDA backend -------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Families.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace annudf::runtime::cuda {
+
+namespace {
+
+std::string perList(const Workload &work) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g queries a list", work.pairsPerList());
+  return text;
+}
+
+/// A query in shared memory, one reading of a list a pair.
+class Pairs final : public CudaFamily {
+public:
+  const char *name() const override { return "pairs"; }
+  ScanKind kind() const override { return ScanKind::Pairs; }
+  FamilyNeeds needs() const override { return {.arch = 75}; }
+  FamilyLinks links() const override { return {{"annudf_scan_pair"}}; }
+  /// In readings of a list.
+  double cost(const Workload &work, const Machine &) const override { return work.pairs(); }
+  std::string explain(const Workload &work, const Machine &) const override {
+    return perList(work) + ": each reads it for itself";
+  }
+};
+
+/// Several queries in shared memory, one reading of a list for all of them; sorting the pairs
+/// costs about half a reading a list (docs/cuda-backend.md).
+class Tiles final : public CudaFamily {
+public:
+  const char *name() const override { return "tiles"; }
+  ScanKind kind() const override { return ScanKind::Tiles; }
+  FamilyNeeds needs() const override { return {.arch = 75}; }
+  FamilyLinks links() const override { return {{"annudf_scan_tile"}}; }
+  std::string unfit(const Workload &work, const Machine &machine) const override {
+    const uint64_t bytes = uint64_t(work.rowBytes) * kTileQueries;
+    return bytes <= machine.sharedBytes
+               ? ""
+               : std::to_string(kTileQueries) + " queries take " + std::to_string(bytes) +
+                     " bytes of shared memory, a block has " + std::to_string(machine.sharedBytes);
+  }
+  double cost(const Workload &work, const Machine &) const override {
+    constexpr double kSorting = 0.5;
+    return work.lists * (std::max(1.0, work.pairsPerList() / kTileQueries) + kSorting);
+  }
+  std::string explain(const Workload &work, const Machine &) const override {
+    return perList(work) + ": up to " + std::to_string(kTileQueries) + " share a reading";
+  }
+};
+
+} // namespace
+
+std::span<const CudaFamily *const> families() {
+  static const Tiles tiles;
+  static const Pairs pairs;
+  static const CudaFamily *const all[] = {&tiles, &pairs};
+  return all;
+}
+
+CudaPlan chooseFamily(const Workload &work, const Machine &machine) {
+  std::vector<const KernelFamily *> all(families().begin(), families().end());
+  Plan plan = choose(all, work, machine);
+  return {families()[plan.family], std::move(plan.why)};
+}
+
+} // namespace annudf::runtime::cuda

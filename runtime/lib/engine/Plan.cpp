@@ -1,0 +1,78 @@
+//===- Plan.cpp - Which kernels run a search ------------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/engine/Plan.h"
+
+#include <algorithm>
+
+namespace annudf::runtime {
+namespace {
+
+template <class T> bool allows(const std::vector<T> &allowed, const T &value) {
+  return allowed.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+}
+
+} // namespace
+
+Workload workloadOf(const Manifest &manifest, const Payload *payload, const Index &index,
+                    int64_t queries, int k, uint32_t probes) {
+  Workload work;
+  work.hooks = manifest.hooks;
+  work.accumulator = manifest.accumulator;
+  work.compute = manifest.compute;
+  work.hookBytes = payload ? payload->bytes.size() : 0;
+  work.element = index.element();
+  work.dims = index.dims();
+  work.rows = index.size();
+  work.lists = index.nLists();
+  work.rowBytes = static_cast<uint32_t>(index.words()) * sizeof(uint32_t);
+  work.queries = queries;
+  work.probes = probes;
+  work.k = k;
+  return work;
+}
+
+std::string whyNot(const KernelFamily &family, const Workload &work, const Machine &machine) {
+  const FamilyNeeds needs = family.needs();
+  for (annudf_hook hook : needs.hooks)
+    if (std::find(work.hooks.begin(), work.hooks.end(), hook) == work.hooks.end())
+      return std::string("the metric has no hook '") + toString(hook) + "'";
+  if (!allows(needs.accumulators, work.accumulator))
+    return std::string("it does not accumulate in ") + toString(work.accumulator);
+  if (!allows(needs.computes, work.compute))
+    return std::string("it does not compute in ") + toString(work.compute);
+  if (!allows(needs.elements, work.element))
+    return std::string("it does not read ") + toString(work.element);
+  if (machine.arch < needs.arch)
+    return "it needs sm_" + std::to_string(needs.arch) + ", this is sm_" +
+           std::to_string(machine.arch);
+  return family.unfit(work, machine);
+}
+
+Plan choose(std::span<const KernelFamily *const> families, const Workload &work,
+            const Machine &machine) {
+  size_t best = families.size();
+  double least = 0;
+  std::string refusals;
+  for (size_t i = 0; i < families.size(); ++i) {
+    if (const std::string why = whyNot(*families[i], work, machine); !why.empty()) {
+      refusals += (refusals.empty() ? "" : "; ") + std::string(families[i]->name()) + ": " + why;
+      continue;
+    }
+    const double cost = families[i]->cost(work, machine);
+    if (best == families.size() || cost < least)
+      best = i, least = cost;
+  }
+  if (best == families.size())
+    throw Error(ErrorKind::Input, "no family of kernels can run this search: " + refusals);
+  const KernelFamily &chosen = *families[best];
+  return {best, chosen.name(),
+          chosen.explain(work, machine) + (refusals.empty() ? "" : "; not " + refusals)};
+}
+
+} // namespace annudf::runtime

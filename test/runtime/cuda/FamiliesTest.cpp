@@ -1,0 +1,85 @@
+//===- FamiliesTest.cpp - Plans of the CUDA backend, without a device -----===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cuda/Families.h"
+
+#include "Support/TestFiles.h"
+
+#include <set>
+
+namespace annudf::runtime::cuda {
+namespace {
+
+Workload workOf(int64_t queries, uint32_t probes, uint32_t lists, uint32_t rowBytes = 512) {
+  Workload work;
+  work.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
+  work.lists = lists, work.rows = int64_t(lists) * 1000, work.dims = int32_t(rowBytes / 4);
+  work.rowBytes = rowBytes, work.queries = queries, work.probes = probes, work.k = 10;
+  return work;
+}
+
+const Machine kH200{.arch = 90, .processors = 132, .sharedBytes = 227 * 1024};
+
+std::string chosen(const Workload &work, const Machine &machine = kH200) {
+  return chooseFamily(work, machine).family->name();
+}
+
+TEST(CudaFamilies, TilesFromOneAndAHalfQueriesAList) {
+  EXPECT_EQ(chosen(workOf(1, 32, 1024)), "pairs");
+  EXPECT_EQ(chosen(workOf(100, 10, 1000)), "pairs");
+  EXPECT_EQ(chosen(workOf(149, 10, 1000)), "pairs");
+  EXPECT_EQ(chosen(workOf(150, 10, 1000)), "tiles"); // Just 1.5.
+  EXPECT_EQ(chosen(workOf(10000, 32, 1024)), "tiles");
+  EXPECT_EQ(chosen(workOf(1, 1, 1)), "pairs");
+  EXPECT_EQ(chosen(workOf(2, 1, 1)), "tiles");
+  EXPECT_EQ(chooseFamily(workOf(10000, 32, 1024), kH200).why,
+            "312 queries a list: up to 8 share a reading");
+  EXPECT_EQ(chooseFamily(workOf(100, 10, 1000), kH200).why,
+            "1 queries a list: each reads it for itself");
+}
+
+/// The rule that the cost model stands for, over all that matters.
+TEST(CudaFamilies, TheCostsAreThatRule) {
+  for (uint32_t lists : {1u, 2u, 3u, 7u, 100u, 1024u, 65536u})
+    for (uint32_t probes = 1; probes <= lists && probes <= 64; probes *= 2)
+      for (int64_t queries : {1, 2, 3, 10, 100, 1535, 1536, 1537, 10000, 1000000}) {
+        const bool tiles = double(queries) * probes >= 1.5 * lists;
+        EXPECT_EQ(chosen(workOf(queries, probes, lists)), tiles ? "tiles" : "pairs")
+            << lists << " lists, " << probes << " probes, " << queries << " queries";
+      }
+}
+
+TEST(CudaFamilies, TilesNeedTheirSharedMemory) {
+  const uint32_t longest = 227 * 1024 / 8;
+  EXPECT_EQ(chosen(workOf(10000, 32, 1024, longest)), "tiles");
+  EXPECT_EQ(chosen(workOf(10000, 32, 1024, longest + 16)), "pairs");
+  EXPECT_EQ(chooseFamily(workOf(10000, 32, 1024, longest + 16), kH200).why,
+            "312 queries a list: each reads it for itself; not tiles: 8 queries take 232576 bytes "
+            "of shared memory, a block has 232448");
+}
+
+TEST(CudaFamilies, NoneRunsOnWhatIsTooOld) {
+  EXPECT_EQ(test::errorOf([] { (void)chooseFamily(workOf(1, 1, 1), {.arch = 70}); }),
+            "no family of kernels can run this search: tiles: it needs sm_75, this is sm_70; "
+            "pairs: it needs sm_75, this is sm_70");
+}
+
+TEST(CudaFamilies, HaveTheirOwnNamesKindsAndEntries) {
+  std::set<std::string> names, entries;
+  std::set<ScanKind> kinds;
+  for (const CudaFamily *family : families()) {
+    EXPECT_TRUE(names.insert(family->name()).second);
+    EXPECT_TRUE(kinds.insert(family->kind()).second);
+    for (const std::string &entry : family->links().entries)
+      EXPECT_TRUE(entries.insert(entry).second);
+  }
+  EXPECT_EQ(entries, (std::set<std::string>{"annudf_scan_pair", "annudf_scan_tile"}));
+}
+
+} // namespace
+} // namespace annudf::runtime::cuda

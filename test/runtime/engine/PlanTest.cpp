@@ -1,0 +1,117 @@
+//===- PlanTest.cpp - The planner, without any device ---------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/engine/Plan.h"
+
+#include "Support/TestFiles.h"
+
+namespace annudf::runtime {
+namespace {
+
+using test::errorOf;
+
+/// A family that a test makes up.
+class Fake : public KernelFamily {
+public:
+  Fake(const char *name, double cost, FamilyNeeds needs = {}, std::string unfit = "")
+      : name_(name), cost_(cost), needs_(std::move(needs)), unfit_(std::move(unfit)) {}
+  const char *name() const override { return name_; }
+  FamilyNeeds needs() const override { return needs_; }
+  FamilyLinks links() const override { return {{std::string("scan_") + name_}}; }
+  std::string unfit(const Workload &, const Machine &) const override { return unfit_; }
+  double cost(const Workload &work, const Machine &) const override {
+    return cost_ * work.pairsPerList();
+  }
+  std::string explain(const Workload &, const Machine &) const override {
+    return std::string("because of ") + name_;
+  }
+
+private:
+  const char *name_;
+  double cost_;
+  FamilyNeeds needs_;
+  std::string unfit_;
+};
+
+Workload someWork() {
+  Workload work;
+  work.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
+  work.lists = 10, work.queries = 5, work.probes = 4, work.dims = 8, work.rows = 1000, work.k = 10;
+  return work;
+}
+
+Plan planOf(std::vector<const KernelFamily *> families, const Workload &work = someWork(),
+            const Machine &machine = {.arch = 90}) {
+  return choose(families, work, machine);
+}
+
+TEST(Plan, TakesTheCheapestAndTheFirstOfEqualOnes) {
+  const Fake dear("dear", 3), cheap("cheap", 1), same("same", 1);
+  EXPECT_EQ(planOf({&dear, &cheap}).name, "cheap");
+  EXPECT_EQ(planOf({&cheap, &dear}).family, 0u);
+  EXPECT_EQ(planOf({&same, &cheap}).name, "same");
+  EXPECT_EQ(planOf({&dear, &cheap}).why, "because of cheap");
+  EXPECT_EQ(someWork().pairsPerList(), 2);
+  EXPECT_EQ(Workload().pairsPerList(), 0);
+}
+
+TEST(Plan, RefusesWhatAFamilyCannotRunAndSaysWhy) {
+  const Fake any("any", 9);
+  const Fake finalize("finalize", 1, {.hooks = {ANNUDF_HOOK_FINALIZE}});
+  const Fake wide("wide", 1, {.accumulators = {ANNUDF_ACCUMULATOR_F64}});
+  const Fake integers("integers", 1, {.computes = {ANNUDF_COMPUTE_I32}});
+  const Fake bytes("bytes", 1, {.elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8}});
+  const Fake later("later", 1, {.arch = 100});
+  const Fake small("small", 1, {}, "a vector is too long");
+  const std::pair<const Fake *, const char *> refused[] = {
+      {&finalize, "finalize: the metric has no hook 'finalize'"},
+      {&wide, "wide: it does not accumulate in f32"},
+      {&integers, "integers: it does not compute in f32"},
+      {&bytes, "bytes: it does not read f32"},
+      {&later, "later: it needs sm_100, this is sm_90"},
+      {&small, "small: a vector is too long"}};
+  for (const auto &[family, why] : refused) {
+    EXPECT_EQ(planOf({family, &any}).name, "any");
+    EXPECT_EQ(planOf({family, &any}).why, std::string("because of any; not ") + why);
+    EXPECT_EQ(errorOf([&, family = family] { (void)planOf({family}); }),
+              std::string("no family of kernels can run this search: ") + why);
+  }
+  // What it needs is there: it is taken.
+  Workload work = someWork();
+  work.hooks.push_back(ANNUDF_HOOK_FINALIZE);
+  EXPECT_EQ(planOf({&any, &finalize}, work).name, "finalize");
+  work.accumulator = ANNUDF_ACCUMULATOR_F64;
+  EXPECT_EQ(planOf({&any, &wide}, work).name, "wide");
+  work.compute = ANNUDF_COMPUTE_I32;
+  EXPECT_EQ(planOf({&any, &integers}, work).name, "integers");
+  work.element = ANNUDF_ELEMENT_U8;
+  EXPECT_EQ(planOf({&any, &bytes}, work).name, "bytes");
+  EXPECT_EQ(planOf({&any, &later}, work, {.arch = 100}).name, "later");
+}
+
+TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
+  Manifest manifest;
+  manifest.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE};
+  manifest.compute = ANNUDF_COMPUTE_F64, manifest.accumulator = ANNUDF_ACCUMULATOR_F64;
+  const std::vector<float> rows = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const Index index = Index::build({.nLists = 2}, {rows.data(), 2, 5, ANNUDF_ELEMENT_F32});
+  const Payload payload = Payload::ltoIr(75, "", {}, "12345");
+  const Workload work = workloadOf(manifest, &payload, index, 7, 1, 2);
+  EXPECT_EQ(work.hooks, manifest.hooks);
+  EXPECT_EQ(work.compute, ANNUDF_COMPUTE_F64);
+  EXPECT_EQ(work.accumulator, ANNUDF_ACCUMULATOR_F64);
+  EXPECT_EQ(work.hookBytes, 5u);
+  EXPECT_EQ(work.dims, 5);
+  EXPECT_EQ(work.rows, 2);
+  EXPECT_EQ(work.lists, 2u);
+  EXPECT_EQ(work.rowBytes, 32u);
+  EXPECT_EQ(work.pairsPerList(), 7);
+}
+
+} // namespace
+} // namespace annudf::runtime

@@ -1,0 +1,132 @@
+//===- AttachmentsTest.cpp - What backends keep of an index ---------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/ivf_flat/Index.h"
+
+#include "Support/TestFiles.h"
+#include "cuda/DeviceCopies.h"
+
+#include <atomic>
+#include <thread>
+
+namespace annudf::runtime {
+namespace {
+
+/// Counts those alive.
+struct Fake : IndexAttachment {
+  static inline std::atomic<int> alive{0};
+  explicit Fake(int64_t rows) : rows(rows) { ++alive; }
+  ~Fake() override { --alive; }
+  const int64_t rows;
+};
+
+class Attachments : public testing::Test {
+protected:
+  std::vector<float> rows = {0, 1, 2, 3, 4, 5, 6, 7};
+  Index build() { return Index::build({.nLists = 2}, {rows.data(), 4, 2, ANNUDF_ELEMENT_F32}); }
+  std::shared_ptr<Fake> attach(const Index &index, const char *key = "fake 0") {
+    return index.attachments().get<Fake>(
+        key, [&] { return std::make_shared<Fake>(index.size()); }, made);
+  }
+  bool made = false;
+};
+
+TEST_F(Attachments, AreMadeOnceAndGoWithTheIndex) {
+  {
+    const Index index = build();
+    const Fake *first = attach(index).get();
+    EXPECT_TRUE(made);
+    EXPECT_EQ(attach(index).get(), first);
+    EXPECT_FALSE(made);
+    EXPECT_NE(attach(index, "fake 1").get(), first);
+    EXPECT_EQ(Fake::alive, 2);
+    index.attachments().drop("fake 1");
+    EXPECT_EQ(Fake::alive, 1);
+  }
+  EXPECT_EQ(Fake::alive, 0);
+}
+
+TEST_F(Attachments, GoWhenTheIndexIsExtendedButNotUnderASearch) {
+  Index index = build();
+  auto searching = attach(index);
+  (void)attach(index, "fake 1");
+  index.extend({rows.data(), 4, 2, ANNUDF_ELEMENT_F32});
+  EXPECT_EQ(Fake::alive, 1); // The one that the search holds.
+  const auto fresh = attach(index);
+  EXPECT_TRUE(made);
+  EXPECT_NE(fresh, searching);
+  EXPECT_EQ(fresh->rows, 8);
+  EXPECT_EQ(searching->rows, 4);
+  searching.reset();
+  EXPECT_EQ(Fake::alive, 1);
+}
+
+TEST_F(Attachments, StayWhenAnExtendFails) {
+  Index index = build();
+  const auto before = attach(index);
+  const int64_t bad[] = {1, -1, 2, 3};
+  EXPECT_THROW(index.extend({rows.data(), 4, 2, ANNUDF_ELEMENT_F32}, bad), Error);
+  EXPECT_THROW(index.extend({rows.data(), 4, 2, ANNUDF_ELEMENT_F32}, nullptr,
+                            [](const char *, double) { return false; }),
+               Error);
+  EXPECT_EQ(attach(index), before);
+  // A copy is the same state; changed, it is another.
+  Index copy = index;
+  EXPECT_EQ(attach(copy), before);
+  copy.extend({rows.data(), 4, 2, ANNUDF_ELEMENT_F32});
+  EXPECT_NE(attach(copy), before);
+  EXPECT_EQ(attach(index), before);
+}
+
+TEST_F(Attachments, AreMadeByOneOfManyThreads) {
+  const Index index = build();
+  std::atomic<int> calls{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      bool mine = false;
+      (void)index.attachments().get<Fake>(
+          "fake 0",
+          [&] {
+            ++calls;
+            return std::make_shared<Fake>(1);
+          },
+          mine);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(Attachments, CopiesOfOtherIndexesGoWhereMemoryIsShort) {
+  cuda::DeviceCopies copies;
+  const Index first = build(), second = build(), third = build();
+  int room = 2;
+  auto get = [&](const Index &index) {
+    return copies.get(
+        index, 0,
+        [&] {
+          if (Fake::alive >= room)
+            throw Error(ErrorKind::Environment, "no memory");
+          return std::make_shared<Fake>(index.size());
+        },
+        made);
+  };
+  (void)get(first);
+  auto searching = get(second);
+  EXPECT_EQ(Fake::alive, 2);
+  auto also = get(third); // The first makes room; the second is in use.
+  EXPECT_EQ(Fake::alive, 2);
+  EXPECT_THROW(get(first), Error) << "both are in use";
+  room = 3;
+  (void)get(first);
+  EXPECT_TRUE(made);
+}
+
+} // namespace
+} // namespace annudf::runtime
