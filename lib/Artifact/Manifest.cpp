@@ -19,8 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *kPayloads[] = {"lto-ir", "host-bitcode", "mlir-bytecode"};
-
 /// Reads one map, naming file and field in every complaint.
 class Fields {
 public:
@@ -161,9 +159,9 @@ std::string hex(uint64_t bits) {
 
 PayloadKind payloadKind(const Fields &fields) {
   const std::string text = fields.text("kind");
-  for (size_t i = 0; i < std::size(kPayloads); ++i)
-    if (text == kPayloads[i])
-      return static_cast<PayloadKind>(i);
+  for (PayloadKind kind : {PayloadKind::LtoIr, PayloadKind::HostBitcode, PayloadKind::MlirBytecode})
+    if (text == toString(kind))
+      return kind;
   fields.fail("kind",
               "is " + inQuotes(text) + ", which is none of lto-ir, host-bitcode, mlir-bytecode");
 }
@@ -249,7 +247,17 @@ std::optional<Verification> verificationFromFields(const Fields &fields) {
 
 } // namespace
 
-const char *toString(PayloadKind value) { return kPayloads[static_cast<size_t>(value)]; }
+const char *toString(PayloadKind value) {
+  switch (value) {
+  case PayloadKind::LtoIr:
+    return "lto-ir";
+  case PayloadKind::HostBitcode:
+    return "host-bitcode";
+  case PayloadKind::MlirBytecode:
+    return "mlir-bytecode";
+  }
+  return "invalid";
+}
 
 void checkManifest(const Manifest &m, const std::string &origin) {
   auto refuse = [&](const std::string &what) {

@@ -8,8 +8,8 @@
 
 #include "Rules.h"
 
+#include "annudf/Artifact/Descriptor.h"
 #include "annudf/Dialect/Transforms/Passes.h"
-#include "annudf/ABI/annudf_abi.h"
 
 using namespace mlir;
 using namespace annudf;
@@ -115,7 +115,7 @@ static LogicalResult verifyCapture(CaptureOp capture) {
 static LogicalResult verifyElements(MetricOp metric) {
   bool isFloat = isa<FloatType>(metric.getComputeType());
   for (auto element : metric.getElements().getAsRange<ElementAttr>())
-    if (!isFloat && (element.getValue() == Element::F32 || element.getValue() == Element::F16))
+    if (!isFloat && kindOf(static_cast<annudf_element>(element.getValue())) == NumberKind::Float)
       return metric.emitOpError() << "[M13] accepts element type "
                                   << stringifyEnum(element.getValue())
                                   << ", but annudf.update takes its coordinates as "

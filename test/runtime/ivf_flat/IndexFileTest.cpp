@@ -12,6 +12,7 @@
 #include "Support/TestFiles.h"
 
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace annudf::runtime {
@@ -190,6 +191,18 @@ TEST_F(IndexFile, SaveFailsWithoutALeftover) {
             dir / "no/x.ivf: cannot write: No such file or directory");
   EXPECT_EQ(errorOf([&] { index.save("/dev/full"); }, ErrorKind::Environment),
             "/dev/full: cannot write: No space left on device");
+}
+
+// Written once, by scripts/make-goldens.
+TEST_F(IndexFile, GoldenIsReadAndWrittenByteForByte) {
+  const std::string golden = std::string(ANNUDF_GOLDEN_DIR) + "index.ivf";
+  if (!std::filesystem::exists(golden))
+    GTEST_SKIP() << golden << " is not there yet; scripts/make-goldens writes it";
+  const Index index = Index::load(golden);
+  EXPECT_EQ(index.size(), 500);
+  EXPECT_EQ(index.dims(), 8);
+  index.save(path);
+  EXPECT_TRUE(readFile(path, 1 << 24) == readFile(golden, 1 << 24));
 }
 
 } // namespace

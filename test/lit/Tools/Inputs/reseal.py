@@ -1,6 +1,6 @@
 """reseal.py FROM TO FIELD=VALUE: changes a field of an artifact's manifest and writes the digest that fits.
 
-FIELD is a path (abi.minor, payloads.0.version); no VALUE takes the field out. Numbers stay numbers.
+FIELD is a path (abi.minor, payloads.0.version); no VALUE takes the field out. Numbers stay numbers, \\x1b is one byte.
 """
 
 import hashlib
@@ -74,7 +74,7 @@ def main():
     if text == "":
         del at[last]
     else:
-        at[last] = int(text) if isinstance(at.get(last), int) else text
+        at[last] = int(text) if isinstance(at.get(last), int) else text.encode().decode("unicode_escape")
     outer["body"] = encode(body)
     outer["sha256"] = hashlib.sha256(outer["body"]).digest()
     with open(target, "wb") as file:
