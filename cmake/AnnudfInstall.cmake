@@ -1,20 +1,94 @@
-# `cmake --install`: libannudf with its C headers and CMake package, and the commands. What belongs in the wheel is the
-# component "python" (python-frontend-shim), so that pip takes that alone.
+# `cmake --install`: libannudf, the libraries and headers of every component that was built, the commands, and a CMake package. What
+# belongs in the wheel is the install component "python" (python-frontend-shim), so that pip takes that alone.
+#
+#   find_package(annudf 0.1 REQUIRED COMPONENTS ...)
+#   C         annudf::annudf: the C API, a shared library that needs nothing of its user (the default)
+#   Runtime   annudf::runtime, runtime_cpu, runtime_cuda: index and search as C++
+#   MLIR      annudf::AnnudfIR, ...: the dialect, its passes and translations, for programs that use MLIR themselves
+#   Compiler  annudf::compiler: a metric's text to an artifact as C++, no MLIR header needed
 include(CMakePackageConfigHelpers)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/annudf")
 
-install(TARGETS annudf_shared EXPORT annudfTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+# annudf_linked(result targets...): the libraries of this project that `targets` link, themselves included.
+function(annudf_linked result)
+  set(pending ${ARGN})
+  set(found)
+  while(pending)
+    list(POP_FRONT pending name)
+    # A private dependency of a static library is still linked by its user: $<LINK_ONLY:name>.
+    string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" name "${name}")
+    if(NOT TARGET "${name}" OR name IN_LIST found)
+      continue()
+    endif()
+    get_target_property(imported ${name} IMPORTED)
+    if(imported)
+      continue()
+    endif()
+    list(APPEND found ${name})
+    get_target_property(libraries ${name} INTERFACE_LINK_LIBRARIES)
+    if(libraries)
+      list(APPEND pending ${libraries})
+    endif()
+  endwhile()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+# annudf_export(set targets...): those of `targets` that no earlier set has. annudf_runtime becomes annudf::runtime.
+set(ANNUDF_EXPORTED)
+function(annudf_export set)
+  set(targets ${ARGN})
+  list(REMOVE_ITEM targets ${ANNUDF_EXPORTED})
+  foreach(target IN LISTS targets)
+    string(REGEX REPLACE "^annudf_" "" name ${target})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  endforeach()
+  install(TARGETS ${targets} EXPORT annudf${set}Targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(EXPORT annudf${set}Targets NAMESPACE annudf:: DESTINATION "${package}")
+  set(ANNUDF_EXPORTED ${ANNUDF_EXPORTED} ${targets} PARENT_SCOPE)
+endfunction()
+
+install(TARGETS annudf_shared EXPORT annudfCTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(EXPORT annudfCTargets NAMESPACE annudf:: DESTINATION "${package}")
+set(ANNUDF_COMPONENTS C)
+set(ANNUDF_MISSING)
 install(DIRECTORY include/annudf-c DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES include/annudf/ABI/annudf_abi.h include/annudf/ABI/annudf_tables.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/annudf/ABI")
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY include/annudf/ABI DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/annudf" FILES_MATCHING PATTERN "*.h")
+
+if(ANNUDF_STATIC_LLVM)
+  # Its archives name targets of the machine that built it; libannudf has them inside.
+  set(why_not "this annudf was built with ANNUDF_STATIC_LLVM=ON, which installs the C API alone")
+  set(ANNUDF_MISSING Runtime MLIR Compiler)
+else()
+  annudf_linked(core annudf_artifact)
+  annudf_linked(runtime annudf_runtime annudf_runtime_cpu annudf_runtime_cuda)
+  annudf_export(Core ${core})
+  annudf_export(Runtime ${runtime})
+  list(APPEND ANNUDF_COMPONENTS Runtime)
+  install(DIRECTORY include/annudf/Support include/annudf/Artifact DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/annudf" FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY runtime/include/annudf DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
+  if(ANNUDF_BUILD_COMPILER)
+    annudf_linked(mlir AnnudfTarget AnnudfFrontend)
+    annudf_linked(compiler annudf_compiler)
+    annudf_export(MLIR ${mlir})
+    annudf_export(Compiler ${compiler})
+    list(APPEND ANNUDF_COMPONENTS MLIR Compiler)
+    install(DIRECTORY include/annudf DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN "*.td")
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/include/annudf" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+      FILES_MATCHING PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
+  else()
+    set(why_not "this annudf was built without its compiler (ANNUDF_BUILD_COMPILER=OFF)")
+    set(ANNUDF_MISSING MLIR Compiler)
+  endif()
+endif()
+
+install(FILES LICENSE LICENSES-THIRD-PARTY DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 foreach(tool annudf annudf-opt annudf-translate annudf-lsp-server)
   if(TARGET ${tool})
     install(TARGETS ${tool} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()
 endforeach()
 
-install(EXPORT annudfTargets NAMESPACE annudf:: DESTINATION "${package}")
-# libannudf needs nothing of its user, so the package is its targets.
-file(WRITE "${PROJECT_BINARY_DIR}/annudfConfig.cmake" "include(\"\${CMAKE_CURRENT_LIST_DIR}/annudfTargets.cmake\")\n")
+set(ANNUDF_WHY_NOT "${why_not}")
+configure_package_config_file(cmake/annudfConfig.cmake.in "${PROJECT_BINARY_DIR}/annudfConfig.cmake" INSTALL_DESTINATION "${package}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/annudfConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/annudfConfig.cmake" "${PROJECT_BINARY_DIR}/annudfConfigVersion.cmake" DESTINATION "${package}")

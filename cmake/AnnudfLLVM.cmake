@@ -34,7 +34,9 @@ endif()
 function(annudf_add_compiler_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  # Where MLIR's headers are, an installed annudf asks its user's MLIR (annudfConfig.cmake).
+  target_include_directories(${name} SYSTEM PUBLIC "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>" "$<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>")
+  target_include_directories(${name} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_options(${name} PRIVATE -fno-rtti -fno-exceptions)
   target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
   # The packaged LLVM is a release build, and pass statistics have another layout without

@@ -272,7 +272,7 @@ def test_nothing_leaks_at_exit():
 
 
 def test_the_library_shows_the_c_api_only():
-    library = Path(_core.__file__).parent / "libannudf.so.0.2"
+    (library,) = Path(_core.__file__).parent.glob("libannudf.so.*.*")
     loaded = ctypes.CDLL(str(library))
     assert loaded.annudf_capi_version() >> 16 == 0
     listing = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=False)
