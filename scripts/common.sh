@@ -18,6 +18,8 @@ step() {
 
 apt_packages=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-rt-22-dev
   cmake ninja-build ccache g++ zlib1g-dev libzstd-dev libgtest-dev nlohmann-json3-dev libcli11-dev python3 python3-dev python3-venv)
+# What .ci/run checks with, beyond what scripts/demo and scripts/test take.
+check_packages=(clang-format-22 clang-tidy-22)
 
 # Debian packages that are missing; as root, or through sudo. Nothing is done where all are there.
 install_packages() {
@@ -67,12 +69,13 @@ install_python() {
     echo "$want" > "$marker"
 }
 
+# configure [CMAKE-ARGUMENTS...]
 configure() {
   [ ! -x /usr/local/cuda/bin/nvcc ] || export PATH="$PATH:/usr/local/cuda/bin"
   local log="$root/build/configure.log" python="$root/.venv/bin/python" status=0
   [ -x "$python" ] || python=$(command -v python3)
   mkdir -p "$root/build"
-  cmake --preset "$preset" -DPython3_EXECUTABLE="$python" -DPython_EXECUTABLE="$python" > "$log" 2>&1 || status=$?
+  cmake --preset "$preset" -DPython3_EXECUTABLE="$python" -DPython_EXECUTABLE="$python" "$@" > "$log" 2>&1 || status=$?
   if [ "$status" -eq 0 ]; then grep 'annudf:' "$log"; else cat "$log" >&2; fi
   return "$status"
 }
