@@ -8,11 +8,10 @@
 
 #include "annudf/runtime/coarse/Coarse.h"
 
+#include "annudf/Support/Error.h"
+#include "annudf/runtime/support/Parallel.h"
 #include "coarse/CoarseKernel.h"
 #include "vectors/Elements.h"
-#include "annudf/Support/Error.h"
-#include "annudf/runtime/ivf_flat/Index.h"
-#include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
 #include <bit>
@@ -171,9 +170,6 @@ CoarseRanker::CoarseRanker(const float *centers, uint32_t nLists, int32_t dims,
   }
   factors_ = memory;
 }
-
-CoarseRanker::CoarseRanker(const Index &index, annudf_coarse metric, annudf_order order)
-    : CoarseRanker(index.centers().data(), index.nLists(), index.dims(), metric, order) {}
 
 void CoarseRanker::keys(const MatrixView &rows, int64_t begin, int64_t end, float *scratch,
                         float *out) const {

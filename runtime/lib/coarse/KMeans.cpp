@@ -8,10 +8,10 @@
 
 #include "coarse/KMeans.h"
 
-#include "vectors/Elements.h"
 #include "annudf/Support/Error.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "vectors/Elements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,7 +74,7 @@ std::vector<float> sampleRows(const MatrixView &base, int64_t wanted, Random &ra
 
 class Lloyd {
 public:
-  Lloyd(const IndexParams &params, std::vector<float> sample, int32_t dims, Random &random)
+  Lloyd(const KMeansParams &params, std::vector<float> sample, int32_t dims, Random &random)
       : params_(params), by_(AssignBy::of(params.metric)), sample_(std::move(sample)), dims_(dims),
         rows_(static_cast<int64_t>(sample_.size()) / dims), random_(random),
         lists_(static_cast<size_t>(rows_)) {}
@@ -174,7 +174,7 @@ private:
     }
   }
 
-  const IndexParams &params_;
+  const KMeansParams &params_;
   const AssignBy by_;
   const std::vector<float> sample_;
   const int32_t dims_;
@@ -187,19 +187,14 @@ private:
 
 } // namespace
 
-void report(const Progress &progress, const char *stage, double done) {
-  if (progress && !progress(stage, done))
-    throw Error(ErrorKind::Interrupted, std::string("interrupted (") + stage + ")");
-}
-
-int64_t trainingRows(int64_t rows, const IndexParams &params) {
+int64_t trainingRows(int64_t rows, const KMeansParams &params) {
   const int64_t lists = params.nLists;
   const auto fraction =
       static_cast<int64_t>(std::ceil(params.kmeansTrainsetFraction * double(rows)));
   return std::min(rows, std::clamp(fraction, 39 * lists, 256 * lists));
 }
 
-std::vector<float> trainCenters(const IndexParams &params, const MatrixView &base,
+std::vector<float> trainCenters(const KMeansParams &params, const MatrixView &base,
                                 const Progress &progress) {
   report(progress, "train", 0);
   Random random(params.seed);

@@ -10,9 +10,11 @@
 #define ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
 
 #include "annudf/Support/Error.h"
-#include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/support/Progress.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include <string>
+#include <vector>
 
 namespace annudf::runtime {
 
@@ -34,14 +36,24 @@ struct AssignBy {
   }
 };
 
+/// Of IndexParams what training needs.
+struct KMeansParams {
+  uint32_t nLists = 1024;
+  annudf_coarse metric = ANNUDF_COARSE_L2;
+  uint32_t kmeansIterations = 20;
+  double kmeansTrainsetFraction = 0.5;
+  uint64_t seed = 1;
+  int threads = 0;
+};
+
 /// Rows the training uses of `rows`: the fraction asked for, at most 256 a list (more
 /// does not move the centers), at least 39 a list where there are as many.
-int64_t trainingRows(int64_t rows, const IndexParams &params);
+int64_t trainingRows(int64_t rows, const KMeansParams &params);
 
 /// Lloyd's algorithm on a seeded sample. Empty lists are refilled by splitting large
 /// ones. The result depends on params and base, not on the number of threads.
 /// \returns nLists x dims.
-std::vector<float> trainCenters(const IndexParams &params, const MatrixView &base,
+std::vector<float> trainCenters(const KMeansParams &params, const MatrixView &base,
                                 const Progress &progress);
 
 } // namespace annudf::runtime

@@ -51,6 +51,10 @@ void storeRow(const char *row, int64_t bytes, int32_t words, int64_t position,
 
 } // namespace
 
+// Here, as the coarse stage knows no index.
+CoarseRanker::CoarseRanker(const Index &index, annudf_coarse metric, annudf_order order)
+    : CoarseRanker(index.centers().data(), index.nLists(), index.dims(), metric, order) {}
+
 int32_t wordsPerRow(annudf_element element, int32_t dims) {
   const int64_t bytes = int64_t(dims) * elementSize(element);
   return static_cast<int32_t>((bytes + 15) / 16 * 4);
@@ -77,7 +81,9 @@ Index Index::build(const IndexParams &params, const MatrixView &base, const Prog
   index.dims_ = base.dims;
   index.metric_ = params.metric;
   index.threads_ = params.threads;
-  index.centers_ = trainCenters(params, base, progress);
+  index.centers_ = trainCenters({params.nLists, params.metric, params.kmeansIterations,
+                                 params.kmeansTrainsetFraction, params.seed, params.threads},
+                                base, progress);
   index.lists_.resize(params.nLists);
   index.extend(base, nullptr, progress);
   return index;

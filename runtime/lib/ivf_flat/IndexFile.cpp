@@ -12,11 +12,12 @@
 
 #include "ivf_flat/IndexFile.h"
 
-#include "coarse/KMeans.h"
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/Artifact/Cbor.h"
 #include "annudf/Support/FileIO.h"
 #include "annudf/Support/Sha256.h"
+#include "annudf/runtime/ivf_flat/Index.h"
+#include "coarse/KMeans.h"
 
 #include <atomic>
 #include <bit>

@@ -43,7 +43,8 @@ protected:
                      annudf_ivf_flat_search_stats *stats = nullptr) {
     const annudf_vectors rows = vectorsOf(from);
     return outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &rows, k, probes,
-                                         options, found.ids.data(), found.distances.data(), stats));
+                                          options, found.ids.data(), found.distances.data(),
+                                          stats));
   }
 
   const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, kDims, 1);
@@ -63,6 +64,8 @@ TEST_F(CApiSearch, EqualsBruteForce) {
   EXPECT_EQ(stats.links, 1);
   EXPECT_GT(stats.link_ms, 0);
   EXPECT_GT(stats.search_ms, 0);
+  EXPECT_STREQ(stats.family, "groups");
+  EXPECT_STREQ(stats.why, "the CPU has no other");
   const std::vector<float> weights = someWeights(kDims);
   const auto distance = [&](const double *x, const double *y, int32_t dims) {
     double total = 0;
@@ -91,7 +94,7 @@ TEST_F(CApiSearch, FewerRowsThanKLeaveMinusOne) {
   const annudf_vectors one = vectorsOf(query);
   Found found = foundFor(query, 4);
   ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, small, artifact, ones, &one, 4, 1, nullptr,
-                                          found.ids.data(), found.distances.data(), nullptr)),
+                                           found.ids.data(), found.distances.data(), nullptr)),
             "ok");
   EXPECT_EQ(found.ids, (std::vector<int64_t>{0, 1, -1, -1}));
   EXPECT_EQ(found.distances, (std::vector<float>{0, 1, INFINITY, INFINITY}));
@@ -103,12 +106,12 @@ TEST_F(CApiSearch, AMetricWithoutCapturesNeedsNoHandle) {
   const annudf_vectors rows = vectorsOf(queries);
   Found found = foundFor(queries, 3), same = found;
   ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, index, l2, nullptr, &rows, 3, 4, nullptr,
-                                          found.ids.data(), found.distances.data(), nullptr)),
+                                           found.ids.data(), found.distances.data(), nullptr)),
             "ok");
   OwnedCaptures none;
   ASSERT_EQ(annudf_captures_bind(l2, &kExtents, nullptr, 0, nullptr, &none), ANNUDF_OK);
   ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, index, l2, none, &rows, 3, 4, nullptr,
-                                          same.ids.data(), same.distances.data(), nullptr)),
+                                           same.ids.data(), same.distances.data(), nullptr)),
             "ok");
   EXPECT_EQ(found, same);
 }
@@ -152,12 +155,12 @@ TEST_F(CApiSearch, RefusesBadArguments) {
   OwnedCaptures other;
   bindWeights(artifact, someWeights(5), &other);
   EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, other, &rows, 3, 4, nullptr,
-                                          ids, distances, nullptr))
+                                           ids, distances, nullptr))
                 .find("usage: captures of metric 'weighted_l2' (artifact "),
             0u)
       << annudf_last_error();
   EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, nullptr, &rows, 3, 4, nullptr,
-                                          ids, distances, nullptr))
+                                           ids, distances, nullptr))
                 .find("usage: metric 'weighted_l2' (artifact "),
             0u);
 }
@@ -230,10 +233,10 @@ TEST_F(CApiSearch, TheCpuHasNoDeviceMemory) {
                           "; it has no device memory";
   Found found = foundFor(queries, 3);
   const annudf_vectors rows = vectorsOf(queries);
-  EXPECT_EQ(
-      outcome(annudf_ivf_flat_search_device(backend, index, artifact, captures, &rows, 3, 4, nullptr,
-                                           found.ids.data(), found.distances.data(), 0, nullptr)),
-      "usage: annudf_ivf_flat_search_device: " + who);
+  EXPECT_EQ(outcome(annudf_ivf_flat_search_device(backend, index, artifact, captures, &rows, 3, 4,
+                                                  nullptr, found.ids.data(), found.distances.data(),
+                                                  0, nullptr)),
+            "usage: annudf_ivf_flat_search_device: " + who);
   OwnedDeviceBuffer buffer;
   OwnedEvent event;
   EXPECT_EQ(outcome(annudf_device_allocate(backend, 8, 0, &buffer)),
@@ -264,6 +267,25 @@ TEST(CApiBackend, NullAndWrongNumbers) {
   EXPECT_EQ(annudf_event_done(nullptr, &done), ANNUDF_USAGE);
   EXPECT_EQ(annudf_event_wait(nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_device_synchronize(nullptr, 0), ANNUDF_USAGE);
+}
+
+TEST_F(CApiSearch, TheCpuTakesNoDeviceMemory) {
+  OwnedArtifact weighted;
+  toHandle(artifactOf(testMetric("weighted_l2"), readBitcode("weighted_l2")), &weighted);
+  const int64_t shape[] = {kDims};
+  annudf_capture_value value = arrayValue("w", someWeights(kDims), shape);
+  value.memory = ANNUDF_MEMORY_CUDA, value.device = 2;
+  value.data = reinterpret_cast<const void *>(uintptr_t(4096)); // Not looked at.
+  OwnedCaptures captures;
+  ASSERT_EQ(outcome(annudf_captures_bind(weighted, &kExtents, &value, 1, nullptr, &captures)),
+            "ok");
+  const auto one = reference::randomVectors(ANNUDF_ELEMENT_F32, 1, kDims, 2);
+  const annudf_vectors rows = vectorsOf(one);
+  int64_t id;
+  float distance;
+  EXPECT_EQ(outcome(annudf_ivf_flat_search(backend, index, weighted, captures, &rows, 1, 1, nullptr,
+                                           &id, &distance, nullptr)),
+            "usage: capture 'w' is on CUDA device 2; the CPU backend takes host memory");
 }
 
 TEST(CApiEnvironment, SaysWhatThereIs) {
@@ -313,11 +335,11 @@ TEST_F(CApiSearch, ThreadsThatBuildBindAndSearch) {
     Found first = foundFor(queries, 5), second = first;
     ASSERT_EQ(
         outcome(annudf_ivf_flat_search(backend, own, artifact, bound, &queryView, 5, 3, nullptr,
-                                      first.ids.data(), first.distances.data(), nullptr)),
+                                       first.ids.data(), first.distances.data(), nullptr)),
         "ok");
     ASSERT_EQ(
         outcome(annudf_ivf_flat_search(backend, index, artifact, bound, &queryView, 5, 3, nullptr,
-                                      second.ids.data(), second.distances.data(), nullptr)),
+                                       second.ids.data(), second.distances.data(), nullptr)),
         "ok");
     // Rows are there twice, so equal distances may come in any order: ids are not compared.
     found.distances = first.distances;
@@ -352,7 +374,7 @@ TEST_F(CApiSearch, ExtendDuringSearches) {
     Found found = foundFor(queries, 6);
     EXPECT_EQ(
         outcome(annudf_ivf_flat_search(backend, in, artifact, captures, &queryView, 6, 16, nullptr,
-                                      found.ids.data(), found.distances.data(), nullptr)),
+                                       found.ids.data(), found.distances.data(), nullptr)),
         "ok");
     return found;
   };

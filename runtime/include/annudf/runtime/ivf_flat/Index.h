@@ -14,9 +14,9 @@
 #define ANNUDF_RUNTIME_INDEX_H
 
 #include "annudf/runtime/ivf_flat/Attachments.h"
+#include "annudf/runtime/support/Progress.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,13 +35,6 @@ struct IndexParams {
   uint64_t seed = 1;
   int threads = 0; ///< 0: all cores.
 };
-
-/// Called with what runs and the part done, 0 to 1. Returning false stops the
-/// work with Error(Interrupted).
-using Progress = std::function<bool(const char *stage, double done)>;
-
-/// \throws Error(Interrupted) when there is a `progress` and it says to stop.
-void report(const Progress &progress, const char *stage, double done);
 
 /// Layout of a list ("interleaved words"). Rows stand in groups of kGroupRows; a
 /// row is `words()` 32-bit words, its coordinates packed as annudf_abi.h says and
