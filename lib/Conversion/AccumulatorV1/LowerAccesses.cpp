@@ -13,6 +13,8 @@
 
 #include "Lowering.h"
 
+#include "annudf/Analysis/Ranges.h"
+
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
@@ -50,10 +52,7 @@ public:
     for (LoadOp load : loads) {
       builder.setInsertionPoint(load);
       builder.setLoc(load.getLoc());
-      FailureOr<Value> value = lower(load);
-      if (failed(value))
-        return failure();
-      load.replaceAllUsesWith(*value);
+      load.replaceAllUsesWith(lower(load));
       load.erase();
     }
     return success();
@@ -72,7 +71,7 @@ private:
     return arguments.dims;
   }
 
-  FailureOr<Value> lower(LoadOp load) {
+  Value lower(LoadOp load) {
     auto capture = load.getCapture().getDefiningOp<CaptureOp>();
     CaptureType type = capture.getType();
     if (capture.getValue())
@@ -80,15 +79,13 @@ private:
     Value slot = loadSlot(capture);
     if (type.isScalar())
       return fromSlot(slot, type.getLoadType());
-    FailureOr<Value> offset = linearise(load, type);
-    if (failed(offset))
-      return failure();
+    Value offset = linearise(load, type);
     auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), target.globalAddressSpace);
     Value base = LLVM::IntToPtrOp::create(builder, pointer, slot);
-    return loadElement(base, pointer, type.getLoadType(), *offset);
+    return loadElement(base, pointer, type.getLoadType(), offset);
   }
 
-  FailureOr<Value> lowerConstant(LoadOp load, CaptureOp capture, TypedAttr value) {
+  Value lowerConstant(LoadOp load, CaptureOp capture, TypedAttr value) {
     CaptureType type = capture.getType();
     auto dense = dyn_cast<DenseElementsAttr>(value);
     if (!dense || dense.isSplat()) {
@@ -97,12 +94,10 @@ private:
         single = IntegerAttr::get(type.getLoadType(), integer.getValue());
       return arith::ConstantOp::create(builder, single).getResult();
     }
-    FailureOr<Value> offset = linearise(load, type);
-    if (failed(offset))
-      return failure();
+    Value offset = linearise(load, type);
     LLVM::GlobalOp table = tableOf(capture, dense);
     Value base = LLVM::AddressOfOp::create(builder, table);
-    return loadElement(base, base.getType(), type.getLoadType(), *offset);
+    return loadElement(base, base.getType(), type.getLoadType(), offset);
   }
 
   /// Slots are numbered over the captures that are bound at run time.
@@ -132,7 +127,7 @@ private:
   }
 
   /// Row-major offset of the element, as i64.
-  FailureOr<Value> linearise(LoadOp load, CaptureType type) {
+  Value linearise(LoadOp load, CaptureType type) {
     Value offset;
     for (auto [extent, index] : llvm::zip(type.getExtents(), load.getIndices())) {
       Value position = toI64(index);
@@ -145,10 +140,8 @@ private:
         size = arith::ConstantIntOp::create(builder, builder.getI64Type(), extent);
       else if (extent == CaptureType::kDim)
         size = toI64(toIndex(dims()));
-      else
-        return load.emitOpError() << target.passName << ": extent "
-                                  << CaptureType::spellExtent(extent)
-                                  << " is only lowered as the first of a capture";
+      else // proveLoads lets none of these come here.
+        llvm::report_fatal_error("annudf: a load of an extent that nothing was proved of");
       offset = arith::MulIOp::create(builder, offset, size);
       offset = arith::AddIOp::create(builder, offset, position);
     }
@@ -205,6 +198,23 @@ private:
 };
 
 } // namespace
+
+LogicalResult annudf::lowering::proveLoads(MetricOp metric, const TargetInfo &target) {
+  LogicalResult result = success();
+  for (auto hook : metric.getBody().getOps<HookOpInterface>()) {
+    const RangeAnalysis ranges(hook);
+    hook.walk([&](LoadOp load) {
+      const UnprovedIndex index = findUnprovedIndex(ranges, load);
+      if (index.why == Inside::Yes)
+        return;
+      load.emitOpError()
+          << target.passName << ": index of extent " << CaptureType::spellExtent(index.extent)
+          << " is not proved to be inside it; annudf-verify-abi says what is missing";
+      result = failure();
+    });
+  }
+  return result;
+}
 
 LogicalResult annudf::lowering::lowerAccesses(func::FuncOp function, MetricOp metric,
                                               const HookArguments &arguments,

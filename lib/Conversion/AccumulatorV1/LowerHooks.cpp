@@ -291,14 +291,15 @@ void eraseUnusedHelpers(ModuleOp module) {
 LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
                                            const TargetInfo &target, LoweringCounts &counts) {
   FailureOr<MetricOp> metric = selectMetric(module, name, target);
-  if (failed(metric) || failed(isolateHelpers(module, target)))
+  if (failed(metric) || failed(proveLoads(*metric, target)) ||
+      failed(isolateHelpers(module, target)))
     return failure();
   for (CaptureOp capture : metric->getCaptures())
     if (!capture.getValue())
       ++counts.slots;
   if (counts.slots > ANNUDF_MAX_CAPTURES)
     return metric->emitOpError() << target.passName << ": binds " << counts.slots
-                                 << " captures, the ABI has " << ANNUDF_MAX_CAPTURES << " slots";
+                                 << " captures, the ABI has " << int(ANNUDF_MAX_CAPTURES) << " slots";
   if (failed(HookLowering(module, *metric, target, counts).run()))
     return failure();
   for (MetricOp other : llvm::to_vector(module.getOps<MetricOp>()))

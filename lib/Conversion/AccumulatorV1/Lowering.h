@@ -50,7 +50,11 @@ struct HookArguments {
 mlir::LogicalResult lowerHooks(mlir::ModuleOp module, llvm::StringRef name,
                                const TargetInfo &target, LoweringCounts &counts);
 
-/// Replaces every annudf.index and annudf.load in `function`.
+/// Every load of the metric's hooks reads inside its capture, by the same proof as the
+/// verifier's: what comes here may have been changed since, or never have been verified.
+mlir::LogicalResult proveLoads(ir::MetricOp metric, const TargetInfo &target);
+
+/// Replaces every annudf.index and annudf.load in `function`, which proveLoads has seen.
 mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::MetricOp metric,
                                   const HookArguments &arguments, const TargetInfo &target,
                                   LoweringCounts &counts);

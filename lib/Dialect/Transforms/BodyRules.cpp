@@ -8,9 +8,10 @@
 
 #include "Rules.h"
 
+#include "annudf/Analysis/Ranges.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 
 #include <algorithm>
 #include <string_view>
@@ -18,6 +19,7 @@
 using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
+using namespace annudf::ranges;
 
 // Sorted. An op gets in when both lowerings have it, it is total (or a rule below
 // makes it so) and every scalar type that [B2] allows works, or [B3] excludes it.
@@ -101,28 +103,37 @@ static LogicalResult verifyMathWidth(Operation *op) {
   return success();
 }
 
-static LogicalResult verifyDivision(Operation *op) {
-  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
+static LogicalResult verifyDivision(Operation *op, const RangeAnalysis &ranges) {
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op) ||
+      !ranges.isReachable(op))
     return success();
-  APInt divisor;
-  if (!matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero())
-    return op->emitOpError() << "[B4] may divide by zero, which stops the process on a CPU; "
-                                "divide by a constant other than 0, or in floating point";
-  if (isa<arith::DivSIOp, arith::RemSIOp>(op) && divisor.isAllOnes())
-    return op->emitOpError() << "[B5] divides by -1, which overflows for the smallest integer; "
-                                "subtract from 0 instead";
+  const bool isSigned = isa<arith::DivSIOp, arith::RemSIOp>(op);
+  const IntRange dividend = ranges.at(op->getOpOperand(0));
+  const IntRange divisor = ranges.at(op->getOpOperand(1));
+  if (divisor.mayBeUnsigned(0))
+    return op->emitOpError() << "[B4] may divide by zero, which stops the process on a CPU: the "
+                                "divisor is "
+                             << spellRange(divisor, isSigned)
+                             << "; divide by what cannot be 0, as max(y, 1), or in floating point";
+  if (isSigned && divisor.mayBeSigned(-1) && dividend.mayBeSmallest())
+    return op->emitOpError() << "[B5] may divide the smallest integer by -1, which overflows: the "
+                                "divisor is "
+                             << spellRange(divisor, isSigned)
+                             << "; divide by what cannot be -1, or subtract from 0 instead";
   return success();
 }
 
-static LogicalResult verifyShift(Operation *op) {
-  if (!isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op))
+static LogicalResult verifyShift(Operation *op, const RangeAnalysis &ranges) {
+  if (!isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op) || !ranges.isReachable(op))
     return success();
   Type type = op->getResult(0).getType();
-  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-  APInt amount;
-  if (!matchPattern(op->getOperand(1), m_ConstantInt(&amount)) || amount.uge(width))
+  const unsigned width = integerWidth(type);
+  const IntRange amount = ranges.at(op->getOpOperand(1));
+  if (amount.umax >= width)
     return op->emitOpError() << "[B6] may shift " << type << " by " << width
-                             << " or more bits, which has no value; shift by a constant from 0 to "
+                             << " or more bits, which has no value: the amount is "
+                             << spellRange(amount, /*isSigned=*/amount.smin < 0)
+                             << "; shift by what is from 0 to " << width - 1 << ", as y & "
                              << width - 1;
   return success();
 }
@@ -183,22 +194,39 @@ static LogicalResult verifyScanOps(Operation *op, HookOpInterface hook) {
     if (index.getKind() == IndexKind::Dim && !hook.hasDimIndex())
       return op->emitOpError() << "[H8] dim has no meaning in annudf." << hook.getHookName()
                                << "; read it in annudf.update";
-  auto load = dyn_cast<LoadOp>(op);
-  if (!load)
-    return success();
-  for (auto [extent, index] :
-       llvm::zip(load.getCapture().getType().getExtents(), load.getIndices())) {
-    auto source = index.getDefiningOp<IndexOp>();
-    if (extent == CaptureType::kDim && (!source || source.getKind() != IndexKind::Dim))
-      return op->emitOpError() << "[L2] index of extent dim is not provably inside it; use the "
-                                  "result of annudf.index dim";
-  }
   return success();
 }
 
-static LogicalResult verifyOp(Operation *op, HookOpInterface hook) {
+/// A load stays inside its capture, whatever the data.
+static LogicalResult verifyLoad(Operation *op, const RangeAnalysis &ranges) {
+  auto load = dyn_cast<LoadOp>(op);
+  if (!load)
+    return success();
+  const UnprovedIndex index = findUnprovedIndex(ranges, load);
+  switch (index.why) {
+  case Inside::Yes:
+    return success();
+  case Inside::MayBeBelow:
+    return op->emitOpError() << "[L2] index of extent " << CaptureType::spellExtent(index.extent)
+                             << " may be " << index.smallest
+                             << ", but the extent begins at 0; bound it below, as max(i, 0) does";
+  case Inside::MayBeAbove:
+    return op->emitOpError() << "[L3] index of extent " << CaptureType::spellExtent(index.extent)
+                             << " may be as large as " << index.largest
+                             << ", but the extent ends at " << index.last
+                             << "; bound it above, as min(i, " << index.last << ") does";
+  case Inside::Unknown:
+    return op->emitOpError() << "[L4] index of extent " << CaptureType::spellExtent(index.extent)
+                             << " cannot be proved to be inside it: nothing is known to be smaller "
+                                "than that extent; use a scalar or extent dim";
+  }
+  llvm_unreachable("unknown answer");
+}
+
+static LogicalResult verifyOp(Operation *op, HookOpInterface hook, const RangeAnalysis &ranges) {
   if (failed(verifyAllowed(op)) || failed(verifyScanOps(op, hook)) || failed(verifyTypes(op)) ||
-      failed(verifyMathWidth(op)) || failed(verifyDivision(op)) || failed(verifyShift(op)) ||
+      failed(verifyLoad(op, ranges)) || failed(verifyMathWidth(op)) ||
+      failed(verifyDivision(op, ranges)) || failed(verifyShift(op, ranges)) ||
       failed(verifyFlags(op)) || failed(verifyConversion(op)) || failed(verifyCall(op)) ||
       failed(verifyAttributes(op)))
     return failure();
@@ -212,12 +240,13 @@ LogicalResult rules::verifyBody(Operation *root, AbiCounts &counts) {
   LogicalResult result = hook ? verifyAttributes(root) : success();
   if (failed(verifyTypes(root)))
     result = failure();
+  const RangeAnalysis ranges(root);
   // Ops below a refused op say nothing new.
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == root)
       return WalkResult::advance();
     ++counts.ops;
-    if (succeeded(verifyOp(op, hook)))
+    if (succeeded(verifyOp(op, hook, ranges)))
       return WalkResult::advance();
     result = failure();
     return WalkResult::skip();

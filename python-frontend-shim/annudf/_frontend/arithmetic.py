@@ -178,30 +178,32 @@ def binary(fn: Callable[..., object], a: Value, b: Value) -> Any:
 
 def _shift(fn: Callable[..., object], dtype: Dtype, left: Any, amount: Value) -> Any:
     bits = 8 * dtype.itemsize
-    if amount.constant is None or not 0 <= amount.constant < bits:
-        given = "a value that is not constant" if amount.constant is None else str(amount.constant)
-        raise Refused(f"shifts by {given}; shift by a constant from 0 to {bits - 1}")
-    by = constant(dtype, amount.constant)
+    if amount.constant is not None and not 0 <= amount.constant < bits:
+        raise Refused(f"shifts by {amount.constant}; shift by what is from 0 to {bits - 1}")
+    by = convert(amount, dtype)
     if fn is operator.lshift:
         return arith.shli(left, by)
     return (arith.shrsi if dtype.kind == "i" else arith.shrui)(left, by)
 
 
 def _integer_divmod(dtype: Dtype, a: Any, b: Any) -> tuple[Any, Any]:
+    """Whether a divisor that is no constant may be 0 is for annudf-verify-abi to say."""
     divisor = constant_of(b)
-    if divisor is None or divisor == 0:
-        raise Refused(
-            "an integer may be divided only by a constant other than 0; divide in floating point,"
-            " e.g. np.float32(x) // y"
-        )
+    if divisor == 0:
+        raise Refused("an integer cannot be divided by 0; divide in floating point, e.g. np.float32(x) // y")
     if dtype.kind == "u":
         return arith.divui(a, b), arith.remui(a, b)
     zero, one = constant(dtype, 0), constant(dtype, 1)
     if divisor == -1:
         return arith.subi(zero, a), zero
+    predicate = arith.CmpIPredicate
     quotient, rest = arith.divsi(a, b), arith.remsi(a, b)
     # Python rounds down, the machine towards zero.
-    wrong = arith.cmpi(arith.CmpIPredicate.slt if divisor > 0 else arith.CmpIPredicate.sgt, rest, zero)
+    if divisor is not None:
+        wrong = arith.cmpi(predicate.slt if divisor > 0 else predicate.sgt, rest, zero)
+    else:
+        differs = arith.xori(arith.cmpi(predicate.slt, rest, zero), arith.cmpi(predicate.slt, b, zero))
+        wrong = arith.andi(arith.cmpi(predicate.ne, rest, zero), differs)
     return (
         arith.select(wrong, arith.subi(quotient, one), quotient),
         arith.select(wrong, arith.addi(rest, b), rest),

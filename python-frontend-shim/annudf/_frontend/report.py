@@ -31,7 +31,6 @@ def message_of(diagnostic: Diagnostic) -> str:
 _PREFIX = re.compile(r"^'[a-z_.]+' op ")
 
 _IN_PYTHON = {
-    "L2": "[L2] a capture is read at an index that may be outside of it; read it at [ctx.dim]",
     "M14": "[M14] a metric has at most 16 captures; join some in one array",
     **{
         rule: f"[{rule}] this cannot be used in a metric; use numbers, if, for over range, and the functions that the"
@@ -42,12 +41,17 @@ _IN_PYTHON = {
 """Messages of rules that speak of the dialect, as a Python user would say them."""
 
 
+def _in_python(diagnostic: Diagnostic) -> str:
+    message = _PREFIX.sub("", diagnostic.message)
+    if diagnostic.rule in ("L2", "L3"):
+        message = message.replace("index of extent dim", "an index of this capture")
+        message = re.sub(r"\bdims\b", "ctx.dims", message)
+    return _IN_PYTHON.get(diagnostic.rule, message)
+
+
 def explained(error: CompileError) -> CompileError:
     """The compiler's error with the user's source line, in the user's words."""
-    told = [
-        replace(d, message=_IN_PYTHON.get(d.rule, _PREFIX.sub("", d.message))) if d.severity == "error" else d
-        for d in error.diagnostics
-    ]
+    told = [replace(d, message=_in_python(d)) if d.severity == "error" else d for d in error.diagnostics]
     first = next((d for d in told if d.severity == "error"), None)
     return type(error)(message_of(first) if first is not None else str(error), told)
 

@@ -72,8 +72,46 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %d = annudf.index dim
-    // expected-error @below {{annudf-lower-to-nvvm: extent row is only lowered as the first of a capture}}
+    // expected-error @below {{'annudf.load' op annudf-lower-to-nvvm: index of extent row is not proved to be inside it; annudf-verify-abi says what is missing}}
     %0 = annudf.load %w[%d, %d] : !annudf.capture<dim x row x f32>
+    annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+// The lowering proves every load again, and refuses what it cannot prove.
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %d = annudf.index dim
+    %one = arith.constant 1 : index
+    %e = arith.addi %d, %one : index
+    // expected-error @below {{'annudf.load' op annudf-lower-to-nvvm: index of extent dim is not proved to be inside it; annudf-verify-abi says what is missing}}
+    %0 = annudf.load %w[%e] : !annudf.capture<dim x f32>
+    annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %t = annudf.capture "t" : !annudf.capture<16 x 200 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %c = arith.constant 15 : i32
+    %m = arith.minsi %x, %c : i32
+    %i = arith.index_cast %m : i32 to index
+    %j = arith.index_cast %y : i32 to index
+    // expected-error @below {{'annudf.load' op annudf-lower-to-nvvm: index of extent 200 is not proved to be inside it; annudf-verify-abi says what is missing}}
+    %0 = annudf.load %t[%i, %j] : !annudf.capture<16 x 200 x f32>
     annudf.yield %0 : f32
   }
 }

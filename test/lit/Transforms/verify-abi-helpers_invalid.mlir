@@ -306,7 +306,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 func.func private @h(%a: i32) -> i32 {
-  // expected-error @below {{'arith.divsi' op [B4] may divide by zero, which stops the process on a CPU; divide by a constant other than 0, or in floating point}}
+  // expected-error @below {{'arith.divsi' op [B4] may divide by zero, which stops the process on a CPU: the divisor is from -2147483648 to 2147483647; divide by what cannot be 0, as max(y, 1), or in floating point}}
   %r = arith.divsi %a, %a : i32
   return %r : i32
 }

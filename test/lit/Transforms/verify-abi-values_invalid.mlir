@@ -239,7 +239,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
-    // expected-error @below {{'arith.divsi' op [B4] may divide by zero, which stops the process on a CPU; divide by a constant other than 0, or in floating point}}
+    // expected-error @below {{'arith.divsi' op [B4] may divide by zero, which stops the process on a CPU: the divisor is from 0 to 255; divide by what cannot be 0, as max(y, 1), or in floating point}}
     %v = arith.divsi %x, %y : i32
     annudf.yield %acc : f32
   }
@@ -253,7 +253,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
-    // expected-error @below {{'arith.divui' op [B4] may divide by zero, which stops the process on a CPU; divide by a constant other than 0, or in floating point}}
+    // expected-error @below {{'arith.divui' op [B4] may divide by zero, which stops the process on a CPU: the divisor is from 0 to 255; divide by what cannot be 0, as max(y, 1), or in floating point}}
     %v = arith.divui %x, %y : i32
     annudf.yield %acc : f32
   }
@@ -267,7 +267,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
-    // expected-error @below {{'arith.remsi' op [B4] may divide by zero, which stops the process on a CPU; divide by a constant other than 0, or in floating point}}
+    // expected-error @below {{'arith.remsi' op [B4] may divide by zero, which stops the process on a CPU: the divisor is from 0 to 255; divide by what cannot be 0, as max(y, 1), or in floating point}}
     %v = arith.remsi %x, %y : i32
     annudf.yield %acc : f32
   }
@@ -281,7 +281,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
-    // expected-error @below {{'arith.remui' op [B4] may divide by zero, which stops the process on a CPU; divide by a constant other than 0, or in floating point}}
+    // expected-error @below {{'arith.remui' op [B4] may divide by zero, which stops the process on a CPU: the divisor is from 0 to 255; divide by what cannot be 0, as max(y, 1), or in floating point}}
     %v = arith.remui %x, %y : i32
     annudf.yield %acc : f32
   }
@@ -296,7 +296,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %c = arith.constant 0 : i32
-    // expected-error @below {{'arith.divui' op [B4] may divide by zero, which stops the process on a CPU; divide by a constant other than 0, or in floating point}}
+    // expected-error @below {{'arith.divui' op [B4] may divide by zero, which stops the process on a CPU: the divisor is 0; divide by what cannot be 0, as max(y, 1), or in floating point}}
     %v = arith.divui %x, %c : i32
     annudf.yield %acc : f32
   }
@@ -312,7 +312,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %c = arith.constant 3 : i32
     %n = arith.subi %c, %c : i32
-    // expected-error @below {{'arith.remsi' op [B4] may divide by zero, which stops the process on a CPU; divide by a constant other than 0, or in floating point}}
+    // expected-error @below {{'arith.remsi' op [B4] may divide by zero, which stops the process on a CPU: the divisor is 0; divide by what cannot be 0, as max(y, 1), or in floating point}}
     %v = arith.remsi %x, %n : i32
     annudf.yield %acc : f32
   }
@@ -326,9 +326,10 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %i = arith.fptosi %acc : f32 to i32
     %c = arith.constant -1 : i32
-    // expected-error @below {{'arith.divsi' op [B5] divides by -1, which overflows for the smallest integer; subtract from 0 instead}}
-    %v = arith.divsi %x, %c : i32
+    // expected-error @below {{'arith.divsi' op [B5] may divide the smallest integer by -1, which overflows: the divisor is -1; divide by what cannot be -1, or subtract from 0 instead}}
+    %v = arith.divsi %i, %c : i32
     annudf.yield %acc : f32
   }
 }
@@ -341,9 +342,10 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %i = arith.fptosi %acc : f32 to i32
     %c = arith.constant -1 : i32
-    // expected-error @below {{'arith.remsi' op [B5] divides by -1, which overflows for the smallest integer; subtract from 0 instead}}
-    %v = arith.remsi %x, %c : i32
+    // expected-error @below {{'arith.remsi' op [B5] may divide the smallest integer by -1, which overflows: the divisor is -1; divide by what cannot be -1, or subtract from 0 instead}}
+    %v = arith.remsi %i, %c : i32
     annudf.yield %acc : f32
   }
 }
@@ -356,7 +358,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
-    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value; shift by a constant from 0 to 31}}
+    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 255; shift by what is from 0 to 31, as y & 31}}
     %v = arith.shli %x, %y : i32
     annudf.yield %acc : f32
   }
@@ -370,7 +372,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
-    // expected-error @below {{'arith.shrsi' op [B6] may shift 'i32' by 32 or more bits, which has no value; shift by a constant from 0 to 31}}
+    // expected-error @below {{'arith.shrsi' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 255; shift by what is from 0 to 31, as y & 31}}
     %v = arith.shrsi %x, %y : i32
     annudf.yield %acc : f32
   }
@@ -384,7 +386,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
-    // expected-error @below {{'arith.shrui' op [B6] may shift 'i32' by 32 or more bits, which has no value; shift by a constant from 0 to 31}}
+    // expected-error @below {{'arith.shrui' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is from 0 to 255; shift by what is from 0 to 31, as y & 31}}
     %v = arith.shrui %x, %y : i32
     annudf.yield %acc : f32
   }
@@ -399,7 +401,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %c = arith.constant 32 : i32
-    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value; shift by a constant from 0 to 31}}
+    // expected-error @below {{'arith.shli' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is 32; shift by what is from 0 to 31, as y & 31}}
     %v = arith.shli %x, %c : i32
     annudf.yield %acc : f32
   }
@@ -414,7 +416,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   }
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %c = arith.constant -1 : i32
-    // expected-error @below {{'arith.shrui' op [B6] may shift 'i32' by 32 or more bits, which has no value; shift by a constant from 0 to 31}}
+    // expected-error @below {{'arith.shrui' op [B6] may shift 'i32' by 32 or more bits, which has no value: the amount is -1; shift by what is from 0 to 31, as y & 31}}
     %v = arith.shrui %x, %c : i32
     annudf.yield %acc : f32
   }
@@ -430,7 +432,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %i = arith.index_cast %x : i32 to index
     %c = arith.constant 64 : index
-    // expected-error @below {{'arith.shli' op [B6] may shift 'index' by 64 or more bits, which has no value; shift by a constant from 0 to 63}}
+    // expected-error @below {{'arith.shli' op [B6] may shift 'index' by 64 or more bits, which has no value: the amount is 64; shift by what is from 0 to 63, as y & 63}}
     %v = arith.shli %i, %c : index
     annudf.yield %acc : f32
   }

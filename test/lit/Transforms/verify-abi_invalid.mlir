@@ -408,7 +408,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %d = annudf.index dims
-    // expected-error @below {{'annudf.load' op [L2] index of extent dim is not provably inside it; use the result of annudf.index dim}}
+    // expected-error @below {{'annudf.load' op [L3] index of extent dim may be as large as dims, but the extent ends at dims - 1; bound it above, as min(i, dims - 1) does}}
     %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
     annudf.yield %acc : f32
   }
@@ -423,8 +423,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    %d = arith.constant 0 : index
-    // expected-error @below {{'annudf.load' op [L2] index of extent dim is not provably inside it; use the result of annudf.index dim}}
+    %d = arith.constant 1 : index
+    // expected-error @below {{'annudf.load' op [L3] index of extent dim may be as large as 1, but the extent ends at dims - 1; bound it above, as min(i, dims - 1) does}}
     %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
     annudf.yield %acc : f32
   }
@@ -442,7 +442,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %d = annudf.index dim
     %one = arith.constant 1 : index
     %e = arith.addi %d, %one : index
-    // expected-error @below {{'annudf.load' op [L2] index of extent dim is not provably inside it; use the result of annudf.index dim}}
+    // expected-error @below {{'annudf.load' op [L3] index of extent dim may be as large as dims, but the extent ends at dims - 1; bound it above, as min(i, dims - 1) does}}
     %v = annudf.load %w[%e] : !annudf.capture<dim x f32>
     annudf.yield %acc : f32
   }
@@ -459,7 +459,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
   annudf.update (%acc: f32, %x: i32, %y: i32) {
     %i = arith.fptosi %acc : f32 to i32
     %d = arith.index_cast %i : i32 to index
-    // expected-error @below {{'annudf.load' op [L2] index of extent dim is not provably inside it; use the result of annudf.index dim}}
+    // expected-error @below {{'annudf.load' op [L2] index of extent dim may be -2147483648, but the extent begins at 0; bound it below, as max(i, 0) does}}
     %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
     annudf.yield %acc : f32
   }
@@ -478,7 +478,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %n = arith.constant 4 : index
     %one = arith.constant 1 : index
     scf.for %i = %lo to %n step %one {
-      // expected-error @below {{'annudf.load' op [L2] index of extent dim is not provably inside it; use the result of annudf.index dim}}
+      // expected-error @below {{'annudf.load' op [L3] index of extent dim may be as large as 3, but the extent ends at dims - 1; bound it above, as min(i, dims - 1) does}}
       %v = annudf.load %w[%i] : !annudf.capture<dim x f32>
     }
     annudf.yield %acc : f32

@@ -79,11 +79,11 @@ def test_integers_are_not_silently_floats() -> None:
         translate(half, options("half", "i32", "i32"))
 
 
-def test_integer_division_by_a_value() -> None:
+def test_integer_division_by_zero() -> None:
     def divides(x, y, acc):  # type: ignore[no-untyped-def]
-        return acc + x // y
+        return acc + x // 0
 
-    with pytest.raises(UnsupportedError, match="an integer may be divided only by a constant other than 0"):
+    with pytest.raises(UnsupportedError, match="an integer cannot be divided by 0"):
         translate(divides, options("divides", "i32", "i32"))
 
 
@@ -115,11 +115,14 @@ def test_rules_of_the_compiler_show_the_users_line() -> None:
     with pytest.raises(CompileError) as caught:
         metric.mlir()
     place, shown, caret = str(caught.value).split("\n")
-    told = "[L2] a capture is read at an index that may be outside of it; read it at [ctx.dim]"
+    told = (
+        "[L3] an index of this capture may be as large as ctx.dims, but the extent ends at ctx.dims - 1;"
+        " bound it above, as min(i, ctx.dims - 1) does"
+    )
     assert place.endswith(f"error: {told}") and f"{Path(__file__).name}:" in place
     assert shown.strip() == "return acc + ctx.weights[ctx.dim + 1] * x"
     assert caret.index("^") == shown.index("ctx.weights")
-    assert [d.rule for d in caught.value.diagnostics] == ["L2"]
+    assert [d.rule for d in caught.value.diagnostics] == ["L3"]
 
 
 @pytest.mark.parametrize(

@@ -190,14 +190,16 @@ def Annudf_IndexOp : Annudf_Op<"index", 0, [
   let assemblyFormat = "custom<Keyword>($kind) attr-dict";
 }
 
+// Not Pure: where a condition proves the index, the load must not move before it.
 def Annudf_LoadOp : Annudf_Op<"load", 0, [
-    Pure, TypesMatchWith<"result is the capture's element type, signless", "capture", "result",
+    NoMemoryEffect, TypesMatchWith<"result is the capture's element type, signless", "capture", "result",
                          "::llvm::cast<CaptureType>($_self).getLoadType()">]> {
   let summary = "reads a capture";
   let description = [{
     One index an extent, none for a scalar. An index must be provably inside its
-    extent: `annudf.index dim` for `dim`, a constant for a constant extent.
-    Captures never change during a search, so the op is pure. An unsigned element
+    extent (rules L2 to L4): the ranges of the body's integers show it for `annudf.index dim`,
+    for `dims - 1 - dim`, or below a condition that compares the index with `dims`.
+    Captures never change during a search, so the op has no effects. An unsigned element
     is read as the signless integer of its width, as `arith` has no other.
 
     Example:

@@ -1,0 +1,78 @@
+//===- Ranges.h - Ranges of a body's integers -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One walk over a hook or helper says what each integer may be where a load, a division
+// or a shift uses it. Whatever the walk does not know (an op, an argument of a helper, the
+// result of a call) may be anything, so an unverified body is safe to analyse.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_ANALYSIS_RANGES_H
+#define ANNUDF_ANALYSIS_RANGES_H
+
+#include "annudf/Analysis/IntRange.h"
+#include "annudf/Dialect/IR/Annudf.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <string>
+
+namespace annudf {
+
+/// Width of an integer or index (which has 64 bits); 0 for other types.
+unsigned integerWidth(mlir::Type type);
+
+class RangeAnalysis {
+public:
+  /// `root` is a hook or a helper.
+  explicit RangeAnalysis(mlir::Operation *root);
+
+  /// What an operand of an annudf.load, an integer division or a shift may be.
+  ranges::IntRange at(mlir::OpOperand &use) const;
+
+  /// False for such an op below a condition that never holds, where ranges mean nothing.
+  bool isReachable(mlir::Operation *op) const { return !unreachable.contains(op); }
+
+private:
+  ranges::IntRangeDomain domain;
+  llvm::DenseMap<mlir::OpOperand *, ranges::IntRange> uses;
+  llvm::DenseSet<mlir::Operation *> unreachable;
+};
+
+//===----------------------------------------------------------------------===//
+// Extents
+//===----------------------------------------------------------------------===//
+
+/// Whether an index lies inside an extent, or which proof is missing.
+enum class Inside {
+  Yes,
+  MayBeBelow, ///< 0
+  MayBeAbove, ///< the last entry
+  Unknown,    ///< nothing is known to be smaller than this extent
+};
+
+/// The one answer to whether a load may read: an index in `index` of an extent as
+/// CaptureType spells it. What it does not know is not inside.
+Inside isInside(const ranges::IntRange &index, int64_t extent);
+
+/// The first index of a load that is not proved to be inside its extent.
+struct UnprovedIndex {
+  Inside why = Inside::Yes; ///< Yes: all are.
+  int64_t extent = 0;
+  std::string smallest, largest; ///< For messages: "-3", "dims + 1".
+  std::string last;              ///< Of the extent: "dims - 1".
+};
+UnprovedIndex findUnprovedIndex(const RangeAnalysis &ranges, ir::LoadOp load);
+
+/// "from -128 to 127", of signed or unsigned values.
+std::string spellRange(const ranges::IntRange &range, bool isSigned);
+
+} // namespace annudf
+
+#endif // ANNUDF_ANALYSIS_RANGES_H

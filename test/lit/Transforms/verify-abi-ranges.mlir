@@ -1,0 +1,216 @@
+// RUN: annudf-opt %s --annudf-verify-abi -o /dev/null
+// RUN: annudf-opt %s --annudf-to-host=metric=loads -o /dev/null
+// RUN: annudf-opt %s --annudf-to-nvvm=metric=loads -o /dev/null
+// RUN: annudf-opt %s --annudf-to-host=metric=numbers -o /dev/null
+// RUN: annudf-opt %s --annudf-to-host=metric=three -o /dev/null
+
+// What the ranges of integers prove, each at its limit; verify-abi-ranges_invalid.mlir has
+// the neighbours that they refuse.
+
+annudf.metric @loads order(min) coarse(l2) elements(i8, u8) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    // Vectors have at least one dimension.
+    %zero = arith.constant 0 : index
+    %a = annudf.load %w[%zero] : !annudf.capture<dim x f32>
+    %dims = annudf.index dims
+    %one = arith.constant 1 : index
+    %last = arith.subi %dims, %one : index
+    %b = annudf.load %w[%last] : !annudf.capture<dim x f32>
+    %r = arith.addf %a, %b : f32
+    annudf.yield %r : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %dim = annudf.index dim
+    %dims = annudf.index dims
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %two = arith.constant 2 : index
+    %last = arith.subi %dims, %one : index
+    %next = arith.addi %dim, %one : index
+    %before = arith.subi %dim, %one : index
+
+    // w[dims - 1 - dim]
+    %mirror = arith.subi %last, %dim : index
+    %0 = annudf.load %w[%mirror] : !annudf.capture<dim x f32>
+    // w[min(dim + 1, dims - 1)], as an op and as the select that a frontend emits
+    %clamped = arith.minsi %next, %last : index
+    %1 = annudf.load %w[%clamped] : !annudf.capture<dim x f32>
+    %less = arith.cmpi slt, %last, %next : index
+    %chosen = arith.select %less, %last, %next : index
+    %2 = annudf.load %w[%chosen] : !annudf.capture<dim x f32>
+    // w[max(dim - 1, 0)]
+    %floor = arith.maxsi %before, %zero : index
+    %3 = annudf.load %w[%floor] : !annudf.capture<dim x f32>
+    // w[(dim + 1) % dims], signed and unsigned
+    %ring = arith.remsi %next, %dims : index
+    %4 = annudf.load %w[%ring] : !annudf.capture<dim x f32>
+    %ringu = arith.remui %next, %dims : index
+    %5 = annudf.load %w[%ringu] : !annudf.capture<dim x f32>
+    // w[x % dims] of an unsigned x of any value
+    %xi = arith.index_cast %x : i32 to index
+    %hash = arith.remui %xi, %dims : index
+    %6 = annudf.load %w[%hash] : !annudf.capture<dim x f32>
+    // Parts of dim: w[dim / 2], w[dim >> 1], w[dim & x], w[dim - dim % 2]
+    %half = arith.divui %dim, %two : index
+    %7 = annudf.load %w[%half] : !annudf.capture<dim x f32>
+    %shifted = arith.shrui %dim, %one : index
+    %8 = annudf.load %w[%shifted] : !annudf.capture<dim x f32>
+    %masked = arith.andi %dim, %xi : index
+    %9 = annudf.load %w[%masked] : !annudf.capture<dim x f32>
+    // Through i32, which holds every dims.
+    %dim32 = arith.index_cast %dim : index to i32
+    %dims32 = arith.index_cast %dims : index to i32
+    %one32 = arith.constant 1 : i32
+    %last32 = arith.subi %dims32, %one32 : i32
+    %mirror32 = arith.subi %last32, %dim32 : i32
+    %back = arith.index_cast %mirror32 : i32 to index
+    %10 = annudf.load %w[%back] : !annudf.capture<dim x f32>
+    // A condition proves it, and a cast before the condition is proved with it.
+    %next32 = arith.addi %dim32, %one32 : i32
+    %after = arith.index_cast %next32 : i32 to index
+    %isInside = arith.cmpi slt, %next32, %dims32 : i32
+    %11 = scf.if %isInside -> f32 {
+      %v = annudf.load %w[%after] : !annudf.capture<dim x f32>
+      scf.yield %v : f32
+    } else {
+      scf.yield %acc : f32
+    }
+    // Two conditions, and the part without them.
+    %zero32 = arith.constant 0 : i32
+    %low = arith.cmpi sge, %x, %zero32 : i32
+    %high = arith.cmpi slt, %x, %dims32 : i32
+    %both = arith.andi %low, %high : i1
+    %12 = scf.if %both -> f32 {
+      %v = annudf.load %w[%xi] : !annudf.capture<dim x f32>
+      scf.yield %v : f32
+    } else {
+      scf.yield %acc : f32
+    }
+    %true = arith.constant true
+    %outside = arith.xori %both, %true : i1
+    %13 = scf.if %outside -> f32 {
+      scf.yield %acc : f32
+    } else {
+      %v = annudf.load %w[%xi] : !annudf.capture<dim x f32>
+      scf.yield %v : f32
+    }
+    %belowU = arith.cmpi ult, %xi, %dims : index
+    %14 = scf.if %belowU -> f32 {
+      %v = annudf.load %w[%xi] : !annudf.capture<dim x f32>
+      scf.yield %v : f32
+    } else {
+      scf.yield %acc : f32
+    }
+    // The window of a loop, clamped on both sides.
+    %three = arith.constant 3 : index
+    %15 = scf.for %k = %zero to %three step %one iter_args(%sum = %acc) -> (f32) {
+      %a = arith.addi %dim, %k : index
+      %b = arith.subi %a, %one : index
+      %c = arith.maxsi %b, %zero : index
+      %d = arith.minsi %c, %last : index
+      %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
+      %s = arith.addf %sum, %v : f32
+      scf.yield %s : f32
+    }
+    // What a loop carries, clamped in each round.
+    %16:2 = scf.for %k = %zero to %three step %one iter_args(%i = %dim, %sum = %acc) -> (index, f32) {
+      %v = annudf.load %w[%i] : !annudf.capture<dim x f32>
+      %s = arith.addf %sum, %v : f32
+      %a = arith.addi %i, %one : index
+      %n = arith.remui %a, %dims : index
+      scf.yield %n, %s : index, f32
+    }
+    %r0 = arith.addf %0, %1 : f32
+    %r1 = arith.addf %r0, %2 : f32
+    %r2 = arith.addf %r1, %3 : f32
+    %r3 = arith.addf %r2, %4 : f32
+    %r4 = arith.addf %r3, %5 : f32
+    %r5 = arith.addf %r4, %6 : f32
+    %r6 = arith.addf %r5, %7 : f32
+    %r7 = arith.addf %r6, %8 : f32
+    %r8 = arith.addf %r7, %9 : f32
+    %r9 = arith.addf %r8, %10 : f32
+    %r10 = arith.addf %r9, %11 : f32
+    %r11 = arith.addf %r10, %12 : f32
+    %r12 = arith.addf %r11, %13 : f32
+    %r13 = arith.addf %r12, %14 : f32
+    %r14 = arith.addf %r13, %15 : f32
+    %r15 = arith.addf %r14, %16#1 : f32
+    annudf.yield %r15 : f32
+  }
+}
+
+annudf.metric @numbers order(min) coarse(l2) elements(u8) {
+  %n = annudf.capture "n" : !annudf.capture<i32>
+  %k = annudf.capture "k" = 31 : i32 : !annudf.capture<i32>
+  annudf.init {
+    %0 = arith.constant 0 : i32
+    annudf.yield %0 : i32
+  }
+  annudf.update (%acc: i32, %x: i32, %y: i32) {
+    %0 = arith.constant 0 : i32
+    %1 = arith.constant 1 : i32
+    %7 = arith.constant 7 : i32
+    %31 = arith.constant 31 : i32
+    // x >> (y & 31), x << (n % 32) of an unsigned n, and a baked amount
+    %m = arith.andi %y, %31 : i32
+    %a = arith.shrui %acc, %m : i32
+    %32 = arith.constant 32 : i32
+    %n0 = annudf.load %n[] : !annudf.capture<i32>
+    %amount = arith.remui %n0, %32 : i32
+    %b = arith.shli %a, %amount : i32
+    %k0 = annudf.load %k[] : !annudf.capture<i32>
+    %c = arith.shrsi %b, %k0 : i32
+    // acc / max(y, 1), acc % (y | 1), acc / (y + 1): no divisor is 0 or -1
+    %d = arith.maxsi %y, %1 : i32
+    %e = arith.divsi %acc, %d : i32
+    %odd = arith.ori %y, %1 : i32
+    %f = arith.remsi %acc, %odd : i32
+    %g = arith.addi %y, %1 : i32
+    %h = arith.divui %acc, %g : i32
+    // x / -1: x is not the smallest integer
+    %minus = arith.constant -1 : i32
+    %i = arith.divsi %x, %minus : i32
+    // A condition keeps 0 away.
+    %some = arith.cmpi ne, %y, %0 : i32
+    %j = scf.if %some -> i32 {
+      %q = arith.remui %x, %y : i32
+      scf.yield %q : i32
+    } else {
+      scf.yield %0 : i32
+    }
+    // The counter of a loop as an amount and as a divisor.
+    %8 = arith.constant 8 : i32
+    %l = scf.for %t = %1 to %8 step %1 iter_args(%s = %0) -> (i32) : i32 {
+      %u = arith.shrui %x, %t : i32
+      %v = arith.divui %u, %t : i32
+      %w = arith.addi %s, %v : i32
+      scf.yield %w : i32
+    }
+    %s0 = arith.addi %c, %e : i32
+    %s1 = arith.addi %s0, %f : i32
+    %s2 = arith.addi %s1, %h : i32
+    %s3 = arith.addi %s2, %i : i32
+    %s4 = arith.addi %s3, %j : i32
+    %s5 = arith.addi %s4, %l : i32
+    annudf.yield %s5 : i32
+  }
+}
+
+// With a fixed number of dimensions, constants and coordinates can be indices.
+annudf.metric @three order(min) coarse(l2) elements(u8) dims(3) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %two = arith.constant 2 : index
+    %0 = annudf.load %w[%two] : !annudf.capture<dim x f32>
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %c = arith.constant 2 : i32
+    %m = arith.minsi %x, %c : i32
+    %i = arith.index_cast %m : i32 to index
+    %0 = annudf.load %w[%i] : !annudf.capture<dim x f32>
+    annudf.yield %0 : f32
+  }
+}
