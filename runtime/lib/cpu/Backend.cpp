@@ -305,14 +305,12 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
     reporter.now(double(first + batch.size));
   }
   reporter.finish();
-  if (stats) {
-    stats->links = compiled ? 1 : 0;
-    stats->linkMs = compiled ? kernel->linkMs : 0;
-    stats->uploadMs = 0;
-    stats->searchMs = millisecondsSince(started);
-    stats->family = plan.name;
-    stats->why = plan.why;
-  }
+  if (stats)
+    *stats = {.linkMs = compiled ? kernel->linkMs : 0,
+              .links = compiled ? 1 : 0,
+              .searchMs = millisecondsSince(started),
+              .family = plan.name,
+              .why = plan.why};
 }
 
 } // namespace
