@@ -91,7 +91,9 @@ void AtomicFileWriter::write(const void *data, size_t size) {
   }
 }
 
-void AtomicFileWriter::commit() {
+void AtomicFileWriter::finish() {
+  if (fd_ < 0)
+    return;
   // Pipes and devices cannot be synced, which is no fault of theirs.
   if (::fsync(fd_) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
     fail("cannot write");
@@ -99,6 +101,10 @@ void AtomicFileWriter::commit() {
   fd_ = -1;
   if (::close(fd) != 0)
     fail("cannot write");
+}
+
+void AtomicFileWriter::commit() {
+  finish();
   if (temporary_.empty())
     return;
   if (::rename(temporary_.c_str(), target_.c_str()) != 0)

@@ -28,6 +28,9 @@ class Artifact:
     def to_bytes(self) -> bytes:
         """The bytes that `save` writes."""
 
+    def saving(self, path: str) -> Work:
+        """Writes the file, whole or not at all."""
+
     def save(self, path: str) -> None:
         """Writes the file, whole or not at all."""
 
@@ -88,6 +91,15 @@ def compile_cuda_source(source: str, origin: str, *, archs: Sequence[str] | None
 def supported_archs() -> list[int]:
     """Architectures that LTO-IR can be made for: 90 for sm_90, oldest first."""
 
+class Work:
+    """What cannot be undone, and has not been done yet."""
+
+    @property
+    def result(self) -> Any:
+        """
+        Reading it does the work. Between its end and the return of the function that reads it, `return work.result`, Python looks for no signal: Ctrl-C either raises and nothing is done, or waits until the function has returned.
+        """
+
 class Index:
     """An IVF-Flat index in host memory."""
 
@@ -97,10 +109,12 @@ class Index:
         Trains the centers on the C-contiguous matrix at `address` and adds its rows. An exception of `progress` stops the work.
         """
 
-    def extend(self, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None) -> None:
-        """Adds rows; without ids they go on from `size`."""
+    def extending(self, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None) -> Work:
+        """
+        Adds rows; without ids they go on from `size`. `result` is what the work gives.
+        """
 
-    def save(self, path: str, progress: Callable[[str, float], None] | None = None) -> None:
+    def saving(self, path: str, progress: Callable[[str, float], None] | None = None) -> Work:
         """Writes one file, whole or not at all."""
 
     @staticmethod

@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from typing import Any
 
 from annudf.errors import ArgumentError
 
@@ -63,52 +62,56 @@ def set_log_level(level: int | str) -> None:
         logger.propagate = False
 
 
-Progress = Callable[[str, float], None]
-
 _TITLES = {"train": "k-means", "add": "adding rows", "save": "writing", "search": "searching"}
 
 
-@contextlib.contextmanager
-def progress_bar(show: bool | None) -> Iterator[Progress]:
-    """What to hand to the core as `progress`: draws one tqdm bar a stage.
+class ProgressBar:
+    """What to hand to the core as `progress`: draws one tqdm bar a stage, and closes it at the stage's end.
 
     Parameters
     ----------
     show : bool or None
         True: at once; False: never; None: after half a second, if standard error is a terminal.
     """
-    if show is False:
-        # The core still needs the call, as this is where Ctrl-C is noticed.
-        yield lambda stage, done: None
-        return
-    # In a notebook tqdm.auto needs ipywidgets, and warns where it is not installed.
-    if importlib.util.find_spec("ipywidgets"):
-        from tqdm.auto import tqdm
-    else:
-        from tqdm import tqdm
 
-    bar: tqdm | None = None
-    current = ""
+    def __init__(self, show: bool | None) -> None:
+        self._show = show
+        self._stage = ""
+        self._bar: Any = None
 
-    def update(stage: str, done: float) -> None:
-        nonlocal bar, current
-        if stage != current:
-            if bar is not None:
-                bar.close()
-            bar = tqdm(
+    def __call__(self, stage: str, done: float) -> None:
+        """Shows that the part `done` of a stage is done."""
+        if self._show is False:
+            return
+        if stage != self._stage:
+            self.close()
+            self._bar = _tqdm()(
                 total=1.0,
                 desc=_TITLES.get(stage, stage),
                 bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}",
-                disable=None if show is None else False,
-                delay=0.5 if show is None else 0,
-                leave=bool(show),
+                disable=None if self._show is None else False,
+                delay=0.5 if self._show is None else 0,
+                leave=bool(self._show),
             )
-            current = stage
-        assert bar is not None
-        bar.update(min(done, 1.0) - bar.n)
+            self._stage = stage
+        if self._bar is not None:
+            self._bar.update(min(done, 1.0) - self._bar.n)
+        if done >= 1:
+            self.close()
 
-    try:
-        yield update
-    finally:
-        if bar is not None:
-            bar.close()
+    def close(self) -> None:
+        """Ends the bar of a stage that was broken off."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def _tqdm() -> Any:
+    # In a notebook tqdm.auto needs ipywidgets, and warns where it is not installed.
+    if importlib.util.find_spec("ipywidgets"):
+        from tqdm import auto
+
+        return auto.tqdm
+    import tqdm
+
+    return tqdm.tqdm

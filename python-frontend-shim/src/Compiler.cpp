@@ -50,11 +50,17 @@ static Artifact load(const std::string &path) {
   return {ArtifactPtr(artifact)};
 }
 
-static void save(const Artifact &self, const std::string &path) {
-  const annudf_status status =
-      withoutGil([&] { return annudf_artifact_save(self.handle.get(), path.c_str()); });
-  check(status);
+static Work saving(nb::object self, const std::string &path) {
+  const annudf_artifact *artifact = nb::cast<Artifact &>(self).handle.get();
+  return {[=, owner = std::move(self)] {
+            const annudf_status status =
+                withoutGil([&] { return annudf_artifact_save(artifact, path.c_str()); });
+            check(status);
+          },
+          nb::none()};
 }
+
+static void save(const nb::object &self, const std::string &path) { saving(self, path).result(); }
 
 static nb::bytes serialise(const Artifact &self) {
   annudf_buffer *bytes = nullptr;
@@ -229,7 +235,10 @@ void addCompiler(nb::module_ &module) {
                   "Reads the bytes of a file; messages call it `origin`.")
       .def_static("load", &load, "path"_a, "Reads a file.")
       .def("to_bytes", &serialise, "The bytes that `save` writes.")
-      .def("save", &save, "path"_a, "Writes the file, whole or not at all.")
+      .def("saving", &saving, "path"_a, nb::sig("def saving(self, path: str) -> Work"),
+           "Writes the file, whole or not at all.")
+      .def("save", &save, "path"_a, nb::sig("def save(self, path: str) -> None"),
+           "Writes the file, whole or not at all.")
       .def("describe", &describe, "origin"_a, "The manifest for people, as `annudf inspect`.")
       .def("ltoir", &ltoir, "arch"_a, "The LTO-IR that a device of `arch` (\"sm_90\") would link.")
       .def_prop_ro(

@@ -55,26 +55,34 @@ static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::str
   return result;
 }
 
-static void extend(Index &self, uintptr_t address, int64_t rows, int64_t dims,
-                   const std::string &element, std::optional<uintptr_t> ids,
-                   const std::optional<ProgressFunction> &function) {
+static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t dims,
+                      const std::string &element, std::optional<uintptr_t> ids,
+                      std::optional<ProgressFunction> function, nb::object result) {
   const annudf_vectors more = vectors(address, rows, dims, parseElement(element));
-  Progress progress(function);
-  const annudf_status status = withoutGil([&] {
-    return annudf_ivf_flat_extend(self.handle.get(), &more,
-                               reinterpret_cast<const int64_t *>(ids.value_or(0)),
-                               &Progress::report, &progress);
-  });
-  progress.check(status);
+  annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
+  return {[=, owner = std::move(self), function = std::move(function)] {
+            Progress progress(function);
+            const annudf_status status = withoutGil([&] {
+              return annudf_ivf_flat_extend(index, &more,
+                                         reinterpret_cast<const int64_t *>(ids.value_or(0)),
+                                         &Progress::report, &progress);
+            });
+            progress.check(status);
+          },
+          std::move(result)};
 }
 
-static void save(const Index &self, const std::string &path,
-                 const std::optional<ProgressFunction> &function) {
-  Progress progress(function);
-  const annudf_status status = withoutGil([&] {
-    return annudf_ivf_flat_save(self.handle.get(), path.c_str(), &Progress::report, &progress);
-  });
-  progress.check(status);
+static Work saving(nb::object self, const std::string &path,
+                   std::optional<ProgressFunction> function) {
+  const annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
+  return {[=, owner = std::move(self), function = std::move(function)] {
+            Progress progress(function);
+            const annudf_status status = withoutGil([&] {
+              return annudf_ivf_flat_save(index, path.c_str(), &Progress::report, &progress);
+            });
+            progress.check(status);
+          },
+          nb::none()};
 }
 
 static Index load(const std::string &path) {
@@ -134,16 +142,27 @@ static Captures bind(const Artifact &artifact, int64_t dims, const Values &value
 
 void addIndex(nb::module_ &module) {
   using namespace nb::literals;
+  nb::class_<Work>(module, "Work", "What cannot be undone, and has not been done yet.")
+      .def_prop_ro("result", &Work::result, nb::sig("def result(self) -> typing.Any"),
+                   "Reading it does the work. Between its end and the return of the function that "
+                   "reads it, `return work.result`, Python looks for no signal: Ctrl-C either "
+                   "raises and nothing is done, or waits until the function has returned.");
   nb::class_<Index>(module, "Index", "An IVF-Flat index in host memory.")
       .def_static("build", &build, "address"_a, "rows"_a, "dims"_a, "element"_a, nb::kw_only(),
                   "n_lists"_a, "metric"_a, "kmeans_n_iters"_a, "kmeans_trainset_fraction"_a,
                   "seed"_a, "threads"_a, "progress"_a.none() = nb::none(),
                   "Trains the centers on the C-contiguous matrix at `address` and adds its rows. "
                   "An exception of `progress` stops the work.")
-      .def("extend", &extend, "address"_a, "rows"_a, "dims"_a, "element"_a,
+      .def("extending", &extending, "address"_a, "rows"_a, "dims"_a, "element"_a,
            "ids_address"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
-           "Adds rows; without ids they go on from `size`.")
-      .def("save", &save, "path"_a, "progress"_a.none() = nb::none(),
+           "result"_a.none() = nb::none(),
+           nb::sig("def extending(self, address: int, rows: int, dims: int, element: str, "
+                   "ids_address: int | None = None, progress: collections.abc.Callable[[str, "
+                   "float], None] | None = None, result: object | None = None) -> Work"),
+           "Adds rows; without ids they go on from `size`. `result` is what the work gives.")
+      .def("saving", &saving, "path"_a, "progress"_a.none() = nb::none(),
+           nb::sig("def saving(self, path: str, progress: collections.abc.Callable[[str, float], "
+                   "None] | None = None) -> Work"),
            "Writes one file, whole or not at all.")
       .def_static("load", &load, "path"_a, "Reads a file.")
       .def("centers", &centers, "A copy of the centers, float32, n_lists x dims.")

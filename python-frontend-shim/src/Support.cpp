@@ -112,17 +112,18 @@ int Progress::report(void *self, const char *stage, double done) {
 
 int Progress::report(const char *newStage, double done) {
   const Clock::time_point now = Clock::now();
-  const bool milestone = function && (stage != newStage || done >= 1);
+  // At 1 the next step cannot be undone: the last look for a signal is now.
+  const bool milestone = done >= 1 || (function && stage != newStage);
   if (!milestone && now - last < kPause)
     return 0;
   last = now;
   stage = newStage;
   nb::gil_scoped_acquire held;
   try {
-    if (PyErr_CheckSignals() != 0)
-      throw nb::python_error();
     if (function)
       (*function)(newStage, done);
+    if (PyErr_CheckSignals() != 0)
+      throw nb::python_error();
     return 0;
   } catch (nb::python_error &error) {
     raised.emplace(std::move(error));

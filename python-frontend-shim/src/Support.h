@@ -22,6 +22,7 @@
 #include <nanobind/typing.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,6 +86,25 @@ int32_t parseElement(const std::string &name);
 int32_t parseCoarse(const std::string &name);
 
 using ProgressFunction = nb::typed<nb::callable, void(nb::str, nb::float_)>;
+
+/// What cannot be undone, done when `result` is read and not before. Python looks for
+/// signals when a call has returned, so a call could not end the work: Ctrl-C would raise
+/// where it is done already, and a retry would do it twice. It does not look after an
+/// attribute was read, nor on the way out of a function; so `return work.result` either raises
+/// and has done nothing, or hands its value to the caller, who is interrupted then.
+class Work {
+public:
+  Work(std::function<void()> run, nb::object result)
+      : run(std::move(run)), value(std::move(result)) {}
+  nb::object result() const {
+    run();
+    return value;
+  }
+
+private:
+  std::function<void()> run;
+  nb::object value;
+};
 
 /// Tells Python how far a long call is, and looks for Ctrl-C. The call itself runs
 /// without the GIL; every report takes it, so reports come a few times a second only.

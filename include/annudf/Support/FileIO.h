@@ -40,6 +40,9 @@ public:
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
   /// Bytes written so far.
   uint64_t position() const { return position_; }
+  /// Syncs what was written, which may take long and may fail: what remains is the rename.
+  void finish();
+  /// Puts the file in its place, after finish().
   void commit();
 
 private:

@@ -219,7 +219,8 @@ class Metric:
             As in :meth:`artifact`.
         """
         file = check_path(path, "path")
-        self.artifact(archs).save(file)
+        work = self.artifact(archs).saving(file)
+        _ = work.result  # No call may follow the work, see Work.
 
     def precompile(self, dtype: npt.DTypeLike = np.float32, resources: Resources | None = None) -> None:
         """Compiles and links the metric, so that no search waits for that.

@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +14,7 @@ import numpy.typing as npt
 from annudf import _arrays, _backends, _transfer
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
 from annudf._checks import check_bool, check_path
-from annudf._log import logger, progress_bar
+from annudf._log import ProgressBar, logger
 from annudf._metric.builtin import builtin_metric
 from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
 from annudf.common import Resources, check_resources
@@ -80,7 +78,7 @@ class Index:
         # The bytes of its file, which a reader checks.
         with tempfile.TemporaryDirectory(prefix="annudf-") as folder:
             path = os.path.join(folder, "index")
-            self._core.save(path)
+            _ = self._core.saving(path).result
             with open(path, "rb") as file:
                 return _from_pickle, (file.read(), self._metric)
 
@@ -104,17 +102,13 @@ def _from_pickle(data: bytes, metric: str) -> Index:
 _CORE_NAMES = ("base: ", "rows to add: ")
 
 
-@contextlib.contextmanager
-def arrays_at_fault(name: str = "queries") -> Iterator[None]:
+def array_at_fault(error: InputError, name: str) -> ArgumentError:
     """The core calls what an array or a file holds input, and has its own names; here argument `name` is read."""
-    try:
-        yield
-    except InputError as error:
-        text = str(error)
-        for start in _CORE_NAMES:
-            if text.startswith(start):
-                text = f"{name}: {text.removeprefix(start)}"
-        raise ArgumentError(text) from None
+    text = str(error)
+    for start in _CORE_NAMES:
+        if text.startswith(start):
+            text = f"{name}: {text.removeprefix(start)}"
+    return ArgumentError(text)
 
 
 def check_index(index: object) -> Index:
@@ -182,7 +176,8 @@ def build(
             f"n_lists is {index_params.n_lists}, but argument 'dataset' has only {rows.shape[0]} rows; "
             "a list needs at least one, better some hundreds"
         )
-    with arrays_at_fault("dataset"), progress_bar(progress) as report:
+    bar = ProgressBar(progress)
+    try:
         core = _core.Index.build(
             rows.address,
             rows.shape[0],
@@ -194,8 +189,12 @@ def build(
             kmeans_trainset_fraction=index_params.kmeans_trainset_fraction,
             seed=index_params.seed,
             threads=_backends.get_num_threads(),
-            progress=report,
+            progress=bar,
         )
+    except InputError as error:
+        raise array_at_fault(error, "dataset") from None
+    finally:
+        bar.close()
     return Index(core, index_params.metric)
 
 
@@ -234,22 +233,32 @@ def extend(
     UnavailableError
         There is not enough memory, or no driver for a device array.
     KeyboardInterrupt
-        Ctrl-C; the index is as before.
+        Ctrl-C; the index is as before. Where it comes too late for that, the call returns, and its caller is
+        interrupted.
     """
     core = check_index(index)._core
     place = check_resources(resources)
     rows = _vectors(new_vectors, "new_vectors", place, (index.dtype.name,), core.dims)
     ids = None if new_indices is None else _ids(new_indices, rows.shape[0], place)
-    with arrays_at_fault("new_vectors"), progress_bar(progress) as report:
-        core.extend(
-            rows.address,
-            rows.shape[0],
-            rows.shape[1],
-            ELEMENT_OF_DTYPE[rows.dtype],
-            None if ids is None else ids.address,
-            progress=report,
-        )
-    return index
+    bar = ProgressBar(progress)
+    work = core.extending(
+        rows.address,
+        rows.shape[0],
+        rows.shape[1],
+        ELEMENT_OF_DTYPE[rows.dtype],
+        None if ids is None else ids.address,
+        progress=bar,
+        result=index,
+    )
+    try:
+        result: Index = work.result
+        return result  # No call may follow the work, see Work.
+    except InputError as error:
+        bar.close()
+        raise array_at_fault(error, "new_vectors") from None
+    except BaseException:
+        bar.close()
+        raise
 
 
 def _vectors(
@@ -309,7 +318,8 @@ def save(
     UnavailableError
         The file cannot be written.
     KeyboardInterrupt
-        Ctrl-C; a file that was there before is as it was.
+        Ctrl-C; a file that was there before is as it was. Where it comes too late for that, the call returns, and its
+        caller is interrupted.
 
     Notes
     -----
@@ -328,8 +338,13 @@ def save(
             index.metric,
             index.metric,
         )
-    with progress_bar(progress) as report:
-        index._core.save(path, progress=report)
+    bar = ProgressBar(progress)
+    work = index._core.saving(path, progress=bar)
+    try:
+        _ = work.result  # No call may follow the work, see Work.
+    except BaseException:
+        bar.close()
+        raise
 
 
 # No metric ranks by cosine yet; by inner product lists of cosine rank alike where vectors have length 1.

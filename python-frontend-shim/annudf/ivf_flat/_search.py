@@ -15,8 +15,8 @@ from annudf._log import logger
 from annudf._metric.builtin import builtin_metric
 from annudf._metric.metric import Metric
 from annudf.common import Resources, check_resources
-from annudf.errors import ArgumentError
-from annudf.ivf_flat._index import Index, arrays_at_fault, check_index
+from annudf.errors import ArgumentError, InputError
+from annudf.ivf_flat._index import Index, array_at_fault, check_index
 
 
 class SearchParams:
@@ -109,6 +109,8 @@ def search(
         The metric breaks a rule; the message has file and line.
     UnavailableError
         A driver, library or memory is missing.
+    KeyboardInterrupt
+        Ctrl-C; what is in `neighbors` and `distances` is unspecified.
 
     Notes
     -----
@@ -177,7 +179,7 @@ def search(
         neighbors_view.address,
         distances_view.address,
     )
-    with arrays_at_fault():
+    try:
         if rows.device.kind == "cpu":
             stats = engine.search(*arguments)
         else:
@@ -191,6 +193,8 @@ def search(
                     _keep(device, stream, views, place)
                 raise
             _keep(device, stream, views, place)
+    except InputError as error:
+        raise array_at_fault(error, "queries") from None
     if stats.links:
         logger.debug("metric %s linked for %s in %.1f ms", metric.name, device, stats.link_ms)
     if stats.upload_ms:

@@ -92,10 +92,7 @@ public:
     last_ = time;
     report(progress_, "search", done / total_);
   }
-  void finish() const {
-    if (progress_)
-      progress_("search", 1); // Done: a wish to stop comes too late.
-  }
+  void finish() const { report(progress_, "search", 1); }
 
 private:
   const Progress &progress_;

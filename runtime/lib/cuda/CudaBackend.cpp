@@ -209,8 +209,7 @@ void Implementation::search(const Index &index, const MetricView &metric,
     std::memcpy(distances + first * row, pinned.host() + idBytes, count * row * sizeof(float));
   }
   lease->finish();
-  if (params.progress)
-    params.progress("search", 1);
+  runtime::report(params.progress, "search", 1);
   report.searchMs =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }

@@ -130,6 +130,7 @@ void Index::extend(const MatrixView &rows, const int64_t *ids, const Progress &p
     lists_[l].words.reserve(static_cast<size_t>(groups * wordsOfRow * kGroupRows));
     lists_[l].ids.reserve(static_cast<size_t>(groups * kGroupRows));
   }
+  report(progress, "add", 1); // The last chance to stop.
   parallelFor(threads_, nLists(), [&](int64_t l, int) {
     List &list = lists_[static_cast<size_t>(l)];
     const int64_t from = begin[static_cast<size_t>(l)], to = begin[static_cast<size_t>(l) + 1];
@@ -149,8 +150,6 @@ void Index::extend(const MatrixView &rows, const int64_t *ids, const Progress &p
   size_ += rows.rows;
   generation_ = nextGeneration();
   attachments_ = std::move(attachments); // What was made of the state before goes.
-  if (progress)
-    progress("add", 1); // Done: a wish to stop comes too late.
 }
 
 } // namespace annudf::runtime

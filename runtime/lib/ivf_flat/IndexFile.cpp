@@ -241,9 +241,9 @@ void Index::save(const std::string &path, const Progress &progress) const {
   }
   const Sha256::Digest digest = sections.finish();
   file.write(digest.data(), digest.size());
+  file.finish();
+  report(progress, "save", 1); // The last chance to stop.
   file.commit();
-  if (progress)
-    progress("save", 1);
 }
 
 Index Index::load(const std::string &path) {

@@ -234,7 +234,7 @@ TEST_F(CApiIndex, ProgressIsReportedAndStopsTheWork) {
   ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &options, &index)), "ok");
   EXPECT_EQ(whole.stages, (std::vector<std::string>{"train", "add"}));
   EXPECT_EQ(whole.last, 1);
-  for (int at = 1; at < whole.calls; ++at) { // The last call comes when all is done.
+  for (int at = 1; at <= whole.calls; ++at) { // The last too: it comes before the work counts.
     Stopper stopper;
     stopper.stopAt = at;
     options.progress_user = &stopper;
@@ -244,19 +244,44 @@ TEST_F(CApiIndex, ProgressIsReportedAndStopsTheWork) {
     EXPECT_EQ(text, "interrupted: interrupted (" + stopper.stages.back() + ")");
     EXPECT_EQ(stopped, nullptr);
   }
-  // The process is as usable as before, and so is what was to be changed.
-  Stopper stopper;
-  stopper.stopAt = 1;
-  EXPECT_EQ(annudf_ivf_flat_extend(index, &vectors, nullptr, Stopper::report, &stopper),
-            ANNUDF_INTERRUPTED);
-  EXPECT_EQ(annudf_ivf_flat_size(index), 400);
+}
+
+/// Whichever report stops it, and whatever was stopped before: all or nothing.
+TEST_F(CApiIndex, AStoppedChangeIsNone) {
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, &index)), "ok");
   const std::string path = folder / "a.ivf";
   writePlainly(path, "before");
-  stopper.calls = 0, stopper.stopAt = 2;
-  EXPECT_EQ(annudf_ivf_flat_save(index, path.c_str(), Stopper::report, &stopper), ANNUDF_INTERRUPTED);
-  EXPECT_EQ(readFile(path, 100), "before");
-  EXPECT_EQ(folder.entries(), 1u);
-  ASSERT_EQ(annudf_ivf_flat_extend(index, &vectors, nullptr, nullptr, nullptr), ANNUDF_OK);
+  const auto extend = [&](Stopper &stopper) {
+    return annudf_ivf_flat_extend(index, &vectors, nullptr, Stopper::report, &stopper);
+  };
+  const auto save = [&](Stopper &stopper) {
+    return annudf_ivf_flat_save(index, path.c_str(), Stopper::report, &stopper);
+  };
+  for (int at = 1;; ++at) {
+    Stopper stopper;
+    stopper.stopAt = at;
+    const annudf_status status = save(stopper);
+    EXPECT_EQ(folder.entries(), 1u);
+    if (stopper.calls < at) {
+      EXPECT_EQ(status, ANNUDF_OK);
+      break;
+    }
+    EXPECT_EQ(status, ANNUDF_INTERRUPTED);
+    EXPECT_EQ(stopper.last == 1, at == 10) << "begin, 8 lists, and before the rename";
+    EXPECT_EQ(readFile(path, 100), "before");
+  }
+  const uint64_t generation = annudf_ivf_flat_generation(index);
+  for (int at = 1;; ++at) {
+    Stopper stopper;
+    stopper.stopAt = at;
+    if (extend(stopper) == ANNUDF_OK) {
+      EXPECT_EQ(stopper.last, 1);
+      EXPECT_EQ(at, 3) << "begin, and before the lists change";
+      break;
+    }
+    EXPECT_EQ(annudf_ivf_flat_size(index), 400);
+    EXPECT_EQ(annudf_ivf_flat_generation(index), generation);
+  }
   EXPECT_EQ(annudf_ivf_flat_size(index), 800);
 }
 

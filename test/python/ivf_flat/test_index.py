@@ -313,11 +313,11 @@ def test_progress(capfd):
 
 ON_A_TERMINAL = """
 import sys, time
-from annudf._log import progress_bar
-with progress_bar(None) as report:
-    for step in range(11):
-        report("train", step / 10)
-        time.sleep(float(sys.argv[1]))
+from annudf._log import ProgressBar
+report = ProgressBar(None)
+for step in range(11):
+    report("train", step / 10)
+    time.sleep(float(sys.argv[1]))
 """
 
 

@@ -149,7 +149,7 @@ def test_progress_is_told_and_can_stop(base):
         build(base, progress=stop)
     index = build(base)
     with pytest.raises(LookupError, match="add"):
-        index.extend(base.ctypes.data, *base.shape, "f32", progress=stop)
+        _ = index.extending(base.ctypes.data, *base.shape, "f32", progress=stop).result
     assert index.size == len(base)
 
 

@@ -14,7 +14,8 @@
 namespace annudf::runtime {
 
 /// Called with what runs and the part done, 0 to 1. Returning false stops the
-/// work with Error(Interrupted).
+/// work with Error(Interrupted). The call with 1 is a stage's last, and comes before the
+/// step that cannot be undone: after it nothing asks again.
 using Progress = std::function<bool(const char *stage, double done)>;
 
 /// \throws Error(Interrupted) when there is a `progress` and it says to stop.
