@@ -79,6 +79,14 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_compile(const char *source, size_t siz
                                                   annudf_artifact **artifact,
                                                   annudf_diagnostics **diagnostics);
 
+/** Text of the dialect of a metric that annudf has by itself: "l2", "euclidean",
+ * "inner_product", "l1", "chebyshev", "hamming". It is compiled as any other text, and lives for
+ * ever. NULL for another name, and for NULL. */
+ANNUDF_CAPI_EXPORTED const char *annudf_builtin_metric(const char *name);
+/** How many there are, and their names in alphabetical order; NULL from the count on. */
+ANNUDF_CAPI_EXPORTED size_t annudf_builtin_metric_count(void);
+ANNUDF_CAPI_EXPORTED const char *annudf_builtin_metric_name(size_t index);
+
 typedef struct annudf_lower_options {
   size_t size; /**< sizeof(annudf_lower_options). */
   /** "sm_90", ...; NULL or "": the oldest that is supported. Only for ptx and ltoir. */

@@ -10,6 +10,7 @@
 
 #include "Wrap.h"
 #include "annudf/Compiler/CudaSource.h"
+#include "annudf/Metrics/Builtin.h"
 
 #include <charconv>
 #include <cstddef>
@@ -120,6 +121,17 @@ annudf_status annudf_diagnostics_get(const annudf_diagnostics *diagnostics, size
 }
 
 void annudf_diagnostics_destroy(annudf_diagnostics *diagnostics) { delete diagnostics; }
+
+const char *annudf_builtin_metric(const char *name) {
+  const BuiltinMetric *found = name ? findBuiltinMetric(name) : nullptr;
+  return found ? found->text.data() : nullptr;
+}
+
+size_t annudf_builtin_metric_count(void) { return builtinMetrics().size(); }
+
+const char *annudf_builtin_metric_name(size_t index) {
+  return index < builtinMetrics().size() ? builtinMetrics()[index].name.data() : nullptr;
+}
 
 annudf_status annudf_compile(const char *source, size_t size, const char *origin,
                              const annudf_compile_options *given, annudf_artifact **artifact,

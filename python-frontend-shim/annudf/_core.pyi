@@ -22,16 +22,16 @@ class Artifact:
         """Reads the bytes of a file; messages call it `origin`."""
 
     @staticmethod
-    def load(path: str) -> Artifact:
+    def load(path: str | bytes) -> Artifact:
         """Reads a file."""
 
     def to_bytes(self) -> bytes:
         """The bytes that `save` writes."""
 
-    def saving(self, path: str) -> Work:
+    def saving(self, path: str | bytes) -> Work:
         """Writes the file, whole or not at all."""
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | bytes) -> None:
         """Writes the file, whole or not at all."""
 
     def describe(self, origin: str) -> str:
@@ -88,6 +88,12 @@ def compile_cuda_source(source: str, origin: str, *, archs: Sequence[str] | None
     Compiles CUDA C++ with NVRTC. A capture is its name, its element type and its extents: "dim" for one entry a dimension, none for a scalar.
     """
 
+def builtin_metrics() -> list[str]:
+    """Names of the metrics that annudf has by itself."""
+
+def builtin_metric(name: str) -> str:
+    """Text of one of them."""
+
 def supported_archs() -> list[int]:
     """Architectures that LTO-IR can be made for: 90 for sm_90, oldest first."""
 
@@ -114,11 +120,11 @@ class Index:
         Adds rows; without ids they go on from `size`. `result` is what the work gives.
         """
 
-    def saving(self, path: str, progress: Callable[[str, float], None] | None = None) -> Work:
+    def saving(self, path: str | bytes, progress: Callable[[str, float], None] | None = None) -> Work:
         """Writes one file, whole or not at all."""
 
     @staticmethod
-    def load(path: str) -> Index:
+    def load(path: str | bytes) -> Index:
         """Reads a file."""
 
     def centers(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:

@@ -42,7 +42,8 @@ static Artifact fromBytes(nb::bytes data, const std::string &origin) {
   return {ArtifactPtr(artifact)};
 }
 
-static Artifact load(const std::string &path) {
+static Artifact load(nb::handle given) {
+  const std::string path = toPath(given);
   annudf_artifact *artifact = nullptr;
   const annudf_status status =
       withoutGil([&] { return annudf_artifact_load(path.c_str(), &artifact); });
@@ -50,7 +51,8 @@ static Artifact load(const std::string &path) {
   return {ArtifactPtr(artifact)};
 }
 
-static Work saving(nb::object self, const std::string &path) {
+static Work saving(nb::object self, nb::handle given) {
+  const std::string path = toPath(given);
   const annudf_artifact *artifact = nb::cast<Artifact &>(self).handle.get();
   return {[=, owner = std::move(self)] {
             const annudf_status status =
@@ -60,7 +62,7 @@ static Work saving(nb::object self, const std::string &path) {
           nb::none()};
 }
 
-static void save(const nb::object &self, const std::string &path) { saving(self, path).result(); }
+static void save(const nb::object &self, nb::handle path) { saving(self, path).result(); }
 
 static nb::bytes serialise(const Artifact &self) {
   annudf_buffer *bytes = nullptr;
@@ -222,6 +224,20 @@ static std::map<std::string, std::vector<TableRow>> tables() {
   return all;
 }
 
+static Names builtinMetrics() {
+  Names names;
+  for (size_t i = 0; i < annudf_builtin_metric_count(); ++i)
+    names.emplace_back(annudf_builtin_metric_name(i));
+  return names;
+}
+
+static std::string builtinMetric(const std::string &name) {
+  const char *text = annudf_builtin_metric(name.c_str());
+  if (!text)
+    raise("ArgumentError", "there is no built-in metric '" + name + "'");
+  return text;
+}
+
 static std::vector<int32_t> supportedArchs() {
   std::vector<int32_t> archs(annudf_supported_archs(nullptr, 0));
   annudf_supported_archs(archs.data(), archs.size());
@@ -233,11 +249,12 @@ void addCompiler(nb::module_ &module) {
   nb::class_<Artifact>(module, "Artifact", "A compiled metric. It never changes once made.")
       .def_static("from_bytes", &fromBytes, "data"_a, "origin"_a,
                   "Reads the bytes of a file; messages call it `origin`.")
-      .def_static("load", &load, "path"_a, "Reads a file.")
+      .def_static("load", &load, "path"_a, nb::sig("def load(path: str | bytes) -> Artifact"),
+                  "Reads a file.")
       .def("to_bytes", &serialise, "The bytes that `save` writes.")
-      .def("saving", &saving, "path"_a, nb::sig("def saving(self, path: str) -> Work"),
+      .def("saving", &saving, "path"_a, nb::sig("def saving(self, path: str | bytes) -> Work"),
            "Writes the file, whole or not at all.")
-      .def("save", &save, "path"_a, nb::sig("def save(self, path: str) -> None"),
+      .def("save", &save, "path"_a, nb::sig("def save(self, path: str | bytes) -> None"),
            "Writes the file, whole or not at all.")
       .def("describe", &describe, "origin"_a, "The manifest for people, as `annudf inspect`.")
       .def("ltoir", &ltoir, "arch"_a, "The LTO-IR that a device of `arch` (\"sm_90\") would link.")
@@ -293,6 +310,8 @@ void addCompiler(nb::module_ &module) {
                      "tuple[Artifact, list[annudf.errors.Diagnostic]]"),
              "Compiles CUDA C++ with NVRTC. A capture is its name, its element type and its "
              "extents: \"dim\" for one entry a dimension, none for a scalar.");
+  module.def("builtin_metrics", &builtinMetrics, "Names of the metrics that annudf has by itself.");
+  module.def("builtin_metric", &builtinMetric, "name"_a, "Text of one of them.");
   module.def("supported_archs", &supportedArchs,
              "Architectures that LTO-IR can be made for: 90 for sm_90, oldest first.");
 }

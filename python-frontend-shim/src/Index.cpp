@@ -72,8 +72,8 @@ static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t 
           std::move(result)};
 }
 
-static Work saving(nb::object self, const std::string &path,
-                   std::optional<ProgressFunction> function) {
+static Work saving(nb::object self, nb::handle given, std::optional<ProgressFunction> function) {
+  const std::string path = toPath(given);
   const annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
   return {[=, owner = std::move(self), function = std::move(function)] {
             Progress progress(function);
@@ -85,7 +85,8 @@ static Work saving(nb::object self, const std::string &path,
           nb::none()};
 }
 
-static Index load(const std::string &path) {
+static Index load(nb::handle given) {
+  const std::string path = toPath(given);
   annudf_ivf_flat_index *index = nullptr;
   const annudf_status status = withoutGil([&] { return annudf_ivf_flat_load(path.c_str(), &index); });
   check(status);
@@ -161,10 +162,12 @@ void addIndex(nb::module_ &module) {
                    "float], None] | None = None, result: object | None = None) -> Work"),
            "Adds rows; without ids they go on from `size`. `result` is what the work gives.")
       .def("saving", &saving, "path"_a, "progress"_a.none() = nb::none(),
-           nb::sig("def saving(self, path: str, progress: collections.abc.Callable[[str, float], "
+           nb::sig("def saving(self, path: str | bytes, progress: collections.abc.Callable[[str, "
+                   "float], "
                    "None] | None = None) -> Work"),
            "Writes one file, whole or not at all.")
-      .def_static("load", &load, "path"_a, "Reads a file.")
+      .def_static("load", &load, "path"_a, nb::sig("def load(path: str | bytes) -> Index"),
+                  "Reads a file.")
       .def("centers", &centers, "A copy of the centers, float32, n_lists x dims.")
       .def_prop_ro(
           "element",

@@ -22,9 +22,25 @@ static void raiseObject(const nb::object &exception) {
   throw nb::python_error();
 }
 
+/// Text of the library may quote a source or the name of a file that is no UTF-8.
+static nb::object decode(const char *text, size_t size) {
+  PyObject *decoded = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(size), "backslashreplace");
+  if (!decoded)
+    throw nb::python_error();
+  return nb::steal(decoded);
+}
+
 void raise(const char *name, const std::string &message) {
-  raiseObject(errorsAttr(name)(message));
+  raiseObject(errorsAttr(name)(decode(message.data(), message.size())));
   std::abort(); // raiseObject throws.
+}
+
+std::string toPath(nb::handle path) {
+  PyObject *bytes = nullptr;
+  if (!PyUnicode_FSConverter(path.ptr(), &bytes))
+    throw nb::python_error();
+  const nb::bytes owner = nb::steal<nb::bytes>(bytes);
+  return {owner.c_str(), owner.size()};
 }
 
 void raiseStatus(annudf_status status) {
@@ -47,8 +63,11 @@ void raiseStatus(annudf_status status) {
 }
 
 void check(annudf_status status, const annudf_diagnostics *diagnostics) {
-  if (status == ANNUDF_COMPILE)
-    raiseObject(errorsAttr("CompileError")(annudf_last_error(), toPython(diagnostics)));
+  if (status == ANNUDF_COMPILE) {
+    const char *message = annudf_last_error();
+    raiseObject(errorsAttr("CompileError")(decode(message, std::char_traits<char>::length(message)),
+                                           toPython(diagnostics)));
+  }
   check(status);
 }
 
@@ -61,14 +80,6 @@ static const char *severityName(annudf_severity severity) {
   default:
     return "remark";
   }
-}
-
-/// Text of the compiler may quote a source that is no UTF-8.
-static nb::object decode(const char *text, size_t size) {
-  PyObject *decoded = PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(size), "replace");
-  if (!decoded)
-    throw nb::python_error();
-  return nb::steal(decoded);
 }
 
 nb::list toPython(const annudf_diagnostics *diagnostics) {

@@ -81,6 +81,10 @@ nb::list toPython(const annudf_diagnostics *diagnostics);
 nb::bytes toBytes(const annudf_buffer *buffer);
 nb::str toText(const annudf_buffer *buffer);
 
+/// The bytes of a path that is given as text, bytes or os.PathLike: names of files need not
+/// be UTF-8.
+std::string toPath(nb::handle path);
+
 /// As the C API numbers it; ArgumentError for a name it does not know.
 int32_t parseElement(const std::string &name);
 int32_t parseCoarse(const std::string &name);

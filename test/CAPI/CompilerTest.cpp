@@ -56,6 +56,27 @@ TEST(CApiCompiler, DiagnosticsComeInParts) {
   EXPECT_EQ(found.message, message);
 }
 
+TEST(CApiCompiler, BuiltinMetricsAreTextThatCompiles) {
+  std::string names;
+  for (size_t i = 0; i < annudf_builtin_metric_count(); ++i) {
+    const char *name = annudf_builtin_metric_name(i);
+    names += std::string(name) + " ";
+    const char *text = annudf_builtin_metric(name);
+    ASSERT_NE(text, nullptr) << name;
+    auto options = hostOnly();
+    OwnedArtifact artifact;
+    OwnedDiagnostics list;
+    ASSERT_EQ(outcome(compile(text, &artifact, &list, &options)), "ok") << name;
+    EXPECT_STREQ(annudf_artifact_name(artifact), name);
+    EXPECT_EQ(annudf_diagnostics_count(list), 0u) << name;
+  }
+  EXPECT_EQ(names, "chebyshev euclidean hamming inner_product l1 l2 ");
+  EXPECT_EQ(annudf_builtin_metric_name(annudf_builtin_metric_count()), nullptr);
+  EXPECT_EQ(annudf_builtin_metric("minkowski"), nullptr);
+  EXPECT_EQ(annudf_builtin_metric(""), nullptr);
+  EXPECT_EQ(annudf_builtin_metric(nullptr), nullptr);
+}
+
 TEST(CApiCompiler, NotesFollowTheirMessage) {
   std::string text = kMetric;
   text.replace(text.find("annudf.yield %next"), 0, "%c = arith.constant 0.0 : f64\n    ");

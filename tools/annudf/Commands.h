@@ -56,8 +56,12 @@ double msSince(std::chrono::steady_clock::time_point start);
 /// Vectors of a file: the first `rows` of them if that is not 0, as float32 if asked.
 runtime::Matrix loadVectors(const std::string &path, int64_t rows, bool asF32);
 
-/// `path` is an artifact or `.mlir` source, which is compiled. `forGpu`: LTO-IR is
-/// needed, else host bitcode.
+/// The built-in metrics, for --help.
+std::string metricNames();
+
+/// `path` is an artifact, or `.mlir` source or the name of a built-in metric, which are
+/// compiled. `forGpu`: LTO-IR is needed, else host bitcode. A file that is called as a
+/// built-in metric can be named ./l2.
 runtime::Metric loadMetric(const std::string &path, bool forGpu, double *compileMs);
 
 } // namespace annudf::tool

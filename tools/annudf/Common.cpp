@@ -10,6 +10,7 @@
 
 #ifdef ANNUDF_HAVE_COMPILER
 #include "annudf/Compiler/Compiler.h"
+#include "annudf/Metrics/Builtin.h"
 #endif
 
 #include <atomic>
@@ -119,8 +120,21 @@ runtime::Matrix tool::loadVectors(const std::string &path, int64_t rows, bool as
   return wide;
 }
 
+std::string tool::metricNames() {
+#ifdef ANNUDF_HAVE_COMPILER
+  return builtinMetricNames();
+#else
+  return "none in a build without the compiler";
+#endif
+}
+
 runtime::Metric tool::loadMetric(const std::string &path, bool forGpu, double *compileMs) {
-  if (!path.ends_with(".mlir") && !path.ends_with(".mlirbc"))
+#ifdef ANNUDF_HAVE_COMPILER
+  const BuiltinMetric *builtin = findBuiltinMetric(path);
+#else
+  constexpr const void *builtin = nullptr;
+#endif
+  if (!builtin && !path.ends_with(".mlir") && !path.ends_with(".mlirbc"))
     return runtime::Metric::fromFile(path);
 #ifdef ANNUDF_HAVE_COMPILER
   CompileOptions options;
@@ -130,8 +144,11 @@ runtime::Metric tool::loadMetric(const std::string &path, bool forGpu, double *c
   options.archs = {"sm_75"};
   CompileTimings timings;
   std::vector<std::string> warnings;
-  runtime::Metric metric =
-      runtime::Metric::fromArtifact(compileMetricFile(path, options, &warnings, &timings), path);
+  runtime::Metric metric = runtime::Metric::fromArtifact(
+      builtin ? compileMetric(std::string(builtin->text), builtin->origin(), options, &warnings,
+                              &timings)
+              : compileMetricFile(path, options, &warnings, &timings),
+      path);
   for (const std::string &warning : warnings)
     std::fprintf(stderr, "annudf: warning: %s\n", warning.c_str());
   *compileMs = timings.total;

@@ -10,6 +10,7 @@
 
 #ifdef ANNUDF_HAVE_COMPILER
 #include "annudf/Compiler/Compiler.h"
+#include "annudf/Metrics/Builtin.h"
 #endif
 
 #include <cstdio>
@@ -19,7 +20,7 @@ using namespace annudf;
 #ifdef ANNUDF_HAVE_COMPILER
 namespace {
 struct CompileArguments {
-  std::string input, output, metric, inlineCaptures;
+  std::string input, output, builtin, metric, inlineCaptures;
   std::vector<std::string> archs;
   bool noHost = false, quiet = false;
 };
@@ -32,9 +33,18 @@ static std::string defaultOutput(const std::string &input) {
 }
 
 static void runCompile(const CompileArguments &arguments) {
-  const std::string output =
-      arguments.output.empty() ? defaultOutput(arguments.input) : arguments.output;
-  tool::refuseOverwriting(output, {arguments.input});
+  if (arguments.input.empty() == arguments.builtin.empty())
+    throw Error(ErrorKind::Usage, "compile: give a file or --builtin NAME");
+  const BuiltinMetric *builtin = nullptr;
+  if (!arguments.builtin.empty() && !(builtin = findBuiltinMetric(arguments.builtin)))
+    throw Error(ErrorKind::Usage, "--builtin " + arguments.builtin +
+                                      ": there is no such metric; there are " +
+                                      builtinMetricNames());
+  const std::string output = !arguments.output.empty() ? arguments.output
+                             : builtin                 ? arguments.builtin + ".annudf"
+                                                       : defaultOutput(arguments.input);
+  if (!builtin)
+    tool::refuseOverwriting(output, {arguments.input});
   CompileOptions options;
   options.archs = arguments.archs;
   options.hostBitcode = !arguments.noHost;
@@ -43,7 +53,9 @@ static void runCompile(const CompileArguments &arguments) {
   tool::InterruptGuard guard;
   CompileTimings timings;
   std::vector<std::string> warnings;
-  Artifact artifact = compileMetricFile(arguments.input, options, &warnings, &timings);
+  Artifact artifact = builtin ? compileMetric(std::string(builtin->text), builtin->origin(),
+                                              options, &warnings, &timings)
+                              : compileMetricFile(arguments.input, options, &warnings, &timings);
   for (const std::string &warning : warnings)
     std::fprintf(stderr, "annudf: warning: %s\n", warning.c_str());
   tool::InterruptGuard::check();
@@ -60,7 +72,10 @@ void tool::addCompileCommand(CLI::App &app) {
       app.add_subcommand("compile", "Compile a metric (.mlir) to an artifact (.annudf)");
 #ifdef ANNUDF_HAVE_COMPILER
   auto arguments = std::make_shared<CompileArguments>();
-  command->add_option("input", arguments->input, "Metric as MLIR text or bytecode")->required();
+  command->add_option("input", arguments->input, "Metric as MLIR text or bytecode");
+  command->add_option("--builtin", arguments->builtin,
+                      "Instead of a file, a metric that annudf has by itself: " +
+                          builtinMetricNames());
   command->add_option("-o,--output", arguments->output,
                       "Artifact to write (default: the input with ending .annudf)");
   command

@@ -178,7 +178,10 @@ void tool::addSearchCommand(CLI::App &app) {
   auto arguments = std::make_shared<SearchArguments>();
   command->add_option("--index", arguments->index, "Index made by 'annudf build'")->required();
   command->add_option("--queries", arguments->queries, "Vectors, of the index's type")->required();
-  command->add_option("--metric", arguments->metric, "Artifact (.annudf) or source (.mlir)")
+  command
+      ->add_option("--metric", arguments->metric,
+                   "Artifact (.annudf), source (.mlir), or the name of a built-in metric: " +
+                       metricNames())
       ->required();
   command
       ->add_option("--capture", arguments->captures,

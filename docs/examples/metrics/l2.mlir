@@ -1,12 +1,1 @@
-// Squared Euclidean distance: sum (q - b)^2.
-annudf.metric @l2 order(min) coarse(l2) elements(f32, f16, i8, u8) {
-  annudf.init {
-    %zero = arith.constant 0.0 : f32
-    annudf.yield %zero : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    %diff = arith.subf %x, %y : f32
-    %next = math.fma %diff, %diff, %acc : f32
-    annudf.yield %next : f32
-  }
-}
+../../../lib/Metrics/l2.mlir

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""The metrics that an index has by itself, as text of the dialect.
+"""The metrics that annudf has by itself: the text of ``lib/Metrics``, under the names of cuVS.
 
 They take the same way as a user's: there is no second scan that could differ.
 """
@@ -11,50 +11,28 @@ import functools
 
 from annudf._metric.definition import TextDefinition
 from annudf._metric.metric import Metric
+from annudf._options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError
 
-_INIT = """\
-  annudf.init {
-    %zero = arith.constant 0.0 : f32
-    annudf.yield %zero : f32
-  }
-"""
+_OWN_NAMES = {"sqeuclidean": "l2"}
+"""What the library calls a metric that has another name in cuVS."""
 
-_SQUARES = """\
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    %diff = arith.subf %x, %y : f32
-    %next = math.fma %diff, %diff, %acc : f32
-    annudf.yield %next : f32
-  }
-"""
 
-_TEXTS = {
-    "sqeuclidean": f"""\
-annudf.metric @sqeuclidean order(min) coarse(l2) elements(f32, f16, i8, u8) {{
-{_INIT}{_SQUARES}}}
-""",
-    "euclidean": f"""\
-annudf.metric @euclidean order(min) coarse(l2) elements(f32, f16, i8, u8) {{
-{_INIT}{_SQUARES}  annudf.finalize (%acc: f32) {{
-    %root = math.sqrt %acc : f32
-    annudf.yield %root : f32
-  }}
-}}
-""",
-    "inner_product": f"""\
-annudf.metric @inner_product order(max) coarse(inner_product) elements(f32, f16, i8, u8) {{
-{_INIT}  annudf.update (%acc: f32, %x: f32, %y: f32) {{
-    %next = math.fma %x, %y, %acc : f32
-    annudf.yield %next : f32
-  }}
-}}
-""",
-}
+@functools.cache
+def builtin_names() -> tuple[str, ...]:
+    """What :func:`builtin_metric` takes, those of an index first."""
+    from annudf import _core
+
+    rest = [name for name in _core.builtin_metrics() if name not in {*COARSE_OF_METRIC, *_OWN_NAMES.values()}]
+    return (*COARSE_OF_METRIC, *rest)
 
 
 @functools.cache
 def _make(name: str) -> Metric:
-    return Metric(TextDefinition(_TEXTS[name], f"<built-in metric {name}>", name), {})
+    from annudf import _core
+
+    own = _OWN_NAMES.get(name, name)
+    return Metric(TextDefinition(_core.builtin_metric(own), f"<built-in metric {own}>", own), {})
 
 
 def builtin_metric(name: str) -> Metric:
@@ -65,15 +43,21 @@ def builtin_metric(name: str) -> Metric:
     ArgumentError
         There is none; "cosine" is told apart, as cuVS has it.
     """
+    return _make(_check(name, builtin_names(), "a function decorated with ivf_flat.metric"))
+
+
+def check_index_metric(name: str) -> str:
+    """The name, or ArgumentError unless vectors can be clustered by it."""
+    return _check(name, tuple(COARSE_OF_METRIC), "another name or a function decorated with ivf_flat.metric")
+
+
+def _check(name: str, names: tuple[str, ...], others: str) -> str:
     if name == "cosine":
         raise ArgumentError(
             "metric 'cosine' is not available yet, as it needs three sums in one accumulator; normalise vectors "
             "and queries to length 1 and take 'inner_product'"
         )
-    if not isinstance(name, str) or name not in _TEXTS:
-        names = ", ".join(f"'{one}'" for one in _TEXTS)
-        raise ArgumentError(
-            f"metric is {name!r}, it must be one of {names}, or in SearchParams a function decorated "
-            "with ivf_flat.metric"
-        )
-    return _make(name)
+    if not isinstance(name, str) or name not in names:
+        listed = ", ".join(f"'{one}'" for one in names)
+        raise ArgumentError(f"metric is {name!r}, it must be one of {listed}, or in SearchParams {others}")
+    return name

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from annudf import _backends
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device
-from annudf._checks import check_bool, check_path, dtype_name, shown
+from annudf._checks import check_bool, check_path, dtype_name, printable, shown
 from annudf._log import logger
 from annudf._metric.captures import Value, make_value
 from annudf._metric.definition import (
@@ -377,10 +377,10 @@ def load_metric(
         except (OSError, UnicodeDecodeError) as error:
             from annudf.errors import InputError
 
-            raise InputError(f"{file}: cannot be read: {error}") from error
-        definition = TextDefinition(text, file, name if isinstance(name, str) else "")
+            raise InputError(f"{printable(file)}: cannot be read: {printable(str(error))}") from error
+        definition = TextDefinition(text, printable(file), name if isinstance(name, str) else "")
     else:
-        definition = ArtifactDefinition(_core.Artifact.load(file), file)
+        definition = ArtifactDefinition(_core.Artifact.load(file), printable(file))
     if not isinstance(name, str):
         _refuse_capture(definition, "name")
         raise ArgumentError(f"name is {shown(name)}, it must be the name of a metric")

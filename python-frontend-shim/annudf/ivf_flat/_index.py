@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
-from annudf._checks import check_bool, check_path
+from annudf._checks import check_bool, check_path, printable
 from annudf._log import ProgressBar, logger
-from annudf._metric.builtin import builtin_metric
+from annudf._metric.builtin import check_index_metric
 from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
@@ -334,7 +334,7 @@ def save(
     if index.metric != _DEFAULT_METRIC[index._core.metric]:
         logger.warning(
             "%s: the file does not keep that the metric is %r; load it with metric=%r",
-            path,
+            printable(path),
             index.metric,
             index.metric,
         )
@@ -384,9 +384,11 @@ def load(
     path = check_path(filename, "filename")
     check_resources(resources)
     if metric is not None:
-        builtin_metric(metric)
+        check_index_metric(metric)
     core = _core.Index.load(path)
     chosen = metric or _DEFAULT_METRIC[core.metric]
     if metric is not None and COARSE_OF_METRIC[metric] != core.metric:
-        raise ArgumentError(f"metric is {metric!r}, but the lists of {path} were clustered by '{core.metric}'")
+        raise ArgumentError(
+            f"metric is {metric!r}, but the lists of {printable(path)} were clustered by '{core.metric}'"
+        )
     return Index(core, chosen)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from annudf._checks import check_bool, check_int, check_number, shown
 from annudf._limits import MAX_ITERATIONS, MAX_LISTS, MAX_SEED
-from annudf._metric.builtin import builtin_metric
+from annudf._metric.builtin import check_index_metric
 from annudf.errors import ArgumentError
 
 
@@ -61,7 +61,7 @@ class IndexParams:
                 f"metric is {metric!r}; an index is clustered by 'sqeuclidean', 'euclidean' or "
                 "'inner_product', and a metric of your own goes into SearchParams(metric=...)"
             )
-        builtin_metric(metric)
+        check_index_metric(metric)
         self._metric = metric
         self._metric_arg = check_number(metric_arg, "metric_arg")
         if self._metric_arg != 2.0:

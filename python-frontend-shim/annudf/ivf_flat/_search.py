@@ -27,8 +27,9 @@ class SearchParams:
     n_probes : int, default 20
         Number of lists that are scanned for a query; more than the index has are all of them, as in cuVS.
     metric : Metric or str, optional
-        What rows are ranked by: a function decorated with :func:`metric`, or "sqeuclidean", "euclidean",
-        "inner_product". Default: the metric of the index.
+        What rows are ranked by: a function decorated with :func:`metric`, or the name of a built-in metric:
+        "sqeuclidean", "euclidean", "inner_product", "l1", "chebyshev", or "hamming" (of the bits of uint8).
+        Default: the metric of the index.
 
     Raises
     ------

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from annudf import ivf_flat
+from annudf._metric.builtin import builtin_metric
 
 # A process of its own, so that signals come as those of a keyboard do: whenever they like.
 SENDER = """
@@ -76,8 +77,7 @@ def main(scenario: str, tries: int, folder: Path) -> None:
         index = ivf_flat.build(ivf_flat.IndexParams(n_lists=64), rows)
         prepare, work, done = replacing(path, lambda: ivf_flat.save(path, index))
     elif scenario == "metric":
-        metric = ivf_flat.metric(lambda x, y, acc: acc + x * y)
-        metric.artifact([])  # Compiled once.
+        metric = builtin_metric("l1")
         prepare, work, done = replacing(path, lambda: metric.save(path, []))
     else:
         raise AssertionError(scenario)

@@ -59,7 +59,7 @@ REFUSED_PARAMS = [
     (
         {"metric": "l1"},
         "metric is 'l1', it must be one of 'sqeuclidean', 'euclidean', 'inner_product', or in "
-        "SearchParams a function decorated with ivf_flat.metric",
+        "SearchParams another name or a function decorated with ivf_flat.metric",
     ),
     (
         {"metric": max},
@@ -264,6 +264,42 @@ def test_paths(tmp_path):
             call()
     with pytest.raises(ArgumentError, match=r"null character"):
         ivf_flat.load("index\0")
+
+
+def test_names_of_files_need_not_be_utf8(tmp_path):
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), GOOD)
+    metric = ivf_flat.metric(lambda x, y, acc: acc + x * y)
+    folder = os.fsencode(tmp_path)
+    try:
+        ivf_flat.save(folder + b"/\xff.ivf", index)
+    except UnavailableError:
+        pytest.skip("this file system has UTF-8 names only")
+    metric.save(folder + b"/\xff.annudf")
+    (tmp_path / "\udcff.mlir").write_text(metric.mlir())
+    assert sorted(os.listdir(folder)) == [b"\xff.annudf", b"\xff.ivf", b"\xff.mlir"]
+    for path in (folder + b"/\xff", str(tmp_path / "\udcff")):
+        ends = [b".ivf", b".annudf", b".mlir"] if isinstance(path, bytes) else [".ivf", ".annudf", ".mlir"]
+        assert len(ivf_flat.load(path + ends[0])) == len(GOOD)
+        for end in ends[1:]:
+            loaded = ivf_flat.load_metric(path + end)
+            np.testing.assert_array_equal(search(index, GOOD, metric=loaded)[1], search(index, GOOD, metric=metric)[1])
+    for call, error, text in (
+        (lambda: ivf_flat.load(folder + b"/\xfe"), InputError, r"/\xfe: cannot open: No such file or directory"),
+        (lambda: ivf_flat.load_metric(folder + b"/\xfe"), InputError, r"/\xfe: cannot open: No such file or directory"),
+        (lambda: ivf_flat.load_metric(folder + b"/\xfe.mlir"), InputError, r"/\xfe.mlir: cannot be read: "),
+        (lambda: ivf_flat.save(folder + b"/\xfe/x", index), UnavailableError, r"/\xfe/x: cannot write: "),
+        (
+            lambda: ivf_flat.load("/tmp/\ud800"),
+            ArgumentError,
+            r"filename is '/tmp/\ud800', which has characters that no",
+        ),
+        (lambda: ivf_flat.save("~nosuchuser/x", index), UnavailableError, "~nosuchuser/x: cannot write: "),
+        (lambda: ivf_flat.load("~nosuchuser/x"), InputError, "~nosuchuser/x: cannot open: "),
+    ):
+        with pytest.raises(error) as caught:
+            call()
+        assert text in str(caught.value)
+        str(caught.value).encode()
 
 
 def test_damaged_files(tmp_path):

@@ -82,6 +82,23 @@ def test_built_in_metrics(data, indexes, name):
     check(*ivf_flat.search(named, indexes["sqeuclidean"], queries, 10), exact, order=order)
 
 
+def test_built_in_metrics_that_no_index_is_clustered_by(data, indexes):
+    base, queries = data
+    wide_base, wide_queries = base.astype(np.float64), queries.astype(np.float64)
+    exact = {
+        "l1": distances_of(lambda x, y: abs(x - y), queries, base),
+        "chebyshev": abs(wide_queries[:, None] - wide_base[None]).max(axis=2),
+    }
+    if base.dtype == np.uint8:
+        exact["hamming"] = np.bitwise_count(queries[:, None] ^ base[None]).sum(axis=2).astype(np.float64)
+    for name, distances in exact.items():
+        params = ivf_flat.SearchParams(n_probes=16, metric=name)
+        check(*ivf_flat.search(params, indexes["sqeuclidean"], queries, 10), distances)
+    if base.dtype != np.uint8:
+        with pytest.raises(DtypeError, match=rf"metric 'hamming' does not accept vectors of {base.dtype}"):
+            ivf_flat.search(ivf_flat.SearchParams(metric="hamming"), indexes["sqeuclidean"], queries, 10)
+
+
 def test_weighted(data, indexes):
     base, queries = data
     exact = distances_of(lambda x, y: WEIGHTS * (x - y) ** 2, queries, base)
@@ -406,8 +423,12 @@ def test_search_params():
         ivf_flat.SearchParams(metric=root)
     with pytest.raises(ArgumentError, match=r"metric 'cosine' is not available yet"):
         ivf_flat.SearchParams(metric="cosine")
-    with pytest.raises(ArgumentError, match=r"metric is 'hamming', it must be one of 'sqeuclidean', 'euclidean'"):
-        ivf_flat.SearchParams(metric="hamming")
+    with pytest.raises(ArgumentError) as caught:
+        ivf_flat.SearchParams(metric="l2")
+    assert str(caught.value) == (
+        "metric is 'l2', it must be one of 'sqeuclidean', 'euclidean', 'inner_product', 'chebyshev', 'hamming', 'l1', "
+        "or in SearchParams a function decorated with ivf_flat.metric"
+    )
     with pytest.raises(TypeError):
         ivf_flat.SearchParams(5)  # keyword only, as in cuVS
 

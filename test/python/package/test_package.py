@@ -126,8 +126,8 @@ def test_log_level():
 
     assert told("") == told("warning") == ""
     lines = told("DEBUG").splitlines()
-    assert sum(line.startswith("annudf: DEBUG: metric sqeuclidean linked for the CPU in ") for line in lines) == 1
-    assert sum(line.startswith("annudf: DEBUG: metric sqeuclidean for host from the ") for line in lines) == 1
+    assert sum(line.startswith("annudf: DEBUG: metric l2 linked for the CPU in ") for line in lines) == 1
+    assert sum(line.startswith("annudf: DEBUG: metric l2 for host from the ") for line in lines) == 1
     with pytest.raises(errors.ArgumentError, match=r"level is 'LOUD', it must be one of DEBUG, INFO"):
         annudf.set_log_level("LOUD")
     level = annudf._log.logger.level

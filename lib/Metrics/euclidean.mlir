@@ -1,0 +1,16 @@
+// Euclidean distance: sqrt(sum (q - b)^2).
+annudf.metric @euclidean order(min) coarse(l2) elements(f32, f16, i8, u8) {
+  annudf.init {
+    %zero = arith.constant 0.0 : f32
+    annudf.yield %zero : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %diff = arith.subf %x, %y : f32
+    %next = math.fma %diff, %diff, %acc : f32
+    annudf.yield %next : f32
+  }
+  annudf.finalize (%acc: f32) {
+    %root = math.sqrt %acc : f32
+    annudf.yield %root : f32
+  }
+}

@@ -1,0 +1,13 @@
+// Hamming distance of packed bits: number of differing bits of the bytes of a row.
+annudf.metric @hamming order(min) coarse(l2) elements(u8) accumulator(u32) {
+  annudf.init {
+    %zero = arith.constant 0 : i32
+    annudf.yield %zero : i32
+  }
+  annudf.update (%acc: i32, %x: i32, %y: i32) {
+    %differ = arith.xori %x, %y : i32
+    %bits = math.ctpop %differ : i32
+    %next = arith.addi %acc, %bits : i32
+    annudf.yield %next : i32
+  }
+}

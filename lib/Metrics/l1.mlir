@@ -1,0 +1,13 @@
+// Manhattan distance: sum |q - b|. Lists are ranked by L2, the nearest the coarse stage has.
+annudf.metric @l1 order(min) coarse(l2) elements(f32, f16, i8, u8) {
+  annudf.init {
+    %zero = arith.constant 0.0 : f32
+    annudf.yield %zero : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %diff = arith.subf %x, %y : f32
+    %abs = math.absf %diff : f32
+    %next = arith.addf %acc, %abs : f32
+    annudf.yield %next : f32
+  }
+}
