@@ -6,7 +6,8 @@ An entry is a file named by its key: magic, SHA-256 of key and payload, payload.
 temporary file and renamed, so that readers in other processes see all of it or nothing; an entry whose
 digest does not fit is dropped and compiled again. The newest entries are kept up to a bound of bytes.
 
-Artifacts are run as code, so a folder that someone else may write to is not used.
+Artifacts are run as code, so a folder that someone else may write to is not used. Folder and entry are opened once,
+and what was opened is looked at: a path may lead elsewhere a moment later.
 
 Environment
 -----------
@@ -21,10 +22,12 @@ ANNUDF_CACHE_MAX_BYTES
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
+import secrets
 import stat
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import platformdirs
@@ -49,8 +52,14 @@ def directory() -> Path | None:
     if os.environ.get("ANNUDF_CACHE_DISABLE", "") not in ("", "0"):
         return None
     named = os.environ.get("ANNUDF_CACHE_DIR")
-    # A shell expands ~ in `export`, but neither in quotes nor do a container's settings.
-    return Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("annudf"))
+    if not named:
+        return Path(platformdirs.user_cache_dir("annudf"))
+    try:
+        # A shell expands ~ in `export`, but neither in quotes nor do a container's settings.
+        return Path(named).expanduser()
+    except RuntimeError:
+        _warn_once(f"ANNUDF_CACHE_DIR is {named!r}, but there is no such user or home folder; there is no cache")
+        return None
 
 
 def max_bytes() -> int:
@@ -78,44 +87,67 @@ def _digest(key: str, payload: bytes) -> bytes:
     return hashlib.sha256(key.encode() + b"\0" + payload).digest()
 
 
-def _is_private(folder: Path) -> bool:
-    status = folder.stat()
-    if hasattr(os, "getuid") and status.st_uid not in (os.getuid(), 0):
-        return False
-    return not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+def _is_ours(status: os.stat_result) -> bool:
+    """Whether nobody else has written it: it is the user's or root's, and no one else may write."""
+    return status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _usable(folder: Path) -> bool:
-    if _is_private(folder):
-        return True
-    _warn_once(
-        f"the cache folder {folder} belongs to or can be written by someone else; it is not used, as "
-        "what it holds is run as code. Name another in ANNUDF_CACHE_DIR"
-    )
-    return False
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[int | None]:
+    """A descriptor of the folder, or None if it is not to be used."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if _is_ours(os.fstat(descriptor)):
+            yield descriptor
+            return
+        _warn_once(
+            f"the cache folder {folder} belongs to or can be written by someone else; it is not used, as "
+            "what it holds is run as code. Name another in ANNUDF_CACHE_DIR"
+        )
+        yield None
+    finally:
+        os.close(descriptor)
+
+
+def _read(name: str, folder: int) -> bytes | None:
+    """An entry, or None if it is not ours; a link is none."""
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or not _is_ours(status):
+            return None
+        data = file.read()
+        # Its time says when it was last used, which is what is dropped first goes by.
+        with contextlib.suppress(OSError):
+            os.utime(descriptor)
+        return data
 
 
 def load(key: str) -> bytes | None:
     """The payload that was stored under `key`, or None. A damaged entry is removed. Never raises."""
-    folder = directory()
-    if folder is None:
+    path = directory()
+    if path is None:
         return None
     max_bytes()  # Said at the first use of the cache, not when something is stored.
-    path = folder / (key + _SUFFIX)
+    name = key + _SUFFIX
     try:
-        if not _usable(folder):
+        with _opened(path) as folder:
+            if folder is None:
+                return None
+            data = _read(name, folder)
+            head = len(_MAGIC) + 32
+            if data is not None and data[: len(_MAGIC)] == _MAGIC:
+                payload = data[head:]
+                if data[len(_MAGIC) : head] == _digest(key, payload):
+                    return payload
+            logger.debug("cache: %s is damaged or someone else's and is removed", path / name)
+            _unlink(name, folder)
             return None
-        data = path.read_bytes()
-        head = len(_MAGIC) + 32
-        payload = data[head:]
-        if data[: len(_MAGIC)] != _MAGIC or data[len(_MAGIC) : head] != _digest(key, payload):
-            logger.debug("cache: %s is damaged and is removed", path)
-            drop(key)
-            return None
-        # Its time says when it was last used, which is what is dropped first goes by.
-        with contextlib.suppress(OSError):
-            os.utime(path)
-        return payload
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -125,38 +157,45 @@ def load(key: str) -> bytes | None:
 
 def store(key: str, payload: bytes) -> None:
     """Keeps `payload` under `key`. A disk that is full or read-only is told once and never raises."""
-    folder = directory()
+    path = directory()
     limit = max_bytes()
-    if folder is None or len(payload) > limit:
+    if path is None or len(payload) > limit:
         return
-    temporary: str | None = None
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _usable(folder):
-            return
-        handle, temporary = tempfile.mkstemp(prefix=".tmp-", dir=folder)
-        with os.fdopen(handle, "wb") as file:
-            file.write(_MAGIC + _digest(key, payload) + payload)
-        os.replace(temporary, folder / (key + _SUFFIX))
-        temporary = None
-        _evict(folder, limit)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _opened(path) as folder:
+            if folder is None:
+                return
+            temporary = f".tmp-{secrets.token_hex(8)}"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            try:
+                with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
+                    file.write(_MAGIC + _digest(key, payload) + payload)
+                os.replace(temporary, key + _SUFFIX, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                _unlink(temporary, folder)
+                raise
+            _evict(folder, limit)
     except OSError as error:
         _warn_once(f"the cache of compiled metrics cannot be written: {error}")
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
 
 
 def drop(key: str) -> None:
     """Removes an entry, e.g. one that its reader could not use."""
-    folder = directory()
-    if folder is not None:
-        with contextlib.suppress(OSError):
-            (folder / (key + _SUFFIX)).unlink()
+    path = directory()
+    if path is not None:
+        with contextlib.suppress(OSError), _opened(path) as folder:
+            if folder is not None:
+                _unlink(key + _SUFFIX, folder)
 
 
-def _evict(folder: Path, limit: int) -> None:
+def _unlink(name: str, folder: int) -> None:
+    # Another process may have removed it.
+    with contextlib.suppress(OSError):
+        os.unlink(name, dir_fd=folder)
+
+
+def _evict(folder: int, limit: int) -> None:
     entries: list[tuple[float, int, str]] = []
     newest = 0.0
     stale: list[tuple[float, str]] = []
@@ -164,20 +203,18 @@ def _evict(folder: Path, limit: int) -> None:
         for file in files:
             # Another process may remove what was just listed.
             with contextlib.suppress(OSError):
-                status = file.stat()
+                status = file.stat(follow_symlinks=False)
                 newest = max(newest, status.st_mtime)
                 if file.name.endswith(_SUFFIX):
-                    entries.append((status.st_mtime, status.st_size, file.path))
+                    entries.append((status.st_mtime, status.st_size, file.name))
                 elif file.name.startswith(".tmp-"):
-                    stale.append((status.st_mtime, file.path))
-    for when, path in stale:
+                    stale.append((status.st_mtime, file.name))
+    for when, name in stale:
         if newest - when > _STALE_SECONDS:  # Left by a process that was killed.
-            with contextlib.suppress(OSError):
-                os.unlink(path)
+            _unlink(name, folder)
     total = sum(size for _, size, _ in entries)
-    for _, size, path in sorted(entries):
+    for _, size, name in sorted(entries):
         if total <= limit:
             break
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+        _unlink(name, folder)
         total -= size

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -66,9 +67,21 @@ def check_path(path: Any, name: str) -> str:
         text = os.fsdecode(path)
     except TypeError:
         raise ArgumentError(f"{name} is {shown(path)}, it must be a path: str, bytes or os.PathLike") from None
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise ArgumentError(
+            f"{name} is {text!a}, which has characters that no name of a file has here "
+            f"(names are {sys.getfilesystemencoding()}); give the path of a file"
+        ) from None
     if "\0" in text:
         raise ArgumentError(f"{name} is {text!r}, which has a null character in it; give the path of a file")
     return text
+
+
+def printable(path: str) -> str:
+    """A path for messages and for the compiler: text that can be written as UTF-8."""
+    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def dtype_name(dtype: npt.DTypeLike | None, what: str) -> str:

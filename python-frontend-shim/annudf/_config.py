@@ -16,6 +16,7 @@ def config() -> dict[str, Any]:
     import platform
 
     from annudf import _cache, _core
+    from annudf._checks import printable
 
     environment = dict(_core.describe_environment())
     packages: dict[str, str | None] = {}
@@ -32,7 +33,7 @@ def config() -> dict[str, Any]:
         "archs": [f"sm_{number}" for number in _core.supported_archs()],
         **environment,
         "packages": packages,
-        "cache": None if folder is None else str(folder),
+        "cache": None if folder is None else printable(str(folder)),
     }
 
 

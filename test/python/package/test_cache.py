@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -121,6 +123,81 @@ def test_a_folder_that_others_can_write_to_is_not_used(folder, caplog):
     _cache.store(_cache.make_key("y"), b"payload")
     assert len(entries(folder)) == 1
     assert f"the cache folder {folder} belongs to or can be written by someone else" in caplog.text
+
+
+def test_what_was_looked_at_is_what_is_read(folder, tmp_path, monkeypatch):
+    """A folder that takes the place of the one that was just found to be ours."""
+    key = _cache.make_key("x")
+    _cache.store(key, b"other")
+    other = folder.rename(tmp_path / "other")
+    _cache.store(key, b"payload")
+    ours, looked = _cache._is_ours, []
+
+    def swap(status):
+        if not looked:
+            folder.rename(tmp_path / "away")
+            other.rename(folder)
+        looked.append(status)
+        return ours(status)
+
+    monkeypatch.setattr(_cache, "_is_ours", swap)
+    assert _cache.load(key) == b"payload"
+    assert len(looked) == 2, "folder and entry are looked at"
+    assert _cache.load(key) == b"other"
+
+
+def test_entries_of_others_are_none(folder, tmp_path):
+    key = _cache.make_key("x")
+    _cache.store(key, b"payload")
+    entry = folder / (key + ".annudfc")
+    entry.chmod(0o666)
+    assert _cache.load(key) is None
+    assert not entry.exists()
+    _cache.store(key, b"payload")
+    entry.rename(tmp_path / "elsewhere")
+    entry.symlink_to(tmp_path / "elsewhere")
+    assert _cache.load(key) is None
+    assert not entry.is_symlink()
+    assert (tmp_path / "elsewhere").exists()
+    entry.mkdir()
+    assert _cache.load(key) is None
+
+
+def test_a_folder_that_comes_and_goes_gives_nothing_of_others(folder, tmp_path):
+    key = _cache.make_key("x")
+    _cache.store(key, b"theirs")
+    theirs = folder.rename(tmp_path / "theirs")
+    theirs.chmod(0o777)
+    _cache.store(key, b"ours")
+    ours = folder.rename(tmp_path / "ours")
+    stop = threading.Event()
+
+    def swap():
+        while not stop.is_set():
+            for one in (theirs, ours):
+                one.rename(folder)
+                folder.rename(one)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    found = set()
+    due = time.perf_counter() + 0.5
+    while time.perf_counter() < due:
+        found.add(_cache.load(key))
+    stop.set()
+    thread.join()
+    assert found <= {None, b"ours"}
+
+
+def test_no_such_user(monkeypatch, caplog):
+    monkeypatch.setattr(_cache, "_warned", set())
+    monkeypatch.setenv("ANNUDF_CACHE_DIR", "~nosuchuser/metrics")
+    for _ in range(2):
+        assert _cache.directory() is None
+        _cache.store(_cache.make_key("x"), b"x")
+        assert _cache.load(_cache.make_key("x")) is None
+    told = "ANNUDF_CACHE_DIR is '~nosuchuser/metrics', but there is no such user or home folder; there is no cache"
+    assert caplog.text.count(told) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_told_once(tmp_path, monkeypatch, caplog):
