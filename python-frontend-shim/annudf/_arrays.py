@@ -108,6 +108,8 @@ class View:
     @property
     def contiguous(self) -> bool:
         """Whether the elements stand in C order without gaps."""
+        if isinstance(self.owner, np.ndarray):  # It knows.
+            return self.owner.flags.c_contiguous
         return self.size == 0 or self.strides == c_strides(self.shape, self.itemsize, like=self.strides)
 
 

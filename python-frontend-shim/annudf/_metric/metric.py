@@ -68,6 +68,7 @@ class Metric:
         self._allow_non_finite = allow_non_finite
         self._lock = threading.Lock()
         self._bound: dict[tuple[str, int], Captures] = {}
+        self._prepared: dict[tuple[Device, str, int], tuple[Artifact, Captures]] = {}
         self.__wrapped__ = function
         if function is not None:
             functools.update_wrapper(self, function, updated=())
@@ -252,6 +253,14 @@ class Metric:
 
     def prepare(self, device: Device, element: str, dims: int) -> tuple[Artifact, Captures]:
         """Artifact and captures for a search of vectors of `element` and `dims` on `device`."""
+        # Neither changes, so all but the first search with them asks nothing.
+        key = (device, element, dims)
+        found = self._prepared.get(key)
+        if found is None:
+            found = self._prepared[key] = self._prepare(device, element, dims)
+        return found
+
+    def _prepare(self, device: Device, element: str, dims: int) -> tuple[Artifact, Captures]:
         from annudf import _core
 
         self._check_element(DTYPE_OF_ELEMENT[element])

@@ -8,7 +8,7 @@ import contextlib
 from typing import Any
 
 from annudf import _arrays, _backends, _transfer
-from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
+from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device, View
 from annudf._checks import check_int
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
@@ -145,21 +145,19 @@ def search(
     rows = _arrays.input_matrix(
         queries,
         "queries",
-        accepted=(index.dtype.name,),
+        accepted=(DTYPE_OF_ELEMENT[core.element],),
         dims=core.dims,
         stream=place.stream,
     )
     device = place.place(rows.device, "argument 'queries'")
     stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
     shape = (rows.shape[0], k)
+    given = distances is not None or neighbors is not None
     distances, distances_view = _result(distances, "distances", rows, shape, "float32", stream)
     neighbors, neighbors_view = _result(neighbors, "neighbors", rows, shape, "int64", stream)
     views = (rows, distances_view, neighbors_view)
-    if _arrays.overlaps(distances_view, neighbors_view):
-        raise ArgumentError("arguments 'distances' and 'neighbors' share memory; give two arrays")
-    for one, name in ((distances_view, "distances"), (neighbors_view, "neighbors")):
-        if _arrays.overlaps(one, rows):
-            raise ArgumentError(f"arguments '{name}' and 'queries' share memory; give another array")
+    if given:
+        _refuse_shared(rows, distances_view, neighbors_view)
     metric = search_params.metric
     if not isinstance(metric, Metric):
         metric = builtin_metric(metric or index.metric)
@@ -201,6 +199,14 @@ def search(
     if stats.upload_ms:
         logger.debug("index copied to %s in %.1f ms", device, stats.upload_ms)
     return distances, neighbors
+
+
+def _refuse_shared(queries: View, distances: View, neighbors: View) -> None:
+    if _arrays.overlaps(distances, neighbors):
+        raise ArgumentError("arguments 'distances' and 'neighbors' share memory; give two arrays")
+    for one, name in ((distances, "distances"), (neighbors, "neighbors")):
+        if _arrays.overlaps(one, queries):
+            raise ArgumentError(f"arguments '{name}' and 'queries' share memory; give another array")
 
 
 def _keep(device: Device, stream: int, views: tuple[View, ...], place: Resources) -> None:
