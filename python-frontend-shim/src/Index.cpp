@@ -64,8 +64,8 @@ static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t 
             Progress progress(function);
             const annudf_status status = withoutGil([&] {
               return annudf_ivf_flat_extend(index, &more,
-                                         reinterpret_cast<const int64_t *>(ids.value_or(0)),
-                                         &Progress::report, &progress);
+                                            reinterpret_cast<const int64_t *>(ids.value_or(0)),
+                                            &Progress::report, &progress);
             });
             progress.check(status);
           },
@@ -88,7 +88,8 @@ static Work saving(nb::object self, nb::handle given, std::optional<ProgressFunc
 static Index load(nb::handle given) {
   const std::string path = toPath(given);
   annudf_ivf_flat_index *index = nullptr;
-  const annudf_status status = withoutGil([&] { return annudf_ivf_flat_load(path.c_str(), &index); });
+  const annudf_status status =
+      withoutGil([&] { return annudf_ivf_flat_load(path.c_str(), &index); });
   check(status);
   return {IndexPtr(index)};
 }

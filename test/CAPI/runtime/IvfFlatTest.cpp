@@ -63,8 +63,9 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   std::vector<float> centers(40, -1), after(40);
   ASSERT_EQ(outcome(annudf_ivf_flat_centers(index, centers.data(), 40)), "ok");
   EXPECT_EQ(std::count(centers.begin(), centers.end(), -1.0f), 0);
-  EXPECT_EQ(outcome(annudf_ivf_flat_centers(index, centers.data(), 39)),
-            "usage: annudf_ivf_flat_centers: room for 39 floats, the index has 8 centers of 5 dims");
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_centers(index, centers.data(), 39)),
+      "usage: annudf_ivf_flat_centers: room for 39 floats, the index has 8 centers of 5 dims");
 
   std::vector<int64_t> ids(400);
   std::iota(ids.begin(), ids.end(), 5000);
@@ -115,7 +116,8 @@ TEST_F(CApiIndex, BuildRefuses) {
   EXPECT_EQ(error(0), "usage: n_lists = 0: must be between 1 and 16777216");
   EXPECT_EQ(error(401), "input: base: it has 400 rows, fewer than the 401 lists asked for");
   annudf_ivf_flat_build_options options = {};
-  EXPECT_EQ(error(8, &options).find("usage: annudf_ivf_flat_build_options.size is 0, at least"), 0u);
+  EXPECT_EQ(error(8, &options).find("usage: annudf_ivf_flat_build_options.size is 0, at least"),
+            0u);
   options.size = sizeof options;
   options.metric = 9;
   EXPECT_EQ(error(8, &options),
@@ -128,7 +130,8 @@ TEST_F(CApiIndex, BuildRefuses) {
   EXPECT_EQ(error(8, &options).find("usage: k-means training fraction = 1.5"), 0u);
 
   vectors.element = 17;
-  EXPECT_EQ(error(8), "usage: annudf_ivf_flat_build: element is 17, which is no enum annudf_element");
+  EXPECT_EQ(error(8),
+            "usage: annudf_ivf_flat_build: element is 17, which is no enum annudf_element");
   vectors = vectorsOf(base);
   vectors.dims = int64_t(1) << 40;
   EXPECT_EQ(error(8), "usage: base: dims = 1099511627776: must be between 0 and 2147483647");
@@ -297,7 +300,8 @@ TEST_F(CApiIndex, ProgressMayAskForPropertiesOnly) {
   const auto callback = [](void *user, const char *, double) {
     auto &self = *static_cast<Inside *>(user);
     self.size = annudf_ivf_flat_size(self.index);
-    self.extend = outcome(annudf_ivf_flat_extend(self.index, self.vectors, nullptr, nullptr, nullptr));
+    self.extend =
+        outcome(annudf_ivf_flat_extend(self.index, self.vectors, nullptr, nullptr, nullptr));
     self.save = outcome(annudf_ivf_flat_save(self.index, "/nowhere", nullptr, nullptr));
     return 0;
   };
