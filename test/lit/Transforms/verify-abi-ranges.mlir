@@ -51,7 +51,7 @@ annudf.metric @loads order(min) coarse(l2) elements(i8, u8) {
     %xi = arith.index_cast %x : i32 to index
     %hash = arith.remui %xi, %dims : index
     %6 = annudf.load %w[%hash] : !annudf.capture<dim x f32>
-    // Parts of dim: w[dim / 2], w[dim >> 1], w[dim & x], w[dim - dim % 2]
+    // Parts of dim: w[dim / 2], w[dim >> 1], w[dim & x]
     %half = arith.divui %dim, %two : index
     %7 = annudf.load %w[%half] : !annudf.capture<dim x f32>
     %shifted = arith.shrui %dim, %one : index

@@ -18,7 +18,7 @@ generator = np.random.default_rng(5)
 INDICES = [
     "ctx.dims - 1 - ctx.dim", "min(ctx.dim + 1, ctx.dims - 1)", "max(ctx.dim - 1, 0)", "(ctx.dim + 1) % ctx.dims",
     "(ctx.dim + 1) % ctx.dims if x > y else 0", "np.minimum(np.maximum(ctx.dim - 2, 0), ctx.dims - 1)", "ctx.dim // 2", "ctx.dim >> 1",
-    "ctx.dim & x", "ctx.dim - ctx.dim % 2", "min(abs(x), ctx.dim)", "int(np.clip(x, 0, ctx.dims - 1))", "ctx.dims // 2", "0",
+    "ctx.dim & x", "min(abs(x), ctx.dim)", "int(np.clip(x, 0, ctx.dims - 1))", "0",
     "min(max(x + y, 0), ctx.dims - 1)", "ctx.dims - (1 + ctx.dim)",
 ]  # fmt: skip
 
