@@ -62,11 +62,15 @@ class Artifact:
 
     @property
     def is_verified(self) -> bool:
-        """Whether its manifest says that the metric was verified; CUDA source is not."""
+        """
+        Whether its manifest says that the metric was verified; CUDA source is not.
+        """
 
     @property
     def verified(self) -> tuple[int, str] | None:
-        """(edition of the rules, version of annudf) that it was verified by, or None."""
+        """
+        (edition of the rules, version of annudf) that it was verified by, or None.
+        """
 
 def tables() -> dict[str, list[tuple[str, str, int, int, str, str, int]]]:
     """
