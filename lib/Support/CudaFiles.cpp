@@ -1,4 +1,4 @@
-//===- CudaFiles.cpp - Where CUDA's libraries may be ----------------------===//
+//===- CudaFiles.cpp - CUDA's libraries, found and opened -----------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -105,6 +105,33 @@ std::vector<std::string> annudf::cudaLibraryCandidates(const std::string &name,
     files.push_back(join(folder, "nvidia/cu13/lib/" + name));
   files.push_back(name);
   return files;
+}
+
+annudf::CudaLibrary annudf::openCudaLibrary(
+    const std::vector<std::string> &candidates,
+    const std::function<std::string(void *handle, const std::string &path)> &refuse) {
+  CudaLibrary library;
+  for (const std::string &file : candidates) {
+    library.searched += (library.searched.empty() ? "" : ", ") + file;
+    std::error_code error;
+    // Most candidates are not there, which needs no words of the dynamic linker's.
+    if (file.find('/') != std::string::npos && !fs::exists(file, error))
+      continue;
+    std::string why;
+    if (void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      why = refuse(handle, file);
+      if (why.empty()) {
+        library.handle = handle;
+        library.path = file;
+        return library;
+      }
+    } else {
+      const char *reason = dlerror();
+      why = reason ? reason : "cannot be loaded";
+    }
+    library.searched += " (" + why + ")";
+  }
+  return library;
 }
 
 std::vector<std::string> annudf::libDeviceCandidates(const std::string &libNvvmPath) {

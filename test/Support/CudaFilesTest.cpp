@@ -1,4 +1,4 @@
-//===- CudaFilesTest.cpp - Tests of the search for CUDA's libraries -------===//
+//===- CudaFilesTest.cpp - CUDA's libraries, found and opened -------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -112,6 +112,36 @@ TEST(CudaFiles, LibdeviceIsBesideItsLibrary) {
   const std::vector<std::string> files = libDeviceCandidates(library);
   EXPECT_EQ(files.at(0), folder / "nvvm/libdevice/libdevice.10.bc");
   EXPECT_LT(placeOf(files, "/toolkit/nvvm/libdevice/libdevice.10.bc"), files.size());
+}
+
+/// Any shared library will do; the C library's are always there.
+TEST(CudaFiles, TheFirstThatWillDoIsOpened) {
+  test::TempDir folder;
+  test::writePlainly(folder / "text.so", "no library");
+  const std::vector<std::string> candidates = {"/nowhere/lib.so", folder / "text.so", "libc.so.6",
+                                               "libm.so.6", "/nowhere/later.so"};
+  double (*cosine)(double) = nullptr;
+  const CudaLibrary library =
+      openCudaLibrary(candidates, [&](void *handle, const std::string &path) {
+        EXPECT_TRUE(path == "libc.so.6" || path == "libm.so.6");
+        CudaSymbols get(handle);
+        get(cosine, "cos");
+        return get.complaint();
+      });
+  ASSERT_TRUE(library.handle);
+  EXPECT_EQ(library.path, "libm.so.6");
+  EXPECT_EQ(cosine(0), 1);
+  EXPECT_TRUE(library.searched.starts_with("/nowhere/lib.so, " + folder / "text.so ("))
+      << library.searched;
+  EXPECT_TRUE(library.searched.ends_with("libc.so.6 (has no cos), libm.so.6")) << library.searched;
+}
+
+TEST(CudaFiles, NoneIsOpenedAndEveryReasonIsSaid) {
+  const CudaLibrary library = openCudaLibrary(
+      {"/nowhere/lib.so", "libm.so.6"}, [](void *, const std::string &) { return "of CUDA 12.9"; });
+  EXPECT_FALSE(library.handle);
+  EXPECT_EQ(library.path, "");
+  EXPECT_EQ(library.searched, "/nowhere/lib.so, libm.so.6 (of CUDA 12.9)");
 }
 
 } // namespace

@@ -55,6 +55,7 @@ public:
 
 private:
   LibNvvm() = default;
+  std::string open(void *handle, const std::string &file);
   struct Functions;
 
   std::string libraryPath, releaseName;

@@ -10,8 +10,6 @@
 
 #include "Texts.h"
 
-#include "../OpenLibrary.h"
-
 #include "annudf/Support/CudaFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -20,7 +18,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <dlfcn.h>
 #include <mutex>
 
 using namespace llvm;
@@ -43,15 +40,9 @@ struct Nvrtc::Functions {
   int (*log)(Program, char *);
   const char *(*errorString)(int);
 
-  /// Name of the first function the library lacks, or null.
-  const char *bind(void *library) {
-    const char *missing = nullptr;
-    auto get = [&](auto &function, const char *name) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      if (!function && !missing)
-        missing = name;
-    };
+  /// Empty, or which function the library lacks.
+  std::string bind(void *library) {
+    CudaSymbols get(library);
     get(version, "nvrtcVersion");
     get(archCount, "nvrtcGetNumSupportedArchs");
     get(archs, "nvrtcGetSupportedArchs");
@@ -65,7 +56,7 @@ struct Nvrtc::Functions {
     get(logSize, "nvrtcGetProgramLogSize");
     get(log, "nvrtcGetProgramLog");
     get(errorString, "nvrtcGetErrorString");
-    return missing;
+    return get.complaint();
   }
 };
 
@@ -92,40 +83,39 @@ Expected<std::shared_ptr<const Nvrtc>> Nvrtc::load() {
   std::vector<std::string> candidates = cudaLibraryCandidates("libnvrtc.so.13", "ANNUDF_LIBNVRTC");
   if (loaded && is_contained(candidates, loadedFrom))
     return loaded;
-  std::string searched;
-  for (const std::string &file : candidates) {
-    auto passOver = [&](const Twine &why) {
-      searched += (searched.empty() ? "" : ", ") + (file + why).str();
-    };
-    void *library = openLibrary(file, passOver);
-    if (!library)
-      continue;
-    std::shared_ptr<Nvrtc> nvrtc(new Nvrtc);
-    nvrtc->functions = std::make_unique<Functions>();
-    if (const char *missing = nvrtc->functions->bind(library)) {
-      passOver(Twine(" (has no ") + missing + ")");
-      continue;
-    }
-    int major = 0, minor = 0, count = 0;
-    nvrtc->functions->version(&major, &minor);
-    if (major < 13) {
-      passOver(" (of CUDA " + Twine(major) + "." + Twine(minor) + ", needed is 13.0 or newer)");
-      continue;
-    }
-    nvrtc->functions->archCount(&count);
-    nvrtc->architectures.resize(count);
-    nvrtc->functions->archs(nvrtc->architectures.data());
-    nvrtc->releaseName = std::to_string(major) + "." + std::to_string(minor);
-    nvrtc->libraryPath = file;
-    nvrtc->includeFolder = headersBeside(file);
-    loaded = nvrtc;
-    loadedFrom = file;
-    return loaded;
-  }
-  return createStringError(inconvertibleErrorCode(),
-                           "NVRTC of CUDA 13 not found; looked at " + searched +
-                               " (install the CUDA toolkit or the PyPI package nvidia-cuda-nvrtc, "
-                               "or name the library with ANNUDF_LIBNVRTC)");
+  std::shared_ptr<Nvrtc> nvrtc;
+  CudaLibrary library = openCudaLibrary(candidates, [&](void *handle, const std::string &file) {
+    nvrtc.reset(new Nvrtc);
+    return nvrtc->open(handle, file);
+  });
+  if (!library.handle)
+    return createStringError(
+        inconvertibleErrorCode(),
+        "NVRTC of CUDA 13 not found; looked at " + library.searched +
+            " (install the CUDA toolkit or the PyPI package nvidia-cuda-nvrtc, "
+            "or name the library with ANNUDF_LIBNVRTC)");
+  loaded = nvrtc;
+  loadedFrom = library.path;
+  return loaded;
+}
+
+/// Takes the library as ours: empty, or why it will not do.
+std::string Nvrtc::open(void *handle, const std::string &file) {
+  functions = std::make_unique<Functions>();
+  if (std::string lacks = functions->bind(handle); !lacks.empty())
+    return lacks;
+  int major = 0, minor = 0, count = 0;
+  functions->version(&major, &minor);
+  if (major < 13)
+    return "of CUDA " + std::to_string(major) + "." + std::to_string(minor) +
+           ", needed is 13.0 or newer";
+  functions->archCount(&count);
+  architectures.resize(count);
+  functions->archs(architectures.data());
+  releaseName = std::to_string(major) + "." + std::to_string(minor);
+  libraryPath = file;
+  includeFolder = headersBeside(file);
+  return "";
 }
 
 bool Nvrtc::supports(int sm) const { return is_contained(architectures, sm); }

@@ -43,6 +43,7 @@ public:
 
 private:
   Nvrtc() = default;
+  std::string open(void *handle, const std::string &file);
   struct Functions;
 
   std::string libraryPath, releaseName, includeFolder;

@@ -8,15 +8,12 @@
 
 #include "annudf/Target/LibNvvm.h"
 
-#include "../OpenLibrary.h"
-
 #include "annudf/Support/CudaFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MemoryBuffer.h"
 
-#include <dlfcn.h>
 #include <mutex>
 
 using namespace llvm;
@@ -63,15 +60,9 @@ struct LibNvvm::Functions {
   int (*log)(Program, char *);
   const char *(*errorString)(int);
 
-  /// Name of the first function the library lacks, or null.
-  const char *bind(void *library) {
-    const char *missing = nullptr;
-    auto get = [&](auto &function, const char *name) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      if (!function && !missing)
-        missing = name;
-    };
+  /// Empty, or which function the library lacks.
+  std::string bind(void *library) {
+    CudaSymbols get(library);
     get(version, "nvvmVersion");
     get(irVersion, "nvvmIRVersion");
     get(create, "nvvmCreateProgram");
@@ -85,7 +76,7 @@ struct LibNvvm::Functions {
     get(logSize, "nvvmGetProgramLogSize");
     get(log, "nvvmGetProgramLog");
     get(errorString, "nvvmGetErrorString");
-    return missing;
+    return get.complaint();
   }
 };
 
@@ -168,46 +159,40 @@ Expected<std::shared_ptr<const LibNvvm>> LibNvvm::load() {
       cudaLibraryCandidates("libnvvm.so.4", "ANNUDF_LIBNVVM", {"nvvm/lib64", "lib64"});
   if (loaded && is_contained(candidates, loadedFrom))
     return loaded;
-  std::string searched;
-  for (const std::string &file : candidates) {
-    auto passOver = [&](const Twine &why) {
-      searched += (searched.empty() ? "" : ", ") + (file + why).str();
-    };
-    void *library = openLibrary(file, passOver);
-    if (!library)
-      continue;
-    std::shared_ptr<LibNvvm> nvvm(new LibNvvm);
-    nvvm->functions = std::make_unique<Functions>();
-    if (const char *missing = nvvm->functions->bind(library)) {
-      passOver(Twine(" (has no ") + missing + ")");
-      continue;
-    }
-    int major = 0, minor = 0, debugMajor = 0, debugMinor = 0;
-    nvvm->functions->irVersion(&major, &minor, &debugMajor, &debugMinor);
-    if (major != 2) {
-      passOver(" (reads NVVM IR " + Twine(major) + "." + Twine(minor) + ", needed is 2.0)");
-      continue;
-    }
-    nvvm->libraryPath = file;
-    auto ptx = nvvm->compile(kProbe, kSmVersions[0], DeviceCode::Ptx);
-    if (!ptx) {
-      passOver(" (" + toString(ptx.takeError()) + ")");
-      continue;
-    }
-    nvvm->releaseName = releaseOf(*ptx).str();
-    int release = 0;
-    if (StringRef(nvvm->releaseName).split('.').first.getAsInteger(10, release) || release < 13) {
-      passOver(" (of CUDA " + nvvm->releaseName + ", needed is 13.0 or newer)");
-      continue;
-    }
-    loaded = nvvm;
-    loadedFrom = file;
-    return loaded;
-  }
-  return makeError(
-      "libNVVM of CUDA 13 not found; looked at ", searched,
-      " (install the CUDA toolkit or the PyPI package nvidia-nvvm, or name the library "
-      "with ANNUDF_LIBNVVM)");
+  std::shared_ptr<LibNvvm> nvvm;
+  CudaLibrary library = openCudaLibrary(candidates, [&](void *handle, const std::string &file) {
+    nvvm.reset(new LibNvvm);
+    return nvvm->open(handle, file);
+  });
+  if (!library.handle)
+    return makeError(
+        "libNVVM of CUDA 13 not found; looked at ", library.searched,
+        " (install the CUDA toolkit or the PyPI package nvidia-nvvm, or name the library "
+        "with ANNUDF_LIBNVVM)");
+  loaded = nvvm;
+  loadedFrom = library.path;
+  return loaded;
+}
+
+/// Takes the library as ours: empty, or why it will not do.
+std::string LibNvvm::open(void *handle, const std::string &file) {
+  functions = std::make_unique<Functions>();
+  if (std::string lacks = functions->bind(handle); !lacks.empty())
+    return lacks;
+  int major = 0, minor = 0, debugMajor = 0, debugMinor = 0;
+  functions->irVersion(&major, &minor, &debugMajor, &debugMinor);
+  if (major != 2)
+    return "reads NVVM IR " + std::to_string(major) + "." + std::to_string(minor) +
+           ", needed is 2.0";
+  libraryPath = file;
+  auto ptx = compile(kProbe, kSmVersions[0], DeviceCode::Ptx);
+  if (!ptx)
+    return toString(ptx.takeError());
+  releaseName = releaseOf(*ptx).str();
+  int release = 0;
+  if (StringRef(releaseName).split('.').first.getAsInteger(10, release) || release < 13)
+    return "of CUDA " + releaseName + ", needed is 13.0 or newer";
+  return "";
 }
 
 Expected<std::string> LibNvvm::compile(StringRef ir, int sm, DeviceCode kind) const {

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <dlfcn.h>
 #include <nvJitLink.h>
 #include <vector>
 
@@ -36,20 +35,10 @@ struct Library {
 };
 
 Library open() {
-  std::string looked;
-  for (const std::string &place : cudaLibraryCandidates("libnvJitLink.so.13", "ANNUDF_NVJITLINK")) {
-    looked += (looked.empty() ? "" : ", ") + place;
-    void *handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-      continue;
-    Library library;
-    library.version.path = place;
-    bool whole = true;
-    auto load = [&](auto &call, const char *name) {
-      call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(dlsym(handle, name));
-      whole &= call != nullptr;
-    };
+  Library library;
+  const auto refuse = [&](void *handle, const std::string &path) -> std::string {
     decltype(&::nvJitLinkVersion) version = nullptr;
+    CudaSymbols load(handle);
     load(version, "nvJitLinkVersion");
     load(library.create, "nvJitLinkCreate");
     load(library.destroy, "nvJitLinkDestroy");
@@ -59,15 +48,21 @@ Library open() {
     load(library.cubin, "nvJitLinkGetLinkedCubin");
     load(library.logSize, "nvJitLinkGetErrorLogSize");
     load(library.log, "nvJitLinkGetErrorLog");
-    if (whole && version(&library.version.major, &library.version.minor) == NVJITLINK_SUCCESS)
-      return library;
-    looked += " (too old)";
-    dlclose(handle);
-  }
-  throw Error(ErrorKind::Environment,
-              "no nvJitLink found, which links metrics for the GPU; looked for: " + looked +
-                  "; install the CUDA toolkit 13 or `pip install nvidia-nvjitlink`, or set "
-                  "ANNUDF_NVJITLINK");
+    if (const std::string lacks = load.complaint(); !lacks.empty())
+      return lacks;
+    if (version(&library.version.major, &library.version.minor) != NVJITLINK_SUCCESS)
+      return "does not tell its version";
+    library.version.path = path;
+    return "";
+  };
+  const CudaLibrary found =
+      openCudaLibrary(cudaLibraryCandidates("libnvJitLink.so.13", "ANNUDF_NVJITLINK"), refuse);
+  if (!found.handle)
+    throw Error(ErrorKind::Environment,
+                "no nvJitLink found, which links metrics for the GPU; looked at " + found.searched +
+                    "; install the CUDA toolkit 13 or `pip install nvidia-nvjitlink`, or set "
+                    "ANNUDF_NVJITLINK");
+  return library;
 }
 
 const Library &library() {

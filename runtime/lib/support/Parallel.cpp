@@ -9,6 +9,7 @@
 #include "annudf/runtime/support/Parallel.h"
 
 #include "annudf/Support/Error.h"
+#include "annudf/Support/Threads.h"
 
 #include <algorithm>
 #include <atomic>
@@ -73,12 +74,9 @@ public:
 
 private:
   void grow(int threads) {
-    try {
-      for (; size_ < threads; ++size_)
-        std::thread([this] { serve(); }).detach();
-    } catch (const std::system_error &) {
-      // The system has no more threads; those there are, and the caller, do the work.
-    }
+    // Where the system has no more, those there are, and the caller, do the work.
+    while (size_ < threads && startThread([this] { serve(); }))
+      ++size_;
   }
 
   void serve() {

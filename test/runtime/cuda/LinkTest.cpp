@@ -217,7 +217,7 @@ TEST(CudaLinkDeathTest, SaysWhereItLookedForNvJitLink) {
         std::exit(9);
       },
       testing::ExitedWithCode(7),
-      "no nvJitLink found.*looked for: /nonexistent/nvjitlink.so.*ANNUDF_NVJITLINK");
+      "no nvJitLink found.*looked at /nonexistent/nvjitlink.so.*ANNUDF_NVJITLINK");
 }
 
 TEST(CudaLink, WithoutAGpuTheBackendSaysSoInOneLine) {
