@@ -11,6 +11,7 @@
 #include "ManifestFields.h"
 #include "annudf/Artifact/Cbor.h"
 #include "annudf/Support/FileIO.h"
+#include "annudf/Support/Printable.h"
 #include "annudf/Support/Sha256.h"
 
 #include <algorithm>
@@ -25,6 +26,12 @@ constexpr uint64_t kContainerVersion = 1;
 /// Every artifact starts with a map whose first key, in CBOR's encoding, is this.
 constexpr std::string_view kMagic = "\x66"
                                     "annudf";
+
+/// The outer map: three keys and their values. A newer container of this version may add
+/// some.
+constexpr CborLimits kContainerLimits = {.items = 64, .text = 1024};
+/// A manifest of 16 captures and 9 architectures has some 350 items and 4 KB of text.
+constexpr CborLimits kBodyLimits = {.items = 1 << 14, .text = 1 << 20};
 
 json bytesOf(std::string_view bytes) {
   return json::binary(std::vector<uint8_t>(bytes.begin(), bytes.end()));
@@ -41,6 +48,10 @@ std::string_view viewOf(const json &binary) {
 
 [[noreturn]] void refuseTruncated(const std::string &origin, std::string_view bytes) {
   refuse(origin, "truncated: the artifact ends after " + std::to_string(bytes.size()) + " bytes");
+}
+
+std::string placeOf(const CborResult &result) {
+  return "byte " + std::to_string(result.offset) + ": " + result.why;
 }
 
 /// Only called on bytes that checkCbor() passed, so recursion is bounded.
@@ -129,6 +140,10 @@ std::string serializeArtifact(const Artifact &artifact) {
   std::string body;
   json::to_cbor({{"manifest", manifestToFields(artifact)}, {"payloads", std::move(payloads)}},
                 body);
+  // What no reader takes is not written: a name may hold anything.
+  if (const CborResult result = checkCbor(body, kBodyLimits); !result)
+    refuse("artifact of metric '" + printable(artifact.manifest.name) + "'",
+           std::string("its manifest cannot be written: ") + result.why);
   const Sha256::Digest digest = Sha256::of(body.data(), body.size());
   const std::string_view digestBytes(reinterpret_cast<const char *>(digest.data()), digest.size());
   // Keys are written in sorted order, so that "annudf" comes first: see kMagic.
@@ -152,14 +167,15 @@ Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
                        (version < 24 ? std::to_string(version) : std::string("above 23")) +
                        ", this annudf reads version " + std::to_string(kContainerVersion));
   }
-  size_t offset = 0;
-  switch (checkCbor(bytes, &offset)) {
+  const CborResult container = checkCbor(bytes, kContainerLimits);
+  switch (container.check) {
   case CborCheck::Ok:
     break;
   case CborCheck::Truncated:
     refuseTruncated(origin, bytes);
   case CborCheck::Malformed:
-    refuse(origin, "damaged: the container is malformed at byte " + std::to_string(offset));
+  case CborCheck::TooMuch:
+    refuse(origin, "damaged: the container is malformed at " + placeOf(container));
   }
   const json outer = parseChecked(bytes, origin);
   const auto body = outer.find("body"), digest = outer.find("sha256");
@@ -175,8 +191,8 @@ Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
       std::string_view(reinterpret_cast<const char *>(actual.data()), actual.size()))
     refuse(origin, "damaged: the SHA-256 of its content is not the one it carries");
 
-  if (checkCbor(content, &offset) != CborCheck::Ok)
-    refuse(origin, "the body is malformed at byte " + std::to_string(offset));
+  if (const CborResult inner = checkCbor(content, kBodyLimits); !inner)
+    refuse(origin, "the body is malformed at " + placeOf(inner));
   json fields = parseChecked(content, origin);
   const auto manifest = fields.find("manifest"), payloads = fields.find("payloads");
   if (!fields.is_object() || manifest == fields.end() || payloads == fields.end() ||

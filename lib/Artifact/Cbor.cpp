@@ -8,7 +8,10 @@
 
 #include "annudf/Artifact/Cbor.h"
 
+#include "annudf/Support/Printable.h"
+
 #include <cstdint>
+#include <limits>
 
 namespace annudf {
 namespace {
@@ -19,63 +22,107 @@ enum Major { Unsigned, Negative, Bytes, Text, Array, Map, Tag, Simple };
 struct Open {
   uint64_t left; ///< Items still to come; a map counts keys and values.
   bool isMap;
+  std::string_view lastKey; ///< Of a map; keys are never before their bytes.
+  bool hasKey;
 };
+
+struct Head {
+  int major, info;
+  uint64_t value;
+  size_t size;
+};
+
+/// Reads the head of an item. Its value is a number, a length, or what info says.
+CborResult readHead(std::string_view bytes, size_t at, Head &head) {
+  const auto byte = static_cast<uint8_t>(bytes[at]);
+  head.major = byte >> 5, head.info = byte & 31;
+  if (head.major == Tag)
+    return {CborCheck::Malformed, at, "tags are not used"};
+  if (head.info == 31)
+    return {CborCheck::Malformed, at, "a length is not definite"};
+  if (head.info > 27)
+    return {CborCheck::Malformed, at, "a reserved form"};
+  if (head.major == Simple) {
+    head.size = 1, head.value = 0;
+    if (head.info >= 25 && head.info <= 27)
+      return {CborCheck::Malformed, at, "floats are not used"};
+    if (head.info < 20 || head.info > 22)
+      return {CborCheck::Malformed, at, "neither false, true nor null"};
+    return {};
+  }
+  const size_t extra = head.info < 24 ? 0 : size_t(1) << (head.info - 24);
+  if (bytes.size() - at - 1 < extra)
+    return {CborCheck::Truncated, at, "the bytes end inside an item"};
+  head.size = 1 + extra;
+  head.value = extra == 0 ? uint64_t(head.info) : 0;
+  for (size_t i = 0; i < extra; ++i)
+    head.value = head.value << 8 | static_cast<uint8_t>(bytes[at + 1 + i]);
+  const bool shortest = extra == 0   ? true
+                        : extra == 1 ? head.value >= 24
+                                     : head.value >> (extra * 4) != 0;
+  if (!shortest)
+    return {CborCheck::Malformed, at, "a number or length is not in its shortest form"};
+  return {};
+}
 
 } // namespace
 
-CborCheck checkCbor(std::string_view bytes, size_t *offset) {
+CborResult checkCbor(std::string_view bytes, const CborLimits &limits) {
   Open open[kMaxCborDepth];
   int depth = 0;
-  size_t at = 0, item = 0; // `item` is where the current one starts.
-  auto stop = [&](CborCheck result) {
-    if (offset)
-      *offset = item;
-    return result;
-  };
+  size_t at = 0, items = 0, text = 0;
   do {
-    item = at;
+    const size_t item = at;
     if (at == bytes.size())
-      return stop(CborCheck::Truncated);
-    const auto head = static_cast<uint8_t>(bytes[at]);
-    const int major = head >> 5, info = head & 31;
-    if (info > 27 || major == Tag)
-      return stop(CborCheck::Malformed); // Reserved, of indefinite length, or tagged.
-    uint64_t value = static_cast<uint64_t>(info);
-    const size_t extra = info < 24 ? 0 : size_t(1) << (info - 24);
-    if (bytes.size() - at - 1 < extra)
-      return stop(CborCheck::Truncated);
-    if (extra != 0) {
-      value = 0;
-      for (size_t i = 0; i < extra; ++i)
-        value = value << 8 | static_cast<uint8_t>(bytes[at + 1 + i]);
-    }
-    const bool isKey = depth > 0 && open[depth - 1].isMap && open[depth - 1].left % 2 == 0;
-    if (isKey && major != Text)
-      return stop(CborCheck::Malformed);
-    if (major == Simple && !(info >= 20 && info <= 22) && !(info >= 25 && info <= 27))
-      return stop(CborCheck::Malformed); // Only false, true, null and floats.
-    at += 1 + extra;
+      return {CborCheck::Truncated, item, "the bytes end before an item"};
+    if (++items > limits.items)
+      return {CborCheck::TooMuch, item, "more items than such a file may hold"};
+    Head head;
+    if (const CborResult result = readHead(bytes, at, head); !result)
+      return result;
+    Open *const outer = depth > 0 ? &open[depth - 1] : nullptr;
+    // -1 - value must fit, or parsers make something else of it.
+    if (head.major == Negative && head.value > uint64_t(std::numeric_limits<int64_t>::max()))
+      return {CborCheck::Malformed, item, "a number is below the least of 64 bits"};
+    const bool isKey = outer && outer->isMap && outer->left % 2 == 0;
+    if (isKey && head.major != Text)
+      return {CborCheck::Malformed, item, "a key is not text"};
+    at += head.size;
     const size_t left = bytes.size() - at;
-    if (major == Bytes || major == Text) {
-      if (value > left)
-        return stop(CborCheck::Truncated);
-      at += value;
+    if (head.major == Bytes || head.major == Text) {
+      if (head.value > left)
+        return {CborCheck::Truncated, item, "the bytes end inside a string"};
+      const std::string_view content = bytes.substr(at, head.value);
+      at += head.value;
+      if (head.major == Text && (text += content.size()) > limits.text)
+        return {CborCheck::TooMuch, item, "more text than such a file may hold"};
+      if (head.major == Text && !isPrintable(content))
+        return {CborCheck::Malformed, item, "text holds control characters or is no UTF-8"};
+      if (isKey) {
+        if (outer->hasKey && content == outer->lastKey)
+          return {CborCheck::Malformed, item, "a key is given twice"};
+        if (outer->hasKey && content < outer->lastKey)
+          return {CborCheck::Malformed, item, "keys are not sorted"};
+        outer->lastKey = content, outer->hasKey = true;
+      }
     }
-    if (depth > 0)
-      --open[depth - 1].left;
-    if (major == Array || major == Map) {
+    if (outer)
+      --outer->left;
+    if (head.major == Array || head.major == Map) {
       // An item takes at least one byte, a pair two.
-      if (value > (major == Map ? left / 2 : left))
-        return stop(CborCheck::Truncated);
+      const bool isMap = head.major == Map;
+      if (head.value > (isMap ? left / 2 : left))
+        return {CborCheck::Truncated, item, "the bytes cannot hold so many items"};
       if (depth == kMaxCborDepth)
-        return stop(CborCheck::Malformed);
-      open[depth++] = {major == Map ? value * 2 : value, major == Map};
+        return {CborCheck::Malformed, item, "nested too deeply"};
+      open[depth++] = {isMap ? head.value * 2 : head.value, isMap, {}, false};
     }
     while (depth > 0 && open[depth - 1].left == 0)
       --depth;
   } while (depth > 0);
-  item = at;
-  return stop(at == bytes.size() ? CborCheck::Ok : CborCheck::Malformed);
+  if (at != bytes.size())
+    return {CborCheck::Malformed, at, "bytes follow the item"};
+  return {CborCheck::Ok, at, ""};
 }
 
 } // namespace annudf

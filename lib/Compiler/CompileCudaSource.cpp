@@ -11,6 +11,8 @@
 #include "CudaSource/Nvrtc.h"
 #include "CudaSource/Program.h"
 
+#include "annudf/Support/Printable.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -132,7 +134,7 @@ Manifest makeManifest(const CudaSourceOptions &options, const SourceForm &form,
   manifest.captures = options.captures;
   manifest.requiredFeatures = featuresOf(manifest);
   manifest.abiMinor = minorOf(manifest);
-  manifest.sourceFile = origin;
+  manifest.sourceFile = printable(origin);
   manifest.sourceLine = form.line;
   manifest.annudfVersion = ANNUDF_VERSION;
   manifest.llvmVersion = LLVM_VERSION_STRING;

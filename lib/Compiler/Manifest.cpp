@@ -9,6 +9,7 @@
 #include "Manifest.h"
 
 #include "annudf/Dialect/IR/Descriptor.h"
+#include "annudf/Support/Printable.h"
 
 #include "llvm/Config/llvm-config.h"
 
@@ -22,7 +23,7 @@ Manifest annudf::compiler::makeManifest(MetricOp metric) {
   manifest.requiredFeatures = featuresOf(manifest);
   manifest.abiMinor = minorOf(manifest);
   if (auto place = metric.getLoc()->findInstanceOf<FileLineColLoc>()) {
-    manifest.sourceFile = place.getFilename().str();
+    manifest.sourceFile = printable(place.getFilename().str());
     manifest.sourceLine = place.getLine();
   }
   manifest.annudfVersion = ANNUDF_VERSION;

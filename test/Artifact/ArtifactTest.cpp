@@ -143,7 +143,7 @@ TEST(ArtifactDamage, EachKindHasItsOwnError) {
   EXPECT_EQ(parseError(changed), "m.annudf: container version 2, this annudf reads version 1");
   changed = bytes + "x";
   EXPECT_EQ(parseError(changed), "m.annudf: damaged: the container is malformed at byte " +
-                                     std::to_string(bytes.size()));
+                                     std::to_string(bytes.size()) + ": bytes follow the item");
 }
 
 // A right digest proves only that the file is as its maker left it.
@@ -158,7 +158,41 @@ TEST(ArtifactDamage, HostileBodies) {
   EXPECT_EQ(parseError("\xa3\x66"
                        "annudf\x01" +
                        std::string(1 << 20, '\x7f')),
-            "m.annudf: damaged: the container is malformed at byte 9");
+            "m.annudf: damaged: the container is malformed at byte 9: a length is not definite");
+}
+
+// 16 MB of items of one byte took 3 GB.
+TEST(ArtifactDamage, ABodyOfCountlessItems) {
+  const std::string items = std::string("\x9a\x01\x00\x00\x00", 5) + std::string(1 << 24, '\0');
+  EXPECT_EQ(parseError(seal(items)),
+            "m.annudf: the body is malformed at byte 16388: more items than such a file may hold");
+  json body = test::bodyOf(serializeArtifact(smallArtifact()));
+  body["manifest"]["name"] = std::string(2 << 20, 'x');
+  EXPECT_TRUE(contains(parseError(seal(body)), "more text than such a file may hold"));
+}
+
+TEST(ArtifactDamage, AFieldGivenTwice) {
+  const std::string body = "\xa3\x68"
+                           "manifest\xa0\x68"
+                           "manifest\xa0\x68"
+                           "payloads\x80";
+  EXPECT_EQ(parseError(seal(body)),
+            "m.annudf: the body is malformed at byte 11: a key is given twice");
+}
+
+TEST(ArtifactDamage, TextThatATerminalWouldObey) {
+  for (const char *name : {"a\x1b[31m", "a\nb", "a\xff",
+                           "\xc2\x9b"
+                           "31m"}) {
+    json body = test::bodyOf(serializeArtifact(smallArtifact()));
+    body["manifest"]["name"] = name;
+    EXPECT_TRUE(contains(parseError(seal(body)), "text holds control characters or is no UTF-8"));
+    Artifact artifact = smallArtifact();
+    artifact.manifest.name = name;
+    EXPECT_TRUE(
+        contains(errorOf([&] { (void)serializeArtifact(artifact); }),
+                 "its manifest cannot be written: text holds control characters or is no UTF-8"));
+  }
 }
 
 TEST(ArtifactDamage, PayloadsAgainstTheManifest) {

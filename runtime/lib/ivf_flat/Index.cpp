@@ -16,6 +16,7 @@
 #include "vectors/Elements.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -84,6 +85,13 @@ Index Index::build(const IndexParams &params, const MatrixView &base, const Prog
   index.centers_ = trainCenters({params.nLists, params.metric, params.kmeansIterations,
                                  params.kmeansTrainsetFraction, params.seed, params.threads},
                                 base, progress);
+  for (size_t i = 0; i < index.centers_.size(); ++i)
+    if (!std::isfinite(index.centers_[i]))
+      throw Error(ErrorKind::Input,
+                  "base: dim " + std::to_string(i % size_t(base.dims)) + " of center " +
+                      std::to_string(i / size_t(base.dims)) +
+                      " of k-means overflows float32; scale the vectors down, as no search could "
+                      "rank such lists");
   index.lists_.resize(params.nLists);
   index.extend(base, nullptr, progress);
   return index;

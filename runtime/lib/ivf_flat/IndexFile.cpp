@@ -24,7 +24,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 namespace annudf::runtime {
@@ -49,36 +51,29 @@ static_assert(sizeof(Preamble) == 64);
 
 /// 16M lists take 9 bytes each at most.
 constexpr uint32_t kMaxHeader = 1u << 28;
+/// Besides a size for each list, the header holds seven fields.
+constexpr CborLimits kHeaderLimits = {.items = runtime::kMaxLists + 64, .text = 4096};
 
 uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Where everything stands; a function of what the header declares. Each product is far
-/// from overflow by the limits that checkHeader() enforces first.
-struct Layout {
-  uint64_t centers = 0, end = 0;
-  struct Section {
-    uint64_t words, ids;
-  };
-  std::vector<Section> lists;
-};
-
-/// \returns false when the sizes add up to more than a file can have.
-bool layOut(uint64_t headerSize, uint64_t dims, uint64_t words, const std::vector<int64_t> &sizes,
-            Layout &layout) {
+/// Where the sections end, a function of what the header declares; nothing where they add
+/// up to more than a file can have. Each product is far from overflow by the limits that
+/// parseHeader() enforces first.
+std::optional<uint64_t> endOfSections(uint64_t headerSize, uint64_t dims, uint64_t words,
+                                      const std::vector<int64_t> &sizes) {
   constexpr uint64_t kLimit = uint64_t(1) << 62;
   uint64_t at = aligned(sizeof(Preamble) + headerSize);
-  layout.centers = at;
   at = aligned(at + sizes.size() * dims * sizeof(float));
   for (int64_t size : sizes) {
     const uint64_t rows = (uint64_t(size) + kGroupRows - 1) / kGroupRows * kGroupRows;
     if (rows > kLimit / (words * sizeof(uint32_t) + sizeof(int64_t)) || at > kLimit)
-      return false;
-    const uint64_t ids = aligned(at + rows * words * sizeof(uint32_t));
-    layout.lists.push_back({at, ids});
-    at = aligned(ids + rows * sizeof(int64_t));
+      return std::nullopt;
+    at = aligned(at + rows * words * sizeof(uint32_t));
+    at = aligned(at + rows * sizeof(int64_t));
   }
-  layout.end = at;
-  return at <= kLimit;
+  if (at > kLimit)
+    return std::nullopt;
+  return at;
 }
 
 /// Writes sections with the padding between them, and digests all of it.
@@ -135,65 +130,131 @@ struct Header {
                    std::to_string(expected));
 }
 
+/// Takes the header as it is parsed: a size costs 8 bytes here, and some 180 as a value
+/// of nlohmann::json. checkCbor() has seen the bytes, so keys are different.
+class HeaderFields : public json::json_sax_t {
+public:
+  std::map<std::string, uint64_t, std::less<>> numbers;
+  std::map<std::string, std::string, std::less<>> texts;
+  std::vector<int64_t> sizes;
+  bool isMap = false, sizesFound = false;
+
+  bool start_object(size_t) override {
+    if (depth_++ == 0)
+      return isMap = true;
+    return other();
+  }
+  bool end_object() override { return --depth_, true; }
+  bool key(std::string &name) override {
+    if (depth_ == 1)
+      field_ = name;
+    return true;
+  }
+  bool start_array(size_t count) override {
+    inSizes_ = ++depth_ == 2 && field_ == kSizes;
+    if (!inSizes_)
+      return other();
+    sizesFound = true;
+    sizes.reserve(std::min<size_t>(count, kMaxLists));
+    return true;
+  }
+  bool end_array() override { return --depth_, inSizes_ = false, true; }
+  bool number_unsigned(uint64_t value) override {
+    if (inSizes_ && value <= kMost)
+      sizes.push_back(static_cast<int64_t>(value));
+    else if (depth_ == 1)
+      numbers[field_] = value;
+    else
+      return other();
+    return true;
+  }
+  bool string(std::string &text) override {
+    if (depth_ != 1)
+      return other();
+    texts[field_] = text;
+    return true;
+  }
+  bool number_integer(int64_t) override { return other(); }
+  bool number_float(double, const std::string &) override { return other(); }
+  bool null() override { return other(); }
+  bool boolean(bool) override { return other(); }
+  bool binary(json::binary_t &) override { return other(); }
+  bool parse_error(size_t, const std::string &, const json::exception &) override { return false; }
+
+  static constexpr const char *kSizes = "list_sizes";
+  static constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+
+private:
+  /// What no field of ours is: it is passed over, as is a field that came later.
+  bool other() {
+    if (field_ == kSizes)
+      sizesFound = false;
+    return true;
+  }
+  int depth_ = 0;
+  bool inSizes_ = false;
+  std::string field_; ///< Of the header itself, whatever is within.
+};
+
 template <typename Enum>
-Enum enumField(const json &header, const char *field, const std::string &path) {
+Enum enumField(const HeaderFields &header, const char *field, const std::string &path) {
   const std::string which = std::string("index header field '") + field + "' ";
-  const auto found = header.find(field);
-  if (found == header.end() || !found->is_string())
+  const auto found = header.texts.find(field);
+  if (found == header.texts.end())
     refuse(path, which + "is missing or no text");
   std::string why;
-  if (const auto value = parseSpelling<Enum>(found->get_ref<const std::string &>(), &why))
+  if (const auto value = parseSpelling<Enum>(found->second, &why))
     return *value;
   refuse(path, which + why);
 }
 
-int64_t numberOf(const json *value, int64_t least, int64_t most, const std::string &field,
-                 const std::string &path) {
-  if (!value || !value->is_number_unsigned() ||
-      value->get<uint64_t>() > uint64_t(std::numeric_limits<int64_t>::max()))
-    refuse(path, "index header field '" + field + "' is missing or no number");
-  const auto number = value->get<int64_t>();
+int64_t inRange(int64_t number, int64_t least, int64_t most, const char *field,
+                const std::string &path) {
   if (number < least || number > most)
-    refuse(path, "index header field '" + field + "' is " + std::to_string(number) +
+    refuse(path, std::string("index header field '") + field + "' is " + std::to_string(number) +
                      ", not between " + std::to_string(least) + " and " + std::to_string(most));
   return number;
 }
 
+int64_t numberField(const HeaderFields &header, const char *field, int64_t least, int64_t most,
+                    const std::string &path) {
+  const auto found = header.numbers.find(field);
+  if (found == header.numbers.end() || found->second > HeaderFields::kMost)
+    refuse(path, std::string("index header field '") + field + "' is missing or no number");
+  return inRange(static_cast<int64_t>(found->second), least, most, field, path);
+}
+
 Header parseHeader(const std::string &bytes, const std::string &path) {
-  json fields;
-  if (checkCbor(bytes) != CborCheck::Ok)
+  if (const CborResult result = checkCbor(bytes, kHeaderLimits); !result)
+    refuse(path, "damaged: the index header is malformed at byte " + std::to_string(result.offset) +
+                     ": " + result.why);
+  HeaderFields fields;
+  if (!json::sax_parse(bytes, &fields, json::input_format_t::cbor))
     refuse(path, "damaged: the index header is not valid CBOR");
-  try {
-    fields = json::from_cbor(bytes);
-  } catch (const json::exception &) {
-    refuse(path, "damaged: the index header is not valid CBOR");
-  }
-  if (!fields.is_object())
+  if (!fields.isMap)
     refuse(path, "damaged: the index header is no map");
-  auto get = [&](const char *field) -> const json * {
-    const auto found = fields.find(field);
-    return found == fields.end() ? nullptr : &*found;
-  };
   Header header;
   header.element = enumField<annudf_element>(fields, "element", path);
   header.metric = enumField<annudf_coarse>(fields, "metric", path);
-  header.dims = static_cast<int32_t>(numberOf(get("dims"), 1, kMaxDims, "dims", path));
-  header.rows = numberOf(get("rows"), 0, std::numeric_limits<int64_t>::max(), "rows", path);
-  const int64_t words = numberOf(get("words"), 1, kMaxDims, "words", path);
-  const int64_t group = numberOf(get("group_rows"), 1, 4096, "group_rows", path);
+  header.dims = static_cast<int32_t>(numberField(fields, "dims", 1, kMaxDims, path));
+  header.rows = numberField(fields, "rows", 0, std::numeric_limits<int64_t>::max(), path);
+  const int64_t words = numberField(fields, "words", 1, kMaxDims, path);
+  const int64_t group = numberField(fields, "group_rows", 1, 4096, path);
   if (words != wordsPerRow(header.element, header.dims) || group != kGroupRows)
     refuse(path, "the index has rows of " + std::to_string(words) + " words in groups of " +
                      std::to_string(group) + ", this annudf reads " +
                      std::to_string(wordsPerRow(header.element, header.dims)) + " in groups of " +
                      std::to_string(kGroupRows));
-  const json *sizes = get("list_sizes");
-  if (!sizes || !sizes->is_array() || sizes->empty() || sizes->size() > kMaxLists)
+  if (!fields.sizesFound || fields.sizes.empty() || fields.sizes.size() > kMaxLists)
     refuse(path, "index header field 'list_sizes' is missing or not a list of sizes");
+  header.sizes = std::move(fields.sizes);
+  // k-means makes no more, and memory for lists is then in proportion to the file.
+  if (int64_t(header.sizes.size()) > header.rows)
+    refuse(path, "the index header has " + std::to_string(header.sizes.size()) + " lists for " +
+                     std::to_string(header.rows) + " rows");
   int64_t left = header.rows;
-  for (const json &size : *sizes) {
-    header.sizes.push_back(numberOf(&size, 0, left, "list_sizes", path));
-    left -= header.sizes.back();
-  }
+  for (const int64_t size : header.sizes)
+    left -= inRange(size, 0, left, HeaderFields::kSizes, path);
   if (left != 0)
     refuse(path, "the index header promises " + std::to_string(header.rows) +
                      " rows, its lists have " + std::to_string(header.rows - left));
@@ -288,10 +349,11 @@ Index Index::load(const std::string &path) {
   index.metric_ = header.metric;
   index.size_ = header.rows;
   const auto words = static_cast<uint64_t>(index.words());
-  Layout layout;
-  if (!layOut(bytes.size(), uint64_t(header.dims), words, header.sizes, layout))
+  const std::optional<uint64_t> end =
+      endOfSections(bytes.size(), uint64_t(header.dims), words, header.sizes);
+  if (!end)
     refuse(path, "damaged: the index header promises more data than a file can hold");
-  const uint64_t expected = layout.end + sizeof(Sha256::Digest);
+  const uint64_t expected = *end + sizeof(Sha256::Digest);
   if (file.size() < expected)
     refuseTruncated(path, file.size(), expected);
   if (file.size() > expected)

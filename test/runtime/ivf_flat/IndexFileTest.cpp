@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/TestData.h"
+#include "Support/TestFiles.h"
 #include "annudf/Support/Sha256.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "Support/TestFiles.h"
@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 namespace annudf::runtime {
 namespace {
@@ -174,6 +175,102 @@ TEST_F(IndexFile, HeadersThatLie) {
       with([](json &h) { h["group_rows"] = 16; }),
       "the index has rows of 4 words in groups of 16, this annudf reads 4 in groups of 32"));
   EXPECT_EQ(with([](json &h) { h = "text"; }), "ivf: damaged: the index header is no map");
+}
+
+/// Puts a header, CBOR or not, into a file and seals it.
+std::string withRawHeader(const std::string &bytes, const std::string &header) {
+  std::string result = bytes.substr(0, 64) + header;
+  const auto size = static_cast<uint32_t>(header.size());
+  std::memcpy(result.data() + 12, &size, 4);
+  const Sha256::Digest digest = Sha256::of(header.data(), header.size());
+  std::memcpy(result.data() + 16, digest.data(), digest.size());
+  result.resize((result.size() + 63) / 64 * 64);
+  return result;
+}
+
+/// Bytes that the process has taken from the system at its peak.
+size_t peakMemory() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return size_t(usage.ru_maxrss) << 10;
+}
+
+// 16M sizes in 33 MB of header took 5.9 GB; they are numbers, and nothing else is kept.
+TEST_F(IndexFile, AHeaderOfMillionsOfItemsTakesLittleMemory) {
+  // Each size in one byte.
+  const std::string bytes =
+      withHeader(saved(), [](json &h) { h["list_sizes"] = {20, 20, 20, 20, 20}; });
+  uint32_t size;
+  std::memcpy(&size, bytes.data() + 12, 4);
+  const std::string header = bytes.substr(64, size), key = "list_sizes\x85";
+  const size_t at = header.find(key);
+  ASSERT_NE(at, std::string::npos);
+  const std::string before = header.substr(0, at + key.size() - 1);
+  const std::string after = header.substr(at + key.size() + 5);
+  const std::string sizes = std::string("\x9a\x01\x00\x00\x00", 5) + std::string(1 << 24, '\0');
+  size_t peak = peakMemory();
+  EXPECT_EQ(load(withRawHeader(bytes, before + sizes + after)),
+            "ivf: the index header has 16777216 lists for 100 rows");
+  EXPECT_LT(peakMemory() - peak, size_t(600) << 20);
+  // One list more than there can be, and as many items elsewhere.
+  peak = peakMemory();
+  const std::string more =
+      std::string("\x9a\x01\x00\x00\x80", 5) + std::string((1 << 24) + 128, '\0');
+  EXPECT_TRUE(contains(load(withRawHeader(bytes, before + more + after)),
+                       "more items than such a file may hold"));
+  EXPECT_TRUE(contains(load(withRawHeader(bytes, more)), "more items than such a file may hold"));
+  EXPECT_LT(peakMemory() - peak, size_t(200) << 20);
+}
+
+TEST_F(IndexFile, HeadersThatAreNoDeterministicCbor) {
+  const std::string bytes = saved();
+  uint32_t size;
+  std::memcpy(&size, bytes.data() + 12, 4);
+  const std::string header = bytes.substr(64, size);
+  EXPECT_EQ(load(withRawHeader(bytes, "\xa2\x64"
+                                      "dims\x01\x64"
+                                      "dims\x02")),
+            "ivf: damaged: the index header is malformed at byte 7: a key is given twice");
+  EXPECT_EQ(load(withRawHeader(bytes, "\xa1\x64"
+                                      "dims\x18\x09")),
+            "ivf: damaged: the index header is malformed at byte 6: a number or length is not in "
+            "its shortest form");
+  EXPECT_EQ(load(withRawHeader(bytes, "\xa1\x64"
+                                      "di\x1bs\x09")),
+            "ivf: damaged: the index header is malformed at byte 1: text holds control characters "
+            "or is no UTF-8");
+  const auto with = [&](const std::function<void(json &)> &change) {
+    return load(withHeader(bytes, change));
+  };
+  EXPECT_EQ(with([](json &h) { h["zoom"] = {{"list_sizes", {1, 2}}, {"dims", 7}}; }), "NO ERROR")
+      << "a field that came later";
+  EXPECT_EQ(with([](json &h) { h["list_sizes"][0] = {1, 2}; }),
+            "ivf: index header field 'list_sizes' is missing or not a list of sizes");
+  EXPECT_EQ(with([](json &h) { h["list_sizes"][0] = -1; }),
+            "ivf: index header field 'list_sizes' is missing or not a list of sizes");
+  EXPECT_EQ(with([](json &h) { h["list_sizes"] = 5; }),
+            "ivf: index header field 'list_sizes' is missing or not a list of sizes");
+  EXPECT_EQ(with([](json &h) { h["dims"] = "9"; }),
+            "ivf: index header field 'dims' is missing or no number");
+}
+
+// Such centers were saved, and refused when they were loaded.
+TEST_F(IndexFile, CentersBeyondFloat32AreRefusedWhenTheyAreMade) {
+  std::vector<float> rows;
+  for (int i = 0; i < 64; ++i)
+    rows.insert(rows.end(), {i % 2 ? 3.4e38f : -3.4e38f, 3.4e38f});
+  for (annudf_coarse metric :
+       {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE}) {
+    IndexParams params;
+    params.nLists = 4;
+    params.metric = metric;
+    const std::string error = errorOf([&] {
+      Index::build(params, {rows.data(), 64, 2, ANNUDF_ELEMENT_F32}).save(path);
+      (void)Index::load(path);
+    });
+    EXPECT_TRUE(error == "NO ERROR" || contains(error, "base: dim "))
+        << toString(metric) << ": " << error;
+  }
 }
 
 TEST_F(IndexFile, SaveFailsWithoutALeftover) {
