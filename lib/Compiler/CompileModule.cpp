@@ -13,6 +13,7 @@
 #include "annudf/Dialect/Transforms/Passes.h"
 #include "annudf/Frontend/Passes.h"
 #include "annudf/Frontend/Source.h"
+#include "annudf/Support/Threads.h"
 #include "annudf/Target/Translate.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -23,10 +24,8 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/TargetParser/Host.h"
 
-#include <atomic>
 #include <chrono>
 #include <functional>
-#include <thread>
 
 using namespace mlir;
 using namespace annudf;
@@ -40,21 +39,8 @@ double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// Runs the jobs on as many threads as there are cores.
-void runAll(ArrayRef<std::function<void()>> jobs) {
-  std::atomic<size_t> next{0};
-  auto work = [&] {
-    for (size_t i = next++; i < jobs.size(); i = next++)
-      jobs[i]();
-  };
-  size_t count = std::min<size_t>(jobs.size(), std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < count; ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
-}
+/// Most bytes of a message, and most messages, that a compile keeps.
+constexpr size_t kMaxMessage = 4096, kMaxDiagnostics = 100;
 
 /// The first "[L2]" in a message: rules stand behind the name of what they refuse.
 std::string ruleOf(StringRef message) {
@@ -152,7 +138,25 @@ private:
     return registry;
   }
 
+  /// Cuts what prints a type of any length, at a character's beginning.
+  static void shorten(std::string &text) {
+    if (text.size() <= kMaxMessage)
+      return;
+    size_t end = kMaxMessage;
+    while (end > 0 && (text[end] & 0xc0) == 0x80)
+      --end;
+    const size_t rest = text.size() - end;
+    text.resize(end);
+    text += "... (" + std::to_string(rest) + " more bytes)";
+  }
+
   LogicalResult record(mlir::Diagnostic &diagnostic) {
+    // A text of a million words may hold as many errors.
+    if (findings.diagnostics.size() >= kMaxDiagnostics) {
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error && errors.empty())
+        errors = origin + ": more than " + std::to_string(kMaxDiagnostics) + " messages";
+      return success();
+    }
     annudf::Diagnostic found;
     found.file = origin;
     if (auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
@@ -171,6 +175,7 @@ private:
         os << origin;
       os << ": " << note;
     }
+    shorten(found.message);
     std::string text = found.file;
     if (found.line || found.column)
       text += ":" + std::to_string(found.line) + ":" + std::to_string(found.column);
@@ -334,7 +339,7 @@ private:
       jobs.push_back([&nvvm, &ir, &take, sm, &result] {
         take(nvvm.compile(ir, sm, DeviceCode::LtoIr), result);
       });
-    runAll(jobs);
+    runJobs(jobs.size(), [&](size_t i) { jobs[i](); });
     if (!prototypes.why.empty())
       return refuse(prototypes.why);
     for (auto [sm, result] : llvm::zip(versions, results)) {

@@ -38,8 +38,8 @@ TEST(Manifest, VersionGrid) {
        "m: needs annudf.accumulator.v1 0.9, this annudf accepts annudf.accumulator.v1 1.0"},
       {"annudf.pairwise.v2", 2, 0,
        "m: needs ABI 'annudf.pairwise.v2' 2.0, this annudf accepts annudf.accumulator.v1 1.0"},
-      {"two\nlines", 1, 0,
-       "m: needs ABI 'two\\x0alines' 1.0, this annudf accepts annudf.accumulator.v1 1.0"},
+      {"two lines", 1, 0,
+       "m: needs ABI 'two lines' 1.0, this annudf accepts annudf.accumulator.v1 1.0"},
   };
   for (const auto &row : grid)
     EXPECT_EQ(errorWith([&](json &m) {

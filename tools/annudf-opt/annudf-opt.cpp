@@ -10,20 +10,59 @@
 #include "annudf/Dialect/IR/Annudf.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 #include "annudf/Frontend/Passes.h"
+#include "annudf/Frontend/Source.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 static void printVersion(llvm::raw_ostream &os) {
   os << "annudf-opt " ANNUDF_VERSION "\nLLVM " LLVM_VERSION_STRING "\n";
+}
+
+/// Reads the input with annudf's care, part by part where it is split, and leaves the rest
+/// to mlir-opt's own driver.
+static mlir::LogicalResult optimize(const std::string &input, const std::string &output,
+                                    mlir::DialectRegistry &registry,
+                                    const mlir::MlirOptMainConfig &config) {
+  std::string why;
+  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &why);
+  std::unique_ptr<llvm::ToolOutputFile> results = mlir::openOutputFile(output, &why);
+  if (!file || !results) {
+    llvm::errs() << why << "\n";
+    return mlir::failure();
+  }
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  llvm::SmallVector<llvm::StringRef> parts = {file->getBuffer()};
+  if (llvm::StringRef marker = config.inputSplitMarker();
+      !marker.empty() && !mlir::isBytecode(*file)) {
+    parts.clear();
+    file->getBuffer().split(parts, marker);
+  }
+  std::string text;
+  for (llvm::StringRef part : parts) {
+    std::optional<std::string> read = annudf::ir::readText(part, input, &context);
+    if (!read)
+      return mlir::failure();
+    text = std::move(*read);
+  }
+  if (mlir::isBytecode(*file))
+    file = llvm::MemoryBuffer::getMemBufferCopy(text, input);
+  if (failed(mlir::MlirOptMain(results->os(), std::move(file), registry, config)))
+    return mlir::failure();
+  results->keep();
+  return mlir::success();
 }
 
 int main(int argc, char **argv) {
@@ -38,6 +77,10 @@ int main(int argc, char **argv) {
   annudf::registerFrontendPasses();
   annudf::registerConversionPasses();
   annudf::registerConversionPipelines();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "annudf metric optimizer\n", registry));
+  const auto [input, output] =
+      mlir::registerAndParseCLIOptions(argc, argv, "annudf metric optimizer\n", registry);
+  const auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  return mlir::asMainReturnCode(optimize(input, output, registry, config));
 }

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // MLIR's readers trust their input in two ways that a tool cannot afford: the text
-// parser recurses, so that some thousand brackets end the stack, and the bytecode
-// reader of LLVM 22 crashes, writes out of bounds or does not end on some damaged
-// files (27 of the 5456 single-bit flips of a small metric).
+// parser recurses on more than brackets and makes room for whatever a few digits ask
+// for, and the bytecode reader of LLVM 22 crashes, writes out of bounds or does not end
+// on some damaged files (27 of the 5456 single-bit flips of a small metric).
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +19,26 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <optional>
+#include <string>
+
 namespace annudf::ir {
 
-/// Deepest nesting of brackets in text.
+/// Deepest nesting of brackets in text, aliases written out.
 inline constexpr int kMaxSourceNesting = 256;
+/// Longest text that is read, and bytecode; no metric comes near it.
+inline constexpr uint64_t kMaxSourceText = uint64_t(16) << 20;
+/// Most words, numbers, strings and signs of a text.
+inline constexpr uint64_t kMaxSourceTokens = 1'000'000;
+/// What all uses of aliases may add up to, written out.
+inline constexpr uint64_t kMaxExpandedText = uint64_t(1) << 20;
+/// Most characters of a number; a float64 needs 25.
+inline constexpr uint64_t kMaxNumberText = 128;
+inline constexpr unsigned kMaxIntegerWidth = 128;
+/// Most results of an operation.
+inline constexpr unsigned kMaxResults = 1024;
+/// Most elements of a vector, a tensor or a memref.
+inline constexpr uint64_t kMaxElements = uint64_t(1) << 24;
 
 /// How long the caller waits for bytecode to be read, in seconds.
 inline constexpr int kBytecodeSeconds = 10;
@@ -32,6 +48,9 @@ inline constexpr int kBytecodeSeconds = 10;
 /// dialects of the context, such as those of the frontend form. Null after a diagnostic
 /// located in `origin`.
 ///
+/// Text is refused before it is parsed where it exceeds the limits above, or holds what no
+/// metric needs and MLIR reads without bounds: affine maps, resources, sparse elements.
+///
 /// Bytecode is read in a child process, within one second of CPU time, kBytecodeSeconds
 /// and 2 GiB on top of what the caller has mapped. It hands the module over as text:
 /// nothing it does reaches the caller. The child is no sandbox: someone who builds
@@ -39,6 +58,11 @@ inline constexpr int kBytecodeSeconds = 10;
 /// with its own context; SIGCHLD may be handled or ignored.
 mlir::OwningOpRef<mlir::ModuleOp> parseModule(llvm::StringRef source, llvm::StringRef origin,
                                               mlir::MLIRContext *context);
+
+/// The text that parseModule would parse, for tools with a parser of their own. Nothing
+/// after a diagnostic.
+std::optional<std::string> readText(llvm::StringRef source, llvm::StringRef origin,
+                                    mlir::MLIRContext *context);
 
 } // namespace annudf::ir
 

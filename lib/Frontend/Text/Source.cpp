@@ -8,6 +8,8 @@
 
 #include "annudf/Frontend/Source.h"
 
+#include "Limits.h"
+
 #include "annudf/Dialect/IR/Annudf.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -36,51 +38,15 @@
 using namespace mlir;
 using namespace annudf::ir;
 
-/// Line of the bracket that is nested too deeply, 0 if none is. Strings and comments
-/// do not count, nor does the arrow.
-static int findTooDeep(StringRef source) {
-  int depth = 0, line = 1;
-  for (size_t i = 0; i < source.size(); ++i) {
-    switch (source[i]) {
-    case '\n':
-      ++line;
-      break;
-    case '"':
-      for (++i; i < source.size() && source[i] != '"' && source[i] != '\n'; ++i)
-        i += source[i] == '\\';
-      line += i < source.size() && source[i] == '\n';
-      break;
-    case '/':
-      if (source.substr(i).starts_with("//"))
-        i = std::min(source.find('\n', i), source.size()) - 1;
-      break;
-    case '{':
-    case '(':
-    case '[':
-    case '<':
-      if (++depth > kMaxSourceNesting)
-        return line;
-      break;
-    case '>':
-      if (i > 0 && source[i - 1] == '-')
-        break;
-      [[fallthrough]];
-    case '}':
-    case ')':
-    case ']':
-      depth = std::max(depth - 1, 0);
-      break;
-    }
-  }
-  return 0;
-}
-
 /// What stands before the child's text, so that the parent knows when it has all of it.
 struct ReplyHeader {
   uint64_t kind, size;
 };
 // Nothing that damage writes by chance.
 static constexpr uint64_t kModule = 0x4c444f4d46445541, kRefusal = 0x4653554652464455;
+
+/// Most bytes of a message that are handed over.
+static constexpr size_t kMaxMessage = 4096;
 
 /// Address space the child may take on top of what it inherits.
 static constexpr rlim_t kReaderMemory = rlim_t(2) << 30;
@@ -142,12 +108,17 @@ static void limitMemory() {
   });
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(bytes, &context);
   if (!module) {
-    writeReply(output, kRefusal, message);
+    // It may print a type of any length.
+    writeReply(output, kRefusal, StringRef(message).take_front(kMaxMessage));
     _exit(1);
   }
   std::string text;
   llvm::raw_string_ostream os(text);
   module->print(os, OpPrintingFlags().enableDebugInfo().printGenericOpForm());
+  if (text.size() > kMaxSourceText) {
+    writeReply(output, kRefusal, "as text it is longer than any that is read");
+    _exit(1);
+  }
   writeReply(output, kModule, text);
   _exit(0);
 }
@@ -182,7 +153,7 @@ static Answer awaitReply(int input, std::string &text) {
       continue;
     memcpy(&header, reply.data(), sizeof(header));
     if ((header.kind != kModule && header.kind != kRefusal) || header.size == 0 ||
-        header.size > kReaderMemory || reply.size() - sizeof(header) > header.size)
+        header.size > kMaxSourceText || reply.size() - sizeof(header) > header.size)
       return Answer::Broken;
     if (reply.size() - sizeof(header) == header.size)
       break;
@@ -245,19 +216,32 @@ static std::string bytecodeToText(StringRef bytes, Location location) {
   llvm_unreachable("every answer is handled");
 }
 
-OwningOpRef<ModuleOp> annudf::ir::parseModule(StringRef source, StringRef origin,
-                                              MLIRContext *context) {
+std::optional<std::string> annudf::ir::readText(StringRef source, StringRef origin,
+                                                MLIRContext *context) {
   std::string text;
   if (isBytecode(llvm::MemoryBufferRef(source, origin))) {
-    text = bytecodeToText(source, FileLineColLoc::get(context, origin, 0, 0));
+    Location location = FileLineColLoc::get(context, origin, 0, 0);
+    if (source.size() > kMaxSourceText) {
+      emitError(location) << source.size() << " bytes of bytecode, more than the " << kMaxSourceText
+                          << " that are read";
+      return std::nullopt;
+    }
+    text = bytecodeToText(source, location);
     if (text.empty())
-      return nullptr;
+      return std::nullopt;
     source = text;
   }
-  if (int line = findTooDeep(source)) {
-    emitError(FileLineColLoc::get(context, origin, line, 1))
-        << "brackets are nested more than " << kMaxSourceNesting << " deep";
-    return nullptr;
+  if (std::optional<TextFault> fault = findTextFault(source)) {
+    emitError(FileLineColLoc::get(context, origin, fault->line, fault->line != 0)) << fault->what;
+    return std::nullopt;
   }
-  return parseSourceString<ModuleOp>(source, context, origin);
+  return text.empty() ? source.str() : text;
+}
+
+OwningOpRef<ModuleOp> annudf::ir::parseModule(StringRef source, StringRef origin,
+                                              MLIRContext *context) {
+  std::optional<std::string> text = readText(source, origin, context);
+  if (!text)
+    return nullptr;
+  return parseSourceString<ModuleOp>(*text, context, origin);
 }
