@@ -131,7 +131,7 @@ const Payload *Artifact::find(PayloadKind kind) const {
 }
 
 std::string serializeArtifact(const Artifact &artifact) {
-  const std::string origin = "artifact of metric '" + artifact.manifest.name + "'";
+  const std::string origin = "artifact of metric '" + printable(artifact.manifest.name) + "'";
   checkManifest(artifact.manifest, origin);
   checkPayloads(artifact, origin);
   json payloads = json::array();
@@ -140,10 +140,9 @@ std::string serializeArtifact(const Artifact &artifact) {
   std::string body;
   json::to_cbor({{"manifest", manifestToFields(artifact)}, {"payloads", std::move(payloads)}},
                 body);
-  // What no reader takes is not written: a name may hold anything.
+  // What no reader takes is not written: a path may hold anything.
   if (const CborResult result = checkCbor(body, kBodyLimits); !result)
-    refuse("artifact of metric '" + printable(artifact.manifest.name) + "'",
-           std::string("its manifest cannot be written: ") + result.why);
+    refuse(origin, std::string("its manifest cannot be written: ") + result.why);
   const Sha256::Digest digest = Sha256::of(body.data(), body.size());
   const std::string_view digestBytes(reinterpret_cast<const char *>(digest.data()), digest.size());
   // Keys are written in sorted order, so that "annudf" comes first: see kMagic.

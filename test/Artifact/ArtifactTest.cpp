@@ -188,7 +188,7 @@ TEST(ArtifactDamage, TextThatATerminalWouldObey) {
     body["manifest"]["name"] = name;
     EXPECT_TRUE(contains(parseError(seal(body)), "text holds control characters or is no UTF-8"));
     Artifact artifact = smallArtifact();
-    artifact.manifest.name = name;
+    artifact.manifest.sourceFile = name;
     EXPECT_TRUE(
         contains(errorOf([&] { (void)serializeArtifact(artifact); }),
                  "its manifest cannot be written: text holds control characters or is no UTF-8"));
