@@ -9,7 +9,7 @@
 #include "Support/TestFiles.h"
 #include "annudf/Support/Sha256.h"
 #include "annudf/runtime/ivf_flat/Index.h"
-#include "Support/TestFiles.h"
+#include "runtime/TestData.h"
 
 #include <cstring>
 #include <filesystem>
