@@ -10,6 +10,8 @@
 
 #include "Wrap.h"
 
+#include "annudf/Support/Printable.h"
+
 using namespace annudf;
 using namespace annudf::capi;
 
@@ -19,7 +21,8 @@ static thread_local const char *lastErrorText = "";
 
 annudf_status capi::fail(annudf_status status, const char *text) noexcept {
   try {
-    lastError = text;
+    // It may quote a file or a path, of any bytes.
+    lastError = printable(text, Lines::Keep);
     lastErrorText = lastError.c_str();
   } catch (...) {
     lastErrorText = "out of memory";

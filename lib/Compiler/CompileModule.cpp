@@ -13,6 +13,7 @@
 #include "annudf/Dialect/Transforms/Passes.h"
 #include "annudf/Frontend/Passes.h"
 #include "annudf/Frontend/Source.h"
+#include "annudf/Support/Printable.h"
 #include "annudf/Support/Threads.h"
 #include "annudf/Target/Translate.h"
 
@@ -176,6 +177,9 @@ private:
       os << ": " << note;
     }
     shorten(found.message);
+    // Names of the source and its path may hold any bytes.
+    found.message = printable(found.message, Lines::Keep);
+    found.file = printable(found.file);
     std::string text = found.file;
     if (found.line || found.column)
       text += ":" + std::to_string(found.line) + ":" + std::to_string(found.column);

@@ -12,7 +12,21 @@
 
 #include "annudf/Support/FileIO.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
+#include <new>
+
 using namespace annudf;
+
+/// Where LLVM finds no memory it ends the process, unless it is told otherwise. Its frames
+/// can be unwound, as they are for operator new; what they held is lost.
+static void reportMemoryOfLlvm() {
+  [[maybe_unused]] static const bool installed = [] {
+    llvm::install_bad_alloc_error_handler(
+        [](void *, const char *, bool) { throw std::bad_alloc(); });
+    return true;
+  }();
+}
 
 /// No metric comes near this; what does is not one.
 static constexpr uint64_t kMaxSourceBytes = uint64_t(16) << 20;
@@ -36,6 +50,7 @@ Artifact annudf::compileMetric(const std::string &source, const std::string &ori
                                CompileTimings *timings, std::vector<Diagnostic> *diagnostics) {
   Artifact artifact;
   compiler::Findings findings;
+  reportMemoryOfLlvm();
   auto fault = compiler::compileModule(source, origin, options, artifact, findings);
   finish(std::move(fault), std::move(findings), warnings, timings, diagnostics);
   return artifact;
@@ -51,6 +66,7 @@ std::string annudf::lowerMetric(const std::string &source, const std::string &or
                                 std::vector<Diagnostic> *diagnostics) {
   std::string code;
   compiler::Findings findings;
+  reportMemoryOfLlvm();
   auto fault = compiler::lowerModule(source, origin, stage, options, code, findings);
   finish(std::move(fault), std::move(findings), nullptr, nullptr, diagnostics);
   return code;
@@ -61,6 +77,7 @@ Artifact annudf::compileCudaSource(const std::string &source, const std::string 
                                    std::vector<Diagnostic> *diagnostics) {
   Artifact artifact;
   compiler::Findings findings;
+  reportMemoryOfLlvm();
   auto fault = compiler::compileCudaModule(source, origin, options, artifact, findings);
   finish(std::move(fault), std::move(findings), nullptr, nullptr, diagnostics);
   return artifact;

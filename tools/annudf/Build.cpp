@@ -26,9 +26,9 @@ struct BuildArguments {
 } // namespace
 
 static void report(const runtime::Index &index, const std::string &path, double ms) {
-  std::printf("%s: %lld rows x %d dims %s, %u lists, %.2f s\n", path.c_str(),
-              static_cast<long long>(index.size()), index.dims(), toString(index.element()),
-              index.nLists(), ms / 1e3);
+  print(stdout, path);
+  std::printf(": %lld rows x %d dims %s, %u lists, %.2f s\n", static_cast<long long>(index.size()),
+              index.dims(), toString(index.element()), index.nLists(), ms / 1e3);
 }
 
 /// Runs `work`, whose errors speak of `subject`, and names the file instead.

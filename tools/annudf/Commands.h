@@ -10,13 +10,15 @@
 #define ANNUDF_TOOLS_COMMANDS_H
 
 #include "annudf/Artifact/Artifact.h"
-#include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <CLI/CLI.hpp>
 
 #include <chrono>
+#include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace annudf::tool {
@@ -33,8 +35,13 @@ void addVerifyCommand(CLI::App &app, int &code);
 
 std::string versionText();
 
-/// From construction on: Ctrl-C and SIGTERM ask running work to stop, so that
-/// temporary files are removed (a second one ends the process at once).
+/// Prints `text` so that a terminal shows and does not obey what files and arguments put
+/// into it; line breaks stay.
+void print(std::FILE *stream, std::string_view text);
+
+/// From construction on: Ctrl-C, SIGTERM, SIGHUP and SIGQUIT ask running work to stop, so
+/// that temporary files are removed (a second one ends the process at once). A signal
+/// that the process ignores, as under nohup, stays ignored.
 class InterruptGuard {
 public:
   InterruptGuard();

@@ -8,6 +8,8 @@
 
 #include "Commands.h"
 
+#include "annudf/Support/Printable.h"
+
 #ifdef ANNUDF_HAVE_COMPILER
 #include "annudf/Compiler/Compiler.h"
 #include "annudf/Metrics/Builtin.h"
@@ -35,8 +37,12 @@ std::string tool::versionText() {
   return text;
 }
 
+void tool::print(std::FILE *stream, std::string_view text) {
+  std::fputs(printable(text, Lines::Keep).c_str(), stream);
+}
+
 static std::atomic<bool> interrupted{false};
-static constexpr int kSignals[] = {SIGINT, SIGTERM};
+static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static struct sigaction previousActions[std::size(kSignals)];
 
 static void restoreSignals() {
@@ -56,8 +62,11 @@ InterruptGuard::InterruptGuard() {
   struct sigaction action;
   std::memset(&action, 0, sizeof action);
   action.sa_handler = onSignal;
-  for (size_t i = 0; i < std::size(kSignals); ++i)
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
     sigaction(kSignals[i], &action, &previousActions[i]);
+    if (previousActions[i].sa_handler == SIG_IGN)
+      sigaction(kSignals[i], &previousActions[i], nullptr);
+  }
 }
 InterruptGuard::~InterruptGuard() { restoreSignals(); }
 bool InterruptGuard::requested() { return interrupted; }
@@ -99,14 +108,10 @@ runtime::Progress tool::progressBar(bool quiet) {
 }
 
 runtime::Matrix tool::loadVectors(const std::string &path, int64_t rows, bool asF32) {
-  runtime::Matrix matrix = runtime::readMatrix(path);
+  runtime::Matrix matrix = runtime::readMatrix(path, rows);
   if (rows > matrix.rows)
     throw Error(ErrorKind::Input, path + ": has " + std::to_string(matrix.rows) +
                                       " rows, --rows asks for " + std::to_string(rows));
-  if (rows > 0) {
-    matrix.rows = rows;
-    matrix.storage.resize(static_cast<size_t>(rows) * matrix.dims * elementSize(matrix.element));
-  }
   if (!asF32 || matrix.element == ANNUDF_ELEMENT_F32)
     return matrix;
   runtime::Matrix wide;
@@ -150,7 +155,7 @@ runtime::Metric tool::loadMetric(const std::string &path, bool forGpu, double *c
               : compileMetricFile(path, options, &warnings, &timings),
       path);
   for (const std::string &warning : warnings)
-    std::fprintf(stderr, "annudf: warning: %s\n", warning.c_str());
+    print(stderr, "annudf: warning: " + warning + "\n");
   *compileMs = timings.total;
   return metric;
 #else

@@ -57,13 +57,14 @@ static void runCompile(const CompileArguments &arguments) {
                                               options, &warnings, &timings)
                               : compileMetricFile(arguments.input, options, &warnings, &timings);
   for (const std::string &warning : warnings)
-    std::fprintf(stderr, "annudf: warning: %s\n", warning.c_str());
+    tool::print(stderr, "annudf: warning: " + warning + "\n");
   tool::InterruptGuard::check();
   writeArtifact(artifact, output);
-  if (!arguments.quiet)
-    std::printf("%s: metric %s, %zu payloads, %.1f ms (libNVVM %.1f ms, host %.1f ms)\n",
-                output.c_str(), artifact.manifest.name.c_str(), artifact.payloads.size(),
-                timings.total, timings.libnvvm, timings.host);
+  if (arguments.quiet)
+    return;
+  tool::print(stdout, output + ": metric " + artifact.manifest.name);
+  std::printf(", %zu payloads, %.1f ms (libNVVM %.1f ms, host %.1f ms)\n", artifact.payloads.size(),
+              timings.total, timings.libnvvm, timings.host);
 }
 #endif
 
@@ -108,6 +109,6 @@ void tool::addInspectCommand(CLI::App &app) {
   command->callback([path, json] {
     Artifact artifact = readArtifact(*path);
     std::string text = *json ? manifestToJson(artifact) : manifestToText(artifact, *path);
-    std::printf("%s%s", text.c_str(), !text.empty() && text.back() == '\n' ? "" : "\n");
+    print(stdout, text + (text.ends_with('\n') ? "" : "\n"));
   });
 }

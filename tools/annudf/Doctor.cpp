@@ -8,6 +8,7 @@
 
 #include "Commands.h"
 
+#include "annudf/Support/Printable.h"
 #include "annudf/runtime/cuda/Cuda.h"
 
 #ifdef ANNUDF_HAVE_COMPILER
@@ -98,6 +99,6 @@ void tool::addDoctorCommand(CLI::App &app) {
     findings.push_back(inspectCache());
     for (const Finding &finding : findings)
       std::printf("%-8s %-14s %s  [%s]\n", finding.found ? "found" : "MISSING",
-                  finding.part.c_str(), finding.detail.c_str(), finding.usedFor.c_str());
+                  finding.part.c_str(), printable(finding.detail).c_str(), finding.usedFor.c_str());
   });
 }

@@ -163,7 +163,7 @@ static void runSearch(SearchArguments arguments) {
     return;
   std::sort(searchMs.begin(), searchMs.end());
   const double median = searchMs[searchMs.size() / 2];
-  std::printf("device   %s\n", backend->describe().c_str());
+  print(stdout, "device   " + backend->describe() + "\n");
   std::printf(
       "load     %.1f ms\ncompile  %.1f ms\nlink     %.1f ms (%d link%s)\nupload   %.1f ms\n",
       loadMs, compileMs, total.linkMs, total.links, total.links == 1 ? "" : "s", total.uploadMs);

@@ -11,13 +11,42 @@
 #include "annudf/Support/Error.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
+#include <sstream>
+#include <unistd.h>
 
 #ifndef ANNUDF_VERSION
 #error "ANNUDF_VERSION comes from CMake"
 #endif
 
-int main(int argc, char **argv) {
+using annudf::tool::print;
+
+/// Ends the process where memory has run out: nothing that needs any is called, and locks
+/// that code without exceptions held stay as they are.
+[[noreturn]] static void endWithoutMemory() {
+  constexpr char kText[] = "annudf: out of memory\n";
+  const ssize_t ignored = ::write(STDERR_FILENO, kText, sizeof kText - 1);
+  (void)ignored;
+  ::_exit(1);
+}
+
+/// What no handler caught: an allocation that failed in a thread, or where an exception
+/// may not pass.
+[[noreturn]] static void onTerminate() {
+  if (const std::exception_ptr current = std::current_exception()) {
+    try {
+      std::rethrow_exception(current);
+    } catch (const std::bad_alloc &) {
+      endWithoutMemory();
+    } catch (...) {
+    }
+  }
+  std::abort();
+}
+
+static int run(int argc, char **argv) {
   CLI::App app("annudf: your own distance in a vector search, verified and linked into the scan",
                "annudf");
   app.set_version_flag("--version", annudf::tool::versionText());
@@ -38,16 +67,17 @@ int main(int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     // CLI11's own codes are many; users get the documented two.
-    if (app.exit(error) != 0)
+    std::ostringstream results, errors;
+    const int code = app.exit(error, results, errors);
+    print(stdout, results.str());
+    print(stderr, errors.str());
+    if (code != 0)
       return 2;
   } catch (const annudf::Error &error) {
-    std::fprintf(stderr, "annudf: %s\n", error.what());
+    print(stderr, std::string("annudf: ") + error.what() + "\n");
     return error.exitCode();
-  } catch (const std::bad_alloc &) {
-    std::fprintf(stderr, "annudf: out of memory\n");
-    return 1;
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "annudf: internal error: %s\n", error.what());
+    print(stderr, std::string("annudf: internal error: ") + error.what() + "\n");
     return 1;
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
@@ -55,4 +85,13 @@ int main(int argc, char **argv) {
     return 1;
   }
   return code;
+}
+
+int main(int argc, char **argv) {
+  std::set_terminate(onTerminate);
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc &) {
+    endWithoutMemory();
+  }
 }

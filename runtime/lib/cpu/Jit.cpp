@@ -16,11 +16,13 @@
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
 #include <mutex>
+#include <new>
 
 using namespace llvm;
 
@@ -41,6 +43,9 @@ orc::JITTargetMachineBuilder hostBuilder(const std::string &cpu = "") {
   std::call_once(once, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
+    // Where LLVM finds no memory it would end the process; its frames can be unwound, as
+    // they are for operator new.
+    install_bad_alloc_error_handler([](void *, const char *, bool) { throw std::bad_alloc(); });
   });
   auto builder = expectHost(orc::JITTargetMachineBuilder::detectHost(), "detect this host");
   if (!cpu.empty()) {

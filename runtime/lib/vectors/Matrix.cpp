@@ -8,9 +8,9 @@
 
 #include "annudf/runtime/vectors/Matrix.h"
 
-#include "vectors/Npy.h"
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/Support/FileIO.h"
+#include "vectors/Npy.h"
 
 #include <charconv>
 #include <cstring>
@@ -46,7 +46,8 @@ struct BigAnn {
   std::vector<std::byte> storage;
 };
 
-BigAnn readBigAnn(const std::string &path, int size) {
+/// \param rows  if above 0, at most so many are read.
+BigAnn readBigAnn(const std::string &path, int size, int64_t rows = 0) {
   FileReader file(path);
   if (file.size() < 8)
     refuse(path, "truncated: " + std::to_string(file.size()) +
@@ -64,6 +65,10 @@ BigAnn readBigAnn(const std::string &path, int size) {
     refuse(path, promise + ", but " + std::to_string(file.remaining()) + " bytes follow");
   if (result.columns > uint32_t(std::numeric_limits<int32_t>::max()))
     refuse(path, promise + ", too many");
+  if (rows > 0 && rows < result.rows) {
+    bytes = uint64_t(rows) * result.columns * uint64_t(size);
+    result.rows = static_cast<uint32_t>(rows);
+  }
   result.storage.resize(bytes);
   file.read(result.storage.data(), result.storage.size());
   return result;
@@ -86,11 +91,11 @@ template <typename T> NumericArray scalar(const char *dtype, T value, const std:
 
 } // namespace
 
-Matrix readMatrix(const std::string &path) {
+Matrix readMatrix(const std::string &path, int64_t rows) {
   Matrix matrix;
   std::string dtype;
   if (endsWith(path, ".npy")) {
-    NumericArray array = readNpy(path);
+    NumericArray array = readNpy(path, rows);
     if (array.shape.size() != 2)
       refuse(path, "holds an array of " + std::to_string(array.shape.size()) +
                        " dimensions; vectors need 2, rows and dims");
@@ -110,7 +115,7 @@ Matrix readMatrix(const std::string &path) {
     refuse(path, "holds " + dtype + "; vectors are " + tableOf<annudf_element>().listing());
   matrix.element = *element;
   if (matrix.dims == 0) {
-    BigAnn file = readBigAnn(path, elementSize(matrix.element));
+    BigAnn file = readBigAnn(path, elementSize(matrix.element), rows);
     matrix.rows = file.rows;
     matrix.dims = static_cast<int32_t>(file.columns);
     matrix.storage = std::move(file.storage);

@@ -164,7 +164,7 @@ int dtypeSize(const std::string &dtype) {
   return dtype == "f64" || dtype == "i64" || dtype == "u64" ? 8 : 0;
 }
 
-NumericArray readNpy(const std::string &path) {
+NumericArray readNpy(const std::string &path, int64_t rows) {
   FileReader file(path);
   unsigned char start[8];
   if (file.size() < sizeof start)
@@ -199,6 +199,10 @@ NumericArray readNpy(const std::string &path) {
   if (bytes != file.remaining())
     refuse(path, "the .npy header promises " + std::to_string(bytes) +
                      " bytes of data, the file holds " + std::to_string(file.remaining()));
+  if (rows > 0 && !array.shape.empty() && rows < array.shape[0]) {
+    bytes = bytes / static_cast<uint64_t>(array.shape[0]) * static_cast<uint64_t>(rows);
+    array.shape[0] = rows;
+  }
   array.storage.resize(bytes);
   file.read(array.storage.data(), array.storage.size());
   return array;

@@ -8,8 +8,8 @@
 
 #include "annudf/runtime/vectors/Matrix.h"
 
-#include "runtime/TestData.h"
 #include "Support/TestFiles.h"
+#include "runtime/TestData.h"
 
 #include <cmath>
 
@@ -51,6 +51,29 @@ protected:
   }
   const test::TempDir dir;
 };
+
+// Of a file of 64 GiB, most of it a hole, which fits no memory.
+TEST_F(MatrixFile, OnlyTheRowsAskedForAreRead) {
+  const std::string path = write("large.fbin", u32(1u << 30) + u32(16) + std::string(64, '\1'));
+  std::filesystem::resize_file(path, 8 + (uint64_t(1) << 36));
+  const Matrix first = readMatrix(path, 3);
+  EXPECT_EQ(first.rows, 3);
+  EXPECT_EQ(first.storage.size(), 3u * 16 * 4);
+  EXPECT_EQ(first.storage[63], std::byte{1});
+  EXPECT_EQ(first.storage[64], std::byte{0});
+  const std::string header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (1073741824, 16), }";
+  const std::string array = write("large.npy", npy(header, ""));
+  std::filesystem::resize_file(array, 10 + header.size() + (uint64_t(1) << 36));
+  const Matrix rows = readMatrix(array, 3);
+  EXPECT_EQ(rows.rows, 3);
+  EXPECT_EQ(rows.dims, 16);
+  EXPECT_EQ(rows.storage.size(), 3u * 16 * 4);
+}
+
+TEST_F(MatrixFile, AskingForMoreRowsThanThereAre) {
+  EXPECT_EQ(readMatrix(write("two.u8bin", u32(2) + u32(3) + "abcdef"), 5).rows, 2);
+}
 
 TEST_F(MatrixFile, BigAnnOfEveryElement) {
   struct {

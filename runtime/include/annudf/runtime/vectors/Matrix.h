@@ -51,9 +51,10 @@ struct NumericArray {
 /// Reads vectors. By ending: `.fbin` f32, `.hbin` f16, `.i8bin`, `.u8bin`
 /// (BigANN: two little-endian uint32, rows and dims, then the rows), `.npy`
 /// (2-D, C order, f4 f2 i1 u1).
+/// \param rows  if above 0, at most so many are read, whatever the file holds.
 /// \throws Error naming file and fault; the header is checked against the file's
 /// size before anything is allocated.
-Matrix readMatrix(const std::string &path);
+Matrix readMatrix(const std::string &path, int64_t rows = 0);
 
 /// A capture's value: `.npy`, `.fbin`, `.ibin`, or a number as text.
 /// A BigANN file of one row gives a 1-D array.
