@@ -9,6 +9,7 @@
 // Most mutations change the body and seal it again: damage that a digest finds ends at once.
 #include "Artifact/TestArtifact.h"
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/Artifact/Cbor.h"
 #include "fuzz/Fuzz.h"
 
 #include <cstring>
@@ -30,8 +31,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
                                           unsigned seed) {
-  const auto outer = nlohmann::json::from_cbor(data, data + size, true, false);
-  if (seed % 8 == 0 || !outer.is_object() || !outer.contains("body") || !outer["body"].is_binary())
+  if (seed % 8 == 0 || checkCbor(fuzz::viewOf(data, size)) != CborCheck::Ok)
+    return LLVMFuzzerMutate(data, size, maxSize);
+  const auto outer = nlohmann::json::from_cbor(data, data + size);
+  if (!outer.is_object() || !outer.contains("body") || !outer["body"].is_binary())
     return LLVMFuzzerMutate(data, size, maxSize);
   std::string body(outer["body"].get_binary().begin(), outer["body"].get_binary().end());
   const size_t before = body.size(), room = maxSize > 128 ? maxSize - 128 : maxSize;

@@ -14,7 +14,7 @@ using namespace annudf;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const fuzz::InputFile npy(".npy"), fbin(".fbin"), u8bin(".u8bin"), i8bin(".i8bin"),
-      ibin(".ibin");
+      hbin(".hbin"), ibin(".ibin");
   if (size == 0)
     return 0;
   const std::string_view bytes = fuzz::viewOf(data + 1, size - 1);
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     runtime::checkFinite(read.view(), "input", 1);
   };
   fuzz::readOrRefuse([&] {
-    switch (data[0] % 6) {
+    switch (data[0] % 7) {
     case 0:
       return matrix(npy);
     case 1:
@@ -39,6 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       int32_t columns = 0;
       return (void)runtime::readIds(ibin.with(bytes), rows, columns);
     }
+    case 6:
+      return matrix(hbin);
     }
   });
   return 0;

@@ -13,6 +13,7 @@
 
 #ifdef ANNUDF_HAVE_COMPILER
 #include "annudf/Compiler/Compiler.h"
+#include "annudf/Compiler/CudaSource.h"
 #endif
 
 #include <cstdio>
@@ -39,19 +40,26 @@ static Finding inspectCompiler() {
 #endif
 }
 
-static Finding inspectLibNvvm() {
-  Finding finding{"libNVVM", false, "", "LTO-IR and PTX for GPUs"};
 #ifdef ANNUDF_HAVE_COMPILER
-  std::string searched;
-  finding.detail = describeLibNvvm(&searched);
-  finding.found = !finding.detail.empty();
-  if (!finding.found)
-    finding.detail = "not found in: " + searched;
-#else
-  finding.detail = "not looked for, there is no compiler";
-#endif
-  return finding;
+/// A library that the compiler opens, as `describe` finds it.
+static Finding inspectLibrary(const char *part, const char *usedFor,
+                              std::string (*describe)(std::string *searched)) {
+  std::string searched, detail = describe(&searched);
+  if (detail.empty())
+    return {part, false, searched, usedFor}; // A sentence, with every place and what to install.
+  return {part, true, detail, usedFor};
 }
+static void addCudaCompilers(std::vector<Finding> &findings) {
+  findings.push_back(inspectLibrary("libNVVM", "LTO-IR and PTX for GPUs", describeLibNvvm));
+  findings.push_back(inspectLibrary("NVRTC", "metrics written as CUDA source", describeNvrtc));
+}
+#else
+static void addCudaCompilers(std::vector<Finding> &findings) {
+  const std::string why = "not looked for, there is no compiler";
+  findings.push_back({"libNVVM", false, why, "LTO-IR and PTX for GPUs"});
+  findings.push_back({"NVRTC", false, why, "metrics written as CUDA source"});
+}
+#endif
 
 static Finding inspectCpu() {
   Finding finding{"CPU backend", false, "", "search on the CPU"};
@@ -94,7 +102,8 @@ void tool::addDoctorCommand(CLI::App &app) {
       "doctor", "Show what was found on this machine, and what is missing for what");
   command->callback([] {
     std::printf("%s\n", versionText().c_str());
-    std::vector<Finding> findings = {inspectCompiler(), inspectCpu(), inspectLibNvvm()};
+    std::vector<Finding> findings = {inspectCompiler(), inspectCpu()};
+    addCudaCompilers(findings);
     addCuda(findings);
     findings.push_back(inspectCache());
     for (const Finding &finding : findings)
