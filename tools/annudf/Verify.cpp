@@ -32,6 +32,7 @@ static int runVerify(const std::string &path, bool quiet) {
     print("same", report.same);
     print("unknown", report.unknown);
     print("DIFFERENT", report.different);
+    std::fflush(stdout); // Before what goes to the other stream.
   }
   if (!report.different.empty())
     throw Error(ErrorKind::Input,
