@@ -11,6 +11,7 @@
 #include "Texts.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstring>
@@ -110,10 +111,15 @@ SourceForm annudf::findForm(StringRef source) {
 namespace {
 
 const char *typeOf(StringRef name) {
-  return name == "f64"   ? "double"
-         : name == "i32" ? "int32_t"
-         : name == "u32" ? "uint32_t"
-                         : "float";
+  if (name == "f32")
+    return "float";
+  if (name == "f64")
+    return "double";
+  if (name == "i32")
+    return "int32_t";
+  if (name == "u32")
+    return "uint32_t";
+  report_fatal_error("annudf: CUDA source has no type for " + Twine(name));
 }
 
 class Generator {
