@@ -81,7 +81,10 @@ public:
         return fault;
     std::string bytes;
     llvm::raw_string_ostream os(bytes);
-    if (failed(writeBytecodeToFile(*module, os)))
+    BytecodeWriterConfig bytecode; // Readers that know what the metric uses can read it.
+    bytecode.setDialectVersion<ir::AnnudfDialect>(
+        std::make_unique<ir::AnnudfVersion>(artifact.manifest.abiMinor));
+    if (failed(writeBytecodeToFile(*module, os, bytecode)))
       return fault();
     artifact.payloads.push_back(
         Payload::mlirBytecode({"llvm", LLVM_VERSION_STRING}, std::move(bytes)));

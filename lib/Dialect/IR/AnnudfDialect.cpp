@@ -8,6 +8,8 @@
 
 #include "annudf/Dialect/IR/Annudf.h"
 
+#include "annudf/ABI/annudf_abi.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -20,6 +22,10 @@ using namespace annudf::ir;
 
 #include "annudf/Dialect/IR/AnnudfDialect.cpp.inc"
 #include "annudf/Dialect/IR/AnnudfInterfaces.cpp.inc"
+
+std::string annudf::ir::versionName(uint64_t minor) {
+  return ANNUDF_ABI_ID " " + std::to_string(ANNUDF_ABI_MAJOR) + "." + std::to_string(minor);
+}
 
 namespace {
 /// Keeps folded constants inside the hook that uses them: a metric's own block
@@ -38,10 +44,36 @@ struct AnnudfInlinerInterface : DialectInlinerInterface {
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override { return true; }
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
 };
+
+/// Bytecode holds properties by position, so what a later minor adds cannot be read.
+struct AnnudfBytecodeInterface : BytecodeDialectInterface {
+  explicit AnnudfBytecodeInterface(Dialect *dialect) : BytecodeDialectInterface(dialect) {}
+
+  void writeVersion(DialectBytecodeWriter &writer) const override {
+    uint64_t minor = ANNUDF_ABI_MINOR;
+    FailureOr<const DialectVersion *> chosen = writer.getDialectVersion<AnnudfDialect>();
+    if (succeeded(chosen))
+      minor = static_cast<const AnnudfVersion *>(*chosen)->minor;
+    writer.writeVarInt(minor);
+  }
+
+  std::unique_ptr<DialectVersion> readVersion(DialectBytecodeReader &reader) const override {
+    uint64_t minor = 0;
+    if (failed(reader.readVarInt(minor)))
+      return nullptr;
+    if (minor > ANNUDF_ABI_MINOR) {
+      reader.emitError() << "is of " << versionName(minor) << ", newer than "
+                         << versionName(ANNUDF_ABI_MINOR)
+                         << ", which this reader knows; use the version that wrote it";
+      return nullptr;
+    }
+    return std::make_unique<AnnudfVersion>(minor);
+  }
+};
 } // namespace
 
 void AnnudfDialect::registerInterfaces() {
-  addInterfaces<AnnudfFoldInterface, AnnudfInlinerInterface>();
+  addInterfaces<AnnudfFoldInterface, AnnudfInlinerInterface, AnnudfBytecodeInterface>();
 }
 
 void AnnudfDialect::initialize() {

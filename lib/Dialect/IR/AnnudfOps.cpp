@@ -9,12 +9,64 @@
 #include "annudf/Artifact/Descriptor.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
+#include "annudf/ABI/annudf_abi.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
+
+//===----------------------------------------------------------------------===//
+// Attributes and properties
+//===----------------------------------------------------------------------===//
+
+static LogicalResult refuseUnknown(StringRef name, function_ref<InFlightDiagnostic()> emitError) {
+  return emitError() << "[M15] carries attribute '" << name << "', which "
+                     << versionName(ANNUDF_ABI_MINOR)
+                     << " does not know; drop it, or use the version that wrote it";
+}
+
+LogicalResult annudf::ir::verifyKnownAttributes(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    return refuseUnknown(attribute.getName(), [&] { return op->emitOpError(); });
+  return success();
+}
+
+/// Upstream drops what it does not know of `<{...}>`.
+template <typename OpT>
+static LogicalResult setKnownProperties(OpaqueProperties properties, Attribute attributes,
+                                        function_ref<InFlightDiagnostic()> emitError) {
+  if (auto entries = dyn_cast_if_present<DictionaryAttr>(attributes))
+    for (NamedAttribute entry : entries)
+      if (!llvm::is_contained(OpT::getAttributeNames(), entry.getName().getValue()))
+        return refuseUnknown(entry.getName(), emitError);
+  return OpT::setPropertiesFromAttr(*properties.as<typename OpT::Properties *>(), attributes,
+                                    emitError);
+}
+
+// Members of upstream's model of an op, for the ops of annudf that have properties.
+namespace mlir {
+template <>
+LogicalResult RegisteredOperationName::Model<MetricOp>::setPropertiesFromAttr(
+    OperationName, OpaqueProperties properties, Attribute attributes,
+    function_ref<InFlightDiagnostic()> emitError) {
+  return setKnownProperties<MetricOp>(properties, attributes, emitError);
+}
+template <>
+LogicalResult RegisteredOperationName::Model<CaptureOp>::setPropertiesFromAttr(
+    OperationName, OpaqueProperties properties, Attribute attributes,
+    function_ref<InFlightDiagnostic()> emitError) {
+  return setKnownProperties<CaptureOp>(properties, attributes, emitError);
+}
+template <>
+LogicalResult RegisteredOperationName::Model<IndexOp>::setPropertiesFromAttr(
+    OperationName, OpaqueProperties properties, Attribute attributes,
+    function_ref<InFlightDiagnostic()> emitError) {
+  return setKnownProperties<IndexOp>(properties, attributes, emitError);
+}
+} // namespace mlir
 
 void AnnudfDialect::registerOps() {
   addOperations<
@@ -332,7 +384,8 @@ LogicalResult CaptureOp::verify() {
     return success();
   CaptureType type = getType();
   if (type.isScalar()) {
-    if (value->getType() != type.getElementType())
+    // A string can have type f32 too.
+    if (value->getType() != type.getElementType() || !isa<FloatAttr, IntegerAttr>(*value))
       return emitOpError() << "[C2] has a value of type " << value->getType()
                            << ", which does not fit " << type << "; write a number of type "
                            << type.getElementType();

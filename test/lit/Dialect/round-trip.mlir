@@ -88,12 +88,12 @@ annudf.metric @other_policies order(min) coarse(inner_product min) elements(i8) 
   }
 }
 
-// CHECK-LABEL: annudf.metric @attributes order(min) coarse(l2) elements(f32) accumulator(f64) attributes {frontend.line = 7 : i64} {
-annudf.metric @attributes order(min) coarse(l2) elements(f32) accumulator(f64) attributes {frontend.line = 7 : i64} {
-  // CHECK: annudf.capture "a" {frontend.name = "alpha"} : !annudf.capture<f64>
-  %a = annudf.capture "a" {frontend.name = "alpha"} : !annudf.capture<f64>
-  // CHECK: annudf.init attributes {frontend.note} {
-  annudf.init attributes {frontend.note} {
+// CHECK-LABEL: annudf.metric @wide order(min) coarse(l2) elements(f32) accumulator(f64) {
+annudf.metric @wide order(min) coarse(l2) elements(f32) accumulator(f64) {
+  // CHECK: annudf.capture "a" : !annudf.capture<f64>
+  %a = annudf.capture "a" : !annudf.capture<f64>
+  // CHECK: annudf.init {
+  annudf.init {
     %0 = arith.constant 0.0 : f64
     annudf.yield %0 : f64
   }

@@ -180,6 +180,22 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %h = arith.truncf %x : f32 to f16
+    // The product has 22 bits and f32 24: a sum in f32 would round before f16 does.
+    // expected-error @below {{'math.fma' op [B3] is not defined for f16 in 1.0; widen with arith.extf, and narrow the result with arith.truncf}}
+    %v = math.fma %h, %h, %h : f16
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %h = arith.truncf %x : f32 to f16
     // expected-error @below {{'math.sqrt' op [B3] is not defined for f16 in 1.0; widen with arith.extf, and narrow the result with arith.truncf}}
     %v = math.sqrt %h : f16
     annudf.yield %acc : f32
@@ -772,7 +788,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-error @below {{'annudf.update' op [B12] carries attribute 'llvm.target_cpu', which has no meaning in a body; drop it}}
+  // expected-error @below {{'annudf.update' op [M15] carries attribute 'llvm.target_cpu', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
   annudf.update (%acc: f32, %x: f32, %y: f32) attributes {llvm.target_cpu = "x"} {
     annudf.yield %acc : f32
   }

@@ -9,6 +9,7 @@
 #ifndef ANNUDF_DIALECT_IR_ANNUDF_H
 #define ANNUDF_DIALECT_IR_ANNUDF_H
 
+#include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -36,6 +37,27 @@ class CaptureOp;
 class FinalizeOp;
 class InitOp;
 class UpdateOp;
+
+/// [M15]: `op` has no attribute but those that it declares. A later version may declare
+/// more, and a metric that uses them means something else without them.
+mlir::LogicalResult verifyKnownAttributes(mlir::Operation *op);
+
+template <typename ConcreteType>
+class KnownAttributes : public mlir::OpTrait::TraitBase<ConcreteType, KnownAttributes> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyKnownAttributes(op); }
+};
+
+/// "annudf.accumulator.v1 1.0", for messages.
+std::string versionName(uint64_t minor);
+
+/// The version of the dialect that bytecode carries: the minor of annudf.accumulator.v1
+/// that its metrics need. A writer that knows a smaller one than its own says so by
+/// BytecodeWriterConfig::setDialectVersion.
+struct AnnudfVersion : mlir::DialectVersion {
+  explicit AnnudfVersion(uint64_t minor) : minor(minor) {}
+  uint64_t minor;
+};
 } // namespace annudf::ir
 
 #define GET_OP_CLASSES

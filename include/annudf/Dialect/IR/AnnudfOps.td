@@ -20,8 +20,14 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+// No op of annudf carries an attribute that it does not declare (M15).
+def Annudf_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
+  let cppNamespace = "::annudf::ir";
+}
+
 class Annudf_Op<string mnemonic, int minor, list<Trait> traits = []>
-    : Op<Annudf_Dialect, mnemonic, traits>, Annudf_Since<minor>;
+    : Op<Annudf_Dialect, mnemonic, !listconcat([Annudf_KnownAttributes], traits)>,
+      Annudf_Since<minor>;
 
 class Annudf_HookOp<string mnemonic, int minor>
     : Annudf_Op<mnemonic, minor, [HasParent<"MetricOp">, SingleBlock,

@@ -37,9 +37,9 @@ module {
       annudf.yield %arg0 : i32
     }
   }
-  annudf.metric @attributes order(min) coarse(l2) elements(f32) accumulator(f64) attributes {frontend.line = 7 : i64} {
-    %0 = annudf.capture "a" {frontend.name = "alpha"} : !annudf.capture<f64>
-    annudf.init attributes {frontend.note} {
+  annudf.metric @wide order(min) coarse(l2) elements(f32) accumulator(f64) {
+    %0 = annudf.capture "a" : !annudf.capture<f64>
+    annudf.init {
       %cst = arith.constant 0.000000e+00 : f64
       annudf.yield %cst : f64
     }
