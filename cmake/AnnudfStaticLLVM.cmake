@@ -3,9 +3,9 @@
 
 # What the compiler includes, by folder of its headers; the rest follows from the targets' own dependencies.
 set(ANNUDF_MLIR_LIBS
-  MLIRArithDialect MLIRArithTransforms MLIRControlFlowDialect MLIRFuncDialect MLIRFuncInlinerExtension MLIRLLVMDialect
+  MLIRArithDialect MLIRControlFlowDialect MLIRFuncDialect MLIRFuncInlinerExtension MLIRLLVMDialect
   MLIRMathDialect MLIRMemRefDialect MLIRSCFDialect MLIRUBDialect
-  MLIRArithToLLVM MLIRControlFlowToLLVM MLIRControlFlowToSCF MLIRFuncToLLVM MLIRSCFToControlFlow MLIRTransforms
+  MLIRArithAttrToLLVMConversion MLIRControlFlowToLLVM MLIRControlFlowToSCF MLIRFuncToLLVM MLIRSCFToControlFlow MLIRTransforms
   MLIRParser MLIRBytecodeReader MLIRBytecodeWriter
   MLIRBuiltinToLLVMIRTranslation MLIRLLVMToLLVMIRTranslation MLIRTargetLLVMIRExport)
 # The tools' own libraries are linked by the tools only.

@@ -12,7 +12,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace annudf;
@@ -26,38 +25,31 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 };
 } // namespace
 
-/// Simplified after the verifier has seen what the user wrote, so that its messages
-/// point at that.
-static void addVerifiedAndSimple(OpPassManager &manager) {
-  manager.addPass(createVerifyABIPass());
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
-}
+// Nothing but the lowering's own patterns runs between the verifier and the code: no
+// canonicalizer, no CSE. LLVM and libNVVM simplify what they are given.
 
 void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric) {
-  addVerifiedAndSimple(manager);
+  manager.addPass(createVerifyABIPass());
   LowerToNVVMPassOptions options;
   options.metric = metric.str();
   manager.addPass(createLowerToNVVMPass(options));
-  manager.addPass(createCSEPass());
 }
 
 void annudf::buildToHostPipeline(OpPassManager &manager, StringRef metric) {
-  addVerifiedAndSimple(manager);
+  manager.addPass(createVerifyABIPass());
   LowerToLLVMPassOptions options;
   options.metric = metric.str();
   manager.addPass(createLowerToLLVMPass(options));
-  manager.addPass(createCSEPass());
 }
 
 void annudf::registerConversionPipelines() {
   PassPipelineRegistration<PipelineOptions>(
-      "annudf-to-nvvm", "Verifies, simplifies and lowers one metric for libNVVM",
+      "annudf-to-nvvm", "Verifies and lowers one metric for libNVVM",
       [](OpPassManager &manager, const PipelineOptions &options) {
         buildToNVVMPipeline(manager, options.metric);
       });
   PassPipelineRegistration<PipelineOptions>(
-      "annudf-to-host", "Verifies, simplifies and lowers one metric for the host",
+      "annudf-to-host", "Verifies and lowers one metric for the host",
       [](OpPassManager &manager, const PipelineOptions &options) {
         buildToHostPipeline(manager, options.metric);
       });

@@ -8,11 +8,10 @@
 
 #include "Lowering.h"
 
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -63,6 +62,13 @@ static void setAttributes(ModuleOp module) {
   }
 }
 
+/// The driver would fold what it cannot legalise at once, which is every op of a body.
+static ConversionConfig withoutFolds() {
+  ConversionConfig config;
+  config.foldingMode = DialectConversionFoldingMode::Never;
+  return config;
+}
+
 LogicalResult annudf::lowering::lowerBodies(ModuleOp module, const TargetInfo &target) {
   if (failed(checkBodies(module, target)))
     return failure();
@@ -74,7 +80,7 @@ LogicalResult annudf::lowering::lowerBodies(ModuleOp module, const TargetInfo &t
     ConversionTarget legal(*context);
     legal.addIllegalDialect<scf::SCFDialect>();
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    if (failed(applyPartialConversion(module, legal, std::move(patterns))))
+    if (failed(applyPartialConversion(module, legal, std::move(patterns), withoutFolds())))
       return failure();
   }
   LowerToLLVMOptions options(context);
@@ -82,16 +88,16 @@ LogicalResult annudf::lowering::lowerBodies(ModuleOp module, const TargetInfo &t
   LLVMTypeConverter converter(context, options);
   RewritePatternSet patterns(context);
   populateMathPatterns(converter, patterns, target);
-  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  populateArithPatterns(converter, patterns);
+  // Structure only: blocks, branches and the types of arguments.
   cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
-  populateFuncToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMFuncOpConversionPattern(converter, patterns);
   ConversionTarget legal(*context);
   legal.addLegalDialect<LLVM::LLVMDialect>();
   legal.addLegalOp<ModuleOp>();
   legal.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
                           math::MathDialect>();
-  return applyPartialConversion(module, legal, std::move(patterns));
+  return applyPartialConversion(module, legal, std::move(patterns), withoutFolds());
 }
 
 LogicalResult annudf::lowering::lowerMetric(ModuleOp module, StringRef name,
@@ -99,6 +105,8 @@ LogicalResult annudf::lowering::lowerMetric(ModuleOp module, StringRef name,
   if (failed(lowerHooks(module, name, target, counts)) || failed(lowerBodies(module, target)))
     return failure();
   setAttributes(module);
+  // Locations are the user's, and may hold what LLVM would take for debug information.
+  module->walk([&](Operation *op) { op->setLoc(UnknownLoc::get(module.getContext())); });
   Builder builder(module.getContext());
   module->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(),
                   builder.getStringAttr(target.triple));

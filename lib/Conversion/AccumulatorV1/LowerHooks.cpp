@@ -20,31 +20,8 @@ using namespace annudf::lowering;
 
 namespace {
 
-/// Symbols a metric may not take from the ABI, libdevice or libm: all that is not
-/// a hook gets this prefix.
-constexpr StringLiteral kHelperPrefix = "annudf_helper_";
 constexpr StringLiteral kElementHook = "annudf1_element";
 constexpr StringLiteral kUpdateBody = "annudf_body_update";
-
-FailureOr<MetricOp> selectMetric(ModuleOp module, StringRef name, const TargetInfo &target) {
-  auto metrics = llvm::to_vector(module.getOps<MetricOp>());
-  if (name.empty()) {
-    if (metrics.size() == 1)
-      return metrics.front();
-    if (metrics.empty())
-      return emitError(module.getLoc()) << target.passName << ": the module holds no annudf.metric";
-    InFlightDiagnostic error = emitError(module.getLoc())
-                               << target.passName << ": the module holds " << metrics.size()
-                               << " metrics, so one must be named; there are ";
-    llvm::interleaveComma(metrics, error, [&](MetricOp metric) { error << metric.getSymName(); });
-    return error;
-  }
-  for (MetricOp metric : metrics)
-    if (metric.getSymName() == name)
-      return metric;
-  return emitError(module.getLoc())
-         << target.passName << ": the module holds no metric '" << name << "'";
-}
 
 /// Builds the functions of one metric.
 class HookLowering {
@@ -251,59 +228,22 @@ private:
   StringRef suffix;
 };
 
-/// Renames the module's functions, so that none can stand for a function that a
-/// lowering calls by name, nor have a name that NVVM IR refuses.
-LogicalResult isolateHelpers(ModuleOp module, const TargetInfo &target) {
-  SymbolTable symbols(module);
-  unsigned number = 0;
-  for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>())) {
-    if (function.isDeclaration())
-      return function.emitOpError() << target.passName << ": function '" << function.getSymName()
-                                    << "' has no body; a metric may only call private helpers of "
-                                       "its own module";
-    std::string name = kHelperPrefix.str();
-    for (char c : function.getSymName())
-      name += llvm::isAlnum(c) ? c : '_';
-    name += "_" + std::to_string(number++);
-    if (failed(symbols.rename(function, name)))
-      return failure();
-    function.setPrivate();
-  }
-  return success();
-}
-
-/// Nothing calls a helper of a metric that was not chosen.
-void eraseUnusedHelpers(ModuleOp module) {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>())) {
-      if (!function.isPrivate() || !SymbolTable::symbolKnownUseEmpty(function, module))
-        continue;
-      function.erase();
-      changed = true;
-    }
-  }
-}
-
 } // namespace
 
 LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
                                            const TargetInfo &target, LoweringCounts &counts) {
-  FailureOr<MetricOp> metric = selectMetric(module, name, target);
-  if (failed(metric) || failed(proveLoads(*metric, target)) ||
-      failed(isolateHelpers(module, target)))
+  FailureOr<MetricOp> metric = isolateMetric(module, name, target);
+  if (failed(metric) || failed(proveLoads(*metric, target)))
     return failure();
   for (CaptureOp capture : metric->getCaptures())
     if (!capture.getValue())
       ++counts.slots;
   if (counts.slots > ANNUDF_MAX_CAPTURES)
     return metric->emitOpError() << target.passName << ": binds " << counts.slots
-                                 << " captures, the ABI has " << int(ANNUDF_MAX_CAPTURES) << " slots";
+                                 << " captures, the ABI has " << int(ANNUDF_MAX_CAPTURES)
+                                 << " slots";
   if (failed(HookLowering(module, *metric, target, counts).run()))
     return failure();
-  for (MetricOp other : llvm::to_vector(module.getOps<MetricOp>()))
-    other.erase();
-  eraseUnusedHelpers(module);
+  metric->erase();
   return success();
 }

@@ -45,6 +45,11 @@ struct HookArguments {
   mlir::Value dim, dims, slots;
 };
 
+/// Leaves in the module the metric called `name` (empty: the only one) alone, with its
+/// helpers inlined and under a name that no function of the ABI has.
+mlir::FailureOr<ir::MetricOp> isolateMetric(mlir::ModuleOp module, llvm::StringRef name,
+                                            const TargetInfo &target);
+
 /// Replaces the metric called `name` (empty: the only one) by functions of the ABI
 /// and removes all other metrics.
 mlir::LogicalResult lowerHooks(mlir::ModuleOp module, llvm::StringRef name,
@@ -62,8 +67,11 @@ mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::MetricOp metr
 /// Converts all functions of the module to the LLVM dialect.
 mlir::LogicalResult lowerBodies(mlir::ModuleOp module, const TargetInfo &target);
 
+/// Patterns for arith and for calls.
+void populateArithPatterns(mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+
 /// Patterns for math, and for the arith ops whose meaning annudf fixes more tightly
-/// than arith does or that LLVM gets wrong on a GPU. To be preferred to arith's own.
+/// than arith does or that LLVM gets wrong on a GPU.
 void populateMathPatterns(mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns,
                           const TargetInfo &target);
 

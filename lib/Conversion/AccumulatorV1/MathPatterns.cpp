@@ -146,7 +146,7 @@ LogicalResult expandTest(SourceOp op, typename SourceOp::Adaptor adaptor,
 template <typename SourceOp, typename CountOp>
 LogicalResult expandCountZeros(SourceOp op, typename SourceOp::Adaptor adaptor,
                                ConversionPatternRewriter &rewriter) {
-  rewriter.replaceOpWithNewOp<CountOp>(op, op.getType(), adaptor.getOperand(),
+  rewriter.replaceOpWithNewOp<CountOp>(op, adaptor.getOperand().getType(), adaptor.getOperand(),
                                        /*is_zero_poison=*/false);
   return success();
 }
@@ -208,13 +208,15 @@ void annudf::lowering::populateMathPatterns(LLVMTypeConverter &converter,
   expand.template operator()<math::IsFiniteOp>(expandTest<math::IsFiniteOp, FloatTest::Finite>);
   expand.template operator()<math::AbsIOp>(
       [](math::AbsIOp op, math::AbsIOp::Adaptor adaptor, ConversionPatternRewriter &rewriter) {
-        rewriter.replaceOpWithNewOp<LLVM::AbsOp>(op, op.getType(), adaptor.getOperand(),
+        rewriter.replaceOpWithNewOp<LLVM::AbsOp>(op, adaptor.getOperand().getType(),
+                                                 adaptor.getOperand(),
                                                  /*is_int_min_poison=*/false);
         return success();
       });
   expand.template operator()<math::CtPopOp>(
       [](math::CtPopOp op, math::CtPopOp::Adaptor adaptor, ConversionPatternRewriter &rewriter) {
-        rewriter.replaceOpWithNewOp<LLVM::CtPopOp>(op, op.getType(), adaptor.getOperand());
+        rewriter.replaceOpWithNewOp<LLVM::CtPopOp>(op, adaptor.getOperand().getType(),
+                                                   adaptor.getOperand());
         return success();
       });
   expand.template operator()<math::CountLeadingZerosOp>(

@@ -86,12 +86,12 @@ static LogicalResult verifyTypes(Operation *op) {
   return success();
 }
 
-/// Functions of `math` on f16 would be computed in f32 on one backend and refused by
-/// another, so the author says where the rounding happens. Counting the bits of one
-/// bit is a slip.
+/// Functions of `math` on f16 would be computed in f32 on one backend, rounded twice
+/// (`fma` too), and refused by another, so the author says where the rounding happens. Counting the
+/// bits of one bit is a slip.
 static LogicalResult verifyMathWidth(Operation *op) {
   if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
-      isa<math::AbsFOp, math::CopySignOp, math::FmaOp>(op))
+      isa<math::AbsFOp, math::CopySignOp>(op))
     return success();
   for (Type type : op->getOperandTypes()) {
     if (type.isF16())

@@ -29,12 +29,12 @@ mlir::LogicalResult verifyLoop(mlir::scf::ForOp loop);
 mlir::LogicalResult verifyHelper(mlir::func::FuncOp helper);
 /// [F4]: helpers of `module` must not reach themselves.
 mlir::LogicalResult verifyNoRecursion(mlir::ModuleOp module);
+/// [S6]: ops of the whole module, before anything else looks at them.
+mlir::LogicalResult verifyModuleSize(mlir::ModuleOp module);
 /// [S5]: unrolled size of every hook. Bodies, loops and the call graph must have been
 /// accepted before.
 mlir::LogicalResult verifySize(mlir::ModuleOp module, AbiCounts &counts);
 
-/// Iterations of a loop that verifyLoop accepted.
-int64_t tripCount(mlir::scf::ForOp loop);
 /// [a-zA-Z_][a-zA-Z0-9_]*: what libNVVM takes as a symbol and a command line as a name.
 bool isIdentifier(llvm::StringRef name);
 

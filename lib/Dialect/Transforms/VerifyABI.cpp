@@ -154,6 +154,8 @@ static LogicalResult verifyMetric(MetricOp metric, AbiCounts &counts) {
 LogicalResult annudf::verifyAbi(ModuleOp module, AbiCounts *counts) {
   AbiCounts local;
   AbiCounts &total = counts ? *counts : local;
+  if (failed(rules::verifyModuleSize(module)))
+    return failure();
   bool ok = succeeded(verifyModule(module));
   for (auto helper : module.getOps<func::FuncOp>())
     ok &= succeeded(rules::verifyHelper(helper)) && succeeded(rules::verifyBody(helper, total));

@@ -61,3 +61,138 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %acc : f32
   }
 }
+
+// -----
+
+func.func private @f(%a: f32) -> f32 {
+  // expected-error @below {{'func.call' op annudf-lower-to-nvvm: closes a recursion through 'f', which cannot be inlined}}
+  %0 = func.call @f(%a) : (f32) -> f32
+  func.return %0 : f32
+}
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %0 = func.call @f(%x) : (f32) -> f32
+    annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{'func.func' op annudf-lower-to-nvvm: function 'f' has several blocks; write branches with scf.if and loops with scf.for}}
+func.func private @f(%a: f32) -> f32 {
+  cf.br ^next
+^next:
+  func.return %a : f32
+}
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %0 = func.call @f(%x) : (f32) -> f32
+    annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+func.func private @f0(%a: f32) -> f32 {
+  %0 = arith.addf %a, %a : f32
+  func.return %0 : f32
+}
+func.func private @f1(%a: f32) -> f32 {
+  %0 = func.call @f0(%a) : (f32) -> f32
+  %1 = func.call @f0(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f2(%a: f32) -> f32 {
+  %0 = func.call @f1(%a) : (f32) -> f32
+  %1 = func.call @f1(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f3(%a: f32) -> f32 {
+  %0 = func.call @f2(%a) : (f32) -> f32
+  %1 = func.call @f2(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f4(%a: f32) -> f32 {
+  %0 = func.call @f3(%a) : (f32) -> f32
+  %1 = func.call @f3(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f5(%a: f32) -> f32 {
+  %0 = func.call @f4(%a) : (f32) -> f32
+  %1 = func.call @f4(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f6(%a: f32) -> f32 {
+  %0 = func.call @f5(%a) : (f32) -> f32
+  %1 = func.call @f5(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f7(%a: f32) -> f32 {
+  %0 = func.call @f6(%a) : (f32) -> f32
+  %1 = func.call @f6(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f8(%a: f32) -> f32 {
+  %0 = func.call @f7(%a) : (f32) -> f32
+  %1 = func.call @f7(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f9(%a: f32) -> f32 {
+  %0 = func.call @f8(%a) : (f32) -> f32
+  %1 = func.call @f8(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f10(%a: f32) -> f32 {
+  %0 = func.call @f9(%a) : (f32) -> f32
+  %1 = func.call @f9(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f11(%a: f32) -> f32 {
+  %0 = func.call @f10(%a) : (f32) -> f32
+  %1 = func.call @f10(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f12(%a: f32) -> f32 {
+  %0 = func.call @f11(%a) : (f32) -> f32
+  %1 = func.call @f11(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f13(%a: f32) -> f32 {
+  %0 = func.call @f12(%a) : (f32) -> f32
+  %1 = func.call @f12(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f14(%a: f32) -> f32 {
+  %0 = func.call @f13(%a) : (f32) -> f32
+  %1 = func.call @f13(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f15(%a: f32) -> f32 {
+  %0 = func.call @f14(%a) : (f32) -> f32
+  %1 = func.call @f14(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+func.func private @f16(%a: f32) -> f32 {
+  %0 = func.call @f15(%a) : (f32) -> f32
+  %1 = func.call @f15(%0) : (f32) -> f32
+  func.return %1 : f32
+}
+// expected-error @below {{'annudf.metric' op annudf-lower-to-nvvm: has more than 65536 operations with its helpers inlined}}
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %0 = func.call @f16(%x) : (f32) -> f32
+    annudf.yield %0 : f32
+  }
+}

@@ -33,7 +33,7 @@ annudf.metric @all_ops order(min) coarse(l2) elements(f32) {
     %20 = arith.select %3, %0, %0 : f16
     %21 = math.absf %0 : f16
     %22 = math.copysign %0, %0 : f16
-    %23 = math.fma %0, %0, %0 : f16
+    %23 = arith.mulf %0, %0 : f16
     %24 = arith.fptosi %0 : f16 to i8
     %25 = arith.fptoui %0 : f16 to i8
     %26 = arith.fptosi %0 : f16 to i16

@@ -205,7 +205,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-error @below {{'annudf.update' op [S5] has 4229 operations with its loops unrolled and its helpers inlined, more than 4096; shorten the loops or nest fewer}}
+  // expected-error @below {{'annudf.update' op [S5] weighs 4229 with its loops unrolled and its helpers inlined, more than 4096; shorten the loops, nest fewer or call fewer functions of math}}
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %lo = arith.constant 0 : index
     %hi = arith.constant 64 : index
@@ -234,7 +234,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-error @below {{'annudf.update' op [S5] has 4549 operations with its loops unrolled and its helpers inlined, more than 4096; shorten the loops or nest fewer}}
+  // expected-error @below {{'annudf.update' op [S5] weighs 4549 with its loops unrolled and its helpers inlined, more than 4096; shorten the loops, nest fewer or call fewer functions of math}}
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %lo = arith.constant 0 : index
     %hi = arith.constant 64 : index
@@ -317,7 +317,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-error @below {{'annudf.update' op [S5] has 16383 operations with its loops unrolled and its helpers inlined, more than 4096; shorten the loops or nest fewer}}
+  // expected-error @below {{'annudf.update' op [S5] weighs 16383 with its loops unrolled and its helpers inlined, more than 4096; shorten the loops, nest fewer or call fewer functions of math}}
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %r = func.call @h12(%x) : (f32) -> f32
     annudf.yield %acc : f32
@@ -331,7 +331,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-error @below {{'annudf.update' op [S5] has 4097 operations with its loops unrolled and its helpers inlined, more than 4096; shorten the loops or nest fewer}}
+  // expected-error @below {{'annudf.update' op [S5] weighs 4097 with its loops unrolled and its helpers inlined, more than 4096; shorten the loops, nest fewer or call fewer functions of math}}
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %lo = arith.constant 0 : index
     %hi = arith.constant 4092 : index

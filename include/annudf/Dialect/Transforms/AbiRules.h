@@ -15,6 +15,7 @@
 #ifndef ANNUDF_DIALECT_TRANSFORMS_ABIRULES_H
 #define ANNUDF_DIALECT_TRANSFORMS_ABIRULES_H
 
+#include "annudf/ABI/annudf_abi.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
 #include <cstdint>
@@ -22,15 +23,17 @@
 namespace annudf {
 
 /// Most iterations of one loop.
-inline constexpr int64_t kMaxTripCount = 4096;
-/// Most operations of one hook, its loops unrolled and its helpers inlined.
-inline constexpr int64_t kMaxUnrolledOps = 4096;
+inline constexpr int64_t kMaxTripCount = ANNUDF_MAX_TRIP_COUNT;
+/// Most weight of one hook, its loops unrolled and its helpers inlined.
+inline constexpr int64_t kMaxUnrolledOps = ANNUDF_MAX_UNROLLED_OPS;
+/// Most operations of a module, helpers that nothing calls included.
+inline constexpr int64_t kMaxModuleOps = ANNUDF_MAX_MODULE_OPS;
 
 /// What a verification looked at.
 struct AbiCounts {
   int64_t metrics = 0;
   int64_t ops = 0;         ///< In hooks and helpers.
-  int64_t maxUnrolled = 0; ///< Of the largest hook.
+  int64_t maxUnrolled = 0; ///< Weight of the largest hook.
 };
 
 /// Checks every metric of `module`. Each broken rule is one diagnostic that starts
