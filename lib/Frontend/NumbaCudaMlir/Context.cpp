@@ -52,7 +52,8 @@ LogicalResult frontend::resolveContext(MetricOp metric) {
   LogicalResult result = success();
   SmallVector<UnrealizedConversionCastOp> casts, contexts;
   metric.walk([&](UnrealizedConversionCastOp cast) {
-    (cast.getNumOperands() ? casts : contexts).push_back(cast);
+    if (!cast->hasAttr(kUnassignedAttr)) // A variable's, of a function that was inlined.
+      (cast.getNumOperands() ? casts : contexts).push_back(cast);
   });
   for (UnrealizedConversionCastOp cast : contexts)
     if (failed(checkUses(cast.getResult(0),

@@ -38,6 +38,11 @@ std::optional<APInt> frontend::evaluate(Operation *op, ArrayRef<APInt> v) {
       return std::nullopt;
     return quotient();
   };
+  auto shift = [&](auto shifted) -> Result { // By the width or more has no value.
+    if (v[1].uge(width))
+      return std::nullopt;
+    return shifted(unsigned(v[1].getZExtValue()));
+  };
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([&](arith::AddIOp) { return v[0] + v[1]; })
       .Case([&](arith::SubIOp) { return v[0] - v[1]; })
@@ -49,6 +54,9 @@ std::optional<APInt> frontend::evaluate(Operation *op, ArrayRef<APInt> v) {
       .Case([&](arith::DivUIOp) { return divide([&] { return v[0].udiv(v[1]); }); })
       .Case([&](arith::RemSIOp) { return divide([&] { return v[0].srem(v[1]); }); })
       .Case([&](arith::RemUIOp) { return divide([&] { return v[0].urem(v[1]); }); })
+      .Case([&](arith::ShLIOp) { return shift([&](unsigned by) { return v[0].shl(by); }); })
+      .Case([&](arith::ShRSIOp) { return shift([&](unsigned by) { return v[0].ashr(by); }); })
+      .Case([&](arith::ShRUIOp) { return shift([&](unsigned by) { return v[0].lshr(by); }); })
       .Case([&](arith::MaxSIOp) { return llvm::APIntOps::smax(v[0], v[1]); })
       .Case([&](arith::MinSIOp) { return llvm::APIntOps::smin(v[0], v[1]); })
       .Case([&](arith::MaxUIOp) { return llvm::APIntOps::umax(v[0], v[1]); })

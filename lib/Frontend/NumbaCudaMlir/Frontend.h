@@ -29,6 +29,8 @@ namespace annudf::frontend {
 /// Most operations of one hook with its functions inlined: twice over what a body of the
 /// largest size that S5 allows needs, so that chains of helpers cannot eat the memory.
 inline constexpr int64_t kMaxImportedOps = 32768;
+/// Most operations that inlining writes on the way, in functions that call functions.
+inline constexpr int64_t kMaxCopiedOps = 8 * kMaxImportedOps;
 /// Most blocks of one hook with its functions inlined.
 inline constexpr int64_t kMaxImportedBlocks = 2048;
 /// Deepest nesting of branches and loops, so that every reader of the result, who may
@@ -49,16 +51,17 @@ inline constexpr llvm::StringLiteral kShiftAttr = "annudf.shift";
 /// Every op is one of the frontend form (Form.cpp).
 mlir::LogicalResult checkForm(mlir::ModuleOp module);
 
-/// Replaces all calls in hooks by the functions' bodies, blocks and all (Inline.cpp).
-mlir::FailureOr<int64_t> inlineCalls(mlir::ModuleOp module);
+/// Replaces all calls in hooks by the functions' bodies, blocks and all, and counts those;
+/// the functions' slots are values by then, and counted in `slots` (Inline.cpp).
+mlir::FailureOr<int64_t> inlineCalls(mlir::ModuleOp module, int64_t &slots);
 
 /// Replaces what hooks get from `ctx` by the metric's captures (Context.cpp).
 mlir::LogicalResult resolveContext(ir::MetricOp metric);
 /// The indices of loads come from annudf.index without detours (Context.cpp).
 void shortenIndices(ir::MetricOp metric);
 
-/// Replaces the slots of a hook by values (Memory.cpp).
-mlir::FailureOr<int64_t> promoteSlots(ir::HookOpInterface hook);
+/// Replaces the slots of a hook or function by values (Memory.cpp).
+mlir::FailureOr<int64_t> promoteSlots(mlir::Operation *root);
 
 /// Makes every region below `root` one block: loops to scf.for, branches to scf.if
 /// (ControlFlow.cpp).
@@ -80,7 +83,7 @@ mlir::LogicalResult checkAssigned(ir::MetricOp metric);
 /// Remarks on arithmetic that is slow on a GPU and was probably not meant (Form.cpp).
 void remarkOnF64(ir::MetricOp metric);
 
-/// Canonicalization that keeps the meaning of floating point (Simplify.cpp).
+/// Simplification that keeps every bit (Simplify.cpp).
 mlir::FrozenRewritePatternSet getSimplifications(mlir::MLIRContext *context);
 void simplify(ir::MetricOp metric, const mlir::FrozenRewritePatternSet &patterns);
 

@@ -63,10 +63,12 @@ struct ImportFrontendPass : annudf::impl::ImportFrontendPassBase<ImportFrontendP
     ModuleOp module = getOperation();
     if (failed(checkForm(module)))
       return signalPassFailure();
-    FailureOr<int64_t> calls = inlineCalls(module);
+    int64_t slots = 0;
+    FailureOr<int64_t> calls = inlineCalls(module, slots);
     if (failed(calls))
       return signalPassFailure();
     numCalls += *calls;
+    numSlots += slots;
     bool ok = true;
     for (auto metric : module.getOps<MetricOp>())
       ok &= succeeded(import(metric));

@@ -8,6 +8,8 @@
 
 #include "Frontend.h"
 
+#include "annudf/Analysis/CallGraph.h"
+
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -28,7 +30,7 @@ struct Size {
 
 class Inliner {
 public:
-  explicit Inliner(ModuleOp module) : symbols(module) {}
+  Inliner(ModuleOp module, int64_t &numSlots) : symbols(module), numSlots(numSlots) {}
 
   FailureOr<int64_t> run(ModuleOp module) {
     SmallVector<Operation *> hooks;
@@ -36,7 +38,7 @@ public:
     for (Operation *hook : hooks)
       if (failed(collect(hook)))
         return failure();
-    if (failed(flatten()))
+    if (failed(flatten(module)))
       return failure();
     for (Operation *hook : hooks)
       if (failed(inlineInto(hook)))
@@ -72,25 +74,13 @@ private:
   }
 
   /// Inlines into each function what it calls, callees first, so that one level is left.
-  LogicalResult flatten() {
-    SmallVector<func::FuncOp> pending;
+  LogicalResult flatten(ModuleOp module) {
+    for (func::FuncOp function : CallGraph(module).order())
+      if (functions.contains(function) && failed(inlineInto(function)))
+        return failure();
     for (auto &entry : functions)
-      pending.push_back(entry.first);
-    while (!pending.empty()) {
-      SmallVector<func::FuncOp> waiting;
-      for (func::FuncOp function : pending) {
-        if (llvm::all_of(callsIn(function),
-                         [&](func::CallOp call) { return sizes.contains(calleeOf(call)); })) {
-          if (failed(inlineInto(function)))
-            return failure();
-        } else {
-          waiting.push_back(function);
-        }
-      }
-      if (waiting.size() == pending.size())
-        return reportRecursion(waiting.front());
-      pending = std::move(waiting);
-    }
+      if (!sizes.contains(entry.first))
+        return reportRecursion(entry.first);
     return success();
   }
 
@@ -111,11 +101,16 @@ private:
     }
   }
 
-  LogicalResult inlineInto(Operation *root) {
-    SmallVector<func::CallOp> calls = callsIn(root);
+  static Size sizeOf(Operation *root) {
     Size size;
     root->walk([&](Operation *) { ++size.ops; });
     root->walk([&](Block *) { ++size.blocks; });
+    return size;
+  }
+
+  LogicalResult inlineInto(Operation *root) {
+    SmallVector<func::CallOp> calls = callsIn(root);
+    Size size = sizeOf(root);
     Operation *last = root;
     for (func::CallOp call : calls) {
       if (!size.isAllowed())
@@ -125,14 +120,23 @@ private:
       size.blocks += callee.blocks == 1 ? 0 : callee.blocks;
       last = call;
     }
-    if (!size.isAllowed())
+    copied += size.ops;
+    if (!size.isAllowed() || copied > kMaxCopiedOps)
       return emitError(last->getLoc())
              << "[P4] makes the metric larger than " << kMaxImportedOps << " operations or "
              << kMaxImportedBlocks << " blocks; call fewer helpers, or shorten the function";
-    sizes[root] = size;
     for (func::CallOp call : calls)
       inlineCall(call, calleeOf(call));
     numCalls += calls.size();
+    if (!isa<func::FuncOp>(root))
+      return success();
+    // Once here instead of once a call, and among few operations: promoting a slot looks at
+    // all that are in its block.
+    FailureOr<int64_t> slots = promoteSlots(root);
+    if (failed(slots))
+      return failure();
+    numSlots += *slots;
+    sizes[root] = sizeOf(root);
     return success();
   }
 
@@ -174,12 +178,13 @@ private:
   SymbolTable symbols;
   llvm::MapVector<func::FuncOp, func::CallOp> functions;
   llvm::DenseMap<Operation *, Size> sizes; ///< Of what is flat already.
-  int64_t numCalls = 0;
+  int64_t copied = 0;                      ///< Operations of all that was flattened.
+  int64_t numCalls = 0, &numSlots;
 };
 } // namespace
 
-FailureOr<int64_t> frontend::inlineCalls(ModuleOp module) {
-  FailureOr<int64_t> count = Inliner(module).run(module);
+FailureOr<int64_t> frontend::inlineCalls(ModuleOp module, int64_t &slots) {
+  FailureOr<int64_t> count = Inliner(module, slots).run(module);
   if (failed(count))
     return failure();
   // Nobody calls them any more; a public one is for annudf-verify-abi to refuse.

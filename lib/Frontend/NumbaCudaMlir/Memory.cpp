@@ -56,9 +56,9 @@ static LogicalResult checkSlot(memref::AllocaOp slot) {
   return success();
 }
 
-static LogicalResult checkSlots(HookOpInterface hook) {
+static LogicalResult checkSlots(Operation *root) {
   LogicalResult result = success();
-  hook->walk([&](memref::AllocaOp slot) {
+  root->walk([&](memref::AllocaOp slot) {
     if (failed(checkSlot(slot)))
       result = failure();
   });
@@ -78,9 +78,9 @@ static void moveAccess(Operation *access, Value slot, Value zero) {
 
 /// One slot an entry. The new ones stand where the old one stood, because one inside a
 /// loop is a new variable in every iteration.
-static void splitSlots(HookOpInterface hook) {
+static void splitSlots(Operation *root) {
   SmallVector<memref::AllocaOp> slots;
-  hook->walk([&](memref::AllocaOp slot) { slots.push_back(slot); });
+  root->walk([&](memref::AllocaOp slot) { slots.push_back(slot); });
   for (memref::AllocaOp slot : slots) {
     OpBuilder builder(slot);
     Value zero = arith::ConstantIndexOp::create(builder, slot.getLoc(), 0);
@@ -114,9 +114,9 @@ static bool isBoolean(Value value, const llvm::DenseSet<Operation *> &slots) {
 
 /// A frontend keeps booleans as bytes. Slots that never hold anything else become slots of
 /// i1, so that what is computed from them does, too.
-static void narrowBooleans(HookOpInterface hook) {
+static void narrowBooleans(Operation *root) {
   llvm::DenseSet<Operation *> slots;
-  hook->walk([&](memref::AllocaOp slot) {
+  root->walk([&](memref::AllocaOp slot) {
     if (slot.getType().getElementType().isInteger(8))
       slots.insert(slot);
   });
@@ -167,22 +167,22 @@ static void markUnassigned(memref::AllocaOp slot) {
   memref::StoreOp::create(builder, loc, none.getResult(0), slot, zero);
 }
 
-FailureOr<int64_t> frontend::promoteSlots(HookOpInterface hook) {
-  if (failed(checkSlots(hook)))
+FailureOr<int64_t> frontend::promoteSlots(Operation *root) {
+  if (failed(checkSlots(root)))
     return failure();
-  splitSlots(hook);
-  narrowBooleans(hook);
+  splitSlots(root);
+  narrowBooleans(root);
   SmallVector<PromotableAllocationOpInterface> slots;
-  hook->walk([&](memref::AllocaOp slot) {
+  root->walk([&](memref::AllocaOp slot) {
     markUnassigned(slot);
     slots.push_back(slot);
   });
   int64_t count = slots.size();
-  OpBuilder builder(hook->getContext());
-  DominanceInfo dominance(hook);
-  (void)tryToPromoteMemorySlots(slots, builder, DataLayout::closest(hook), dominance);
+  OpBuilder builder(root->getContext());
+  DominanceInfo dominance(root);
+  (void)tryToPromoteMemorySlots(slots, builder, DataLayout::closest(root), dominance);
   LogicalResult result = success();
-  hook->walk([&](memref::AllocaOp slot) {
+  root->walk([&](memref::AllocaOp slot) {
     result = emitError(slot.getLoc())
              << "[P8] has a variable that is assigned inside scf.if or scf.for; branch with "
                 "cf.br and cf.cond_br where variables are in memory";

@@ -79,7 +79,11 @@ func.func private @f0(%x: f32) -> f32 {
   %1 = arith.mulf %0, %x : f32
   %2 = arith.addf %1, %x : f32
   %3 = arith.mulf %2, %x : f32
-  return %3 : f32
+  %4 = arith.addf %3, %x : f32
+  %5 = arith.mulf %4, %x : f32
+  %6 = arith.addf %5, %x : f32
+  %7 = arith.mulf %6, %x : f32
+  return %7 : f32
 }
 func.func private @f1(%x: f32) -> f32 {
   %0 = call @f0(%x) : (f32) -> f32
