@@ -76,32 +76,46 @@ PlainJit::PlainJit(const std::string &text) : implementation(new Implementation)
   });
   auto fail = [&](const std::string &why) { fault += why + "\n"; };
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
-  if (!ready || !module || failed(lower(*module)))
-    return fail("not lowered");
+  if (!ready || !module || failed(lower(*module))) {
+    fail("not lowered");
+    return;
+  }
   auto llvmContext = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(*module, *llvmContext, "plain");
-  if (!code)
-    return fail("not translated");
+  if (!code) {
+    fail("not translated");
+    return;
+  }
   auto machine = llvm::orc::JITTargetMachineBuilder::detectHost();
-  if (!machine)
-    return fail(llvm::toString(machine.takeError()));
+  if (!machine) {
+    fail(llvm::toString(machine.takeError()));
+    return;
+  }
   machine->setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*machine)).create();
-  if (!jit)
-    return fail(llvm::toString(jit.takeError()));
+  if (!jit) {
+    fail(llvm::toString(jit.takeError()));
+    return;
+  }
   implementation->jit = std::move(*jit);
   code->setDataLayout(implementation->jit->getDataLayout());
   auto symbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       implementation->jit->getDataLayout().getGlobalPrefix());
-  if (!symbols)
-    return fail(llvm::toString(symbols.takeError()));
+  if (!symbols) {
+    fail(llvm::toString(symbols.takeError()));
+    return;
+  }
   implementation->jit->getMainJITDylib().addGenerator(std::move(*symbols));
   if (llvm::Error error = implementation->jit->addIRModule(
-          llvm::orc::ThreadSafeModule(std::move(code), std::move(llvmContext))))
-    return fail(llvm::toString(std::move(error)));
+          llvm::orc::ThreadSafeModule(std::move(code), std::move(llvmContext)))) {
+    fail(llvm::toString(std::move(error)));
+    return;
+  }
   auto found = implementation->jit->lookup("plain");
-  if (!found)
-    return fail(llvm::toString(found.takeError()));
+  if (!found) {
+    fail(llvm::toString(found.takeError()));
+    return;
+  }
   function = found->toPtr<float (*)(float, float, float, int64_t, int64_t)>();
 }
 

@@ -308,7 +308,7 @@ void RandomBody::loop(int depth) {
 }
 
 void RandomBody::step(int depth) {
-  int kind = random(depth < 2 ? 22 : 20);
+  int kind = random(depth == 0 ? 22 : depth == 1 ? 21 : 20); // no loop in a loop: S5
   if (kind < 5)
     integerStep();
   else if (kind < 9)
