@@ -76,6 +76,8 @@ static int run(int argc, char **argv) {
   } catch (const annudf::Error &error) {
     print(stderr, std::string("annudf: ") + error.what() + "\n");
     return error.exitCode();
+  } catch (const std::bad_alloc &) {
+    throw; // main tells, without memory.
   } catch (const std::exception &error) {
     print(stderr, std::string("annudf: internal error: ") + error.what() + "\n");
     return 1;
