@@ -161,14 +161,17 @@ public:
     if (std::optional<Fault> fault = selectArchs(options.archs, **nvrtc, versions))
       return fault;
     artifact.manifest = makeManifest(options, form, origin);
-    const std::string program = makeProgram(source, form, options);
+    const std::string program = makeProgram(source, form, options, contractOf(artifact.manifest));
     // Read back, as what libNVVM makes is; and it tells what is wrong with the source once.
     Nvrtc::Result ptx;
     if (auto fault = compile(**nvrtc, program, versions.front(), DeviceCode::Prototypes, ptx))
       return fault;
     for (Diagnostic &found : parseLog(ptx.log, source, origin))
       findings.diagnostics.push_back(std::move(found));
-    if (llvm::Error error = checkPrototypes(ptx.code, artifact.manifest.accumulatorWidth()))
+    const Manifest &manifest = artifact.manifest;
+    if (llvm::Error error = checkPrototypes(
+            ptx.code, {manifest.accumulatorWidth(), manifest.computeWidth(),
+                       manifest.has(ANNUDF_HOOK_FINALIZE), /*asksForElement=*/form.isPeer}))
       return refuse(llvm::toString(std::move(error)));
     for (int sm : versions) {
       Nvrtc::Result lto;

@@ -338,8 +338,7 @@ private:
       take(nvvm.compile(ir, versions.front(), DeviceCode::Prototypes), prototypes);
       if (!prototypes.why.empty())
         return;
-      if (llvm::Error error =
-              checkPrototypes(prototypes.code, artifact.manifest.accumulatorWidth()))
+      if (llvm::Error error = checkPrototypes(prototypes.code, shapeOf(artifact.manifest)))
         prototypes.why = llvm::toString(std::move(error));
     });
     for (auto [sm, result] : llvm::zip(versions, results))
@@ -356,6 +355,11 @@ private:
           Payload::ltoIr(sm, "", {"libnvvm", nvvm.release()}, std::move(result.code)));
     }
     return std::nullopt;
+  }
+
+  static HookShape shapeOf(const Manifest &manifest) {
+    return {manifest.accumulatorWidth(), manifest.computeWidth(),
+            manifest.has(ANNUDF_HOOK_FINALIZE)};
   }
 
   std::optional<Fault> compileForHost(Artifact &artifact) {

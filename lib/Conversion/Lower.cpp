@@ -35,7 +35,6 @@ template <typename Base> struct LoweringPass : Base {
       return this->signalPassFailure();
     this->numSlots += counts.slots;
     this->numTables += counts.tables;
-    this->numCoordinates += counts.coordinates;
   }
 };
 

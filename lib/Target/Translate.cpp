@@ -8,6 +8,7 @@
 
 #include "annudf/Target/Translate.h"
 
+#include "annudf/ABI/Hooks.h"
 #include "annudf/Conversion/Passes.h"
 #include "annudf/Frontend/Source.h"
 #include "annudf/Target/NVVMIR.h"
@@ -84,6 +85,20 @@ struct Options {
 };
 } // namespace
 
+/// Of what was lowered: there is no manifest to ask.
+static HookShape shapeOf(StringRef ir) {
+  auto defines = [&](ScanHook hook, int a, int x) {
+    return ir.contains((llvm::Twine("@") + symbolOf(hook, a, x) + "(").str());
+  };
+  HookShape shape;
+#define ANNUDF_X(A, X)                                                                             \
+  if (defines(ScanHook::UPDATE, A, X))                                                             \
+    shape = {A, X, defines(ScanHook::FINALIZE, A, X)};
+  ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
+  return shape;
+}
+
 static FailureOr<std::string> compile(ModuleOp module, const Options &options, DeviceCode kind) {
   auto fail = [&](llvm::Error error) {
     return emitError(module.getLoc()) << llvm::toString(std::move(error));
@@ -100,8 +115,7 @@ static FailureOr<std::string> compile(ModuleOp module, const Options &options, D
   auto ptx = (*nvvm)->compile(*ir, *sm, DeviceCode::Prototypes);
   if (!ptx)
     return fail(ptx.takeError());
-  int width = StringRef(*ir).contains("@annudf1_update_64(") ? 64 : 32;
-  if (llvm::Error error = checkPrototypes(*ptx, width))
+  if (llvm::Error error = checkPrototypes(*ptx, shapeOf(*ir)))
     return fail(std::move(error));
   auto code = (*nvvm)->compile(*ir, *sm, kind);
   if (!code)

@@ -318,7 +318,7 @@ TEST(CApiCompiler, StagesWithoutCuda) {
   EXPECT_TRUE(contains(lowered("mlir"), "annudf.metric @weighted order(min)"));
   options.inline_captures = "dims=3";
   EXPECT_TRUE(contains(lowered("mlir", options), "dims(3)"));
-  EXPECT_TRUE(contains(lowered("nvvm-ir"), "define i32 @annudf1_update_32(i32"));
+  EXPECT_TRUE(contains(lowered("nvvm-ir"), "define i32 @annudf1_scan_update_a32_x32(i32"));
   EXPECT_EQ(lowered("spirv"), "usage: annudf_lower: target is 'spirv'; the targets are mlir, "
                               "nvvm-ir, ptx, ltoir");
   options.arch = "gfx90a";
@@ -339,7 +339,7 @@ TEST(CApiCompiler, StagesWithLibNvvm) {
   options.arch = "sm_90";
   const std::string ptx = lowered("ptx", options);
   EXPECT_TRUE(contains(ptx, ".target sm_90"));
-  EXPECT_TRUE(contains(ptx, "annudf1_update_32("));
+  EXPECT_TRUE(contains(ptx, "annudf1_scan_update_a32_x32("));
   EXPECT_GT(lowered("ltoir", options).size(), 500u);
 }
 

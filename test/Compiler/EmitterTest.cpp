@@ -95,9 +95,10 @@ const Printed kPrinted[] = {
      "addrspace(1) %p, i64 0, i64 %i\n %v = load float, ptr addrspace(1) %a\n ret float %v }",
      "getelementptr inbounds [4 x float], [4 x float] addrspace(1)* %p0, i64 0, i64 %a1"},
     {"slots",
-     "define i32 @annudf1_init_32(i32 %a, i32 %b, i32 %c, ptr %s) { %v = load i64, ptr %s\n %t = "
+     "define i32 @annudf1_scan_init_a32(i32 %a, i32 %b, i32 %c, ptr %s) { %v = load i64, ptr %s\n "
+     "%t = "
      "trunc i64 %v to i32\n ret i32 %t }",
-     "define i32 @annudf1_init_32(i32 %a0, i32 %a1, i32 %a2, i64* %s3)"},
+     "define i32 @annudf1_scan_init_a32(i32 %a0, i32 %a1, i32 %a2, i64* %s3)"},
     {"invariant",
      "define i32 @f(ptr addrspace(1) %p) { %v = load i32, ptr addrspace(1) %p, align 4, "
      "!invariant.load !0\n ret i32 %v }\n!0 = !{}",

@@ -8,6 +8,8 @@
 
 #include "HookJit.h"
 
+#include "annudf/ABI/Hooks.h"
+
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
@@ -19,9 +21,6 @@
 using namespace llvm;
 using namespace annudf;
 using namespace annudf::test;
-
-static thread_local int32_t currentElement = ANNUDF_ELEMENT_F32;
-static int32_t elementOfTest() { return currentElement; }
 
 template <typename T> static T take(Expected<T> value) {
   if (!value)
@@ -53,22 +52,22 @@ HookJit::HookJit(const Artifact &artifact) : implementation(new Implementation) 
   auto &library = jit.getMainJITDylib();
   library.addGenerator(take(orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       jit.getDataLayout().getGlobalPrefix())));
-  take(library.define(orc::absoluteSymbols(
-      {{jit.mangleAndIntern("annudf1_element"),
-        {orc::ExecutorAddr::fromPtr(&elementOfTest), JITSymbolFlags::Exported}}})));
   take(jit.addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))));
-  std::string suffix = "_" + std::to_string(artifact.manifest.accumulatorWidth());
-  auto find = [&](const std::string &name) { return take(jit.lookup(name)).toPtr<void *>(); };
-  init_ = find("annudf1_init" + suffix);
-  update_ = find("annudf1_update" + suffix);
-  finalize_ = find("annudf1_finalize" + suffix);
-  order_ = find("annudf1_order");
-  dims_ = find("annudf1_dims");
+  const Manifest &manifest = artifact.manifest;
+  auto find = [&](ScanHook hook) {
+    return take(jit.lookup(symbolOf(hook, manifest.accumulatorWidth(), manifest.computeWidth())))
+        .toPtr<void *>();
+  };
+  accumulator_ = manifest.accumulator;
+  compute_ = manifest.compute;
+  init_ = find(ScanHook::INIT);
+  update_ = find(ScanHook::UPDATE);
+  if (manifest.has(ANNUDF_HOOK_FINALIZE))
+    finalize_ = find(ScanHook::FINALIZE);
+  contract_ = find(ScanHook::CONTRACT);
 }
 
 HookJit::~HookJit() = default;
-
-void HookJit::setElement(annudf_element element) { currentElement = element; }
 
 bool test::haveLibNvvm() { return !describeLibNvvm().empty(); }
 

@@ -30,20 +30,40 @@ public:
     return reinterpret_cast<Word (*)(int32_t, int32_t, int32_t, const uint64_t *)>(init_)(dims, 0,
                                                                                           0, slots);
   }
-  template <typename Word>
-  Word update(annudf_element element, Word acc, uint32_t x, uint32_t y, int32_t dim = 0,
-              int32_t count = 1, int32_t dims = 1) const {
-    setElement(element);
-    return reinterpret_cast<Word (*)(Word, uint32_t, uint32_t, int32_t, int32_t, int32_t, int64_t,
+  /// \tparam Word, Coordinate  have to fit the metric.
+  template <typename Word, typename Coordinate>
+  Word update(Word acc, Coordinate x, Coordinate y, int32_t dim = 0, int32_t dims = 1) const {
+    return reinterpret_cast<Word (*)(Word, Coordinate, Coordinate, int32_t, int32_t, int64_t,
                                      int32_t, int32_t, const uint64_t *)>(update_)(
-        acc, x, y, dim, count, dims, 0, 0, 0, slots);
+        acc, x, y, dim, dims, 0, 0, 0, slots);
+  }
+  /// update() of two values, converted to the metric's compute type as a kernel does.
+  template <typename Word, typename T>
+  Word updateValues(Word acc, T x, T y, int32_t dim = 0, int32_t dims = 1) const {
+    switch (compute_) {
+    case ANNUDF_COMPUTE_F32:
+      return update(acc, std::bit_cast<uint32_t>(float(x)), std::bit_cast<uint32_t>(float(y)), dim,
+                    dims);
+    case ANNUDF_COMPUTE_F64:
+      return update(acc, std::bit_cast<uint64_t>(double(x)), std::bit_cast<uint64_t>(double(y)),
+                    dim, dims);
+    case ANNUDF_COMPUTE_I32:
+      return update(acc, uint32_t(int32_t(x)), uint32_t(int32_t(y)), dim, dims);
+    }
+    return acc;
   }
   template <typename Word> float finalize(Word acc, int32_t dims = 1) const {
+    if (!finalize_) // As the runtime's own does.
+      return accumulator_ == ANNUDF_ACCUMULATOR_I32   ? float(int32_t(acc))
+             : accumulator_ == ANNUDF_ACCUMULATOR_U32 ? float(uint32_t(acc))
+             : sizeof(Word) == 8                      ? float(std::bit_cast<double>(uint64_t(acc)))
+                                                      : std::bit_cast<float>(uint32_t(acc));
     return reinterpret_cast<float (*)(Word, int32_t, int64_t, int32_t, int32_t, const uint64_t *)>(
         finalize_)(acc, dims, 0, 0, 0, slots);
   }
-  int32_t order() const { return reinterpret_cast<int32_t (*)()>(order_)(); }
-  int32_t dims() const { return reinterpret_cast<int32_t (*)()>(dims_)(); }
+  /// Whether the metric brings its own.
+  bool hasFinalize() const { return finalize_; }
+  uint64_t contract() const { return reinterpret_cast<uint64_t (*)()>(contract_)(); }
 
   /// Slot `i` as a scalar's bits or an array's address.
   template <typename T> void bind(int i, T value) {
@@ -55,11 +75,11 @@ public:
   }
 
 private:
-  static void setElement(annudf_element element);
-
   struct Implementation;
   std::unique_ptr<Implementation> implementation;
-  void *init_, *update_, *finalize_, *order_, *dims_;
+  void *init_, *update_, *finalize_ = nullptr, *contract_;
+  annudf_accumulator accumulator_;
+  annudf_compute compute_;
   uint64_t slots[ANNUDF_MAX_CAPTURES] = {};
 };
 

@@ -96,33 +96,28 @@ TEST(LibNvvm, RefusesWhatIsNotIr) {
 
 constexpr const char *kPtx = R"(//
 .version 9.0
-.extern .func  (.param .b32 func_retval0) annudf1_element
-()
-;
-.visible .func  (.param .b32 func_retval0) annudf1_init_32(
-	.param .b32 annudf1_init_32_param_0,
-	.param .b32 annudf1_init_32_param_1,
-	.param .b32 annudf1_init_32_param_2,
-	.param .b64 annudf1_init_32_param_3
+.visible .func  (.param .b32 func_retval0) annudf1_scan_init_a32(
+	.param .b32 annudf1_scan_init_a32_param_0,
+	.param .b32 annudf1_scan_init_a32_param_1,
+	.param .b32 annudf1_scan_init_a32_param_2,
+	.param .b64 annudf1_scan_init_a32_param_3
 )
 { ret; }
-.visible .func  (.param .b32 func_retval0) annudf1_update_32(
+.visible .func  (.param .b32 func_retval0) annudf1_scan_update_a32_x32(
 	.param .b32 p0, .param .b32 p1, .param .b32 p2, .param .b32 p3, .param .b32 p4,
-	.param .b32 p5, .param .b64 p6, .param .b32 p7, .param .b32 p8, .param .b64 p9
+	.param .b64 p5, .param .b32 p6, .param .b32 p7, .param .b64 p8
 )
 { ret; }
-.visible .func  (.param .b32 func_retval0) annudf1_finalize_32(
+.visible .func  (.param .b32 func_retval0) annudf1_scan_finalize_a32(
 	.param .b32 p0, .param .b32 p1, .param .b64 p2, .param .b32 p3, .param .b32 p4, .param .b64 p5
 )
 { ret; }
-.visible .func  (.param .b32 func_retval0) annudf1_order()
-{ ret; }
-.visible .func  (.param .b32 func_retval0) annudf1_dims()
+.visible .func  (.param .b64 func_retval0) annudf1_scan_contract()
 { ret; }
 )";
 
-std::string check(const std::string &ptx, int width = 32) {
-  return llvm::toString(checkPrototypes(ptx, width));
+std::string check(const std::string &ptx, const HookShape &shape = {32, 32, true}) {
+  return llvm::toString(checkPrototypes(ptx, shape));
 }
 
 std::string replaced(std::string text, const std::string &from, const std::string &to) {
@@ -134,36 +129,50 @@ std::string replaced(std::string text, const std::string &from, const std::strin
 TEST(Prototypes, ThoseOfTheHeaderPass) { EXPECT_EQ(check(kPtx), ""); }
 
 TEST(Prototypes, AnotherWidthOfAParameterIsShownBesideTheHeaders) {
-  EXPECT_EQ(check(replaced(kPtx, ".param .b32 annudf1_init_32_param_1",
-                           ".param .b64 annudf1_init_32_param_1")),
-            "the compiled metric has annudf1_init_32 as .b32(.b32, .b64, .b32, .b64), annudf_abi.h "
-            "declares .b32(.b32, .b32, .b32, .b64)");
+  EXPECT_EQ(
+      check(replaced(kPtx, ".param .b32 annudf1_scan_init_a32_param_1",
+                     ".param .b64 annudf1_scan_init_a32_param_1")),
+      "the compiled metric has annudf1_scan_init_a32 as .b32(.b32, .b64, .b32, .b64), annudf_abi.h "
+      "declares .b32(.b32, .b32, .b32, .b64)");
 }
 
 TEST(Prototypes, AMissingParameterToo) {
-  EXPECT_EQ(check(replaced(kPtx, ", .param .b64 p5", "")),
-            "the compiled metric has annudf1_finalize_32 as .b32(.b32, .b32, .b64, .b32, .b32), "
-            "annudf_abi.h declares .b32(.b32, .b32, .b64, .b32, .b32, .b64)");
+  EXPECT_EQ(
+      check(replaced(kPtx, ", .param .b64 p5", "")),
+      "the compiled metric has annudf1_scan_finalize_a32 as .b32(.b32, .b32, .b64, .b32, .b32), "
+      "annudf_abi.h declares .b32(.b32, .b32, .b64, .b32, .b32, .b64)");
 }
 
 TEST(Prototypes, AMissingHook) {
-  EXPECT_EQ(check(replaced(kPtx, "annudf1_dims", "annudf1_dimz")),
-            "the compiled metric does not define annudf1_dims, annudf_abi.h declares .b32()");
+  EXPECT_EQ(check(replaced(kPtx, "annudf1_scan_contract", "contract")),
+            "the compiled metric does not define annudf1_scan_contract, annudf_abi.h declares "
+            ".b64()");
 }
 
-TEST(Prototypes, TheOtherWidthOfTheAccumulator) {
-  EXPECT_EQ(check(kPtx, 64), "the compiled metric does not define annudf1_init_64, annudf_abi.h "
-                             "declares .b64(.b32, .b32, .b32, .b64)");
+TEST(Prototypes, AHookThatTheMetricDoesNotHave) {
+  EXPECT_EQ(check(kPtx, {32, 32, false}), "the compiled metric defines annudf1_scan_finalize_a32, "
+                                          "which its list of hooks does not have");
+}
+
+TEST(Prototypes, OtherWidths) {
+  EXPECT_EQ(check(kPtx, {64, 32, true}),
+            "the compiled metric defines annudf1_scan_init_a32, which is no hook of a metric with "
+            "accumulators of 64 and coordinates of 32 bits");
+  EXPECT_EQ(check(kPtx, {32, 64, true}),
+            "the compiled metric defines annudf1_scan_update_a32_x32, which is no hook of a metric "
+            "with accumulators of 32 and coordinates of 64 bits");
+  EXPECT_EQ(check(kPtx, {96, 32, true}),
+            "no hooks have accumulators of 96 and coordinates of 32 bits");
 }
 
 TEST(Prototypes, AStrangersFunctionIsNotCalled) {
   EXPECT_EQ(check(std::string(kPtx) + ".extern .func (.param .b32 r) rand()\n;\n"),
-            "the compiled metric calls 'rand', which the ABI does not have; annudf1_element is the "
-            "only external function");
-  EXPECT_EQ(
-      check(replaced(kPtx, ".visible .func  (.param .b32 func_retval0) annudf1_order()\n{ ret; }",
-                     ".extern .func (.param .b32 r) annudf1_order();")),
-      "the compiled metric only declares annudf1_order, annudf_abi.h has it the other way round");
+            "the compiled metric calls 'rand', which a hook may not call");
+  const std::string asks =
+      std::string(kPtx) + ".extern .func (.param .b32 r) annudf1_row_element()\n;\n";
+  EXPECT_EQ(check(asks), "the compiled metric calls 'annudf1_row_element', which a hook may not "
+                         "call");
+  EXPECT_EQ(check(asks, {32, 32, true, /*asksForElement=*/true}), "");
 }
 
 } // namespace

@@ -118,7 +118,7 @@ TEST_P(Op, MeansOnTheHostWhatItSays) {
       const int32_t special[] = {0, 1, -1, INT32_MAX, INT32_MIN, 255, -256, 1 << 16};
       int32_t acc = i % 8 == 0 ? special[i / 8 % 8] : int32_t(random());
       auto x = int8_t(random()), y = i % 16 == 1 ? x : int8_t(random());
-      auto actual = hooks.update<uint32_t>(ANNUDF_ELEMENT_I8, acc, uint8_t(x), uint8_t(y), 3, 1, 5);
+      auto actual = hooks.updateValues(uint32_t(acc), x, y, 3, 5);
       EXPECT_EQ(int32_t(actual), (*meaning)(acc, x, y)) << show(acc, x, y);
     }
     return;
@@ -126,15 +126,12 @@ TEST_P(Op, MeansOnTheHostWhatItSays) {
   std::vector<float> accs = floats(2), xs = floats(0), ys = floats(1);
   for (int i = 0; i < kSamples && !HasFailure(); ++i) {
     float acc = accs[i], x = xs[i], y = ys[i];
-    auto xw = std::bit_cast<uint32_t>(x), yw = std::bit_cast<uint32_t>(y);
     if (auto *meaning = std::get_if<DoubleMeaning>(&opCase().meaning)) {
-      auto actual = hooks.update<uint64_t>(ANNUDF_ELEMENT_F32, std::bit_cast<uint64_t>(double(acc)),
-                                           xw, yw, 3, 1, 5);
+      auto actual = hooks.updateValues(std::bit_cast<uint64_t>(double(acc)), x, y, 3, 5);
       expectSame(std::bit_cast<double>(actual), (*meaning)(acc, x, y), opCase().tolerance,
                  show(acc, x, y));
     } else {
-      auto actual =
-          hooks.update<uint32_t>(ANNUDF_ELEMENT_F32, std::bit_cast<uint32_t>(acc), xw, yw, 3, 1, 5);
+      auto actual = hooks.updateValues(std::bit_cast<uint32_t>(acc), x, y, 3, 5);
       float expected = std::get<FloatMeaning>(opCase().meaning)(acc, x, y);
       expectSame(std::bit_cast<float>(actual), expected, opCase().tolerance, show(acc, x, y));
     }

@@ -166,8 +166,7 @@ TEST(Ranges, AcceptedLoadsStayInside) {
       for (int dim = 0; dim < dims; ++dim)
         for (int x : {-128, -3, -1, 0, 1, 2, 7, 127})
           for (int y : {-128, -1, 0, 5, 127}) {
-            const float value = std::bit_cast<float>(hooks->update<uint32_t>(
-                ANNUDF_ELEMENT_I8, 0, uint32_t(x & 255), uint32_t(y & 255), dim, 1, dims));
+            const float value = std::bit_cast<float>(hooks->updateValues(0u, x, y, dim, dims));
             ASSERT_TRUE(value >= 1 && value <= float(dims))
                 << value << " for dim " << dim << " of " << dims << ", x = " << x << ", y = " << y
                 << "\n"
@@ -192,8 +191,7 @@ public:
                               ops + "    annudf.yield %r : i32\n  }\n}\n",
                           false)) {}
   int32_t operator()(int32_t acc, int x, int y) const {
-    return int32_t(hooks.update<uint32_t>(ANNUDF_ELEMENT_I8, uint32_t(acc), uint32_t(x & 255),
-                                          uint32_t(y & 255)));
+    return int32_t(hooks.updateValues(uint32_t(acc), x, y));
   }
 
 private:

@@ -35,8 +35,7 @@ float distance(const HookJit &hooks, const std::vector<float> &x, const std::vec
   int32_t dims = static_cast<int32_t>(x.size());
   uint32_t acc = hooks.init<uint32_t>(dims);
   for (int32_t d = 0; d < dims; ++d)
-    acc = hooks.update<uint32_t>(ANNUDF_ELEMENT_F32, acc, std::bit_cast<uint32_t>(x[d]),
-                                 std::bit_cast<uint32_t>(y[d]), d, 1, dims);
+    acc = hooks.update(acc, std::bit_cast<uint32_t>(x[d]), std::bit_cast<uint32_t>(y[d]), d, dims);
   return hooks.finalize<uint32_t>(acc, dims);
 }
 

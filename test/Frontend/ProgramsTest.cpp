@@ -11,9 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Compiler/HookJit.h"
 #include "ImportText.h"
 #include "Program.h"
-#include "Compiler/HookJit.h"
 #include "gtest/gtest.h"
 
 using namespace annudf;
@@ -43,8 +43,7 @@ TEST_P(Programs, ComputeWhatTheyDidBefore) {
     for (int i = 0; i < 64; ++i) {
       int8_t x = static_cast<int8_t>(random() % 24 - 12), y = static_cast<int8_t>(random());
       int32_t acc = static_cast<int32_t>(random() % 64) - 32;
-      ASSERT_EQ(static_cast<int32_t>(hooks.update<uint32_t>(
-                    ANNUDF_ELEMENT_I8, acc, static_cast<uint8_t>(x), static_cast<uint8_t>(y))),
+      ASSERT_EQ(static_cast<int32_t>(hooks.updateValues(static_cast<uint32_t>(acc), x, y)),
                 program.run(x, y, acc))
           << "x=" << int(x) << " y=" << int(y) << " acc=" << acc << "\n"
           << program.text() << imported.text;

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ImportText.h"
 #include "Compiler/HookJit.h"
+#include "ImportText.h"
 #include "gtest/gtest.h"
 
 #include <bit>
@@ -135,9 +135,7 @@ TEST_P(Recorded, ComputesWhatPythonDoes) {
   auto eighths = [&] { return static_cast<float>(static_cast<int>(random() % 49) - 24) / 8; };
   for (int i = 0; i < 2000; ++i) {
     float x = eighths(), y = eighths(), acc = eighths();
-    float got = std::bit_cast<float>(
-        hooks.update<uint32_t>(ANNUDF_ELEMENT_F32, std::bit_cast<uint32_t>(acc),
-                               std::bit_cast<uint32_t>(x), std::bit_cast<uint32_t>(y)));
+    float got = std::bit_cast<float>(hooks.updateValues(std::bit_cast<uint32_t>(acc), x, y));
     float want = static_cast<float>(GetParam().python(x, y, acc));
     // A product of several is longer than 24 bits now and then.
     ASSERT_NEAR(got, want, 1e-5f * (1 + std::abs(want)))
@@ -153,8 +151,7 @@ TEST(RecordedIntegers, ComputeWhatPythonDoes) {
   for (int x = -128; x < 128; x += 3)
     for (int y = -128; y < 128; y += 5) {
       auto run = [&](const HookJit &hooks, int32_t acc) {
-        return static_cast<int32_t>(hooks.update<uint32_t>(
-            ANNUDF_ELEMENT_I8, acc, static_cast<uint8_t>(x), static_cast<uint8_t>(y)));
+        return static_cast<int32_t>(hooks.updateValues(static_cast<uint32_t>(acc), x, y));
       };
       ASSERT_EQ(run(hamming, 5), 5 + std::popcount(static_cast<uint8_t>(x ^ y)));
       int d = std::min(std::max(x - y, -100), 100);

@@ -10,20 +10,19 @@
 |* kernels (CUDA and host) and the tests share. Plain C, no dependencies, so  *|
 |* that nvcc, NVRTC, clang and a C compiler all read the same text.           *|
 |*                                                                            *|
-|* Three choices carry the design (docs/abi.md gives the rules):              *|
+|* Four choices carry the design (docs/abi.md gives the rules):               *|
 |*                                                                            *|
-|*  - *Names carry the ABI.* nvJitLink matches names only, so the ABI major   *|
-|*    and the accumulator's width are part of every symbol. A definition made *|
-|*    for another width cannot be linked by accident.                         *|
-|*  - *Words, not types.* A hook takes 32-bit words that hold one f32, two    *|
-|*    f16 or four 8-bit coordinates, and an accumulator as an opaque 32 or    *|
-|*    64-bit word. Registers have no type, so this costs nothing once linked, *|
-|*    and one scan kernel serves every element and accumulator type. The      *|
-|*    compiler emits the unpacking; a later pass may replace it by packed     *|
-|*    arithmetic without touching a kernel.                                   *|
-|*  - *Constants are functions.* What a search fixes (element type) and what  *|
-|*    a metric fixes (order, dims) reach the kernel as functions that return  *|
-|*    a constant; after link-time inlining they are constants.                *|
+|*  - *Names carry the ABI.* nvJitLink matches names only, so the ABI major,   *|
+|*    the role and the widths of accumulator and coordinates are part of every *|
+|*    symbol. A definition made for others cannot be linked by accident.      *|
+|*  - *Words, not types.* Accumulators and coordinates cross the link as       *|
+|*    opaque words of their width. Registers have no type, so this costs      *|
+|*    nothing once linked, and one scan kernel serves every type of a width.  *|
+|*  - *Elements belong to the kernel.* A hook takes one coordinate, already in *|
+|*    the metric's compute type. The kernel converts an element once for all  *|
+|*    queries of a tile, and a new element type needs no metric compiled anew. *|
+|*  - *Constants are functions.* What a search fixes reaches the kernel as    *|
+|*    functions that return a constant; after link-time inlining they are one. *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
@@ -134,37 +133,47 @@ _Static_assert(sizeof(annudf_slots) == 128, "annudf_slots is part of the ABI");
 #endif
 
 /*===-- Defined by the metric ---------------------------------------------===*\
-|* One of the two widths, as the manifest says. `slots` points at slot 0.      *|
-|*   x, y   one word of the query and of the stored vector                     *|
-|*   dim    dimension of the word's first coordinate                           *|
-|*   count  coordinates of the word that exist: all, but for the last word of  *|
-|*          a vector, whose padding must not reach the accumulator             *|
+|* The hooks of the role scan for accumulators of A and coordinates of X bits: *|
+|* ROW(HOOK, SYMBOL, RESULT, (PARAMETERS)). Everything that names a hook or    *|
+|* checks a prototype is made from this list. `slots` points at slot 0.        *|
+|*   acc    the accumulator                                                    *|
+|*   x, y   a coordinate of the query and of the stored vector, in the         *|
+|*          metric's compute type                                              *|
+|*   dim    which coordinate; each of [0, dims) comes once, in rising order    *|
 |*   dims   dimensions of the vectors                                          *|
-|*   row    source id of the stored vector                                     *|
+|*   row    source id of the stored vector, always one that the index holds    *|
 |*   query, list  index of the query in its batch, of the list in the index    *|
+|* init sees neither row nor dim, so that a kernel may call it once a query and *|
+|* list. contract says for which descriptor the code was made (docs/abi.md).   *|
 \*===----------------------------------------------------------------------===*/
-#define ANNUDF_DECLARE_HOOKS(WIDTH)                                            \
-  ANNUDF_HOOK uint##WIDTH##_t annudf1_init_##WIDTH(                            \
-      int32_t dims, int32_t query, int32_t list, const uint64_t *slots);       \
-  ANNUDF_HOOK uint##WIDTH##_t annudf1_update_##WIDTH(                          \
-      uint##WIDTH##_t acc, uint32_t x, uint32_t y, int32_t dim, int32_t count, \
-      int32_t dims, int64_t row, int32_t query, int32_t list,                  \
-      const uint64_t *slots);                                                  \
-  ANNUDF_HOOK float annudf1_finalize_##WIDTH(                                  \
-      uint##WIDTH##_t acc, int32_t dims, int64_t row, int32_t query,           \
-      int32_t list, const uint64_t *slots);
+#define ANNUDF_SCAN_HOOKS(ROW, A, X)                                           \
+  ROW(INIT, annudf1_scan_init_a##A, uint##A##_t,                               \
+      (int32_t dims, int32_t query, int32_t list, const uint64_t *slots))      \
+  ROW(UPDATE, annudf1_scan_update_a##A##_x##X, uint##A##_t,                    \
+      (uint##A##_t acc, uint##X##_t x, uint##X##_t y, int32_t dim,             \
+       int32_t dims, int64_t row, int32_t query, int32_t list,                 \
+       const uint64_t *slots))                                                 \
+  ROW(FINALIZE, annudf1_scan_finalize_a##A, float,                             \
+      (uint##A##_t acc, int32_t dims, int64_t row, int32_t query,              \
+       int32_t list, const uint64_t *slots))                                   \
+  ROW(CONTRACT, annudf1_scan_contract, uint64_t, (void))
 
-ANNUDF_DECLARE_HOOKS(32)
-ANNUDF_DECLARE_HOOKS(64)
+/** WIDTHS(A, X): every pair of widths that accumulators and compute types have. */
+#define ANNUDF_HOOK_WIDTHS(WIDTHS) WIDTHS(32, 32) WIDTHS(32, 64) WIDTHS(64, 32) WIDTHS(64, 64)
 
-/** An `enum annudf_order`. */
-ANNUDF_HOOK int32_t annudf1_order(void);
-/** The dims the metric was specialised for, 0 for any. */
-ANNUDF_HOOK int32_t annudf1_dims(void);
+#define ANNUDF_DECLARE_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS) ANNUDF_HOOK RESULT SYMBOL PARAMETERS;
+#define ANNUDF_DECLARE_HOOKS(A, X) ANNUDF_SCAN_HOOKS(ANNUDF_DECLARE_HOOK, A, X)
+ANNUDF_HOOK_WIDTHS(ANNUDF_DECLARE_HOOKS)
 
-/*===-- Defined by the runtime for each search ----------------------------===*/
+/*===-- Defined by the runtime for each link ------------------------------===*\
+|* ROW(SYMBOL, ENUM): functions that return a value of an enum.                *|
+\*===----------------------------------------------------------------------===*/
+#define ANNUDF_RUNTIME_CONSTANTS(ROW)                                          \
+  ROW(annudf1_row_element, annudf_element)                                     \
+  ROW(annudf1_query_element, annudf_element)                                   \
+  ROW(annudf1_compute, annudf_compute)
 
-/** An `enum annudf_element`. */
-ANNUDF_HOOK int32_t annudf1_element(void);
+#define ANNUDF_DECLARE_CONSTANT(SYMBOL, ENUM) ANNUDF_HOOK int32_t SYMBOL(void);
+ANNUDF_RUNTIME_CONSTANTS(ANNUDF_DECLARE_CONSTANT)
 
 #endif /* ANNUDF_ABI_ANNUDF_ABI_H */

@@ -18,9 +18,7 @@ class Annudf_LoweringPass<string mnemonic> : Pass<mnemonic, "::mlir::ModuleOp"> 
   ];
   let statistics = [
     Statistic<"numSlots", "num-slots", "Number of captures that take a slot of the ABI">,
-    Statistic<"numTables", "num-tables", "Number of captures that became a constant table">,
-    Statistic<"numCoordinates", "num-coordinates",
-              "Number of coordinates unpacked in update, over all element types">
+    Statistic<"numTables", "num-tables", "Number of captures that became a constant table">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",

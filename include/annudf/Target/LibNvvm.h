@@ -62,11 +62,18 @@ private:
   std::unique_ptr<Functions> functions;
 };
 
+/// Which hooks a metric has.
+struct HookShape {
+  int accumulatorWidth = 32, coordinateWidth = 32; ///< Bits of the words.
+  bool finalize = false;
+  /// May ask for the element of the rows, as a source in the form of cuVS does.
+  bool asksForElement = false;
+};
+
 /// Compares the functions that `ptx` defines with the prototypes in annudf_abi.h.
-/// Fails, showing both, where a hook differs or is missing, and on any external
-/// function but the ABI's own: a linker matches names only.
-/// \param width  bits of the accumulator's word, 32 or 64.
-llvm::Error checkPrototypes(llvm::StringRef ptx, int width);
+/// Fails, showing both, where a hook differs, is missing or is one too many, and on any
+/// external function: a linker matches names only.
+llvm::Error checkPrototypes(llvm::StringRef ptx, const HookShape &shape);
 
 } // namespace annudf
 

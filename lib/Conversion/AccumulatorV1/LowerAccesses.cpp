@@ -43,7 +43,7 @@ public:
     for (IndexOp index : indices) {
       builder.setInsertionPoint(index);
       builder.setLoc(index.getLoc());
-      Value value = index.getKind() == IndexKind::Dims ? dims() : arguments.dim;
+      Value value = index.getKind() == IndexKind::Dims ? arguments.dims : arguments.dim;
       if (!value)
         return index.emitOpError() << target.passName << ": annudf.index dim has no meaning here";
       index.replaceAllUsesWith(toIndex(value));
@@ -64,11 +64,6 @@ private:
   }
   Value toI64(Value index) {
     return arith::IndexCastOp::create(builder, builder.getI64Type(), index);
-  }
-  Value dims() {
-    if (std::optional<uint32_t> fixed = metric.getDims())
-      return arith::ConstantIntOp::create(builder, builder.getI32Type(), *fixed);
-    return arguments.dims;
   }
 
   Value lower(LoadOp load) {
@@ -139,7 +134,7 @@ private:
       if (extent > 0)
         size = arith::ConstantIntOp::create(builder, builder.getI64Type(), extent);
       else if (extent == CaptureType::kDim)
-        size = toI64(toIndex(dims()));
+        size = toI64(toIndex(arguments.dims));
       else // proveLoads lets none of these come here.
         llvm::report_fatal_error("annudf: a load of an extent that nothing was proved of");
       offset = arith::MulIOp::create(builder, offset, size);

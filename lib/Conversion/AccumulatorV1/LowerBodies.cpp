@@ -51,7 +51,7 @@ static void setAttributes(ModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     function.setNoUnwind(true);
     if (function.isExternal()) {
-      // libm, libdevice and the ABI's constants: errno is nobody's business here.
+      // libm and libdevice: errno is nobody's business here.
       function.setMemoryEffectsAttr(pure);
       function.setWillReturn(true);
       continue;

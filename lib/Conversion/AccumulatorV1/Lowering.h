@@ -37,7 +37,7 @@ struct TargetInfo {
 inline constexpr int64_t kMaxConstantTable = 16 * 1024;
 
 struct LoweringCounts {
-  int slots = 0, tables = 0, coordinates = 0;
+  int slots = 0, tables = 0;
 };
 
 /// Arguments of a hook's function that its body may use; `dim` is null but in update.

@@ -35,22 +35,6 @@ template <> struct annudf_word<uint32_t> {
   static uint32_t unpack(uint32_t word) { return word; }
 };
 
-/// Coordinate `index` of a word that holds elements of type annudf_element `element`.
-template <int element, typename Coordinate>
-Coordinate annudf_coordinate(uint32_t word, int32_t index) {
-  if constexpr (element == ANNUDF_ELEMENT_F32) {
-    return static_cast<Coordinate>(__uint_as_float(word));
-  } else if constexpr (element == ANNUDF_ELEMENT_F16) {
-    float widened;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(widened) : "h"(static_cast<uint16_t>(word >> (16 * index))));
-    return static_cast<Coordinate>(widened);
-  } else if constexpr (element == ANNUDF_ELEMENT_I8) {
-    return static_cast<Coordinate>(static_cast<int8_t>(word >> (8 * index)));
-  } else {
-    return static_cast<Coordinate>(static_cast<uint8_t>(word >> (8 * index)));
-  }
-}
-
 /// Complete where a signature fits: what NVRTC says of the other names the type.
 template <typename Signature, bool fits> struct annudf_found;
 template <typename Signature> struct annudf_found<Signature, true> {};

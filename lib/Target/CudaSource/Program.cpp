@@ -10,6 +10,8 @@
 
 #include "Texts.h"
 
+#include "annudf/ABI/Hooks.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
@@ -124,10 +126,12 @@ const char *typeOf(StringRef name) {
 
 class Generator {
 public:
-  Generator(StringRef source, const SourceForm &form, const CudaSourceOptions &options)
+  Generator(StringRef source, const SourceForm &form, const CudaSourceOptions &options,
+            uint64_t contract)
       : source(source), form(form), options(options), acc(typeOf(toString(options.accumulator))),
-        coordinate(form.isPeer ? acc : typeOf(toString(*options.compute))),
-        word(options.accumulator == ANNUDF_ACCUMULATOR_F64 ? "64" : "32"), os(text) {}
+        coordinate(typeOf(toString(*options.compute))),
+        accumulatorWidth(bitsOf(options.accumulator)), coordinateWidth(bitsOf(*options.compute)),
+        contract(contract), os(text) {}
 
   std::string run() {
     os << "#include \"annudf_abi.h\"\n" << kPreamble;
@@ -225,11 +229,22 @@ private:
        << "    return annudf_finalize_as<" << plain << ">()(value);\n  return 0;\n}\n";
   }
 
+  /// Floats of every width are widened before anything sees them.
   static const char *peerElement(annudf_element element) {
-    return element == ANNUDF_ELEMENT_I8 ? "int8_t"
-           : element == ANNUDF_ELEMENT_U8
-               ? "uint8_t"
-               : "float"; // Halves are widened before anything sees them.
+    switch (element) {
+#define ANNUDF_PEER_FLOAT(BITS) "float"
+#define ANNUDF_PEER_SIGNED(BITS) "int" #BITS "_t"
+#define ANNUDF_PEER_UNSIGNED(BITS) "uint" #BITS "_t"
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  case ANNUDF_ELEMENT_##NAME:                                                                      \
+    return ANNUDF_PEER_##KIND(BITS);
+      ANNUDF_ELEMENTS(ANNUDF_X)
+#undef ANNUDF_X
+#undef ANNUDF_PEER_UNSIGNED
+#undef ANNUDF_PEER_SIGNED
+#undef ANNUDF_PEER_FLOAT
+    }
+    llvm_unreachable("an element that the tables do not have");
   }
 
   void peerStep() {
@@ -273,7 +288,8 @@ private:
        << ";\n  context.query = query;\n  context.list = list;\n";
     for (size_t i = 0; i < options.captures.size(); ++i) {
       const CaptureInfo &capture = options.captures[i];
-      const std::string slot = "slots[" + std::to_string(i) + "]", type = typeOf(toString(capture.element));
+      const std::string slot = "slots[" + std::to_string(i) + "]",
+                        type = typeOf(toString(capture.element));
       os << "  context." << capture.name;
       if (!capture.extents.empty())
         os << ".address = reinterpret_cast<const " << type << " *>(" << slot << ");\n";
@@ -282,58 +298,70 @@ private:
     }
   }
 
+  /// Opens the definition of a hook as annudf_abi.h declares it: parameters have its names.
+  void begin(ScanHook hook) {
+    os << "extern \"C\" __attribute__((used)) __forceinline__ "
+       << declarationOf(hook, accumulatorWidth, coordinateWidth) << " {\n";
+  }
+
   void hooks() {
-    const std::string hook = "extern \"C\" __attribute__((used)) __forceinline__ ",
-                      wordType = "uint" + word + "_t";
     uint64_t initial;
     std::memcpy(&initial, &options.initial, sizeof initial);
-    os << hook << wordType << " annudf1_init_" << word
-       << "(int32_t, int32_t, int32_t, const uint64_t *) {\n  return annudf_word<" << acc
-       << ">::pack(static_cast<" << acc << ">(__longlong_as_double(0x" << utohexstr(initial)
-       << "ll)));\n}\n";
+    begin(ScanHook::INIT);
+    os << "  return annudf_word<" << acc << ">::pack(static_cast<" << acc
+       << ">(__longlong_as_double(0x" << utohexstr(initial) << "ll)));\n}\n";
 
-    os << hook << wordType << " annudf1_update_" << word << "(" << wordType
-       << " acc, uint32_t x, uint32_t y, int32_t dim, int32_t count, int32_t dims, int64_t row, "
-          "int32_t query, int32_t list, const uint64_t *slots) {\n"
-       << "  " << acc << " value = annudf_word<" << acc << ">::unpack(acc);\n";
+    begin(ScanHook::UPDATE);
+    os << "  " << acc << " value = annudf_word<" << acc << ">::unpack(acc);\n"
+       << "  const " << coordinate << " cx = annudf_word<" << coordinate << ">::unpack(x), cy = "
+       << "annudf_word<" << coordinate << ">::unpack(y);\n";
     makeContext("dim", "row");
-    os << "  const int32_t element = annudf1_element();\n";
-    for (annudf_element element : options.elements) {
-      std::string unpack = "annudf_coordinate<" + std::to_string(element) + ", " + coordinate + ">";
-      const char *type = form.isPeer ? peerElement(element) : coordinate;
-      os << "  if (element == " << int(element) << ") {\n#pragma unroll\n"
-         << "    for (int32_t i = 0; i < " << 4 / elementSize(element) << "; ++i) {\n"
-         << "      context.dim = dim + i;\n      if (i < count)\n"
-         << "        value = annudf_step<" << type << ">(value, " << unpack << "(x, i), " << unpack
-         << "(y, i), context);\n    }\n  }\n";
-    }
+    if (form.isPeer)
+      peerUpdate();
+    else
+      os << "  value = annudf_step(value, cx, cy, context);\n";
     os << "  return annudf_word<" << acc << ">::pack(value);\n}\n";
 
-    os << hook << "float annudf1_finalize_" << word << "(" << wordType
-       << " acc, int32_t dims, int64_t row, int32_t query, int32_t list, const uint64_t *slots) "
-          "{\n"
-       << "  const " << acc << " value = annudf_word<" << acc << ">::unpack(acc);\n";
     if (form.hasFinalize) {
+      begin(ScanHook::FINALIZE);
+      os << "  const " << acc << " value = annudf_word<" << acc << ">::unpack(acc);\n";
       makeContext("-1", "row"); // A call for a row has no dimension.
       os << "  return annudf_finish(value, context);\n}\n";
-    } else {
-      os << "  return static_cast<float>(value);\n}\n";
     }
-    os << hook << "int32_t annudf1_order() { return " << int(options.order) << "; }\n"
-       << hook << "int32_t annudf1_dims() { return 0; }\n";
+
+    begin(ScanHook::CONTRACT);
+    os << "  return 0x" << utohexstr(contract) << "ull;\n}\n";
+  }
+
+  /// A source in the form of cuVS is a template over the element of the rows.
+  void peerUpdate() {
+    os << "  const " << acc << " px = static_cast<" << acc << ">(cx), py = static_cast<" << acc
+       << ">(cy);\n";
+    if (options.elements.size() == 1) {
+      os << "  value = annudf_step<" << peerElement(options.elements.front())
+         << ">(value, px, py, context);\n";
+      return;
+    }
+    os << "  switch (annudf1_row_element()) {\n";
+    for (annudf_element element : options.elements)
+      os << "  case " << int(element) << ":\n    value = annudf_step<" << peerElement(element)
+         << ">(value, px, py, context);\n    break;\n";
+    os << "  }\n";
   }
 
   StringRef source;
   const SourceForm &form;
   const CudaSourceOptions &options;
   const char *acc, *coordinate;
-  std::string word, text;
+  int accumulatorWidth, coordinateWidth;
+  uint64_t contract;
+  std::string text;
   raw_string_ostream os;
 };
 
 } // namespace
 
 std::string annudf::makeProgram(StringRef source, const SourceForm &form,
-                                const CudaSourceOptions &options) {
-  return Generator(source, form, options).run();
+                                const CudaSourceOptions &options, uint64_t contract) {
+  return Generator(source, form, options, contract).run();
 }

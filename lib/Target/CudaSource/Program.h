@@ -34,7 +34,7 @@ inline constexpr const char *kGeneratedName = "annudf_generated";
 /// The program: preamble, source, hooks of annudf_abi.h. `options` are checked, and
 /// complete: elements and compute are set.
 std::string makeProgram(llvm::StringRef source, const SourceForm &form,
-                        const CudaSourceOptions &options);
+                        const CudaSourceOptions &options, uint64_t contract);
 
 /// NVRTC's log in parts. What it says of `source` is at its lines, under the name
 /// `origin`; errors elsewhere have no line. Warnings of generated text are left out, and

@@ -14,8 +14,9 @@
 
 #include "annudf/Target/LibNvvm.h"
 
-#include "annudf/ABI/annudf_abi.h"
+#include "annudf/ABI/Hooks.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -110,44 +111,46 @@ template <typename... Ts> Error refuse(const Ts &...parts) {
 
 } // namespace
 
-Error annudf::checkPrototypes(StringRef ptx, int width) {
+Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
   struct Expectation {
     std::string name, prototype;
-    bool isExternal = false, isFound = false;
+    bool isRequired = true, isFound = false;
   };
-  std::string suffix = width == 64 ? "_64" : "_32";
-  Expectation expected[] = {
-      {"annudf1_init" + suffix, width == 64 ? Spelling<decltype(annudf1_init_64)>::get()
-                                            : Spelling<decltype(annudf1_init_32)>::get()},
-      {"annudf1_update" + suffix, width == 64 ? Spelling<decltype(annudf1_update_64)>::get()
-                                              : Spelling<decltype(annudf1_update_32)>::get()},
-      {"annudf1_finalize" + suffix, width == 64 ? Spelling<decltype(annudf1_finalize_64)>::get()
-                                                : Spelling<decltype(annudf1_finalize_32)>::get()},
-      {"annudf1_order", Spelling<decltype(annudf1_order)>::get()},
-      {"annudf1_dims", Spelling<decltype(annudf1_dims)>::get()},
-      {"annudf1_element", Spelling<decltype(annudf1_element)>::get(), /*isExternal=*/true},
+  std::vector<Expectation> expected;
+  auto expect = [&]<typename T>(ScanHook hook, const char *symbol, std::type_identity<T>) {
+    expected.push_back({symbol, Spelling<T>::get(), hook != ScanHook::FINALIZE || shape.finalize});
   };
+  if (!forEachScanHook(shape.accumulatorWidth, shape.coordinateWidth, expect))
+    return refuse("no hooks have accumulators of ", shape.accumulatorWidth, " and coordinates of ",
+                  shape.coordinateWidth, " bits");
   for (const PtxFunction &function : functionsOf(ptx)) {
-    Expectation *match = nullptr;
-    for (Expectation &candidate : expected)
-      if (candidate.name == function.name)
-        match = &candidate;
-    if (!match && function.isExternal)
-      return refuse(
-          "the compiled metric calls '", function.name,
-          "', which the ABI does not have; annudf1_element is the only external function");
-    if (!match) // Private, and gone once inlined.
+    if (function.isExternal) {
+      if (shape.asksForElement && function.name == "annudf1_row_element" &&
+          function.prototype == Spelling<decltype(annudf1_row_element)>::get())
+        continue;
+      return refuse("the compiled metric calls '", function.name, "', which a hook may not call");
+    }
+    auto match = llvm::find_if(expected,
+                               [&](const Expectation &hook) { return hook.name == function.name; });
+    if (match == expected.end()) { // Private, and gone once inlined.
+      if (StringRef(function.name).starts_with("annudf1_"))
+        return refuse("the compiled metric defines ", function.name,
+                      ", which is no hook of a "
+                      "metric with accumulators of ",
+                      shape.accumulatorWidth, " and coordinates of ", shape.coordinateWidth,
+                      " bits");
       continue;
-    if (match->isExternal != function.isExternal)
-      return refuse("the compiled metric ", function.isExternal ? "only declares " : "defines ",
-                    function.name, ", annudf_abi.h has it the other way round");
+    }
+    if (!match->isRequired)
+      return refuse("the compiled metric defines ", function.name,
+                    ", which its list of hooks does not have");
     if (match->prototype != function.prototype)
       return refuse("the compiled metric has ", function.name, " as ", function.prototype,
                     ", annudf_abi.h declares ", match->prototype);
     match->isFound = true;
   }
   for (const Expectation &hook : expected)
-    if (!hook.isFound && !hook.isExternal)
+    if (hook.isRequired && !hook.isFound)
       return refuse("the compiled metric does not define ", hook.name, ", annudf_abi.h declares ",
                     hook.prototype);
   return Error::success();

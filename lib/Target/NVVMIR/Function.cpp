@@ -18,7 +18,7 @@ StringRef annudf::nvvmir::externalName(const Function &function) {
   StringRef name = function.getName();
   if (name.starts_with("llvm."))
     return intrinsicName(name);
-  return name == "annudf1_element" || name.starts_with("__nv_") ? name : StringRef();
+  return name.starts_with("__nv_") ? name : StringRef();
 }
 
 Error Printer::takeError() {

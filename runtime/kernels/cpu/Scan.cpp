@@ -10,11 +10,14 @@
 // are linked in and inlined, and only then is the loop over rows vectorised: rows
 // are lanes, so whatever a hook does becomes straight vector code.
 //
-// A group of 32 rows is read once for kTile queries, whose accumulators stay in
-// registers; all queries of the list see the group while it is in the L1 cache.
+// A group of 32 rows is read and converted to coordinates once for kTile queries, whose
+// accumulators stay in registers; all queries of the list see the group while it is in
+// the L1 cache. The host converts a query once for all lists.
 //
 //===----------------------------------------------------------------------===//
 
+#define ANNUDF_NATIVE_HALF
+#include "../Coordinates.h"
 #include "ScanArgs.h"
 
 #define ANNUDF_INLINE inline __attribute__((always_inline))
@@ -23,60 +26,41 @@ namespace {
 
 constexpr int kTile = 4;
 
-struct Narrow {
-  using Word = uint32_t;
-  static ANNUDF_INLINE Word init(int32_t dims, int32_t query, int32_t list, const uint64_t *slots) {
-    return annudf1_init_32(dims, query, list, slots);
-  }
-  static ANNUDF_INLINE Word update(Word acc, uint32_t x, uint32_t y, int32_t dim, int32_t count,
-                                   int32_t dims, int64_t row, int32_t query, int32_t list,
-                                   const uint64_t *slots) {
-    return annudf1_update_32(acc, x, y, dim, count, dims, row, query, list, slots);
-  }
-  static ANNUDF_INLINE float finalize(Word acc, int32_t dims, int64_t row, int32_t query,
-                                      int32_t list, const uint64_t *slots) {
-    return annudf1_finalize_32(acc, dims, row, query, list, slots);
-  }
-};
+using namespace annudf_kernels;
 
-struct Wide {
-  using Word = uint64_t;
-  static ANNUDF_INLINE Word init(int32_t dims, int32_t query, int32_t list, const uint64_t *slots) {
-    return annudf1_init_64(dims, query, list, slots);
-  }
-  static ANNUDF_INLINE Word update(Word acc, uint32_t x, uint32_t y, int32_t dim, int32_t count,
-                                   int32_t dims, int64_t row, int32_t query, int32_t list,
-                                   const uint64_t *slots) {
-    return annudf1_update_64(acc, x, y, dim, count, dims, row, query, list, slots);
-  }
-  static ANNUDF_INLINE float finalize(Word acc, int32_t dims, int64_t row, int32_t query,
-                                      int32_t list, const uint64_t *slots) {
-    return annudf1_finalize_64(acc, dims, row, query, list, slots);
-  }
-};
-
-ANNUDF_INLINE int32_t coordinatesPerWord() {
-  int32_t element = annudf1_element();
-  return element == ANNUDF_ELEMENT_F32 ? 1 : element == ANNUDF_ELEMENT_F16 ? 2 : 4;
-}
+/// The hooks of accumulators of A and coordinates of X bits.
+template <int A, int X> struct Hooks;
+#define ANNUDF_X(WIDTH_A, WIDTH_X)                                                                 \
+  template <> struct Hooks<WIDTH_A, WIDTH_X> {                                                     \
+    using Acc = uint##WIDTH_A##_t;                                                                 \
+    using Coordinate = uint##WIDTH_X##_t;                                                          \
+    static constexpr auto init = annudf1_scan_init_a##WIDTH_A;                                     \
+    static constexpr auto update = annudf1_scan_update_a##WIDTH_A##_x##WIDTH_X;                    \
+    static constexpr auto finalize = annudf1_scan_finalize_a##WIDTH_A;                             \
+  };
+ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
 
 /// Accumulators of Tile queries and Rows rows; in registers once the loops are unrolled.
 template <class Hooks, int Tile, int Rows> struct Block {
-  const uint32_t *x[Tile];
+  const typename Hooks::Coordinate *x[Tile];
   int32_t query[Tile];
   const int64_t *ids;
   int32_t dims, list;
   const uint64_t *slots;
-  typename Hooks::Word acc[Tile][Rows];
+  typename Hooks::Acc acc[Tile][Rows];
 
-  /// Word w of the queries and, at y, of the rows. `count` is a constant of the call.
-  ANNUDF_INLINE void update(int32_t w, const uint32_t *y, int32_t dim, int32_t count) {
+  /// Coordinate `dim`, which is the i-th of the rows' words at y.
+  ANNUDF_INLINE void update(int32_t dim, const uint32_t *y, int32_t i) {
 #pragma clang loop vectorize(assume_safety) interleave(disable)
-    for (int r = 0; r < Rows; ++r)
+    for (int r = 0; r < Rows; ++r) {
+      const auto coordinate = coordinateOf<typename Hooks::Coordinate>(annudf1_row_element(),
+                                                                       annudf1_compute(), y[r], i);
 #pragma unroll
       for (int t = 0; t < Tile; ++t)
-        acc[t][r] = Hooks::update(acc[t][r], x[t][w], y[r], dim, count, dims, ids[r], query[t],
+        acc[t][r] = Hooks::update(acc[t][r], x[t][dim], coordinate, dim, dims, ids[r], query[t],
                                   list, slots);
+    }
   }
 };
 
@@ -92,7 +76,7 @@ ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
   b.slots = s.slots;
 #pragma unroll
   for (int t = 0; t < Tile; ++t) {
-    b.x[t] = s.x[first + t];
+    b.x[t] = static_cast<const typename Hooks::Coordinate *>(s.x[first + t]);
     b.query[t] = s.query[first + t];
   }
   // Kept a loop until it is vectorised: a hundred scalar stores would end LLVM's proof
@@ -102,24 +86,23 @@ ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
 #pragma unroll
     for (int t = 0; t < Tile; ++t)
       b.acc[t][r] = Hooks::init(dims, b.query[t], b.list, b.slots);
-  const int32_t perWord = coordinatesPerWord();
-  const int32_t fullWords = dims / perWord;
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  static_assert(32 / BITS <= ANNUDF_CPU_MOST_PER_WORD, SPELLING " needs more copies of the hook");
+  ANNUDF_ELEMENTS(ANNUDF_X)
+#undef ANNUDF_X
+  // A constant once linked. Each coordinate of a full word is a copy of the hook, so that
+  // its place in the word is a constant; those of a last word share one copy.
+  const int32_t perWord = elementsPerWord(annudf1_row_element());
   const uint32_t *y = group + row;
-  for (int32_t w = 0; w < fullWords; ++w, y += ANNUDF_CPU_GROUP_ROWS)
-    b.update(w, y, w * perWord, perWord);
-  // One case for each count: a count that is not a constant would put branches, and
-  // with them memory accesses, between the lanes.
-  switch (dims % perWord) {
-  case 1:
-    b.update(fullWords, y, fullWords * perWord, 1);
-    break;
-  case 2:
-    b.update(fullWords, y, fullWords * perWord, 2);
-    break;
-  case 3:
-    b.update(fullWords, y, fullWords * perWord, 3);
-    break;
-  }
+  int32_t dim = 0;
+  for (; dim + perWord <= dims; dim += perWord, y += ANNUDF_CPU_GROUP_ROWS)
+#pragma unroll
+    for (int32_t i = 0; i < ANNUDF_CPU_MOST_PER_WORD; ++i)
+      if (i < perWord)
+        b.update(dim + i, y, i);
+#pragma clang loop unroll(disable)
+  for (int32_t i = 0; dim < dims; ++dim, ++i)
+    b.update(dim, y, i);
 #pragma clang loop vectorize(assume_safety) interleave(disable)
   for (int r = 0; r < Rows; ++r)
 #pragma unroll
@@ -136,7 +119,7 @@ ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t dims, int32_t first,
 #pragma clang loop unroll(disable)
   for (int row = 0; row < ANNUDF_CPU_GROUP_ROWS; row += Rows)
     block<Hooks, Tile, Rows>(s, dims, first, group, ids, row, distances);
-  const bool min = annudf1_order() == ANNUDF_ORDER_MIN;
+  const bool min = annudf_cpu_order() == ANNUDF_ORDER_MIN;
 #pragma clang loop unroll(disable)
   for (int t = 0; t < Tile; ++t) {
     const float limit = s.limit[first + t];
@@ -164,7 +147,8 @@ ANNUDF_INLINE const uint32_t *prefetch(const uint32_t *from, int64_t words) {
 }
 
 template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &s) {
-  const int32_t known = annudf1_dims();
+  // Of the manifest: what the runtime has checked the index against.
+  const int32_t known = annudf_cpu_dims();
   const int32_t dims = known != 0 ? known : s.dims;
   const int64_t groupWords = int64_t(s.words) * ANNUDF_CPU_GROUP_ROWS;
   int64_t tailIds[ANNUDF_CPU_GROUP_ROWS];
@@ -213,5 +197,10 @@ template <class Hooks> ANNUDF_INLINE void scanAnyRows(const annudf_cpu_scan &s) 
 
 } // namespace
 
-void annudf_cpu_scan_32(const annudf_cpu_scan *s) { scanAnyRows<Narrow>(*s); }
-void annudf_cpu_scan_64(const annudf_cpu_scan *s) { scanAnyRows<Wide>(*s); }
+#define ANNUDF_X(A, X)                                                                             \
+  void annudf_cpu_scan_a##A##_x##X(const annudf_cpu_scan *s) { scanAnyRows<Hooks<A, X>>(*s); }
+ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
+
+/// Keeps the declaration, which the link checks a metric's own against.
+uint64_t annudf_cpu_contract() { return annudf1_scan_contract(); }

@@ -18,6 +18,8 @@
 
 /** Rows of a group, and so bits of a survivor mask (Index.h: kGroupRows). */
 #define ANNUDF_CPU_GROUP_ROWS 32
+/** Most elements that a word of 32 bits holds. */
+#define ANNUDF_CPU_MOST_PER_WORD 4
 
 /** Takes the rows of one group that are not worse than the query's limit.
  * \param i          which of annudf_cpu_scan's queries
@@ -36,22 +38,28 @@ struct annudf_cpu_scan {
   int32_t words;        /**< 32-bit words of a row. */
   int32_t dims;
   int32_t list;
-  int32_t queries;             /**< Queries of this call. */
-  const uint32_t *const *x;    /**< Words of each query. */
-  const int32_t *query;        /**< Index of each query in the user's batch. */
-  const uint64_t *slots;       /**< Captures, as annudf_slots. */
-  float *limit;                /**< Worst distance each query still takes; updated. */
+  int32_t queries;       /**< Queries of this call. */
+  const void *const *x;  /**< Each query's coordinates, in the metric's compute type. */
+  const int32_t *query;  /**< Index of each query in the user's batch. */
+  const uint64_t *slots; /**< Captures, as annudf_slots. */
+  float *limit;          /**< Worst distance each query still takes; updated. */
   annudf_cpu_push *push;
   void *sink;
 };
 
-/** Entry points; which one is compiled depends on the accumulator's width. */
+/** Entry points, annudf_cpu_scan_a32_x32 and so on; which one is compiled depends on the
+ * widths of accumulator and coordinates. */
 #ifdef __cplusplus
 extern "C" {
 #endif
-void annudf_cpu_scan_32(const struct annudf_cpu_scan *scan);
-void annudf_cpu_scan_64(const struct annudf_cpu_scan *scan);
+#define ANNUDF_X(A, X) void annudf_cpu_scan_a##A##_x##X(const struct annudf_cpu_scan *scan);
+ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
+uint64_t annudf_cpu_contract(void);
 
+/** The metric's enum annudf_order, and the dims it was specialised for or 0: of the manifest. */
+int32_t annudf_cpu_order(void);
+int32_t annudf_cpu_dims(void);
 /** Rows held in registers at once, 8, 16 or 32; defined when the host is known. */
 int32_t annudf_cpu_rows(void);
 /** Queries that share one read of a group, 4 or 1; defined when the metric is known. */

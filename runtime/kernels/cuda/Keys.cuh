@@ -13,8 +13,9 @@
 
 /// Smaller key: better distance. NaN becomes ANNUDF_KEY_NONE, which no number has:
 /// the keys of -inf and +inf are 0x007FFFFF and 0xFF800000.
+/// -0 has the key of 0.
 __device__ __forceinline__ uint32_t annudfKeyOf(float distance, int order) {
-  uint32_t bits = __float_as_uint(distance);
+  uint32_t bits = __float_as_uint(distance + 0.0f);
   uint32_t key = bits ^ ((uint32_t)((int32_t)bits >> 31) | 0x80000000u);
   if (order == ANNUDF_ORDER_MAX)
     key = ~key;

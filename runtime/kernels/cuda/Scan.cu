@@ -6,29 +6,37 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled to LTO-IR, once for each accumulator width, and linked at run time with
-// a metric's hooks and an Element.cu. A lane owns a row and a warp a group of 32, so
-// a hook runs on 32 rows at once and no reduction over lanes is needed. A thread
-// keeps one accumulator for each query of its tile: a row is read once for them all.
+// Compiled to LTO-IR, once for each pair of widths, and linked at run time with a
+// metric's hooks and the constants of the search (Constant.cu). A lane owns a row and a
+// warp a group of 32, so a hook runs on 32 rows at once and no reduction over lanes is
+// needed. A thread keeps one accumulator for each query of its tile: a row is read, and
+// each of its elements converted, once for them all. Queries are converted once a block.
 //
 // Every row's key goes to the workspace and every group's best key beside it; the
 // selection (Search.cu) is exact from these two alone.
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Coordinates.h"
 #include "Keys.cuh"
 
-#if ANNUDF_WIDTH == 32
-using Acc = uint32_t;
-#define HOOK(NAME) annudf1_##NAME##_32
-#else
-using Acc = uint64_t;
-#define HOOK(NAME) annudf1_##NAME##_64
-#endif
+#include <type_traits>
+
+using namespace annudf_kernels;
+
+// The names of annudf_abi.h for the widths that the build passes.
+#define ANNUDF_JOIN(A, B, C, D) A##B##C##D
+#define ANNUDF_HOOK_A(NAME, A) ANNUDF_JOIN(annudf1_scan_, NAME, _a, A)
+#define ANNUDF_HOOK_AX(NAME, A, X) ANNUDF_JOIN(annudf1_scan_##NAME##_a, A, _x, X)
+#define HOOK_INIT ANNUDF_HOOK_A(init, ANNUDF_ACCUMULATOR_WIDTH)
+#define HOOK_UPDATE ANNUDF_HOOK_AX(update, ANNUDF_ACCUMULATOR_WIDTH, ANNUDF_COORDINATE_WIDTH)
+#define HOOK_FINALIZE ANNUDF_HOOK_A(finalize, ANNUDF_ACCUMULATOR_WIDTH)
+using Acc = WordOf<ANNUDF_ACCUMULATOR_WIDTH>::Type;
+using Coordinate = WordOf<ANNUDF_COORDINATE_WIDTH>::Type;
 
 // A large body (one that calls powf, say) is inlined once a kernel, in the loop that
-// else takes only the end of a vector: linking it stays short, and one word at a time
-// costs nothing beside such a body.
+// else takes only the end of a vector: linking it stays short, and one coordinate at a
+// time costs nothing beside such a body.
 #ifdef ANNUDF_COMPACT
 constexpr bool kCompact = true;
 #else
@@ -37,20 +45,40 @@ constexpr bool kCompact = false;
 
 namespace {
 
-extern __shared__ uint4 tileWords[]; // [chunk][query of the tile]
+extern __shared__ uint4 tileWords[]; // Staged<N>::Word [coordinate][query of the tile]
 
-/// Word `w` of a query. Rows of 97 bytes start anywhere, so words may be unaligned;
-/// what lies past the row is zero, as in the lists.
-__device__ __forceinline__ uint32_t queryWord(const uint8_t *row, uint32_t rowBytes, uint32_t w) {
-  const uint32_t first = w * 4;
-  if (first + 4 <= rowBytes && (reinterpret_cast<uint64_t>(row) & 3) == 0)
-    return *reinterpret_cast<const uint32_t *>(row + first);
-  uint32_t word = 0;
-  for (uint32_t i = 0; i < 4; ++i)
-    if (first + i < rowBytes)
-      word |= static_cast<uint32_t>(row[first + i]) << (8 * i);
-  return word;
-}
+/// The queries of a tile of N in shared memory. A tile of one serves vectors of any length
+/// that a block can hold, so coordinates of 64 bits are kept there as floats: every element
+/// fits one, and a scan for one query waits for memory, not for the conversion.
+template <int N> struct Staged {
+  static constexpr bool kNarrow = N == 1 && sizeof(Coordinate) > sizeof(uint32_t);
+  using Word = std::conditional_t<kNarrow, uint32_t, Coordinate>;
+
+  static __device__ __forceinline__ Word *words() { return reinterpret_cast<Word *>(tileWords); }
+  static __device__ __forceinline__ void put(uint32_t dim, int j, const void *query) {
+    const int compute = kNarrow ? static_cast<int>(ANNUDF_COMPUTE_F32) : annudf1_compute();
+    words()[dim * N + j] = coordinateAt<Word>(annudf1_query_element(), compute, query, dim);
+  }
+  static __device__ __forceinline__ Coordinate get(uint32_t dim, int j) {
+    const Word word = words()[dim * N + j];
+    if constexpr (kNarrow)
+      return bitsAs<Coordinate>(static_cast<double>(bitsAs<float>(word)));
+    else
+      return word;
+  }
+};
+
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  static_assert(BITS < 64 || ComputeRow<VALUE>::kKind == Kind::FLOAT, SPELLING " is not "          \
+                                                                               "narrowed");
+ANNUDF_COMPUTE_TYPES(ANNUDF_X)
+#undef ANNUDF_X
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  static_assert(BITS <= 24 || (BITS == 32 && ElementRow<VALUE>::kKind == Kind::FLOAT),             \
+                SPELLING " does not fit a float");                                                 \
+  static_assert(BITS >= 8, "a step takes four coordinates: a word must not hold more");
+ANNUDF_ELEMENTS(ANNUDF_X)
+#undef ANNUDF_X
 
 /// 16 bytes of a row through the read-only path. Volatile, because the optimiser
 /// otherwise sinks each load to its first use and only one is in flight.
@@ -60,10 +88,6 @@ __device__ __forceinline__ uint4 loadChunk(const uint4 *address) {
                : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
                : "l"(address));
   return value;
-}
-
-__device__ __forceinline__ uint32_t stagedWord(int chunk, int w) {
-  return reinterpret_cast<const uint32_t *>(&tileWords[chunk])[w];
 }
 
 /// Smallest of each of N values over a warp, in N - 1 + log2(32 / N) shuffles: each
@@ -93,11 +117,10 @@ template <int N> __device__ __forceinline__ uint32_t warpMinima(uint32_t (&value
 template <int N, int kAhead>
 __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t list,
                                          const uint32_t (&pair)[N], int count) {
-  const int element = annudf1_element();
-  const int perWord = element == ANNUDF_ELEMENT_F32 ? 1 : element == ANNUDF_ELEMENT_F16 ? 2 : 4;
-  const int fixedDims = annudf1_dims();
-  const int dims = fixedDims ? fixedDims : static_cast<int>(args.index.dims);
-  const int chunks = (dims + 4 * perWord - 1) / (4 * perWord);
+  const int element = annudf1_row_element(), compute = annudf1_compute();
+  const int perWord = elementsPerWord(element);
+  const int dims = static_cast<int>(args.index.dims);
+  const int chunks = static_cast<int>(args.index.chunks);
   // Every coordinate of these exists.
   const int fullChunks = kCompact ? 0 : dims / (4 * perWord);
   constexpr int kHalf = N > 1 ? N / 2 : 1;
@@ -105,18 +128,15 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
   const uint32_t warp = threadIdx.x / 32;
   const uint64_t *slots = args.slots.slot;
 
-  const uint32_t words = chunks * 4;
-  uint32_t *staged = reinterpret_cast<uint32_t *>(tileWords);
-  for (uint32_t i = threadIdx.x; i < words * N; i += ANNUDF_SCAN_THREADS) {
-    const uint32_t j = i / words, w = i - j * words;
-    uint32_t owner = pair[0];
+  const uint8_t *queries[N];
 #pragma unroll
-    for (int n = 1; n < N; ++n) // A select chain keeps pair[] in registers.
-      owner = j == n ? pair[n] : owner;
-    const uint8_t *row = reinterpret_cast<const uint8_t *>(args.queries.data) +
-                         static_cast<uint64_t>(owner / args.work.nProbes) * args.queries.rowBytes;
-    staged[((w / 4) * N + j) * 4 + w % 4] = queryWord(row, args.queries.rowBytes, w);
-  }
+  for (int j = 0; j < N; ++j)
+    queries[j] = reinterpret_cast<const uint8_t *>(args.queries.data) +
+                 static_cast<uint64_t>(pair[j] / args.work.nProbes) * args.queries.rowBytes;
+  for (uint32_t d = threadIdx.x; d < args.index.dims; d += ANNUDF_SCAN_THREADS)
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+      Staged<N>::put(d, j, queries[j]);
   __syncthreads();
 
   int query[N];
@@ -138,13 +158,16 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
     const uint64_t group = firstGroup + g;
     const uint4 *rows =
         reinterpret_cast<const uint4 *>(args.index.rows) + group * chunks * 32 + lane;
-    const int64_t row =
-        __ldg(reinterpret_cast<const long long *>(args.index.ids) + group * 32 + lane);
+    // Padding runs through the hooks as a row that exists, so that no capture is read
+    // outside its extent.
+    const bool exists = g * 32 + lane < size;
+    const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) + group * 32 +
+                              (exists ? lane : 0));
 
     Acc acc[N];
 #pragma unroll
     for (int j = 0; j < N; ++j)
-      acc[j] = HOOK(init)(dims, query[j], listId, slots);
+      acc[j] = HOOK_INIT(dims, query[j], listId, slots);
 
     // The loops below hold each hook as few times as they can: every copy is inlined
     // and optimised at link time, which the first search with a metric waits for.
@@ -175,10 +198,19 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
 #pragma unroll
         for (int a = 1; a < kAhead; ++a)
           current[a - 1] = current[a];
-        // Four coordinates a step, whatever the element: 4, 2 or 1 words.
+        // Four coordinates a step, whatever the element: of 4, 2 or 1 words.
 #pragma unroll 1
         for (int step = 0; step < perWord; ++step) {
-          const uint32_t part[4] = {y.x, y.y, y.z, y.w};
+          const uint32_t word[4] = {y.x, y.y, y.z, y.w};
+          Coordinate part[4];
+#pragma unroll
+          for (int w = 0; w < 4; ++w)
+            part[w] = coordinateOf<Coordinate>(element, compute,
+                                               perWord == 1   ? word[w]
+                                               : perWord == 2 ? word[w / 2]
+                                                              : word[0],
+                                               w);
+          const int dim = (c * perWord + step) * 4;
           // The second half of a tile that is at most half full is left out.
 #pragma unroll
           for (int half = 0; half < N; half += kHalf) {
@@ -186,15 +218,11 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
               break;
 #pragma unroll
             for (int w = 0; w < 4; ++w) {
-              if (w * perWord >= 4)
-                break;
               // Queries inside: what a metric loads for a dimension is loaded once for all.
 #pragma unroll
-              for (int j = half; j < half + kHalf; ++j) {
-                const uint32_t x = stagedWord(c * N + j, step * (4 / perWord) + w);
-                acc[j] = HOOK(update)(acc[j], x, part[w], (c * 4 + w) * perWord + step * 4, perWord,
-                                      dims, row, query[j], listId, slots);
-              }
+              for (int j = half; j < half + kHalf; ++j)
+                acc[j] = HOOK_UPDATE(acc[j], Staged<N>::get(dim + w, j), part[w], dim + w, dims,
+                                     row, query[j], listId, slots);
             }
           }
           if (perWord == 2)
@@ -212,21 +240,20 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
 #pragma unroll
     for (int j = 0; j < N; ++j)
       last[j] = acc[j], lastQuery[j] = query[j];
-    const bool exists = g * 32 + lane < size;
-    const int wordsUsed = (dims + perWord - 1) / perWord;
 #pragma unroll 1
     for (int j = 0; j < count; ++j) {
       const int q = lastQuery[j];
       Acc a = last[j];
 #pragma unroll 1
-      for (int w = fullChunks * 4; w < wordsUsed; ++w) {
-        const uint32_t y =
-            __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * 32) + w % 4);
-        a = HOOK(update)(a, stagedWord(w / 4 * N + j, w % 4), y, w * perWord,
-                         min(perWord, dims - w * perWord), dims, row, q, listId, slots);
+      for (int d = fullChunks * 4 * perWord; d < dims; ++d) {
+        const int w = d / perWord;
+        const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * 32) + w % 4);
+        a = HOOK_UPDATE(a, Staged<N>::get(d, j),
+                        coordinateOf<Coordinate>(element, compute, word, d % perWord), d, dims, row,
+                        q, listId, slots);
       }
-      const float distance = HOOK(finalize)(a, dims, row, q, listId, slots);
-      lastKey[j] = exists ? annudfKeyOf(distance, annudf1_order()) : ANNUDF_KEY_NONE;
+      const float distance = HOOK_FINALIZE(a, dims, row, q, listId, slots);
+      lastKey[j] = exists ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
     }
     uint32_t key[N];
 #pragma unroll
@@ -272,4 +299,9 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
     pair[j] = reinterpret_cast<const uint32_t *>(args.work.pairs)[tile.x + min(j, (int)tile.y - 1)];
   scanList<ANNUDF_TILE_QUERIES, 2>(
       args, reinterpret_cast<const uint32_t *>(args.work.probes)[pair[0]], pair, (int)tile.y);
+}
+
+/// For which descriptor the linked hooks were made: read once, when they are loaded.
+extern "C" __global__ void annudf_read_contract(uint64_t *number) {
+  *number = annudf1_scan_contract();
 }

@@ -71,6 +71,7 @@ struct annudf_scan_args {
   annudf_workspace work;
   annudf_queries queries;
   annudf_slots slots;
+  uint32_t order; ///< enum annudf_order.
 };
 
 struct annudf_finish_args {

@@ -12,10 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Keys.cuh"
-#include "Select.cuh"
-
-#include <cuda_fp16.h>
+#include "../Coordinates.h"
+#include "Finish.cuh"
 
 namespace {
 
@@ -26,16 +24,9 @@ template <class T> __device__ __forceinline__ T *pointer(uint64_t address) {
 /// Coordinate `i` of the queries as float. Queries of 16-bit and 32-bit elements are
 /// aligned to their element (checked by the host).
 __device__ __forceinline__ float coordinate(const annudf_queries &queries, uint64_t i) {
-  switch (queries.element) {
-  case ANNUDF_ELEMENT_F32:
-    return pointer<const float>(queries.data)[i];
-  case ANNUDF_ELEMENT_F16:
-    return __half2float(pointer<const __half>(queries.data)[i]);
-  case ANNUDF_ELEMENT_I8:
-    return static_cast<float>(pointer<const int8_t>(queries.data)[i]);
-  default:
-    return static_cast<float>(pointer<const uint8_t>(queries.data)[i]);
-  }
+  return annudf_kernels::bitsAs<float>(annudf_kernels::coordinateAt<uint32_t>(
+      static_cast<int32_t>(queries.element), ANNUDF_COMPUTE_F32, pointer<const void>(queries.data),
+      i));
 }
 
 /// The coarse value from its sums. A zero vector has no direction: cosine distance 1.
@@ -232,61 +223,4 @@ extern "C" __global__ void annudf_tile_fill(annudf_workspace work, uint32_t pair
     pointer<uint2>(
         work.tiles)[pointer<const uint32_t>(work.tileStart)[list] + rank / ANNUDF_TILE_QUERIES] =
         make_uint2(place, min(ANNUDF_TILE_QUERIES, start[1] - place));
-}
-
-/// A block for each query: the k best rows. Only the k groups with the best minima
-/// can hold one of them: a row elsewhere is no better than k minima of other groups.
-/// \param args.k at most 1024.
-extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_args args) {
-  constexpr uint32_t kMostK = 1024;
-  __shared__ SelectScratch scratch;
-  __shared__ uint32_t group[kMostK];
-  __shared__ uint64_t best[kMostK];
-  const annudf_workspace &work = args.work;
-  const uint32_t groups = pointer<const uint32_t>(work.groupCount)[blockIdx.x];
-  const uint32_t *minima =
-      pointer<const uint32_t>(work.minima) + static_cast<uint64_t>(blockIdx.x) * work.stride;
-  const uint32_t *keys =
-      pointer<const uint32_t>(work.keys) + static_cast<uint64_t>(blockIdx.x) * work.stride * 32;
-  const uint32_t k = args.k;
-  uint32_t size = 2;
-  while (size < k)
-    size *= 2;
-  for (uint32_t i = threadIdx.x; i < size; i += blockDim.x)
-    best[i] = ~0ull;
-  selectSmallest(
-      scratch, groups, k, [&](uint32_t i) { return minima[i]; },
-      [&](uint32_t place, uint32_t g, uint32_t) { group[place] = g; });
-  selectSmallest(
-      scratch, min(groups, k) * 32, k,
-      [&](uint32_t i) { return keys[group[i / 32] * 32u + i % 32]; },
-      [&](uint32_t place, uint32_t i, uint32_t key) {
-        best[place] = static_cast<uint64_t>(key) << 32 | (group[i / 32] * 32u + i % 32);
-      });
-  bitonicSort(best, size);
-
-  const uint64_t pairs = static_cast<uint64_t>(blockIdx.x) * work.nProbes;
-  const uint32_t *probeGroup = pointer<const uint32_t>(work.probeGroup) + pairs;
-  for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
-    const uint32_t key = static_cast<uint32_t>(best[i] >> 32),
-                   place = static_cast<uint32_t>(best[i]);
-    int64_t id = -1;
-    if (key != ANNUDF_KEY_NONE) {
-      uint32_t low = 0, high = work.nProbes; // Last probe that starts at or before the group.
-      while (high - low > 1) {
-        const uint32_t middle = (low + high) / 2;
-        if (probeGroup[middle] <= place / 32)
-          low = middle;
-        else
-          high = middle;
-      }
-      const uint32_t list = pointer<const uint32_t>(work.probes)[pairs + low];
-      const uint64_t source =
-          pointer<const uint32_t>(args.index.listGroup)[list] + (place / 32 - probeGroup[low]);
-      id = pointer<const int64_t>(args.index.ids)[source * 32 + place % 32];
-    }
-    const uint64_t out = static_cast<uint64_t>(blockIdx.x) * k + i;
-    pointer<int64_t>(args.outIds)[out] = id;
-    pointer<float>(args.outDistances)[out] = annudfDistanceOf(key, static_cast<int>(args.order));
-  }
 }

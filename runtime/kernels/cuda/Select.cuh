@@ -9,7 +9,8 @@
 // One exact, deterministic routine serves the choice of lists, of groups and of rows:
 // a radix select over 32-bit keys (11 + 11 + 10 bits; wide digits, because distances
 // share their exponent and narrow ones would pile up in one counter), then an ordered
-// compaction that breaks ties by index.
+// compaction that breaks ties by index. Rows of equal distance are chosen by their id
+// instead: a radix select over the 64-bit ids of those that tie.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +23,7 @@ struct SelectScratch {
   uint32_t histogram[2048];
   uint32_t warpSum[32];
   uint32_t digit, below, inside;
+  unsigned long long common, any; ///< Bits that all values have, and that any has.
 };
 
 /// Exclusive prefix sum of `value` over the block; `total` gets the sum. The block is
@@ -50,6 +52,102 @@ __device__ __forceinline__ uint32_t blockPrefix(uint32_t value, uint32_t *warpSu
   return before + inclusive - value;
 }
 
+/// Sets scratch.digit to the bin of the histogram that holds the `wanted`-th value, `below`
+/// to the values of the bins before it and `inside` to its own. Starts and ends with a barrier.
+__device__ __forceinline__ void findDigit(SelectScratch &scratch, uint32_t bins, uint32_t wanted) {
+  __syncthreads();
+  const uint32_t perThread = (bins + blockDim.x - 1) / blockDim.x, first = threadIdx.x * perThread;
+  uint32_t sum = 0, total;
+  for (uint32_t i = first; i < min(first + perThread, bins); ++i)
+    sum += scratch.histogram[i];
+  uint32_t before = blockPrefix(sum, scratch.warpSum, total);
+  if (before < wanted && wanted <= before + sum)
+    for (uint32_t i = first;; ++i) {
+      const uint32_t inside = scratch.histogram[i];
+      if (wanted <= before + inside) {
+        scratch.digit = i, scratch.below = before, scratch.inside = inside;
+        break;
+      }
+      before += inside;
+    }
+  __syncthreads();
+}
+
+/// The k smallest keys: those below `prefix` in the bits of `mask`, and `wanted` of the
+/// `inside` that are equal to it there.
+struct Threshold {
+  uint32_t prefix, mask, wanted, inside;
+};
+
+/// \param k      less than n.
+/// \param exact  `prefix` shall be the k-th smallest key, though fewer bits may decide.
+template <class KeyAt>
+__device__ Threshold findThreshold(SelectScratch &scratch, uint32_t n, uint32_t k, bool exact,
+                                   KeyAt keyAt) {
+  Threshold t = {0, 0, k, n};
+#pragma unroll 1
+  for (int pass = 0; pass < 3; ++pass) {
+    const int shift = pass == 0 ? 21 : pass == 1 ? 10 : 0;
+    const uint32_t bins = pass == 2 ? 1024 : 2048;
+    for (uint32_t i = threadIdx.x; i < bins; i += blockDim.x)
+      scratch.histogram[i] = 0;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
+      const uint32_t key = keyAt(i);
+      if ((key & t.mask) == t.prefix)
+        atomicAdd(&scratch.histogram[(key >> shift) & (bins - 1)], 1u);
+    }
+    findDigit(scratch, bins, t.wanted);
+    t.prefix |= scratch.digit << shift;
+    t.mask |= (bins - 1) << shift;
+    t.wanted -= scratch.below;
+    t.inside = scratch.inside;
+    if (t.inside == t.wanted && !exact) // The whole bin is taken: further digits decide nothing.
+      break;
+  }
+  return t;
+}
+
+/// A bound up to which `wanted` of the values lie that valueAt(i, value) gives, returning
+/// true, for some of i < n; more only where values are equal. At least `wanted` are given.
+template <class ValueAt>
+__device__ uint64_t findBound(SelectScratch &scratch, uint32_t n, uint32_t wanted,
+                              ValueAt valueAt) {
+  __syncthreads();
+  if (threadIdx.x == 0)
+    scratch.common = ~0ull, scratch.any = 0;
+  __syncthreads();
+  unsigned long long common = ~0ull, any = 0, value = 0;
+  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
+    if (valueAt(i, value))
+      common &= value, any |= value;
+  atomicAnd(&scratch.common, common);
+  atomicOr(&scratch.any, any);
+  __syncthreads();
+  // Bits from `high` on are the same in all: ids of a million rows differ in twenty.
+  int high = 64 - __clzll(static_cast<long long>(scratch.common ^ scratch.any));
+  auto upper = [](unsigned long long bits, int from) { return from == 64 ? 0ull : bits >> from; };
+  unsigned long long prefix = high == 64 ? 0ull : scratch.common >> high << high;
+#pragma unroll 1
+  while (high > 0) {
+    const int bits = min(high, 11), shift = high - bits;
+    const uint32_t bins = 1u << bits;
+    for (uint32_t i = threadIdx.x; i < bins; i += blockDim.x)
+      scratch.histogram[i] = 0;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
+      if (valueAt(i, value) && upper(value, high) == upper(prefix, high))
+        atomicAdd(&scratch.histogram[static_cast<uint32_t>(value >> shift) & (bins - 1)], 1u);
+    findDigit(scratch, bins, wanted);
+    prefix |= static_cast<unsigned long long>(scratch.digit) << shift;
+    wanted -= scratch.below;
+    high = shift;
+    if (scratch.inside == wanted)
+      break;
+  }
+  return prefix | ((1ull << high) - 1); // high is below 64 by now.
+}
+
 /// Calls emit(place, index, key) for the min(k, n) smallest of keyAt(0..n), ties by
 /// index; places are 0.. in order of index. Starts and ends with a barrier.
 template <class KeyAt, class Emit>
@@ -61,42 +159,8 @@ __device__ void selectSmallest(SelectScratch &scratch, uint32_t n, uint32_t k, K
     __syncthreads();
     return;
   }
-  uint32_t prefix = 0, mask = 0, wanted = k;
-#pragma unroll 1
-  for (int pass = 0; pass < 3; ++pass) {
-    const int shift = pass == 0 ? 21 : pass == 1 ? 10 : 0;
-    const uint32_t bins = pass == 2 ? 1024 : 2048;
-    for (uint32_t i = threadIdx.x; i < bins; i += blockDim.x)
-      scratch.histogram[i] = 0;
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
-      const uint32_t key = keyAt(i);
-      if ((key & mask) == prefix)
-        atomicAdd(&scratch.histogram[(key >> shift) & (bins - 1)], 1u);
-    }
-    __syncthreads();
-    const uint32_t perThread = (bins + blockDim.x - 1) / blockDim.x,
-                   first = threadIdx.x * perThread;
-    uint32_t sum = 0, total;
-    for (uint32_t i = first; i < min(first + perThread, bins); ++i)
-      sum += scratch.histogram[i];
-    uint32_t before = blockPrefix(sum, scratch.warpSum, total);
-    if (before < wanted && wanted <= before + sum)
-      for (uint32_t i = first;; ++i) {
-        const uint32_t inside = scratch.histogram[i];
-        if (wanted <= before + inside) {
-          scratch.digit = i, scratch.below = before, scratch.inside = inside;
-          break;
-        }
-        before += inside;
-      }
-    __syncthreads();
-    prefix |= scratch.digit << shift;
-    mask |= (bins - 1) << shift;
-    wanted -= scratch.below;
-    if (scratch.inside == wanted) // The whole bin is taken: further digits decide nothing.
-      break;
-  }
+  const Threshold t = findThreshold(scratch, n, k, /*exact=*/false, keyAt);
+  const uint32_t prefix = t.prefix, mask = t.mask, wanted = t.wanted;
   // Smaller than the prefix: all of them; equal to it: the first `wanted`.
   uint32_t takenBelow = 0, seenEqual = 0;
 #pragma unroll 1
@@ -117,16 +181,20 @@ __device__ void selectSmallest(SelectScratch &scratch, uint32_t n, uint32_t k, K
   __syncthreads();
 }
 
-/// Sorts `size` (a power of two) values of shared memory ascending. Ends with a barrier.
-__device__ inline void bitonicSort(uint64_t *values, uint32_t size) {
+/// Sorts `size` (a power of two) pairs of shared memory ascending, by key and then by id.
+/// Ends with a barrier.
+__device__ inline void bitonicSort(uint32_t *keys, int64_t *ids, uint32_t size) {
   __syncthreads();
   for (uint32_t run = 2; run <= size; run *= 2)
     for (uint32_t step = run / 2; step > 0; step /= 2) {
       for (uint32_t i = threadIdx.x; i < size / 2; i += blockDim.x) {
         const uint32_t low = 2 * i - (i & (step - 1)), high = low + step;
-        const uint64_t a = values[low], b = values[high];
-        if ((a > b) == ((low & run) == 0))
-          values[low] = b, values[high] = a;
+        const uint32_t a = keys[low], b = keys[high];
+        const int64_t idA = ids[low], idB = ids[high];
+        if ((a > b || (a == b && idA > idB)) == ((low & run) == 0)) {
+          keys[low] = b, keys[high] = a;
+          ids[low] = idB, ids[high] = idA;
+        }
       }
       __syncthreads();
     }

@@ -14,9 +14,11 @@
 #include "Batch.h"
 #include "Jit.h"
 #include "KernelCache.h"
+#include "Queries.h"
 #include "TopK.h"
 
 #include "../../kernels/cpu/ScanArgs.h"
+#include "../support/FloatModes.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/engine/Search.h"
@@ -162,18 +164,13 @@ private:
 struct CpuBackend::Batch {
   int64_t first; ///< Of the user's batch.
   int64_t size;
-  std::vector<uint32_t> words;    ///< size x index.words(), zero-padded.
+  QueryCoordinates coordinates;
   std::vector<int64_t> listBegin; ///< Pairs of list l: [listBegin[l], listBegin[l + 1]).
   std::vector<int32_t> pairs;     ///< Queries by list, numbered within the batch.
 
-  Batch(const Index &index, const MatrixView &queries, int64_t first, int64_t size)
-      : first(first), size(size) {
-    const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
-    words.resize(size * index.words());
-    for (int64_t i = 0; i < size; ++i)
-      std::memcpy(&words[i * index.words()],
-                  static_cast<const std::byte *>(queries.data) + (first + i) * rowBytes, rowBytes);
-  }
+  /// \param queries  those of the batch.
+  Batch(const MatrixView &queries, annudf_compute compute, int64_t first)
+      : first(first), size(queries.rows), coordinates(queries, compute) {}
 
   void sortByList(uint32_t nLists, const std::vector<uint32_t> &probes, uint32_t nProbes) {
     listBegin.assign(nLists + 1, 0);
@@ -229,6 +226,7 @@ std::vector<Task> CpuBackend::cut(const Index &index, const Batch &batch) const 
 void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                         const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                         float *distances, SearchStats *stats) {
+  const FloatModes modes; // Queries are converted and results collected in the caller's thread.
   checkSearch(index, metric, queries, k, params);
   checkCaptures(metric, captures, extentsOf(index, queries));
   checkFinite(queries, "queries", threads_);
@@ -242,24 +240,26 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
   const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
   const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
   Reporter reporter(params.progress, double(queries.rows));
-  const int64_t batchSize = queriesPerBatch(k, params.nProbes, index.words());
+  const annudf_compute compute = manifest.compute;
+  const int64_t batchSize =
+      queriesPerBatch(k, params.nProbes, QueryCoordinates::words(index.dims(), compute));
 
   for (int64_t first = 0; first < queries.rows; first += batchSize) {
-    Batch batch(index, queries, first, std::min(batchSize, queries.rows - first));
-    std::vector<uint32_t> probes(batch.size * params.nProbes);
     MatrixView view = queries;
     view.data = static_cast<const std::byte *>(queries.data) + first * rowBytes;
-    view.rows = batch.size;
+    view.rows = std::min(batchSize, queries.rows - first);
+    Batch batch(view, compute, first);
+    std::vector<uint32_t> probes(batch.size * params.nProbes);
     coarse->rank(view, params.nProbes, probes.data(), threads_);
     batch.sortByList(index.nLists(), probes, params.nProbes);
     const std::vector<Task> tasks = cut(index, batch);
 
-    // Per pair: where its query's words are, its index in the user's batch. Gathered
+    // Per pair: where its query's coordinates are, its index in the user's batch. Gathered
     // here, once, since several tasks may share a list.
-    std::vector<const uint32_t *> x(batch.pairs.size());
+    std::vector<const void *> x(batch.pairs.size());
     std::vector<int32_t> number(batch.pairs.size());
     for (size_t i = 0; i < batch.pairs.size(); ++i) {
-      x[i] = &batch.words[int64_t(batch.pairs[i]) * index.words()];
+      x[i] = batch.coordinates.row(batch.pairs[i]);
       number[i] = int32_t(first + batch.pairs[i]);
     }
 

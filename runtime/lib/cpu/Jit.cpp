@@ -119,7 +119,7 @@ std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, annudf_e
     throw annudf::Error(ErrorKind::Environment,
                         metric.origin +
                             ": cannot add the scan to the JIT: " + toString(std::move(error)));
-  auto entry = kernel->jit->lookup(scanEntryName(metric.artifact.manifest.accumulatorWidth()));
+  auto entry = kernel->jit->lookup(scanEntryName(metric));
   if (!entry)
     throw annudf::Error(ErrorKind::Input,
                         metric.origin + ": host bitcode: " + toString(entry.takeError()));

@@ -8,6 +8,8 @@
 
 #include "Link.h"
 
+#include "annudf/ABI/Hooks.h"
+
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -38,6 +40,9 @@ constexpr unsigned char kScanBitcode[] = {
 };
 
 using annudf::ErrorKind;
+using annudf::kRuntimeConstants;
+using annudf::ScanHook;
+using annudf::symbolOf;
 
 [[noreturn]] void refuse(const annudf::runtime::MetricView &metric, const Twine &fault) {
   throw annudf::Error(ErrorKind::Input, (Twine(metric.origin) + ": host bitcode: " + fault).str());
@@ -121,12 +126,12 @@ void checkContents(const Module &module, const Module &scan,
     refuse(metric, "holds an alias");
   for (const Function &function : module) {
     if (function.isDeclaration()) {
-      if (!function.isIntrinsic() && !isHookName(function.getName()) &&
-          !annudf::runtime::cpu::isAllowedExternal(function.getName()))
+      if (!function.isIntrinsic() && !annudf::runtime::cpu::isAllowedExternal(function.getName()))
         refuse(metric, "calls '" + function.getName() + "', which a hook may not call");
       continue;
     }
-    if (function.getName().starts_with("annudf_cpu_") || function.getName() == "annudf1_element")
+    if (function.getName().starts_with("annudf_cpu_") ||
+        is_contained(kRuntimeConstants, function.getName()))
       refuse(metric, "defines '" + function.getName() + "', which belongs to the scan");
     for (const Instruction &instruction : instructions(function))
       if (const auto *call = dyn_cast<CallBase>(&instruction); call && call->isInlineAsm())
@@ -134,20 +139,34 @@ void checkContents(const Module &module, const Module &scan,
   }
 }
 
-/// Names carry the ABI's width, so a definition can only be wrong in its types:
-/// the linker would accept those silently.
+/// Widths that pick the hooks: of the accumulator, of a coordinate.
+struct Widths {
+  int accumulator, coordinate;
+  explicit Widths(const annudf::runtime::MetricView &metric)
+      : accumulator(metric.artifact.manifest.accumulatorWidth()),
+        coordinate(metric.artifact.manifest.computeWidth()) {}
+  const char *symbol(ScanHook hook) const { return symbolOf(hook, accumulator, coordinate); }
+};
+
+/// Names carry the ABI's widths, so a definition can only be wrong in its types: the
+/// linker would accept those silently.
 void checkPrototypes(const Module &module, const Module &scan,
                      const annudf::runtime::MetricView &metric) {
-  const std::string suffix = metric.artifact.manifest.accumulatorWidth() == 64 ? "_64" : "_32";
-  for (const std::string &name :
-       {"annudf1_init" + suffix, "annudf1_update" + suffix, "annudf1_finalize" + suffix,
-        std::string("annudf1_order"), std::string("annudf1_dims")}) {
+  const Widths widths(metric);
+  for (ScanHook hook : annudf::kScanHooks) {
+    const StringRef name = widths.symbol(hook);
     const Function *expected = scan.getFunction(name);
     const Function *given = module.getFunction(name);
     if (!expected)
       throw annudf::Error(ErrorKind::Environment,
-                          "the CPU backend's own scan bitcode does not call " + name);
-    if (!given || given->isDeclaration())
+                          "the CPU backend's own scan bitcode does not call " + name.str());
+    const bool isDefined = given && !given->isDeclaration();
+    if (hook == ScanHook::FINALIZE && !metric.artifact.manifest.has(ANNUDF_HOOK_FINALIZE)) {
+      if (isDefined)
+        refuse(metric, "hook " + name + " is not in the manifest's list of hooks");
+      continue;
+    }
+    if (!isDefined)
       refuse(metric, "hook " + name + " is missing");
     if (given->hasLocalLinkage())
       refuse(metric, "hook " + name + " is not visible");
@@ -159,12 +178,55 @@ void checkPrototypes(const Module &module, const Module &scan,
   }
 }
 
+/// The descriptor that the code was made for, by its number.
+uint64_t contractOfCode(const Module &module, const annudf::runtime::MetricView &metric) {
+  const Function *contract = module.getFunction(Widths(metric).symbol(ScanHook::CONTRACT));
+  const auto *result = dyn_cast<ReturnInst>(contract->front().getTerminator());
+  const auto *number = result ? dyn_cast<ConstantInt>(result->getReturnValue()) : nullptr;
+  if (!number || contract->size() != 1)
+    refuse(metric, contract->getName() + " does not return a constant");
+  return number->getZExtValue();
+}
+
 void defineConstant(Module &module, StringRef name, int32_t value) {
   Function *function = module.getFunction(name);
   if (!function)
     return; // Not called, so not needed.
   IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", function));
   builder.CreateRet(builder.getInt32(value));
+  function->addFnAttr(Attribute::AlwaysInline);
+}
+
+/// The distance of a metric without finalize: its accumulator as float.
+void defineFinalize(Module &module, StringRef name, annudf_accumulator accumulator) {
+  Function *function = module.getFunction(name);
+  IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", function));
+  Value *word = function->getArg(0);
+  Type *result = function->getReturnType();
+  enum class Kind { FLOAT, SIGNED, UNSIGNED } kind = Kind::FLOAT;
+  switch (accumulator) {
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  case ANNUDF_ACCUMULATOR_##NAME:                                                                  \
+    kind = Kind::KIND;                                                                             \
+    break;
+    ANNUDF_ACCUMULATORS(ANNUDF_X)
+#undef ANNUDF_X
+  }
+  switch (kind) {
+  case Kind::FLOAT: {
+    const bool isDouble = word->getType()->isIntegerTy(64);
+    Value *acc =
+        builder.CreateBitCast(word, isDouble ? builder.getDoubleTy() : builder.getFloatTy());
+    builder.CreateRet(isDouble ? builder.CreateFPTrunc(acc, result) : acc);
+    break;
+  }
+  case Kind::SIGNED:
+    builder.CreateRet(builder.CreateSIToFP(word, result));
+    break;
+  case Kind::UNSIGNED:
+    builder.CreateRet(builder.CreateUIToFP(word, result));
+    break;
+  }
   function->addFnAttr(Attribute::AlwaysInline);
 }
 
@@ -287,8 +349,16 @@ int32_t queriesOfTile(const Module &metric) {
 
 namespace annudf::runtime::cpu {
 
-const char *scanEntryName(int width) {
-  return width == 64 ? "annudf_cpu_scan_64" : "annudf_cpu_scan_32";
+const char *scanEntryName(const MetricView &metric) {
+  const Widths widths(metric);
+#define ANNUDF_X(A, X)                                                                             \
+  if (widths.accumulator == A && widths.coordinate == X)                                           \
+    return "annudf_cpu_scan_a" #A "_x" #X;
+  ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
+  throw Error(ErrorKind::Input, metric.origin + ": no hooks have accumulators of " +
+                                    std::to_string(widths.accumulator) + " and coordinates of " +
+                                    std::to_string(widths.coordinate) + " bits");
 }
 
 StringRef scanBitcode() {
@@ -345,19 +415,29 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   scan->setDataLayout(target.createDataLayout());
   checkContents(*hooks, *scan, metric);
   checkPrototypes(*hooks, *scan, metric);
+  checkContract(metric, contractOfCode(*hooks, metric));
   hooks->setTargetTriple(scan->getTargetTriple());
   hooks->setDataLayout(scan->getDataLayout());
 
-  const int width = metric.artifact.manifest.accumulatorWidth();
-  scan->getFunction(scanEntryName(96 - width))->deleteBody(); // 32 and 64: the other one.
+  const annudf::Manifest &manifest = metric.artifact.manifest;
+  const StringRef entry = scanEntryName(metric);
+  for (Function &function : *scan)
+    if (!function.isDeclaration() && function.hasExternalLinkage() && function.getName() != entry)
+      function.deleteBody(); // Entries of other widths would call hooks that nothing defines.
   const int32_t tile = queriesOfTile(*hooks);
   if (Linker::linkModules(*scan, std::move(hooks)))
     refuse(metric, oneLine(errors));
-  defineConstant(*scan, "annudf1_element", element);
-  defineConstant(*scan, "annudf_cpu_rows", rowsInRegisters(vectorBits(target), width));
+  if (!manifest.has(ANNUDF_HOOK_FINALIZE))
+    defineFinalize(*scan, Widths(metric).symbol(ScanHook::FINALIZE), manifest.accumulator);
+  defineConstant(*scan, "annudf1_row_element", element);
+  defineConstant(*scan, "annudf1_query_element", element);
+  defineConstant(*scan, "annudf1_compute", manifest.compute);
+  defineConstant(*scan, "annudf_cpu_order", manifest.order);
+  defineConstant(*scan, "annudf_cpu_dims", manifest.dims);
+  defineConstant(*scan, "annudf_cpu_rows",
+                 rowsInRegisters(vectorBits(target), manifest.accumulatorWidth()));
   defineConstant(*scan, "annudf_cpu_tile", tile);
-  internalizeModule(
-      *scan, [&](const GlobalValue &value) { return value.getName() == scanEntryName(width); });
+  internalizeModule(*scan, [&](const GlobalValue &value) { return value.getName() == entry; });
   setHostAttributes(*scan, target);
   optimise(*scan, target, vectorMath);
   if (!errors.empty())

@@ -26,8 +26,8 @@
 
 namespace annudf::runtime::cpu {
 
-/// Name of the entry point for accumulators of `width` bits.
-const char *scanEntryName(int width);
+/// Name of the scan's entry point for the widths of the metric's accumulator and coordinates.
+const char *scanEntryName(const MetricView &metric);
 
 /// Functions outside the module that compiled code may call: libm, its vector
 /// variants, and the memory functions that code generation may introduce.

@@ -110,7 +110,9 @@ std::shared_ptr<ScanKernel> Implementation::scan(const MetricView &metric, annud
       metric, element, [&] { return linkKey(metric, element, context_->sm()); },
       [&] {
         const std::string cubin = linkScanKernel(metric.artifact, element, context_->sm(), &linkMs);
-        return std::make_shared<ScanKernel>(context_, cubin);
+        auto kernel = std::make_shared<ScanKernel>(context_, cubin);
+        checkContract(metric, kernel->readContract(context_));
+        return kernel;
       },
       made);
   stats.links = made ? 1 : 0;

@@ -45,14 +45,19 @@ struct Fragment {
   extern "C" __attribute__((visibility("hidden"))) const char annudf_fatbin_##NAME##_end[];        \
   static const Fragment fragment_##NAME(annudf_fatbin_##NAME, annudf_fatbin_##NAME##_end);
 
-ANNUDF_EMBED(scan32)
-ANNUDF_EMBED(scan64)
-ANNUDF_EMBED(scan32compact)
-ANNUDF_EMBED(scan64compact)
-ANNUDF_EMBED(element0)
-ANNUDF_EMBED(element1)
-ANNUDF_EMBED(element2)
-ANNUDF_EMBED(element3)
+#define ANNUDF_X(A, X) ANNUDF_EMBED(scan_a##A##_x##X) ANNUDF_EMBED(scan_a##A##_x##X##_compact)
+ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  ANNUDF_EMBED(row_element_##NAME) ANNUDF_EMBED(query_element_##NAME)
+ANNUDF_ELEMENTS(ANNUDF_X)
+#undef ANNUDF_X
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_EMBED(compute_##NAME)
+ANNUDF_COMPUTE_TYPES(ANNUDF_X)
+#undef ANNUDF_X
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_EMBED(finalize_##NAME)
+ANNUDF_ACCUMULATORS(ANNUDF_X)
+#undef ANNUDF_X
 ANNUDF_EMBED(search)
 
 namespace annudf::runtime::cuda {
@@ -61,23 +66,45 @@ namespace annudf::runtime::cuda {
   std::string_view(annudf_fatbin_##NAME,                                                           \
                    static_cast<size_t>(annudf_fatbin_##NAME##_end - annudf_fatbin_##NAME))
 
-std::string_view scanFragment(int width, bool compact) {
-  if (compact)
-    return width == 64 ? ANNUDF_BYTES(scan64compact) : ANNUDF_BYTES(scan32compact);
-  return width == 64 ? ANNUDF_BYTES(scan64) : ANNUDF_BYTES(scan32);
+std::string_view scanFragment(int accumulatorWidth, int coordinateWidth, bool compact) {
+#define ANNUDF_X(A, X)                                                                             \
+  if (accumulatorWidth == A && coordinateWidth == X)                                               \
+    return compact ? ANNUDF_BYTES(scan_a##A##_x##X##_compact) : ANNUDF_BYTES(scan_a##A##_x##X);
+  ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
+  return {};
 }
 
-std::string_view elementFragment(annudf_element element) {
-  switch (element) {
-  case ANNUDF_ELEMENT_F32:
-    return ANNUDF_BYTES(element0);
-  case ANNUDF_ELEMENT_F16:
-    return ANNUDF_BYTES(element1);
-  case ANNUDF_ELEMENT_I8:
-    return ANNUDF_BYTES(element2);
-  case ANNUDF_ELEMENT_U8:
-    return ANNUDF_BYTES(element3);
-  }
+#define ANNUDF_ROW_CASE(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                  \
+  case ANNUDF_ELEMENT_##NAME:                                                                      \
+    return ANNUDF_BYTES(row_element_##NAME);
+#define ANNUDF_QUERY_CASE(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                \
+  case ANNUDF_ELEMENT_##NAME:                                                                      \
+    return ANNUDF_BYTES(query_element_##NAME);
+#define ANNUDF_COMPUTE_CASE(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                              \
+  case ANNUDF_COMPUTE_##NAME:                                                                      \
+    return ANNUDF_BYTES(compute_##NAME);
+#define ANNUDF_FINALIZE_CASE(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                             \
+  case ANNUDF_ACCUMULATOR_##NAME:                                                                  \
+    return ANNUDF_BYTES(finalize_##NAME);
+
+std::string_view rowElementFragment(annudf_element element) {
+  switch (element) { ANNUDF_ELEMENTS(ANNUDF_ROW_CASE) }
+  return {};
+}
+
+std::string_view queryElementFragment(annudf_element element) {
+  switch (element) { ANNUDF_ELEMENTS(ANNUDF_QUERY_CASE) }
+  return {};
+}
+
+std::string_view computeFragment(annudf_compute compute) {
+  switch (compute) { ANNUDF_COMPUTE_TYPES(ANNUDF_COMPUTE_CASE) }
+  return {};
+}
+
+std::string_view finalizeFragment(annudf_accumulator accumulator) {
+  switch (accumulator) { ANNUDF_ACCUMULATORS(ANNUDF_FINALIZE_CASE) }
   return {};
 }
 

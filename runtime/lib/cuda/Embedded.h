@@ -16,11 +16,15 @@
 
 namespace annudf::runtime::cuda {
 
-/// LTO-IR (in a fatbin) of Scan.cu for an accumulator width, 32 or 64. `compact` holds
-/// each hook once, for metrics whose bodies are large.
-std::string_view scanFragment(int width, bool compact);
-/// LTO-IR (in a fatbin) of Element.cu.
-std::string_view elementFragment(annudf_element element);
+/// LTO-IR (in a fatbin) of Scan.cu for the bits of accumulators and coordinates; empty where
+/// the ABI has no hooks of these. `compact` holds each hook once, for large bodies.
+std::string_view scanFragment(int accumulatorWidth, int coordinateWidth, bool compact);
+/// LTO-IR (in a fatbin) of Constant.cu.
+std::string_view rowElementFragment(annudf_element element);
+std::string_view queryElementFragment(annudf_element element);
+std::string_view computeFragment(annudf_compute compute);
+/// LTO-IR (in a fatbin) of Finalize.cu.
+std::string_view finalizeFragment(annudf_accumulator accumulator);
 /// Machine code of Search.cu for every architecture, and PTX for later ones.
 std::string_view searchModule();
 

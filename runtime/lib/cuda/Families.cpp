@@ -44,7 +44,7 @@ public:
   FamilyNeeds needs() const override { return {.arch = 75}; }
   FamilyLinks links() const override { return {{"annudf_scan_tile"}}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
-    const uint64_t bytes = uint64_t(work.rowBytes) * kTileQueries;
+    const uint64_t bytes = tileBytes(work);
     return bytes <= machine.sharedBytes
                ? ""
                : std::to_string(kTileQueries) + " queries take " + std::to_string(bytes) +
@@ -60,6 +60,10 @@ public:
 };
 
 } // namespace
+
+uint64_t tileBytes(const Workload &work) {
+  return uint64_t(work.dims) * static_cast<uint64_t>(bitsOf(work.compute) / 8) * kTileQueries;
+}
 
 std::span<const CudaFamily *const> families() {
   static const Tiles tiles;

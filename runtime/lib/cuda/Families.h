@@ -28,6 +28,9 @@ enum class ScanKind {
   Tiles  ///< Pairs are sorted by list; a block reads it for several queries.
 };
 
+/// Shared memory of a block that holds the coordinates of kTileQueries queries.
+uint64_t tileBytes(const Workload &work);
+
 class CudaFamily : public KernelFamily {
 public:
   virtual ScanKind kind() const = 0;

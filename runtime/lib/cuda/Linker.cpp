@@ -238,10 +238,15 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
   const bool compact = payload->bytes.size() > kLargeBody;
   const auto start = std::chrono::steady_clock::now();
   Link link(sm, manifest.name);
-  link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.accumulatorWidth(), compact),
+  link.add(NVJITLINK_INPUT_FATBIN,
+           scanFragment(manifest.accumulatorWidth(), manifest.computeWidth(), compact),
            "scan kernel");
   link.add(type, payload->bytes, "metric");
-  link.add(NVJITLINK_INPUT_FATBIN, elementFragment(element), "element");
+  if (!manifest.has(ANNUDF_HOOK_FINALIZE))
+    link.add(NVJITLINK_INPUT_FATBIN, finalizeFragment(manifest.accumulator), "default finalize");
+  link.add(NVJITLINK_INPUT_FATBIN, rowElementFragment(element), "element of the rows");
+  link.add(NVJITLINK_INPUT_FATBIN, queryElementFragment(element), "element of the queries");
+  link.add(NVJITLINK_INPUT_FATBIN, computeFragment(manifest.compute), "compute type");
   std::string cubin = link.finish();
   if (linkMs)
     *linkMs =

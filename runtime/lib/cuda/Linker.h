@@ -33,10 +33,11 @@ LinkerVersion linkerVersion();
 /// no LTO-IR, which linkScanKernel refuses. \throws Error(Environment): no nvJitLink.
 KernelKey linkKey(const MetricView &metric, annudf_element element, int sm);
 
-/// Links the scan kernels of the metric's accumulator width with the metric's LTO-IR
-/// and the element's constant, and compiles for sm_`sm`.
+/// Links the scan kernels of the metric's widths with the metric's LTO-IR, the constants of
+/// the search and what the metric lacks, and compiles for sm_`sm`.
 /// \param linkMs  time of the link, if wanted.
-/// \returns the cubin; its kernels are annudf_scan_pair and annudf_scan_tile.
+/// \returns the cubin; its kernels are annudf_scan_pair, annudf_scan_tile and
+/// annudf_read_contract.
 /// \throws Error(Input): no LTO-IR for sm_`sm` (names those present), bytes that are
 /// not LTO-IR, LTO-IR newer than the linker, a hook missing (the linker's own words).
 /// Error(Environment): no nvJitLink.

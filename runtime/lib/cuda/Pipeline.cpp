@@ -66,6 +66,15 @@ ScanKernel::ScanKernel(std::shared_ptr<const Context> context, const std::string
   allowAllSharedMemory(tile, *context);
 }
 
+uint64_t ScanKernel::readContract(std::shared_ptr<const Context> context) const {
+  ContextScope scope(*context);
+  const Buffer number(context, sizeof(uint64_t));
+  uint64_t address = number.device(), value = 0;
+  launch(module.function("annudf_read_contract"), {}, 1, 0, nullptr, address);
+  ANNUDF_CUDA(cuMemcpyDtoH, &value, number.device(), sizeof(value));
+  return value;
+}
+
 BatchShape SearchPlan::shape(uint64_t count, ScanKind kind) const {
   BatchShape shape;
   shape.queries = count;
@@ -93,8 +102,8 @@ void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
 }
 
 void SearchPlan::checkFits() const {
-  const uint32_t bytes = std::max(index.args().chunks * 16, index.args().centerStride * 4);
-  const uint32_t most = static_cast<uint32_t>(context.mostSharedBytes());
+  const uint64_t bytes = std::max(pairBytes(), uint64_t(index.args().centerStride) * 4);
+  const uint64_t most = static_cast<uint64_t>(context.mostSharedBytes());
   if (bytes > most)
     throw Error(ErrorKind::Usage, "vectors of " + std::to_string(index.args().dims) +
                                       " dims are too long for the CUDA backend on " +
@@ -116,6 +125,7 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
   args.queries.element = element;
   args.queries.base = static_cast<int32_t>(base);
   args.slots = slots;
+  args.order = order;
 
   const int kind = coarse, rank = coarseOrder;
   if (count <= kFewQueries)
@@ -135,13 +145,13 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
     launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, stream, args.work, pairs);
     const uint64_t tiles = mostTiles(shape);
     launch(scan.tile, {tiles, segments(tiles, mostGroups, context.processors(), 32)},
-           ANNUDF_SCAN_THREADS, tileBytes(), stream, args);
+           ANNUDF_SCAN_THREADS, static_cast<unsigned>(tileBytes(work)), stream, args);
     break;
   }
   case ScanKind::Pairs: {
     const uint64_t pairs = count * nProbes;
     launch(scan.pair, {pairs, segments(pairs, mostGroups, context.processors(), 16)},
-           ANNUDF_SCAN_THREADS, args.index.chunks * 16, stream, args);
+           ANNUDF_SCAN_THREADS, static_cast<unsigned>(pairBytes()), stream, args);
     break;
   }
   }

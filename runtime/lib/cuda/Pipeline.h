@@ -29,6 +29,8 @@ struct SearchKernels {
 struct ScanKernel {
   /// \param cubin  from linkScanKernel.
   ScanKernel(std::shared_ptr<const Context> context, const std::string &cubin);
+  /// What annudf1_scan_contract of the linked metric returns. Waits for the device.
+  uint64_t readContract(std::shared_ptr<const Context> context) const;
   Module module;
   CUfunction pair, tile;
 };
@@ -64,7 +66,8 @@ private:
   BatchShape shape(uint64_t count, ScanKind kind) const;
   /// The family for a batch of `count` queries.
   CudaPlan family(uint64_t count) const;
-  uint32_t tileBytes() const { return index.args().chunks * 16 * ANNUDF_TILE_QUERIES; }
+  /// Shared memory that a block of scan.pair takes for its query's coordinates.
+  uint64_t pairBytes() const { return (index.args().dims + 3) / 4 * uint64_t(16); }
 };
 
 } // namespace annudf::runtime::cuda

@@ -11,6 +11,8 @@
 #include "annudf/Support/FileIO.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <limits>
 
 namespace annudf::runtime {
@@ -54,6 +56,17 @@ Metric Metric::fromArtifact(Artifact artifact, const std::string &origin) {
 }
 
 Metric Metric::fromFile(const std::string &path) { return fromArtifact(readArtifact(path), path); }
+
+void checkContract(const MetricView &metric, uint64_t contractOfCode) {
+  const uint64_t expected = contractOf(metric.artifact.manifest);
+  if (contractOfCode == expected)
+    return;
+  char numbers[64];
+  std::snprintf(numbers, sizeof(numbers), "%016" PRIx64 ", its manifest describes %016" PRIx64,
+                contractOfCode, expected);
+  throw Error(ErrorKind::Input, nameOf(metric) + ": its code was made for contract " + numbers +
+                                    ": one of them was altered; compile the metric again");
+}
 
 void checkElement(const MetricView &metric, annudf_element element) {
   if (!metric.artifact.manifest.accepts(element))

@@ -8,6 +8,7 @@
 
 #include "annudf/runtime/support/Parallel.h"
 
+#include "FloatModes.h"
 #include "annudf/Support/Error.h"
 #include "annudf/Support/Threads.h"
 
@@ -37,6 +38,7 @@ struct Job {
   std::exception_ptr failure;   ///< Likewise.
 
   void run(int worker, std::mutex &lock) {
+    const FloatModes modes;
     try {
       for (int64_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;)
         (*body)(task, worker);
@@ -133,6 +135,7 @@ void parallelFor(int threads, int64_t tasks,
                  const std::function<void(int64_t task, int worker)> &body) {
   const int seats = static_cast<int>(std::min<int64_t>(resolveThreads(threads), tasks));
   if (seats <= 1) {
+    const FloatModes modes;
     for (int64_t task = 0; task < tasks; ++task)
       body(task, 0);
     return;

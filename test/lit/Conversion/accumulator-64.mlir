@@ -12,10 +12,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
 }
 
-// The width is part of every name.
-// CHECK-LABEL: llvm.func @annudf1_init_64({{.*}}) -> i64
-// CHECK-LABEL: llvm.func @annudf1_update_64(%{{.*}}: i64, %{{.*}}: i32,
-// CHECK: llvm.fpext %{{.*}} : f32 to f64
-// CHECK-LABEL: llvm.func @annudf1_finalize_64(%{{.*}}: i64,
-// CHECK: llvm.fptrunc %{{.*}} : f64 to f32
-// CHECK-NOT: _32
+// The widths are part of every name.
+// CHECK-LABEL: llvm.func @annudf1_scan_init_a64({{.*}}) -> i64
+// CHECK-LABEL: llvm.func @annudf1_scan_update_a64_x64(%{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i32,
+// CHECK: llvm.bitcast %{{.*}} : i64 to f64
+// CHECK-NOT: a32

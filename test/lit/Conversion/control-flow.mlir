@@ -24,7 +24,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 }
 
 // Structured control flow is branches between blocks; index is i64.
-// CHECK-LABEL: @annudf_body_update
+// CHECK-LABEL: @annudf1_scan_update_a32_x32
 // CHECK-NOT: scf.
 // CHECK: llvm.cond_br
 // CHECK: llvm.icmp "slt" %{{.*}}, %{{.*}} : i64

@@ -16,13 +16,17 @@ annudf.metric @m order(min) coarse(l2) elements(i8) accumulator(u32) {
     %5 = arith.minui %4, %0 : i32
     annudf.yield %5 : i32
   }
+  annudf.finalize (%acc: i32) {
+    %0 = arith.uitofp %acc : i32 to f32
+    annudf.yield %0 : f32
+  }
 }
 
 // One address space, libm instead of libdevice, no data layout.
 // CHECK-NOT: data_layout
 // CHECK-DAG: llvm.func @log1pf(f32) -> f32
 // CHECK-DAG: llvm.func @fmodf(f32, f32) -> f32
-// CHECK-LABEL: llvm.func internal @annudf_body_update(
+// CHECK-LABEL: llvm.func @annudf1_scan_update_a32_x32(
 // CHECK: llvm.inttoptr %{{.*}} : i64 to !llvm.ptr
 // CHECK: llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr -> i32
 // CHECK: llvm.call @log1pf
@@ -30,6 +34,5 @@ annudf.metric @m order(min) coarse(l2) elements(i8) accumulator(u32) {
 // CHECK: llvm.call @fmodf
 // CHECK: llvm.call_intrinsic "llvm.fptosi.sat"(%{{.*}}) : (f32) -> i32
 // CHECK: llvm.intr.umin
-// The accumulator is unsigned, so is its distance.
-// CHECK-LABEL: llvm.func @annudf1_finalize_32(
+// CHECK-LABEL: llvm.func @annudf1_scan_finalize_a32(
 // CHECK: llvm.uitofp %{{.*}} : i32 to f32

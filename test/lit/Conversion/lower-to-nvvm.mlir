@@ -35,8 +35,17 @@ func.func private @unused(%v: f32) -> f32 {
 // Helpers are inlined, and gone.
 // CHECK-NOT: scale
 // CHECK-NOT: unused
-// CHECK-LABEL: llvm.func internal @annudf_body_update(
-// CHECK-SAME: %[[ACC:.*]]: f32, %{{.*}}: f32, %{{.*}}: f32, %[[DIM:.*]]: i32, %{{.*}}: i32, %[[SLOTS:.*]]: !llvm.ptr) -> f32
+// CHECK-LABEL: llvm.func @annudf1_scan_init_a32(%{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: !llvm.ptr) -> i32
+// CHECK-SAME: always_inline, no_unwind
+// CHECK: llvm.trunc %{{.*}} : i64 to i32
+// CHECK: llvm.bitcast %{{.*}} : i32 to f32
+
+// One coordinate, already in the compute type: no element is mentioned.
+// CHECK-LABEL: llvm.func @annudf1_scan_update_a32_x32(
+// CHECK-SAME: %[[WORD:.*]]: i32, %[[X:.*]]: i32, %[[Y:.*]]: i32, %[[DIM:.*]]: i32, %{{.*}}: i32, %{{.*}}: i64, %{{.*}}: i32, %{{.*}}: i32, %[[SLOTS:.*]]: !llvm.ptr) -> i32
+// CHECK-DAG: %[[ACC:.*]] = llvm.bitcast %[[WORD]] : i32 to f32
+// CHECK-DAG: llvm.bitcast %[[X]] : i32 to f32
+// CHECK-DAG: llvm.bitcast %[[Y]] : i32 to f32
 // CHECK: %[[TABLE:.*]] = llvm.mlir.addressof @annudf_table_1 : !llvm.ptr<4>
 // CHECK: %[[ENTRY:.*]] = llvm.getelementptr inbounds %[[TABLE]][%{{.*}}] : (!llvm.ptr<4>, i64) -> !llvm.ptr<4>, f32
 // CHECK: llvm.load %[[ENTRY]] invariant {alignment = 4 : i64} : !llvm.ptr<4> -> f32
@@ -46,39 +55,13 @@ func.func private @unused(%v: f32) -> f32 {
 // CHECK: llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<1> -> f32
 // CHECK: llvm.call @__nv_powf
 // CHECK: %[[SCALED:.*]] = llvm.fmul %{{.*}}, %{{.*}} {fastmathFlags = #llvm.fastmath<contract>} : f32
-// CHECK: llvm.intr.maximum(%[[ACC]], %[[SCALED]])
+// CHECK: %[[NEXT:.*]] = llvm.intr.maximum(%[[ACC]], %[[SCALED]])
+// CHECK: %[[RESULT:.*]] = llvm.bitcast %[[NEXT]] : f32 to i32
+// CHECK: llvm.return %[[RESULT]] : i32
 
-// CHECK-LABEL: llvm.func @annudf1_init_32(%{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: !llvm.ptr) -> i32
-// CHECK-SAME: always_inline, no_unwind
-// CHECK: llvm.trunc %{{.*}} : i64 to i32
-// CHECK: llvm.bitcast %{{.*}} : i32 to f32
-
-// CHECK: llvm.func @annudf1_element() -> i32
-
-// CHECK-LABEL: llvm.func @annudf1_update_32(
-// CHECK-SAME: %[[WORD:.*]]: i32, %[[X:.*]]: i32, %{{.*}}: i32, %[[D:.*]]: i32, %[[COUNT:.*]]: i32, %{{.*}}: i32, %{{.*}}: i64, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: !llvm.ptr) -> i32
-// CHECK: %[[START:.*]] = llvm.bitcast %[[WORD]] : i32 to f32
-// CHECK: %[[ELEMENT:.*]] = llvm.call @annudf1_element() : () -> i32
-// CHECK: llvm.switch %[[ELEMENT]] : i32, ^[[EXIT:bb[0-9]+]](%[[START]] : f32) [
-// CHECK-NEXT: 1: ^[[F16:bb[0-9]+]],
-// CHECK-NEXT: 3: ^[[U8:bb[0-9]+]]
-// CHECK: ^[[F16]]:
-// CHECK: llvm.trunc %[[X]] : i32 to i16
-// CHECK: llvm.bitcast %{{.*}} : i16 to f16
-// CHECK: llvm.fpext %{{.*}} : f16 to f32
-// CHECK: %[[FIRST:.*]] = llvm.call @annudf_body_update(%[[START]],
-// CHECK: %[[EXISTS:.*]] = llvm.icmp "sgt" %[[COUNT]], %{{.*}} : i32
-// CHECK: llvm.cond_br %[[EXISTS]], ^{{.*}}, ^[[EXIT]](%[[FIRST]] : f32)
-// CHECK: llvm.add %[[D]], %{{.*}} : i32
-// CHECK: llvm.call @annudf_body_update(%[[FIRST]],
-// CHECK: ^[[U8]]:
-// CHECK: llvm.zext %{{.*}} : i8 to i32
-// CHECK: llvm.uitofp %{{.*}} : i32 to f32
-// CHECK-COUNT-4: llvm.call @annudf_body_update
-
-// CHECK-LABEL: llvm.func @annudf1_finalize_32(%{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i64, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: !llvm.ptr) -> f32
-// CHECK-LABEL: llvm.func @annudf1_order() -> i32
-// CHECK: llvm.mlir.constant(1 : i32)
-// CHECK-LABEL: llvm.func @annudf1_dims() -> i32
-// CHECK: llvm.mlir.constant(3 : i32)
-
+// The metric has no finalize; order and dims are the runtime's.
+// CHECK-NOT: finalize
+// CHECK-NOT: order
+// CHECK-LABEL: llvm.func @annudf1_scan_contract() -> i64
+// CHECK: llvm.mlir.constant(
+// CHECK-NOT: llvm.func

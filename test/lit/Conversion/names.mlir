@@ -1,8 +1,8 @@
 // A metric may have any name, also one that a lowering gives or calls.
 // RUN: annudf-opt %s --annudf-to-host=metric=annudf_body_update | FileCheck %s
 // RUN: annudf-opt %s --annudf-to-host=metric=annudf_helper_f_0 | FileCheck %s
-// RUN: annudf-opt %s --annudf-to-host=metric=annudf1_init_32 | FileCheck %s
-// RUN: annudf-opt %s --annudf-to-host=metric=annudf1_element | FileCheck %s
+// RUN: annudf-opt %s --annudf-to-host=metric=annudf1_scan_init_a32 | FileCheck %s
+// RUN: annudf-opt %s --annudf-to-host=metric=annudf1_scan_contract | FileCheck %s
 // RUN: annudf-opt %s --annudf-to-host=metric=annudf_metric | FileCheck %s
 // RUN: annudf-opt %s --annudf-to-host=metric=powf | FileCheck %s
 
@@ -34,7 +34,7 @@ annudf.metric @annudf_helper_f_0 order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
 }
-annudf.metric @annudf1_init_32 order(min) coarse(l2) elements(f32) {
+annudf.metric @annudf1_scan_init_a32 order(min) coarse(l2) elements(f32) {
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -44,7 +44,7 @@ annudf.metric @annudf1_init_32 order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
 }
-annudf.metric @annudf1_element order(min) coarse(l2) elements(f32) {
+annudf.metric @annudf1_scan_contract order(min) coarse(l2) elements(f32) {
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32

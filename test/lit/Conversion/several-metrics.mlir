@@ -25,7 +25,6 @@ annudf.metric @b order(max) coarse(l2) elements(f32) {
   }
 }
 
-// CHECK-COUNT-1: llvm.func @annudf1_init_32
-// CHECK: llvm.func @annudf1_order
-// CHECK: llvm.mlir.constant(1 : i32)
-// CHECK-NOT: llvm.func @annudf1_init_32
+// CHECK-COUNT-1: llvm.func @annudf1_scan_init_a32
+// CHECK: llvm.mlir.constant(0
+// CHECK-NOT: llvm.func @annudf1_scan_init_a32

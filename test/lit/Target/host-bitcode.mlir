@@ -16,9 +16,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // Nothing that ties it to one machine of the architecture.
 // CHECK-NOT: target-cpu
 // CHECK-NOT: target-features
-// CHECK: define i32 @annudf1_init_32(i32 %{{.*}}, i32 %{{.*}}, i32 %{{.*}}, ptr %{{.*}})
-// CHECK: declare i32 @annudf1_element()
-// CHECK: define i32 @annudf1_update_32(
-// CHECK: define float @annudf1_finalize_32(
+// CHECK: define i32 @annudf1_scan_init_a32(i32 %{{.*}}, i32 %{{.*}}, i32 %{{.*}}, ptr %{{.*}})
+// CHECK: define i32 @annudf1_scan_update_a32_x32(
+// CHECK: define i64 @annudf1_scan_contract()
 // CHECK-NOT: target-cpu
 // CHECK-NOT: target-features

@@ -250,7 +250,7 @@ def test_refused_targets(target, options, message):
 def test_stages(data):
     assert "annudf.metric @weighted order(min) coarse(l2)" in weighted.mlir()
     ir = weighted.nvvm_ir()
-    assert "annudf1_update_32" in ir
+    assert "annudf1_scan_update_a32_x32" in ir
     assert "nvptx64" in ir
     described = weighted.inspect()
     assert "weighted" in described

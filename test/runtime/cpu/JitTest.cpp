@@ -11,6 +11,7 @@
 #include "../../../runtime/kernels/cpu/ScanArgs.h"
 #include "Jit.h"
 #include "KernelCache.h"
+#include "Queries.h"
 #include "gtest/gtest.h"
 
 #include <atomic>
@@ -40,19 +41,44 @@ std::string refusal(const TestMetric &metric, const std::string &bitcodeName) {
 
 TEST(CpuJit, RefusesBadBitcode) {
   const TestMetric &l2 = testMetric("l2");
-  EXPECT_EQ(
-      refusal(l2, "bad_prototype"),
-      "bad.annudf: host bitcode: hook annudf1_finalize_32 is double (i32, i32, i64, i32, i32, "
-      "ptr), the scan calls float (i32, i32, i64, i32, i32, ptr)");
+  EXPECT_EQ(refusal(l2, "bad_prototype"),
+            "bad.annudf: host bitcode: hook annudf1_scan_finalize_a32 is double (i32, i32, i64, "
+            "i32, i32, "
+            "ptr), the scan calls float (i32, i32, i64, i32, i32, ptr)");
   EXPECT_EQ(refusal(l2, "bad_call"),
             "bad.annudf: host bitcode: calls 'system', which a hook may not call");
   EXPECT_EQ(refusal(l2, "bad_asm"),
-            "bad.annudf: host bitcode: 'annudf1_update_32' holds inline assembly");
+            "bad.annudf: host bitcode: 'annudf1_scan_update_a32_x32' holds inline assembly");
   EXPECT_EQ(refusal(l2, "bad_global"),
             "bad.annudf: host bitcode: global 'counter' is not a private constant");
-  EXPECT_EQ(refusal(l2, "bad_scan"),
-            "bad.annudf: host bitcode: defines 'annudf_cpu_scan_32', which belongs to the scan");
-  EXPECT_EQ(refusal(l2, "l2_f64"), "bad.annudf: host bitcode: hook annudf1_init_32 is missing");
+  EXPECT_EQ(
+      refusal(l2, "bad_scan"),
+      "bad.annudf: host bitcode: defines 'annudf_cpu_scan_a32_x32', which belongs to the scan");
+  EXPECT_EQ(refusal(l2, "l2_f64"),
+            "bad.annudf: host bitcode: hook annudf1_scan_init_a32 is missing");
+  EXPECT_EQ(refusal(l2, "l1"),
+            "bad.annudf: host bitcode: hook annudf1_scan_finalize_a32 is missing");
+  EXPECT_EQ(refusal(testMetric("l1"), "l2"),
+            "bad.annudf: host bitcode: hook annudf1_scan_finalize_a32 is not in the manifest's "
+            "list of hooks");
+}
+
+/// Code and manifest of different metrics, whose prototypes agree.
+TEST(CpuJit, RefusesCodeOfAnotherDescriptor) {
+  const TestMetric &l2 = testMetric("l2");
+  char expected[17];
+  std::snprintf(expected, sizeof(expected), "%016lx",
+                (unsigned long)contractOf(artifactOf(l2, "").manifest));
+  EXPECT_EQ(refusal(l2, "bad_contract"),
+            "metric 'l2' (bad.annudf): its code was made for contract 0123456789abcdef, its "
+            "manifest describes " +
+                std::string(expected) + ": one of them was altered; compile the metric again");
+  EXPECT_EQ(refusal(l2, "bad_unknown_contract"),
+            "bad.annudf: host bitcode: annudf1_scan_contract does not return a constant");
+  TestMetric other = l2;
+  other.order = ANNUDF_ORDER_MAX;
+  EXPECT_NE(refusal(other, "l2").find("was altered"), std::string::npos);
+  EXPECT_EQ(refusal(l2, "l2"), "accepted");
 }
 
 TEST(CpuJit, RefusesDamagedBitcode) {
@@ -232,13 +258,11 @@ TEST(CpuJit, OlderProcessorsScanTheSame) {
           const auto captures = bind(metric, dims);
           Collected collected;
           collected.distances.assign(kQueries, std::vector<float>(kRows, -1));
-          std::vector<uint32_t> words(size_t(kQueries) * index.words());
-          std::vector<const uint32_t *> x;
+          const cpu::QueryCoordinates coordinates(view(queries), test.compute);
+          std::vector<const void *> x;
           std::vector<int32_t> numbers;
-          const size_t rowBytes = queries.encoded.size() / kQueries;
           for (int q = 0; q < kQueries; ++q) {
-            std::memcpy(&words[q * index.words()], &queries.encoded[q * rowBytes], rowBytes);
-            x.push_back(&words[q * index.words()]);
+            x.push_back(coordinates.row(q));
             numbers.push_back(q);
           }
           uint64_t slots[ANNUDF_MAX_CAPTURES] = {};

@@ -41,6 +41,8 @@ struct TestMetric {
   std::string name;
   annudf_order order = ANNUDF_ORDER_MIN;
   annudf_accumulator accumulator = ANNUDF_ACCUMULATOR_F32;
+  annudf_compute compute = ANNUDF_COMPUTE_F32;
+  bool finalize = true; ///< Else the runtime's own is linked.
   std::vector<annudf_element> elements = kAllElements;
   std::vector<CaptureInfo> captures = {};
   reference::Metric distance;
@@ -65,7 +67,9 @@ inline const std::vector<TestMetric> &testMetrics() {
       {.name = "weighted_l2",
        .captures = {{"w", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_DIM, 0}}}},
        .distance = sum([](double x, double y, int d) { return weightOf(d) * (x - y) * (x - y); })},
-      {.name = "l1", .distance = sum([](double x, double y, int) { return std::fabs(x - y); })},
+      {.name = "l1", .finalize = false, .distance = sum([](double x, double y, int) {
+                                          return std::fabs(x - y);
+                                        })},
       {.name = "chebyshev",
        .distance =
            [](V x, V y, int32_t dims) {
@@ -79,6 +83,8 @@ inline const std::vector<TestMetric> &testMetrics() {
        .distance = sum([](double x, double y, int) { return x * y; })},
       {.name = "hamming",
        .accumulator = ANNUDF_ACCUMULATOR_I32,
+       .compute = ANNUDF_COMPUTE_I32,
+       .finalize = false,
        .elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8},
        .distance = sum([](double x, double y, int) {
          return double(std::popcount(uint8_t(uint8_t(int(x)) ^ uint8_t(int(y)))));
@@ -94,6 +100,8 @@ inline const std::vector<TestMetric> &testMetrics() {
            }},
       {.name = "l2_f64",
        .accumulator = ANNUDF_ACCUMULATOR_F64,
+       .compute = ANNUDF_COMPUTE_F64,
+       .finalize = false,
        .distance = sum([](double x, double y, int) { return (x - y) * (x - y); })},
       {.name = "agreement",
        .order = ANNUDF_ORDER_MAX,
@@ -143,11 +151,12 @@ inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   m.name = metric.name;
   m.order = metric.order;
   m.accumulator = metric.accumulator;
-  m.compute =
-      metric.accumulator == ANNUDF_ACCUMULATOR_F64 ? ANNUDF_COMPUTE_F64 : ANNUDF_COMPUTE_F32;
+  m.compute = metric.compute;
   m.elements = metric.elements;
   m.captures = metric.captures;
-  m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE};
+  m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
+  if (metric.finalize)
+    m.hooks.push_back(ANNUDF_HOOK_FINALIZE);
   m.requiredFeatures = featuresOf(m);
   artifact.payloads.push_back(
       Payload::hostBitcode("x86_64-pc-linux-gnu", {"test", "1"}, std::move(bitcode)));

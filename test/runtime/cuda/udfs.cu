@@ -14,7 +14,7 @@
 
 #include "annudf/ABI/annudf_abi.h"
 
-#include <cuda_fp16.h>
+#include "contracts.h"
 
 #ifdef ANNUDF_NOT_INLINED // What a bad compiler would emit; LinkTest must notice.
 #define HOOK extern "C" __device__ __noinline__
@@ -25,7 +25,6 @@
 struct l2 {
   using Acc = float;
   using Compute = float;
-  static constexpr int kOrder = ANNUDF_ORDER_MIN;
   static __device__ Acc init() { return 0; }
   static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) {
     return fmaf(x - y, x - y, a);
@@ -48,7 +47,6 @@ struct chebyshev : l2 {
   }
 };
 struct inner_product : l2 {
-  static constexpr int kOrder = ANNUDF_ORDER_MAX;
   static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) {
     return fmaf(x, y, a);
   }
@@ -56,7 +54,6 @@ struct inner_product : l2 {
 struct hamming {
   using Acc = int;
   using Compute = int;
-  static constexpr int kOrder = ANNUDF_ORDER_MIN;
   static __device__ Acc init() { return 0; }
   static __device__ Acc update(Acc a, int x, int y, int, const uint64_t *) {
     return a + __popc((x ^ y) & 0xFF);
@@ -66,7 +63,6 @@ struct hamming {
 struct agreement { // Padding would count, since zero agrees with zero.
   using Acc = int;
   using Compute = float;
-  static constexpr int kOrder = ANNUDF_ORDER_MAX;
   static __device__ Acc init() { return -5; }
   static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) {
     return a + (fabsf(x - y) < 20.0f ? 1 : 0);
@@ -85,7 +81,6 @@ struct minkowski : l2 {
 struct l2_f64 {
   using Acc = double;
   using Compute = double;
-  static constexpr int kOrder = ANNUDF_ORDER_MIN;
   static __device__ Acc init() { return 0; }
   static __device__ Acc update(Acc a, double x, double y, int, const uint64_t *) {
     return fma(x - y, x - y, a);
@@ -99,7 +94,6 @@ struct asymmetric : l2 {
 };
 
 using Metric = ANNUDF_METRIC;
-constexpr int kWidth = sizeof(Metric::Acc) * 8;
 
 __device__ __forceinline__ uint32_t wordOf(float v) { return __float_as_uint(v); }
 __device__ __forceinline__ uint32_t wordOf(int v) { return static_cast<uint32_t>(v); }
@@ -112,46 +106,39 @@ __device__ __forceinline__ void valueOf(uint64_t w, double &v) {
   v = __longlong_as_double(static_cast<long long>(w));
 }
 
-__device__ __forceinline__ Metric::Compute unpack(uint32_t word, int i) {
-  switch (annudf1_element()) {
-  case ANNUDF_ELEMENT_F32:
-    return static_cast<Metric::Compute>(__uint_as_float(word));
-  case ANNUDF_ELEMENT_F16:
-    return static_cast<Metric::Compute>(
-        __half2float(__ushort_as_half(static_cast<unsigned short>(word >> (16 * i)))));
-  case ANNUDF_ELEMENT_I8:
-    return static_cast<Metric::Compute>(static_cast<int8_t>(word >> (8 * i)));
-  default:
-    return static_cast<Metric::Compute>(static_cast<uint8_t>(word >> (8 * i)));
-  }
+template <class T, class Word> __device__ __forceinline__ T valueOf(Word word) {
+  T value;
+  valueOf(word, value);
+  return value;
 }
 
-#define HOOKS(WIDTH)                                                                               \
-  HOOK uint##WIDTH##_t annudf1_init_##WIDTH(int32_t, int32_t, int32_t, const uint64_t *) {         \
+#define JOIN(A, B) A##B
+#define CONTRACT_OF(NAME) JOIN(ANNUDF_TEST_CONTRACT_, NAME)
+
+#define HOOKS(A, X)                                                                                \
+  HOOK uint##A##_t annudf1_scan_init_a##A(int32_t, int32_t, int32_t, const uint64_t *) {           \
     return wordOf(Metric::init());                                                                 \
   }                                                                                                \
-  HOOK uint##WIDTH##_t annudf1_update_##WIDTH(uint##WIDTH##_t word, uint32_t x, uint32_t y,        \
-                                              int32_t dim, int32_t count, int32_t, int64_t,        \
-                                              int32_t, int32_t, const uint64_t *slots) {           \
-    Metric::Acc acc;                                                                               \
-    valueOf(word, acc);                                                                            \
-    _Pragma("unroll") for (int i = 0; i < 4; ++i) if (i < count) acc =                             \
-        Metric::update(acc, unpack(x, i), unpack(y, i), dim + i, slots);                           \
-    return wordOf(acc);                                                                            \
+  HOOK uint##A##_t annudf1_scan_update_a##A##_x##X(uint##A##_t acc, uint##X##_t x, uint##X##_t y,  \
+                                                   int32_t dim, int32_t, int64_t, int32_t,         \
+                                                   int32_t, const uint64_t *slots) {               \
+    return wordOf(Metric::update(valueOf<Metric::Acc>(acc), valueOf<Metric::Compute>(x),           \
+                                 valueOf<Metric::Compute>(y), dim, slots));                        \
   }                                                                                                \
-  HOOK float annudf1_finalize_##WIDTH(uint##WIDTH##_t word, int32_t, int64_t, int32_t, int32_t,    \
-                                      const uint64_t *slots) {                                     \
-    Metric::Acc acc;                                                                               \
-    valueOf(word, acc);                                                                            \
-    return Metric::finalize(acc, slots);                                                           \
+  HOOK uint64_t annudf1_scan_contract(void) { return CONTRACT_OF(ANNUDF_METRIC); }
+
+#define FINALIZE(A)                                                                                \
+  HOOK float annudf1_scan_finalize_a##A(uint##A##_t acc, int32_t, int64_t, int32_t, int32_t,       \
+                                        const uint64_t *slots) {                                   \
+    return Metric::finalize(valueOf<Metric::Acc>(acc), slots);                                     \
   }
 
-#if ANNUDF_METRIC_WIDTH == 64
-HOOKS(64)
-#else
-HOOKS(32)
+#define HOOKS_OF(A, X) HOOKS(A, X)
+#define FINALIZE_OF(A) FINALIZE(A)
+HOOKS_OF(ANNUDF_METRIC_A, ANNUDF_METRIC_X)
+#ifndef ANNUDF_NO_FINALIZE
+FINALIZE_OF(ANNUDF_METRIC_A)
 #endif
-static_assert(kWidth == ANNUDF_METRIC_WIDTH, "the build passes the accumulator's width");
-
-HOOK int32_t annudf1_order(void) { return Metric::kOrder; }
-HOOK int32_t annudf1_dims(void) { return 0; }
+static_assert(sizeof(Metric::Acc) * 8 == ANNUDF_METRIC_A &&
+                  sizeof(Metric::Compute) * 8 == ANNUDF_METRIC_X,
+              "the build passes the widths");

@@ -20,4 +20,5 @@ struct MetricBody {
   static float finalize(Acc acc, const uint64_t *) { return acc; }
 };
 
-ANNUDF_TEST_HOOKS(32, MIN)
+ANNUDF_TEST_HOOKS(32, 32)
+ANNUDF_TEST_FINALIZE(32)

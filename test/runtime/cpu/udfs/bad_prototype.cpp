@@ -8,14 +8,13 @@
 
 #include <stdint.h>
 
-extern "C" uint32_t annudf1_init_32(int32_t, int32_t, int32_t, const uint64_t *) { return 0; }
-extern "C" uint32_t annudf1_update_32(uint32_t acc, uint32_t, uint32_t, int32_t, int32_t, int32_t,
-                                      int64_t, int32_t, int32_t, const uint64_t *) {
+extern "C" uint32_t annudf1_scan_init_a32(int32_t, int32_t, int32_t, const uint64_t *) { return 0; }
+extern "C" uint32_t annudf1_scan_update_a32_x32(uint32_t acc, uint32_t, uint32_t, int32_t, int32_t,
+                                                int64_t, int32_t, int32_t, const uint64_t *) {
   return acc;
 }
-extern "C" double annudf1_finalize_32(uint32_t acc, int32_t, int64_t, int32_t, int32_t,
-                                      const uint64_t *) {
+extern "C" double annudf1_scan_finalize_a32(uint32_t acc, int32_t, int64_t, int32_t, int32_t,
+                                            const uint64_t *) {
   return acc;
 }
-extern "C" int32_t annudf1_order(void) { return 0; }
-extern "C" int32_t annudf1_dims(void) { return 0; }
+extern "C" uint64_t annudf1_scan_contract(void) { return 0; }

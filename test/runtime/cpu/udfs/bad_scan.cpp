@@ -8,7 +8,7 @@
 
 #include "udf.h"
 
-extern "C" void annudf_cpu_scan_32(const void *) {}
+extern "C" void annudf_cpu_scan_a32_x32(const void *) {}
 
 struct MetricBody {
   using Acc = float;
@@ -18,4 +18,5 @@ struct MetricBody {
   static float finalize(Acc acc, const uint64_t *) { return acc; }
 };
 
-ANNUDF_TEST_HOOKS(32, MIN)
+ANNUDF_TEST_HOOKS(32, 32)
+ANNUDF_TEST_FINALIZE(32)

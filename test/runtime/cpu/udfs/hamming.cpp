@@ -15,7 +15,6 @@ struct MetricBody {
   static Acc update(Acc acc, int32_t x, int32_t y, int, const uint64_t *) {
     return acc + __builtin_popcount((x ^ y) & 0xff);
   }
-  static float finalize(Acc acc, const uint64_t *) { return float(acc); }
 };
 
-ANNUDF_TEST_HOOKS(32, MIN)
+ANNUDF_TEST_HOOKS(32, 32)

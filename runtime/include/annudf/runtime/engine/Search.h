@@ -90,6 +90,11 @@ public:
 void checkSearch(const Index &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params);
 
+/// Compares the number that a metric's code returns with that of its manifest's descriptor:
+/// code for another one might read past the captures or the rows.
+/// \throws Error(Input) naming both.
+void checkContract(const MetricView &metric, uint64_t contractOfCode);
+
 /// Whether the metric takes vectors of this element type. \throws Error(Input) if not.
 void checkElement(const MetricView &metric, annudf_element element);
 

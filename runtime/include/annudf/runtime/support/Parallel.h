@@ -29,6 +29,7 @@ int resolveThreads(int threads);
 /// Calls body(task, worker) once for every task in [0, tasks), on at most
 /// resolveThreads(threads) threads, the caller's among them. `worker` is below that
 /// number and no two calls at one time share it: it indexes per-thread scratch.
+/// Bodies round to nearest and keep denormals, whatever the caller's thread does.
 /// Tasks start in order. The first exception stops further tasks and is thrown
 /// here. May be called from several threads at once, and from within a body.
 void parallelFor(int threads, int64_t tasks,

@@ -1,4 +1,4 @@
-//===- Element.cu - The element type of a search, as a linked constant ------===//
+//===- Constant.cu - What a search fixes, as a linked constant ------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled once for each enum annudf_element to LTO-IR. Linking one of them turns
-// the general scan kernel into the kernel of that element.
+// Compiled to LTO-IR for every value of every constant that the runtime owns
+// (annudf_abi.h). Linking one of each turns the general scan kernel into the kernel of
+// those types.
 //
 //===----------------------------------------------------------------------===//
 
 #include "annudf/ABI/annudf_abi.h"
 
-ANNUDF_HOOK int32_t annudf1_element(void) { return ANNUDF_ELEMENT; }
+ANNUDF_HOOK int32_t ANNUDF_CONSTANT(void) { return ANNUDF_VALUE; }

@@ -1,0 +1,84 @@
+//===- Hooks.h - The hooks of annudf_abi.h as data ----------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Names and prototypes for those who emit, link or check hooks: made from the header's
+// list, so that none is written down a second time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_ABI_HOOKS_H
+#define ANNUDF_ABI_HOOKS_H
+
+#include "annudf/ABI/annudf_abi.h"
+
+#include <type_traits>
+
+namespace annudf {
+
+#define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS) HOOK,
+/// The functions that a metric defines.
+enum class ScanHook { ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, 32, 32) };
+#undef ANNUDF_ROW_OF_HOOK
+
+inline constexpr ScanHook kScanHooks[] = {
+#define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS) ScanHook::HOOK,
+    ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, 32, 32)
+#undef ANNUDF_ROW_OF_HOOK
+};
+
+/// Calls visit(hook, symbol, std::type_identity<prototype>) for every hook of accumulators of
+/// `a` and coordinates of `x` bits. \returns false, having called nothing, for other widths.
+template <typename Visit> constexpr bool forEachScanHook(int a, int x, Visit visit) {
+#define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS)                                       \
+  visit(ScanHook::HOOK, #SYMBOL, std::type_identity<RESULT PARAMETERS>());
+#define ANNUDF_ROWS_OF_WIDTHS(A, X)                                                                \
+  if (a == A && x == X) {                                                                          \
+    ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, A, X)                                                    \
+    return true;                                                                                   \
+  }
+  ANNUDF_HOOK_WIDTHS(ANNUDF_ROWS_OF_WIDTHS)
+#undef ANNUDF_ROWS_OF_WIDTHS
+#undef ANNUDF_ROW_OF_HOOK
+  return false;
+}
+
+/// "annudf1_scan_update_a32_x32"; null for widths that the ABI does not have.
+constexpr const char *symbolOf(ScanHook wanted, int a, int x) {
+  const char *found = nullptr;
+  forEachScanHook(a, x, [&](ScanHook hook, const char *symbol, auto) {
+    if (hook == wanted)
+      found = symbol;
+  });
+  return found;
+}
+
+/// "uint32_t annudf1_scan_init_a32(int32_t dims, ...)", its parameters named as in the header.
+constexpr const char *declarationOf(ScanHook wanted, int a, int x) {
+#define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS)                                       \
+  if (wanted == ScanHook::HOOK)                                                                    \
+    return #RESULT " " #SYMBOL #PARAMETERS;
+#define ANNUDF_ROWS_OF_WIDTHS(A, X)                                                                \
+  if (a == A && x == X) {                                                                          \
+    ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, A, X)                                                    \
+  }
+  ANNUDF_HOOK_WIDTHS(ANNUDF_ROWS_OF_WIDTHS)
+#undef ANNUDF_ROWS_OF_WIDTHS
+#undef ANNUDF_ROW_OF_HOOK
+  return nullptr;
+}
+
+/// What the runtime defines for each link.
+inline constexpr const char *kRuntimeConstants[] = {
+#define ANNUDF_ROW_OF_CONSTANT(SYMBOL, ENUM) #SYMBOL,
+    ANNUDF_RUNTIME_CONSTANTS(ANNUDF_ROW_OF_CONSTANT)
+#undef ANNUDF_ROW_OF_CONSTANT
+};
+
+} // namespace annudf
+
+#endif // ANNUDF_ABI_HOOKS_H

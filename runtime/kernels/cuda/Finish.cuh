@@ -1,0 +1,130 @@
+//===- Finish.cuh - The k best rows of what a scan left -----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Apart from Search.cu so that FinishTest can run it where there is no GPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_KERNELS_CUDA_FINISH_CUH
+#define ANNUDF_KERNELS_CUDA_FINISH_CUH
+
+#include "Keys.cuh"
+#include "Select.cuh"
+
+template <class T> __device__ __forceinline__ T *annudfPointer(uint64_t address) {
+  return reinterpret_cast<T *>(address);
+}
+
+namespace {
+
+/// What the scan left for one query.
+struct Scanned {
+  const annudf_finish_args &args;
+  uint64_t pairs; ///< The query's first.
+  const uint32_t *keys;
+
+  /// Source id of place `place` of the query's workspace.
+  __device__ int64_t idOf(uint32_t place) const {
+    const uint32_t *probeGroup = annudfPointer<const uint32_t>(args.work.probeGroup) + pairs;
+    uint32_t low = 0, high = args.work.nProbes; // Last probe that starts at or before the group.
+    while (high - low > 1) {
+      const uint32_t middle = (low + high) / 2;
+      if (probeGroup[middle] <= place / 32)
+        low = middle;
+      else
+        high = middle;
+    }
+    const uint32_t list = annudfPointer<const uint32_t>(args.work.probes)[pairs + low];
+    const uint64_t source =
+        annudfPointer<const uint32_t>(args.index.listGroup)[list] + (place / 32 - probeGroup[low]);
+    return annudfPointer<const int64_t>(args.index.ids)[source * 32 + place % 32];
+  }
+};
+
+} // namespace
+
+/// A block for each query: the k best rows, by distance and then by id. Only the k groups
+/// with the best minima can hold a row that is better than the k-th: a row elsewhere is no
+/// better than k minima of other groups. One that ties with the k-th may be elsewhere, if
+/// the k-th distance is as large as the largest of those minima.
+/// \param args.k at most 1024.
+extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_args args) {
+  constexpr uint32_t kMostK = 1024;
+  __shared__ SelectScratch scratch;
+  __shared__ uint32_t group[kMostK], bestKey[kMostK];
+  __shared__ int64_t bestId[kMostK];
+  __shared__ uint32_t largestMinimum, taken, tied;
+  const annudf_workspace &work = args.work;
+  const uint32_t groups = annudfPointer<const uint32_t>(work.groupCount)[blockIdx.x];
+  const uint32_t *minima =
+      annudfPointer<const uint32_t>(work.minima) + static_cast<uint64_t>(blockIdx.x) * work.stride;
+  const Scanned scanned = {args, static_cast<uint64_t>(blockIdx.x) * work.nProbes,
+                           annudfPointer<const uint32_t>(work.keys) +
+                               static_cast<uint64_t>(blockIdx.x) * work.stride * 32};
+  const uint32_t *keys = scanned.keys;
+  const uint32_t k = args.k, chosen = min(groups, k);
+  uint32_t size = 2;
+  while (size < k)
+    size *= 2;
+  for (uint32_t i = threadIdx.x; i < size; i += blockDim.x)
+    bestKey[i] = ANNUDF_KEY_NONE, bestId[i] = INT64_MAX;
+  if (threadIdx.x == 0)
+    largestMinimum = 0, taken = 0, tied = 0;
+  __syncthreads();
+  selectSmallest(
+      scratch, groups, k, [&](uint32_t i) { return minima[i]; },
+      [&](uint32_t place, uint32_t g, uint32_t minimum) {
+        group[place] = g;
+        if (groups > k)
+          atomicMax(&largestMinimum, minimum);
+      });
+
+  // The k-th key, if there are so many rows; those that tie with it are chosen by id.
+  auto placeOf = [&](uint32_t i) { return group[i / 32] * 32u + i % 32; };
+  auto keyAt = [&](uint32_t i) { return keys[placeOf(i)]; };
+  Threshold last = {ANNUDF_KEY_NONE, ~0u, 0, 0};
+  if (chosen * 32 > k)
+    last = findThreshold(scratch, chosen * 32, k, /*exact=*/true, keyAt);
+  const uint32_t kth = last.prefix;
+  const bool ties = kth != ANNUDF_KEY_NONE, elsewhere = groups > k && largestMinimum == kth;
+  const uint32_t among = elsewhere ? groups * 32 : chosen * 32;
+  auto idOfTie = [&](uint32_t i, unsigned long long &id) {
+    if (elsewhere && minima[i / 32] > kth)
+      return false;
+    const uint32_t place = elsewhere ? i : placeOf(i);
+    if (keys[place] != kth)
+      return false;
+    id = static_cast<unsigned long long>(scanned.idOf(place)) ^ 1ull << 63; // Ascending as signed.
+    return true;
+  };
+  uint64_t bound = ~0ull;
+  if (ties && (elsewhere || last.inside != last.wanted))
+    bound = findBound(scratch, among, last.wanted, idOfTie);
+  for (uint32_t i = threadIdx.x; i < chosen * 32; i += blockDim.x)
+    if (const uint32_t key = keyAt(i); key < kth) {
+      const uint32_t slot = atomicAdd(&taken, 1u);
+      bestKey[slot] = key, bestId[slot] = scanned.idOf(placeOf(i));
+    }
+  unsigned long long id;
+  for (uint32_t i = threadIdx.x; ties && i < among; i += blockDim.x)
+    if (idOfTie(i, id) && id <= bound)
+      if (const uint32_t slot = atomicAdd(&tied, 1u); slot < last.wanted) {
+        bestKey[k - last.wanted + slot] = kth;
+        bestId[k - last.wanted + slot] = static_cast<int64_t>(id ^ 1ull << 63);
+      }
+  bitonicSort(bestKey, bestId, size);
+
+  for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
+    const uint64_t out = static_cast<uint64_t>(blockIdx.x) * k + i;
+    annudfPointer<int64_t>(args.outIds)[out] = bestKey[i] != ANNUDF_KEY_NONE ? bestId[i] : -1;
+    annudfPointer<float>(args.outDistances)[out] =
+        annudfDistanceOf(bestKey[i], static_cast<int>(args.order));
+  }
+}
+
+#endif // ANNUDF_KERNELS_CUDA_FINISH_CUH

@@ -1,0 +1,156 @@
+//===- FinishTest.cpp - The GPU's final selection, run on the host --------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostCuda.h"
+
+#include "Finish.cuh"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <tuple>
+
+using namespace annudf::test;
+
+namespace {
+
+struct Row {
+  float distance;
+  int64_t id;
+};
+
+/// An index of lists whose rows have distances chosen by the test, and one query that probes
+/// `probes` of them.
+class Case {
+public:
+  Case(std::vector<std::vector<Row>> lists, std::vector<uint32_t> probes, annudf_order order)
+      : lists(std::move(lists)), probes(std::move(probes)), order(order) {
+    listGroup.push_back(0);
+    for (const auto &list : this->lists) {
+      const size_t groups = (list.size() + 31) / 32;
+      for (size_t r = 0; r < groups * 32; ++r)
+        ids.push_back(r < list.size() ? list[r].id : -1);
+      listGroup.push_back(listGroup.back() + uint32_t(groups));
+    }
+    for (uint32_t probe : this->probes) {
+      probeGroup.push_back(groupCount);
+      const auto &list = this->lists[probe];
+      for (size_t begin = 0; begin < list.size(); begin += 32, ++groupCount) {
+        uint32_t best = ANNUDF_KEY_NONE;
+        for (size_t r = begin; r < begin + 32; ++r) {
+          keys.push_back(r < list.size() ? annudfKeyOf(list[r].distance, order) : ANNUDF_KEY_NONE);
+          best = std::min(best, keys.back());
+        }
+        minima.push_back(best);
+      }
+    }
+  }
+
+  void check(uint32_t k) const {
+    std::vector<Row> expected;
+    for (uint32_t probe : probes)
+      for (const Row &row : lists[probe])
+        if (row.distance == row.distance)
+          expected.push_back(row);
+    std::sort(expected.begin(), expected.end(), [&](const Row &a, const Row &b) {
+      if (a.distance != b.distance)
+        return order == ANNUDF_ORDER_MIN ? a.distance < b.distance : a.distance > b.distance;
+      return a.id < b.id;
+    });
+    const float infinity = std::numeric_limits<float>::infinity();
+    expected.resize(std::min<size_t>(expected.size(), k));
+    while (expected.size() < k)
+      expected.push_back({order == ANNUDF_ORDER_MIN ? infinity : -infinity, -1});
+
+    std::vector<int64_t> outIds(k, -7);
+    std::vector<float> outDistances(k, -7);
+    annudf_finish_args args = {};
+    args.index.ids = address(ids), args.index.listGroup = address(listGroup);
+    args.work.probes = address(probes), args.work.probeGroup = address(probeGroup);
+    args.work.groupCount = reinterpret_cast<uint64_t>(&groupCount);
+    args.work.keys = address(keys), args.work.minima = address(minima);
+    args.work.stride = groupCount, args.work.nProbes = uint32_t(probes.size());
+    args.outIds = address(outIds), args.outDistances = address(outDistances);
+    args.k = k, args.order = order;
+    Warp([&] { annudf_finish(args); }).run();
+    for (uint32_t i = 0; i < k; ++i) {
+      ASSERT_EQ(outIds[i], expected[i].id) << "place " << i << " of " << k;
+      ASSERT_EQ(outDistances[i], expected[i].distance) << "place " << i << " of " << k;
+    }
+  }
+
+private:
+  template <class T> static uint64_t address(const std::vector<T> &values) {
+    return reinterpret_cast<uint64_t>(values.data());
+  }
+  std::vector<std::vector<Row>> lists;
+  std::vector<uint32_t> probes, listGroup, probeGroup, keys, minima;
+  std::vector<int64_t> ids;
+  uint32_t groupCount = 0;
+  annudf_order order;
+};
+
+/// Lists of random sizes, some empty; distances drawn from `values` different numbers.
+Case randomCase(std::mt19937 &random, int values, bool largeIds) {
+  const annudf_order order = random() % 2 ? ANNUDF_ORDER_MIN : ANNUDF_ORDER_MAX;
+  std::vector<std::vector<Row>> lists(1 + random() % 12);
+  int64_t next = 0;
+  for (auto &list : lists)
+    list.resize(random() % 5 == 0 ? 0 : random() % 200);
+  for (auto &list : lists)
+    for (Row &row : list) {
+      float distance = float(int(random() % values)) - float(values / 2);
+      if (distance == 0 && random() % 2)
+        distance = -0.0f;
+      if (random() % 37 == 0)
+        distance = std::nanf("");
+      row = {distance, next++};
+    }
+  // Ids in any order over the lists.
+  std::vector<int64_t> ids(next);
+  for (int64_t i = 0; i < next; ++i)
+    ids[i] = largeIds ? (i - next / 2) * 0x123456789abcdll : i;
+  std::shuffle(ids.begin(), ids.end(), random);
+  for (auto &list : lists)
+    for (Row &row : list)
+      row.id = ids[row.id];
+  std::vector<uint32_t> probes;
+  for (uint32_t i = 0; i < lists.size(); ++i)
+    if (random() % 4 || probes.empty())
+      probes.push_back(i);
+  return Case(std::move(lists), std::move(probes), order);
+}
+
+/// From all distances equal, where the id alone decides, to all different.
+TEST(CudaFinish, ByDistanceThenById) {
+  std::mt19937 random(7);
+  for (int values : {1, 2, 3, 10, 100, 1 << 20})
+    for (int i = 0; i < 4; ++i) {
+      const Case test = randomCase(random, values, /*largeIds=*/i % 3 == 0);
+      for (uint32_t k : {1u, 10u, 33u, 1024u})
+        ASSERT_NO_FATAL_FAILURE(test.check(k)) << values << " distances, case " << i;
+    }
+}
+
+TEST(CudaFinish, NothingScanned) { Case({{}, {}}, {0, 1}, ANNUDF_ORDER_MIN).check(5); }
+
+/// The k-th distance is as large as the best of groups that are not among the k best groups.
+TEST(CudaFinish, TiesInGroupsThatWereNotChosen) {
+  std::vector<std::vector<Row>> lists(40);
+  for (int list = 0; list < 40; ++list)
+    for (int r = 0; r < 32; ++r)
+      lists[list].push_back({5, 10000 - 32 * list - r}); // The smallest ids come last.
+  std::vector<uint32_t> probes(40);
+  for (uint32_t i = 0; i < 40; ++i)
+    probes[i] = i;
+  for (uint32_t k : {1u, 2u, 31u, 32u, 39u, 40u, 41u, 500u})
+    Case(lists, probes, ANNUDF_ORDER_MIN).check(k);
+}
+
+} // namespace

@@ -1,0 +1,107 @@
+//===- HostCuda.h - One warp of a CUDA block on the host ----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// As much of CUDA as Finish.cuh uses, for blocks of one warp. Its lanes are coroutines of one
+// thread that take turns at every barrier. To be included before the kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TEST_RUNTIME_CUDA_HOSTCUDA_H
+#define ANNUDF_TEST_RUNTIME_CUDA_HOSTCUDA_H
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <ucontext.h>
+#include <vector>
+
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __grid_constant__
+#define __shared__ static
+
+using std::max;
+using std::min;
+
+namespace annudf::test {
+
+inline constexpr unsigned kLanes = 32;
+struct Dim {
+  unsigned x = 0, y = 0;
+};
+
+} // namespace annudf::test
+
+inline annudf::test::Dim threadIdx, blockIdx;
+inline const annudf::test::Dim blockDim{annudf::test::kLanes, 1};
+
+namespace annudf::test {
+
+/// A warp under way.
+class Warp {
+public:
+  explicit Warp(std::function<void()> kernel) : kernel(std::move(kernel)) { current = this; }
+
+  void run() {
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      stacks[lane].resize(256 * 1024);
+      getcontext(&contexts[lane]);
+      contexts[lane].uc_stack.ss_sp = stacks[lane].data();
+      contexts[lane].uc_stack.ss_size = stacks[lane].size();
+      contexts[lane].uc_link = nullptr;
+      makecontext(&contexts[lane], &Warp::enter, 0);
+    }
+    while (ended < kLanes) // Every lane goes on to its next barrier, or to its end.
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        if (!done[lane]) {
+          threadIdx.x = lane;
+          swapcontext(&host, &contexts[lane]);
+        }
+  }
+  static void wait() { swapcontext(&current->contexts[threadIdx.x], &current->host); }
+
+private:
+  static void enter() {
+    current->kernel();
+    current->done[threadIdx.x] = true;
+    ++current->ended;
+    setcontext(&current->host);
+  }
+  static inline Warp *current = nullptr;
+  std::function<void()> kernel;
+  ucontext_t host, contexts[kLanes];
+  std::vector<char> stacks[kLanes];
+  bool done[kLanes] = {};
+  unsigned ended = 0;
+};
+
+} // namespace annudf::test
+
+inline void __syncthreads() { annudf::test::Warp::wait(); }
+inline uint32_t __shfl_up_sync(unsigned, uint32_t value, unsigned distance) {
+  static uint32_t values[annudf::test::kLanes];
+  values[threadIdx.x] = value;
+  __syncthreads();
+  const uint32_t result = threadIdx.x >= distance ? values[threadIdx.x - distance] : value;
+  __syncthreads();
+  return result;
+}
+inline int __clzll(long long value) { return std::countl_zero(static_cast<uint64_t>(value)); }
+inline uint32_t __float_as_uint(float value) { return std::bit_cast<uint32_t>(value); }
+inline float __uint_as_float(uint32_t value) { return std::bit_cast<float>(value); }
+inline uint32_t atomicAdd(uint32_t *at, uint32_t value) {
+  *at += value;
+  return *at - value;
+}
+inline void atomicMax(uint32_t *at, uint32_t value) { *at = std::max(*at, value); }
+inline void atomicAnd(unsigned long long *at, unsigned long long value) { *at &= value; }
+inline void atomicOr(unsigned long long *at, unsigned long long value) { *at |= value; }
+
+#endif // ANNUDF_TEST_RUNTIME_CUDA_HOSTCUDA_H
