@@ -9,6 +9,9 @@ hundreds of bodies; ANNUDF_RANDOM_ELEMENTS=all runs every body on every type.
 int32 bodies are compared for equality. In float32 the ABI allows a multiplication and an addition to
 be rounded once, so a result may be off by about what rounding did to the oracle: that is the distance
 between the body in float32 and in float64. All but a few results are equal.
+
+What the frontend made of a body is also interpreted, by code that shares nothing with LLVM: nothing is
+fused there, so the interpreted text equals NumPy to the bit in both types.
 """
 
 from __future__ import annotations
@@ -27,12 +30,15 @@ from bodies import Body, bodies
 from hypothesis import HealthCheck, Phase, given, settings
 
 from annudf import ivf_flat
+from interpreter.evaluate import Interpreter, Scan
+from interpreter.text import parse
 
 TOTAL = int(os.environ.get("ANNUDF_RANDOM_BODIES", "2000"))
 PER_METRIC = 25
 EXAMPLES = max(1, TOTAL // (2 * PER_METRIC))
 ALL_ELEMENTS = os.environ.get("ANNUDF_RANDOM_ELEMENTS") == "all"
 QUERIES, ROWS = 3, 16
+INTERPRETED_ROWS = 4
 INITIAL = 3
 
 HELPER = "def helper(a, b):\n    d = a - b\n    if d < 0:\n        return -d\n    return d + b\n"
@@ -74,6 +80,7 @@ class Tally:
 
     compared: int = 0
     rounded: int = 0
+    interpreted: int = 0
 
     def compare(
         self, have: float | None, body: object, integer: bool, pair: tuple[Any, Any], ctx: SimpleNamespace
@@ -96,6 +103,27 @@ class Tally:
         return abs(have - want) <= 4 * abs(want - exact) + 8 * float(np.spacing(np.float32(abs(want))))
 
 
+def check_text(text: str, some: list[Body], space: dict[str, object], base: Any, query: Any, tally: Tally) -> None:
+    """The dialect that the frontend emitted, interpreted, against NumPy."""
+    interpreter = Interpreter(parse(text))
+    to = np.int32 if some[0].integer else np.float32
+    ctx = SimpleNamespace(w=np.array([0.75], np.float32), p=np.float32(-1.25), n=np.int32(11), dim=0, dims=1)
+    for number, body in enumerate(some):
+        scan = Scan(0, 1, {"w": ctx.w, "p": ctx.p, "n": 11, "which": number})
+        for row in base[:INTERPRETED_ROWS, 0]:
+            x, y, acc = (int(to(v)) & 0xFFFFFFFF if body.integer else to(v) for v in (query, row, INITIAL))
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                have = interpreter.hook("update", [acc, x, y], scan)
+                try:
+                    want = to(space[body.name](to(query), to(row), to(INITIAL), ctx))  # type: ignore[operator]
+                except ZeroDivisionError:
+                    continue
+            same = have == int(want) & 0xFFFFFFFF if body.integer else have == want or np.isnan([have, want]).all()
+            assert same, (have, want, query, row, body.source, text)
+            tally.interpreted += 1
+
+
 def check(some: list[Body], elements: tuple[str, ...], tally: Tally) -> None:
     integer = some[0].integer
     space = build(some)
@@ -104,6 +132,7 @@ def check(some: list[Body], elements: tuple[str, ...], tally: Tally) -> None:
     captures = {"w": weights, "p": p, "n": n, "which": np.int32(0)}
     metric = ivf_flat.metric(order="min", initial=INITIAL, captures=captures, dtype=dtype)(space["update"])
     ctx = SimpleNamespace(w=weights, p=p, n=n, dim=0, dims=1)
+    check_text(metric.mlir(), some, space, vectors(elements[0], ROWS, 1), vectors(elements[0], 1, 2)[0, 0], tally)
     for element in elements:
         base, queries = vectors(element, ROWS, 1), vectors(element, QUERIES, 2)
         index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), base)
@@ -138,7 +167,9 @@ def run(integer: bool) -> None:
 
     each()
     kind = "int32" if integer else "float32"
-    print(f"{seen} random {kind} bodies: {tally.compared} results, {tally.rounded} not equal to the bit")
+    print(
+        f"{seen} random {kind} bodies: {tally.compared} results, {tally.rounded} not equal to the bit, {tally.interpreted} interpreted"
+    )
     assert seen >= min(TOTAL // 2, EXAMPLES * PER_METRIC)
     assert tally.rounded < tally.compared / 50
 

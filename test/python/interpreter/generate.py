@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random metrics as text of the dialect: every op of integers and exact floats, on every type.
+
+A body may be computed in one way only, so that results can be compared to the bit:
+
+- No product or quotient is added to anything, as the ABI lets a device round such a pair once.
+- A NaN is replaced before its bits or its sign are looked at, as both are unspecified.
+- Operands of maxnumf and minnumf have lost the sign of zero, which those may return either way.
+
+Divisors and shift amounts are constants, or what the verifier's ranges prove.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+INTEGERS = ("i1", "i8", "i16", "i32", "i64", "index")
+FLOATS = ("f16", "f32", "f64")
+WIDTH = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64, "f16": 16, "f32": 32, "f64": 64}
+SAME_WIDTH = {"f16": "i16", "f32": "i32", "f64": "i64"}
+INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+FLOAT_PREDICATES = (
+    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
+)  # fmt: skip
+ROUNDINGS = ("math.ceil", "math.floor", "math.round", "math.roundeven", "math.trunc", "math.sqrt")
+
+
+@dataclass
+class Writer:
+    """Lines of one function; values by type, and those that are products."""
+
+    random: random.Random
+    lines: list[str] = field(default_factory=list)
+    values: dict[str, list[str]] = field(default_factory=dict)
+    products: set[str] = field(default_factory=set)
+    depth: int = 1
+    count: int = 0
+    weight: int = 0
+    repeat: int = 1
+
+    def new(self) -> str:
+        self.count += 1
+        return f"%v{self.count}"
+
+    def emit(self, text: str, kind: str, product: bool = False) -> str:
+        """A line ``%v = text``, whose value can be used from here on."""
+        name = self.new()
+        self.lines.append("  " * self.depth + f"{name} = {text}")
+        self.values.setdefault(kind, []).append(name)
+        self.weight += self.repeat
+        if product:
+            self.products.add(name)
+        return name
+
+    def constant(self, kind: str, text: str | None = None) -> str:
+        if text is None:
+            text = self.literal(kind)
+        return self.emit(f"arith.constant {text}" + ("" if kind == "i1" else f" : {kind}"), kind)
+
+    def literal(self, kind: str) -> str:
+        r = self.random
+        if kind == "i1":
+            return r.choice(("true", "false"))
+        if kind in FLOATS:
+            return r.choice(("0.0", "-0.0", "1.0", "-1.5", "0.25", "3.0", "-7.0", "100.0", "6.0e-5", "1.0e4"))
+        width = WIDTH[kind]
+        edges = (0, 1, -1, 2, 7, -5, 100, (1 << (width - 1)) - 1, -(1 << (width - 1)))
+        return str(r.choice(edges) if r.random() < 0.7 else r.randrange(-(1 << (width - 1)), 1 << (width - 1)))
+
+    def any(self, kind: str, plain: bool = False) -> str:
+        """A value of a type; `plain`: no product."""
+        names = [n for n in self.values.get(kind, []) if not (plain and n in self.products)]
+        if not names or self.random.random() < 0.1:
+            return self.constant(kind)
+        return self.random.choice(names[-8:])
+
+    def number(self, kind: str) -> str:
+        """A float that is not NaN."""
+        return self.not_nan(self.any(kind), kind)
+
+    def not_nan(self, value: str, kind: str) -> str:
+        nan = self.emit(f"arith.cmpf uno, {value}, {value} : {kind}", "i1")
+        one = self.constant(kind, "1.0")
+        return self.emit(f"arith.select {nan}, {one}, {value} : {kind}", kind, value in self.products)
+
+    def unsigned_zero(self, kind: str) -> str:
+        """A float without -0: the sum with 0, also where it is a product, as rounding it twice is exact."""
+        value = self.any(kind)
+        zero = self.constant(kind, "0.0")
+        return self.emit(f"arith.addf {value}, {zero} : {kind}", kind)
+
+    # One operation of each kind.
+
+    def integer(self) -> None:
+        r, kind = self.random, self.random.choice(INTEGERS)
+        roll = r.randrange(6)
+        if roll <= 2:
+            name = r.choice(("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "maxui", "minsi", "minui"))
+            self.emit(f"arith.{name} {self.any(kind)}, {self.any(kind)} : {kind}", kind)
+        elif roll == 3:
+            self.division(kind if kind != "i1" else "i8")
+        elif roll == 4:
+            self.shift(kind)
+        elif kind not in ("i1", "index"):
+            name = r.choice(("absi", "ctpop", "ctlz", "cttz"))
+            self.emit(f"math.{name} {self.any(kind)} : {kind}", kind)
+
+    def division(self, kind: str) -> None:
+        r = self.random
+        name = r.choice(("divsi", "divui", "remsi", "remui"))
+        left = self.any(kind)
+        divisor = self.constant(kind, str(r.choice((1, 2, 3, 5, 7, 16, 100, -2, -7))))
+        self.emit(f"arith.{name} {left}, {divisor} : {kind}", kind)
+
+    def shift(self, kind: str) -> None:
+        r = self.random
+        amount = self.constant(
+            kind, "false" if kind == "i1" else str(r.randrange(min(WIDTH[kind], 64) if kind != "i8" else 8))
+        )
+        self.emit(f"arith.{r.choice(('shli', 'shrsi', 'shrui'))} {self.any(kind)}, {amount} : {kind}", kind)
+
+    def floating(self) -> None:
+        r, kind = self.random, self.random.choice(FLOATS)
+        roll = r.randrange(9)
+        if roll <= 1:
+            left, right = self.any(kind, plain=True), self.any(kind, plain=True)
+            self.emit(f"arith.{r.choice(('addf', 'subf'))} {left}, {right} : {kind}", kind)
+        elif roll == 2:
+            left, right = self.any(kind), self.any(kind)
+            self.emit(f"arith.{r.choice(('mulf', 'divf'))} {left}, {right} : {kind}", kind, product=True)
+        elif roll == 3:
+            self.emit(f"arith.remf {self.any(kind)}, {self.any(kind)} : {kind}", kind)
+        elif roll == 4:
+            name = r.choice(("maximumf", "minimumf", "maxnumf", "minnumf"))
+            pick = self.unsigned_zero if name.endswith("numf") else self.any
+            left, right = pick(kind), pick(kind)
+            self.emit(f"arith.{name} {left}, {right} : {kind}", kind, {left, right} & self.products != set())
+        elif roll == 5:
+            value = self.any(kind)
+            name = r.choice(("arith.negf", "math.absf"))
+            self.emit(f"{name} {value} : {kind}", kind, value in self.products)
+        elif roll == 6:
+            value, sign = self.any(kind), self.number(kind)
+            self.emit(f"math.copysign {value}, {sign} : {kind}", kind, value in self.products)
+        elif kind != "f16":
+            if roll == 7:
+                operands = ", ".join(self.any(kind) for _ in range(3))
+                self.emit(f"math.fma {operands} : {kind}", kind)
+            else:
+                self.emit(f"{r.choice(ROUNDINGS)} {self.any(kind)} : {kind}", kind)
+
+    def comparison(self) -> None:
+        r = self.random
+        if r.random() < 0.2:
+            kind = r.choice(("f32", "f64"))
+            self.emit(f"math.{r.choice(('isnan', 'isinf', 'isfinite'))} {self.any(kind)} : {kind}", "i1")
+        elif r.random() < 0.5:
+            kind = r.choice(INTEGERS)
+            self.emit(f"arith.cmpi {r.choice(INTEGER_PREDICATES)}, {self.any(kind)}, {self.any(kind)} : {kind}", "i1")
+        else:
+            kind = r.choice(FLOATS)
+            self.emit(f"arith.cmpf {r.choice(FLOAT_PREDICATES)}, {self.any(kind)}, {self.any(kind)} : {kind}", "i1")
+
+    def cast(self) -> None:
+        """One to three conversions, each of the one before: chains are what simplifiers fold."""
+        kind = self.random.choice((*INTEGERS, *FLOATS))
+        value = self.any(kind)
+        for _ in range(self.random.randrange(1, 4)):
+            value, kind = self.conversion(value, kind)
+
+    def conversion(self, value: str, kind: str) -> tuple[str, str]:
+        """A conversion of `value` to some type, and that type."""
+        r = self.random
+        if kind in FLOATS:
+            target = r.choice((*FLOATS, "i8", "i16", "i32", "i64", SAME_WIDTH[kind]))
+            if target in FLOATS:
+                if target == kind:
+                    return value, kind
+                name = "extf" if WIDTH[target] > WIDTH[kind] else "truncf"
+                product = value in self.products
+                return self.emit(f"arith.{name} {value} : {kind} to {target}", target, product), target
+            if target == SAME_WIDTH[kind] and r.random() < 0.5:
+                value = self.not_nan(value, kind)
+                return self.emit(f"arith.bitcast {value} : {kind} to {target}", target), target
+            return self.emit(f"arith.{r.choice(('fptosi', 'fptoui'))} {value} : {kind} to {target}", target), target
+        target = r.choice((*INTEGERS, *FLOATS))
+        if target == kind:
+            return value, kind
+        if "index" in (kind, target):
+            if target in FLOATS:
+                target = "i32"
+            name = r.choice(("index_cast", "index_castui"))
+        elif target in FLOATS:
+            same = SAME_WIDTH[target] == kind and r.random() < 0.3
+            name = "bitcast" if same else r.choice(("sitofp", "uitofp"))
+        else:
+            name = "trunci" if WIDTH[target] < WIDTH[kind] else r.choice(("extsi", "extui"))
+        return self.emit(f"arith.{name} {value} : {kind} to {target}", target), target
+
+    def select(self) -> None:
+        kind = self.random.choice((*INTEGERS, *FLOATS))
+        left, right = self.any(kind), self.any(kind)
+        product = {left, right} & self.products != set()
+        self.emit(f"arith.select {self.any('i1')}, {left}, {right} : {kind}", kind, product)
+
+    def inner(self, steps: int, kind: str, plain: bool) -> str:
+        """Operations of a region, whose values end with it; what it yields."""
+        kept = {k: list(v) for k, v in self.values.items()}
+        self.depth += 1
+        for _ in range(steps):
+            self.step()
+        result = self.any(kind, plain)
+        self.lines.append("  " * self.depth + f"scf.yield {result} : {kind}")
+        self.depth -= 1
+        self.values = kept
+        return result
+
+    def branch(self) -> None:
+        kind = self.random.choice(("i1", "i8", "i32", "i64", "f16", "f32", "f64"))
+        condition, name = self.any("i1"), self.new()
+        self.lines.append("  " * self.depth + f"{name} = scf.if {condition} -> ({kind}) {{")
+        results = [self.inner(self.random.randrange(1, 4), kind, False)]
+        self.lines.append("  " * self.depth + "} else {")
+        results.append(self.inner(self.random.randrange(3), kind, False))
+        self.lines.append("  " * self.depth + "}")
+        self.values.setdefault(kind, []).append(name)
+        if set(results) & self.products:
+            self.products.add(name)
+
+    def loop(self) -> None:
+        """A loop that carries one value, which is never a product: what it becomes is added to again."""
+        r = self.random
+        kind, counter = r.choice(("i8", "i32", "i64", "f32", "f64")), r.choice(("index", "i32"))
+        low, trips, step = r.randrange(-2, 3), r.randrange(4), r.randrange(1, 4)
+        bounds = [self.constant(counter, str(n)) for n in (low, low + trips * step - r.randrange(step), step)]
+        start, name, i, carried = self.any(kind, plain=True), self.new(), self.new(), self.new()
+        suffix = "" if counter == "index" else f" : {counter}"
+        self.lines.append(
+            "  " * self.depth + f"{name} = scf.for {i} = {bounds[0]} to {bounds[1]} step {bounds[2]} "
+            f"iter_args({carried} = {start}) -> ({kind}){suffix} {{"
+        )
+        kept = {k: list(v) for k, v in self.values.items()}
+        self.values.setdefault(counter, []).append(i)
+        self.values.setdefault(kind, []).append(carried)
+        self.repeat *= 4
+        self.inner(r.randrange(1, 4), kind, True)
+        self.repeat //= 4
+        self.values = kept
+        self.lines.append("  " * self.depth + "}")
+        self.values.setdefault(kind, []).append(name)
+
+    def step(self) -> None:
+        roll = self.random.randrange(20)
+        if roll < 6:
+            self.integer()
+        elif roll < 11:
+            self.floating()
+        elif roll < 15:
+            self.cast()
+        elif roll < 17:
+            self.comparison()
+        elif roll < 18:
+            self.select()
+        elif self.depth < 4:
+            (self.branch if roll == 18 else self.loop)()
+
+    def as_i32(self, kind: str) -> str:
+        """A value's bits, those above 32 folded in."""
+        value = self.number(kind) if kind in FLOATS else self.any(kind)
+        if kind in FLOATS:
+            value, kind = (
+                self.emit(f"arith.bitcast {value} : {kind} to {SAME_WIDTH[kind]}", SAME_WIDTH[kind]),
+                SAME_WIDTH[kind],
+            )
+        if kind == "index":
+            value, kind = self.emit(f"arith.index_cast {value} : index to i64", "i64"), "i64"
+        if kind == "i64":
+            shift = self.constant("i64", "32")
+            high = self.emit(f"arith.shrui {value}, {shift} : i64", "i64")
+            value = self.emit(f"arith.xori {value}, {high} : i64", "i64")
+            return self.emit(f"arith.trunci {value} : i64 to i32", "i32")
+        return value if kind == "i32" else self.emit(f"arith.extui {value} : {kind} to i32", "i32")
+
+
+def body(seed: int, number: int, compute: str) -> tuple[list[str], int]:
+    """A helper ``@body_N(acc, x, y, w, n, d) -> i32`` and about how many operations it runs."""
+    writer = Writer(random.Random(seed))
+    writer.values = {"i32": ["%acc", "%n"], "f32": ["%w"], "index": ["%d"]}
+    writer.values.setdefault(compute, []).extend(("%x", "%y"))
+    for _ in range(writer.random.randrange(4, 22)):
+        writer.step()
+    kinds = [kind for kind in (*INTEGERS, *FLOATS) if writer.values.get(kind)]
+    result = writer.as_i32(writer.random.choice(kinds))
+    for kind in writer.random.sample(kinds, min(3, len(kinds))):
+        result = writer.emit(f"arith.xori {result}, {writer.as_i32(kind)} : i32", "i32")
+    head = f"func.func private @body_{number}(%acc: i32, %x: {compute}, %y: {compute}, %w: f32, %n: i32, %d: index) -> i32 {{"
+    return [head, *writer.lines, f"  func.return {result} : i32", "}"], writer.weight
+
+
+SCAN = """\
+annudf.metric @random order(min) coarse(l2) elements({elements}) {{
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  %n = annudf.capture "n" : !annudf.capture<i32>
+  %which = annudf.capture "which" : !annudf.capture<i32>
+  %half = annudf.capture "half" : !annudf.capture<i32>
+  annudf.init {{
+    %0 = arith.constant 3 : i32
+    annudf.yield %0 : i32
+  }}
+  annudf.update (%acc: i32, %x: {compute}, %y: {compute}) {{
+    %d = annudf.index dim
+    %weight = annudf.load %w[%d] : !annudf.capture<dim x f32>
+    %number = annudf.load %n[] : !annudf.capture<i32>
+    %chosen = annudf.load %which[] : !annudf.capture<i32>
+{choice}    annudf.yield %r{last} : i32
+  }}
+  annudf.finalize (%acc: i32) {{
+    %part = annudf.load %half[] : !annudf.capture<i32>
+    %zero = arith.constant 0 : i32
+    %low = arith.constant 65535 : i32
+    %sixteen = arith.constant 16 : i32
+    %0 = arith.andi %acc, %low : i32
+    %1 = arith.shrui %acc, %sixteen : i32
+    %2 = arith.cmpi eq, %part, %zero : i32
+    %3 = arith.select %2, %0, %1 : i32
+    %4 = arith.uitofp %3 : i32 to f32
+    annudf.yield %4 : f32
+  }}
+}}
+"""
+
+
+def metric(seed: int, count: int, compute: str, elements: tuple[str, ...]) -> tuple[str, int]:
+    """A module with `count` bodies, of which the capture `which` picks one; how many it got.
+
+    The accumulator is an i32 whose halves are reported one a search, since a distance is an f32.
+    """
+    helpers: list[str] = []
+    choice, total, made = "", 0, 0
+    for number in range(count):
+        lines, weight = body(seed * 1000 + number, number, compute)
+        if total + weight > 3000:
+            break
+        total, made = total + weight + 8, number + 1
+        helpers += lines
+        previous = "%acc" if number == 0 else f"%r{number - 1}"
+        choice += (
+            f"    %c{number} = arith.constant {number} : i32\n"
+            f"    %is{number} = arith.cmpi eq, %chosen, %c{number} : i32\n"
+            f"    %r{number} = scf.if %is{number} -> (i32) {{\n"
+            f"      %b{number} = func.call @body_{number}(%acc, %x, %y, %weight, %number, %d) : "
+            f"(i32, {compute}, {compute}, f32, i32, index) -> i32\n"
+            f"      scf.yield %b{number} : i32\n    }} else {{\n      scf.yield {previous} : i32\n    }}\n"
+        )
+    scan = SCAN.format(elements=", ".join(elements), compute=compute, choice=choice, last=made - 1)
+    return "\n".join(helpers) + "\n" + scan, made
