@@ -46,19 +46,59 @@ struct Scanned {
   }
 };
 
+/// Which rows may tie with the k-th best key.
+struct Ties {
+  uint32_t kth, groups, k;
+  uint32_t size;   ///< k rounded up to a power of two.
+  bool everyGroup; ///< Of all groups, not of those in `group` alone.
+};
+
+/// Of the rows whose key is `ties.kth`, those with the smallest ids become the last of the k
+/// best, in the place of any that bestKey and bestId hold already. Rare, so not inlined.
+__device__ __noinline__ void takeTies(SelectScratch &scratch, const Scanned &scanned,
+                                      const uint32_t *minima, Ties ties, const uint32_t *group,
+                                      uint32_t *bestKey, int64_t *bestId, uint32_t &tied) {
+  bitonicSort(bestKey, bestId, ties.size);
+  uint32_t below = 0;
+  while (below < ties.k && bestKey[below] < ties.kth)
+    ++below;
+  __syncthreads();
+  const uint32_t wanted = ties.k - below;
+  for (uint32_t i = below + threadIdx.x; i < ties.k; i += blockDim.x)
+    bestKey[i] = ANNUDF_KEY_NONE, bestId[i] = INT64_MAX;
+  auto idOfTie = [&](uint32_t i, unsigned long long &id) {
+    const uint32_t g = ties.everyGroup ? i / 32 : group[i / 32];
+    if (ties.everyGroup && minima[g] > ties.kth)
+      return false;
+    const uint32_t place = g * 32 + i % 32;
+    if (scanned.keys[place] != ties.kth)
+      return false;
+    id = static_cast<unsigned long long>(scanned.idOf(place)) ^ 1ull << 63; // Ascending as signed.
+    return true;
+  };
+  const uint64_t bound = findBound(scratch, ties.groups * 32, wanted, idOfTie);
+  unsigned long long id;
+  for (uint32_t i = threadIdx.x; i < ties.groups * 32; i += blockDim.x)
+    if (idOfTie(i, id) && id <= bound)
+      if (const uint32_t slot = atomicAdd(&tied, 1u); slot < wanted) {
+        bestKey[below + slot] = ties.kth;
+        bestId[below + slot] = static_cast<int64_t>(id ^ 1ull << 63);
+      }
+}
+
 } // namespace
 
 /// A block for each query: the k best rows, by distance and then by id. Only the k groups
 /// with the best minima can hold a row that is better than the k-th: a row elsewhere is no
 /// better than k minima of other groups. One that ties with the k-th may be elsewhere, if
-/// the k-th distance is as large as the largest of those minima.
+/// another group's minimum is as large.
 /// \param args.k at most 1024.
 extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_args args) {
   constexpr uint32_t kMostK = 1024;
   __shared__ SelectScratch scratch;
   __shared__ uint32_t group[kMostK], bestKey[kMostK];
   __shared__ int64_t bestId[kMostK];
-  __shared__ uint32_t largestMinimum, taken, tied;
+  __shared__ uint32_t largestMinimum, largest, taken, tied, others;
   const annudf_workspace &work = args.work;
   const uint32_t groups = annudfPointer<const uint32_t>(work.groupCount)[blockIdx.x];
   const uint32_t *minima =
@@ -74,7 +114,7 @@ extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_a
   for (uint32_t i = threadIdx.x; i < size; i += blockDim.x)
     bestKey[i] = ANNUDF_KEY_NONE, bestId[i] = INT64_MAX;
   if (threadIdx.x == 0)
-    largestMinimum = 0, taken = 0, tied = 0;
+    largestMinimum = 0, largest = 0, taken = 0, tied = 0, others = 0;
   __syncthreads();
   selectSmallest(
       scratch, groups, k, [&](uint32_t i) { return minima[i]; },
@@ -84,39 +124,40 @@ extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_a
           atomicMax(&largestMinimum, minimum);
       });
 
-  // The k-th key, if there are so many rows; those that tie with it are chosen by id.
   auto placeOf = [&](uint32_t i) { return group[i / 32] * 32u + i % 32; };
   auto keyAt = [&](uint32_t i) { return keys[placeOf(i)]; };
   Threshold last = {ANNUDF_KEY_NONE, ~0u, 0, 0};
   if (chosen * 32 > k)
-    last = findThreshold(scratch, chosen * 32, k, /*exact=*/true, keyAt);
-  const uint32_t kth = last.prefix;
-  const bool ties = kth != ANNUDF_KEY_NONE, elsewhere = groups > k && largestMinimum == kth;
-  const uint32_t among = elsewhere ? groups * 32 : chosen * 32;
-  auto idOfTie = [&](uint32_t i, unsigned long long &id) {
-    if (elsewhere && minima[i / 32] > kth)
-      return false;
-    const uint32_t place = elsewhere ? i : placeOf(i);
-    if (keys[place] != kth)
-      return false;
-    id = static_cast<unsigned long long>(scanned.idOf(place)) ^ 1ull << 63; // Ascending as signed.
-    return true;
-  };
-  uint64_t bound = ~0ull;
-  if (ties && (elsewhere || last.inside != last.wanted))
-    bound = findBound(scratch, among, last.wanted, idOfTie);
+    last = findThreshold(scratch, chosen * 32, k, keyAt);
+  // Either all rows up to the threshold are wanted, or it is the k-th key to the last bit.
+  const bool decided = last.inside == last.wanted;
   for (uint32_t i = threadIdx.x; i < chosen * 32; i += blockDim.x)
-    if (const uint32_t key = keyAt(i); key < kth) {
+    if (const uint32_t key = keyAt(i);
+        key != ANNUDF_KEY_NONE && ((key & last.mask) < last.prefix ||
+                                   (decided && (key & last.mask) == last.prefix))) {
       const uint32_t slot = atomicAdd(&taken, 1u);
       bestKey[slot] = key, bestId[slot] = scanned.idOf(placeOf(i));
+      atomicMax(&largest, key);
     }
-  unsigned long long id;
-  for (uint32_t i = threadIdx.x; ties && i < among; i += blockDim.x)
-    if (idOfTie(i, id) && id <= bound)
-      if (const uint32_t slot = atomicAdd(&tied, 1u); slot < last.wanted) {
-        bestKey[k - last.wanted + slot] = kth;
-        bestId[k - last.wanted + slot] = static_cast<int64_t>(id ^ 1ull << 63);
-      }
+  __syncthreads();
+
+  // Rows that tie with the k-th and are not taken: of a chosen group, or of another whose
+  // minimum is the same. Both are rare, so what tells them apart comes before what looks.
+  const uint32_t kth = !decided ? last.prefix : taken == k ? largest : ANNUDF_KEY_NONE;
+  bool elsewhere = groups > k && kth != ANNUDF_KEY_NONE && largestMinimum == kth;
+  if (elsewhere) {
+    for (uint32_t i = threadIdx.x; i < groups; i += blockDim.x)
+      if (minima[i] == kth)
+        atomicAdd(&others, 1u);
+    for (uint32_t i = threadIdx.x; i < chosen; i += blockDim.x)
+      if (minima[group[i]] == kth)
+        atomicSub(&others, 1u);
+    __syncthreads();
+    elsewhere = others != 0;
+  }
+  if (kth != ANNUDF_KEY_NONE && (elsewhere || !decided))
+    takeTies(scratch, scanned, minima, {kth, elsewhere ? groups : chosen, k, size, elsewhere},
+             group, bestKey, bestId, tied);
   bitonicSort(bestKey, bestId, size);
 
   for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {

@@ -33,7 +33,7 @@ __device__ __forceinline__ uint32_t blockPrefix(uint32_t value, uint32_t *warpSu
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   uint32_t inclusive = value;
 #pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
+  for (uint32_t distance = 1; distance < 32; distance *= 2) {
     const uint32_t other = __shfl_up_sync(0xFFFFFFFFu, inclusive, distance);
     if (lane >= distance)
       inclusive += other;
@@ -79,11 +79,9 @@ struct Threshold {
   uint32_t prefix, mask, wanted, inside;
 };
 
-/// \param k      less than n.
-/// \param exact  `prefix` shall be the k-th smallest key, though fewer bits may decide.
+/// \param k  less than n.
 template <class KeyAt>
-__device__ Threshold findThreshold(SelectScratch &scratch, uint32_t n, uint32_t k, bool exact,
-                                   KeyAt keyAt) {
+__device__ Threshold findThreshold(SelectScratch &scratch, uint32_t n, uint32_t k, KeyAt keyAt) {
   Threshold t = {0, 0, k, n};
 #pragma unroll 1
   for (int pass = 0; pass < 3; ++pass) {
@@ -102,7 +100,7 @@ __device__ Threshold findThreshold(SelectScratch &scratch, uint32_t n, uint32_t 
     t.mask |= (bins - 1) << shift;
     t.wanted -= scratch.below;
     t.inside = scratch.inside;
-    if (t.inside == t.wanted && !exact) // The whole bin is taken: further digits decide nothing.
+    if (t.inside == t.wanted) // The whole bin is taken: further digits decide nothing.
       break;
   }
   return t;
@@ -159,7 +157,7 @@ __device__ void selectSmallest(SelectScratch &scratch, uint32_t n, uint32_t k, K
     __syncthreads();
     return;
   }
-  const Threshold t = findThreshold(scratch, n, k, /*exact=*/false, keyAt);
+  const Threshold t = findThreshold(scratch, n, k, keyAt);
   const uint32_t prefix = t.prefix, mask = t.mask, wanted = t.wanted;
   // Smaller than the prefix: all of them; equal to it: the first `wanted`.
   uint32_t takenBelow = 0, seenEqual = 0;

@@ -24,6 +24,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
+#define __noinline__
 #define __grid_constant__
 #define __shared__ static
 
@@ -100,6 +101,7 @@ inline uint32_t atomicAdd(uint32_t *at, uint32_t value) {
   *at += value;
   return *at - value;
 }
+inline void atomicSub(uint32_t *at, uint32_t value) { *at -= value; }
 inline void atomicMax(uint32_t *at, uint32_t value) { *at = std::max(*at, value); }
 inline void atomicAnd(unsigned long long *at, unsigned long long value) { *at &= value; }
 inline void atomicOr(unsigned long long *at, unsigned long long value) { *at |= value; }

@@ -181,7 +181,8 @@ TEST(CudaSearch, EveryCoarseMetricAndOrder) {
   for (auto coarse : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
     for (auto order : {ANNUDF_ORDER_MIN, ANNUDF_ORDER_MAX})
       for (int64_t count : {5, 90}) {
-        Artifact artifact = cudaArtifact(test, readFatbin("l2"));
+        Artifact artifact = cudaArtifact(
+            test, readFatbin(std::string("l2_") + toString(coarse) + "_" + toString(order)));
         artifact.manifest.coarse = coarse, artifact.manifest.coarseOrder = order;
         const Metric metric = Metric::fromArtifact(artifact, "l2.annudf");
         const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F16, count, 20, 4 + count);

@@ -113,6 +113,9 @@ template <class T, class Word> __device__ __forceinline__ T valueOf(Word word) {
 }
 
 #define JOIN(A, B) A##B
+#ifndef ANNUDF_METRIC_CONTRACT // Else the number of a variant of the metric.
+#define ANNUDF_METRIC_CONTRACT ANNUDF_METRIC
+#endif
 #define CONTRACT_OF(NAME) JOIN(ANNUDF_TEST_CONTRACT_, NAME)
 
 #define HOOKS(A, X)                                                                                \
@@ -125,7 +128,7 @@ template <class T, class Word> __device__ __forceinline__ T valueOf(Word word) {
     return wordOf(Metric::update(valueOf<Metric::Acc>(acc), valueOf<Metric::Compute>(x),           \
                                  valueOf<Metric::Compute>(y), dim, slots));                        \
   }                                                                                                \
-  HOOK uint64_t annudf1_scan_contract(void) { return CONTRACT_OF(ANNUDF_METRIC); }
+  HOOK uint64_t annudf1_scan_contract(void) { return CONTRACT_OF(ANNUDF_METRIC_CONTRACT); }
 
 #define FINALIZE(A)                                                                                \
   HOOK float annudf1_scan_finalize_a##A(uint##A##_t acc, int32_t, int64_t, int32_t, int32_t,       \
