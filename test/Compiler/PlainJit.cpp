@@ -71,6 +71,7 @@ PlainJit::PlainJit(const std::string &text) : implementation(new Implementation)
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects(); // What a pass would name as its dependencies.
   ScopedDiagnosticHandler keep(&context, [&](Diagnostic &diagnostic) {
     fault += diagnostic.str() + "\n";
     return success();

@@ -247,7 +247,7 @@ void RandomBody::compareStep() {
                                  "sge", "ult", "ule", "ugt", "uge"};
   static const Names floats = {"false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
                                "ueq",   "ugt", "uge", "ult", "ule", "une", "uno", "true"};
-  static const Names tests = {"isnan", "isinf", "isfinite"};
+  static const Names tests = {"isnan", "isfinite"}; // Upstream has no pattern for isinf.
   const std::string &type = pick(kTypes);
   std::string condition;
   if (!isFloat(type))
