@@ -209,14 +209,12 @@ TEST(Manifest, UnknownFieldsAreRefused) {
 
 TEST(Manifest, TextsAreNamesAndLines) {
   EXPECT_EQ(errorWith([](json &m) { m["name"] = "a\x1b[31m"; }),
-            "m: manifest field 'name' is 'a\\x1b[31m', which is no name; a name has letters, "
-            "digits and _, no digit first, and at most 255 bytes");
-  EXPECT_EQ(errorWith([](json &m) { m["source"]["file"] = "a\nb"; }),
-            "m: manifest field 'source.file' is 'a\\x0ab', with characters that cannot be printed");
+            "m: the body is malformed at byte 287: text holds control characters or is no UTF-8");
+  EXPECT_EQ(errorWith([](json &m) { m["name"] = "a b"; }),
+            "m: manifest field 'name' is 'a b', which is no name; a name has letters, digits and _, "
+            "no digit first, and at most 255 bytes");
   EXPECT_EQ(errorWith([](json &m) { m["source"]["file"] = std::string(4097, 'a'); }),
             "m: manifest field 'source.file' has 4097 bytes, above 4096");
-  EXPECT_EQ(errorWith([](json &m) { m["tools"]["annudf"] = "\u202e1"; }).substr(0, 36),
-            "m: manifest field 'tools.annudf' is ");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["version"] = "13."; }),
             "m: manifest field 'payloads[0]' has version '13.', which is not numbers with dots "
             "between them");

@@ -94,6 +94,35 @@ struct FloatConstants : RewritePattern {
   }
 };
 
+/// Literals that are added, subtracted, multiplied or divided: Python's own numbers, mostly.
+/// One rounding, to nearest even, as the operation has; a NaN is left to the device.
+struct FloatArithmetic : RewritePattern {
+  explicit FloatArithmetic(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    constexpr auto nearest = APFloat::rmNearestTiesToEven;
+    FloatAttr left, right;
+    if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp>(op) ||
+        !matchPattern(op->getOperand(0), m_Constant(&left)) ||
+        !matchPattern(op->getOperand(1), m_Constant(&right)))
+      return failure();
+    APFloat value = left.getValue();
+    if (isa<arith::AddFOp>(op))
+      value.add(right.getValue(), nearest);
+    else if (isa<arith::SubFOp>(op))
+      value.subtract(right.getValue(), nearest);
+    else if (isa<arith::MulFOp>(op))
+      value.multiply(right.getValue(), nearest);
+    else
+      value.divide(right.getValue(), nearest);
+    if (value.isNaN())
+      return failure();
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, rewriter.getFloatAttr(op->getResult(0).getType(), value));
+    return success();
+  }
+};
+
 /// x + 0, x * 1, x and -1, x - x, ...
 struct IntegerIdentities : RewritePattern {
   explicit IntegerIdentities(MLIRContext *context)
@@ -276,8 +305,8 @@ FrozenRewritePatternSet frontend::getSimplifications(MLIRContext *context) {
     if (llvm::is_contained(structure, op.getDialectNamespace()))
       op.getCanonicalizationPatterns(patterns, context);
   addShiftPatterns(patterns);
-  patterns.add<Casts, Comparisons, FloatConstants, IntegerConstants, IntegerIdentities, Negations,
-               Selections>(context);
+  patterns.add<Casts, Comparisons, FloatArithmetic, FloatConstants, IntegerConstants,
+               IntegerIdentities, Negations, Selections>(context);
   return FrozenRewritePatternSet(std::move(patterns));
 }
 

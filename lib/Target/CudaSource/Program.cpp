@@ -200,7 +200,7 @@ private:
     // Types come as arguments of the template, so that only the branch taken is looked at.
     os << "template <typename F> __forceinline__ F annudf_update_as() { return "
           "static_cast<F>(&update); }\n"
-          "template <typename T, typename Context>\n"
+          "template <typename Context>\n"
        << "__forceinline__ " << acc << " annudf_step(" << acc << " value, " << coordinate << " x, "
        << coordinate << " y, const Context &context) {\n"
        << "  if constexpr (annudf_update_is<" << full << ">)\n"

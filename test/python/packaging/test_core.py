@@ -128,7 +128,7 @@ def test_compile_error_holds_its_diagnostics():
         )
     first = caught.value.diagnostics[0]
     assert isinstance(first, errors.Diagnostic) and isinstance(first, _core.Diagnostic)
-    assert (first.severity, first.rule, first.file) == ("error", "L2", "w.mlir")
+    assert (first.severity, first.rule, first.file) == ("error", "L3", "w.mlir")
     assert first.line > 1 and first.column > 0
 
 

@@ -90,6 +90,7 @@ TEST(CpuJit, RefusesDamagedBitcode) {
   }
   Artifact none = artifactOf(l2, "");
   none.payloads.clear();
+  none.manifest.verified = Verification{1, "0.1.0"};
   try {
     cpu::compileScan(Metric::fromArtifact(none, "none.annudf"), ANNUDF_ELEMENT_F32);
     FAIL() << "accepted";
