@@ -100,9 +100,10 @@ ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
     for (int32_t i = 0; i < ANNUDF_CPU_MOST_PER_WORD; ++i)
       if (i < perWord)
         b.update(dim + i, y, i);
+  if (perWord > 1) // Else a copy of the hook that never runs would be optimised all the same.
 #pragma clang loop unroll(disable)
-  for (int32_t i = 0; dim < dims; ++dim, ++i)
-    b.update(dim, y, i);
+    for (int32_t i = 0; dim < dims; ++dim, ++i)
+      b.update(dim, y, i);
 #pragma clang loop vectorize(assume_safety) interleave(disable)
   for (int r = 0; r < Rows; ++r)
 #pragma unroll

@@ -12,6 +12,12 @@
 #include "annudf/runtime/coarse/Coarse.h"
 #include "gtest/gtest.h"
 
+#include <limits>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 using namespace annudf;
 using namespace annudf::runtime;
 using namespace annudf::test;
@@ -300,5 +306,40 @@ TEST(CpuSearch, BatchesFitTheirMemory) {
       }
   EXPECT_EQ(cpu::queriesPerBatch(1, 1u << 31, 1), 1); // One query always goes through.
 }
+
+#if defined(__x86_64__)
+/// Whatever the caller's thread does with rounding and denormals, a search does not, on his
+/// thread or the pool's; and it gives his modes back.
+TEST(CpuSearch, TheCallersRoundingAndDenormalsDoNotMatter) {
+  constexpr unsigned kUpFlushZero = 0x1F80 | 0x4000 | 0x8000 | 0x0040; // Round up, FTZ, DAZ.
+  const Metric metric = compiled(testMetric("weighted_l2"));
+  const int32_t dims = 8;
+  auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 300, dims, 5);
+  // Squares of these are denormal, and sums of the others round.
+  float *values = reinterpret_cast<float *>(base.encoded.data());
+  for (int64_t i = 0; i < 150 * dims; ++i)
+    values[i] *= 1e-22f;
+  IndexParams params;
+  params.nLists = 4;
+  const Index index = Index::build(params, view(base));
+  for (int threads : {1, 3}) {
+    auto backend = makeCpuBackend(threads);
+    const Result expected = searchWith(*backend, index, metric, base, 5, 4);
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(kUpFlushZero);
+    const Result found = searchWith(*backend, index, metric, base, 5, 4);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    EXPECT_EQ(after & ~0x3Fu, kUpFlushZero & ~0x3Fu) << "the caller's modes";
+    EXPECT_EQ(found.ids, expected.ids) << threads;
+    EXPECT_EQ(0, std::memcmp(found.distances.data(), expected.distances.data(),
+                             expected.distances.size() * sizeof(float)))
+        << threads;
+    EXPECT_TRUE(std::any_of(expected.distances.begin(), expected.distances.end(), [](float d) {
+      return d != 0 && std::fabs(d) < std::numeric_limits<float>::min();
+    })) << "no denormal distance: the test shows nothing";
+  }
+}
+#endif
 
 } // namespace
