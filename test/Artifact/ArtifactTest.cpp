@@ -190,7 +190,7 @@ TEST(ArtifactDamage, TextThatATerminalWouldObey) {
     Artifact artifact = smallArtifact();
     artifact.manifest.sourceFile = name;
     EXPECT_TRUE(contains(errorOf([&] { (void)serializeArtifact(artifact); }),
-                         "with characters that cannot be printed"));
+                         "which is too long or cannot be printed"));
   }
 }
 

@@ -171,6 +171,11 @@ TEST(Source, BytecodeIsRefusedWithTheReadersWords) {
   std::string mutant = golden;
   mutant[46] ^= 1 << 3;
   EXPECT_NE(faultOf(mutant).find("damaged MLIR bytecode: "), std::string::npos);
+  // No process is started for what is too large.
+  golden.resize((16 << 20) + 1);
+  EXPECT_NE(
+      faultOf(golden).find("16777217 bytes of bytecode, more than the 16777216 that are read"),
+      std::string::npos);
 }
 
 TEST(Source, BytecodeWithoutAProcessToReadIt) {

@@ -43,7 +43,7 @@ TEST(ThreadsDeathTest, NoneCanBeHad) {
       {
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
-        pthread_attr_setstacksize(&attributes, size_t(1) << 46);
+        pthread_attr_setstacksize(&attributes, size_t(1) << 47);
         pthread_setattr_default_np(&attributes);
         std::atomic<int> runs{0};
         runJobs(100, [&](size_t) { ++runs; });

@@ -193,9 +193,9 @@ void checkNotNewer(const Producer &producer, const std::string &what) {
                                           "), which can only read its own version or older");
 }
 
-/// LTO-IR of plain arithmetic is 2.5 to 4 KB; from here on it holds a function of
-/// libdevice (Minkowski's powf: 5.8 KB), whose copies a link would spend its time on.
-constexpr size_t kLargeBody = 4608;
+/// LTO-IR of plain arithmetic is 1.8 to 2.6 KB; from here on it holds a function of
+/// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.
+constexpr size_t kLargeBody = 3328;
 
 } // namespace
 

@@ -1,17 +1,18 @@
-// Squared Euclidean distance with one weight a dimension: sum w (q - b)^2.
-// Capture: w, f32, one entry a dimension.
-annudf.metric @weighted_l2 order(min) coarse(l2) elements(f32, f16, i8, u8) {
-  %w = annudf.capture "w" : !annudf.capture<dim x f32>
-  annudf.init {
-    %zero = arith.constant 0.0 : f32
-    annudf.yield %zero : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    %dim = annudf.index dim
-    %weight = annudf.load %w[%dim] : !annudf.capture<dim x f32>
-    %diff = arith.subf %x, %y : f32
-    %square = arith.mulf %diff, %diff : f32
-    %next = math.fma %weight, %square, %acc : f32
-    annudf.yield %next : f32
+module {
+  annudf.metric @weighted_l2 order(min) coarse(l2) elements(f32, f16, i8, u8) {
+    %0 = annudf.capture "w" : !annudf.capture<dim x f32>
+    annudf.init {
+      %cst = arith.constant 0.000000e+00 : f32
+      annudf.yield %cst : f32
+    }
+    annudf.update (%arg0: f32, %arg1: f32, %arg2: f32) {
+      %dim = annudf.index dim
+      %1 = annudf.load %0[%dim] : !annudf.capture<dim x f32>
+      %2 = arith.subf %arg1, %arg2 : f32
+      %3 = arith.mulf %2, %2 : f32
+      %4 = math.fma %1, %3, %arg0 : f32
+      annudf.yield %4 : f32
+    }
   }
 }
+
