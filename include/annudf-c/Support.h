@@ -113,8 +113,8 @@ typedef struct annudf_vectors {
  * \returns 0 to go on. Anything else stops the work: the call returns
  * ANNUDF_INTERRUPTED, and an index or a file is as it was before. `done` is 1 once a
  * stage, before the step that cannot be undone: it is the last chance to stop, and after
- * that of the last stage the call returns what it has done. It may ask an index for its properties, but neither search nor
- * change the one at work. It must not throw. */
+ * that of the last stage the call returns what it has done. It may ask an index for its properties,
+ * but neither search nor change the one at work. It must not throw. */
 typedef int (*annudf_progress)(void *user, const char *stage, double done);
 
 #ifdef __cplusplus

@@ -210,9 +210,10 @@ TEST(Manifest, UnknownFieldsAreRefused) {
 TEST(Manifest, TextsAreNamesAndLines) {
   EXPECT_EQ(errorWith([](json &m) { m["name"] = "a\x1b[31m"; }),
             "m: the body is malformed at byte 287: text holds control characters or is no UTF-8");
-  EXPECT_EQ(errorWith([](json &m) { m["name"] = "a b"; }),
-            "m: manifest field 'name' is 'a b', which is no name; a name has letters, digits and _, "
-            "no digit first, and at most 255 bytes");
+  EXPECT_EQ(
+      errorWith([](json &m) { m["name"] = "a b"; }),
+      "m: manifest field 'name' is 'a b', which is no name; a name has letters, digits and _, "
+      "no digit first, and at most 255 bytes");
   EXPECT_EQ(errorWith([](json &m) { m["source"]["file"] = std::string(4097, 'a'); }),
             "m: manifest field 'source.file' has 4097 bytes, above 4096");
   EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["version"] = "13."; }),

@@ -41,9 +41,10 @@ TEST(CApiCompiler, DiagnosticsComeInParts) {
   OwnedArtifact artifact;
   OwnedDiagnostics list;
   auto options = hostOnly();
-  const std::string message = "'arith.divsi' op [B4] may divide by zero, which stops the process "
-                              "on a CPU: the divisor is 0; divide by what cannot be 0, as max(y, 1), "
-                              "or in floating point";
+  const std::string message =
+      "'arith.divsi' op [B4] may divide by zero, which stops the process "
+      "on a CPU: the divisor is 0; divide by what cannot be 0, as max(y, 1), "
+      "or in floating point";
   EXPECT_EQ(outcome(compile(wrongMetric(), &artifact, &list, &options)),
             "compile: test.mlir:14:10: " + message);
   EXPECT_EQ(static_cast<annudf_artifact *>(artifact), nullptr);

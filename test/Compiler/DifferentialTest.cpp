@@ -74,9 +74,9 @@ void compare(const std::string &ops, const std::string &helper, uint32_t seed, i
   for (int i = 0; i < samples; ++i) {
     float acc = inputs.next(), x = inputs.next(), y = inputs.next();
     int32_t dim = i % 7 == 0 ? 299 + i : i, dims = dim + 1 + i % 3;
-    auto actual = std::bit_cast<float>(hooks.update(
-        std::bit_cast<uint32_t>(acc), std::bit_cast<uint32_t>(x), std::bit_cast<uint32_t>(y), dim,
-        dims));
+    auto actual =
+        std::bit_cast<float>(hooks.update(std::bit_cast<uint32_t>(acc), std::bit_cast<uint32_t>(x),
+                                          std::bit_cast<uint32_t>(y), dim, dims));
     float expected = plain(acc, x, y, dim, dims);
     ASSERT_TRUE(std::bit_cast<uint32_t>(actual) == std::bit_cast<uint32_t>(expected) ||
                 (std::isnan(actual) && std::isnan(expected)))

@@ -25,7 +25,8 @@ int main(int argc, char **argv) {
     std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_%s 0x%016" PRIx64 "ull\n", metric.name.c_str(),
                  annudf::contractOf(annudf::test::artifactOf(metric, "").manifest));
   // The same code under every coarse policy: the contract covers that, so each has its number.
-  annudf::MetricDescriptor l2 = annudf::test::artifactOf(annudf::test::testMetric("l2"), "").manifest;
+  annudf::MetricDescriptor l2 =
+      annudf::test::artifactOf(annudf::test::testMetric("l2"), "").manifest;
   for (auto coarse : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
     for (auto order : {ANNUDF_ORDER_MIN, ANNUDF_ORDER_MAX}) {
       l2.coarse = coarse, l2.coarseOrder = order;

@@ -143,7 +143,8 @@ static LogicalResult verifyMetric(MetricOp metric, AbiCounts &counts) {
   size_t bound = llvm::count_if(captures, [](CaptureOp capture) { return !capture.getValue(); });
   if (bound > ANNUDF_MAX_CAPTURES) {
     metric.emitOpError() << "[M14] binds " << bound << " captures, more than "
-                         << int(ANNUDF_MAX_CAPTURES) << "; bake some in with annudf-inline-captures";
+                         << int(ANNUDF_MAX_CAPTURES)
+                         << "; bake some in with annudf-inline-captures";
     result = failure();
   }
   for (auto hook : metric.getBody().getOps<HookOpInterface>())

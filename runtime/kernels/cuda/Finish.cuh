@@ -133,8 +133,8 @@ extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_a
   const bool decided = last.inside == last.wanted;
   for (uint32_t i = threadIdx.x; i < chosen * 32; i += blockDim.x)
     if (const uint32_t key = keyAt(i);
-        key != ANNUDF_KEY_NONE && ((key & last.mask) < last.prefix ||
-                                   (decided && (key & last.mask) == last.prefix))) {
+        key != ANNUDF_KEY_NONE &&
+        ((key & last.mask) < last.prefix || (decided && (key & last.mask) == last.prefix))) {
       const uint32_t slot = atomicAdd(&taken, 1u);
       bestKey[slot] = key, bestId[slot] = scanned.idOf(placeOf(i));
       atomicMax(&largest, key);
