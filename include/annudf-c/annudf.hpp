@@ -135,7 +135,8 @@ private:
 };
 
 template <class T> constexpr const char *dtypeOf() {
-  static_assert(std::is_arithmetic_v<T>, "values of captures are numbers");
+  static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, long double>,
+                "values of captures are numbers of at most 64 bits");
   if constexpr (std::is_same_v<T, bool>)
     return "b1";
   else if constexpr (std::is_same_v<T, float>)
@@ -148,8 +149,10 @@ template <class T> constexpr const char *dtypeOf() {
     return std::is_signed_v<T> ? "i16" : "u16";
   else if constexpr (sizeof(T) == 4)
     return std::is_signed_v<T> ? "i32" : "u32";
-  else
+  else if constexpr (sizeof(T) == 8)
     return std::is_signed_v<T> ? "i64" : "u64";
+  else
+    static_assert(sizeof(T) == 0, "numbers of this width are no values of captures");
 }
 
 } // namespace detail

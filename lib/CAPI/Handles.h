@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CAPI_HANDLES_H
-#define ANNUDF_RUNTIME_LIB_CAPI_HANDLES_H
+#ifndef ANNUDF_LIB_CAPI_HANDLES_H
+#define ANNUDF_LIB_CAPI_HANDLES_H
 
 #include "Wrap.h"
 #include "annudf-c/annudf.h"
@@ -85,4 +85,4 @@ int64_t inRange(const char *name, int64_t value, int64_t least, int64_t most);
 
 } // namespace annudf::capi
 
-#endif // ANNUDF_RUNTIME_LIB_CAPI_HANDLES_H
+#endif // ANNUDF_LIB_CAPI_HANDLES_H

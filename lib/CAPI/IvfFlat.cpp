@@ -153,7 +153,7 @@ annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat_index *index, annudf
       call.refuse("annudf_extents.size is " + std::to_string(size) + ", at least " +
                   std::to_string(kSmallest) + " are needed; set it to sizeof(annudf_extents)");
     IndexUse use(call, *index, IndexUse::Kind::Shared);
-    const annudf_extents filled = {size, index->value.dims(), index->value.largestId() + 1, 0};
+    const annudf_extents filled = {size, index->value.dims(), index->value.rowExtent(), 0};
     std::memcpy(extents, &filled, std::min(size, sizeof filled));
   });
 }

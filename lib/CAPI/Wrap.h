@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_CAPI_WRAP_H
-#define ANNUDF_CAPI_WRAP_H
+#ifndef ANNUDF_LIB_CAPI_WRAP_H
+#define ANNUDF_LIB_CAPI_WRAP_H
 
 #include "annudf-c/Artifact.h"
 #include "annudf/Artifact/Artifact.h"
@@ -121,4 +121,4 @@ annudf_artifact *makeArtifact(Artifact artifact);
 
 } // namespace annudf::capi
 
-#endif // ANNUDF_CAPI_WRAP_H
+#endif // ANNUDF_LIB_CAPI_WRAP_H

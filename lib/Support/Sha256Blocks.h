@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_LIB_ARTIFACT_SHA256BLOCKS_H
-#define ANNUDF_LIB_ARTIFACT_SHA256BLOCKS_H
+#ifndef ANNUDF_LIB_SUPPORT_SHA256BLOCKS_H
+#define ANNUDF_LIB_SUPPORT_SHA256BLOCKS_H
 
 #include <cstddef>
 #include <cstdint>
@@ -21,4 +21,4 @@ void sha256BlocksPortable(uint32_t *state, const uint8_t *data, size_t blocks);
 
 } // namespace annudf
 
-#endif // ANNUDF_LIB_ARTIFACT_SHA256BLOCKS_H
+#endif // ANNUDF_LIB_SUPPORT_SHA256BLOCKS_H

@@ -77,9 +77,10 @@ static const char *severityName(annudf_severity severity) {
     return "error";
   case ANNUDF_SEVERITY_WARNING:
     return "warning";
-  default:
+  case ANNUDF_SEVERITY_REMARK:
     return "remark";
   }
+  throw std::logic_error("a severity that annudf._core does not know");
 }
 
 nb::list toPython(const annudf_diagnostics *diagnostics) {

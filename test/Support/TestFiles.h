@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_TEST_ARTIFACT_TESTFILES_H
-#define ANNUDF_TEST_ARTIFACT_TESTFILES_H
+#ifndef ANNUDF_TEST_SUPPORT_TESTFILES_H
+#define ANNUDF_TEST_SUPPORT_TESTFILES_H
 
 #include "annudf/Support/Error.h"
 #include "annudf/Support/FileIO.h"
@@ -72,4 +72,4 @@ inline bool contains(const std::string &text, const std::string &part) {
 
 } // namespace annudf::test
 
-#endif // ANNUDF_TEST_ARTIFACT_TESTFILES_H
+#endif // ANNUDF_TEST_SUPPORT_TESTFILES_H

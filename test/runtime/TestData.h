@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_TEST_RUNTIME_CORE_TESTDATA_H
-#define ANNUDF_TEST_RUNTIME_CORE_TESTDATA_H
+#ifndef ANNUDF_TEST_RUNTIME_TESTDATA_H
+#define ANNUDF_TEST_RUNTIME_TESTDATA_H
 
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/vectors/Matrix.h"
@@ -77,4 +77,4 @@ inline runtime::Matrix clusteredMatrix(int64_t rows, int32_t dims, int clusters,
 
 } // namespace annudf::test
 
-#endif // ANNUDF_TEST_RUNTIME_CORE_TESTDATA_H
+#endif // ANNUDF_TEST_RUNTIME_TESTDATA_H

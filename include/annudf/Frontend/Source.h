@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_DIALECT_IR_SOURCE_H
-#define ANNUDF_DIALECT_IR_SOURCE_H
+#ifndef ANNUDF_FRONTEND_SOURCE_H
+#define ANNUDF_FRONTEND_SOURCE_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -66,4 +66,4 @@ std::optional<std::string> readText(llvm::StringRef source, llvm::StringRef orig
 
 } // namespace annudf::ir
 
-#endif // ANNUDF_DIALECT_IR_SOURCE_H
+#endif // ANNUDF_FRONTEND_SOURCE_H

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_ARTIFACT_ERROR_H
-#define ANNUDF_ARTIFACT_ERROR_H
+#ifndef ANNUDF_SUPPORT_ERROR_H
+#define ANNUDF_SUPPORT_ERROR_H
 
 #include <stdexcept>
 #include <string>
@@ -39,4 +39,4 @@ private:
 
 } // namespace annudf
 
-#endif // ANNUDF_ARTIFACT_ERROR_H
+#endif // ANNUDF_SUPPORT_ERROR_H

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_ARTIFACT_FILEIO_H
-#define ANNUDF_ARTIFACT_FILEIO_H
+#ifndef ANNUDF_SUPPORT_FILEIO_H
+#define ANNUDF_SUPPORT_FILEIO_H
 
 #include <cstddef>
 #include <cstdint>
@@ -84,4 +84,4 @@ void writeFile(const std::string &path, std::string_view bytes);
 
 } // namespace annudf
 
-#endif // ANNUDF_ARTIFACT_FILEIO_H
+#endif // ANNUDF_SUPPORT_FILEIO_H

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_ARTIFACT_SHA256_H
-#define ANNUDF_ARTIFACT_SHA256_H
+#ifndef ANNUDF_SUPPORT_SHA256_H
+#define ANNUDF_SUPPORT_SHA256_H
 
 #include <array>
 #include <cstddef>
@@ -48,4 +48,4 @@ std::string sha256Hex(std::string_view bytes);
 
 } // namespace annudf
 
-#endif // ANNUDF_ARTIFACT_SHA256_H
+#endif // ANNUDF_SUPPORT_SHA256_H

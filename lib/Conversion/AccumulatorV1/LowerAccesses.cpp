@@ -43,7 +43,7 @@ public:
     for (IndexOp index : indices) {
       builder.setInsertionPoint(index);
       builder.setLoc(index.getLoc());
-      Value value = index.getKind() == IndexKind::Dims ? arguments.dims : arguments.dim;
+      Value value = argumentFor(index.getKind());
       if (!value)
         return index.emitOpError() << target.passName << ": annudf.index dim has no meaning here";
       index.replaceAllUsesWith(toIndex(value));
@@ -59,6 +59,17 @@ public:
   }
 
 private:
+  /// Null where the hook has no such argument.
+  Value argumentFor(IndexKind kind) const {
+    switch (kind) {
+    case IndexKind::Dim:
+      return arguments.dim;
+    case IndexKind::Dims:
+      return arguments.dims;
+    }
+    llvm_unreachable("an index that the dialect does not have");
+  }
+
   Value toIndex(Value value) {
     return arith::IndexCastOp::create(builder, builder.getIndexType(), value);
   }

@@ -90,10 +90,9 @@ private:
   /// The kernel converts; but code whose manifest promised a conversion that loses values
   /// should not exist.
   LogicalResult checkElements() {
-    if (isa<FloatType>(compute))
-      return success();
+    const annudf_compute kind = describe(metric).compute;
     for (auto attr : metric.getElements().getAsRange<ElementAttr>())
-      if (attr.getValue() == Element::F32 || attr.getValue() == Element::F16)
+      if (!converts(static_cast<annudf_element>(attr.getValue()), kind))
         return metric.emitOpError()
                << target.passName << ": element " << stringifyEnum(attr.getValue())
                << " cannot reach a body that takes coordinates as " << compute;

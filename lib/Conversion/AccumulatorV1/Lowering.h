@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_LIB_CONVERSION_COMMON_LOWERING_H
-#define ANNUDF_LIB_CONVERSION_COMMON_LOWERING_H
+#ifndef ANNUDF_LIB_CONVERSION_ACCUMULATORV1_LOWERING_H
+#define ANNUDF_LIB_CONVERSION_ACCUMULATORV1_LOWERING_H
 
 #include "annudf/Conversion/Passes.h"
 
@@ -81,4 +81,4 @@ mlir::LogicalResult lowerMetric(mlir::ModuleOp module, llvm::StringRef name,
 
 } // namespace annudf::lowering
 
-#endif // ANNUDF_LIB_CONVERSION_COMMON_LOWERING_H
+#endif // ANNUDF_LIB_CONVERSION_ACCUMULATORV1_LOWERING_H

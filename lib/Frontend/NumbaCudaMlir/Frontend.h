@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_LIB_FRONTEND_FRONTEND_H
-#define ANNUDF_LIB_FRONTEND_FRONTEND_H
+#ifndef ANNUDF_LIB_FRONTEND_NUMBACUDAMLIR_FRONTEND_H
+#define ANNUDF_LIB_FRONTEND_NUMBACUDAMLIR_FRONTEND_H
 
 #include "annudf/Dialect/IR/Annudf.h"
 
@@ -102,4 +102,4 @@ unsigned integerWidth(mlir::Type type);
 
 } // namespace annudf::frontend
 
-#endif // ANNUDF_LIB_FRONTEND_FRONTEND_H
+#endif // ANNUDF_LIB_FRONTEND_NUMBACUDAMLIR_FRONTEND_H

@@ -191,9 +191,10 @@ template <class Hooks> ANNUDF_INLINE void scanAnyRows(const annudf_cpu_scan &s) 
     return scan<Hooks, 32>(s);
   case 16:
     return scan<Hooks, 16>(s);
-  default:
+  case 8:
     return scan<Hooks, 8>(s);
   }
+  __builtin_trap(); // The host gives one of these.
 }
 
 } // namespace

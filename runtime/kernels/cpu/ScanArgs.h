@@ -11,8 +11,8 @@
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
-#ifndef ANNUDF_KERNELS_CPU_SCAN_H
-#define ANNUDF_KERNELS_CPU_SCAN_H
+#ifndef ANNUDF_KERNELS_CPU_SCANARGS_H
+#define ANNUDF_KERNELS_CPU_SCANARGS_H
 
 #include "annudf/ABI/annudf_abi.h"
 
@@ -68,4 +68,4 @@ int32_t annudf_cpu_tile(void);
 }
 #endif
 
-#endif /* ANNUDF_KERNELS_CPU_SCAN_H */
+#endif /* ANNUDF_KERNELS_CPU_SCANARGS_H */

@@ -29,13 +29,30 @@ __device__ __forceinline__ float coordinate(const annudf_queries &queries, uint6
       i));
 }
 
-/// The coarse value from its sums. A zero vector has no direction: cosine distance 1.
+/// What ranks a list, from its sums; a coarse metric that has no case does not compile. A zero
+/// vector has no direction: cosine distance 1.
+template <int kind> __device__ __forceinline__ float valueOf(float sum, float norms);
+template <> __device__ __forceinline__ float valueOf<ANNUDF_COARSE_L2>(float sum, float) {
+  return sum;
+}
+template <>
+__device__ __forceinline__ float valueOf<ANNUDF_COARSE_INNER_PRODUCT>(float sum, float) {
+  return sum;
+}
+template <> __device__ __forceinline__ float valueOf<ANNUDF_COARSE_COSINE>(float sum, float norms) {
+  return norms > 0 ? 1 - sum / norms : 1;
+}
+
 __device__ __forceinline__ float coarseValue(int kind, float sum, float queryNorm,
                                              float centerNorm) {
-  if (kind != ANNUDF_COARSE_COSINE)
-    return sum;
-  const float norms = queryNorm * centerNorm;
-  return norms > 0 ? 1 - sum / norms : 1;
+  switch (kind) {
+#define ANNUDF_X(NAME, VALUE, SPELLING, ORDER, SINCE)                                              \
+  case ANNUDF_COARSE_##NAME:                                                                       \
+    return valueOf<ANNUDF_COARSE_##NAME>(sum, queryNorm * centerNorm);
+    ANNUDF_COARSES(ANNUDF_X)
+#undef ANNUDF_X
+  }
+  return __uint_as_float(0x7FC00000u); // Ranks last.
 }
 
 } // namespace

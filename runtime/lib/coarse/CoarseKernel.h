@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CORE_COARSEKERNEL_H
-#define ANNUDF_RUNTIME_LIB_CORE_COARSEKERNEL_H
+#ifndef ANNUDF_RUNTIME_LIB_COARSE_COARSEKERNEL_H
+#define ANNUDF_RUNTIME_LIB_COARSE_COARSEKERNEL_H
 
 #include <cstdint>
 #include <vector>
@@ -44,4 +44,4 @@ const std::vector<CoarseKernels> &availableCoarseKernels();
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_LIB_CORE_COARSEKERNEL_H
+#endif // ANNUDF_RUNTIME_LIB_COARSE_COARSEKERNEL_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
-#define ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
+#ifndef ANNUDF_RUNTIME_LIB_COARSE_KMEANS_H
+#define ANNUDF_RUNTIME_LIB_COARSE_KMEANS_H
 
 #include "annudf/Support/Error.h"
 #include "annudf/runtime/support/Progress.h"
@@ -58,4 +58,4 @@ std::vector<float> trainCenters(const KMeansParams &params, const MatrixView &ba
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_LIB_CORE_KMEANS_H
+#endif // ANNUDF_RUNTIME_LIB_COARSE_KMEANS_H

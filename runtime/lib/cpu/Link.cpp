@@ -105,6 +105,9 @@ std::unique_ptr<Module> readMetric(LLVMContext &context,
   raw_string_ostream stream(fault);
   if (verifyModule(**module, &stream))
     refuse(metric, "not valid IR: " + oneLine(fault));
+  // Else a label would decide which code `annudf verify` leaves out.
+  if (const std::string made = (*module)->getTargetTriple().str(); made != payload->triple)
+    refuse(metric, "made for '" + made + "', its manifest says '" + payload->triple + "'");
   return std::move(*module);
 }
 

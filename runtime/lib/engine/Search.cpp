@@ -108,9 +108,7 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
 }
 
 CaptureExtents extentsOf(const Index &index, const MatrixView &queries) {
-  // An id may be the largest there is; no array reaches that far.
-  const int64_t largest = std::min(index.largestId(), std::numeric_limits<int64_t>::max() - 1);
-  return {index.dims(), largest + 1, queries.rows};
+  return {index.dims(), index.rowExtent(), queries.rows};
 }
 
 void checkCaptures(const MetricView &metric, const BoundCaptures &captures,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CORE_INDEXFILE_H
-#define ANNUDF_RUNTIME_LIB_CORE_INDEXFILE_H
+#ifndef ANNUDF_RUNTIME_LIB_IVF_FLAT_INDEXFILE_H
+#define ANNUDF_RUNTIME_LIB_IVF_FLAT_INDEXFILE_H
 
 #include <cstdint>
 
@@ -21,4 +21,4 @@ uint64_t nextGeneration();
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_LIB_CORE_INDEXFILE_H
+#endif // ANNUDF_RUNTIME_LIB_IVF_FLAT_INDEXFILE_H

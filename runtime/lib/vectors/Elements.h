@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CORE_ELEMENTS_H
-#define ANNUDF_RUNTIME_LIB_CORE_ELEMENTS_H
+#ifndef ANNUDF_RUNTIME_LIB_VECTORS_ELEMENTS_H
+#define ANNUDF_RUNTIME_LIB_VECTORS_ELEMENTS_H
 
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/vectors/Matrix.h"
@@ -40,4 +40,4 @@ inline int64_t rowBytes(const MatrixView &matrix) {
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_LIB_CORE_ELEMENTS_H
+#endif // ANNUDF_RUNTIME_LIB_VECTORS_ELEMENTS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CORE_NPY_H
-#define ANNUDF_RUNTIME_LIB_CORE_NPY_H
+#ifndef ANNUDF_RUNTIME_LIB_VECTORS_NPY_H
+#define ANNUDF_RUNTIME_LIB_VECTORS_NPY_H
 
 #include "annudf/runtime/vectors/Matrix.h"
 
@@ -23,4 +23,4 @@ int dtypeSize(const std::string &dtype);
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_LIB_CORE_NPY_H
+#endif // ANNUDF_RUNTIME_LIB_VECTORS_NPY_H

@@ -88,6 +88,15 @@ TEST(CpuJit, RefusesDamagedBitcode) {
     const Metric cut = Metric::fromArtifact(artifactOf(l2, whole.substr(0, size)), "cut.annudf");
     EXPECT_THROW(cpu::compileScan(cut, ANNUDF_ELEMENT_F32), Error) << size;
   }
+  Artifact relabelled = artifactOf(l2, whole);
+  relabelled.payloads[0].triple = "aarch64-linux-gnu";
+  try {
+    cpu::compileScan(Metric::fromArtifact(relabelled, "other.annudf"), ANNUDF_ELEMENT_F32);
+    FAIL() << "accepted";
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "other.annudf: host bitcode: made for 'x86_64-pc-linux-gnu', its "
+                               "manifest says 'aarch64-linux-gnu'");
+  }
   Artifact none = artifactOf(l2, "");
   none.payloads.clear();
   none.manifest.verified = Verification{1, "0.1.0"};

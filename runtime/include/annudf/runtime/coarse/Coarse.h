@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_COARSE_H
-#define ANNUDF_RUNTIME_COARSE_H
+#ifndef ANNUDF_RUNTIME_COARSE_COARSE_H
+#define ANNUDF_RUNTIME_COARSE_COARSE_H
 
 #include "annudf/runtime/vectors/Matrix.h"
 
@@ -72,4 +72,4 @@ private:
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_COARSE_H
+#endif // ANNUDF_RUNTIME_COARSE_COARSE_H

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_CUDA_H
-#define ANNUDF_RUNTIME_CUDA_H
+#ifndef ANNUDF_RUNTIME_CUDA_CUDA_H
+#define ANNUDF_RUNTIME_CUDA_CUDA_H
 
 #include "annudf/runtime/engine/Search.h"
 
@@ -88,4 +88,4 @@ CudaEnvironment describeCuda();
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_CUDA_H
+#endif // ANNUDF_RUNTIME_CUDA_CUDA_H

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_SEARCH_H
-#define ANNUDF_RUNTIME_SEARCH_H
+#ifndef ANNUDF_RUNTIME_ENGINE_SEARCH_H
+#define ANNUDF_RUNTIME_ENGINE_SEARCH_H
 
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/captures/Captures.h"
@@ -116,4 +116,4 @@ std::unique_ptr<Backend> makeCudaBackend(int device = 0);
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_SEARCH_H
+#endif // ANNUDF_RUNTIME_ENGINE_SEARCH_H

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_INDEX_H
-#define ANNUDF_RUNTIME_INDEX_H
+#ifndef ANNUDF_RUNTIME_IVF_FLAT_INDEX_H
+#define ANNUDF_RUNTIME_IVF_FLAT_INDEX_H
 
 #include "annudf/runtime/ivf_flat/Attachments.h"
 #include "annudf/runtime/support/Progress.h"
@@ -70,6 +70,9 @@ public:
   int64_t size() const { return size_; }
   /// Largest id of a row: what a capture over rows must reach. -1 if there are none.
   int64_t largestId() const { return largestId_; }
+  /// Entries of such a capture. An id may be the largest number there is; no array reaches that
+  /// far.
+  int64_t rowExtent() const { return largestId_ == INT64_MAX ? largestId_ : largestId_ + 1; }
   uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
   annudf_coarse metric() const { return metric_; }
   /// 32-bit words of a row, a multiple of 4.
@@ -102,4 +105,4 @@ int32_t wordsPerRow(annudf_element element, int32_t dims);
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_INDEX_H
+#endif // ANNUDF_RUNTIME_IVF_FLAT_INDEX_H

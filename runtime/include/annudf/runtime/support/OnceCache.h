@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_ONCECACHE_H
-#define ANNUDF_RUNTIME_ONCECACHE_H
+#ifndef ANNUDF_RUNTIME_SUPPORT_ONCECACHE_H
+#define ANNUDF_RUNTIME_SUPPORT_ONCECACHE_H
 
 #include <chrono>
 #include <cstdint>
@@ -118,4 +118,4 @@ private:
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_ONCECACHE_H
+#endif // ANNUDF_RUNTIME_SUPPORT_ONCECACHE_H

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_PARALLEL_H
-#define ANNUDF_RUNTIME_PARALLEL_H
+#ifndef ANNUDF_RUNTIME_SUPPORT_PARALLEL_H
+#define ANNUDF_RUNTIME_SUPPORT_PARALLEL_H
 
 #include <cstdint>
 #include <functional>
@@ -37,4 +37,4 @@ void parallelFor(int threads, int64_t tasks,
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_PARALLEL_H
+#endif // ANNUDF_RUNTIME_SUPPORT_PARALLEL_H

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_MATRIX_H
-#define ANNUDF_RUNTIME_MATRIX_H
+#ifndef ANNUDF_RUNTIME_VECTORS_MATRIX_H
+#define ANNUDF_RUNTIME_VECTORS_MATRIX_H
 
 #include "annudf/ABI/annudf_abi.h"
 #include "annudf/Support/FileIO.h"
@@ -87,4 +87,4 @@ void checkFinite(const MatrixView &matrix, const char *what, int threads, int64_
 
 } // namespace annudf::runtime
 
-#endif // ANNUDF_RUNTIME_MATRIX_H
+#endif // ANNUDF_RUNTIME_VECTORS_MATRIX_H
