@@ -2,7 +2,7 @@
 # Part of the annudf project. See LICENSE for license information.
 """Every name that the compiler, its libraries or the scan use themselves, as that of a metric, a helper and a capture.
 
-Run by test_names.py in a process of its own, as a wrong name may end it; each is written before it is tried.
+Run by test_internal_names.py in a process of its own, as a wrong name may end it; each is written before it is tried.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def search(metric: str, helper: str, capture: str) -> None:
     module.__dict__["math"] = math
     exec(compile(source, file, "exec"), module.__dict__)
     made = ivf_flat.metric(captures={capture: 2.0}, finalize=module.finalize)(getattr(module, metric))
-    assert made.name == metric
+    assert made.name == metric.strip("_")
     found = ivf_flat.search(ivf_flat.SearchParams(n_probes=1, metric=made), INDEX, BASE[:4], 40)
     np.testing.assert_allclose(found[0], np.sort(EXACT, axis=1), rtol=1e-5, atol=1e-6)
 
