@@ -71,6 +71,12 @@ std::string metricNames();
 /// built-in metric can be named ./l2.
 runtime::Metric loadMetric(const std::string &path, bool forGpu, double *compileMs);
 
+/// Ends the process where memory has run out: nothing that needs any is called, and locks
+/// that code without exceptions held stay as they are.
+[[noreturn]] void endWithoutMemory();
+/// Makes an allocation that fails in a thread, or where an exception may not pass, end so.
+void tellWhereMemoryRunsOut();
+
 } // namespace annudf::tool
 
 #endif // ANNUDF_TOOLS_COMMANDS_H

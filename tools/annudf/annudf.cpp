@@ -11,40 +11,15 @@
 #include "annudf/Support/Error.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <new>
 #include <sstream>
-#include <unistd.h>
 
 #ifndef ANNUDF_VERSION
 #error "ANNUDF_VERSION comes from CMake"
 #endif
 
 using annudf::tool::print;
-
-/// Ends the process where memory has run out: nothing that needs any is called, and locks
-/// that code without exceptions held stay as they are.
-[[noreturn]] static void endWithoutMemory() {
-  constexpr char kText[] = "annudf: out of memory\n";
-  const ssize_t ignored = ::write(STDERR_FILENO, kText, sizeof kText - 1);
-  (void)ignored;
-  ::_exit(1);
-}
-
-/// What no handler caught: an allocation that failed in a thread, or where an exception
-/// may not pass.
-[[noreturn]] static void onTerminate() {
-  if (const std::exception_ptr current = std::current_exception()) {
-    try {
-      std::rethrow_exception(current);
-    } catch (const std::bad_alloc &) {
-      endWithoutMemory();
-    } catch (...) {
-    }
-  }
-  std::abort();
-}
 
 static int run(int argc, char **argv) {
   CLI::App app("annudf: your own distance in a vector search, verified and linked into the scan",
@@ -90,10 +65,10 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  std::set_terminate(onTerminate);
+  annudf::tool::tellWhereMemoryRunsOut();
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc &) {
-    endWithoutMemory();
+    annudf::tool::endWithoutMemory();
   }
 }

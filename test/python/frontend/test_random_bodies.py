@@ -24,13 +24,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from bodies import Body, bodies
 from hypothesis import HealthCheck, Phase, given, settings
 
 from annudf import ivf_flat
 from interpreter.evaluate import Interpreter, Scan
+from interpreter.inputs import vectors
 from interpreter.text import parse
 
 TOTAL = int(os.environ.get("ANNUDF_RANDOM_BODIES", "2000"))
@@ -56,16 +56,6 @@ def build(some: list[Body]) -> dict[str, object]:
     space: dict[str, object] = {}
     exec(compile(text, file, "exec"), space)
     return space
-
-
-def vectors(element: str, rows: int, seed: int) -> npt.NDArray[np.generic]:
-    generator = np.random.default_rng(seed)
-    if element in ("float32", "float16"):
-        return np.round(generator.normal(0, 4, (rows, 1)) * 8).astype(element) / np.array(8, element)
-    limits = np.iinfo(element)
-    values = generator.integers(limits.min, limits.max + 1, (rows, 1))
-    values[0], values[-1] = limits.min, limits.max
-    return values.astype(element)
 
 
 def evaluated(body: object, to: type[np.generic], query: np.generic, row: np.generic, ctx: object) -> float:

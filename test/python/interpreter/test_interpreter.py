@@ -18,6 +18,7 @@ import pytest
 from annudf import ivf_flat
 from interpreter.evaluate import Interpreter, Scan
 from interpreter.generate import metric
+from interpreter.inputs import vectors
 from interpreter.text import parse
 
 TOTAL = int(os.environ.get("ANNUDF_INTERPRETED_BODIES", "2000"))
@@ -31,16 +32,6 @@ KINDS = {
 }
 SPELLING = {"float32": "f32", "float16": "f16", "int8": "i8", "uint8": "u8"}
 W, N = np.float32(0.75), 11
-
-
-def vectors(element: str, rows: int, seed: int) -> npt.NDArray[np.generic]:
-    generator = np.random.default_rng(seed)
-    if element in ("float32", "float16"):
-        return np.round(generator.normal(0, 4, (rows, 1)) * 8).astype(element) / np.array(8, element)
-    limits = np.iinfo(element)
-    values = generator.integers(limits.min, limits.max + 1, (rows, 1))
-    values[0], values[-1] = limits.min, limits.max
-    return values.astype(element)
 
 
 def coordinate(value: np.generic, compute: str) -> object:
