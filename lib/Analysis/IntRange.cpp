@@ -277,15 +277,21 @@ IntRange IntRangeDomain::bitwise(const IntRange &a, const IntRange &b) const {
   return range;
 }
 
-IntRange IntRangeDomain::bitAnd(const IntRange &a, const IntRange &b) const {
-  IntRange range = bitwise(a, b);
-  range.umax = std::min(a.umax, b.umax);
+/// For results that as unsigned numbers are at most either operand: below one that is not
+/// negative they are not negative either.
+static void boundByNonNegative(IntRange &range, const IntRange &a, const IntRange &b) {
   for (const IntRange *operand : {&a, &b})
     if (operand->isNonNegative()) {
       atLeast(range.smin, 0);
       atMost(range.smax, operand->smax);
       atMost(range.dmax, operand->dmax);
     }
+}
+
+IntRange IntRangeDomain::bitAnd(const IntRange &a, const IntRange &b) const {
+  IntRange range = bitwise(a, b);
+  range.umax = std::min(a.umax, b.umax);
+  boundByNonNegative(range, a, b);
   return make(range);
 }
 
@@ -389,12 +395,7 @@ IntRange IntRangeDomain::minUnsigned(const IntRange &a, const IntRange &b) const
   IntRange range = unite(a, b);
   range.umax = std::min(a.umax, b.umax);
   // As unsigned numbers the negative ones are the largest.
-  for (const IntRange *operand : {&a, &b})
-    if (operand->isNonNegative()) {
-      atLeast(range.smin, 0);
-      atMost(range.smax, operand->smax);
-      atMost(range.dmax, operand->dmax);
-    }
+  boundByNonNegative(range, a, b);
   return make(range);
 }
 

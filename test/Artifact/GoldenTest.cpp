@@ -9,7 +9,6 @@
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/Support/FileIO.h"
 
-#include <filesystem>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

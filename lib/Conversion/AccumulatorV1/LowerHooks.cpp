@@ -11,7 +11,6 @@
 #include "annudf/ABI/Hooks.h"
 #include "annudf/Dialect/IR/Descriptor.h"
 
-#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 

@@ -12,7 +12,6 @@
 #include "runtime/TestData.h"
 
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
