@@ -6,28 +6,34 @@
 |*                                                                            *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
-|* For LD_PRELOAD. ANNUDF_FAULT=FUNCTION:N makes the Nth call of FUNCTION     *|
-|* since the beginning of main fail, as it does where memory, threads or the  *|
-|* disk run out; ANNUDF_FAULT_COUNTS=FILE is given the numbers of calls.      *|
+|* With LD_PRELOAD: ANNUDF_FAULT=FUNCTION:N makes the Nth call of FUNCTION    *|
+|* since the beginning of main fail; ANNUDF_FAULT_COUNTS=FILE is given the    *|
+|* numbers of calls. faults.h says what is counted.                           *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
 #define _GNU_SOURCE
+#include "faults.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <unwind.h>
 
-enum { MALLOC, THREAD, WRITE, FSYNC, RENAME, MMAP, FUNCTIONS };
-static const char *const names[FUNCTIONS] = {"malloc", "pthread_create", "write",
-                                             "fsync",  "rename",         "mmap"};
+enum { MALLOC, THREAD, WRITE, FSYNC, RENAME, MMAP, OPEN, READ, FORK, PIPE, FUNCTIONS };
+static const char *const names[FUNCTIONS] = {"malloc", "pthread_create", "write", "fsync", "rename",
+                                             "mmap",   "open",           "read",  "fork",  "pipe2"};
 static atomic_long calls[FUNCTIONS];
 static atomic_int armed;
 static int failing = -1;
@@ -42,24 +48,205 @@ static int fails(int function) {
   return function == failing && call == nth;
 }
 
+/*===-- Who asks for memory ----------------------------------------------===*/
+
+/* Where code of what was loaded when faults were armed lies. Libraries that come later are
+ * not annudf's. */
+enum { RUNTIME, ANNUDF, OTHER };
+static struct {
+  uintptr_t begin, end;
+  int owner;
+} parts[1024];
+static int partCount;
+
+static int ownerOf(const char *path) {
+  /* The main program has no name. */
+  if (!*path)
+    return ANNUDF;
+  const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  static const char *const runtime[] = {
+      "libc.so", "libc++", "libstdc++", "libgcc_s", "libm.so", "ld-linux", "libannudf_test_faults"};
+  for (size_t i = 0; i < sizeof runtime / sizeof *runtime; ++i)
+    if (strncmp(name, runtime[i], strlen(runtime[i])) == 0)
+      return RUNTIME;
+  return strncmp(name, "libannudf", 9) == 0 ? ANNUDF : OTHER;
+}
+
+static int addObject(struct dl_phdr_info *object, size_t size, void *unused) {
+  (void)size, (void)unused;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+    if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
+      continue;
+    if (partCount == sizeof parts / sizeof *parts)
+      abort();
+    parts[partCount].begin = object->dlpi_addr + header->p_vaddr;
+    parts[partCount].end = parts[partCount].begin + header->p_memsz;
+    parts[partCount++].owner = ownerOf(object->dlpi_name);
+  }
+  return 0;
+}
+
+/* The callers of a call, from the first outside the runtime libraries on. */
+enum { DEPTH = 6 };
+struct Callers {
+  int owner, count;
+  uintptr_t places[DEPTH];
+};
+
+static _Unwind_Reason_Code lookAt(struct _Unwind_Context *context, void *user) {
+  struct Callers *callers = user;
+  /* Of a caller this is where it goes on, which may be behind its end. */
+  const uintptr_t place = _Unwind_GetIP(context) - 1;
+  int owner = RUNTIME; /* Of no object is what lies beyond the last caller. */
+  for (int i = 0; i < partCount; ++i)
+    if (place >= parts[i].begin && place < parts[i].end)
+      owner = parts[i].owner;
+  if (owner == RUNTIME)
+    return _URC_NO_REASON;
+  callers->owner = owner;
+  if (callers->count < DEPTH)
+    callers->places[callers->count++] = place;
+  return owner == ANNUDF ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* The unwinder may ask for memory itself. */
+static __thread int looking __attribute__((tls_model("initial-exec")));
+
+static int askedByAnnudf(struct Callers *callers) {
+  callers->owner = OTHER, callers->count = 0;
+  if (!atomic_load(&armed) || looking)
+    return 0;
+  looking = 1;
+  _Unwind_Backtrace(lookAt, callers);
+  looking = 0;
+  return callers->owner == ANNUDF;
+}
+
+/*===-- What has not been freed ------------------------------------------===*/
+
+/* Open addressing; a freed block leaves a mark, because others may lie behind it. */
+enum { SLOTS = 1 << 20 };
+static void *const freed = (void *)1;
+static void *live[SLOTS];
+static struct Callers makers[SLOTS];
+static long liveCount;
+static atomic_flag liveLock = ATOMIC_FLAG_INIT;
+
+static void lockLive(void) {
+  while (atomic_flag_test_and_set_explicit(&liveLock, memory_order_acquire)) {
+  }
+}
+static void unlockLive(void) { atomic_flag_clear_explicit(&liveLock, memory_order_release); }
+
+static size_t slotOf(void *block) { return ((uintptr_t)block >> 4) * 0x9e3779b97f4a7c15u >> 44; }
+
+static void *keep(void *block, const struct Callers *maker) {
+  if (!block)
+    return block;
+  lockLive();
+  size_t slot = slotOf(block), tries = 0;
+  for (; live[slot] && live[slot] != freed; slot = (slot + 1) % SLOTS)
+    if (++tries == SLOTS)
+      abort();
+  live[slot] = block, makers[slot] = *maker;
+  ++liveCount;
+  unlockLive();
+  return block;
+}
+
+static void drop(void *block) {
+  if (!block || !liveCount)
+    return;
+  lockLive();
+  for (size_t slot = slotOf(block); live[slot]; slot = (slot + 1) % SLOTS)
+    if (live[slot] == block) {
+      live[slot] = freed;
+      --liveCount;
+      break;
+    }
+  unlockLive();
+}
+
+long annudf_faults_live(void) { return liveCount; }
+
+static struct Callers failed; /* Of the call that failed last. */
+
+static void print(const char *what, const struct Callers *callers) {
+  fprintf(stderr, "%s", what);
+  for (int i = 0; i < callers->count; ++i) {
+    Dl_info object;
+    const int known = dladdr((void *)callers->places[i], &object);
+    fprintf(stderr, " %s+0x%lx", known ? object.dli_fname : "?",
+            (unsigned long)(callers->places[i] - (known ? (uintptr_t)object.dli_fbase : 0)));
+  }
+  fprintf(stderr, "\n");
+}
+
+void annudf_faults_print(void) {
+  print("failed:", &failed);
+  for (size_t slot = 0; slot < SLOTS; ++slot)
+    if (live[slot] && live[slot] != freed)
+      print("not freed:", &makers[slot]);
+}
+
+void annudf_faults_forget(void) {
+  lockLive();
+  memset(live, 0, sizeof live);
+  liveCount = 0;
+  unlockLive();
+}
+
+/*===-- The functions ----------------------------------------------------===*/
+
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
     *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
 
-void *malloc(size_t size) { return fails(MALLOC) ? (errno = ENOMEM, NULL) : __libc_malloc(size); }
+static void *noMemory(const struct Callers *callers) {
+  failed = *callers;
+  errno = ENOMEM;
+  return NULL;
+}
+
+void *malloc(size_t size) {
+  struct Callers callers;
+  if (!askedByAnnudf(&callers))
+    return __libc_malloc(size);
+  return fails(MALLOC) ? noMemory(&callers) : keep(__libc_malloc(size), &callers);
+}
 void *calloc(size_t count, size_t size) {
-  return fails(MALLOC) ? (errno = ENOMEM, NULL) : __libc_calloc(count, size);
+  struct Callers callers;
+  if (!askedByAnnudf(&callers))
+    return __libc_calloc(count, size);
+  return fails(MALLOC) ? noMemory(&callers) : keep(__libc_calloc(count, size), &callers);
 }
 void *realloc(void *memory, size_t size) {
-  return fails(MALLOC) ? (errno = ENOMEM, NULL) : __libc_realloc(memory, size);
+  struct Callers callers;
+  const int annudf = askedByAnnudf(&callers);
+  if (annudf && fails(MALLOC))
+    return noMemory(&callers);
+  drop(memory);
+  void *moved = __libc_realloc(memory, size);
+  return annudf ? keep(moved, &callers) : moved;
 }
-void *aligned_alloc(size_t alignment, size_t size) {
-  return fails(MALLOC) ? (errno = ENOMEM, NULL) : __libc_memalign(alignment, size);
+void *memalign(size_t alignment, size_t size) {
+  struct Callers callers;
+  if (!askedByAnnudf(&callers))
+    return __libc_memalign(alignment, size);
+  return fails(MALLOC) ? noMemory(&callers) : keep(__libc_memalign(alignment, size), &callers);
 }
+void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
 int posix_memalign(void **memory, size_t alignment, size_t size) {
-  if (fails(MALLOC))
+  void *block = memalign(alignment, size);
+  if (!block)
     return ENOMEM;
-  *memory = __libc_memalign(alignment, size);
-  return *memory ? 0 : ENOMEM;
+  *memory = block;
+  return 0;
+}
+void free(void *memory) {
+  drop(memory);
+  __libc_free(memory);
 }
 
 #define NEXT(function)                                                                             \
@@ -77,6 +264,10 @@ ssize_t write(int file, const void *bytes, size_t size) {
   /* Where the terminal fails, nobody can be told. */
   return file > 2 && fails(WRITE) ? (errno = ENOSPC, -1) : next(file, bytes, size);
 }
+ssize_t read(int file, void *bytes, size_t size) {
+  NEXT(read);
+  return file > 2 && fails(READ) ? (errno = EIO, -1) : next(file, bytes, size);
+}
 int fsync(int file) {
   NEXT(fsync);
   return fails(FSYNC) ? (errno = EIO, -1) : next(file);
@@ -93,10 +284,61 @@ void *mmap(void *address, size_t size, int protection, int flags, int file, off_
 void *mmap64(void *address, size_t size, int protection, int flags, int file, off_t offset) {
   return mmap(address, size, protection, flags, file, offset);
 }
+int open(const char *path, int flags, ...) {
+  NEXT(open);
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return fails(OPEN) ? (errno = EMFILE, -1) : next(path, flags, mode);
+}
+int open64(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return open(path, flags, mode);
+}
+pid_t fork(void) {
+  NEXT(fork);
+  return fails(FORK) ? (errno = EAGAIN, -1) : next();
+}
+int pipe2(int ends[2], int flags) {
+  NEXT(pipe2);
+  return fails(PIPE) ? (errno = EMFILE, -1) : next(ends, flags);
+}
+
+/*===-- Control ----------------------------------------------------------===*/
+
+static int numberOf(const char *function, size_t size) {
+  for (int i = 0; i < FUNCTIONS; ++i)
+    if (strlen(names[i]) == size && strncmp(names[i], function, size) == 0)
+      return i;
+  fprintf(stderr, "faults: nobody counts %s\n", function);
+  abort();
+}
+
+static void arm(int function, long number) {
+  if (!partCount)
+    dl_iterate_phdr(addObject, NULL);
+  for (int i = 0; i < FUNCTIONS; ++i)
+    atomic_store(&calls[i], 0);
+  failing = function, nth = number;
+  atomic_store(&armed, 1);
+}
+
+void annudf_faults_arm(const char *function, long number) {
+  arm(numberOf(function, strlen(function)), number);
+}
+
+long annudf_faults_disarm(const char *function) {
+  atomic_store(&armed, 0);
+  return atomic_load(&calls[numberOf(function, strlen(function))]);
+}
 
 static int (*theMain)(int, char **, char **);
 static int armedMain(int argc, char **argv, char **environment) {
-  atomic_store(&armed, 1);
+  arm(failing, nth);
   int result = theMain(argc, argv, environment);
   atomic_store(&armed, 0);
   if (counts[0]) {
@@ -115,13 +357,16 @@ int __libc_start_main(int (*begin)(int, char **, char **), int argc, char **argv
   __typeof__(&__libc_start_main) next =
       (__typeof__(&__libc_start_main))dlsym(RTLD_NEXT, "__libc_start_main");
   const char *fault = getenv("ANNUDF_FAULT"), *file = getenv("ANNUDF_FAULT_COUNTS");
-  for (int i = 0; fault && i < FUNCTIONS; ++i)
-    if (strncmp(fault, names[i], strlen(names[i])) == 0 && fault[strlen(names[i])] == ':') {
-      failing = i;
-      nth = atol(fault + strlen(names[i]) + 1);
-    }
+  if (fault && *fault) {
+    const char *colon = strchr(fault, ':');
+    failing = numberOf(fault, colon ? (size_t)(colon - fault) : strlen(fault));
+    nth = colon ? atol(colon + 1) : 0;
+  }
   if (file)
     snprintf(counts, sizeof counts, "%s", file);
+  /* A test that arms faults by itself asks for none here. */
+  if (!fault)
+    return next(begin, argc, argv, init, fini, loaderFini, stackEnd);
   theMain = begin;
   return next(armedMain, argc, argv, init, fini, loaderFini, stackEnd);
 }

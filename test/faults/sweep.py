@@ -3,10 +3,11 @@
 # Part of the annudf project. See LICENSE for license information.
 """sweep.py ANNUDF FAULTS_SO EXAMPLES: the commands of annudf with one call of the system failing.
 
-Whichever call of malloc, pthread_create, write, fsync, rename or mmap fails, a command either does what it
-does otherwise, or ends with exit code 1 and a line that says why; the file that it replaces is the old one or
-the new one, and no temporary is left. ANNUDF_FAULT_RUNS is the number of places tried for each function and
-command (16; all with 0).
+Whichever call of pthread_create, write, fsync, rename, mmap, open, read, fork or pipe2 fails, or of malloc by
+annudf itself (faults.h), a command either does what it does otherwise, or ends with exit code 1 and a line that
+says why, with the name of the file where it is one; the file that it replaces is the old one or the new one,
+and no temporary is left. Every call is tried until the command no longer comes to it, but of malloc only
+ANNUDF_FAULT_RUNS places a command (8; all with 0): FaultsTest.cpp tries them all.
 """
 
 from __future__ import annotations
@@ -22,8 +23,21 @@ import time
 from pathlib import Path
 
 ANNUDF, FAULTS, EXAMPLES = sys.argv[1:4]
-FUNCTIONS = ("malloc", "pthread_create", "write", "fsync", "rename", "mmap")
-RUNS = int(os.environ.get("ANNUDF_FAULT_RUNS", "16"))
+FUNCTIONS = ("malloc", "pthread_create", "write", "fsync", "rename", "mmap", "open", "read", "fork", "pipe2")
+RUNS = int(os.environ.get("ANNUDF_FAULT_RUNS", "8"))
+# What the line that a command ends with must hold, beside a file of the command where the function takes one.
+WORDS = {
+    "malloc": ("annudf: out of memory",),
+    "write": ("No space left on device", "the reader crashed"),
+    "fsync": ("Input/output error",),
+    "rename": ("Input/output error",),
+    "open": ("Too many open files",),
+    "read": ("Input/output error", "the reader crashed"),
+    "fork": ("cannot start a process to read MLIR bytecode: Resource temporarily unavailable",),
+    "pipe2": ("cannot start a process to read MLIR bytecode: Too many open files",),
+}
+# Functions whose first call every command in which it is made needs: it may not go unnoticed.
+NEEDED = ("write", "fsync", "rename", "read", "fork", "pipe2")
 
 
 def vectors(path: Path, rows: int, dims: int, seed: int) -> None:
@@ -36,7 +50,12 @@ def prepare(folder: Path) -> None:
     vectors(folder / "base.u8bin", 300, 8, 1)
     vectors(folder / "more.u8bin", 40, 8, 2)
     run(folder, "build", "--base", "base.u8bin", "--lists", "4", "-q", "-o", "index.ivf")
+    run(folder, "compile", f"{EXAMPLES}/weighted_l2.mlir", "-q", "-o", "weighted.annudf")
     run(folder, "compile", f"{EXAMPLES}/l2.mlir", "-q", "-o", "l2.annudf")
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (8,), }"
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    weights = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack("<8f", *range(1, 9))
+    (folder / "weights.npy").write_bytes(weights)
 
 
 # What is run, and the files that it replaces.
@@ -49,7 +68,13 @@ COMMANDS = {
         + ("-k", "5", "--threads", "4", "-q", "-o", "out"),
         ["out.ibin", "out.fbin"],
     ),
+    "captures": (
+        ("search", "--index", "index.ivf", "--queries", "more.u8bin", "--metric", "weighted.annudf")
+        + ("--capture", "w=weights.npy", "-k", "5", "-q", "-o", "out"),
+        ["out.ibin", "out.fbin"],
+    ),
     "inspect": (("inspect", "l2.annudf", "--json"), []),
+    "verify": (("verify", "l2.annudf", "-q"), []),
 }
 
 
@@ -67,49 +92,87 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def places(calls: int) -> list[int]:
-    """Which calls fail: the first, the last, and a sample of those between that is the same in every run."""
+    """Which calls of malloc fail: the first, the last, and a sample of those between, the same in every run."""
     if RUNS == 0 or calls <= RUNS:
         return list(range(1, calls + 1))
     step = (calls - 1) / (RUNS - 1)
     return sorted({1 + round(step * number) for number in range(RUNS)})
 
 
-def sweep(name: str, start: Path) -> list[str]:
-    command, outputs = COMMANDS[name]
-    faults = []
-    with tempfile.TemporaryDirectory() as scratch:
-        counts = Path(scratch, "counts")
-        good = Path(scratch, "good")
+class Sweep:
+    """The runs of one command, and what is wrong with them."""
+
+    def __init__(self, name: str, start: Path, scratch: Path) -> None:
+        self.name, self.start, self.scratch = name, start, scratch
+        self.command, self.outputs = COMMANDS[name]
+        self.faults: list[str] = []
+        self.tried = self.failed = 0
+        counts, good = scratch / "counts", scratch / "good"
         shutil.copytree(start, good)
-        done = run(good, *command, counts=str(counts))
+        done = run(good, *self.command, counts=str(counts))
         if done.returncode != 0:
-            return [f"{name}: {done.stderr.decode()}"]
-        before, after = contents(start), contents(good)
-        calls = dict(line.split() for line in counts.read_text().splitlines())
-        tried = failed = 0
+            raise SystemExit(f"{name}: exit {done.returncode}: {done.stderr.decode()}")
+        self.before, self.after = contents(start), contents(good)
+        self.calls = {word: int(number) for word, number in map(str.split, counts.read_text().splitlines())}
+
+    def run(self) -> None:
         for function in FUNCTIONS:
-            for number in places(int(calls[function])):
-                folder = Path(scratch, "try")
-                shutil.copytree(start, folder)
-                done = run(folder, *command, fault=f"{function}:{number}")
-                tried += 1
-                failed += done.returncode != 0
-                what = f"{name}, {function} {number} of {calls[function]}"
-                words = done.stderr.decode(errors="replace")
-                if done.returncode not in (0, 1):
-                    faults.append(f"{what}: exit {done.returncode}: {words[-300:]}")
-                elif done.returncode == 1 and not words.startswith("annudf: "):
-                    faults.append(f"{what}: exit 1 without a word: {words[-300:]}")
-                found = contents(folder)
-                for file in sorted(found.keys() - before.keys() - set(outputs)):
-                    faults.append(f"{what}: {file} is left")
-                for file in sorted(before.keys() | set(outputs)):
-                    allowed = [after.get(file)] if done.returncode == 0 else [before.get(file), after.get(file)]
-                    if found.get(file) not in allowed:
-                        faults.append(f"{what}: exit {done.returncode}, {file} is neither the old nor the new one")
-                shutil.rmtree(folder)
-        print(f"{name}: {tried} faults, {failed} errors, {len(faults)} mistakes", flush=True)
-    return faults
+            count = self.calls[function]
+            if function == "malloc":
+                codes = [self.attempt(function, number) for number in places(count)]
+            else:
+                # Calls of a child count, too, but nobody tells how many there are.
+                codes = []
+                while len(codes) <= count or codes[-1] != 0:
+                    codes.append(self.attempt(function, len(codes) + 1))
+                    if len(codes) > count + 20:
+                        self.faults.append(f"{self.name}, {function}: there is no end to its calls")
+                        break
+            if count and function in (*NEEDED, "malloc") and codes[0] != 1:
+                self.faults.append(f"{self.name}, {function} 1 of {count}: exit {codes[0]}, as if nothing had failed")
+
+    def attempt(self, function: str, number: int) -> int:
+        folder = self.scratch / "try"
+        shutil.copytree(self.start, folder)
+        done = run(folder, *self.command, fault=f"{function}:{number}")
+        self.tried += 1
+        self.failed += done.returncode != 0
+        what = f"{self.name}, {function} {number} of {self.calls[function]}: exit {done.returncode}"
+        words = done.stderr.decode(errors="replace")
+        if done.returncode not in (0, 1):
+            self.faults.append(f"{what}: {words[-300:]}")
+        elif done.returncode == 1:
+            self.faults += [f"{what}: {wrong}: {words[-300:]}" for wrong in self.mistold(function, words)]
+        found = contents(folder)
+        for file in sorted(found.keys() - self.before.keys() - set(self.outputs)):
+            self.faults.append(f"{what}: {file} is left")
+        for file in sorted(self.before.keys() | set(self.outputs)):
+            old, new = self.before.get(file), self.after.get(file)
+            if found.get(file) not in ([new] if done.returncode == 0 else [old, new]):
+                self.faults.append(f"{what}: {file} is neither the old nor the new one")
+        shutil.rmtree(folder)
+        return done.returncode
+
+    def mistold(self, function: str, words: str) -> list[str]:
+        wrong = []
+        if not words.splitlines()[-1:] or not any(line.startswith("annudf: ") for line in words.splitlines()):
+            wrong.append("no line says why")
+        if not any(word in words for word in WORDS.get(function, ("",))):
+            wrong.append("the line does not say what failed")
+        files = [word.rpartition("=")[2] for word in self.command] + self.outputs
+        if function in ("write", "fsync", "rename", "open", "read") and not any(
+            file in words for file in files if "." in file
+        ):
+            wrong.append("no file is named")
+        return wrong
+
+
+def sweep(name: str, start: Path) -> list[str]:
+    with tempfile.TemporaryDirectory() as scratch:
+        work = Sweep(name, start, Path(scratch))
+        work.run()
+    print(f"{name}: {work.tried} faults, {work.failed} errors, {len(work.faults)} mistakes", flush=True)
+    return work.faults
 
 
 def main() -> int:

@@ -15,12 +15,12 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <sched.h>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace annudf::runtime {
 namespace {
@@ -89,7 +89,7 @@ private:
       const int worker = job.joined++;
       ++job.active;
       if (job.joined == job.seats)
-        jobs_.pop_front();
+        jobs_.erase(jobs_.begin());
       guard.unlock();
       job.run(worker, lock_);
       guard.lock();
@@ -103,7 +103,7 @@ private:
 
   std::mutex lock_;
   std::condition_variable wake_, done_;
-  std::deque<Job *> jobs_;
+  std::vector<Job *> jobs_; ///< The oldest first; they are few.
   int size_ = 0;
 };
 

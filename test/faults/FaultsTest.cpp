@@ -1,0 +1,229 @@
+//===- FaultsTest.cpp - The C API where memory, threads and disks run out -===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Sweep.h"
+
+#include "annudf/Support/FileIO.h"
+
+#include <cmath>
+#include <vector>
+
+using namespace annudf;
+using namespace annudf::test;
+
+namespace {
+
+using OwnedIndex = Owner<annudf_ivf_flat_index, annudf_ivf_flat_destroy>;
+using OwnedCaptures = Owner<annudf_captures, annudf_captures_destroy>;
+using OwnedBackend = Owner<annudf_backend, annudf_backend_destroy>;
+
+constexpr int64_t kDims = 6, kRows = 700, kK = 4, kQueries = 9;
+constexpr int kThreads = 3;
+
+/// Everything that calls need, made where nothing fails.
+class Faults : public testing::Test {
+protected:
+  void SetUp() override {
+    for (size_t i = 0; i < rows.size(); ++i)
+      rows[i] = std::sin(float(i) * 0.7f) * 9;
+    for (int64_t i = 0; i < kDims; ++i)
+      weights.push_back(1 + float(i));
+    compileForHost(kMetric, &artifact);
+    ASSERT_EQ(outcome(annudf_artifact_to_bytes(artifact, &bytes)), "ok");
+    ASSERT_EQ(outcome(annudf_artifact_save(artifact, metricPath.c_str())), "ok");
+    ASSERT_EQ(outcome(build(&index)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_save(index, indexPath.c_str(), nullptr, nullptr)), "ok");
+    ASSERT_EQ(outcome(bind(&captures)), "ok");
+    ASSERT_EQ(outcome(annudf_backend_create_cpu(kThreads, &backend)), "ok");
+  }
+
+  annudf_vectors view(int64_t count) const {
+    return {sizeof(annudf_vectors), rows.data(), count, kDims, ANNUDF_ELEMENT_F32};
+  }
+  annudf_status build(annudf_ivf_flat_index **out) const {
+    const annudf_vectors base = view(kRows);
+    annudf_ivf_flat_build_options options = {};
+    options.size = sizeof options, options.threads = kThreads, options.kmeans_n_iters = 2;
+    return annudf_ivf_flat_build(&base, 5, &options, out);
+  }
+  annudf_status bind(annudf_captures **out) const {
+    const annudf_extents extents = {sizeof extents, kDims, 0, 0};
+    annudf_capture_value value = {};
+    value.size = sizeof value, value.name = "w", value.dtype = "f32";
+    value.shape = &kDims, value.rank = 1;
+    value.data = weights.data(), value.bytes = weights.size() * sizeof(float);
+    return annudf_captures_bind(artifact, &extents, &value, 1, nullptr, out);
+  }
+  annudf_status search(annudf_backend *with) {
+    const annudf_vectors queries = view(kQueries);
+    return annudf_ivf_flat_search(with, index, artifact, captures, &queries, kK, 3, nullptr,
+                                  ids.data(), distances.data(), nullptr);
+  }
+  /// A call that makes one thing.
+  template <typename Owned, typename Make> static Work making(Owned &made, Make make) {
+    Work work;
+    work.run = [&made, make] { return make(&made); };
+    work.reset = [&made] { &made; };
+    work.look = [&made](annudf_status status) {
+      return (made != nullptr) == (status == ANNUDF_OK) ? "" : "status and output disagree";
+    };
+    return work;
+  }
+  /// A call that replaces `path`, where "before" stood.
+  template <typename Write> Work writing(const std::string &path, Write write) {
+    EXPECT_EQ(write(path.c_str()), ANNUDF_OK) << annudf_last_error();
+    const std::string whole = readFile(path, 1 << 30);
+    const auto prepare = [path] { writePlainly(path, "before"); };
+    Work work;
+    work.run = [path, write] { return write(path.c_str()); };
+    work.reset = prepare;
+    work.look = [this, path, whole](annudf_status status) -> std::string {
+      for (const auto &file : std::filesystem::directory_iterator(folder.path()))
+        if (contains(file.path().filename(), ".tmp-"))
+          return file.path().filename().string() + " is left";
+      const std::string found = readFile(path, 1 << 30);
+      return found == (status == ANNUDF_OK ? whole : "before") ? ""
+                                                               : "the file is not as it should be";
+    };
+    prepare();
+    return work;
+  }
+
+  TempDir folder;
+  const std::string metricPath = folder / "metric.annudf", indexPath = folder / "index.ivf";
+  std::vector<float> rows = std::vector<float>(kRows * kDims), weights;
+  std::vector<int64_t> ids = std::vector<int64_t>(kQueries * kK);
+  std::vector<float> distances = std::vector<float>(kQueries * kK);
+  OwnedArtifact artifact;
+  OwnedBuffer bytes;
+  OwnedIndex index;
+  OwnedCaptures captures;
+  OwnedBackend backend;
+};
+
+TEST_F(Faults, MemoryOfCaptures) {
+  OwnedCaptures made;
+  Work work = making(made, [&](annudf_captures **out) { return bind(out); });
+  // A vector's copy is linked once for this code and for the compiler's, which is built without
+  // exceptions: where the linker takes the latter, a copy that fails loses what it began.
+  work.mayLose = true;
+  sweepMemory(work);
+}
+
+TEST_F(Faults, MemoryOfIndexes) {
+  OwnedIndex made;
+  sweepMemory(making(made, [&](annudf_ivf_flat_index **out) { return build(out); }));
+  sweepMemory(making(made, [&](annudf_ivf_flat_index **out) {
+    return annudf_ivf_flat_load(indexPath.c_str(), out);
+  }));
+}
+
+TEST_F(Faults, MemoryOfExtend) {
+  OwnedIndex grown;
+  const auto load = [&] {
+    ASSERT_EQ(outcome(annudf_ivf_flat_load(indexPath.c_str(), &grown)), "ok");
+  };
+  const std::string before = readFile(indexPath, 1 << 30);
+  Work work;
+  work.run = [&] {
+    const annudf_vectors more = view(300);
+    return annudf_ivf_flat_extend(grown, &more, nullptr, nullptr, nullptr);
+  };
+  work.reset = load;
+  work.look = [&](annudf_status status) -> std::string {
+    if (status == ANNUDF_OK)
+      return annudf_ivf_flat_size(grown) == kRows + 300 ? "" : "it has not grown";
+    // As it was, to the byte.
+    const std::string path = folder / "after";
+    if (annudf_ivf_flat_size(grown) != kRows ||
+        annudf_ivf_flat_save(grown, path.c_str(), nullptr, nullptr) != ANNUDF_OK)
+      return "it is not as before";
+    return readFile(path, 1 << 30) == before ? "" : "it is not as before";
+  };
+  load();
+  // The index that is extended is made outside, and what it holds is replaced: nothing to count.
+  work.mayLose = true;
+  sweepMemory(work);
+}
+
+TEST_F(Faults, MemoryOfSearches) {
+  Work work;
+  ASSERT_EQ(outcome(search(backend)), "ok");
+  const std::vector<int64_t> right = ids;
+  work.run = [&] { return search(backend); };
+  work.reset = [&] { ids.assign(ids.size(), -7); };
+  work.look = [&](annudf_status status) {
+    return status != ANNUDF_OK || ids == right ? "" : "it found something else";
+  };
+  sweepMemory(work);
+}
+
+TEST_F(Faults, MemoryOfBackends) {
+  OwnedBackend made;
+  sweepMemory(
+      making(made, [&](annudf_backend **out) { return annudf_backend_create_cpu(kThreads, out); }));
+}
+
+TEST_F(Faults, MemoryOfLinks) {
+  OwnedBackend made;
+  Work work;
+  work.run = [&] { return annudf_ivf_flat_precompile(made, artifact, ANNUDF_ELEMENT_U8, nullptr); };
+  // Whatever became of the first link, the same backend links and searches.
+  work.look = [&](annudf_status) {
+    return search(made) == ANNUDF_OK ? "" : std::string(annudf_last_error());
+  };
+  work.reset = [&] { (void)annudf_backend_create_cpu(kThreads, &made); };
+  work.reset();
+  work.mayLose = true;
+  work.step = everyNth(41);
+  sweepMemory(work);
+}
+
+TEST_F(Faults, Files) {
+  OwnedIndex read;
+  OwnedArtifact metric;
+  const Work writes[] = {writing(folder / "saved.ivf",
+                                 [&](const char *path) {
+                                   return annudf_ivf_flat_save(index, path, nullptr, nullptr);
+                                 }),
+                         writing(folder / "saved.annudf", [&](const char *path) {
+                           return annudf_artifact_save(artifact, path);
+                         })};
+  const char *names[] = {"saved.ivf: cannot", "saved.annudf: cannot"};
+  for (int i = 0; i < 2; ++i) {
+    // Opening the folder to sync it, and that, may fail: the file is there by then.
+    EXPECT_GE(sweep("open", writes[i], names[i]), 1);
+    EXPECT_GE(sweep("write", writes[i], names[i]), 1);
+    EXPECT_EQ(sweep("fsync", writes[i], names[i]), 1);
+    EXPECT_EQ(sweep("rename", writes[i], names[i]), 1);
+  }
+  const Work load = making(read, [&](annudf_ivf_flat_index **out) {
+    return annudf_ivf_flat_load(indexPath.c_str(), out);
+  });
+  const Work loadMetric = making(
+      metric, [&](annudf_artifact **out) { return annudf_artifact_load(metricPath.c_str(), out); });
+  EXPECT_EQ(sweep("open", load, "index.ivf: cannot open: Too many open files"), 1);
+  EXPECT_GE(sweep("read", load, "index.ivf: cannot read: Input/output error"), 4);
+  EXPECT_EQ(sweep("open", loadMetric, "metric.annudf: cannot open: Too many open files"), 1);
+  EXPECT_EQ(sweep("read", loadMetric, "metric.annudf: cannot read: Input/output error"), 1);
+}
+
+TEST_F(Faults, Links) {
+  OwnedBackend made;
+  Work work;
+  work.run = [&] { return annudf_ivf_flat_precompile(made, artifact, ANNUDF_ELEMENT_U8, nullptr); };
+  work.look = [&](annudf_status) {
+    return search(made) == ANNUDF_OK ? "" : std::string(annudf_last_error());
+  };
+  work.reset = [&] { (void)annudf_backend_create_cpu(kThreads, &made); };
+  work.reset();
+  sweep("mmap", work, "");
+  sweep("pthread_create", work, "");
+}
+
+} // namespace
