@@ -179,6 +179,17 @@ ANNUDF_CONVERSION Word coordinateAt(int32_t element, int32_t compute, const void
   return 0;
 }
 
+ANNUDF_CONVERSION bool isInteger(int32_t element) {
+  switch (element) {
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  case VALUE:                                                                                      \
+    return Kind::KIND != Kind::FLOAT;
+    ANNUDF_ELEMENTS(ANNUDF_X)
+#undef ANNUDF_X
+  }
+  return false;
+}
+
 /// Elements in a word of 32 bits.
 ANNUDF_CONVERSION int32_t elementsPerWord(int32_t element) {
   switch (element) {

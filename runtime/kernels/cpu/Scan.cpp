@@ -12,7 +12,8 @@
 //
 // A group of 32 rows is read and converted to coordinates once for kTile queries, whose
 // accumulators stay in registers; all queries of the list see the group while it is in
-// the L1 cache. The host converts a query once for all lists.
+// the L1 cache. The host converts a query once for all lists; only a query alone that is made
+// of integers is converted here, where LLVM may fold the conversion into the metric's arithmetic.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,23 +44,35 @@ ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 
 /// Accumulators of Tile queries and Rows rows; in registers once the loops are unrolled.
 template <class Hooks, int Tile, int Rows> struct Block {
-  const typename Hooks::Coordinate *x[Tile];
+  using Coordinate = typename Hooks::Coordinate;
+  const Coordinate *x[Tile];
+  const uint32_t *integers[Tile];
   int32_t query[Tile];
   const int64_t *ids;
   int32_t dims, list;
   const uint64_t *slots;
   typename Hooks::Acc acc[Tile][Rows];
 
+  /// Of a query alone the conversion costs a scalar instruction or two for all rows, and x - y of
+  /// two integers that are converted becomes a subtraction of integers: more of a processor's
+  /// pipes take it. More queries would convert again and again what the host converted once.
+  ANNUDF_INLINE Coordinate coordinateOfQuery(int t, int32_t dim) const {
+    if (Tile == 1 && isInteger(annudf1_query_element()))
+      return coordinateOf<Coordinate>(annudf1_query_element(), annudf1_compute(), integers[t][dim],
+                                      0);
+    return x[t][dim];
+  }
+
   /// Coordinate `dim`, which is the i-th of the rows' words at y.
   ANNUDF_INLINE void update(int32_t dim, const uint32_t *y, int32_t i) {
 #pragma clang loop vectorize(assume_safety) interleave(disable)
     for (int r = 0; r < Rows; ++r) {
-      const auto coordinate = coordinateOf<typename Hooks::Coordinate>(annudf1_row_element(),
-                                                                       annudf1_compute(), y[r], i);
+      const auto coordinate =
+          coordinateOf<Coordinate>(annudf1_row_element(), annudf1_compute(), y[r], i);
 #pragma unroll
       for (int t = 0; t < Tile; ++t)
-        acc[t][r] = Hooks::update(acc[t][r], x[t][dim], coordinate, dim, dims, ids[r], query[t],
-                                  list, slots);
+        acc[t][r] = Hooks::update(acc[t][r], coordinateOfQuery(t, dim), coordinate, dim, dims,
+                                  ids[r], query[t], list, slots);
     }
   }
 };
@@ -77,6 +90,7 @@ ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
 #pragma unroll
   for (int t = 0; t < Tile; ++t) {
     b.x[t] = static_cast<const typename Hooks::Coordinate *>(s.x[first + t]);
+    b.integers[t] = s.integers[first + t];
     b.query[t] = s.query[first + t];
   }
   // Kept a loop until it is vectorised: a hundred scalar stores would end LLVM's proof

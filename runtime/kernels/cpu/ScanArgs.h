@@ -38,11 +38,13 @@ struct annudf_cpu_scan {
   int32_t words;        /**< 32-bit words of a row. */
   int32_t dims;
   int32_t list;
-  int32_t queries;       /**< Queries of this call. */
-  const void *const *x;  /**< Each query's coordinates, in the metric's compute type. */
-  const int32_t *query;  /**< Index of each query in the user's batch. */
-  const uint64_t *slots; /**< Captures, as annudf_slots. */
-  float *limit;          /**< Worst distance each query still takes; updated. */
+  int32_t queries;                 /**< Queries of this call. */
+  const void *const *x;            /**< Each query's coordinates, in the metric's compute type. */
+  const uint32_t *const *integers; /**< Of elements that are integers the same, each in the lowest
+                                        bits of a word; else not read. */
+  const int32_t *query;            /**< Index of each query in the user's batch. */
+  const uint64_t *slots;           /**< Captures, as annudf_slots. */
+  float *limit;                    /**< Worst distance each query still takes; updated. */
   annudf_cpu_push *push;
   void *sink;
 };

@@ -241,8 +241,8 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
   const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
   Reporter reporter(params.progress, double(queries.rows));
   const annudf_compute compute = manifest.compute;
-  const int64_t batchSize =
-      queriesPerBatch(k, params.nProbes, QueryCoordinates::words(index.dims(), compute));
+  const int64_t batchSize = queriesPerBatch(
+      k, params.nProbes, QueryCoordinates::bytes(index.dims(), queries.element, compute));
 
   for (int64_t first = 0; first < queries.rows; first += batchSize) {
     MatrixView view = queries;
@@ -254,12 +254,14 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
     batch.sortByList(index.nLists(), probes, params.nProbes);
     const std::vector<Task> tasks = cut(index, batch);
 
-    // Per pair: where its query's coordinates are, its index in the user's batch. Gathered
-    // here, once, since several tasks may share a list.
+    // Per pair: where its query's coordinates and integers are, its index in the user's batch.
+    // Gathered here, once, since several tasks may share a list.
     std::vector<const void *> x(batch.pairs.size());
+    std::vector<const uint32_t *> integers(batch.pairs.size());
     std::vector<int32_t> number(batch.pairs.size());
     for (size_t i = 0; i < batch.pairs.size(); ++i) {
       x[i] = batch.coordinates.row(batch.pairs[i]);
+      integers[i] = batch.coordinates.integers(batch.pairs[i]);
       number[i] = int32_t(first + batch.pairs[i]);
     }
 
@@ -285,6 +287,7 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
       scan.list = int32_t(task.list);
       scan.queries = int32_t(pairs);
       scan.x = &x[begin];
+      scan.integers = &integers[begin];
       scan.query = &number[begin];
       scan.slots = slots.data();
       scan.limit = limit.data();

@@ -78,13 +78,36 @@ std::string toText(const Type &type) {
   return text;
 }
 
-std::unique_ptr<Module> readScan(LLVMContext &context) {
+/// The scan's module with the bodies that `entry` reaches: each pair of widths has an entry, and
+/// reading and optimising all of them would take longer than the one that is wanted.
+std::unique_ptr<Module> readScan(LLVMContext &context, StringRef entry) {
+  auto check = [](llvm::Error error) {
+    if (error)
+      throw annudf::Error(ErrorKind::Environment,
+                          "the CPU backend's own scan bitcode cannot be read by this LLVM: " +
+                              oneLine(toString(std::move(error))));
+  };
   const StringRef bytes = annudf::runtime::cpu::scanBitcode();
-  auto module = parseBitcodeFile(MemoryBufferRef(bytes, "scan"), context);
-  if (!module)
+  auto module = getLazyBitcodeModule(MemoryBufferRef(bytes, "scan"), context);
+  check(module.takeError());
+  SmallVector<Function *> reached{(*module)->getFunction(entry)};
+  if (!reached.front())
     throw annudf::Error(ErrorKind::Environment,
-                        "the CPU backend's own scan bitcode cannot be read by this LLVM: " +
-                            oneLine(toString(module.takeError())));
+                        "the CPU backend's own scan bitcode has no " + entry.str());
+  while (!reached.empty()) {
+    Function *function = reached.pop_back_val();
+    if (!function->isMaterializable())
+      continue;
+    check(function->materialize());
+    for (Instruction &instruction : instructions(*function))
+      for (Use &operand : instruction.operands())
+        if (auto *used = dyn_cast<Function>(operand->stripPointerCasts()))
+          reached.push_back(used);
+  }
+  for (Function &function : **module)
+    if (function.isMaterializable())
+      function.deleteBody(); // And external, so that the linker asks for no definition.
+  check((*module)->materializeAll());
   return std::move(*module);
 }
 
@@ -417,7 +440,8 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   auto handler = std::make_unique<CollectErrors>();
   const std::string &errors = handler->text;
   context.setDiagnosticHandler(std::move(handler)); // Lives as long as the context.
-  std::unique_ptr<Module> scan = readScan(context);
+  const StringRef entry = scanEntryName(metric);
+  std::unique_ptr<Module> scan = readScan(context, entry);
   std::unique_ptr<Module> hooks = readMetric(context, metric);
   scan->setTargetTriple(target.getTargetTriple());
   scan->setDataLayout(target.createDataLayout());
@@ -428,10 +452,6 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   hooks->setDataLayout(scan->getDataLayout());
 
   const annudf::Manifest &manifest = metric.artifact.manifest;
-  const StringRef entry = scanEntryName(metric);
-  for (Function &function : *scan)
-    if (!function.isDeclaration() && function.hasExternalLinkage() && function.getName() != entry)
-      function.deleteBody(); // Entries of other widths would call hooks that nothing defines.
   const int32_t tile = queriesOfTile(*hooks);
   if (Linker::linkModules(*scan, std::move(hooks)))
     refuse(metric, oneLine(errors));

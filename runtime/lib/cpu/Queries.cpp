@@ -51,12 +51,17 @@ void convertAll(annudf_compute compute, const void *from, int64_t count, uint32_
 } // namespace
 
 QueryCoordinates::QueryCoordinates(const MatrixView &queries, annudf_compute compute)
-    : stride_(words(queries.dims, compute)), words_(size_t(queries.rows * stride_)) {
+    : dims_(queries.dims), stride_(words(queries.dims, compute)),
+      words_(size_t(queries.rows * stride_)) {
   const int64_t count = queries.rows * queries.dims;
+  if (isInteger(queries.element))
+    integers_.resize(size_t(count));
   switch (queries.element) {
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   case ANNUDF_ELEMENT_##NAME:                                                                      \
     convertAll<VALUE>(compute, queries.data, count, words_.data());                                \
+    if constexpr (ElementRow<VALUE>::kKind != Kind::FLOAT)                                         \
+      convertAll<VALUE, ANNUDF_COMPUTE_I32>(queries.data, count, integers_.data());                \
     break;
     ANNUDF_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
@@ -65,6 +70,10 @@ QueryCoordinates::QueryCoordinates(const MatrixView &queries, annudf_compute com
 
 int64_t QueryCoordinates::words(int32_t dims, annudf_compute compute) {
   return int64_t(dims) * (bitsOf(compute) / 32);
+}
+
+int64_t QueryCoordinates::bytes(int32_t dims, annudf_element element, annudf_compute compute) {
+  return 4 * (words(dims, compute) + (isInteger(element) ? dims : 0));
 }
 
 } // namespace annudf::runtime::cpu

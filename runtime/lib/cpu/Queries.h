@@ -24,12 +24,19 @@ public:
   /// The coordinates of query `i`, each of the compute type's bits.
   const void *row(int64_t i) const { return words_.data() + i * stride_; }
 
-  /// Words of 32 bits that a query of `dims` coordinates takes.
-  static int64_t words(int32_t dims, annudf_compute compute);
+  /// Elements that are integers, each as a word of its own; null for others.
+  const uint32_t *integers(int64_t i) const {
+    return integers_.empty() ? nullptr : integers_.data() + i * dims_;
+  }
+
+  /// Memory that a query of `dims` coordinates takes.
+  static int64_t bytes(int32_t dims, annudf_element element, annudf_compute compute);
 
 private:
-  int64_t stride_;
-  std::vector<uint32_t> words_;
+  static int64_t words(int32_t dims, annudf_compute compute);
+
+  int64_t dims_, stride_;
+  std::vector<uint32_t> words_, integers_;
 };
 
 } // namespace annudf::runtime::cpu

@@ -225,6 +225,8 @@ TEST(CpuJit, RowsAreLanes) {
         EXPECT_TRUE(has(text, "vfmadd[0-9]+ps\\s.*%[yz]mm")) << toString(element);
       if (test.name == "l2_f64")
         EXPECT_TRUE(has(text, "vfmadd[0-9]+pd\\s.*%[yz]mm")) << toString(element);
+      if (test.name == "l2" && element == ANNUDF_ELEMENT_U8)
+        EXPECT_TRUE(has(text, "vpsubd\\s.*%[yz]mm")) << "a query alone subtracts as integers";
       if (test.name == "l1")
         EXPECT_FALSE(has(text, "vfmadd")) << "nothing in L1 asks for a fused operation";
 #endif
@@ -270,9 +272,11 @@ TEST(CpuJit, OlderProcessorsScanTheSame) {
           collected.distances.assign(kQueries, std::vector<float>(kRows, -1));
           const cpu::QueryCoordinates coordinates(view(queries), test.compute);
           std::vector<const void *> x;
+          std::vector<const uint32_t *> integers;
           std::vector<int32_t> numbers;
           for (int q = 0; q < kQueries; ++q) {
             x.push_back(coordinates.row(q));
+            integers.push_back(coordinates.integers(q));
             numbers.push_back(q);
           }
           uint64_t slots[ANNUDF_MAX_CAPTURES] = {};
@@ -287,6 +291,7 @@ TEST(CpuJit, OlderProcessorsScanTheSame) {
           scan.dims = dims;
           scan.queries = kQueries;
           scan.x = x.data();
+          scan.integers = integers.data();
           scan.query = numbers.data();
           scan.slots = slots;
           scan.limit = limits.data();

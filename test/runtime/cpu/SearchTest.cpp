@@ -295,16 +295,16 @@ TEST(CpuSearch, RefusesCapturesBoundForSomethingElse) {
 }
 
 TEST(CpuSearch, BatchesFitTheirMemory) {
-  EXPECT_EQ(cpu::queriesPerBatch(10, 20, 128), cpu::kMaxBatch);
+  EXPECT_EQ(cpu::queriesPerBatch(10, 20, 512), cpu::kMaxBatch);
   for (int k : {1, 1024})
     for (uint32_t nProbes : {1u, 4096u, 65536u})
-      for (int64_t words : {1, 4096}) {
-        const int64_t size = cpu::queriesPerBatch(k, nProbes, words);
-        EXPECT_LE(size * (int64_t(nProbes) * 20 + words * 4 + cpu::TopK::bytesPerQuery(k)),
+      for (int64_t bytes : {4, 16384}) {
+        const int64_t size = cpu::queriesPerBatch(k, nProbes, bytes);
+        EXPECT_LE(size * (int64_t(nProbes) * 28 + bytes + cpu::TopK::bytesPerQuery(k)),
                   cpu::kBatchBytes);
         EXPECT_GT(size, 0);
       }
-  EXPECT_EQ(cpu::queriesPerBatch(1, 1u << 31, 1), 1); // One query always goes through.
+  EXPECT_EQ(cpu::queriesPerBatch(1, 1u << 31, 4), 1); // One query always goes through.
 }
 
 #if defined(__x86_64__)
