@@ -19,8 +19,6 @@
 namespace annudf {
 namespace {
 
-using nlohmann::json;
-
 constexpr uint64_t kContainerVersion = 1;
 
 /// Every artifact starts with a map whose first key, in CBOR's encoding, is this.
@@ -33,13 +31,9 @@ constexpr CborLimits kContainerLimits = {.items = 64, .text = 1024};
 /// A manifest of 16 captures and 9 architectures has some 350 items and 4 KB of text.
 constexpr CborLimits kBodyLimits = {.items = 1 << 14, .text = 1 << 20};
 
-json bytesOf(std::string_view bytes) {
-  return json::binary(std::vector<uint8_t>(bytes.begin(), bytes.end()));
-}
-
-std::string_view viewOf(const json &binary) {
-  const auto &bytes = binary.get_binary();
-  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+const Value *find(const Map &map, std::string_view key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
 }
 
 [[noreturn]] void refuse(const std::string &origin, const std::string &what) {
@@ -52,15 +46,6 @@ std::string_view viewOf(const json &binary) {
 
 std::string placeOf(const CborResult &result) {
   return "byte " + std::to_string(result.offset) + ": " + result.why;
-}
-
-/// Only called on bytes that checkCbor() passed, so recursion is bounded.
-json parseChecked(std::string_view bytes, const std::string &origin) {
-  try {
-    return json::from_cbor(bytes.begin(), bytes.end());
-  } catch (const json::exception &) {
-    refuse(origin, "damaged: the container is not valid CBOR");
-  }
 }
 
 /// Whether the bytes start like an artifact, as far as they go.
@@ -134,23 +119,23 @@ std::string serializeArtifact(const Artifact &artifact) {
   const std::string origin = "artifact of metric '" + printable(artifact.manifest.name) + "'";
   checkManifest(artifact.manifest, origin);
   checkPayloads(artifact, origin);
-  json payloads = json::array();
+  List payloads;
   for (const Payload &payload : artifact.payloads)
-    payloads.push_back(bytesOf(payload.bytes));
-  std::string body;
-  json::to_cbor({{"manifest", manifestToFields(artifact)}, {"payloads", std::move(payloads)}},
-                body);
+    payloads.push_back(Bytes{payload.bytes});
+  const std::string body =
+      toCbor(Map{{"manifest", manifestToFields(artifact)}, {"payloads", std::move(payloads)}});
   // What no reader takes is not written: a path may hold anything.
   if (const CborResult result = checkCbor(body, kBodyLimits); !result)
     refuse(origin, std::string("its manifest cannot be written: ") + result.why);
   const Sha256::Digest digest = Sha256::of(body.data(), body.size());
-  const std::string_view digestBytes(reinterpret_cast<const char *>(digest.data()), digest.size());
   // Keys are written in sorted order, so that "annudf" comes first: see kMagic.
-  std::string bytes;
-  json::to_cbor(
-      {{"annudf", kContainerVersion}, {"body", bytesOf(body)}, {"sha256", bytesOf(digestBytes)}},
-      bytes);
-  return bytes;
+  CborText text;
+  text.map(3);
+  text.string("annudf"), text.number(kContainerVersion);
+  text.string("body"), text.binary(body);
+  text.string("sha256"),
+      text.binary({reinterpret_cast<const char *>(digest.data()), digest.size()});
+  return text.take();
 }
 
 Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
@@ -176,39 +161,42 @@ Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
   case CborCheck::TooMuch:
     refuse(origin, "damaged: the container is malformed at " + placeOf(container));
   }
-  const json outer = parseChecked(bytes, origin);
-  const auto body = outer.find("body"), digest = outer.find("sha256");
-  if (outer.is_object() && outer.contains("signature"))
+  const Value outer = fromCbor(bytes);
+  // checkMagic() has seen that it is a map.
+  const Map &parts = *outer.as<Map>();
+  const Value *body = find(parts, "body"), *digest = find(parts, "sha256");
+  if (find(parts, "signature"))
     refuse(origin, "carries the key 'signature', which is reserved for a later version; keep "
                    "signatures in a file beside it");
-  if (outer.size() != 3 || body == outer.end() || digest == outer.end() || !body->is_binary() ||
-      !digest->is_binary())
+  if (parts.size() != 3 || !body || !digest || !body->as<Bytes>() || !digest->as<Bytes>())
     refuse(origin, "damaged: the container does not hold exactly a version, a digest and a body");
-  const std::string_view content = viewOf(*body);
+  const std::string_view content = body->as<Bytes>()->content;
   const Sha256::Digest actual = Sha256::of(content.data(), content.size());
-  if (viewOf(*digest) !=
+  if (digest->as<Bytes>()->content !=
       std::string_view(reinterpret_cast<const char *>(actual.data()), actual.size()))
     refuse(origin, "damaged: the SHA-256 of its content is not the one it carries");
 
   if (const CborResult inner = checkCbor(content, kBodyLimits); !inner)
     refuse(origin, "the body is malformed at " + placeOf(inner));
-  json fields = parseChecked(content, origin);
-  const auto manifest = fields.find("manifest"), payloads = fields.find("payloads");
-  if (!fields.is_object() || manifest == fields.end() || payloads == fields.end() ||
-      !payloads->is_array())
+  const Value fields = fromCbor(content);
+  const Map *map = fields.as<Map>();
+  const Value *manifest = map ? find(*map, "manifest") : nullptr;
+  const Value *held = map ? find(*map, "payloads") : nullptr;
+  if (!manifest || !held || !held->as<List>())
     refuse(origin, "the body does not hold a manifest and payloads");
+  const List &payloads = *held->as<List>();
   std::vector<uint64_t> sizes;
   std::vector<std::string> digests;
   Artifact artifact = manifestFromFields(*manifest, origin, sizes, digests);
-  if (payloads->size() != artifact.payloads.size())
+  if (payloads.size() != artifact.payloads.size())
     refuse(origin, "the manifest names " + std::to_string(artifact.payloads.size()) +
-                       " payloads, the file holds " + std::to_string(payloads->size()));
+                       " payloads, the file holds " + std::to_string(payloads.size()));
   for (size_t i = 0; i < artifact.payloads.size(); ++i) {
-    const json &payload = (*payloads)[i];
+    const Bytes *payload = payloads[i].as<Bytes>();
     const std::string which = "payload " + std::to_string(i);
-    if (!payload.is_binary())
+    if (!payload)
       refuse(origin, which + " is not a byte string");
-    const std::string_view content = viewOf(payload);
+    const std::string_view content = payload->content;
     if (content.size() != sizes[i])
       refuse(origin, which + " has " + std::to_string(content.size()) +
                          " bytes, the manifest says " + std::to_string(sizes[i]));

@@ -1,4 +1,4 @@
-//===- Cbor.cpp - Is it safe to hand these bytes to a CBOR parser? --*- C++ -*-===//
+//===- Cbor.cpp - The CBOR of annudf's files -------------------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -123,6 +123,57 @@ CborResult checkCbor(std::string_view bytes, const CborLimits &limits) {
   if (at != bytes.size())
     return {CborCheck::Malformed, at, "bytes follow the item"};
   return {CborCheck::Ok, at, ""};
+}
+
+CborItem CborReader::next() {
+  Head head;
+  if (atEnd() || !readHead(bytes_, at_, head))
+    return {}; // checkCbor() lets nobody come here.
+  at_ += head.size;
+  CborItem item;
+  item.number = head.value;
+  switch (static_cast<Major>(head.major)) {
+  case Unsigned:
+    item.kind = CborItem::Kind::Number;
+    return item;
+  case Negative:
+    item.kind = CborItem::Kind::Negative;
+    return item;
+  case Bytes:
+  case Text:
+    item.kind = head.major == Text ? CborItem::Kind::Text : CborItem::Kind::Bytes;
+    item.content = bytes_.substr(at_, head.value);
+    at_ += item.content.size();
+    return item;
+  case Array:
+    item.kind = CborItem::Kind::List;
+    return item;
+  case Map:
+    item.kind = CborItem::Kind::Map;
+    return item;
+  case Tag:
+  case Simple:
+    item.kind = head.info == 22 ? CborItem::Kind::Null : CborItem::Kind::Boolean;
+    item.number = head.info == 21;
+    return item;
+  }
+  return item;
+}
+
+void CborText::head(int major, uint64_t value) {
+  const int extra = value < 24            ? 0
+                    : value <= 0xff       ? 1
+                    : value <= 0xffff     ? 2
+                    : value <= 0xffffffff ? 4
+                                          : 8;
+  const int info = extra == 0   ? int(value)
+                   : extra == 1 ? 24
+                   : extra == 2 ? 25
+                   : extra == 4 ? 26
+                                : 27;
+  bytes_ += static_cast<char>(major << 5 | info);
+  for (int shift = (extra - 1) * 8; shift >= 0; shift -= 8)
+    bytes_ += static_cast<char>(value >> shift & 0xff);
 }
 
 } // namespace annudf

@@ -29,14 +29,14 @@ std::string featureText(uint64_t features) {
 } // namespace
 
 std::string manifestToJson(const Artifact &artifact) {
-  nlohmann::json fields = manifestToFields(artifact);
+  Map fields = manifestToFields(artifact);
   // Not in the file, which would only repeat it: what the code of this metric returns.
   char contract[17];
   std::snprintf(contract, sizeof contract, "%016llx",
                 static_cast<unsigned long long>(contractOf(artifact.manifest)));
   fields["contract"] = contract;
   // Names come from files of other people: bytes that are no UTF-8 are replaced, not thrown on.
-  return fields.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return toJson(std::move(fields));
 }
 
 std::string manifestToText(const Artifact &artifact, const std::string &origin) {

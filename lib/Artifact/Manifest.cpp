@@ -17,14 +17,12 @@
 namespace annudf {
 namespace {
 
-using nlohmann::json;
-
 /// Reads one map, naming file and field in every complaint.
 class Fields {
 public:
-  Fields(const json &map, const std::string &origin, const std::string &path)
-      : map_(map), origin_(origin), path_(path) {
-    if (!map.is_object())
+  Fields(const Value &map, const std::string &origin, const std::string &path)
+      : map_(map.as<Map>()), origin_(origin), path_(path) {
+    if (!map_)
       fail("", "must be a map");
   }
 
@@ -34,28 +32,27 @@ public:
                                       what);
   }
 
-  const json &get(const char *field) const {
-    const auto found = map_.find(field);
-    if (found == map_.end())
+  const Value &get(const char *field) const {
+    const auto found = map_->find(field);
+    if (found == map_->end())
       fail(field, "is missing");
-    return *found;
+    return found->second;
   }
 
   std::string text(const char *field) const {
-    const json &value = get(field);
-    if (!value.is_string())
+    const auto *value = get(field).as<std::string>();
+    if (!value)
       fail(field, "must be text");
-    return value.get<std::string>();
+    return *value;
   }
 
   uint64_t number(const char *field, uint64_t most) const {
-    const json &value = get(field);
-    if (!value.is_number_integer() || !value.is_number_unsigned())
+    const auto *value = get(field).as<uint64_t>();
+    if (!value)
       fail(field, "must be an integer not below 0");
-    if (value.get<uint64_t>() > most)
-      fail(field,
-           "is " + std::to_string(value.get<uint64_t>()) + ", above " + std::to_string(most));
-    return value.get<uint64_t>();
+    if (*value > most)
+      fail(field, "is " + std::to_string(*value) + ", above " + std::to_string(most));
+    return *value;
   }
 
   /// One line that can be printed as it is.
@@ -68,28 +65,29 @@ public:
     return value;
   }
 
-  bool has(const char *field) const { return map_.contains(field); }
+  bool has(const char *field) const { return map_->contains(field); }
 
   /// Nothing else may stand in the map: what this annudf does not know, it does not ignore.
   void allow(std::initializer_list<std::string_view> known) const {
-    for (const auto &[field, value] : map_.items())
+    for (const auto &[field, value] : *map_)
       if (std::find(known.begin(), known.end(), field) == known.end())
         fail(printable(std::string_view(field).substr(0, 60)), "is none that this annudf knows");
   }
 
-  const json &list(const char *field) const {
-    const json &value = get(field);
-    if (!value.is_array())
+  const List &list(const char *field) const {
+    const auto *value = get(field).as<List>();
+    if (!value)
       fail(field, "must be a list");
-    return value;
+    return *value;
   }
 
   /// One of the spellings of a table of the ABI.
-  template <typename Enum> Enum choice(const char *field, const json &value) const {
-    if (!value.is_string())
+  template <typename Enum> Enum choice(const char *field, const Value &value) const {
+    const auto *text = value.as<std::string>();
+    if (!text)
       fail(field, "must be text");
     std::string why;
-    if (auto parsed = parseSpelling<Enum>(value.get_ref<const std::string &>(), &why))
+    if (auto parsed = parseSpelling<Enum>(*text, &why))
       return *parsed;
     fail(field, why);
   }
@@ -104,7 +102,7 @@ public:
   const std::string &origin() const { return origin_; }
 
 private:
-  const json &map_;
+  const Map *map_;
   std::string origin_, path_;
 };
 
@@ -133,14 +131,13 @@ CaptureInfo captureFromFields(const Fields &fields) {
   CaptureInfo capture;
   capture.name = fields.text("name");
   capture.element = fields.choice<annudf_capture_element>("element");
-  for (const json &entry : fields.list("extents")) {
+  for (const Value &entry : fields.list("extents")) {
     CaptureExtent extent;
-    if (entry.is_number_integer()) {
-      if (!entry.is_number_unsigned() ||
-          entry.get<uint64_t>() > uint64_t(std::numeric_limits<int64_t>::max()))
+    if (const auto *number = entry.as<uint64_t>(); number || entry.as<Negative>()) {
+      if (!number || *number > uint64_t(std::numeric_limits<int64_t>::max()))
         fields.fail("extents", "has an extent out of range");
       extent.kind = ANNUDF_EXTENT_CONSTANT;
-      extent.constant = entry.get<int64_t>();
+      extent.constant = static_cast<int64_t>(*number);
     } else {
       extent.kind = fields.choice<annudf_extent>("extents", entry);
       if (extent.kind == ANNUDF_EXTENT_CONSTANT)
@@ -220,12 +217,12 @@ Payload payloadFromFields(const Fields &fields) {
   return payload;
 }
 
-json payloadToFields(const Payload &payload) {
-  json fields = {{"kind", toString(payload.kind)},
-                 {"producer", payload.producer.name},
-                 {"version", payload.producer.version},
-                 {"size", uint64_t(payload.bytes.size())},
-                 {"sha256", sha256Hex(payload.bytes)}};
+Map payloadToFields(const Payload &payload) {
+  Map fields = {{"kind", toString(payload.kind)},
+                {"producer", payload.producer.name},
+                {"version", payload.producer.version},
+                {"size", uint64_t(payload.bytes.size())},
+                {"sha256", sha256Hex(payload.bytes)}};
   if (payload.kind == PayloadKind::LtoIr) {
     fields["sm"] = static_cast<uint32_t>(payload.sm);
     fields["suffix"] = payload.suffix;
@@ -290,47 +287,47 @@ void checkPayloads(const Artifact &artifact, const std::string &origin) {
       throw Error(ErrorKind::Input, origin + ": payload " + std::to_string(i) + " " + fault);
 }
 
-json manifestToFields(const Artifact &artifact) {
+Map manifestToFields(const Artifact &artifact) {
   const Manifest &m = artifact.manifest;
-  json captures = json::array(), elements = json::array(), hooks = json::array(),
-       payloads = json::array();
+  List captures, elements, hooks, payloads;
   for (annudf_hook hook : m.hooks)
     hooks.push_back(toString(hook));
   for (annudf_element element : m.elements)
     elements.push_back(toString(element));
   for (const CaptureInfo &capture : m.captures) {
-    json extents = json::array();
+    List extents;
     for (const CaptureExtent &extent : capture.extents)
       extents.push_back(extent.kind == ANNUDF_EXTENT_CONSTANT
-                            ? json(static_cast<uint64_t>(extent.constant))
-                            : json(toString(extent.kind)));
-    captures.push_back(
-        {{"name", capture.name}, {"element", toString(capture.element)}, {"extents", extents}});
+                            ? Value(static_cast<uint64_t>(extent.constant))
+                            : Value(toString(extent.kind)));
+    captures.push_back(Map{{"name", capture.name},
+                           {"element", toString(capture.element)},
+                           {"extents", std::move(extents)}});
   }
   for (const Payload &payload : artifact.payloads)
     payloads.push_back(payloadToFields(payload));
-  json fields = {{"abi", {{"id", m.abiId}, {"major", m.abiMajor}, {"minor", m.abiMinor}}},
-                 {"features", m.requiredFeatures},
-                 {"name", m.name},
-                 {"order", toString(m.order)},
-                 {"coarse", toString(m.coarse)},
-                 {"coarse_order", toString(m.coarseOrder)},
-                 {"accumulator", toString(m.accumulator)},
-                 {"compute_type", toString(m.compute)},
-                 {"numerics", toString(m.numerics)},
-                 {"elements", elements},
-                 {"dims", static_cast<uint32_t>(m.dims)},
-                 {"hooks", hooks},
-                 {"captures", captures},
-                 {"source", {{"file", m.sourceFile}, {"line", m.sourceLine}}},
-                 {"tools", {{"annudf", m.annudfVersion}, {"llvm", m.llvmVersion}}},
-                 {"payloads", payloads}};
+  Map fields = {{"abi", Map{{"id", m.abiId}, {"major", m.abiMajor}, {"minor", m.abiMinor}}},
+                {"features", m.requiredFeatures},
+                {"name", m.name},
+                {"order", toString(m.order)},
+                {"coarse", toString(m.coarse)},
+                {"coarse_order", toString(m.coarseOrder)},
+                {"accumulator", toString(m.accumulator)},
+                {"compute_type", toString(m.compute)},
+                {"numerics", toString(m.numerics)},
+                {"elements", std::move(elements)},
+                {"dims", static_cast<uint32_t>(m.dims)},
+                {"hooks", std::move(hooks)},
+                {"captures", std::move(captures)},
+                {"source", Map{{"file", m.sourceFile}, {"line", m.sourceLine}}},
+                {"tools", Map{{"annudf", m.annudfVersion}, {"llvm", m.llvmVersion}}},
+                {"payloads", std::move(payloads)}};
   if (m.verified)
-    fields["verified"] = {{"rules", m.verified->rules}, {"version", m.verified->version}};
+    fields["verified"] = Map{{"rules", m.verified->rules}, {"version", m.verified->version}};
   return fields;
 }
 
-Artifact manifestFromFields(const json &map, const std::string &origin,
+Artifact manifestFromFields(const Value &map, const std::string &origin,
                             std::vector<uint64_t> &sizes, std::vector<std::string> &digests) {
   const Fields fields(map, origin, "");
   Artifact artifact;
@@ -352,12 +349,12 @@ Artifact manifestFromFields(const json &map, const std::string &origin,
   m.accumulator = fields.choice<annudf_accumulator>("accumulator");
   m.compute = fields.choice<annudf_compute>("compute_type");
   m.numerics = fields.choice<annudf_numerics>("numerics");
-  for (const json &entry : fields.list("elements"))
+  for (const Value &entry : fields.list("elements"))
     m.elements.push_back(fields.choice<annudf_element>("elements", entry));
   m.dims = static_cast<int32_t>(fields.number("dims", ANNUDF_MAX_DIMS));
-  for (const json &entry : fields.list("hooks"))
+  for (const Value &entry : fields.list("hooks"))
     m.hooks.push_back(fields.choice<annudf_hook>("hooks", entry));
-  const json &captures = fields.list("captures");
+  const List &captures = fields.list("captures");
   for (size_t i = 0; i < captures.size(); ++i)
     m.captures.push_back(
         captureFromFields(Fields(captures[i], origin, "captures[" + std::to_string(i) + "]")));
@@ -371,7 +368,7 @@ Artifact manifestFromFields(const json &map, const std::string &origin,
   tools.allow({"annudf", "llvm"});
   if (fields.has("verified"))
     m.verified = verificationFromFields(fields.map("verified"));
-  const json &payloads = fields.list("payloads");
+  const List &payloads = fields.list("payloads");
   for (size_t i = 0; i < payloads.size(); ++i) {
     const Fields entry(payloads[i], origin, "payloads[" + std::to_string(i) + "]");
     artifact.payloads.push_back(payloadFromFields(entry));

@@ -9,18 +9,17 @@
 #ifndef ANNUDF_LIB_ARTIFACT_MANIFESTFIELDS_H
 #define ANNUDF_LIB_ARTIFACT_MANIFESTFIELDS_H
 
+#include "Value.h"
 #include "annudf/Artifact/Artifact.h"
-
-#include <nlohmann/json.hpp>
 
 namespace annudf {
 
 /// The "manifest" map of docs/artifact.md, payload entries included.
-nlohmann::json manifestToFields(const Artifact &artifact);
+Map manifestToFields(const Artifact &artifact);
 
 /// \throws Error(Input) naming `origin` and the field at fault. Payload entries are
 /// returned without bytes; `sizes` and `digests` are what the file declares of each.
-Artifact manifestFromFields(const nlohmann::json &fields, const std::string &origin,
+Artifact manifestFromFields(const Value &fields, const std::string &origin,
                             std::vector<uint64_t> &sizes, std::vector<std::string> &digests);
 
 /// What must hold of a manifest whatever its encoding; read and write share it.

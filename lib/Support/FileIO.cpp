@@ -107,11 +107,13 @@ void AtomicFileWriter::commit() {
   finish();
   if (temporary_.empty())
     return;
+  // Nothing may fail once the file has its name: the caller would take it for the old one.
+  const std::string folderName = folderOf(target_);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0)
     fail("cannot rename the finished file");
   temporary_.clear();
   // The name, too, should survive a power failure; nothing is lost if this cannot be had.
-  const int folder = ::open(folderOf(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder = ::open(folderName.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     ::fsync(folder);
     ::close(folder);

@@ -8,7 +8,10 @@
 
 #include "Sweep.h"
 
+#include "Wrap.h"
+#include "annudf/Compiler/Verify.h"
 #include "annudf/Support/FileIO.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include <cmath>
 #include <vector>
@@ -24,6 +27,11 @@ using OwnedBackend = Owner<annudf_backend, annudf_backend_destroy>;
 
 constexpr int64_t kDims = 6, kRows = 700, kK = 4, kQueries = 9;
 constexpr int kThreads = 3;
+
+/// What the C API would make of a function of the libraries below it.
+template <typename Body> annudf_status statusOf(Body body) noexcept {
+  return capi::guard("test", [&](const capi::Call &) { body(); });
+}
 
 /// Everything that calls need, made where nothing fails.
 class Faults : public testing::Test {
@@ -106,6 +114,38 @@ protected:
   OwnedBackend backend;
 };
 
+TEST_F(Faults, MemoryOfArtifacts) {
+  OwnedArtifact made;
+  sweepMemory(making(made, [&](annudf_artifact **out) {
+    return annudf_artifact_from_bytes(annudf_buffer_data(bytes), annudf_buffer_size(bytes), "test",
+                                      out);
+  }));
+  sweepMemory(making(
+      made, [&](annudf_artifact **out) { return annudf_artifact_load(metricPath.c_str(), out); }));
+  Work damaged = making(made, [&](annudf_artifact **out) {
+    return annudf_artifact_from_bytes(annudf_buffer_data(bytes), annudf_buffer_size(bytes) - 1,
+                                      "test", out);
+  });
+  damaged.expected = ANNUDF_INPUT;
+  sweepMemory(damaged);
+}
+
+TEST_F(Faults, MemoryOfTexts) {
+  OwnedBuffer made;
+  sweepMemory(
+      making(made, [&](annudf_buffer **out) { return annudf_artifact_to_bytes(artifact, out); }));
+  sweepMemory(
+      making(made, [&](annudf_buffer **out) { return annudf_artifact_manifest(artifact, out); }));
+  sweepMemory(making(
+      made, [&](annudf_buffer **out) { return annudf_artifact_describe(artifact, "test", out); }));
+  Work refused;
+  int32_t element = -1;
+  refused.run = [&] { return annudf_element_parse("a name that no element has", &element); };
+  refused.reset = [] {};
+  refused.expected = ANNUDF_USAGE;
+  sweepMemory(refused);
+}
+
 TEST_F(Faults, MemoryOfCaptures) {
   OwnedCaptures made;
   Work work = making(made, [&](annudf_captures **out) { return bind(out); });
@@ -120,6 +160,9 @@ TEST_F(Faults, MemoryOfIndexes) {
   sweepMemory(making(made, [&](annudf_ivf_flat_index **out) { return build(out); }));
   sweepMemory(making(made, [&](annudf_ivf_flat_index **out) {
     return annudf_ivf_flat_load(indexPath.c_str(), out);
+  }));
+  sweepMemory(writing(folder / "saved", [&](const char *path) {
+    return annudf_ivf_flat_save(index, path, nullptr, nullptr);
   }));
 }
 
@@ -180,8 +223,42 @@ TEST_F(Faults, MemoryOfLinks) {
   work.reset = [&] { (void)annudf_backend_create_cpu(kThreads, &made); };
   work.reset();
   work.mayLose = true;
-  work.step = everyNth(41);
+  work.step = everyNth(29);
   sweepMemory(work);
+}
+
+TEST_F(Faults, MemoryOfTheCompiler) {
+  OwnedArtifact made;
+  OwnedBuffer code;
+  OwnedDiagnostics diagnostics;
+  annudf_compile_options options = {};
+  options.size = sizeof options, options.skip_lto_ir = 1;
+  Work work = making(made, [&](annudf_artifact **out) {
+    return annudf_compile(kMetric.data(), kMetric.size(), "test.mlir", &options, out, nullptr);
+  });
+  work.mayLose = true;
+  work.step = everyNth(3);
+  sweepMemory(work);
+  for (const char *target : {"mlir", "nvvm-ir"}) {
+    Work lower = making(code, [&, target](annudf_buffer **out) {
+      return annudf_lower(kMetric.data(), kMetric.size(), "test.mlir", target, nullptr, out,
+                          nullptr);
+    });
+    lower.mayLose = true;
+    lower.step = everyNth(3);
+    sweepMemory(lower);
+  }
+  std::string wrong = kMetric;
+  wrong.replace(wrong.find("order(min)"), 10, "order(mad)");
+  Work refused;
+  refused.run = [&] {
+    return annudf_compile(wrong.data(), wrong.size(), "test.mlir", &options, &made, &diagnostics);
+  };
+  refused.reset = [&] { &diagnostics; };
+  refused.expected = ANNUDF_COMPILE;
+  refused.mayLose = true;
+  refused.step = everyNth(3);
+  sweepMemory(refused);
 }
 
 TEST_F(Faults, Files) {
@@ -224,6 +301,38 @@ TEST_F(Faults, Links) {
   work.reset();
   sweep("mmap", work, "");
   sweep("pthread_create", work, "");
+}
+
+TEST_F(Faults, MemoryOfReaders) {
+  const std::string array = folder / "array.npy", vectors = folder / "vectors.fbin",
+                    numbers = folder / "ids.ibin";
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+  header.resize(117, ' '), header += '\n';
+  const std::string six(24, '\0'), shape("\2\0\0\0\3\0\0\0", 8);
+  writePlainly(array, "\x93NUMPY\1" + std::string("\0\x76\0", 3) + header + six);
+  writePlainly(vectors, shape + six);
+  writePlainly(numbers, shape + six);
+  Work work;
+  work.reset = [] {};
+  for (const std::string &path : {array, vectors}) {
+    work.run = [path] { return statusOf([&] { (void)runtime::readMatrix(path); }); };
+    sweepMemory(work);
+    work.run = [path] { return statusOf([&] { (void)runtime::readCapture(path); }); };
+    sweepMemory(work);
+  }
+  work.run = [numbers] {
+    return statusOf([&] {
+      int64_t count = 0;
+      int32_t columns = 0;
+      (void)runtime::readIds(numbers, count, columns);
+    });
+  };
+  sweepMemory(work);
+  const Artifact compiled = readArtifact(metricPath);
+  work.run = [&] { return statusOf([&] { (void)verifyArtifact(compiled, "test"); }); };
+  work.mayLose = true;
+  work.step = everyNth(5);
+  sweepMemory(work);
 }
 
 } // namespace

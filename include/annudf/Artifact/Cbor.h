@@ -1,4 +1,4 @@
-//===- Cbor.h - Is it safe to hand these bytes to a CBOR parser? ---*- C++ -*-===//
+//===- Cbor.h - The CBOR of annudf's files --------------------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// nlohmann::json parses CBOR by recursion, also through chunks of strings of
-// indefinite length, of which no SAX handler hears: a file of 0x7f bytes ends the
-// stack. It takes the last of two equal keys, and an item of one byte costs it some
-// 180. So the bytes are checked first, without recursion or allocation.
+// Bytes of other people are checked as a whole first, without recursion or allocation:
+// no reader then meets an item that it does not expect, nests deeply, or takes memory
+// out of proportion to the bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +16,8 @@
 #define ANNUDF_ARTIFACT_CBOR_H
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace annudf {
@@ -51,6 +52,45 @@ inline constexpr int kMaxCborDepth = 16;
 /// once; no floats, no tags; nested at most kMaxCborDepth deep; every length within the
 /// bytes that are there.
 CborResult checkCbor(std::string_view bytes, const CborLimits &limits);
+
+struct CborItem {
+  enum class Kind { Null, Boolean, Number, Negative, Text, Bytes, List, Map };
+  Kind kind = Kind::Null;
+  /// Of a number itself, of a negative one what it is below -1, of a list or map how many
+  /// items or pairs follow; 0 or 1.
+  uint64_t number = 0;
+  std::string_view content; ///< Of text and bytes, inside those that are read.
+};
+
+/// Reads item after item of what checkCbor() passed.
+class CborReader {
+public:
+  explicit CborReader(std::string_view bytes) : bytes_(bytes) {}
+  bool atEnd() const { return at_ == bytes_.size(); }
+  CborItem next();
+
+private:
+  std::string_view bytes_;
+  size_t at_ = 0;
+};
+
+/// Writes item after item; the caller sorts keys and counts.
+class CborText {
+public:
+  void null() { bytes_ += '\xf6'; }
+  void boolean(bool value) { bytes_ += value ? '\xf5' : '\xf4'; }
+  void number(uint64_t value) { head(0, value); }
+  void negative(uint64_t below) { head(1, below); }
+  void binary(std::string_view content) { head(2, content.size()), bytes_ += content; }
+  void string(std::string_view content) { head(3, content.size()), bytes_ += content; }
+  void list(size_t items) { head(4, items); }
+  void map(size_t pairs) { head(5, pairs); }
+  std::string take() { return std::move(bytes_); }
+
+private:
+  void head(int major, uint64_t value);
+  std::string bytes_;
+};
 
 } // namespace annudf
 

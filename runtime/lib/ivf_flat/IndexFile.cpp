@@ -25,14 +25,12 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
 namespace annudf::runtime {
 namespace {
 
-using nlohmann::json;
 static_assert(std::endian::native == std::endian::little, "the file holds little-endian words");
 
 constexpr char kMagic[8] = {'a', 'n', 'n', 'u', 'd', 'f', 'I', 'X'};
@@ -130,70 +128,55 @@ struct Header {
                    std::to_string(expected));
 }
 
-/// Takes the header as it is parsed: a size costs 8 bytes here, and some 180 as a value
-/// of nlohmann::json. checkCbor() has seen the bytes, so keys are different.
-class HeaderFields : public json::json_sax_t {
-public:
+/// The fields of a header, taken as it is read: a size costs 8 bytes here.
+struct HeaderFields {
   std::map<std::string, uint64_t, std::less<>> numbers;
   std::map<std::string, std::string, std::less<>> texts;
   std::vector<int64_t> sizes;
-  bool isMap = false, sizesFound = false;
+  bool sizesFound = false;
 
-  bool start_object(size_t) override {
-    if (depth_++ == 0)
-      return isMap = true;
-    return other();
+  /// \param bytes  a map that checkCbor() passed, so keys are text, and different.
+  explicit HeaderFields(std::string_view bytes) {
+    CborReader reader(bytes);
+    for (uint64_t left = reader.next().number; left > 0; --left) {
+      const std::string field(reader.next().content);
+      const CborItem item = reader.next();
+      if (item.kind == CborItem::Kind::Number)
+        numbers[field] = item.number;
+      else if (item.kind == CborItem::Kind::Text)
+        texts[field] = item.content;
+      else if (item.kind == CborItem::Kind::List && field == kSizes)
+        sizesFound = takeSizes(reader, item.number);
+      else
+        skip(reader, item);
+    }
   }
-  bool end_object() override { return --depth_, true; }
-  bool key(std::string &name) override {
-    if (depth_ == 1)
-      field_ = name;
-    return true;
-  }
-  bool start_array(size_t count) override {
-    inSizes_ = ++depth_ == 2 && field_ == kSizes;
-    if (!inSizes_)
-      return other();
-    sizesFound = true;
-    sizes.reserve(std::min<size_t>(count, kMaxLists));
-    return true;
-  }
-  bool end_array() override { return --depth_, inSizes_ = false, true; }
-  bool number_unsigned(uint64_t value) override {
-    if (inSizes_ && value <= kMost)
-      sizes.push_back(static_cast<int64_t>(value));
-    else if (depth_ == 1)
-      numbers[field_] = value;
-    else
-      return other();
-    return true;
-  }
-  bool string(std::string &text) override {
-    if (depth_ != 1)
-      return other();
-    texts[field_] = text;
-    return true;
-  }
-  bool number_integer(int64_t) override { return other(); }
-  bool number_float(double, const std::string &) override { return other(); }
-  bool null() override { return other(); }
-  bool boolean(bool) override { return other(); }
-  bool binary(json::binary_t &) override { return other(); }
-  bool parse_error(size_t, const std::string &, const json::exception &) override { return false; }
 
   static constexpr const char *kSizes = "list_sizes";
   static constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
 
 private:
-  /// What no field of ours is: it is passed over, as is a field that came later.
-  bool other() {
-    if (field_ == kSizes)
-      sizesFound = false;
-    return true;
+  /// \returns whether all are sizes.
+  bool takeSizes(CborReader &reader, uint64_t count) {
+    sizes.reserve(std::min<uint64_t>(count, kMaxLists));
+    bool good = true;
+    for (; count > 0; --count) {
+      const CborItem item = reader.next();
+      if (item.kind == CborItem::Kind::Number && item.number <= kMost)
+        sizes.push_back(static_cast<int64_t>(item.number));
+      else
+        good = false, skip(reader, item);
+    }
+    return good;
   }
-  int depth_ = 0;
-  bool inSizes_ = false;
-  std::string field_; ///< Of the header itself, whatever is within.
+
+  /// What no field of ours is: it is passed over, as is a field that came later.
+  static void skip(CborReader &reader, const CborItem &item) {
+    const bool isMap = item.kind == CborItem::Kind::Map;
+    if (isMap || item.kind == CborItem::Kind::List)
+      for (uint64_t left = isMap ? item.number * 2 : item.number; left > 0; --left)
+        skip(reader, reader.next());
+  }
 };
 
 template <typename Enum>
@@ -228,11 +211,9 @@ Header parseHeader(const std::string &bytes, const std::string &path) {
   if (const CborResult result = checkCbor(bytes, kHeaderLimits); !result)
     refuse(path, "damaged: the index header is malformed at byte " + std::to_string(result.offset) +
                      ": " + result.why);
-  HeaderFields fields;
-  if (!json::sax_parse(bytes, &fields, json::input_format_t::cbor))
-    refuse(path, "damaged: the index header is not valid CBOR");
-  if (!fields.isMap)
+  if (CborReader(bytes).next().kind != CborItem::Kind::Map)
     refuse(path, "damaged: the index header is no map");
+  HeaderFields fields(bytes);
   Header header;
   header.element = enumField<annudf_element>(fields, "element", path);
   header.metric = enumField<annudf_coarse>(fields, "metric", path);
@@ -269,19 +250,18 @@ uint64_t nextGeneration() {
 }
 
 void Index::save(const std::string &path, const Progress &progress) const {
-  std::vector<int64_t> sizes;
-  json sizeFields = json::array();
-  for (const List &list : lists_) {
-    sizes.push_back(list.size);
-    sizeFields.push_back(static_cast<uint64_t>(list.size));
-  }
-  const json fields = {
-      {"element", toString(element_)},           {"metric", toString(metric_)},
-      {"dims", static_cast<uint32_t>(dims_)},    {"rows", static_cast<uint64_t>(size_)},
-      {"words", static_cast<uint32_t>(words())}, {"group_rows", static_cast<uint32_t>(kGroupRows)},
-      {"list_sizes", std::move(sizeFields)}};
-  std::string header;
-  json::to_cbor(fields, header);
+  CborText text; // Keys are sorted.
+  text.map(7);
+  text.string("dims"), text.number(static_cast<uint64_t>(dims_));
+  text.string("element"), text.string(toString(element_));
+  text.string("group_rows"), text.number(kGroupRows);
+  text.string(HeaderFields::kSizes), text.list(lists_.size());
+  for (const List &list : lists_)
+    text.number(static_cast<uint64_t>(list.size));
+  text.string("metric"), text.string(toString(metric_));
+  text.string("rows"), text.number(static_cast<uint64_t>(size_));
+  text.string("words"), text.number(static_cast<uint64_t>(words()));
+  const std::string header = text.take();
   Preamble preamble = {};
   std::memcpy(preamble.magic, kMagic, sizeof kMagic);
   preamble.version = kVersion;
