@@ -50,8 +50,6 @@ consume(Runtime runtime.cpp "4 rows of 2 dims" annudf::runtime)
 consume(Compiler compiler.cpp "metric l2" annudf::compiler)
 consume(MLIR mlir.cpp "metric l2" annudf::AnnudfTransforms)
 refuse(Fortran "has no component 'Fortran': there are C;Runtime;MLIR;Compiler")
-refuse(Runtime "has no component 'Runtime': it needs nlohmann_json 3.11, which was not found (Debian: nlohmann-json3-dev)"
-  -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
 refuse(MLIR "has no component 'MLIR': it needs LLVM/MLIR 22, which was not found (set MLIR_DIR; Debian: libmlir-22-dev llvm-22-dev)"
   -DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON)
 run("${WORK}/prefix/bin/annudf" --version)
