@@ -116,7 +116,7 @@ const Payload *Artifact::find(PayloadKind kind) const {
 }
 
 std::string serializeArtifact(const Artifact &artifact) {
-  const std::string origin = "artifact of metric '" + printable(artifact.manifest.name) + "'";
+  const std::string origin = "artifact of metric " + inQuotes(artifact.manifest.name);
   checkManifest(artifact.manifest, origin);
   checkPayloads(artifact, origin);
   List payloads;

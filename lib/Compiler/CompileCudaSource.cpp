@@ -128,6 +128,7 @@ Manifest makeManifest(const CudaSourceOptions &options, const SourceForm &form,
   manifest.accumulator = options.accumulator;
   manifest.compute = *options.compute;
   manifest.elements = options.elements;
+  llvm::sort(manifest.elements); // A set: manifests have it in the order of its table.
   manifest.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
   if (form.hasFinalize)
     manifest.hooks.push_back(ANNUDF_HOOK_FINALIZE);

@@ -10,7 +10,9 @@
 
 #include "Manifest.h"
 
+#include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Dialect/Transforms/Passes.h"
+#include "annudf/Frontend/Diagnostics.h"
 #include "annudf/Frontend/Passes.h"
 #include "annudf/Frontend/Source.h"
 #include "annudf/Support/Printable.h"
@@ -39,9 +41,6 @@ using Clock = std::chrono::steady_clock;
 double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
-
-/// Most bytes of a message, and most messages, that a compile keeps.
-constexpr size_t kMaxMessage = 4096, kMaxDiagnostics = 100;
 
 /// The first "[L2]" in a message: rules stand behind the name of what they refuse.
 std::string ruleOf(StringRef message) {
@@ -142,23 +141,11 @@ private:
     return registry;
   }
 
-  /// Cuts what prints a type of any length, at a character's beginning.
-  static void shorten(std::string &text) {
-    if (text.size() <= kMaxMessage)
-      return;
-    size_t end = kMaxMessage;
-    while (end > 0 && (text[end] & 0xc0) == 0x80)
-      --end;
-    const size_t rest = text.size() - end;
-    text.resize(end);
-    text += "... (" + std::to_string(rest) + " more bytes)";
-  }
-
   LogicalResult record(mlir::Diagnostic &diagnostic) {
     // A text of a million words may hold as many errors.
-    if (findings.diagnostics.size() >= kMaxDiagnostics) {
+    if (findings.diagnostics.size() >= ir::kMaxMessages) {
       if (diagnostic.getSeverity() == DiagnosticSeverity::Error && errors.empty())
-        errors = origin + ": more than " + std::to_string(kMaxDiagnostics) + " messages";
+        errors = origin + ": more than " + std::to_string(ir::kMaxMessages) + " messages";
       return success();
     }
     annudf::Diagnostic found;
@@ -179,9 +166,7 @@ private:
         os << origin;
       os << ": " << note;
     }
-    shorten(found.message);
-    // Names of the source and its path may hold any bytes.
-    found.message = printable(found.message, Lines::Keep);
+    found.message = ir::boundedMessage(std::move(found.message));
     found.file = printable(found.file);
     std::string text = found.file;
     if (found.line || found.column)
@@ -258,20 +243,18 @@ private:
   /// An artifact holds one metric, so the others leave the module.
   std::optional<Fault> selectMetric() {
     auto metrics = llvm::to_vector(module->getOps<ir::MetricOp>());
-    std::string known;
-    for (ir::MetricOp candidate : metrics) {
-      known += (known.empty() ? "" : ", ") + candidate.getSymName().str();
+    for (ir::MetricOp candidate : metrics)
       if (options.metricName.empty() || candidate.getSymName() == options.metricName)
         metric = candidate;
-    }
     if (metrics.empty())
       return refuse("holds no annudf.metric");
     if (options.metricName.empty() && metrics.size() > 1)
       return Fault{ErrorKind::Usage, origin + ": holds " + std::to_string(metrics.size()) +
-                                         " metrics, name one of " + known};
+                                         " metrics, name one of " + ir::listNames(metrics)};
     if (!metric)
-      return Fault{ErrorKind::Usage,
-                   origin + ": holds no metric '" + options.metricName + "'; there are " + known};
+      return Fault{ErrorKind::Usage, origin + ": holds no metric '" +
+                                         ir::boundedMessage(options.metricName) + "'; there are " +
+                                         ir::listNames(metrics)};
     for (ir::MetricOp other : metrics)
       if (other != metric)
         other.erase();
@@ -364,11 +347,16 @@ private:
 
   std::optional<Fault> compileForHost(Artifact &artifact) {
     Clock::time_point start = Clock::now();
-    FailureOr<std::string> bytes = translateToHostBitcode(*module);
-    if (failed(bytes))
-      return fault();
-    artifact.payloads.push_back(Payload::hostBitcode(
-        llvm::sys::getDefaultTargetTriple(), {"llvm", LLVM_VERSION_STRING}, std::move(*bytes)));
+    std::vector<std::string> triples = options.hostTriples;
+    if (triples.empty())
+      triples.push_back(llvm::sys::getDefaultTargetTriple());
+    for (const std::string &triple : triples) {
+      FailureOr<std::string> bytes = translateToHostBitcode(*module, "", triple);
+      if (failed(bytes))
+        return fault();
+      artifact.payloads.push_back(
+          Payload::hostBitcode(triple, {"llvm", LLVM_VERSION_STRING}, std::move(*bytes)));
+    }
     findings.timings.host = millisecondsSince(start);
     return std::nullopt;
   }

@@ -23,18 +23,23 @@ template <typename Range, typename Spell> std::string join(const Range &range, S
   return text.empty() ? "none" : text;
 }
 
+/// Whether this compiler makes such LTO-IR, given a libNVVM.
+bool isMade(const Payload &payload) {
+  return payload.suffix.empty() &&
+         std::count(supportedArchs().begin(), supportedArchs().end(), payload.sm) > 0;
+}
+
 class Comparison {
 public:
-  Comparison(const Artifact &given, const Artifact &made, VerifyReport &report)
-      : given(given), made(made), report(report) {}
+  /// \param withoutNvvm  why no LTO-IR was made, "" if it was.
+  Comparison(const Artifact &given, const Artifact &made, const std::string &withoutNvvm,
+             VerifyReport &report)
+      : given(given), made(made), withoutNvvm(withoutNvvm), report(report) {}
 
   void run() {
     manifests();
     for (const Payload &payload : given.payloads)
       code(payload);
-    for (const Payload &payload : made.payloads)
-      if (!find(given, payload))
-        report.unknown.push_back(nameOf(payload) + ": the artifact has none");
   }
 
 private:
@@ -65,22 +70,61 @@ private:
     if (before == report.different.size() &&
         !(static_cast<const MetricDescriptor &>(a) == static_cast<const MetricDescriptor &>(b)))
       report.different.push_back("the manifest's metric is not that of its module");
-    if (!a.verified)
-      report.unknown.push_back("manifest: does not say that its metric was verified; it is");
+    // The module carries its places.
+    field("source.file", quoted(a.sourceFile), quoted(b.sourceFile));
+    field("source.line", std::to_string(a.sourceLine), std::to_string(b.sourceLine));
+    tools();
+    claims();
     if (before == report.different.size())
       report.same.push_back("manifest: what its module says");
   }
 
-  void code(const Payload &payload) {
-    const std::string name = nameOf(payload);
-    const Payload *same = find(made, payload);
-    if (!same) {
-      report.unknown.push_back(name + ": not compared, this annudf makes none here");
+  /// LLVM stands in the manifest and beside each payload that it made: one of two is wrong.
+  void tools() {
+    for (const Payload &payload : given.payloads)
+      if (payload.producer.name == "llvm" &&
+          payload.producer.version != given.manifest.llvmVersion) {
+        report.different.push_back("manifest field 'tools.llvm' says " +
+                                   given.manifest.llvmVersion + ", its " + nameOf(payload) +
+                                   " says " + payload.producer.version);
+        return;
+      }
+  }
+
+  /// What nothing in the file proves: who made it, and by which rules it was checked then.
+  void claims() {
+    const Manifest &a = given.manifest, &b = made.manifest;
+    const auto claim = [&](const char *name, const std::string &says, const std::string &is) {
+      if (says != is)
+        report.unknown.push_back("manifest field '" + std::string(name) + "' says " + says +
+                                 ", this is " + is + ": nothing in the file can prove it");
+    };
+    claim("tools.annudf", a.annudfVersion, b.annudfVersion);
+    claim("tools.llvm", a.llvmVersion, b.llvmVersion);
+    if (!a.verified) {
+      report.unknown.push_back("manifest: does not say that its metric was verified; it is");
       return;
     }
+    if (a.verified->rules > b.verified->rules)
+      report.unknown.push_back("manifest field 'verified.rules' says edition " +
+                               std::to_string(a.verified->rules) + ", this annudf knows up to " +
+                               std::to_string(b.verified->rules) +
+                               ": rules that are newer were not checked again");
+    claim("verified.version", a.verified->version, b.verified->version);
+  }
+
+  static std::string quoted(const std::string &text) { return "'" + text + "'"; }
+
+  void code(const Payload &payload) {
+    const std::string name = nameOf(payload);
     if (std::count_if(given.payloads.begin(), given.payloads.end(),
                       [&](const Payload &other) { return nameOf(other) == name; }) > 1) {
       report.different.push_back(name + ": stands in the file twice");
+      return;
+    }
+    const Payload *same = find(made, payload);
+    if (!same) {
+      report.unknown.push_back(name + ": not compared, " + whyNotMade(payload));
       return;
     }
     if (same->bytes == payload.bytes) {
@@ -91,14 +135,23 @@ private:
     if (!(same->producer == payload.producer))
       report.unknown.push_back(name + ": not compared, made by " + payload.producer.text() +
                                ", this is " + same->producer.text());
-    else if (given.manifest.annudfVersion != made.manifest.annudfVersion ||
-             given.manifest.llvmVersion != made.manifest.llvmVersion)
-      report.unknown.push_back(
-          name + ": not compared, made by annudf " + given.manifest.annudfVersion + " with LLVM " +
-          given.manifest.llvmVersion + ", this is annudf " + made.manifest.annudfVersion +
-          " with LLVM " + made.manifest.llvmVersion);
+    else if (given.manifest.annudfVersion != made.manifest.annudfVersion)
+      report.unknown.push_back(name + ": not compared, made by annudf " +
+                               given.manifest.annudfVersion + ", this is annudf " +
+                               made.manifest.annudfVersion);
     else
       report.different.push_back(name + ": is not what this compiler makes of its module");
+  }
+
+  /// Only LTO-IR can be beyond this build: host bitcode is made for any triple.
+  std::string whyNotMade(const Payload &payload) const {
+    if (!isMade(payload)) {
+      const auto &archs = supportedArchs();
+      return "this annudf compiles for sm_" + std::to_string(archs.front()) + " to sm_" +
+             std::to_string(archs.back()) + (payload.suffix.empty() ? "" : ", without suffix,") +
+             " and not for " + payload.arch();
+    }
+    return withoutNvvm;
   }
 
   static std::string nameOf(const Payload &payload) {
@@ -121,6 +174,7 @@ private:
   }
 
   const Artifact &given, &made;
+  const std::string &withoutNvvm;
   VerifyReport &report;
 };
 
@@ -134,14 +188,14 @@ VerifyReport annudf::verifyArtifact(const Artifact &artifact, const std::string 
                     (artifact.manifest.verified ? "" : "; its code was taken on trust"));
   CompileOptions options;
   options.metricName = artifact.manifest.name;
-  options.hostBitcode = artifact.find(PayloadKind::HostBitcode) != nullptr;
   for (const Payload &payload : artifact.payloads)
-    if (payload.kind == PayloadKind::LtoIr && payload.suffix.empty() &&
-        std::find(supportedArchs().begin(), supportedArchs().end(), payload.sm) !=
-            supportedArchs().end())
+    if (payload.kind == PayloadKind::LtoIr && isMade(payload))
       options.archs.push_back(payload.arch());
+    else if (payload.kind == PayloadKind::HostBitcode)
+      options.hostTriples.push_back(payload.triple);
   options.ltoIr = !options.archs.empty();
-  VerifyReport report;
+  options.hostBitcode = !options.hostTriples.empty();
+  std::string withoutNvvm;
   Artifact made;
   try {
     made = compileMetric(module->bytes, origin, options);
@@ -151,10 +205,11 @@ VerifyReport annudf::verifyArtifact(const Artifact &artifact, const std::string 
       throw Error(ErrorKind::Input, error.what());
     if (error.kind() != ErrorKind::Environment || !options.ltoIr)
       throw;
-    report.unknown.push_back(std::string("LTO-IR: not compared, ") + error.what());
+    withoutNvvm = error.what();
     options.ltoIr = false;
     made = compileMetric(module->bytes, origin, options);
   }
-  Comparison(artifact, made, report).run();
+  VerifyReport report;
+  Comparison(artifact, made, withoutNvvm, report).run();
   return report;
 }

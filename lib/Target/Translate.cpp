@@ -10,6 +10,7 @@
 
 #include "annudf/ABI/Hooks.h"
 #include "annudf/Conversion/Passes.h"
+#include "annudf/Frontend/Diagnostics.h"
 #include "annudf/Frontend/Source.h"
 #include "annudf/Target/NVVMIR.h"
 
@@ -59,11 +60,14 @@ FailureOr<std::string> annudf::translateToNvvmIr(ModuleOp module, StringRef metr
   return std::move(*text);
 }
 
-FailureOr<std::string> annudf::translateToHostBitcode(ModuleOp module, StringRef metric) {
+FailureOr<std::string> annudf::translateToHostBitcode(ModuleOp module, StringRef metric,
+                                                      StringRef triple) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> lowered = lower(module, metric, buildToHostPipeline, context);
   if (!lowered)
     return failure();
+  if (!triple.empty())
+    lowered->setTargetTriple(llvm::Triple(triple));
   std::string bytes;
   llvm::raw_string_ostream os(bytes);
   llvm::WriteBitcodeToFile(*lowered, os);
@@ -138,6 +142,8 @@ void annudf::registerTranslations() {
           context->loadAllAvailableDialects();
           context->printOpOnDiagnostic(false);
           const llvm::MemoryBuffer *buffer = sources->getMemoryBuffer(sources->getMainFileID());
+          context->getDiagEngine().registerHandler(
+              ir::boundedHandler(buffer->getBuffer(), llvm::errs()));
           OwningOpRef<ModuleOp> module =
               ir::parseModule(buffer->getBuffer(), buffer->getBufferIdentifier(), context);
           if (!module)

@@ -62,7 +62,7 @@ TEST(Artifact, EveryEnumValueRoundTrips) {
         m.accumulator = static_cast<annudf_accumulator>(accumulator);
         m.requiredFeatures = featuresOf(m);
         m.dims = ANNUDF_MAX_DIMS;
-        m.elements = {ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_F32};
+        m.elements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
         const Manifest read = parseArtifact(serializeArtifact(artifact), "m").manifest;
         EXPECT_EQ(read.order, m.order);
         EXPECT_EQ(read.coarseOrder, m.coarseOrder);

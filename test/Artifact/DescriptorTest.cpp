@@ -157,6 +157,8 @@ TEST(Descriptor, Faults) {
        "compute type i32 cannot hold element type f32"},
       {[](auto &m) { m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_FINALIZE}; },
        "manifest field 'hooks' lacks update, which every metric has"},
+      {[](auto &m) { m.elements = {ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_F32}; },
+       "manifest field 'elements' names f32 out of order"},
       {[](auto &m) { std::swap(m.hooks[0], m.hooks[1]); },
        "manifest field 'hooks' names init out of order"},
       {[](auto &m) { m.hooks.push_back(ANNUDF_HOOK_FINALIZE); },

@@ -88,23 +88,71 @@ TEST(Verify, WhatCannotBeCompared) {
     EXPECT_EQ(report.different, Lines{});
     return report.unknown;
   };
+  const std::string own = compiled().manifest.annudfVersion;
+  const std::string unproved = ": nothing in the file can prove it";
   EXPECT_EQ(unknown([](Artifact &a) {
               hostCode(a).bytes = "BC of another time";
-              hostCode(a).producer.version = "21.1.0";
+              for (Payload &payload : a.payloads)
+                payload.producer.version = "21.1.0";
+              a.manifest.llvmVersion = "21.1.0";
             }),
-            Lines{hostName(compiled()) + ": not compared, made by llvm 21.1.0, this is llvm " +
-                  llvmVersion()});
+            (Lines{"manifest field 'tools.llvm' says 21.1.0, this is " +
+                       std::string(llvmVersion()) + unproved,
+                   hostName(compiled()) + ": not compared, made by llvm 21.1.0, this is llvm " +
+                       llvmVersion()}));
   EXPECT_EQ(unknown([](Artifact &a) {
               hostCode(a).bytes = "BC of another time";
               a.manifest.annudfVersion = "0.0.1";
-            }).size(),
-            1u);
+            }),
+            (Lines{"manifest field 'tools.annudf' says 0.0.1, this is " + own + unproved,
+                   hostName(compiled()) + ": not compared, made by annudf 0.0.1, this is annudf " +
+                       own}));
   EXPECT_EQ(unknown([](Artifact &a) {
               a.payloads.push_back(Payload::ltoIr(100, "a", {"libnvvm", "13.0"}, "code"));
+              a.payloads.push_back(Payload::ltoIr(130, "", {"libnvvm", "14.0"}, "code"));
             }),
-            Lines{"LTO-IR for sm_100a: not compared, this annudf makes none here"});
+            (Lines{"LTO-IR for sm_100a: not compared, this annudf compiles for sm_75 to sm_121, "
+                   "without suffix, and not for sm_100a",
+                   "LTO-IR for sm_130: not compared, this annudf compiles for sm_75 to sm_121 and "
+                   "not for sm_130"}));
   EXPECT_EQ(unknown([](Artifact &a) { a.manifest.verified.reset(); }),
             Lines{"manifest: does not say that its metric was verified; it is"});
+  EXPECT_EQ(unknown([](Artifact &a) { a.manifest.verified->rules = kRulesEdition + 1; }),
+            Lines{"manifest field 'verified.rules' says edition " +
+                  std::to_string(kRulesEdition + 1) + ", this annudf knows up to " +
+                  std::to_string(kRulesEdition) + ": rules that are newer were not checked again"});
+  EXPECT_EQ(unknown([](Artifact &a) { a.manifest.verified->version = "9.9"; }),
+            Lines{"manifest field 'verified.version' says 9.9, this is " + own + unproved});
+}
+
+TEST(Verify, WhereItComesFromIsWhatTheModuleSays) {
+  const std::string file = compiled().manifest.sourceFile;
+  EXPECT_EQ(
+      differences([](Artifact &a) { a.manifest.sourceFile = "other.mlir"; }),
+      Lines{"manifest field 'source.file' says 'other.mlir', its module says '" + file + "'"});
+  const std::string line = std::to_string(compiled().manifest.sourceLine);
+  EXPECT_EQ(differences([](Artifact &a) { a.manifest.sourceLine = 9999; }),
+            Lines{"manifest field 'source.line' says 9999, its module says " + line});
+  EXPECT_EQ(differences([](Artifact &a) { a.manifest.llvmVersion = "21.1.0"; }),
+            Lines{"manifest field 'tools.llvm' says 21.1.0, its " + hostName(compiled()) +
+                  " says " + llvmVersion()});
+}
+
+TEST(Verify, HostBitcodeOfOtherMachinesIsCompared) {
+  CompileOptions options;
+  options.ltoIr = false;
+  options.inlineCaptures = "dims=64";
+  options.hostTriples = {"aarch64-unknown-linux-gnu", "riscv64-unknown-linux-gnu"};
+  Artifact artifact = compileMetricFile(ANNUDF_EXAMPLES "/weighted_l2.mlir", options);
+  VerifyReport report = verifyArtifact(artifact, "m");
+  EXPECT_EQ(report.different, Lines{});
+  EXPECT_EQ(report.unknown, Lines{});
+  EXPECT_EQ(report.same.size(), 4u); // Manifest, host bitcode twice, module.
+  EXPECT_NE(artifact.payloads[0].bytes, artifact.payloads[1].bytes);
+  artifact.payloads[1].bytes = artifact.payloads[0].bytes;
+  EXPECT_EQ(verifyArtifact(artifact, "m").different,
+            Lines{"host bitcode for riscv64-unknown-linux-gnu: is not what this compiler makes of "
+                  "its module"});
 }
 
 TEST(Verify, LtoIrOfTheSameLibraryIsTheSame) {

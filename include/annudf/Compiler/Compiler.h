@@ -31,6 +31,8 @@ struct CompileOptions {
   /// False: no LTO-IR at all (a search on the CPU needs none), `archs` is ignored.
   bool ltoIr = true;
   bool hostBitcode = true;
+  /// Targets that the host bitcode says it is for; empty: this machine's.
+  std::vector<std::string> hostTriples;
   /// Which metric of a file that holds several; empty: the only one.
   std::string metricName;
   /// Options of annudf-inline-captures, as on the command line of annudf-opt; empty: nothing is

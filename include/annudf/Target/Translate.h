@@ -30,8 +30,10 @@ mlir::FailureOr<std::string> translateToNvvmIr(mlir::ModuleOp module, llvm::Stri
 
 /// LLVM bitcode of the default target's architecture, without its features: who
 /// runs it knows the machine.
+/// \param triple  names another target. The code is the same: nothing in it depends on one.
 mlir::FailureOr<std::string> translateToHostBitcode(mlir::ModuleOp module,
-                                                    llvm::StringRef metric = "");
+                                                    llvm::StringRef metric = "",
+                                                    llvm::StringRef triple = "");
 
 /// Makes --annudf-to-nvvmir, -ltoir, -ptx and -host-bitcode known to mlirTranslateMain.
 void registerTranslations();

@@ -16,6 +16,7 @@
 #include "Lowering.h"
 
 #include "annudf/Analysis/CallGraph.h"
+#include "annudf/Dialect/IR/Descriptor.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -37,11 +38,9 @@ static FailureOr<MetricOp> selectMetric(ModuleOp module, StringRef name, const T
       return metrics.front();
     if (metrics.empty())
       return emitError(module.getLoc()) << target.passName << ": the module holds no annudf.metric";
-    InFlightDiagnostic error = emitError(module.getLoc())
-                               << target.passName << ": the module holds " << metrics.size()
-                               << " metrics, so one must be named; there are ";
-    llvm::interleaveComma(metrics, error, [&](MetricOp metric) { error << metric.getSymName(); });
-    return error;
+    return emitError(module.getLoc())
+           << target.passName << ": the module holds " << metrics.size()
+           << " metrics, so one must be named; there are " << listNames(metrics);
   }
   for (MetricOp metric : metrics)
     if (metric.getSymName() == name)

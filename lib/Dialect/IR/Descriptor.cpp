@@ -8,6 +8,9 @@
 
 #include "annudf/Dialect/IR/Descriptor.h"
 
+#include "annudf/Support/Printable.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
@@ -53,6 +56,7 @@ MetricDescriptor annudf::ir::describe(MetricOp metric) {
   result.numerics = static_cast<annudf_numerics>(metric.getNumerics());
   for (auto element : metric.getElements().getAsRange<ElementAttr>())
     result.elements.push_back(static_cast<annudf_element>(element.getValue()));
+  llvm::sort(result.elements); // A set: manifests have it in the order of its table.
   result.dims = static_cast<int32_t>(metric.getDims().value_or(0));
   // The hook's own name is its row's spelling, so that a new hook is found without a list here.
   for (const TableRow &row : tableOf<annudf_hook>().rows)
@@ -63,4 +67,17 @@ MetricDescriptor annudf::ir::describe(MetricOp metric) {
     if (!capture.getValue())
       result.captures.push_back(describeCapture(capture));
   return result;
+}
+
+std::string annudf::ir::listNames(ArrayRef<MetricOp> metrics) {
+  constexpr size_t kMostNames = 10, kMostBytes = 64;
+  std::string text;
+  for (MetricOp metric : metrics.take_front(kMostNames)) {
+    StringRef name = metric.getSymName();
+    text += (text.empty() ? "" : ", ") + printable(name.take_front(kMostBytes)) +
+            (name.size() > kMostBytes ? "..." : "");
+  }
+  if (metrics.size() > kMostNames)
+    text += " and " + std::to_string(metrics.size() - kMostNames) + " more";
+  return text;
 }

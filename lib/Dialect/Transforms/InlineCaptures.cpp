@@ -8,13 +8,12 @@
 
 #include "CaptureValues.h"
 
+#include "annudf/ABI/annudf_abi.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
-
-#include <limits>
 
 using namespace mlir;
 using namespace annudf;
@@ -34,9 +33,10 @@ struct InlineCapturesPass : annudf::impl::InlineCapturesPassBase<InlineCapturesP
     FailureOr<DictionaryAttr> parsed = parseCaptureValues(values, module);
     if (failed(parsed) || failed(checkNames(*parsed)))
       return signalPassFailure();
-    if (dims < 0 || dims > std::numeric_limits<int32_t>::max()) {
+    if (dims < 0 || dims > ANNUDF_MAX_DIMS) {
       module.emitOpError() << "[I12] cannot specialise for dims=" << dims.getValue()
-                           << "; give a number from 1 to 2147483647, or 0 to leave dims open";
+                           << "; give a number from 1 to " << int(ANNUDF_MAX_DIMS)
+                           << ", or 0 to leave dims open";
       return signalPassFailure();
     }
     for (auto metric : module.getOps<MetricOp>())

@@ -84,6 +84,9 @@ LogicalResult rules::verifyHelper(func::FuncOp helper) {
     return helper.emitOpError() << "[F6] has a name that a device compiler refuses or keeps for "
                                    "itself; use letters, digits and _, not beginning with a "
                                    "digit, annudf or __";
+  if (name.size() > ANNUDF_MAX_NAME)
+    return helper.emitOpError() << "[F10] has a name of " << name.size() << " bytes, more than "
+                                << int(ANNUDF_MAX_NAME) << "; shorten it";
   return success();
 }
 
@@ -96,6 +99,9 @@ static LogicalResult verifyCapture(CaptureOp capture) {
     return capture.emitOpError() << "[C7] name \"" << capture.getName()
                                  << "\" cannot be given on a command line; use letters, digits "
                                     "and _, not beginning with a digit";
+  if (capture.getName().size() > ANNUDF_MAX_NAME)
+    return capture.emitOpError() << "[C11] has a name of " << capture.getName().size()
+                                 << " bytes, more than " << int(ANNUDF_MAX_NAME) << "; shorten it";
   CaptureType type = capture.getType();
   if (type.getExtents().size() > 1)
     return capture.emitOpError() << "[C8] has " << type.getExtents().size()
@@ -134,6 +140,16 @@ static LogicalResult verifyMetric(MetricOp metric, AbiCounts &counts) {
   if (!rules::isIdentifier(metric.getSymName())) {
     metric.emitOpError() << "[M12] has a name that a device compiler refuses; use letters, digits "
                             "and _, not beginning with a digit";
+    result = failure();
+  }
+  if (metric.getSymName().size() > ANNUDF_MAX_NAME) {
+    metric.emitOpError() << "[M16] has a name of " << metric.getSymName().size()
+                         << " bytes, more than " << int(ANNUDF_MAX_NAME) << "; shorten it";
+    result = failure();
+  }
+  if (metric.getDims().value_or(0) > ANNUDF_MAX_DIMS) {
+    metric.emitOpError() << "[M17] is for " << *metric.getDims() << " dimensions, more than "
+                         << int(ANNUDF_MAX_DIMS) << "; fix fewer, or leave dims out";
     result = failure();
   }
   check(verifyElements(metric));

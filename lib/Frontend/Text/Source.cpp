@@ -11,6 +11,7 @@
 #include "Limits.h"
 
 #include "annudf/Dialect/IR/Annudf.h"
+#include "annudf/Frontend/Diagnostics.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,9 +45,6 @@ struct ReplyHeader {
 };
 // Nothing that damage writes by chance.
 static constexpr uint64_t kModule = 0x4c444f4d46445541, kRefusal = 0x4653554652464455;
-
-/// Most bytes of a message that are handed over.
-static constexpr size_t kMaxMessage = 4096;
 
 /// Address space the child may take on top of what it inherits.
 static constexpr rlim_t kReaderMemory = rlim_t(2) << 30;

@@ -84,7 +84,7 @@ annudf.metric @loops order(max) coarse(cosine) elements(u8) {
 }
 
 // Sixteen captures to bind, and any number with a value.
-annudf.metric @_16 order(min) coarse(l2) elements(f32) dims(2147483647) {
+annudf.metric @_16 order(min) coarse(l2) elements(f32) dims(1048576) {
   %0 = annudf.capture "c0" : !annudf.capture<f32>
   %1 = annudf.capture "c1" : !annudf.capture<f32>
   %2 = annudf.capture "c2" : !annudf.capture<f32>

@@ -17,6 +17,10 @@ namespace annudf::ir {
 /// What a verified metric is. Captures with a value are constants of the metric, not captures.
 MetricDescriptor describe(MetricOp metric);
 
+/// "a, b and 3 more": metrics for a message. A module may hold thousands, and until it is
+/// verified a name has any length.
+std::string listNames(llvm::ArrayRef<MetricOp> metrics);
+
 } // namespace annudf::ir
 
 #endif // ANNUDF_DIALECT_IR_DESCRIPTOR_H
