@@ -353,12 +353,42 @@ private:
     return all;
   }
 
+  /// What a choice takes, computed again with what its condition tells of the operands:
+  /// `r < 0 ? r + b : r`.
+  IntRange taken(Value value) {
+    IntRange range = get(value);
+    Operation *op = value.getDefiningOp();
+    // One step back, so that chains of choices take linear time.
+    if (!op || !isa<arith::AddIOp, arith::SubIOp>(op))
+      return range;
+    range = domain.intersect(range, result(op)).value_or(range);
+    if (auto sum = dyn_cast<arith::AddIOp>(op))
+      range = domain.intersect(range, movedRest(sum)).value_or(range);
+    return range;
+  }
+
+  /// `r + b` for a rest r = a % b: where r is negative and b is not, from 1 to b - 1, which the
+  /// bounds of r and b alone do not tell.
+  IntRange movedRest(arith::AddIOp sum) const {
+    IntRange range = domain.any(integerWidth(sum.getType()));
+    auto rest = sum.getLhs().getDefiningOp<arith::RemSIOp>();
+    if (!rest || rest.getRhs() != sum.getRhs())
+      return range;
+    IntRange divisor = get(sum.getRhs());
+    if (get(rest).smax >= 0 || divisor.smin <= 0)
+      return range;
+    range.smin = 1;
+    range.smax = divisor.smax - 1;
+    range.dmax = divisor.dmax - 1;
+    return domain.intersect(domain.any(range.width), range).value_or(domain.any(range.width));
+  }
+
   IntRange select(arith::SelectOp op) {
     std::optional<IntRange> all;
     for (bool holds : {true, false}) {
       size_t mark = trail.size();
       if (assume(op.getCondition(), holds)) {
-        IntRange range = get(holds ? op.getTrueValue() : op.getFalseValue());
+        IntRange range = taken(holds ? op.getTrueValue() : op.getFalseValue());
         all = all ? domain.unite(*all, range) : range;
       }
       takeBack(mark);

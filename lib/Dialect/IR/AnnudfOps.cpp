@@ -19,63 +19,6 @@ using namespace annudf;
 using namespace annudf::ir;
 
 //===----------------------------------------------------------------------===//
-// Attributes and properties
-//===----------------------------------------------------------------------===//
-
-static LogicalResult refuseUnknown(StringRef name, function_ref<InFlightDiagnostic()> emitError) {
-  return emitError() << "[M15] carries attribute '" << name << "', which "
-                     << versionName(ANNUDF_ABI_MINOR)
-                     << " does not know; drop it, or use the version that wrote it";
-}
-
-LogicalResult annudf::ir::verifyKnownAttributes(Operation *op) {
-  for (NamedAttribute attribute : op->getDiscardableAttrs())
-    return refuseUnknown(attribute.getName(), [&] { return op->emitOpError(); });
-  return success();
-}
-
-/// Upstream drops what it does not know of `<{...}>`.
-template <typename OpT>
-static LogicalResult setKnownProperties(OpaqueProperties properties, Attribute attributes,
-                                        function_ref<InFlightDiagnostic()> emitError) {
-  if (auto entries = dyn_cast_if_present<DictionaryAttr>(attributes))
-    for (NamedAttribute entry : entries)
-      if (!llvm::is_contained(OpT::getAttributeNames(), entry.getName().getValue()))
-        return refuseUnknown(entry.getName(), emitError);
-  return OpT::setPropertiesFromAttr(*properties.as<typename OpT::Properties *>(), attributes,
-                                    emitError);
-}
-
-// Members of upstream's model of an op, for the ops of annudf that have properties.
-namespace mlir {
-template <>
-LogicalResult RegisteredOperationName::Model<MetricOp>::setPropertiesFromAttr(
-    OperationName, OpaqueProperties properties, Attribute attributes,
-    function_ref<InFlightDiagnostic()> emitError) {
-  return setKnownProperties<MetricOp>(properties, attributes, emitError);
-}
-template <>
-LogicalResult RegisteredOperationName::Model<CaptureOp>::setPropertiesFromAttr(
-    OperationName, OpaqueProperties properties, Attribute attributes,
-    function_ref<InFlightDiagnostic()> emitError) {
-  return setKnownProperties<CaptureOp>(properties, attributes, emitError);
-}
-template <>
-LogicalResult RegisteredOperationName::Model<IndexOp>::setPropertiesFromAttr(
-    OperationName, OpaqueProperties properties, Attribute attributes,
-    function_ref<InFlightDiagnostic()> emitError) {
-  return setKnownProperties<IndexOp>(properties, attributes, emitError);
-}
-} // namespace mlir
-
-void AnnudfDialect::registerOps() {
-  addOperations<
-#define GET_OP_LIST
-#include "annudf/Dialect/IR/AnnudfOps.cpp.inc"
-      >();
-}
-
-//===----------------------------------------------------------------------===//
 // Syntax shared by several ops
 //===----------------------------------------------------------------------===//
 
@@ -310,16 +253,30 @@ static void printHook(OpAsmPrinter &printer, Operation *op) {
   printer.printRegion(region, /*printEntryBlockArgs=*/false);
 }
 
+/// Before the ops of the body, whose own messages would be about something else.
+static LogicalResult verifyHookBody(Operation *op) {
+  Region &region = op->getRegion(0);
+  if (region.getBlocks().size() > 1)
+    return op->emitOpError() << "[H9] has " << region.getBlocks().size()
+                             << " blocks; write branches with scf.if and loops with scf.for";
+  // One in the middle has a message of its own.
+  if (region.empty() || llvm::none_of(region.front(), llvm::IsaPred<YieldOp>))
+    return op->emitOpError() << "[H2] has no value; end it with annudf.yield";
+  return success();
+}
+
 static LogicalResult verifyHookShape(Operation *op, unsigned arguments, StringRef signature) {
   Region &region = op->getRegion(0);
   if (region.getNumArguments() != arguments)
     return op->emitOpError() << "[H1] takes " << arguments << " argument"
                              << (arguments == 1 ? "" : "s") << " " << signature << ", found "
                              << region.getNumArguments();
-  if (region.front().empty() || !isa<YieldOp>(region.front().back()))
-    return op->emitOpError() << "[H2] has no value; end it with annudf.yield";
   return success();
 }
+
+LogicalResult InitOp::verify() { return verifyHookBody(*this); }
+LogicalResult UpdateOp::verify() { return verifyHookBody(*this); }
+LogicalResult FinalizeOp::verify() { return verifyHookBody(*this); }
 
 LogicalResult InitOp::verifyRegions() { return verifyHookShape(*this, 0, "()"); }
 

@@ -198,16 +198,19 @@ def _integer_divmod(dtype: Dtype, a: Any, b: Any) -> tuple[Any, Any]:
         return arith.subi(zero, a), zero
     predicate = arith.CmpIPredicate
     quotient, rest = arith.divsi(a, b), arith.remsi(a, b)
-    # Python rounds down, the machine towards zero.
+    # Python rounds down, the machine towards zero. In this form the verifier sees that the rest of a
+    # divisor that is not negative is from 0 to the divisor - 1.
+    moved, fewer = arith.addi(rest, b), arith.subi(quotient, one)
+
+    def rounded_down(wrong_sign: Any) -> tuple[Any, Any]:
+        wrong = arith.cmpi(wrong_sign, rest, zero)
+        return arith.select(wrong, fewer, quotient), arith.select(wrong, moved, rest)
+
     if divisor is not None:
-        wrong = arith.cmpi(predicate.slt if divisor > 0 else predicate.sgt, rest, zero)
-    else:
-        differs = arith.xori(arith.cmpi(predicate.slt, rest, zero), arith.cmpi(predicate.slt, b, zero))
-        wrong = arith.andi(arith.cmpi(predicate.ne, rest, zero), differs)
-    return (
-        arith.select(wrong, arith.subi(quotient, one), quotient),
-        arith.select(wrong, arith.addi(rest, b), rest),
-    )
+        return rounded_down(predicate.slt if divisor > 0 else predicate.sgt)
+    is_negative = arith.cmpi(predicate.slt, b, zero)
+    below, above = rounded_down(predicate.sgt), rounded_down(predicate.slt)
+    return arith.select(is_negative, below[0], above[0]), arith.select(is_negative, below[1], above[1])
 
 
 def _float_divmod(dtype: Dtype, a: Any, b: Any) -> tuple[Any, Any]:

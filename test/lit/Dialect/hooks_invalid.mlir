@@ -174,17 +174,6 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.init' op region #0 ('body') failed to verify constraint: region with 1 blocks}}
-  annudf.init {
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    annudf.yield %acc : f32
-  }
-}
-
-// -----
-
 // expected-error @below {{'annudf.update' op expects parent op 'annudf.metric'}}
 annudf.update (%acc: f32, %x: f32, %y: f32) {
   annudf.yield %acc : f32

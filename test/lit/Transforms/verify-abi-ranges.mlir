@@ -47,8 +47,24 @@ annudf.metric @loads order(min) coarse(l2) elements(i8, u8) {
     %4 = annudf.load %w[%ring] : !annudf.capture<dim x f32>
     %ringu = arith.remui %next, %dims : index
     %5 = annudf.load %w[%ringu] : !annudf.capture<dim x f32>
-    // w[x % dims] of an unsigned x of any value
     %xi = arith.index_cast %x : i32 to index
+    // w[(dim - 1) % dims] as Python has it, whose rest is never negative
+    %rest = arith.remsi %before, %dims : index
+    %moved = arith.addi %rest, %dims : index
+    %negative = arith.cmpi slt, %rest, %zero : index
+    %around = arith.select %negative, %moved, %rest : index
+    %ring1 = annudf.load %w[%around] : !annudf.capture<dim x f32>
+    // and w[x % dims] of any signed x
+    %signed = arith.remsi %xi, %dims : index
+    %signed_moved = arith.addi %signed, %dims : index
+    %signed_negative = arith.cmpi slt, %signed, %zero : index
+    %signed_around = arith.select %signed_negative, %signed_moved, %signed : index
+    %ring3 = annudf.load %w[%signed_around] : !annudf.capture<dim x f32>
+    // The same as a subtraction, w[dim - (dim > 0 ? 1 : 0)]
+    %positive = arith.cmpi sgt, %dim, %zero : index
+    %left = arith.select %positive, %before, %dim : index
+    %ring2 = annudf.load %w[%left] : !annudf.capture<dim x f32>
+    // w[x % dims] of an unsigned x of any value
     %hash = arith.remui %xi, %dims : index
     %6 = annudf.load %w[%hash] : !annudf.capture<dim x f32>
     // Parts of dim: w[dim / 2], w[dim >> 1], w[dim & x]

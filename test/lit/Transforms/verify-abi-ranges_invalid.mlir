@@ -605,6 +605,110 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
 
 // -----
 
+// The sum of a rest and its divisor where the rest may be 0, which is dims.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %dim = annudf.index dim
+    %dims = annudf.index dims
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %before = arith.subi %dim, %one : index
+    %rest = arith.remsi %before, %dims : index
+    %moved = arith.addi %rest, %dims : index
+    %low = arith.cmpi sle, %rest, %zero : index
+    %i = arith.select %low, %moved, %rest : index
+    // expected-error @below {{'annudf.load' op [L3] index of extent dim may be as large as dims, but the extent ends at dims - 1; bound it above, as min(i, dims - 1) does}}
+    %v = annudf.load %w[%i] : !annudf.capture<dim x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// The same, chosen on the wrong side: the condition tells of the other.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %dim = annudf.index dim
+    %dims = annudf.index dims
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %before = arith.subi %dim, %one : index
+    %rest = arith.remsi %before, %dims : index
+    %moved = arith.addi %rest, %dims : index
+    %low = arith.cmpi slt, %rest, %zero : index
+    %i = arith.select %low, %rest, %moved : index
+    // expected-error @below {{'annudf.load' op [L2] index of extent dim may be -1, but the extent begins at 0; bound it below, as max(i, 0) does}}
+    %v = annudf.load %w[%i] : !annudf.capture<dim x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// A condition on something else tells nothing of the rest.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %dim = annudf.index dim
+    %dims = annudf.index dims
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %before = arith.subi %dim, %one : index
+    %rest = arith.remsi %before, %dims : index
+    %moved = arith.addi %rest, %dims : index
+    %low = arith.cmpi slt, %before, %zero : index
+    %other = arith.index_cast %x : i32 to index
+    %c = arith.cmpi slt, %other, %one : index
+    %i = arith.select %c, %moved, %rest : index
+    // expected-error @below {{'annudf.load' op [L2] index of extent dim may be -1, but the extent begins at 0; bound it below, as max(i, 0) does}}
+    %v = annudf.load %w[%i] : !annudf.capture<dim x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// The rest of another division moved by dims.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %dim = annudf.index dim
+    %dims = annudf.index dims
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %before = arith.subi %dim, %one : index
+    %other = arith.addi %dims, %one : index
+    %far = arith.subi %before, %one : index
+    %rest = arith.remsi %far, %other : index
+    %moved = arith.addi %rest, %dims : index
+    %low = arith.cmpi slt, %rest, %zero : index
+    %i = arith.select %low, %moved, %zero : index
+    // expected-error @below {{'annudf.load' op [L2] index of extent dim may be -1, but the extent begins at 0; bound it below, as max(i, 0) does}}
+    %v = annudf.load %w[%i] : !annudf.capture<dim x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
 // An argument of a helper may be anything, and so may its result.
 func.func private @h(%a: i32, %b: i32) -> i32 {
   %c = arith.constant 7 : i32

@@ -20,12 +20,15 @@ INDICES = [
     "(ctx.dim + 1) % ctx.dims if x > y else 0", "np.minimum(np.maximum(ctx.dim - 2, 0), ctx.dims - 1)", "ctx.dim // 2", "ctx.dim >> 1",
     "ctx.dim & x", "min(abs(x), ctx.dim)", "int(np.clip(x, 0, ctx.dims - 1))", "0",
     "min(max(x + y, 0), ctx.dims - 1)", "ctx.dims - (1 + ctx.dim)",
+    # Python's rest has the sign of the divisor.
+    "(ctx.dim - 1) % ctx.dims", "(ctx.dim - 3) % ctx.dims", "(ctx.dim - x) % ctx.dims", "(x * y) % ctx.dims", "-x % ctx.dims",
 ]  # fmt: skip
 
 NUMBERS = [
     "x >> (y & 7)", "x << (y & 15)", "(x * 3) >> max(min(y, 5), 0)", "x // max(y, 1)", "x % max(y, 1)", "-x // (abs(y) + 1)",
     "x % (abs(y) + 2)", "x // (y | 1) if y > 0 else x", "(x // y if y > 0 else 3)", "(x % y if 0 < y else y)", "x // min(y, -2)", "x % min(y, -2)",
     "(ctx.dim + 5) // (ctx.dims - ctx.dim)", "(ctx.dim + x) % ctx.dims", "x >> (ctx.dim % 8)", "(1 << (ctx.dim & 3)) * x", "x >> np.bitwise_count(y)",
+    "(ctx.dim - x) // ctx.dims", "x // -ctx.dims", "x % -ctx.dims", "1 << (x - y) % 32", "1 << -((x - y) % -32)",
 ]  # fmt: skip
 
 CONDITIONS = [
@@ -94,6 +97,8 @@ REFUSED = [
     ("ctx.weights[ctx.dim - 1]", r"\[L2\] an index of this capture may be -1, but the extent begins at 0"),
     ("ctx.weights[x]", r"\[L2\] an index of this capture may be -128, but the extent begins at 0"),
     ("ctx.weights[abs(x)]", r"\[L3\] an index of this capture may be as large as 255, but the extent ends at ctx\.dims - 1"),
+    ("ctx.weights[(ctx.dim - 1) % -ctx.dims]", r"\[L2\] an index of this capture may be -1048575, but the extent begins at 0"),
+    ("ctx.weights[(ctx.dim - 1) % (ctx.dims + 1)]", r"\[L3\] an index of this capture may be as large as ctx\.dims, but the extent ends at ctx\.dims - 1"),
     ("x // y", r"\[B4\] may divide by zero.*: the divisor is from -128 to 255;"),
     ("x % max(y, 0)", r"\[B4\] may divide by zero.*: the divisor is from 0 to 255;"),
     ("acc // min(y, -1)", r"\[B5\] may divide the smallest integer by -1.*: the divisor is from -128 to -1;"),

@@ -147,6 +147,14 @@ def constant(text: str, kind: str) -> Value:
     return wrap({"true": 1, "false": 0}.get(text) if text in ("true", "false") else int(text, 0), kind)  # type: ignore[arg-type]
 
 
+def baked(text: str, kind: str) -> np.ndarray[Any, Any]:
+    """A capture's value: ``3.5 : f32``, or ``dense<[1, 2]> : tensor<2xi32>``."""
+    dense = re.match(r"dense<\[(.*)\]>", text)
+    items = dense[1].split(", ") if dense else [text.split(" : ", maxsplit=1)[0]]
+    values = np.array([constant(item, kind) for item in items])
+    return values if dense else values[0]
+
+
 @dataclass
 class Scan:
     """What a hook may read: the place in the vectors, and bound captures by name."""
@@ -172,6 +180,21 @@ class Interpreter:
     def hook(self, name: str, arguments: list[Value], scan: Scan) -> Value:
         """What a hook yields."""
         return self._block(self.metric.hooks[name], arguments, {}, scan)[0]
+
+    def distance(self, pairs: list[tuple[Value, Value]], captures: Mapping[str, Any]) -> np.float32:
+        """What a search reports for a query and a row, whose coordinates are given as the hook sees them."""
+        dims = len(pairs)
+        scan = Scan(-1, dims, captures)
+        acc = self.hook("init", [], scan)
+        for dim, pair in enumerate(pairs):
+            acc = self.hook("update", [acc, *pair], Scan(dim, dims, captures))
+        if "finalize" in self.metric.hooks:
+            return self.hook("finalize", [acc], scan)
+        kind = self.metric.hooks["update"].arguments[0][1]
+        if kind in FLOATS:
+            return rounded_float(acc, "f32")
+        number = acc if "accumulator(u32)" in self.metric.header else signed(acc, kind)
+        return rounded(Fraction(number), "f32")
 
     def _block(self, block: Block, arguments: list[Value], outer: dict[str, Value], scan: Scan) -> list[Value]:
         values = dict(outer)
@@ -212,8 +235,7 @@ class Interpreter:
     def _load(self, op: Op, values: dict[str, Value], scan: Scan) -> Value:
         capture = self.metric.captures[op.operands[0]]
         kind = _element(capture.type)
-        assert capture.value is None, "captures with values are not read by this oracle"
-        bound = np.asarray(scan.captures[capture.name])
+        bound = np.asarray(scan.captures[capture.name]) if capture.value is None else baked(capture.value, kind)
         indices = tuple(signed(values[name], "index") for name in op.operands[1:])
         assert all(0 <= i < n for i, n in zip(indices, bound.shape, strict=True)), (op, indices)
         value = bound[indices][()]

@@ -7,13 +7,16 @@ A body may be computed in one way only, so that results can be compared to the b
 - A NaN is replaced before its bits or its sign are looked at, as both are unspecified.
 - Operands of maxnumf and minnumf have lost the sign of zero, which those may return either way.
 
-Divisors and shift amounts are constants, or what the verifier's ranges prove.
+Divisors and shift amounts are constants, or what the verifier's ranges prove (`proved.py`). `module.py`
+makes a metric of such bodies.
 """
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+
+from interpreter import proved
 
 INTEGERS = ("i1", "i8", "i16", "i32", "i64", "index")
 FLOATS = ("f16", "f32", "f64")
@@ -26,6 +29,24 @@ FLOAT_PREDICATES = (
 ROUNDINGS = ("math.ceil", "math.floor", "math.round", "math.roundeven", "math.trunc", "math.sqrt")
 
 
+@dataclass(frozen=True)
+class Callee:
+    """A helper that bodies call."""
+
+    name: str
+    arguments: tuple[str, ...]
+    result: str
+    weight: int
+
+
+@dataclass(frozen=True)
+class Hook:
+    """Arrays and scalars that stand in the metric, as (SSA name, type, type of what is read)."""
+
+    arrays: tuple[tuple[str, str, str], ...]
+    scalars: tuple[tuple[str, str, str], ...]
+
+
 @dataclass
 class Writer:
     """Lines of one function; values by type, and those that are products."""
@@ -35,13 +56,20 @@ class Writer:
     values: dict[str, list[str]] = field(default_factory=dict)
     products: set[str] = field(default_factory=set)
     depth: int = 1
+    nesting: int = 0
     count: int = 0
     weight: int = 0
     repeat: int = 1
+    #: Functions that may be called: name, types of the arguments and of the result, weight.
+    callees: list[Callee] = field(default_factory=list)
+    #: What a hook may read and a helper may not; None in a helper.
+    hook: Hook | None = None
+    #: Begins the names of values, which of several bodies in one hook are not to be the same.
+    prefix: str = "%v"
 
     def new(self) -> str:
         self.count += 1
-        return f"%v{self.count}"
+        return f"{self.prefix}{self.count}"
 
     def emit(self, text: str, kind: str, product: bool = False) -> str:
         """A line ``%v = text``, whose value can be used from here on."""
@@ -110,14 +138,18 @@ class Writer:
         r = self.random
         name = r.choice(("divsi", "divui", "remsi", "remui"))
         left = self.any(kind)
-        divisor = self.constant(kind, str(r.choice((1, 2, 3, 5, 7, 16, 100, -2, -7))))
+        if r.random() < 0.5:
+            divisor = proved.divisor(self, kind, name.endswith("si"))
+        else:
+            divisor = self.constant(kind, str(r.choice((1, 2, 3, 5, 7, 16, 100, -2, -7))))
         self.emit(f"arith.{name} {left}, {divisor} : {kind}", kind)
 
     def shift(self, kind: str) -> None:
         r = self.random
-        amount = self.constant(
-            kind, "false" if kind == "i1" else str(r.randrange(min(WIDTH[kind], 64) if kind != "i8" else 8))
-        )
+        if kind != "i1" and r.random() < 0.5:
+            amount = proved.amount(self, kind)
+        else:
+            amount = self.constant(kind, "false" if kind == "i1" else str(r.randrange(WIDTH[kind])))
         self.emit(f"arith.{r.choice(('shli', 'shrsi', 'shrui'))} {self.any(kind)}, {amount} : {kind}", kind)
 
     def floating(self) -> None:
@@ -208,11 +240,13 @@ class Writer:
         """Operations of a region, whose values end with it; what it yields."""
         kept = {k: list(v) for k, v in self.values.items()}
         self.depth += 1
+        self.nesting += 1
         for _ in range(steps):
             self.step()
         result = self.any(kind, plain)
         self.lines.append("  " * self.depth + f"scf.yield {result} : {kind}")
         self.depth -= 1
+        self.nesting -= 1
         self.values = kept
         return result
 
@@ -250,8 +284,18 @@ class Writer:
         self.lines.append("  " * self.depth + "}")
         self.values.setdefault(kind, []).append(name)
 
+    def call(self) -> None:
+        """A helper, on no product: it may add to its arguments."""
+        if not self.callees:
+            return
+        callee = self.random.choice(self.callees)
+        operands = ", ".join(self.any(kind, plain=True) for kind in callee.arguments)
+        kinds = ", ".join(callee.arguments)
+        self.emit(f"func.call @{callee.name}({operands}) : ({kinds}) -> {callee.result}", callee.result)
+        self.weight += self.repeat * callee.weight
+
     def step(self) -> None:
-        roll = self.random.randrange(20)
+        roll = self.random.randrange(22)
         if roll < 6:
             self.integer()
         elif roll < 11:
@@ -262,8 +306,13 @@ class Writer:
             self.comparison()
         elif roll < 18:
             self.select()
-        elif self.depth < 4:
-            (self.branch if roll == 18 else self.loop)()
+        elif roll < 19:
+            self.call()
+        elif roll < 20:
+            if self.hook:
+                proved.load(self, self.hook)
+        elif self.nesting < 3:
+            (self.branch if roll == 20 else self.loop)()
 
     def as_i32(self, kind: str) -> str:
         """A value's bits, those above 32 folded in."""
@@ -282,76 +331,16 @@ class Writer:
             return self.emit(f"arith.trunci {value} : i64 to i32", "i32")
         return value if kind == "i32" else self.emit(f"arith.extui {value} : {kind} to i32", "i32")
 
-
-def body(seed: int, number: int, compute: str) -> tuple[list[str], int]:
-    """A helper ``@body_N(acc, x, y, w, n, d) -> i32`` and about how many operations it runs."""
-    writer = Writer(random.Random(seed))
-    writer.values = {"i32": ["%acc", "%n"], "f32": ["%w"], "index": ["%d"]}
-    writer.values.setdefault(compute, []).extend(("%x", "%y"))
-    for _ in range(writer.random.randrange(4, 22)):
-        writer.step()
-    kinds = [kind for kind in (*INTEGERS, *FLOATS) if writer.values.get(kind)]
-    result = writer.as_i32(writer.random.choice(kinds))
-    for kind in writer.random.sample(kinds, min(3, len(kinds))):
-        result = writer.emit(f"arith.xori {result}, {writer.as_i32(kind)} : i32", "i32")
-    head = f"func.func private @body_{number}(%acc: i32, %x: {compute}, %y: {compute}, %w: f32, %n: i32, %d: index) -> i32 {{"
-    return [head, *writer.lines, f"  func.return {result} : i32", "}"], writer.weight
-
-
-SCAN = """\
-annudf.metric @random order(min) coarse(l2) elements({elements}) {{
-  %w = annudf.capture "w" : !annudf.capture<dim x f32>
-  %n = annudf.capture "n" : !annudf.capture<i32>
-  %which = annudf.capture "which" : !annudf.capture<i32>
-  %half = annudf.capture "half" : !annudf.capture<i32>
-  annudf.init {{
-    %0 = arith.constant 3 : i32
-    annudf.yield %0 : i32
-  }}
-  annudf.update (%acc: i32, %x: {compute}, %y: {compute}) {{
-    %d = annudf.index dim
-    %weight = annudf.load %w[%d] : !annudf.capture<dim x f32>
-    %number = annudf.load %n[] : !annudf.capture<i32>
-    %chosen = annudf.load %which[] : !annudf.capture<i32>
-{choice}    annudf.yield %r{last} : i32
-  }}
-  annudf.finalize (%acc: i32) {{
-    %part = annudf.load %half[] : !annudf.capture<i32>
-    %zero = arith.constant 0 : i32
-    %low = arith.constant 65535 : i32
-    %sixteen = arith.constant 16 : i32
-    %0 = arith.andi %acc, %low : i32
-    %1 = arith.shrui %acc, %sixteen : i32
-    %2 = arith.cmpi eq, %part, %zero : i32
-    %3 = arith.select %2, %0, %1 : i32
-    %4 = arith.uitofp %3 : i32 to f32
-    annudf.yield %4 : f32
-  }}
-}}
-"""
-
-
-def metric(seed: int, count: int, compute: str, elements: tuple[str, ...]) -> tuple[str, int]:
-    """A module with `count` bodies, of which the capture `which` picks one; how many it got.
-
-    The accumulator is an i32 whose halves are reported one a search, since a distance is an f32.
-    """
-    helpers: list[str] = []
-    choice, total, made = "", 0, 0
-    for number in range(count):
-        lines, weight = body(seed * 1000 + number, number, compute)
-        if total + weight > 3000:
-            break
-        total, made = total + weight + 8, number + 1
-        helpers += lines
-        previous = "%acc" if number == 0 else f"%r{number - 1}"
-        choice += (
-            f"    %c{number} = arith.constant {number} : i32\n"
-            f"    %is{number} = arith.cmpi eq, %chosen, %c{number} : i32\n"
-            f"    %r{number} = scf.if %is{number} -> (i32) {{\n"
-            f"      %b{number} = func.call @body_{number}(%acc, %x, %y, %weight, %number, %d) : "
-            f"(i32, {compute}, {compute}, f32, i32, index) -> i32\n"
-            f"      scf.yield %b{number} : i32\n    }} else {{\n      scf.yield {previous} : i32\n    }}\n"
-        )
-    scan = SCAN.format(elements=", ".join(elements), compute=compute, choice=choice, last=made - 1)
-    return "\n".join(helpers) + "\n" + scan, made
+    def outcome(self, kind: str) -> str:
+        """What the body gives: a few values of all types, as one that is no product."""
+        kinds = [k for k in (*INTEGERS, *FLOATS) if self.values.get(k)]
+        chosen = self.random.sample(kinds, min(3, len(kinds)))
+        result = self.as_i32(self.random.choice(kinds)) if kind == "i32" else self.any(kind, plain=True)
+        for other in chosen:
+            part = self.as_i32(other)
+            if kind == "i32":
+                result = self.emit(f"arith.xori {result}, {part} : i32", "i32")
+            else:
+                number = self.emit(f"arith.sitofp {part} : i32 to {kind}", kind)
+                result = self.emit(f"arith.addf {result}, {number} : {kind}", kind)
+        return result

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 
-def vectors(element: str, rows: int, seed: int) -> npt.NDArray[np.generic]:
-    """One coordinate a row: eighths around 0, or all of an integer type with its limits."""
+def vectors(element: str, rows: int, seed: int, dims: int = 1) -> npt.NDArray[np.generic]:
+    """Rows of coordinates: eighths around 0, or all of an integer type with its limits."""
     generator = np.random.default_rng(seed)
     if element in ("float32", "float16"):
-        return np.round(generator.normal(0, 4, (rows, 1)) * 8).astype(element) / np.array(8, element)
+        return np.round(generator.normal(0, 4, (rows, dims)) * 8).astype(element) / np.array(8, element)
     limits = np.iinfo(element)
-    values = generator.integers(limits.min, limits.max + 1, (rows, 1))
+    values = generator.integers(limits.min, limits.max + 1, (rows, dims))
     values[0], values[-1] = limits.min, limits.max
     return values.astype(element)

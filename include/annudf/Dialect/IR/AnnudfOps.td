@@ -30,10 +30,12 @@ class Annudf_Op<string mnemonic, int minor, list<Trait> traits = []>
       Annudf_Since<minor>;
 
 class Annudf_HookOp<string mnemonic, int minor>
-    : Annudf_Op<mnemonic, minor, [HasParent<"MetricOp">, SingleBlock,
+    : Annudf_Op<mnemonic, minor, [HasParent<"MetricOp">,
                                   DeclareOpInterfaceMethods<Annudf_HookOpInterface>]> {
-  let regions = (region SizedRegion<1>:$body);
+  // One block, which ends with annudf.yield: rules H2 and H9 say so better than traits do.
+  let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
   // After the ops of the body: only then is the terminator known to be well formed.
   let hasRegionVerifier = 1;
 }
