@@ -237,7 +237,6 @@ TEST_F(Faults, MemoryOfTheCompiler) {
     return annudf_compile(kMetric.data(), kMetric.size(), "test.mlir", &options, out, nullptr);
   });
   work.mayLose = true;
-  work.step = everyNth(3);
   sweepMemory(work);
   for (const char *target : {"mlir", "nvvm-ir"}) {
     Work lower = making(code, [&, target](annudf_buffer **out) {
@@ -245,7 +244,6 @@ TEST_F(Faults, MemoryOfTheCompiler) {
                           nullptr);
     });
     lower.mayLose = true;
-    lower.step = everyNth(3);
     sweepMemory(lower);
   }
   std::string wrong = kMetric;
@@ -257,7 +255,6 @@ TEST_F(Faults, MemoryOfTheCompiler) {
   refused.reset = [&] { &diagnostics; };
   refused.expected = ANNUDF_COMPILE;
   refused.mayLose = true;
-  refused.step = everyNth(3);
   sweepMemory(refused);
 }
 
@@ -331,7 +328,6 @@ TEST_F(Faults, MemoryOfReaders) {
   const Artifact compiled = readArtifact(metricPath);
   work.run = [&] { return statusOf([&] { (void)verifyArtifact(compiled, "test"); }); };
   work.mayLose = true;
-  work.step = everyNth(5);
   sweepMemory(work);
 }
 

@@ -19,7 +19,7 @@
 
 namespace annudf::test {
 
-/// Calls of a function that LLVM takes part in fail only here and there, or it would take minutes;
+/// Where each try takes LLVM a tenth of a second, only one call in `step` fails;
 /// ANNUDF_FAULT_RUNS=0 tries them all.
 inline long everyNth(long step) {
   const char *runs = std::getenv("ANNUDF_FAULT_RUNS");

@@ -37,7 +37,7 @@ with open(b"metric" + name, "wb") as file:
 expect("source", run("annudf", "compile", b"metric" + name, "-o", "x.annudf"), 1, "\\x1b[31m")
 with open(sys.argv[1], "rb") as example, open(b"good" + name, "wb") as file:
     file.write(example.read())
-expect("good", run("annudf", "compile", b"good" + name, "-o", b"out" + name), 0, "out" "a\\x1b[31m")
+expect("good", run("annudf", "compile", b"good" + name, "-o", b"out" + name), 0, "outa\\x1b[31m")
 expect("inspected", run("annudf", "inspect", b"out" + name), 0, "gooda\\x1b[31m\\xff\\x0d")
 expect("as JSON", run("annudf", "inspect", "--json", b"out" + name), 0, "gooda")
 
@@ -56,15 +56,31 @@ for path, why in (
 ):
     expect(path, run("annudf", "build", "--base", path, "-o", "x.ivf", seconds=20), 1, why)
 for path in ("pipe.fbin", "zero.fbin", "folder.fbin"):
-    for command in (("inspect",), ("compile", "-o", "x"), ("search", "--queries", "q.fbin", "--metric", "m", "--index")):
-        expect(path, run("annudf", *command, path, seconds=20), 1, "cannot read" if command[0] != "search" else "annudf: ")
+    for command in (
+        ("inspect",),
+        ("compile", "-o", "x"),
+        ("search", "--queries", "q.fbin", "--metric", "m", "--index"),
+    ):
+        expect(
+            path, run("annudf", *command, path, seconds=20), 1, "cannot read" if command[0] != "search" else "annudf: "
+        )
 
 # --rows reads what it asks for: most of this file is a hole of 64 GiB.
 with open("large.fbin", "wb") as file:
     file.write(struct.pack("<II", 1 << 30, 16))
     file.truncate(8 + (1 << 36))
-expect("--rows", run("annudf", "build", "--base", "large.fbin", "--rows", "20", "--lists", "2", "-o", "rows.ivf"), 0, "20 rows")
-expect("no memory", run("annudf", "build", "--base", "large.fbin", "--lists", "2", "-o", "x.ivf"), 1, "annudf: out of memory")
+expect(
+    "--rows",
+    run("annudf", "build", "--base", "large.fbin", "--rows", "20", "--lists", "2", "-o", "rows.ivf"),
+    0,
+    "20 rows",
+)
+expect(
+    "no memory",
+    run("annudf", "build", "--base", "large.fbin", "--lists", "2", "-o", "x.ivf"),
+    1,
+    "annudf: out of memory",
+)
 
 # Every signal that ends a session removes what was begun.
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):

@@ -64,13 +64,41 @@ COMMANDS = {
     "build": (("build", "--base", "more.u8bin", "--lists", "3", "-q", "-o", "index.ivf"), ["index.ivf"]),
     "extend": (("extend", "--index", "index.ivf", "--base", "more.u8bin", "-q"), ["index.ivf"]),
     "search": (
-        ("search", "--index", "index.ivf", "--queries", "more.u8bin", "--metric", "l2.annudf")
-        + ("-k", "5", "--threads", "4", "-q", "-o", "out"),
+        (
+            "search",
+            "--index",
+            "index.ivf",
+            "--queries",
+            "more.u8bin",
+            "--metric",
+            "l2.annudf",
+            "-k",
+            "5",
+            "--threads",
+            "4",
+            "-q",
+            "-o",
+            "out",
+        ),
         ["out.ibin", "out.fbin"],
     ),
     "captures": (
-        ("search", "--index", "index.ivf", "--queries", "more.u8bin", "--metric", "weighted.annudf")
-        + ("--capture", "w=weights.npy", "-k", "5", "-q", "-o", "out"),
+        (
+            "search",
+            "--index",
+            "index.ivf",
+            "--queries",
+            "more.u8bin",
+            "--metric",
+            "weighted.annudf",
+            "--capture",
+            "w=weights.npy",
+            "-k",
+            "5",
+            "-q",
+            "-o",
+            "out",
+        ),
         ["out.ibin", "out.fbin"],
     ),
     "inspect": (("inspect", "l2.annudf", "--json"), []),
@@ -84,7 +112,9 @@ def run(folder: Path, *command: str, fault: str = "", counts: str = "") -> subpr
     environment["ANNUDF_LIBNVVM"] = "/nowhere"
     if counts:
         environment["ANNUDF_FAULT_COUNTS"] = counts
-    return subprocess.run((ANNUDF, *command), cwd=folder, env=environment, capture_output=True, timeout=120, check=False)
+    return subprocess.run(
+        (ANNUDF, *command), cwd=folder, env=environment, capture_output=True, timeout=120, check=False
+    )
 
 
 def contents(folder: Path) -> dict[str, bytes]:
