@@ -1,14 +1,26 @@
-"""hostile.py: input that was made to hurt. Prints what is wrong, and "done"."""
+"""hostile.py ANNUDF METRIC: the commands of annudf on input that was made to hurt."""
 
 import os
+import random
+import re
 import resource
 import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 GIB = 1 << 30
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+mistakes = []
+os.environ["PATH"] = f"{os.path.dirname(sys.argv[1])}:{os.environ['PATH']}"
+scratch = tempfile.TemporaryDirectory()
+os.chdir(scratch.name)
+# Whoever runs the tests in the background has some ignored, and a command keeps it so.
+for number in SIGNALS:
+    signal.signal(number, signal.SIG_DFL)
 
 
 def run(*command, memory=4 * GIB, seconds=60):
@@ -21,9 +33,9 @@ def run(*command, memory=4 * GIB, seconds=60):
 def expect(what, done, code, words):
     out = done.stdout + done.stderr
     if done.returncode != code or words.encode() not in out:
-        print(f"{what}: exit {done.returncode}: {out[-500:]!r}")
+        mistakes.append(f"{what}: exit {done.returncode}: {out[-500:]!r}")
     if any(byte < 32 and byte not in b"\n\t" for byte in out):
-        print(f"{what}: control characters in {out!r}")
+        mistakes.append(f"{what}: control characters in {out!r}")
 
 
 # Names of files and arguments, in every place that repeats them.
@@ -35,7 +47,7 @@ expect("command", run("annudf", name), 2, "")
 with open(b"metric" + name, "wb") as file:
     file.write(b'"no.such\x1b[31m\xff"() : () -> ()\n')
 expect("source", run("annudf", "compile", b"metric" + name, "-o", "x.annudf"), 1, "\\x1b[31m")
-with open(sys.argv[1], "rb") as example, open(b"good" + name, "wb") as file:
+with open(sys.argv[2], "rb") as example, open(b"good" + name, "wb") as file:
     file.write(example.read())
 expect("good", run("annudf", "compile", b"good" + name, "-o", b"out" + name), 0, "outa\\x1b[31m")
 expect("inspected", run("annudf", "inspect", b"out" + name), 0, "gooda\\x1b[31m\\xff\\x0d")
@@ -83,16 +95,24 @@ expect(
 )
 
 # Every signal that ends a session removes what was begun.
-for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+Path("base.u8bin").write_bytes(struct.pack("<II", 60000, 32) + random.Random(1).randbytes(60000 * 32))
+for number in SIGNALS:
     process = subprocess.Popen(
-        ("annudf", "build", "--base", sys.argv[2], "--lists", "8000", "-q", "-o", "half.ivf"), stderr=subprocess.PIPE
+        ("annudf", "build", "--base", "base.u8bin", "--lists", "8000", "-q", "-o", "half.ivf"), stderr=subprocess.PIPE
     )
-    time.sleep(1)
+    caught = 0
+    while process.poll() is None and not caught >> (number - 1) & 1:
+        time.sleep(0.01)
+        caught = int(re.search(r"SigCgt:\s*([0-9a-f]+)", Path(f"/proc/{process.pid}/status").read_text())[1], 16)
+    time.sleep(0.3)
     process.send_signal(number)
     words = process.communicate(timeout=60)[1]
     if process.returncode != 130 or b"nterrupted" not in words:
-        print(f"signal {number}: exit {process.returncode}: {words!r}")
+        mistakes.append(f"signal {number}: exit {process.returncode}: {words!r}")
 left = [path for path in os.listdir() if path.startswith(("half", "x"))]
 if left:
-    print(f"left: {left}")
-print("done")
+    mistakes.append(f"left: {left}")
+print("\n".join(mistakes))
+os.chdir("/")
+scratch.cleanup()
+sys.exit(1 if mistakes else 0)
