@@ -52,11 +52,12 @@ static mlir::LogicalResult readPart(llvm::StringRef part, const std::string &inp
   // Faults that a test expects are the driver's to compare.
   if (config.shouldVerifyDiagnostics())
     return mlir::success();
-  sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, input), llvm::SMLoc());
+  // Sources of their own: `lines` still looks at those above.
+  auto again = std::make_shared<llvm::SourceMgr>();
+  again->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, input), llvm::SMLoc());
   mlir::ParserConfig parser(&context, config.shouldVerifyOnParsing());
   return mlir::success(
-      bool(mlir::parseSourceFileForTool(sources, parser, !config.shouldUseExplicitModule())));
+      bool(mlir::parseSourceFileForTool(again, parser, !config.shouldUseExplicitModule())));
 }
 
 /// Reads the input with annudf's care, part by part where it is split, and leaves the rest

@@ -72,7 +72,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{carries attribute 'fused', which annudf.accumulator.v1 1.0 does not know}}
+// expected-error @below {{invalid properties {coarse = #annudf.coarse<l2>, elements = [#annudf.element<f32>], fused, order = #annudf.order<min>, sym_name = "m"} for op annudf.metric: [M15] carries attribute 'fused', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
 "annudf.metric"() <{coarse = #annudf.coarse<l2>, elements = [#annudf.element<f32>], fused, order = #annudf.order<min>, sym_name = "m"}> ({
 }) : () -> ()
 
@@ -84,7 +84,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @below {{carries attribute 'scale', which annudf.accumulator.v1 1.0 does not know}}
+    // expected-error @below {{invalid properties {kind = #annudf.index_kind<dim>, scale = 2 : i64} for op annudf.index: [M15] carries attribute 'scale', which annudf.accumulator.v1 1.0 does not know; drop it, or use the version that wrote it}}
     %d = "annudf.index"() <{kind = #annudf.index_kind<dim>, scale = 2 : i64}> : () -> index
     annudf.yield %acc : f32
   }

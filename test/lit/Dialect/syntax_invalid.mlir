@@ -2,55 +2,55 @@
 
 // What the parser refuses.
 
-// expected-error @below {{unknown order 'smallest'; write min or max}}
+// expected-error @below {{custom op 'annudf.metric' unknown order 'smallest'; write min or max}}
 annudf.metric @m order(smallest) coarse(l2) elements(f32) {
 }
 
 // -----
 
-// expected-error @below {{unknown coarse 'l1'; write l2, inner_product or cosine}}
+// expected-error @below {{custom op 'annudf.metric' unknown coarse 'l1'; write l2, inner_product or cosine}}
 annudf.metric @m order(min) coarse(l1) elements(f32) {
 }
 
 // -----
 
-// expected-error @below {{unknown numerics 'fast'; write strict or reassociate}}
+// expected-error @below {{custom op 'annudf.metric' unknown numerics 'fast'; write strict or reassociate}}
 annudf.metric @m order(min) coarse(l2) elements(f32) numerics(fast) {
 }
 
 // -----
 
-// expected-error @below {{coarse 'metric' is reserved for a later version; write l2, inner_product or cosine}}
+// expected-error @below {{custom op 'annudf.metric' coarse 'metric' is reserved for a later version; write l2, inner_product or cosine}}
 annudf.metric @m order(min) coarse(metric) elements(f32) {
 }
 
 // -----
 
-// expected-error @below {{element 'bf16' is reserved for a later version; write f32, f16, i8 or u8}}
+// expected-error @below {{custom op 'annudf.metric' element 'bf16' is reserved for a later version; write f32, f16, i8 or u8}}
 annudf.metric @m order(min) coarse(l2) elements(bf16) {
 }
 
 // -----
 
-// expected-error @below {{accumulator 'i64' is reserved for a later version; write f32, f64, i32 or u32}}
+// expected-error @below {{custom op 'annudf.metric' accumulator 'i64' is reserved for a later version; write f32, f64, i32 or u32}}
 annudf.metric @m order(min) coarse(l2) elements(f32) accumulator(i64) {
 }
 
 // -----
 
-// expected-error @below {{integer value too large}}
+// expected-error @below {{custom op 'annudf.metric' integer value too large}}
 annudf.metric @m order(min) coarse(l2) elements(f32) dims(4294967296) {
 }
 
 // -----
 
-// expected-error @below {{expected integer value}}
+// expected-error @below {{custom op 'annudf.metric' expected integer value}}
 annudf.metric @m order(min) coarse(l2) elements(f32) dims(many) {
 }
 
 // -----
 
-// expected-error @below {{expected valid keyword}}
+// expected-error @below {{custom op 'annudf.metric' expected valid keyword}}
 annudf.metric @m order(1) coarse(l2) elements(f32) {
 }
 
@@ -58,7 +58,7 @@ annudf.metric @m order(1) coarse(l2) elements(f32) {
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @below {{unknown index_kind 'row'; write dim or dims}}
+    // expected-error @below {{custom op 'annudf.index' unknown index_kind 'row'; write dim or dims}}
     %r = annudf.index row
   }
 }
