@@ -181,15 +181,18 @@ class Interpreter:
         """What a hook yields."""
         return self._block(self.metric.hooks[name], arguments, {}, scan)[0]
 
-    def distance(self, pairs: list[tuple[Value, Value]], captures: Mapping[str, Any]) -> np.float32:
-        """What a search reports for a query and a row, whose coordinates are given as the hook sees them."""
+    def accumulate(self, pairs: list[tuple[Value, Value]], captures: Mapping[str, Any]) -> Value:
+        """The accumulator of a query and a row, whose coordinates are given as the hook sees them."""
         dims = len(pairs)
-        scan = Scan(-1, dims, captures)
-        acc = self.hook("init", [], scan)
+        acc = self.hook("init", [], Scan(-1, dims, captures))
         for dim, pair in enumerate(pairs):
             acc = self.hook("update", [acc, *pair], Scan(dim, dims, captures))
+        return acc
+
+    def distance(self, acc: Value, dims: int, captures: Mapping[str, Any]) -> np.float32:
+        """What a search reports for it."""
         if "finalize" in self.metric.hooks:
-            return self.hook("finalize", [acc], scan)
+            return self.hook("finalize", [acc], Scan(-1, dims, captures))
         kind = self.metric.hooks["update"].arguments[0][1]
         if kind in FLOATS:
             return rounded_float(acc, "f32")

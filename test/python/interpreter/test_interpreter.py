@@ -62,23 +62,27 @@ def check(seed: int, count: int, compute: str, folder: Path) -> tuple[int, int]:
     loaded = ivf_flat.load_metric(file, **made.captures, which=0, part=0)
     interpreter = Interpreter(parse(made.text))
     compared = 0
+    captures: dict[str, object] = dict(made.captures)
+    pairs = {
+        (q, r): [(coordinate(x, compute), coordinate(y, compute)) for x, y in zip(queries[q], base[r], strict=True)]
+        for q in range(QUERIES)
+        for r in range(ROWS)
+    }
     for which in range(made.bodies):
+        captures["which"] = which
+        with np.errstate(all="ignore"):
+            sums = {at: interpreter.accumulate(pair, captures) for at, pair in pairs.items()}
         for part in range(max(made.parts, 1)):
+            captures["part"] = part
             have = searched(loaded.bind(which=which, part=part), index, queries)
-            captures = {**made.captures, "which": which, "part": part}
-            with np.errstate(all="ignore"):
-                for q in range(QUERIES):
-                    for r in range(ROWS):
-                        pairs = [
-                            (coordinate(x, compute), coordinate(y, compute))
-                            for x, y in zip(queries[q], base[r], strict=True)
-                        ]
-                        want = interpreter.distance(pairs, captures)
-                        assert have[q, r] == want or np.isnan([have[q, r], want]).all(), (
-                            f"seed {seed}, body_{which} on {element} {pairs}: {have[q, r]}, interpreted {want}\n"
-                            + body_text(made.text, which)
-                        )
-                        compared += 1
+            for at, acc in sums.items():
+                with np.errstate(all="ignore"):
+                    want = interpreter.distance(acc, made.dims, captures)
+                assert have[at] == want or np.isnan([have[at], want]).all(), (
+                    f"seed {seed}, body_{which} on {element} {pairs[at]}: {have[at]}, interpreted {want}\n"
+                    + body_text(made.text, which)
+                )
+                compared += 1
     return made.bodies, compared
 
 
