@@ -33,6 +33,15 @@ static void take(llvm::Error error) {
     throw std::runtime_error(toString(std::move(error)));
 }
 
+std::vector<std::string> annudf::test::symbolsOf(const std::string &bitcode) {
+  LLVMContext context;
+  auto module = take(parseBitcodeFile(MemoryBufferRef(bitcode, "symbols"), context));
+  std::vector<std::string> names;
+  for (const GlobalValue &value : module->global_values())
+    names.push_back(value.getName().str());
+  return names;
+}
+
 struct HookJit::Implementation {
   std::unique_ptr<orc::LLJIT> jit;
 };

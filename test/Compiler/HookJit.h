@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace annudf::test {
 
@@ -88,6 +89,9 @@ bool haveLibNvvm();
 
 /// Compiles text for the host, and for sm_75, sm_90 and sm_100 if `device`.
 Artifact compileText(const std::string &text, bool device, const std::string &inlineCaptures = "");
+
+/// Every symbol of a module of bitcode, declared or defined.
+std::vector<std::string> symbolsOf(const std::string &bitcode);
 
 /// The text of annudf::Error that compiling `text` for the host throws; empty if none.
 std::string compileError(const std::string &text, const CompileOptions &options = {});

@@ -10,7 +10,10 @@
 
 #include "annudf/ABI/Hooks.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -226,32 +229,99 @@ std::string named(const std::string &metric, const std::string &helper,
          "  %0 = arith.addf %a, %b : f32\n  func.return %0 : f32\n}\n";
 }
 
-/// Every symbol that a lowering makes, or that one of them once made.
+/// Has all that a lowering makes symbols of: hooks of two widths, a table, functions of math.
+std::string symbolRich(const std::string &acc) {
+  return "annudf.metric @m order(min) coarse(l2) elements(f32) dims(2) {\n"
+         "  %t = annudf.capture \"t\" = dense<[2.0, 3.0]> : tensor<2xf32> : "
+         "!annudf.capture<dim x f32>\n"
+         "  annudf.init {\n    %0 = arith.constant 0.0 : " +
+         acc + "\n    annudf.yield %0 : " + acc +
+         "\n  }\n"
+         "  annudf.update (%acc: " +
+         acc +
+         ", %x: f32, %y: f32) {\n"
+         "    %d = annudf.index dim\n    %w = annudf.load %t[%d] : !annudf.capture<dim x f32>\n"
+         "    %0 = func.call @h(%x, %w) : (f32, f32) -> f32\n    annudf.yield %acc : " +
+         acc + "\n  }\n  annudf.finalize (%acc: " + acc +
+         ") {\n    %0 = arith.constant 1.0 : f32\n    %1 = func.call @h(%0, %0) : (f32, f32) -> "
+         "f32\n"
+         "    annudf.yield %1 : f32\n  }\n}\n"
+         "func.func private @h(%a: f32, %b: f32) -> f32 {\n  %0 = math.powf %a, %b : f32\n"
+         "  %1 = math.sin %0 : f32\n  %2 = math.erf %1 : f32\n  func.return %2 : f32\n}\n";
+}
+
+/// Names in bytes of LTO-IR, whose table of strings has nothing between them.
+void addNamesIn(const std::string &bytes, std::vector<std::string> &names) {
+  const auto isOfName = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (size_t at = 0; (at = bytes.find("annudf", at)) != std::string::npos;) {
+    size_t end = at;
+    while (end < bytes.size() && isOfName(bytes[end]))
+      ++end;
+    end = std::min({end, bytes.find("annudf", at + 1), bytes.find("__nv", at + 1)});
+    names.push_back(bytes.substr(at, end - at));
+    at = end;
+  }
+}
+
+/// The symbols of the code that is made today: of host bitcode, of LTO-IR, of the CPU's scan.
+std::vector<std::string> symbolsOfCode() {
+  std::vector<std::string> names;
+  for (const char *acc : {"f32", "f64"}) {
+    Artifact artifact = compileText(symbolRich(acc), haveLibNvvm());
+    for (const std::string &name : symbolsOf(artifact.find(PayloadKind::HostBitcode)->bytes))
+      names.push_back(name);
+    if (haveLibNvvm())
+      addNamesIn(artifact.findLtoIr(90)->bytes, names);
+  }
+  std::ifstream file(ANNUDF_SCAN_BITCODE, std::ios::binary);
+  const std::string scan(std::istreambuf_iterator<char>(file), {});
+  EXPECT_FALSE(scan.empty()) << ANNUDF_SCAN_BITCODE;
+  for (const std::string &name : symbolsOf(scan))
+    names.push_back(name);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  // Others are refused as names (M12, C7, F6).
+  std::erase_if(names, [](const std::string &name) {
+    return name.empty() || name.size() > 255 || std::isdigit(static_cast<unsigned char>(name[0])) ||
+           !std::all_of(name.begin(), name.end(),
+                        [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  });
+  return names;
+}
+
+/// The symbols of code made today, and what one of the lowerings once made.
 std::vector<std::string> internalNames() {
-  std::vector<std::string> names = {"annudf_body_update",
-                                    "annudf_helper_f_0",
-                                    "annudf_helper_0_f",
-                                    "annudf_helper_1_f",
-                                    "annudf_helper_0_annudf_helper_0_f",
-                                    "annudf_table_0",
-                                    "annudf_table_1",
-                                    "annudf_cpu_scan_a32_x32",
-                                    "annudf_cpu_order",
-                                    "annudf_cpu_dims",
-                                    "annudf_cpu_contract",
-                                    "annudf_scan_pair",
-                                    "annudf_scan_tile",
-                                    "annudf_read_contract",
-                                    "annudf1_element",
-                                    "annudf1_order",
-                                    "annudf1_dims",
-                                    "annudf1_update_32",
-                                    "powf",
-                                    "sqrtf",
-                                    "fmaf",
-                                    "memcpy",
-                                    "__nv_powf",
-                                    "main"};
+  std::vector<std::string> names = symbolsOfCode();
+  for (const char *expected : {"annudf1_scan_update_a32_x32", "annudf1_scan_update_a64_x32",
+                               "annudf1_scan_finalize_a32", "annudf1_scan_contract"})
+    EXPECT_EQ(std::count(names.begin(), names.end(), expected), 1) << expected;
+  for (const char *name : {"annudf_body_update",
+                           "annudf_helper_f_0",
+                           "annudf_helper_0_f",
+                           "annudf_helper_1_f",
+                           "annudf_helper_0_annudf_helper_0_f",
+                           "annudf_table_0",
+                           "annudf_table_1",
+                           "annudf_cpu_scan_a32_x32",
+                           "annudf_cpu_order",
+                           "annudf_cpu_dims",
+                           "annudf_cpu_contract",
+                           "annudf_scan_pair",
+                           "annudf_scan_tile",
+                           "annudf_read_contract",
+                           "annudf1_element",
+                           "annudf1_order",
+                           "annudf1_dims",
+                           "annudf1_update_32",
+                           "powf",
+                           "sqrtf",
+                           "fmaf",
+                           "memcpy",
+                           "__nv_powf",
+                           "main"})
+    names.push_back(name);
   for (int a : {32, 64})
     for (int x : {32, 64})
       for (ScanHook hook : kScanHooks)

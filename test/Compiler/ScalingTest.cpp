@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Four times the helpers may take eight times the CPU time, and no more. Where the time
-// was cubic it grew by 64, and where it was quadratic by 16. CPU time of the thread, the
-// least of three: other processes do not count.
+// was cubic it grew by 64, and where it was quadratic by 16. CPU time of the process, so that
+// others do not count but for the caches and the core that they share: the least of what was
+// measured counts, and what looks too slow is measured again, as noise goes away and growth stays.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,6 +69,15 @@ std::string flat(int count) {
   return text + metric(body + "    annudf.yield " + last + " : f32\n");
 }
 
+/// Helpers that call the one before twice: 64, 128 and 256 calls once they are inlined.
+std::string doubling(int count) {
+  std::string text = helper(0, kLeaf);
+  int last = 0;
+  for (int calls = 1; calls * 2 <= count; calls *= 2, ++last)
+    text += helper(last + 1, callOf(last, "%0", "%a") + callOf(last, "%r", "%0"));
+  return text + metric(callOf(last, "%r", "%x") + "    annudf.yield %r : f32\n");
+}
+
 std::string functions(int count) {
   std::string body, last = "%x";
   for (int i = 0; i < count / 2; ++i) { // 16 each in weight
@@ -82,16 +92,11 @@ double secondsOf(const std::string &text, bool device) {
   CompileOptions options;
   options.ltoIr = device;
   options.archs = {"sm_75"};
-  double least = 1e9;
-  for (int i = 0; i < 3; ++i) {
-    timespec before, after;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-    compileMetric(text, "test.mlir", options);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-    least = std::min(least, double(after.tv_sec - before.tv_sec) +
-                                1e-9 * double(after.tv_nsec - before.tv_nsec));
-  }
-  return least;
+  timespec before, after;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+  compileMetric(text, "test.mlir", options);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+  return double(after.tv_sec - before.tv_sec) + 1e-9 * double(after.tv_nsec - before.tv_nsec);
 }
 
 struct Shape {
@@ -103,16 +108,22 @@ class Scaling : public testing::TestWithParam<Shape> {};
 
 TEST_P(Scaling, IsBelowTheSquare) {
   bool device = haveLibNvvm();
-  double small = secondsOf(GetParam().text(100), device);
-  double middle = secondsOf(GetParam().text(200), device);
-  double large = secondsOf(GetParam().text(400), device);
+  const int counts[] = {100, 200, 400};
+  double least[] = {1e9, 1e9, 1e9};
   // What a compile takes for nothing hides growth, so it is no excuse below 10 ms.
-  EXPECT_LE(large, 8 * std::max(small, 0.01)) << small << " s, " << middle << " s, " << large;
-  EXPECT_LE(middle, 4 * std::max(small, 0.01)) << small << " s, " << middle << " s, " << large;
+  auto isSlow = [&](int i, double times) { return least[i] > times * std::max(least[0], 0.01); };
+  for (int round = 0; round < 3 || (round < 12 && (isSlow(1, 4) || isSlow(2, 8))); ++round)
+    for (int i = 0; i < 3; ++i)
+      least[i] = std::min(least[i], secondsOf(GetParam().text(counts[i]), device));
+  EXPECT_FALSE(isSlow(1, 4) || isSlow(2, 8))
+      << least[0] << " s, " << least[1] << " s, " << least[2] << " s";
 }
 
-const Shape kShapes[] = {
-    {"UnusedHelpers", unused}, {"Chain", chain}, {"Flat", flat}, {"Functions", functions}};
+const Shape kShapes[] = {{"UnusedHelpers", unused},
+                         {"Chain", chain},
+                         {"Flat", flat},
+                         {"Doubling", doubling},
+                         {"Functions", functions}};
 INSTANTIATE_TEST_SUITE_P(Shapes, Scaling, testing::ValuesIn(kShapes),
                          [](const auto &info) { return std::string(info.param.name); });
 
