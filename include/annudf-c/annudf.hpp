@@ -20,12 +20,14 @@
 
 #include "annudf-c/annudf.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -534,6 +536,11 @@ public:
 
 private:
   explicit IvfFlat(annudf_ivf_flat_index *handle) : handle_(handle) {}
+  /// How many queries a vector of their results can be asked to have room for.
+  static uint64_t mostRows(int64_t k) {
+    return std::min(std::vector<int64_t>().max_size(), std::vector<float>().max_size()) /
+           uint64_t(k);
+  }
   static SearchStats toStats(const annudf_ivf_flat_search_stats &stats) {
     return {stats.link_ms, stats.upload_ms, stats.search_ms, stats.links, stats.family, stats.why};
   }
@@ -543,10 +550,18 @@ private:
     // Checked here, as the results need their room before the call.
     if (k < 1 || k > 1024)
       throw Error(ANNUDF_USAGE, "k = " + std::to_string(k) + ": must be between 1 and 1024");
+    if (queries.rows < 0 || uint64_t(queries.rows) > mostRows(k))
+      throw Error(ANNUDF_USAGE, "queries: rows = " + std::to_string(queries.rows) +
+                                    ": must be between 0 and " + std::to_string(mostRows(k)));
     Neighbors found;
     found.k = k;
-    found.ids.resize(size_t(queries.rows) * size_t(k));
-    found.distances.resize(found.ids.size());
+    try {
+      found.ids.resize(size_t(queries.rows) * size_t(k));
+      found.distances.resize(found.ids.size());
+    } catch (const std::bad_alloc &) {
+      throw Error(ANNUDF_ENVIRONMENT, "there is no memory for the results of " +
+                                          std::to_string(queries.rows) + " queries");
+    }
     detail::Reporting reporting(progress);
     annudf_ivf_flat_search_options options = {};
     options.size = sizeof options;

@@ -10,6 +10,7 @@
 #include "annudf/Frontend/Source.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Compiler.h"
 #include "gtest/gtest.h"
@@ -25,7 +26,7 @@ namespace {
 /// What parseModule says about `source`, empty if it parses.
 std::string faultOf(const std::string &source) {
   MLIRContext context;
-  context.loadDialect<annudf::ir::AnnudfDialect, arith::ArithDialect>();
+  context.loadDialect<annudf::ir::AnnudfDialect, arith::ArithDialect, scf::SCFDialect>();
   std::string text;
   ScopedDiagnosticHandler keep(&context, [&](Diagnostic &diagnostic) {
     llvm::raw_string_ostream(text) << diagnostic.getLocation() << " " << diagnostic;
@@ -170,6 +171,30 @@ TEST(Source, PlainTextIsWithinTheLimits) {
   for (int i = 1; i < 100; ++i)
     chain += "!t" + std::to_string(i) + " = tuple<!t" + std::to_string(i - 1) + ">\n";
   EXPECT_EQ(faultOf(chain + "module attributes {x.a = !t99} {}"), "");
+}
+
+// MLIR drops a property that an operation does not have: a later version's meaning would be lost.
+TEST(Text, PropertiesThatNoOperationHasAreRefused) {
+  const auto add = [](const std::string &properties) {
+    return faultOf("%0 = arith.constant 1.0 : f32\n%1 = \"arith.addf\"(%0, %0) <{" + properties +
+                   "}> : (f32, f32) -> f32");
+  };
+  const std::string end = "', and MLIR would drop it without a word; leave it out";
+  const std::string begin = "loc(\"m.mlir\":2:1) operation 'arith.addf' has no property '";
+  const std::string fast = "fastmath = #arith.fastmath<none>";
+  EXPECT_EQ(add(fast), "");
+  EXPECT_EQ(add("\"fastmath\" = #arith.fastmath<none>"), "");
+  EXPECT_EQ(add("wrap = 1 : i32"), begin + "wrap" + end);
+  EXPECT_EQ(add("\"wrap\" = 1 : i32"), begin + "wrap" + end);
+  EXPECT_EQ(add(fast + ", wrap"), begin + "wrap" + end);
+  EXPECT_EQ(add("wrap = {fastmath = 1 : i32}, " + fast), begin + "wrap" + end);
+  // Names within a value are the value's.
+  EXPECT_EQ(faultOf("%0 = \"arith.constant\"() <{value = dense<[1, 2]> : tensor<2xi32>}> : () -> "
+                    "tensor<2xi32>"),
+            "");
+  EXPECT_EQ(faultOf("%0 = arith.constant true\n\"scf.if\"(%0) <{chance = 1 : i32}> ({\n"
+                    "\"scf.yield\"() : () -> ()\n}, {}) : (i1) -> ()"),
+            "loc(\"m.mlir\":2:1) operation 'scf.if' has no property 'chance" + end);
 }
 
 } // namespace

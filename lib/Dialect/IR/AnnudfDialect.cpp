@@ -63,8 +63,7 @@ struct AnnudfBytecodeInterface : BytecodeDialectInterface {
       return nullptr;
     if (minor > ANNUDF_ABI_MINOR) {
       reader.emitError() << "is of " << versionName(minor) << ", newer than "
-                         << versionName(ANNUDF_ABI_MINOR)
-                         << ", which this reader knows; use the version that wrote it";
+                         << versionName(ANNUDF_ABI_MINOR) << ", " << kUseWriter;
       return nullptr;
     }
     return std::make_unique<AnnudfVersion>(minor);

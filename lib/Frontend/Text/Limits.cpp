@@ -44,7 +44,7 @@ struct Alias {
 
 class Scan {
 public:
-  explicit Scan(StringRef source) : source(source) {}
+  Scan(StringRef source, HasProperty hasProperty) : source(source), hasProperty(hasProperty) {}
 
   std::optional<TextFault> run() {
     if (source.size() > kMaxSourceText)
@@ -165,6 +165,7 @@ private:
   /// What every token is looked at for.
   void seen(Token kind, size_t begin) {
     StringRef text = source.slice(begin, at);
+    properties(kind, text);
     if (kind != Token::Open && inAlias && depth == 0 && !continuesAlias(kind, text))
       endAlias();
     switch (kind) {
@@ -199,6 +200,34 @@ private:
     beforeLast = last;
     lastText = text;
     last = kind;
+  }
+
+  /// `"dialect.op"(...)[...] <{name = ..., "name" = ...}>`: names of properties. Called before the
+  /// token counts.
+  void properties(Token kind, StringRef text) {
+    if (inProperties) {
+      const bool isName = kind == Token::Word || kind == Token::String;
+      if (isName && depth == propertiesDepth &&
+          ((last == Token::Open && lastText == "{") ||
+           (last == Token::Punctuation && lastText == ",")))
+        property(kind == Token::String && text.size() >= 2 ? text.drop_front().drop_back() : text);
+      inProperties = kind != Token::Close || depth > propertiesDepth;
+      return;
+    }
+    // Only an operation's name is a string with an open bracket behind it.
+    if (kind == Token::Open && text == "(" && last == Token::String && lastText.starts_with("\""))
+      operation = lastText.drop_front().drop_back();
+    else if (kind == Token::Open && text == "{" && last == Token::Open && lastText == "<" &&
+             beforeLast == Token::Close) {
+      inProperties = true;
+      propertiesDepth = depth + 1;
+    }
+  }
+
+  void property(StringRef name) {
+    if (!hasProperty(operation, name))
+      refuse("operation '" + operation.take_front(64) + "' has no property '" +
+             name.take_front(64) + "', and MLIR would drop it without a word; leave it out");
   }
 
   void open(StringRef text) {
@@ -364,6 +393,11 @@ private:
   bool inShape = false;
   uint64_t elements = 1;
 
+  HasProperty hasProperty;
+  StringRef operation; ///< Of the last generic form.
+  bool inProperties = false;
+  int propertiesDepth = 0;
+
   StringMap<Alias> aliases;
   StringRef pending; ///< The alias whose definition is read.
   Alias current;
@@ -373,4 +407,6 @@ private:
 
 } // namespace
 
-std::optional<TextFault> annudf::ir::findTextFault(StringRef source) { return Scan(source).run(); }
+std::optional<TextFault> annudf::ir::findTextFault(StringRef source, HasProperty hasProperty) {
+  return Scan(source, hasProperty).run();
+}

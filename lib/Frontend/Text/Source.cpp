@@ -201,7 +201,9 @@ static std::string bytecodeToText(StringRef bytes, Location location) {
   case Answer::Module:
     return text;
   case Answer::Refusal:
-    emitError(location) << "damaged MLIR bytecode: " << text;
+    emitError(location) << (StringRef(text).ends_with(kUseWriter) ? "MLIR bytecode "
+                                                                  : "damaged MLIR bytecode: ")
+                        << text;
     return "";
   case Answer::Broken:
     emitError(location) << "damaged MLIR bytecode: the reader crashed or did not end";
@@ -229,7 +231,17 @@ std::optional<std::string> annudf::ir::readText(StringRef source, StringRef orig
       return std::nullopt;
     source = text;
   }
-  if (std::optional<TextFault> fault = findTextFault(source)) {
+  const auto hasProperty = [&](StringRef op, StringRef property) {
+    auto [dialect, name] = op.split('.');
+    // Rule M15 tells annudf's own; what no dialect here has is the parser's to refuse.
+    if (name.empty() || dialect == AnnudfDialect::getDialectNamespace() ||
+        !context->getOrLoadDialect(dialect))
+      return true;
+    std::optional<RegisteredOperationName> known = RegisteredOperationName::lookup(op, context);
+    return !known || llvm::any_of(known->getAttributeNames(),
+                                  [&](StringAttr have) { return have == property; });
+  };
+  if (std::optional<TextFault> fault = findTextFault(source, hasProperty)) {
     emitError(FileLineColLoc::get(context, origin, fault->line, fault->line != 0)) << fault->what;
     return std::nullopt;
   }

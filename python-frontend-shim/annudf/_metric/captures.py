@@ -182,8 +182,9 @@ def _from_array(name: str, value: object, declared: CaptureType | None) -> Value
                 f"capture '{name}' has dtype {host.dtype} and holds {int(wide.flat[0])}, which does "
                 f"not fit {element} ({limits.min} to {limits.max})"
             )
-    copy = np.array(host, dtype=DTYPE_OF_ELEMENT[element], order="C")
-    return Value(CaptureType(element, copy.ndim == 0), copy.shape, copy.tobytes())
+    # The one copy that is made here: of what is converted already, tobytes() reads the array itself.
+    plain = np.asarray(host, dtype=DTYPE_OF_ELEMENT[element], order="C")
+    return Value(CaptureType(element, plain.ndim == 0), plain.shape, plain.tobytes())
 
 
 def _floats_of_integers(name: str, host: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:

@@ -130,8 +130,9 @@ std::vector<std::byte> Binding::convert(uint64_t count, bool allowNonFinite) con
       if (!value.isFinite() && !allowNonFinite)
         refuse(where + value.text() + ", is not finite");
       refuse(where + value.text() + " (" + given_.dtype + "), is not representable as " + element_ +
-             (store(value, Rounding::Nearest, to) ? "; round the array to " + element_ + " first"
-                                                  : ""));
+             (!shape.empty() && store(Value{false, 0, value.asReal()}, Rounding::Nearest, to)
+                  ? "; round the array to " + element_ + " first"
+                  : ""));
     }
     for (size_t d = shape.size(); d-- > 0;) { // The next in C order.
       from += strides[d];

@@ -58,7 +58,8 @@ bool storeReal(const Value &value, Rounding rounding, std::byte *out, Narrow nar
   // A 64-bit integer may lose bits on the way to double already.
   const bool kept = !value.isInteger || static_cast<Integer>(wide) == value.integer;
   const bool exact = kept && (back == wide || (std::isnan(back) && std::isnan(wide)));
-  if (!exact && (rounding == Rounding::Exact || !std::isfinite(back)))
+  // Who writes 16777217 means that integer; who writes 0.1 knows that it is rounded.
+  if (!exact && (rounding == Rounding::Exact || value.isInteger || !std::isfinite(back)))
     return false;
   std::memcpy(out, &stored, sizeof stored);
   return true;

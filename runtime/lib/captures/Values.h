@@ -27,12 +27,13 @@ struct Value {
 
   std::string text() const;
   bool isFinite() const { return isInteger || std::isfinite(real); }
+  double asReal() const { return isInteger ? static_cast<double>(integer) : real; }
 };
 
 /// What rounding a conversion may do.
 enum class Rounding {
   Exact,  ///< None.
-  Nearest ///< To the nearest value of a float type, as for a literal; never to infinity.
+  Nearest ///< Of a float to the nearest value of a float type, as for a literal; never to infinity.
 };
 
 /// Reads one value, of no alignment.

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -22,6 +23,20 @@ def weighted(x, y, acc, ctx):
 
 def function(x, y, acc, ctx):
     return acc
+
+
+def test_an_array_that_fits_is_copied_once():
+    rows = np.ones(1 << 20, np.float32)  # 4 MiB
+    bound(rows)  # What is loaded at the first use is not counted.
+    tracemalloc.start()
+    try:
+        kept = bound(rows)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 1.5 * rows.nbytes
+    rows[0] = 2
+    assert kept[0] == 1  # It is a copy all the same.
 
 
 def bound(value, **options):

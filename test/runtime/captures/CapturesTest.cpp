@@ -310,6 +310,12 @@ TEST(Captures, ScalarsRoundToTheNearest) {
             "the value 1e+39 (f64), is not representable as f32");
   EXPECT_EQ(convert<double>("f64", "i32", 2.5, true),
             "the value 2.5 (f64), is not representable as i32");
+  EXPECT_EQ(convert<int64_t>("i64", "f32", 16777217, true),
+            "the value 16777217 (i64), is not representable as f32");
+  EXPECT_EQ(convert<int64_t>("i64", "f32", 16777218, true), "ok");
+  EXPECT_EQ(convert<double>("f64", "f32", 16777217, true), "ok"); // Written 16777217.0.
+  EXPECT_EQ(convert<int64_t>("i64", "i32", int64_t(1) << 31, true),
+            "the value 2147483648 (i64), is not representable as i32");
 }
 
 } // namespace

@@ -229,6 +229,22 @@ TEST(Index, ExtendTakesGivenIds) {
             "rows to add: id -5 of row 1 is below 0");
 }
 
+// One document in several pieces has one id: what an id means is its owner's business.
+TEST(Index, OneIdMayStandForSeveralRows) {
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 100, 6);
+  Index index = Index::build(params(4), base.view());
+  const int64_t ids[3] = {7, 7, 7};
+  index.extend(integerMatrix(ANNUDF_ELEMENT_F32, 3, 6, 2).view(), ids);
+  const std::string path = testing::TempDir() + "one_id.ivf";
+  index.save(path);
+  const Index read = Index::load(path);
+  int64_t found = 0;
+  for (uint32_t l = 0; l < 4; ++l)
+    found += std::count(read.list(l).ids.begin(), read.list(l).ids.end(), 7);
+  EXPECT_EQ(found, 4);
+  EXPECT_EQ(read.size(), 103);
+}
+
 TEST(Index, FailedExtendChangesNothing) {
   const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 100, 6);
   Index index = Index::build(params(4), base.view());

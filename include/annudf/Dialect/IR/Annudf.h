@@ -50,6 +50,8 @@ public:
 
 /// "annudf.accumulator.v1 1.0", for messages.
 std::string versionName(uint64_t minor);
+/// What a message about bytecode of a newer version ends with: it is not damaged.
+inline constexpr const char *kUseWriter = "which this reader knows; use the version that wrote it";
 
 /// The version of the dialect that bytecode carries: the minor of annudf.accumulator.v1
 /// that its metrics need. A writer that knows a smaller one than its own says so by

@@ -1,0 +1,59 @@
+//===- CppTest.cpp - annudf.hpp throws annudf::Error and nothing else -----===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The header alone, as a caller has it: annudf's own names would meet it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf-c/annudf.hpp"
+
+#include <gtest/gtest.h>
+#include <limits>
+
+namespace {
+
+constexpr int64_t kDims = 4;
+
+/// What `call` throws: its status and text.
+template <typename Call> std::string errorOf(Call call) {
+  try {
+    call();
+  } catch (const annudf::Error &error) {
+    return std::to_string(error.code()) + " " + error.what();
+  }
+  return "nothing";
+}
+
+TEST(Cpp, RowsThatNoVectorHasAreErrors) {
+  const std::vector<float> data(8 * kDims, 1.0f);
+  const auto rows = [&](int64_t count) {
+    return annudf::Vectors(data.data(), count, kDims, ANNUDF_ELEMENT_F32);
+  };
+  annudf::IvfFlat index = annudf::IvfFlat::build(rows(8), 1);
+  const annudf::Artifact metric = annudf::Artifact::load(ANNUDF_TEST_GOLDEN);
+  const annudf::Backend cpu = annudf::Backend::cpu(1);
+  const std::string usage = std::to_string(ANNUDF_USAGE) + " ";
+  const auto search = [&](int64_t count, int64_t k) {
+    return errorOf([&] { (void)index.search(cpu, metric, rows(count), k, 1); });
+  };
+  const std::string most = std::to_string(std::vector<int64_t>().max_size());
+  const std::string tooMany = std::to_string(std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(search(-1, 1), usage + "queries: rows = -1: must be between 0 and " + most);
+  EXPECT_EQ(search(std::numeric_limits<int64_t>::min(), 1),
+            usage + "queries: rows = -9223372036854775808: must be between 0 and " + most);
+  EXPECT_EQ(search(std::numeric_limits<int64_t>::max(), 1024),
+            usage + "queries: rows = " + tooMany + ": must be between 0 and " +
+                std::to_string(std::vector<int64_t>().max_size() / 1024));
+  EXPECT_EQ(search(8, 0), usage + "k = 0: must be between 1 and 1024");
+  EXPECT_EQ(search(8, -1), usage + "k = -1: must be between 1 and 1024");
+  // The C API's own checks.
+  EXPECT_NE(errorOf([&] { (void)annudf::IvfFlat::build(rows(-1), 1); }), "nothing");
+  EXPECT_NE(errorOf([&] { index.extend(rows(-1)); }), "nothing");
+}
+
+} // namespace
