@@ -246,8 +246,12 @@ private:
     for (ir::MetricOp candidate : metrics)
       if (options.metricName.empty() || candidate.getSymName() == options.metricName)
         metric = candidate;
-    if (metrics.empty())
-      return refuse("holds no annudf.metric");
+    if (metrics.empty()) {
+      const bool nested =
+          module->walk([](ir::MetricOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      return refuse(nested ? "holds its annudf.metric in a module within the module; move it out"
+                           : "holds no annudf.metric");
+    }
     if (options.metricName.empty() && metrics.size() > 1)
       return Fault{ErrorKind::Usage, origin + ": holds " + std::to_string(metrics.size()) +
                                          " metrics, name one of " + ir::listNames(metrics)};
