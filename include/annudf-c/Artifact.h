@@ -118,7 +118,7 @@ typedef struct annudf_table_row {
   size_t size;          /**< sizeof(annudf_table_row), set by the caller. */
   const char *name;     /**< "INNER_PRODUCT" */
   const char *spelling; /**< "inner_product"; of a limit what it bounds. */
-  int64_t value;        /**< Of the C enum; of a feature its bit; of a limit the limit. */
+  int64_t value;        /**< Of the C enum; of a feature its mask; of a limit the limit. */
   int32_t bits;
   const char *kind;   /**< "float", "signed" or "unsigned". */
   const char *detail; /**< Order of a coarse metric, presence of a hook. */

@@ -112,7 +112,7 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_lower(const char *source, size_t size,
 typedef struct annudf_cuda_capture {
   const char *name;    /**< A C identifier. */
   const char *element; /**< "f32", "f64", "i32" or "u32". */
-  /** "dim", "row", "query" or a number; none: a scalar. 1.0 takes none or one "dim". */
+  /** None: a scalar; or one "dim". Others are refused. */
   const char *const *extents;
   size_t extent_count;
 } annudf_cuda_capture;

@@ -9,6 +9,7 @@
 #include "annudf/Analysis/Ranges.h"
 
 #include "annudf/ABI/annudf_abi.h"
+#include "annudf/Dialect/IR/Descriptor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -108,12 +109,18 @@ public:
   void setArguments(Operation *root) {
     auto hook = dyn_cast<HookOpInterface>(root);
     auto metric = root->getParentOfType<MetricOp>();
-    if (!hook || !metric || !isa<UpdateOp>(root))
+    if (!hook || !metric)
       return;
-    std::optional<IntRange> coordinate = coordinates(metric);
-    if (coordinate && hook.getHookBlock()->getNumArguments() == 3)
-      for (unsigned i : {1, 2})
-        arguments.insert_or_assign(hook.getHookBlock()->getArgument(i), *coordinate);
+    switch (hookOf(hook)) {
+    case ANNUDF_HOOK_INIT:
+    case ANNUDF_HOOK_FINALIZE:
+      return; // An accumulator may be anything.
+    case ANNUDF_HOOK_UPDATE:
+      std::optional<IntRange> coordinate = coordinates(metric);
+      if (coordinate && hook.getHookBlock()->getNumArguments() == 3)
+        for (unsigned i : {1, 2})
+          arguments.insert_or_assign(hook.getHookBlock()->getArgument(i), *coordinate);
+    }
   }
 
 private:
@@ -122,11 +129,13 @@ private:
     unsigned width = integerWidth(metric.getComputeType());
     std::optional<IntRange> all;
     for (auto element : metric.getElements().getAsRange<ElementAttr>()) {
+      const auto kind = static_cast<annudf_element>(element.getValue());
+      const unsigned bits = bitsOf(kind);
       std::optional<IntRange> range;
-      if (element.getValue() == Element::I8 && width > 8)
-        range = domain.between(width, -128, 127);
-      else if (element.getValue() == Element::U8 && width > 8)
-        range = domain.between(width, 0, 255);
+      if (kindOf(kind) == NumberKind::Signed && width > bits)
+        range = domain.between(width, -(int64_t(1) << (bits - 1)), (int64_t(1) << (bits - 1)) - 1);
+      else if (kindOf(kind) == NumberKind::Unsigned && width > bits)
+        range = domain.between(width, 0, (int64_t(1) << bits) - 1);
       if (!range)
         return std::nullopt;
       all = all ? domain.unite(*all, *range) : *range;

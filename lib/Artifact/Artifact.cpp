@@ -25,9 +25,6 @@ constexpr uint64_t kContainerVersion = 1;
 constexpr std::string_view kMagic = "\x66"
                                     "annudf";
 
-/// The outer map: three keys and their values. A newer container of this version may add
-/// some.
-constexpr CborLimits kContainerLimits = {.items = 64, .text = 1024};
 /// A manifest of 16 captures and 9 architectures has some 350 items and 4 KB of text.
 constexpr CborLimits kBodyLimits = {.items = 1 << 14, .text = 1 << 20};
 

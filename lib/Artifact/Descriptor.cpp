@@ -93,7 +93,9 @@ std::string captureFault(const CaptureInfo &capture) {
            std::to_string(ANNUDF_MAX_EXTENTS) + " are allowed";
   for (const CaptureExtent &extent : capture.extents) {
     if (!rowOf(extent.kind))
-      return which + "has an extent that is no value of the ABI";
+      return which + (isReserved(extent.kind) ? std::string("has extent ") + toString(extent.kind) +
+                                                    ", which is reserved for a later version"
+                                              : "has an extent that is no value of the ABI");
     if (extent.kind == ANNUDF_EXTENT_CONSTANT && extent.constant <= 0)
       return which + "has extent " + std::to_string(extent.constant) + ", which must be above 0";
   }
@@ -176,10 +178,15 @@ uint32_t minorOf(const MetricDescriptor &metric) {
   }
   const uint64_t features = featuresOf(metric);
   for (const TableRow &row : tableOf<annudf_feature>().rows)
-    if (features >> row.value & 1)
+    if (features & static_cast<uint64_t>(row.value))
       minor.use(row);
   return minor.least();
 }
+
+#define COUNT(NAME, VALUE, SPELLING, SINCE) +1
+static_assert(0 ANNUDF_ROLES(COUNT) == 1, "annudf_tables.h has a role beside scan; a descriptor "
+                                          "has to say its role, and the contract with it");
+#undef COUNT
 
 std::string encodeContract(const MetricDescriptor &metric) {
   Encoder encoder;

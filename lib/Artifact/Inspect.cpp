@@ -21,7 +21,7 @@ template <typename Range, typename Spell> std::string join(const Range &range, S
 std::string featureText(uint64_t features) {
   std::vector<std::string> names;
   for (const TableRow &row : tableOf<annudf_feature>().rows)
-    if (features >> row.value & 1)
+    if (features & static_cast<uint64_t>(row.value))
       names.push_back(row.spelling);
   return join(names, [](const std::string &name) { return name; });
 }

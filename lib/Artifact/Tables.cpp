@@ -27,6 +27,10 @@ constexpr NumberKind FLOAT = NumberKind::Float, SIGNED = NumberKind::Signed,
   {#NAME, VALUE, SPELLING, 0, NONE, #DETAIL, SINCE},
 #define ROW_RESERVED(NAME, VALUE, SPELLING)                                                        \
   {#NAME, VALUE, SPELLING, 0, NONE, "", TableRow::kReserved},
+#define ROW_FEATURE(NAME, BIT, SPELLING, SINCE)                                                    \
+  {#NAME, int64_t(1) << (BIT), SPELLING, 0, NONE, "", SINCE},
+#define ROW_FEATURE_RESERVED(NAME, BIT, SPELLING)                                                  \
+  {#NAME, int64_t(1) << (BIT), SPELLING, 0, NONE, "", TableRow::kReserved},
 #define ROW_LIMIT(NAME, VALUE, WHAT) {#NAME, VALUE, WHAT, 0, NONE, "", 0},
 
 constexpr TableRow kElements[] = {ANNUDF_ELEMENTS(ROW_NUMBER)
@@ -37,13 +41,13 @@ constexpr TableRow kAccumulators[] = {ANNUDF_ACCUMULATORS(ROW_NUMBER)
 constexpr TableRow kOrders[] = {ANNUDF_ORDERS(ROW_PLAIN)};
 constexpr TableRow kCoarses[] = {ANNUDF_COARSES(ROW_DETAIL) ANNUDF_COARSES_RESERVED(ROW_RESERVED)};
 constexpr TableRow kNumerics[] = {ANNUDF_NUMERICS(ROW_PLAIN)};
-constexpr TableRow kExtents[] = {ANNUDF_EXTENTS(ROW_PLAIN)};
+constexpr TableRow kExtents[] = {ANNUDF_EXTENTS(ROW_PLAIN) ANNUDF_EXTENTS_RESERVED(ROW_RESERVED)};
 constexpr TableRow kCaptureElements[] = {ANNUDF_CAPTURE_ELEMENTS(ROW_NUMBER)
                                              ANNUDF_CAPTURE_ELEMENTS_RESERVED(ROW_RESERVED)};
 constexpr TableRow kRoles[] = {ANNUDF_ROLES(ROW_PLAIN) ANNUDF_ROLES_RESERVED(ROW_RESERVED)};
 constexpr TableRow kHooks[] = {ANNUDF_HOOKS(ROW_DETAIL) ANNUDF_HOOKS_RESERVED(ROW_RESERVED)};
-constexpr TableRow kFeatures[] = {ANNUDF_FEATURES(ROW_PLAIN)
-                                      ANNUDF_FEATURES_RESERVED(ROW_RESERVED)};
+constexpr TableRow kFeatures[] = {ANNUDF_FEATURES(ROW_FEATURE)
+                                      ANNUDF_FEATURES_RESERVED(ROW_FEATURE_RESERVED)};
 constexpr TableRow kLimits[] = {ANNUDF_LIMITS(ROW_LIMIT)};
 
 enum Place {
@@ -170,7 +174,11 @@ const char *toString(annudf_accumulator value) { return spell(value); }
 const char *toString(annudf_order value) { return spell(value); }
 const char *toString(annudf_coarse value) { return spell(value); }
 const char *toString(annudf_numerics value) { return spell(value); }
-const char *toString(annudf_extent value) { return spell(value); }
+const char *
+toString(annudf_extent value) { // Reserved ones are in the dialect's types and messages.
+  const TableRow *row = tableOf<annudf_extent>().find(static_cast<int64_t>(value));
+  return row ? row->spelling : "invalid";
+}
 const char *toString(annudf_capture_element value) { return spell(value); }
 const char *toString(annudf_role value) { return spell(value); }
 const char *toString(annudf_hook value) { return spell(value); }

@@ -209,8 +209,11 @@ static CaptureExtent extentOf(const Call &call, const std::string &text, const s
   const auto kind = parseSpelling<annudf_extent>(text, &why);
   if (kind && *kind != ANNUDF_EXTENT_CONSTANT)
     return {*kind, 0};
-  call.refuse("capture '" + name + "' has extent " + inQuotes(text) +
-              "; use dim, row, query or a number above 0");
+  const TableRow *row = tableOf<annudf_extent>().find(text);
+  call.refuse(
+      "capture '" + name + "' has extent " + inQuotes(text) +
+      (row && row->since == TableRow::kReserved ? ", which is reserved for a later version" : "") +
+      "; use dim, or no extents for a scalar");
 }
 
 static CudaSourceOptions cudaOptions(const Call &call, const annudf_cuda_source_options &fields) {

@@ -64,7 +64,7 @@ struct Arguments {
         options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
         "annudf_ivf_flat_search_options");
     queries = toMatrix(call, vectors, "queries");
-    this->k = static_cast<int>(inRange("k", k, 1, runtime::kMaxK));
+    this->k = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
     params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
     params.progress = toProgress(given.progress, given.progress_user);
     origin = originOf(*artifact);

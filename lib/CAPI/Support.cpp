@@ -87,33 +87,28 @@ size_t annudf_buffer_size(const annudf_buffer *buffer) { return buffer ? buffer-
 
 void annudf_buffer_destroy(annudf_buffer *buffer) { delete buffer; }
 
-const char *annudf_element_name(int32_t element) {
-  const TableRow *row = rowOf(static_cast<annudf_element>(element));
-  return row ? row->spelling : nullptr;
+/// Of any number, also one that the enum cannot hold; null if no row that may be used has it.
+template <typename Enum> static const char *nameOf(int32_t value) {
+  const TableRow *row = tableOf<Enum>().find(int64_t(value));
+  return row && row->since != TableRow::kReserved ? row->spelling : nullptr;
 }
 
-const char *annudf_coarse_name(int32_t coarse) {
-  const TableRow *row = rowOf(static_cast<annudf_coarse>(coarse));
-  return row ? row->spelling : nullptr;
+template <typename Enum> static int32_t parse(const char *text) {
+  std::string why;
+  if (const auto value = parseSpelling<Enum>(text, &why))
+    return *value;
+  throw Error(ErrorKind::Usage, tableOf<Enum>().noun + (" " + why));
 }
 
-/// The number, from 0, that `nameOf` gives this name.
-template <typename NameOf> static int32_t parse(const char *kind, const char *text, NameOf nameOf) {
-  std::string known;
-  for (int32_t i = 0; const char *name = nameOf(i); ++i) {
-    if (std::strcmp(name, text) == 0)
-      return i;
-    known += (i == 0 ? "" : ", ") + std::string(name);
-  }
-  throw Error(ErrorKind::Usage,
-              std::string(kind) + " '" + text + "' is not known; use one of " + known);
-}
+const char *annudf_element_name(int32_t element) { return nameOf<annudf_element>(element); }
+
+const char *annudf_coarse_name(int32_t coarse) { return nameOf<annudf_coarse>(coarse); }
 
 annudf_status annudf_element_parse(const char *name, int32_t *element) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(name, "name");
     call.refuseNull(element, "element");
-    *element = parse("element type", name, annudf_element_name);
+    *element = parse<annudf_element>(name);
   });
 }
 
@@ -121,6 +116,6 @@ annudf_status annudf_coarse_parse(const char *name, int32_t *coarse) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(name, "name");
     call.refuseNull(coarse, "coarse");
-    *coarse = parse("coarse metric", name, annudf_coarse_name);
+    *coarse = parse<annudf_coarse>(name);
   });
 }

@@ -65,7 +65,8 @@ std::optional<Fault> checkCaptures(const std::vector<CaptureInfo> &captures, boo
       return misuse(which + "has the name of a member of annudf_context; rename it");
     if (capture.extents.size() > 1 ||
         (capture.extents.size() == 1 && capture.extents[0].kind != ANNUDF_EXTENT_DIM))
-      return misuse(which + "has extents; use a scalar or one extent dim");
+      return misuse(which + "is declared " + typeText(capture) +
+                    "; declare a scalar or an array with the one extent dim");
     for (size_t j = 0; j < i; ++j)
       if (captures[j].name == capture.name)
         return misuse(which + "is declared twice");
@@ -118,6 +119,18 @@ std::optional<Fault> complete(CudaSourceOptions &options, const SourceForm &form
   return checkCaptures(options.captures, form.isPeer);
 }
 
+/// Whether makeProgram writes the hook. No default: a new one has to say so here.
+bool hasHook(const SourceForm &form, annudf_hook hook) {
+  switch (hook) {
+  case ANNUDF_HOOK_INIT:
+  case ANNUDF_HOOK_UPDATE:
+    return true;
+  case ANNUDF_HOOK_FINALIZE:
+    return form.hasFinalize;
+  }
+  llvm_unreachable("a hook that the tables do not have");
+}
+
 Manifest makeManifest(const CudaSourceOptions &options, const SourceForm &form,
                       const std::string &origin) {
   Manifest manifest;
@@ -129,9 +142,10 @@ Manifest makeManifest(const CudaSourceOptions &options, const SourceForm &form,
   manifest.compute = *options.compute;
   manifest.elements = options.elements;
   llvm::sort(manifest.elements); // A set: manifests have it in the order of its table.
-  manifest.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
-  if (form.hasFinalize)
-    manifest.hooks.push_back(ANNUDF_HOOK_FINALIZE);
+  for (const TableRow &row : tableOf<annudf_hook>().rows)
+    if (const auto hook = static_cast<annudf_hook>(row.value);
+        row.since != TableRow::kReserved && hasHook(form, hook))
+      manifest.hooks.push_back(hook);
   manifest.captures = options.captures;
   manifest.requiredFeatures = featuresOf(manifest);
   manifest.abiMinor = minorOf(manifest);
@@ -170,9 +184,9 @@ public:
     for (Diagnostic &found : parseLog(ptx.log, source, origin))
       findings.diagnostics.push_back(std::move(found));
     const Manifest &manifest = artifact.manifest;
-    if (llvm::Error error = checkPrototypes(
-            ptx.code, {manifest.accumulatorWidth(), manifest.computeWidth(),
-                       manifest.has(ANNUDF_HOOK_FINALIZE), /*asksForElement=*/form.isPeer}))
+    if (llvm::Error error =
+            checkPrototypes(ptx.code, {manifest.accumulatorWidth(), manifest.computeWidth(),
+                                       manifest.hooks, /*asksForElement=*/form.isPeer}))
       return refuse(llvm::toString(std::move(error)));
     for (int sm : versions) {
       Nvrtc::Result lto;

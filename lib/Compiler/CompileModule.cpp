@@ -345,8 +345,7 @@ private:
   }
 
   static HookShape shapeOf(const Manifest &manifest) {
-    return {manifest.accumulatorWidth(), manifest.computeWidth(),
-            manifest.has(ANNUDF_HOOK_FINALIZE)};
+    return {manifest.accumulatorWidth(), manifest.computeWidth(), manifest.hooks};
   }
 
   std::optional<Fault> compileForHost(Artifact &artifact) {

@@ -97,8 +97,15 @@ static HookShape shapeOf(StringRef ir) {
   HookShape shape;
 #define ANNUDF_X(A, X)                                                                             \
   if (defines(ScanHook::UPDATE, A, X))                                                             \
-    shape = {A, X, defines(ScanHook::FINALIZE, A, X)};
+    shape = {A, X, {}};
   ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
+  // One that is missing is left for checkPrototypes to tell.
+#define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE)                                           \
+  if (isRequired(ScanHook::NAME) ||                                                                \
+      defines(ScanHook::NAME, shape.accumulatorWidth, shape.coordinateWidth))                      \
+    shape.hooks.push_back(ANNUDF_HOOK_##NAME);
+  ANNUDF_HOOKS(ANNUDF_X)
 #undef ANNUDF_X
   return shape;
 }

@@ -70,6 +70,23 @@ TEST(Descriptor, FeaturesFollowFromWhatItUses) {
   EXPECT_EQ(minorOf(metric), 0u);
 }
 
+TEST(Descriptor, RowsHaveTheValuesOfTheEnums) {
+  EXPECT_STREQ(rowOf(ANNUDF_FEATURE_FINALIZE)->spelling, "finalize");
+  EXPECT_STREQ(rowOf(ANNUDF_FEATURE_CAPTURES)->spelling, "captures");
+  EXPECT_STREQ(rowOf(ANNUDF_FEATURE_ACC64)->spelling, "acc64");
+  EXPECT_EQ(rowOf(static_cast<annudf_feature>(3)), nullptr); // Two features.
+  uint64_t known = 0;
+  for (const TableRow &row : tableOf<annudf_feature>().rows)
+    if (row.since != TableRow::kReserved)
+      known |= static_cast<uint64_t>(row.value);
+  EXPECT_EQ(known, ANNUDF_FEATURES_KNOWN);
+  // A reserved row is known by name and by number, and may not be used.
+  EXPECT_TRUE(isReserved(ANNUDF_EXTENT_ROW) && isReserved(ANNUDF_EXTENT_QUERY));
+  EXPECT_FALSE(isReserved(ANNUDF_EXTENT_DIM) || isReserved(static_cast<annudf_element>(7)));
+  EXPECT_EQ(rowOf(ANNUDF_EXTENT_ROW), nullptr);
+  EXPECT_STREQ(toString(ANNUDF_EXTENT_ROW), "row");
+}
+
 json canonical(const MetricDescriptor &m) {
   json captures = json::array();
   for (const CaptureInfo &capture : m.captures) {
@@ -171,6 +188,10 @@ TEST(Descriptor, Faults) {
        "and at most 255 bytes"},
       {[](auto &m) { m.captures[0].extents.resize(9); },
        "capture 'w' has 9 extents, at most 8 are allowed"},
+      {[](auto &m) { m.captures[0].extents = {{ANNUDF_EXTENT_ROW, 0}}; },
+       "capture 'w' has extent row, which is reserved for a later version"},
+      {[](auto &m) { m.captures[0].extents = {{static_cast<annudf_extent>(77), 0}}; },
+       "capture 'w' has an extent that is no value of the ABI"},
   };
   for (const auto &[change, fault] : cases) {
     MetricDescriptor other = metric;

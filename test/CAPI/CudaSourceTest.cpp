@@ -325,7 +325,8 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
               o.element_count = 2;
             }),
             "usage: CUDA source: element type i8 is listed twice");
-  const char *const dim[] = {"dim"}, *const row[] = {"row"}, *const half[] = {"0.5"};
+  const char *const dim[] = {"dim"}, *const row[] = {"row"}, *const half[] = {"0.5"},
+                    *const sixteen[] = {"16", "dim"};
   annudf_cuda_capture capture = {"dim", "f32", dim, 1};
   auto withCapture = [&](Options &o) {
     o.captures = &capture;
@@ -345,11 +346,16 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
   capture = {"w", nullptr, dim, 1};
   EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: captures[0].element is NULL");
   capture = {"w", "f32", row, 1};
+  EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: capture 'w' has extent 'row', "
+                               "which is reserved for a later version; use dim, or no extents for "
+                               "a scalar");
+  capture = {"w", "f32", sixteen, 2};
   EXPECT_EQ(with(withCapture),
-            "usage: CUDA source: capture 'w' has extents; use a scalar or one extent dim");
+            "usage: CUDA source: capture 'w' is declared 16 x dim x f32; declare "
+            "a scalar or an array with the one extent dim");
   capture = {"w", "f32", half, 1};
   EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: capture 'w' has extent '0.5'; "
-                               "use dim, row, query or a number above 0");
+                               "use dim, or no extents for a scalar");
   capture = {"w", "f32", dim, 1};
   EXPECT_TRUE(contains(messageOf(kPeerPoints, withCapture), "has no captures"));
   EXPECT_EQ(with([](Options &o) { o.initial = std::numeric_limits<double>::infinity(); }), "ok");

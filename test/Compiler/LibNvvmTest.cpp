@@ -116,7 +116,9 @@ constexpr const char *kPtx = R"(//
 { ret; }
 )";
 
-std::string check(const std::string &ptx, const HookShape &shape = {32, 32, true}) {
+const HookShape kShape = {32, 32, {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE}};
+
+std::string check(const std::string &ptx, const HookShape &shape = kShape) {
   return llvm::toString(checkPrototypes(ptx, shape));
 }
 
@@ -150,18 +152,19 @@ TEST(Prototypes, AMissingHook) {
 }
 
 TEST(Prototypes, AHookThatTheMetricDoesNotHave) {
-  EXPECT_EQ(check(kPtx, {32, 32, false}), "the compiled metric defines annudf1_scan_finalize_a32, "
-                                          "which its list of hooks does not have");
+  EXPECT_EQ(check(kPtx, {32, 32, {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE}}),
+            "the compiled metric defines annudf1_scan_finalize_a32, "
+            "which its list of hooks does not have");
 }
 
 TEST(Prototypes, OtherWidths) {
-  EXPECT_EQ(check(kPtx, {64, 32, true}),
+  EXPECT_EQ(check(kPtx, {64, 32, kShape.hooks}),
             "the compiled metric defines annudf1_scan_init_a32, which is no hook of a metric with "
             "accumulators of 64 and coordinates of 32 bits");
-  EXPECT_EQ(check(kPtx, {32, 64, true}),
+  EXPECT_EQ(check(kPtx, {32, 64, kShape.hooks}),
             "the compiled metric defines annudf1_scan_update_a32_x32, which is no hook of a metric "
             "with accumulators of 32 and coordinates of 64 bits");
-  EXPECT_EQ(check(kPtx, {96, 32, true}),
+  EXPECT_EQ(check(kPtx, {96, 32, kShape.hooks}),
             "no hooks have accumulators of 96 and coordinates of 32 bits");
 }
 
@@ -172,7 +175,7 @@ TEST(Prototypes, AStrangersFunctionIsNotCalled) {
       std::string(kPtx) + ".extern .func (.param .b32 r) annudf1_row_element()\n;\n";
   EXPECT_EQ(check(asks), "the compiled metric calls 'annudf1_row_element', which a hook may not "
                          "call");
-  EXPECT_EQ(check(asks, {32, 32, true, /*asksForElement=*/true}), "");
+  EXPECT_EQ(check(asks, {32, 32, kShape.hooks, /*asksForElement=*/true}), "");
 }
 
 } // namespace

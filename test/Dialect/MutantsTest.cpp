@@ -206,6 +206,8 @@ TEST(CaptureType, RefusesExtentsThatAreNoSymbol) {
   };
   EXPECT_FALSE(get(-7));
   EXPECT_EQ(message, "extent -7 is neither positive nor a symbol");
+  EXPECT_FALSE(get(std::numeric_limits<int64_t>::min()));
+  EXPECT_EQ(message, "extent -9223372036854775808 is neither positive nor a symbol");
   EXPECT_FALSE(get(0));
   EXPECT_EQ(message, "extent 0 is neither positive nor a symbol");
   EXPECT_TRUE(get(annudf::ir::CaptureType::kQuery));

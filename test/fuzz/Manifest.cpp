@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
                                           unsigned seed) {
-  if (seed % 8 == 0 || !checkCbor(fuzz::viewOf(data, size), {.items = 64, .text = 1024}))
+  if (seed % 8 == 0 || !checkCbor(fuzz::viewOf(data, size), kContainerLimits))
     return LLVMFuzzerMutate(data, size, maxSize);
   const auto outer = nlohmann::json::from_cbor(data, data + size);
   if (!outer.is_object() || !outer.contains("body") || !outer["body"].is_binary())

@@ -16,6 +16,7 @@
 
 #include "annudf/ABI/annudf_abi.h"
 
+#include <span>
 #include <type_traits>
 
 namespace annudf {
@@ -30,6 +31,38 @@ inline constexpr ScanHook kScanHooks[] = {
     ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, 32, 32)
 #undef ANNUDF_ROW_OF_HOOK
 };
+
+/// Whether every metric defines the function; where it lacks one that is not, the runtime links a
+/// stub. A row of ANNUDF_HOOKS needs a prototype in annudf_abi.h; of contract there is no row, as
+/// it belongs to code and not to a metric: whoever makes code defines it.
+constexpr bool isRequired(ScanHook hook) {
+  enum Presence { REQUIRED, OPTIONAL };
+  switch (hook) {
+#define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE)                                           \
+  case ScanHook::NAME:                                                                             \
+    return PRESENCE == REQUIRED;
+    ANNUDF_HOOKS(ANNUDF_X)
+#undef ANNUDF_X
+  case ScanHook::CONTRACT:
+    return true;
+  }
+  return true;
+}
+
+/// Whether code of a metric whose list of hooks is `hooks` defines the function.
+constexpr bool isDefinedBy(ScanHook hook, std::span<const annudf_hook> hooks) {
+  for (annudf_hook listed : hooks)
+    switch (listed) {
+#define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE)                                           \
+  case ANNUDF_HOOK_##NAME:                                                                         \
+    if (hook == ScanHook::NAME)                                                                    \
+      return true;                                                                                 \
+    break;
+      ANNUDF_HOOKS(ANNUDF_X)
+#undef ANNUDF_X
+    }
+  return hook == ScanHook::CONTRACT;
+}
 
 /// Calls visit(hook, symbol, std::type_identity<prototype>) for every hook of accumulators of
 /// `a` and coordinates of `x` bits. \returns false, having called nothing, for other widths.

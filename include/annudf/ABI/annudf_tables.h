@@ -74,12 +74,14 @@
   X(REASSOCIATE, 1, "reassociate", 0)
 
 /** Symbolic extents of a capture: X(NAME, VALUE, SPELLING, SINCE). A constant extent is
- * spelled as its number. */
+ * spelled as its number. Readers of 1.0 take it, so that is its SINCE; that the verifier takes
+ * none yet (rule C9) is a matter of what can be proved of an index, not of what can be read. */
 #define ANNUDF_EXTENTS(X)                                                                          \
   X(CONSTANT, 0, "constant", 0)                                                                    \
-  X(DIM, 1, "dim", 0)                                                                              \
-  X(ROW, 2, "row", 0)                                                                              \
-  X(QUERY, 3, "query", 0)
+  X(DIM, 1, "dim", 0)
+#define ANNUDF_EXTENTS_RESERVED(X)                                                                 \
+  X(ROW, 2, "row")                                                                                 \
+  X(QUERY, 3, "query")
 
 /** Element types of captures: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE). */
 #define ANNUDF_CAPTURE_ELEMENTS(X)                                                                 \
@@ -105,7 +107,8 @@
   X(FILTER, 2, "filter")
 
 /** Hooks of the role scan: X(NAME, VALUE, SPELLING, PRESENCE, SINCE). A hook that is OPTIONAL
- * and that a metric lacks is linked from a stub, which the manifest's list of hooks chooses. */
+ * and that a metric lacks is linked from a stub, which the manifest's list of hooks chooses. Its
+ * prototype is a row of ANNUDF_SCAN_HOOKS in annudf_abi.h. */
 #define ANNUDF_HOOKS(X)                                                                            \
   X(INIT, 0, "init", REQUIRED, 0)                                                                  \
   X(UPDATE, 1, "update", REQUIRED, 0)                                                              \
@@ -135,6 +138,7 @@
   X(MAX_MODULE_OPS, 65536, "operations of a module")                                               \
   X(MAX_DIMS, 1048576, "dimensions of a vector")                                                   \
   X(MAX_EXTENTS, 8, "extents of one capture")                                                      \
-  X(MAX_NAME, 255, "bytes of the name of a metric or a capture")
+  X(MAX_NAME, 255, "bytes of the name of a metric or a capture")                                   \
+  X(MAX_K, 1024, "rows that a search gives for a query")
 
 #endif /* ANNUDF_ABI_ANNUDF_TABLES_H */

@@ -92,6 +92,10 @@ private:
   std::string bytes_;
 };
 
+/// The outer map of an artifact: three keys and their values. A newer container of the same
+/// version may add some.
+inline constexpr CborLimits kContainerLimits = {.items = 64, .text = 1024};
+
 } // namespace annudf
 
 #endif // ANNUDF_ARTIFACT_CBOR_H

@@ -93,7 +93,7 @@ enum class NumberKind { None, Float, Signed, Unsigned };
 /// A row of annudf_tables.h, of any of its tables.
 struct TableRow {
   const char *name;     ///< "INNER_PRODUCT"
-  int64_t value;        ///< Of the C enum; for features the bit's number.
+  int64_t value;        ///< Of the C enum; for features the bit's mask.
   const char *spelling; ///< "inner_product"; of a limit what it bounds.
   int bits;             ///< 0 where the table has none.
   NumberKind kind;      ///< None where the table has none.
@@ -117,7 +117,7 @@ struct Table {
 /// All of them, in the order of the header.
 std::span<const Table> tables();
 
-/// The table of an enum of annudf_abi.h. Features are `enum annudf_feature`, by bit number.
+/// The table of an enum of annudf_abi.h.
 template <typename Enum> const Table &tableOf();
 template <> const Table &tableOf<annudf_element>();
 template <> const Table &tableOf<annudf_compute>();
@@ -138,12 +138,19 @@ template <typename Enum> const TableRow *rowOf(Enum value) {
   return row && row->since != TableRow::kReserved ? row : nullptr;
 }
 
+/// Whether the tables keep the value for a later version: it has a row, and none may use it.
+template <typename Enum> bool isReserved(Enum value) {
+  const TableRow *row = tableOf<Enum>().find(static_cast<int64_t>(value));
+  return row && row->since == TableRow::kReserved;
+}
+
 /// The value that is spelled so. Else nothing, and `why` is "is 'best', which is none of min,
 /// max" or "is 'bf16', which is reserved for a later version; use one of f32, f16, i8, u8".
 template <typename Enum>
 std::optional<Enum> parseSpelling(std::string_view text, std::string *why = nullptr);
 
-/// Spellings used in manifests, messages and the dialect; "invalid" for what has no row.
+/// Spellings used in manifests, messages and the dialect; "invalid" for what has no row. Extents
+/// that are reserved have theirs.
 const char *toString(annudf_element);
 const char *toString(annudf_compute);
 const char *toString(annudf_accumulator);

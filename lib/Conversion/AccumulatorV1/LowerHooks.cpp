@@ -45,14 +45,30 @@ public:
         compute(metric.getComputeType()), contract(contractOf(describe(metric))) {}
 
   LogicalResult run() {
-    if (failed(checkElements()) || failed(buildInit()) || failed(buildUpdate()) ||
-        failed(buildFinalize()))
+    if (failed(checkElements()))
       return failure();
-    buildContract();
+    for (ScanHook hook : kScanHooks)
+      if (failed(build(hook)))
+        return failure();
     return success();
   }
 
 private:
+  /// No default: a new hook is built here, and nowhere else.
+  LogicalResult build(ScanHook hook) {
+    switch (hook) {
+    case ScanHook::INIT:
+      return buildInit();
+    case ScanHook::UPDATE:
+      return buildUpdate();
+    case ScanHook::FINALIZE:
+      return buildFinalize();
+    case ScanHook::CONTRACT:
+      return buildContract();
+    }
+    llvm_unreachable("a hook that annudf_abi.h does not have");
+  }
+
   /// A hook by its name and prototype in annudf_abi.h; the insertion point is its body.
   func::FuncOp begin(ScanHook wanted) {
     std::string name;
@@ -128,11 +144,12 @@ private:
                          target, counts);
   }
 
-  void buildContract() {
+  LogicalResult buildContract() {
     begin(ScanHook::CONTRACT);
     Value number = arith::ConstantOp::create(
         builder, builder.getIntegerAttr(builder.getI64Type(), APInt(64, contract)));
     func::ReturnOp::create(builder, number);
+    return success();
   }
 
   ModuleOp module;

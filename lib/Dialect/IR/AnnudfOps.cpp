@@ -6,13 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/Artifact/Descriptor.h"
-#include "annudf/Dialect/IR/Annudf.h"
+#include "annudf/Dialect/IR/Descriptor.h"
 
 #include "annudf/ABI/annudf_abi.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace annudf;
@@ -74,9 +75,10 @@ template <typename AttrT> static void printKeyword(OpAsmPrinter &printer, Operat
 static ParseResult parseCoarsePolicy(OpAsmParser &parser, CoarseAttr &coarse, OrderAttr &order) {
   if (parseKeyword(parser, coarse))
     return failure();
-  for (Order value : {Order::Min, Order::Max})
-    if (succeeded(parser.parseOptionalKeyword(stringifyEnum(value))))
-      order = OrderAttr::get(parser.getContext(), value);
+  for (unsigned value = 0; value <= getMaxEnumValForOrder(); ++value)
+    if (const auto keyword = static_cast<Order>(value);
+        succeeded(parser.parseOptionalKeyword(stringifyEnum(keyword))))
+      order = OrderAttr::get(parser.getContext(), keyword);
   return success();
 }
 
@@ -139,23 +141,14 @@ SmallVector<CaptureOp> MetricOp::getCaptures() {
 Type MetricOp::getAccumulatorType() { return getUpdate().getBody().getArgument(0).getType(); }
 Type MetricOp::getComputeType() { return getUpdate().getBody().getArgument(1).getType(); }
 
-/// Inside a body, where the sign is the ops' business.
-static Type typeOf(Accumulator accumulator, MLIRContext *context) {
-  const auto kind = static_cast<annudf_accumulator>(accumulator);
-  const int bits = bitsOf(kind);
-  if (kindOf(kind) != NumberKind::Float)
-    return IntegerType::get(context, bits);
-  assert((bits == 32 || bits == 64) && "a float that is in no table");
-  return bits == 32 ? Type(Float32Type::get(context)) : Type(Float64Type::get(context));
-}
-
 Accumulator MetricOp::getAccumulatorKind() {
   if (std::optional<Accumulator> declared = getAccumulator())
     return *declared;
-  // Rule H3 leaves three types, and a signless integer is signed.
-  for (Accumulator kind : {Accumulator::F32, Accumulator::F64, Accumulator::I32})
-    if (typeOf(kind, getContext()) == getAccumulatorType())
-      return kind;
+  // Rule H3 leaves the types of rows, and a signless integer is signed.
+  for (unsigned value = 0; value <= getMaxEnumValForAccumulator(); ++value)
+    if (const auto row = static_cast<annudf_accumulator>(value);
+        kindOf(row) != NumberKind::Unsigned && typeOf(row, getContext()) == getAccumulatorType())
+      return static_cast<Accumulator>(value);
   llvm_unreachable("the accumulator's type was not verified");
 }
 
@@ -165,36 +158,50 @@ Order MetricOp::getEffectiveCoarseOrder() {
   return static_cast<Order>(naturalOrder(static_cast<annudf_coarse>(getCoarse())));
 }
 
+/// How many of a hook a metric holds. No default: a new hook has its rule here.
+static LogicalResult verifyCount(MetricOp metric, annudf_hook hook, int found) {
+  switch (hook) {
+  case ANNUDF_HOOK_INIT:
+    if (found != 1)
+      return metric.emitOpError() << "[M2] needs exactly one annudf.init, found " << found
+                                  << (found == 0 ? "; write one" : "; keep one");
+    return success();
+  case ANNUDF_HOOK_UPDATE:
+    if (found != 1)
+      return metric.emitOpError() << "[M3] needs exactly one annudf.update, found " << found
+                                  << (found == 0 ? "; write one" : "; keep one");
+    return success();
+  case ANNUDF_HOOK_FINALIZE:
+    if (found > 1)
+      return metric.emitOpError() << "[M4] needs at most one annudf.finalize, found " << found
+                                  << "; keep one";
+    return success();
+  }
+  llvm_unreachable("a hook that the tables do not have");
+}
+
 /// Structure only: which ops a metric holds and that their types agree. What a
 /// body may do is the business of annudf-verify-abi.
 LogicalResult MetricOp::verifyRegions() {
-  int inits = 0, updates = 0, finalizes = 0;
+  std::map<annudf_hook, int> found;
   llvm::SmallDenseSet<StringRef> names;
   for (Operation &op : getBody().front()) {
     if (auto capture = dyn_cast<CaptureOp>(op)) {
       if (!names.insert(capture.getName()).second)
         return capture.emitOpError()
                << "[M7] \"" << capture.getName() << "\" is declared twice; rename one";
-    } else if (isa<InitOp>(op)) {
-      ++inits;
-    } else if (isa<UpdateOp>(op)) {
-      ++updates;
-    } else if (isa<FinalizeOp>(op)) {
-      ++finalizes;
+    } else if (auto hook = dyn_cast<HookOpInterface>(op)) {
+      ++found[hookOf(hook)];
     } else {
       return op.emitOpError() << "[M1] cannot stand in a metric; only captures and hooks can, so "
                                  "move it into the hook that uses it";
     }
   }
-  if (inits != 1)
-    return emitOpError() << "[M2] needs exactly one annudf.init, found " << inits
-                         << (inits == 0 ? "; write one" : "; keep one");
-  if (updates != 1)
-    return emitOpError() << "[M3] needs exactly one annudf.update, found " << updates
-                         << (updates == 0 ? "; write one" : "; keep one");
-  if (finalizes > 1)
-    return emitOpError() << "[M4] needs at most one annudf.finalize, found " << finalizes
-                         << "; keep one";
+  for (const TableRow &row : tableOf<annudf_hook>().rows)
+    if (row.since != TableRow::kReserved &&
+        failed(verifyCount(*this, static_cast<annudf_hook>(row.value),
+                           found[static_cast<annudf_hook>(row.value)])))
+      return failure();
   if (getElements().empty())
     return emitOpError() << "[M5] needs at least one element type; list some in elements(...)";
   llvm::SmallDenseSet<Attribute> seen;
@@ -210,7 +217,7 @@ LogicalResult MetricOp::verifyRegions() {
   auto [init, update, finalize] = std::tuple(getInit(), getUpdate(), getFinalize());
   Type acc = getAccumulatorType();
   if (std::optional<Accumulator> declared = getAccumulator())
-    if (typeOf(*declared, getContext()) != acc)
+    if (typeOf(static_cast<annudf_accumulator>(*declared), getContext()) != acc)
       return emitOpError() << "[M9] declares accumulator(" << stringifyEnum(*declared)
                            << "), which does not fit the accumulator of annudf.update, " << acc
                            << "; change one";
@@ -286,11 +293,11 @@ LogicalResult UpdateOp::verifyRegions() {
   Block &block = getBody().front();
   Type acc = block.getArgument(0).getType(), x = block.getArgument(1).getType(),
        y = block.getArgument(2).getType();
-  if (!acc.isF32() && !acc.isF64() && !acc.isSignlessInteger(32))
+  if (!isTypeOf<annudf_accumulator>(acc))
     return emitOpError() << "[H3] has an accumulator of type " << acc << "; use f32, f64 or i32";
   if (x != y)
     return emitOpError() << "[H4] takes x as " << x << " and y as " << y << "; give both one type";
-  if (!x.isF32() && !x.isF64() && !x.isSignlessInteger(32))
+  if (!isTypeOf<annudf_compute>(x))
     return emitOpError() << "[H5] takes coordinates as " << x << "; use f32, f64 or i32";
   Type yielded = block.getTerminator()->getOperand(0).getType();
   if (yielded != acc)
@@ -363,7 +370,7 @@ LogicalResult CaptureOp::verify() {
     if (extent > 0 && extent != size)
       return emitOpError() << "[C5] has a value of " << size << " entries for extent " << extent
                            << "; give it " << extent;
-    if (extent == CaptureType::kRow || extent == CaptureType::kQuery)
+    if (extent < 0 && extent != CaptureType::kDim)
       return emitOpError() << "[C6] has a value, but extent " << CaptureType::spellExtent(extent)
                            << " is not known before a search; drop the value and bind the array";
   }

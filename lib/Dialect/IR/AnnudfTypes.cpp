@@ -12,6 +12,8 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
@@ -35,8 +37,10 @@ Type CaptureType::getLoadType() const {
 static_assert(CaptureType::kDim == -ANNUDF_EXTENT_DIM && CaptureType::kRow == -ANNUDF_EXTENT_ROW &&
               CaptureType::kQuery == -ANNUDF_EXTENT_QUERY);
 
+/// Reserved ones too: a type can hold them, and rule C9 refuses them by name.
 static const TableRow *symbolOf(int64_t extent) {
-  return extent < 0 ? rowOf(static_cast<annudf_extent>(-extent)) : nullptr;
+  const bool isNegated = extent < 0 && extent != std::numeric_limits<int64_t>::min();
+  return isNegated ? tableOf<annudf_extent>().find(-extent) : nullptr;
 }
 
 std::string CaptureType::spellExtent(int64_t extent) {
@@ -47,8 +51,7 @@ std::string CaptureType::spellExtent(int64_t extent) {
 /// A symbol of the table if one follows, else 0.
 static int64_t parseSymbol(AsmParser &parser) {
   for (const TableRow &row : tableOf<annudf_extent>().rows)
-    if (row.value != ANNUDF_EXTENT_CONSTANT && row.since != TableRow::kReserved &&
-        succeeded(parser.parseOptionalKeyword(row.spelling)))
+    if (row.value != ANNUDF_EXTENT_CONSTANT && succeeded(parser.parseOptionalKeyword(row.spelling)))
       return -row.value;
   return 0;
 }

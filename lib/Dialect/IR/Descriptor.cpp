@@ -31,6 +31,54 @@ template <typename Enum> static Enum rowFor(Type type) {
   llvm::report_fatal_error("annudf: a verified metric has a type that is in no table");
 }
 
+annudf_hook annudf::ir::hookOf(HookOpInterface hook) {
+  const StringRef name = hook.getHookName();
+  if (auto row = parseSpelling<annudf_hook>({name.data(), name.size()}))
+    return *row;
+  llvm::report_fatal_error("annudf: a hook of the dialect is in no table: " + llvm::Twine(name));
+}
+
+// No default: a new row has to say its type here.
+
+Type annudf::ir::typeOf(annudf_accumulator accumulator, MLIRContext *context) {
+  switch (accumulator) {
+  case ANNUDF_ACCUMULATOR_F32:
+    return Float32Type::get(context);
+  case ANNUDF_ACCUMULATOR_F64:
+    return Float64Type::get(context);
+  case ANNUDF_ACCUMULATOR_I32:
+  case ANNUDF_ACCUMULATOR_U32:
+    return IntegerType::get(context, 32);
+  }
+  llvm_unreachable("an accumulator that the tables do not have");
+}
+
+Type annudf::ir::typeOf(annudf_compute compute, MLIRContext *context) {
+  switch (compute) {
+  case ANNUDF_COMPUTE_F32:
+    return Float32Type::get(context);
+  case ANNUDF_COMPUTE_F64:
+    return Float64Type::get(context);
+  case ANNUDF_COMPUTE_I32:
+    return IntegerType::get(context, 32);
+  }
+  llvm_unreachable("a compute type that the tables do not have");
+}
+
+Type annudf::ir::typeOf(annudf_capture_element element, MLIRContext *context) {
+  switch (element) {
+  case ANNUDF_CAPTURE_F32:
+    return Float32Type::get(context);
+  case ANNUDF_CAPTURE_F64:
+    return Float64Type::get(context);
+  case ANNUDF_CAPTURE_I32:
+    return IntegerType::get(context, 32);
+  case ANNUDF_CAPTURE_U32:
+    return IntegerType::get(context, 32, IntegerType::Unsigned);
+  }
+  llvm_unreachable("an element type of captures that the tables do not have");
+}
+
 static CaptureInfo describeCapture(CaptureOp capture) {
   CaptureInfo info;
   info.name = capture.getName().str();
@@ -58,11 +106,9 @@ MetricDescriptor annudf::ir::describe(MetricOp metric) {
     result.elements.push_back(static_cast<annudf_element>(element.getValue()));
   llvm::sort(result.elements); // A set: manifests have it in the order of its table.
   result.dims = static_cast<int32_t>(metric.getDims().value_or(0));
-  // The hook's own name is its row's spelling, so that a new hook is found without a list here.
-  for (const TableRow &row : tableOf<annudf_hook>().rows)
-    for (Operation &op : metric.getBody().front())
-      if (auto hook = dyn_cast<HookOpInterface>(op); hook && hook.getHookName() == row.spelling)
-        result.hooks.push_back(static_cast<annudf_hook>(row.value));
+  for (auto hook : metric.getBody().getOps<HookOpInterface>())
+    result.hooks.push_back(hookOf(hook));
+  llvm::sort(result.hooks); // As the table has them.
   for (CaptureOp capture : metric.getCaptures())
     if (!capture.getValue())
       result.captures.push_back(describeCapture(capture));

@@ -8,7 +8,7 @@
 
 #include "Rules.h"
 
-#include "annudf/Artifact/Descriptor.h"
+#include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 
 using namespace mlir;
@@ -103,16 +103,18 @@ static LogicalResult verifyCapture(CaptureOp capture) {
     return capture.emitOpError() << "[C11] has a name of " << capture.getName().size()
                                  << " bytes, more than " << int(ANNUDF_MAX_NAME) << "; shorten it";
   CaptureType type = capture.getType();
+  for (int64_t extent : type.getExtents())
+    if (extent != CaptureType::kDim) {
+      const bool isKept = extent < 0 && isReserved(static_cast<annudf_extent>(-extent));
+      return capture.emitOpError() << "[C9] extent " << CaptureType::spellExtent(extent) << " is "
+                                   << (isKept ? "reserved for a later version" : "not in 1.0")
+                                   << "; use a scalar or extent dim";
+    }
   if (type.getExtents().size() > 1)
     return capture.emitOpError() << "[C8] has " << type.getExtents().size()
                                  << " extents, which is not in 1.0; use a scalar or one extent dim";
-  for (int64_t extent : type.getExtents())
-    if (extent != CaptureType::kDim)
-      return capture.emitOpError() << "[C9] extent " << CaptureType::spellExtent(extent)
-                                   << " is not in 1.0; use a scalar or extent dim";
   Type element = type.getElementType();
-  if (!element.isF32() && !element.isF64() && !element.isSignlessInteger(32) &&
-      !element.isUnsignedInteger(32))
+  if (!isTypeOf<annudf_capture_element>(element))
     return capture.emitOpError() << "[C10] element type " << element
                                  << " is not in 1.0; use f32, f64, i32 or ui32";
   return success();

@@ -112,26 +112,42 @@ SourceForm annudf::findForm(StringRef source) {
 
 namespace {
 
-const char *typeOf(StringRef name) {
-  if (name == "f32")
-    return "float";
-  if (name == "f64")
-    return "double";
-  if (name == "i32")
-    return "int32_t";
-  if (name == "u32")
-    return "uint32_t";
-  report_fatal_error("annudf: CUDA source has no type for " + Twine(name));
+/// A type of the tables in CUDA C++; null for one that has no spelling here.
+constexpr const char *spell(NumberKind kind, int bits) {
+  if (kind == NumberKind::Float)
+    return bits == 32 ? "float" : bits == 64 ? "double" : nullptr;
+  if (bits != 32)
+    return nullptr;
+  return kind == NumberKind::Signed ? "int32_t" : "uint32_t";
+}
+
+constexpr NumberKind FLOAT = NumberKind::Float, SIGNED = NumberKind::Signed,
+                     UNSIGNED = NumberKind::Unsigned;
+
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  static_assert(spell(KIND, BITS), "CUDA source has no type for compute type " SPELLING);
+ANNUDF_COMPUTE_TYPES(ANNUDF_X)
+#undef ANNUDF_X
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  static_assert(spell(KIND, BITS), "CUDA source has no type for accumulator " SPELLING);
+ANNUDF_ACCUMULATORS(ANNUDF_X)
+#undef ANNUDF_X
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  static_assert(spell(KIND, BITS), "CUDA source has no type for captures of " SPELLING);
+ANNUDF_CAPTURE_ELEMENTS(ANNUDF_X)
+#undef ANNUDF_X
+
+template <typename Enum> const char *typeOf(Enum value) {
+  return spell(kindOf(value), bitsOf(value));
 }
 
 class Generator {
 public:
   Generator(StringRef source, const SourceForm &form, const CudaSourceOptions &options,
             uint64_t contract)
-      : source(source), form(form), options(options), acc(typeOf(toString(options.accumulator))),
-        coordinate(typeOf(toString(*options.compute))),
-        accumulatorWidth(bitsOf(options.accumulator)), coordinateWidth(bitsOf(*options.compute)),
-        contract(contract), os(text) {}
+      : source(source), form(form), options(options), acc(typeOf(options.accumulator)),
+        coordinate(typeOf(*options.compute)), accumulatorWidth(bitsOf(options.accumulator)),
+        coordinateWidth(bitsOf(*options.compute)), contract(contract), os(text) {}
 
   std::string run() {
     os << "#include \"annudf_abi.h\"\n" << kPreamble;
@@ -151,7 +167,8 @@ public:
       step();
     if (form.hasFinalize)
       finish();
-    hooks();
+    for (ScanHook hook : kScanHooks)
+      define(hook);
     return std::move(text);
   }
 
@@ -175,7 +192,7 @@ private:
     os << "struct annudf_context {\n"
           "  int32_t dim, dims;\n  int64_t row;\n  int32_t query, list;\n";
     for (const CaptureInfo &capture : options.captures) {
-      const char *type = typeOf(toString(capture.element));
+      const char *type = typeOf(capture.element);
       if (capture.extents.empty())
         os << "  " << type << " " << capture.name << ";\n";
       else
@@ -288,8 +305,7 @@ private:
        << ";\n  context.query = query;\n  context.list = list;\n";
     for (size_t i = 0; i < options.captures.size(); ++i) {
       const CaptureInfo &capture = options.captures[i];
-      const std::string slot = "slots[" + std::to_string(i) + "]",
-                        type = typeOf(toString(capture.element));
+      const std::string slot = "slots[" + std::to_string(i) + "]", type = typeOf(capture.element);
       os << "  context." << capture.name;
       if (!capture.extents.empty())
         os << ".address = reinterpret_cast<const " << type << " *>(" << slot << ");\n";
@@ -304,33 +320,42 @@ private:
        << declarationOf(hook, accumulatorWidth, coordinateWidth) << " {\n";
   }
 
-  void hooks() {
-    uint64_t initial;
-    std::memcpy(&initial, &options.initial, sizeof initial);
-    begin(ScanHook::INIT);
-    os << "  return annudf_word<" << acc << ">::pack(static_cast<" << acc
-       << ">(__longlong_as_double(0x" << utohexstr(initial) << "ll)));\n}\n";
-
-    begin(ScanHook::UPDATE);
-    os << "  " << acc << " value = annudf_word<" << acc << ">::unpack(acc);\n"
-       << "  const " << coordinate << " cx = annudf_word<" << coordinate << ">::unpack(x), cy = "
-       << "annudf_word<" << coordinate << ">::unpack(y);\n";
-    makeContext("dim", "row");
-    if (form.isPeer)
-      peerUpdate();
-    else
-      os << "  value = annudf_step(value, cx, cy, context);\n";
-    os << "  return annudf_word<" << acc << ">::pack(value);\n}\n";
-
-    if (form.hasFinalize) {
-      begin(ScanHook::FINALIZE);
+  /// No default: a new hook is written here.
+  void define(ScanHook hook) {
+    switch (hook) {
+    case ScanHook::INIT: {
+      uint64_t initial;
+      std::memcpy(&initial, &options.initial, sizeof initial);
+      begin(hook);
+      os << "  return annudf_word<" << acc << ">::pack(static_cast<" << acc
+         << ">(__longlong_as_double(0x" << utohexstr(initial) << "ll)));\n}\n";
+      return;
+    }
+    case ScanHook::UPDATE:
+      begin(hook);
+      os << "  " << acc << " value = annudf_word<" << acc << ">::unpack(acc);\n"
+         << "  const " << coordinate << " cx = annudf_word<" << coordinate
+         << ">::unpack(x), cy = annudf_word<" << coordinate << ">::unpack(y);\n";
+      makeContext("dim", "row");
+      if (form.isPeer)
+        peerUpdate();
+      else
+        os << "  value = annudf_step(value, cx, cy, context);\n";
+      os << "  return annudf_word<" << acc << ">::pack(value);\n}\n";
+      return;
+    case ScanHook::FINALIZE:
+      if (!form.hasFinalize)
+        return;
+      begin(hook);
       os << "  const " << acc << " value = annudf_word<" << acc << ">::unpack(acc);\n";
       makeContext("-1", "row"); // A call for a row has no dimension.
       os << "  return annudf_finish(value, context);\n}\n";
+      return;
+    case ScanHook::CONTRACT:
+      begin(hook);
+      os << "  return 0x" << utohexstr(contract) << "ull;\n}\n";
+      return;
     }
-
-    begin(ScanHook::CONTRACT);
-    os << "  return 0x" << utohexstr(contract) << "ull;\n}\n";
   }
 
   /// A source in the form of cuVS is a template over the element of the rows.

@@ -118,7 +118,7 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
   };
   std::vector<Expectation> expected;
   auto expect = [&]<typename T>(ScanHook hook, const char *symbol, std::type_identity<T>) {
-    expected.push_back({symbol, Spelling<T>::get(), hook != ScanHook::FINALIZE || shape.finalize});
+    expected.push_back({symbol, Spelling<T>::get(), isDefinedBy(hook, shape.hooks)});
   };
   if (!forEachScanHook(shape.accumulatorWidth, shape.coordinateWidth, expect))
     return refuse("no hooks have accumulators of ", shape.accumulatorWidth, " and coordinates of ",

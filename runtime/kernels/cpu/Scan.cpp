@@ -19,6 +19,7 @@
 
 #define ANNUDF_NATIVE_HALF
 #include "../Coordinates.h"
+#include "../Orders.h"
 #include "ScanArgs.h"
 
 #define ANNUDF_INLINE inline __attribute__((always_inline))
@@ -28,6 +29,11 @@ namespace {
 constexpr int kTile = 4;
 
 using namespace annudf_kernels;
+
+#define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE) +1
+static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 3,
+              "annudf_tables.h has a hook that this scan does not call; call it, then count it");
+#undef ANNUDF_X
 
 /// The hooks of accumulators of A and coordinates of X bits.
 template <int A, int X> struct Hooks;
@@ -134,7 +140,7 @@ ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t dims, int32_t first,
 #pragma clang loop unroll(disable)
   for (int row = 0; row < ANNUDF_CPU_GROUP_ROWS; row += Rows)
     block<Hooks, Tile, Rows>(s, dims, first, group, ids, row, distances);
-  const bool min = annudf_cpu_order() == ANNUDF_ORDER_MIN;
+  const bool min = !isLargestBest(annudf_cpu_order());
 #pragma clang loop unroll(disable)
   for (int t = 0; t < Tile; ++t) {
     const float limit = s.limit[first + t];

@@ -37,6 +37,7 @@ template <> struct Accumulator<Kind::UNSIGNED, 32> {
 
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   using Row##NAME = Accumulator<Kind::KIND, BITS>;                                                 \
+  static_assert(sizeof(Row##NAME) > 0, "no distance of an accumulator " SPELLING);                 \
   [[maybe_unused]] constexpr int kBits##NAME = BITS;
 ANNUDF_ACCUMULATORS(ANNUDF_X)
 #undef ANNUDF_X

@@ -9,6 +9,7 @@
 #ifndef ANNUDF_KERNELS_CUDA_KEYS_CUH
 #define ANNUDF_KERNELS_CUDA_KEYS_CUH
 
+#include "../Orders.h"
 #include "ScanArgs.h"
 
 /// Smaller key: better distance. NaN becomes ANNUDF_KEY_NONE, which no number has:
@@ -17,15 +18,15 @@
 __device__ __forceinline__ uint32_t annudfKeyOf(float distance, int order) {
   uint32_t bits = __float_as_uint(distance + 0.0f);
   uint32_t key = bits ^ ((uint32_t)((int32_t)bits >> 31) | 0x80000000u);
-  if (order == ANNUDF_ORDER_MAX)
+  if (annudf_kernels::isLargestBest(order))
     key = ~key;
   return distance == distance ? key : ANNUDF_KEY_NONE;
 }
 
 __device__ __forceinline__ float annudfDistanceOf(uint32_t key, int order) {
   if (key == ANNUDF_KEY_NONE)
-    return __uint_as_float(order == ANNUDF_ORDER_MAX ? 0xFF800000u : 0x7F800000u);
-  if (order == ANNUDF_ORDER_MAX)
+    return __uint_as_float(annudf_kernels::isLargestBest(order) ? 0xFF800000u : 0x7F800000u);
+  if (annudf_kernels::isLargestBest(order))
     key = ~key;
   return __uint_as_float(key & 0x80000000u ? key ^ 0x80000000u : ~key);
 }

@@ -31,6 +31,10 @@ using namespace annudf_kernels;
 #define HOOK_INIT ANNUDF_HOOK_A(init, ANNUDF_ACCUMULATOR_WIDTH)
 #define HOOK_UPDATE ANNUDF_HOOK_AX(update, ANNUDF_ACCUMULATOR_WIDTH, ANNUDF_COORDINATE_WIDTH)
 #define HOOK_FINALIZE ANNUDF_HOOK_A(finalize, ANNUDF_ACCUMULATOR_WIDTH)
+#define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE) +1
+static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 3,
+              "annudf_tables.h has a hook that this scan does not call; call it, then count it");
+#undef ANNUDF_X
 using Acc = WordOf<ANNUDF_ACCUMULATOR_WIDTH>::Type;
 using Coordinate = WordOf<ANNUDF_COORDINATE_WIDTH>::Type;
 

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 namespace annudf::runtime {
 namespace {
@@ -95,6 +96,26 @@ bool storeF16(const Value &value, Rounding rounding, std::byte *out) {
                              [](uint16_t half) { return double(halfToFloat(half)); });
 }
 
+constexpr struct {
+  std::string_view name;
+  Store store;
+} kStores[] = {{"f32", storeF32},           {"f64", storeF64},          {"f16", storeF16},
+               {"i8", storeInt<int8_t>},    {"u8", storeInt<uint8_t>},  {"i16", storeInt<int16_t>},
+               {"u16", storeInt<uint16_t>}, {"i32", storeInt<int32_t>}, {"u32", storeInt<uint32_t>},
+               {"i64", storeInt<int64_t>},  {"u64", storeInt<uint64_t>}};
+
+constexpr bool isStored(std::string_view name) {
+  for (const auto &entry : kStores)
+    if (name == entry.name)
+      return true;
+  return false;
+}
+
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  static_assert(isStored(SPELLING), "nothing converts to captures of " SPELLING);
+ANNUDF_CAPTURE_ELEMENTS(ANNUDF_X)
+#undef ANNUDF_X
+
 } // namespace
 
 std::string Value::text() const {
@@ -129,14 +150,7 @@ Load loadOf(const std::string &dtype) {
 }
 
 Store storeOf(const std::string &element) {
-  static constexpr struct {
-    const char *name;
-    Store store;
-  } known[] = {{"f32", storeF32},           {"f64", storeF64},          {"f16", storeF16},
-               {"i8", storeInt<int8_t>},    {"u8", storeInt<uint8_t>},  {"i16", storeInt<int16_t>},
-               {"u16", storeInt<uint16_t>}, {"i32", storeInt<int32_t>}, {"u32", storeInt<uint32_t>},
-               {"i64", storeInt<int64_t>},  {"u64", storeInt<uint64_t>}};
-  for (const auto &entry : known)
+  for (const auto &entry : kStores)
     if (element == entry.name)
       return entry.store;
   return nullptr;

@@ -8,6 +8,7 @@
 
 #include "annudf/runtime/coarse/Coarse.h"
 
+#include "../../kernels/Orders.h"
 #include "annudf/Support/Error.h"
 #include "annudf/runtime/support/Parallel.h"
 #include "coarse/CoarseKernel.h"
@@ -139,7 +140,7 @@ CoarseRanker::CoarseRanker(const float *centers, uint32_t nLists, int32_t dims,
   std::fill(factors, biases, 0.0f);
   std::fill(biases, biases + stride(), kInfinity);
   // Smallest key is best: the order's sign goes into the center.
-  const double sign = order == ANNUDF_ORDER_MIN ? 1 : -1;
+  const double sign = annudf_kernels::isLargestBest(order) ? -1 : 1;
   if (metric == ANNUDF_COARSE_L2)
     origin_ = originOf(centers, nLists, dims);
   std::vector<double> center(static_cast<size_t>(dims));

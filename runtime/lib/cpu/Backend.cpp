@@ -115,7 +115,6 @@ class Groups final : public KernelFamily {
 public:
   const char *name() const override { return "groups"; }
   FamilyNeeds needs() const override { return {}; }
-  FamilyLinks links() const override { return {{"annudf_cpu_scan"}}; }
   /// In rows times coordinates.
   double cost(const Workload &work, const Machine &) const override {
     return work.lists == 0 ? 0 : work.pairs() * double(work.rows) / work.lists * work.dims;
@@ -232,8 +231,7 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
   checkFinite(queries, "queries", threads_);
   const Manifest &manifest = metric.artifact.manifest;
   bool compiled = false;
-  const Plan plan = this->plan(workloadOf(manifest, metric.artifact.find(PayloadKind::HostBitcode),
-                                          index, queries.rows, k, params.nProbes));
+  const Plan plan = this->plan(workloadOf(manifest, index, queries.rows, k, params.nProbes));
   const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, index.element(), compiled);
   const auto started = std::chrono::steady_clock::now();
   const std::shared_ptr<const CoarseRanker> coarse = ranker(index, manifest);

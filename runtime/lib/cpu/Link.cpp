@@ -187,7 +187,7 @@ void checkPrototypes(const Module &module, const Module &scan,
       throw annudf::Error(ErrorKind::Environment,
                           "the CPU backend's own scan bitcode does not call " + name.str());
     const bool isDefined = given && !given->isDeclaration();
-    if (hook == ScanHook::FINALIZE && !metric.artifact.manifest.has(ANNUDF_HOOK_FINALIZE)) {
+    if (!annudf::isDefinedBy(hook, metric.artifact.manifest.hooks)) {
       if (isDefined)
         refuse(metric, "hook " + name + " is not in the manifest's list of hooks");
       continue;
@@ -259,6 +259,26 @@ void defineFinalize(Module &module, StringRef name, annudf_accumulator accumulat
     break;
   }
   function->addFnAttr(Attribute::AlwaysInline);
+}
+
+/// Defines what the metric's list of hooks lacks. No default: a new hook that is optional has its
+/// stub here.
+void defineStubs(Module &scan, const annudf::runtime::MetricView &metric) {
+  const annudf::Manifest &manifest = metric.artifact.manifest;
+  for (ScanHook hook : annudf::kScanHooks) {
+    if (annudf::isDefinedBy(hook, manifest.hooks))
+      continue;
+    const StringRef name = Widths(metric).symbol(hook);
+    switch (hook) {
+    case ScanHook::INIT:
+    case ScanHook::UPDATE:
+    case ScanHook::CONTRACT:
+      refuse(metric, "lacks hook " + name + ", which every metric has");
+    case ScanHook::FINALIZE:
+      defineFinalize(scan, name, manifest.accumulator);
+      break;
+    }
+  }
 }
 
 /// Code for the host, whatever the two bitcodes were compiled for.
@@ -455,8 +475,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   const int32_t tile = queriesOfTile(*hooks);
   if (Linker::linkModules(*scan, std::move(hooks)))
     refuse(metric, oneLine(errors));
-  if (!manifest.has(ANNUDF_HOOK_FINALIZE))
-    defineFinalize(*scan, Widths(metric).symbol(ScanHook::FINALIZE), manifest.accumulator);
+  defineStubs(*scan, metric);
   defineConstant(*scan, "annudf1_row_element", element);
   defineConstant(*scan, "annudf1_query_element", element);
   defineConstant(*scan, "annudf1_compute", manifest.compute);

@@ -8,6 +8,8 @@
 
 #include "TopK.h"
 
+#include "../../kernels/Orders.h"
+
 #include <algorithm>
 #include <limits>
 #include <thread>
@@ -35,7 +37,7 @@ private:
 } // namespace
 
 TopK::TopK(int64_t queries, int k, annudf_order order)
-    : k_(k), sign_(order == ANNUDF_ORDER_MAX ? -1.0f : 1.0f), queries_(queries),
+    : k_(k), sign_(annudf_kernels::isLargestBest(order) ? -1.0f : 1.0f), queries_(queries),
       candidates_(new Candidate[queries * capacityFor(k)]) {
   for (Query &query : queries_)
     query.limit.store(kInfinity, std::memory_order_relaxed);

@@ -136,20 +136,19 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   auto copy = upload(index, stats);
   auto bound = captures_.get(captures);
   const Manifest &manifest = metric.artifact.manifest;
-  SearchPlan plan = {
-      *context_,
-      kernels_,
-      *scanKernel,
-      *copy,
-      bound->slots,
-      index.element(),
-      manifest.order,
-      manifest.coarse,
-      manifest.coarseOrder,
-      static_cast<uint32_t>(k),
-      params.nProbes,
-      workloadOf(manifest, metric.artifact.findLtoIr(context_->sm()), index, 0, k, params.nProbes),
-      machine()};
+  SearchPlan plan = {*context_,
+                     kernels_,
+                     *scanKernel,
+                     *copy,
+                     bound->slots,
+                     index.element(),
+                     manifest.order,
+                     manifest.coarse,
+                     manifest.coarseOrder,
+                     static_cast<uint32_t>(k),
+                     params.nProbes,
+                     workloadOf(manifest, index, 0, k, params.nProbes),
+                     machine()};
   plan.checkFits();
   return {copy, scanKernel, bound, plan};
 }

@@ -21,17 +21,37 @@ std::string perList(const Workload &work) {
   return text;
 }
 
+/// "" if a block has that much, else that it has not.
+std::string unfitBytes(const std::string &what, uint64_t bytes, const Machine &machine) {
+  if (bytes <= machine.sharedBytes)
+    return "";
+  return what + " " + std::to_string(bytes) + " bytes of shared memory, a block has " +
+         std::to_string(machine.sharedBytes);
+}
+
 /// A query in shared memory, one reading of a list a pair.
 class Pairs final : public CudaFamily {
 public:
   const char *name() const override { return "pairs"; }
-  ScanKind kind() const override { return ScanKind::Pairs; }
+  const char *kernel() const override { return "annudf_scan_pair"; }
+  bool sortsPairs() const override { return false; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
-  FamilyLinks links() const override { return {{"annudf_scan_pair"}}; }
+  std::string unfit(const Workload &work, const Machine &machine) const override {
+    return unfitBytes("a query takes", bytes(work), machine);
+  }
   /// In readings of a list.
   double cost(const Workload &work, const Machine &) const override { return work.pairs(); }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": each reads it for itself";
+  }
+  void enqueue(ScanQueue &queue, const Workload &batch) const override {
+    queue.scan(static_cast<uint64_t>(batch.queries) * batch.probes, 16, bytes(batch));
+  }
+
+private:
+  /// A query's coordinates, 4 bytes each whatever the compute type (Scan.cu).
+  static uint64_t bytes(const Workload &work) {
+    return (static_cast<uint64_t>(work.dims) + 3) / 4 * 16;
   }
 };
 
@@ -40,15 +60,11 @@ public:
 class Tiles final : public CudaFamily {
 public:
   const char *name() const override { return "tiles"; }
-  ScanKind kind() const override { return ScanKind::Tiles; }
+  const char *kernel() const override { return "annudf_scan_tile"; }
+  bool sortsPairs() const override { return true; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
-  FamilyLinks links() const override { return {{"annudf_scan_tile"}}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
-    const uint64_t bytes = tileBytes(work);
-    return bytes <= machine.sharedBytes
-               ? ""
-               : std::to_string(kTileQueries) + " queries take " + std::to_string(bytes) +
-                     " bytes of shared memory, a block has " + std::to_string(machine.sharedBytes);
+    return unfitBytes(std::to_string(kTileQueries) + " queries take", bytes(work), machine);
   }
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kSorting = 0.5;
@@ -57,13 +73,19 @@ public:
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(kTileQueries) + " share a reading";
   }
+  void enqueue(ScanQueue &queue, const Workload &batch) const override {
+    const uint64_t tiles = queue.sortPairs();
+    queue.scan(tiles, 32, bytes(batch));
+  }
+
+private:
+  /// Coordinates of a tile's queries in the compute type.
+  static uint64_t bytes(const Workload &work) {
+    return uint64_t(work.dims) * static_cast<uint64_t>(bitsOf(work.compute) / 8) * kTileQueries;
+  }
 };
 
 } // namespace
-
-uint64_t tileBytes(const Workload &work) {
-  return uint64_t(work.dims) * static_cast<uint64_t>(bitsOf(work.compute) / 8) * kTileQueries;
-}
 
 std::span<const CudaFamily *const> families() {
   static const Tiles tiles;

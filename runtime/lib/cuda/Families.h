@@ -22,24 +22,32 @@ namespace annudf::runtime::cuda {
 /// Queries that share one reading of a list in the family "tiles".
 inline constexpr int kTileQueries = 8;
 
-/// How the scan of a family is enqueued.
-enum class ScanKind {
-  Pairs, ///< A block reads a list for one query.
-  Tiles  ///< Pairs are sorted by list; a block reads it for several queries.
+/// Where a family enqueues its scan of one batch: a stream, or a test that writes it down.
+class ScanQueue {
+public:
+  virtual ~ScanQueue() = default;
+  /// Sorts the batch's (query, list) pairs into tiles of at most kTileQueries queries of a
+  /// list. For families that sort. \returns the most tiles there can be.
+  virtual uint64_t sortPairs() = 0;
+  /// The family's kernel over `items` pairs or tiles. Their lists are cut into segments, a block
+  /// each, until there are `perProcessor` blocks for each processor.
+  virtual void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes) = 0;
 };
-
-/// Shared memory of a block that holds the coordinates of kTileQueries queries.
-uint64_t tileBytes(const Workload &work);
 
 class CudaFamily : public KernelFamily {
 public:
-  virtual ScanKind kind() const = 0;
+  /// Its kernel in Scan.cu.
+  virtual const char *kernel() const = 0;
+  /// Whether enqueue() sorts pairs, for which the workspace needs room.
+  virtual bool sortsPairs() const = 0;
+  /// \param batch  what is scanned: the queries of one batch.
+  virtual void enqueue(ScanQueue &queue, const Workload &batch) const = 0;
 };
 
 /// All families; where they cost the same, the first is taken.
 std::span<const CudaFamily *const> families();
 
-/// choose() among them. \throws Error(Usage) when a vector does not fit a block of any.
+/// choose() among them. \throws Error(Input) naming what each lacks where none can.
 struct CudaPlan {
   const CudaFamily *family;
   std::string why;

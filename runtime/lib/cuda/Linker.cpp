@@ -10,6 +10,7 @@
 
 #include "Embedded.h"
 
+#include "annudf/ABI/Hooks.h"
 #include "annudf/Support/CudaFiles.h"
 
 #include <algorithm>
@@ -197,6 +198,23 @@ void checkNotNewer(const Producer &producer, const std::string &what) {
 /// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.
 constexpr size_t kLargeBody = 3328;
 
+/// What is linked where a metric's list of hooks lacks one. No default: a new hook that is
+/// optional has its stub here.
+std::string_view stubFragment(ScanHook hook, const Manifest &manifest) {
+  switch (hook) {
+  case ScanHook::INIT:
+  case ScanHook::UPDATE:
+  case ScanHook::CONTRACT:
+    break;
+  case ScanHook::FINALIZE:
+    return finalizeFragment(manifest.accumulator);
+  }
+  throw Error(ErrorKind::Input,
+              "metric '" + manifest.name + "' lacks hook " +
+                  symbolOf(hook, manifest.accumulatorWidth(), manifest.computeWidth()) +
+                  ", which every metric has");
+}
+
 } // namespace
 
 KernelKey linkKey(const MetricView &metric, annudf_element element, int sm) {
@@ -242,8 +260,9 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
            scanFragment(manifest.accumulatorWidth(), manifest.computeWidth(), compact),
            "scan kernel");
   link.add(type, payload->bytes, "metric");
-  if (!manifest.has(ANNUDF_HOOK_FINALIZE))
-    link.add(NVJITLINK_INPUT_FATBIN, finalizeFragment(manifest.accumulator), "default finalize");
+  for (ScanHook hook : kScanHooks)
+    if (!isDefinedBy(hook, manifest.hooks))
+      link.add(NVJITLINK_INPUT_FATBIN, stubFragment(hook, manifest), "a hook's stub");
   link.add(NVJITLINK_INPUT_FATBIN, rowElementFragment(element), "element of the rows");
   link.add(NVJITLINK_INPUT_FATBIN, queryElementFragment(element), "element of the queries");
   link.add(NVJITLINK_INPUT_FATBIN, computeFragment(manifest.compute), "compute type");

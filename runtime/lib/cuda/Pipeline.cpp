@@ -60,10 +60,16 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
 }
 
 ScanKernel::ScanKernel(std::shared_ptr<const Context> context, const std::string &cubin)
-    : module(context, cubin.data()), pair(module.function("annudf_scan_pair")),
-      tile(module.function("annudf_scan_tile")) {
-  allowAllSharedMemory(pair, *context);
-  allowAllSharedMemory(tile, *context);
+    : module(context, cubin.data()) {
+  for (const CudaFamily *family : families()) {
+    entries.push_back(module.function(family->kernel()));
+    allowAllSharedMemory(entries.back(), *context);
+  }
+}
+
+CUfunction ScanKernel::of(const CudaFamily &family) const {
+  const auto all = families();
+  return entries[static_cast<size_t>(std::find(all.begin(), all.end(), &family) - all.begin())];
 }
 
 uint64_t ScanKernel::readContract(std::shared_ptr<const Context> context) const {
@@ -75,25 +81,27 @@ uint64_t ScanKernel::readContract(std::shared_ptr<const Context> context) const 
   return value;
 }
 
-BatchShape SearchPlan::shape(uint64_t count, ScanKind kind) const {
+BatchShape SearchPlan::shape(uint64_t count, bool sortsPairs) const {
   BatchShape shape;
   shape.queries = count;
   shape.lists = index.args().nLists;
   shape.probes = nProbes;
   shape.groups = std::max<uint64_t>(1, index.mostGroups(nProbes));
-  shape.tiles = kind == ScanKind::Tiles;
+  shape.tiles = sortsPairs;
   return shape;
 }
 
 uint64_t SearchPlan::batch(uint64_t queries) const {
-  return batchQueries(shape(1, ScanKind::Pairs), queries, kWorkspaceBytes);
+  return batchQueries(shape(1, false), queries, kWorkspaceBytes);
 }
 
-CudaPlan SearchPlan::family(uint64_t count) const {
+Workload SearchPlan::workOf(uint64_t count) const {
   Workload batch = work;
   batch.queries = static_cast<int64_t>(count);
-  return chooseFamily(batch, machine);
+  return batch;
 }
+
+CudaPlan SearchPlan::family(uint64_t count) const { return chooseFamily(workOf(count), machine); }
 
 void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
   const CudaPlan plan = family(count);
@@ -102,7 +110,7 @@ void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
 }
 
 void SearchPlan::checkFits() const {
-  const uint64_t bytes = std::max(pairBytes(), uint64_t(index.args().centerStride) * 4);
+  const uint64_t bytes = uint64_t(index.args().centerStride) * 4;
   const uint64_t most = static_cast<uint64_t>(context.mostSharedBytes());
   if (bytes > most)
     throw Error(ErrorKind::Usage, "vectors of " + std::to_string(index.args().dims) +
@@ -112,10 +120,44 @@ void SearchPlan::checkFits() const {
                                       std::to_string(most));
 }
 
+namespace {
+
+/// A family's scan of one batch on a stream.
+class StreamQueue final : public ScanQueue {
+public:
+  StreamQueue(const SearchPlan &plan, CUfunction kernel, const BatchShape &shape,
+              annudf_scan_args &args, CUstream stream)
+      : plan(plan), kernel(kernel), shape(shape), args(args), stream(stream) {}
+
+  uint64_t sortPairs() override {
+    const SearchKernels &kernels = plan.kernels;
+    const uint32_t pairs = static_cast<uint32_t>(shape.queries * shape.probes);
+    launch(kernels.tileOffsets, {}, 1024, 0, stream, args.index, args.work);
+    launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, stream, args.work, pairs);
+    return mostTiles(shape);
+  }
+
+  void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes) override {
+    launch(
+        kernel,
+        {items, segments(items, plan.index.mostGroups(1), plan.context.processors(), perProcessor)},
+        ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), stream, args);
+  }
+
+private:
+  const SearchPlan &plan;
+  const CUfunction kernel;
+  const BatchShape &shape;
+  annudf_scan_args &args;
+  const CUstream stream;
+};
+
+} // namespace
+
 void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryData, uint64_t count,
                          int64_t base, uint64_t ids, uint64_t distances) const {
-  const ScanKind kindOfScan = family(count).family->kind();
-  const BatchShape shape = this->shape(count, kindOfScan);
+  const CudaFamily &family = *this->family(count).family;
+  const BatchShape shape = this->shape(count, family.sortsPairs());
   annudf_scan_args args = {};
   args.index = index.args();
   args.work = workspace.prepare(shape);
@@ -137,24 +179,8 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
   launch(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, stream, args.index,
          args.work);
 
-  const uint64_t mostGroups = index.mostGroups(1);
-  switch (kindOfScan) {
-  case ScanKind::Tiles: {
-    const uint32_t pairs = static_cast<uint32_t>(count * nProbes);
-    launch(kernels.tileOffsets, {}, 1024, 0, stream, args.index, args.work);
-    launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, stream, args.work, pairs);
-    const uint64_t tiles = mostTiles(shape);
-    launch(scan.tile, {tiles, segments(tiles, mostGroups, context.processors(), 32)},
-           ANNUDF_SCAN_THREADS, static_cast<unsigned>(tileBytes(work)), stream, args);
-    break;
-  }
-  case ScanKind::Pairs: {
-    const uint64_t pairs = count * nProbes;
-    launch(scan.pair, {pairs, segments(pairs, mostGroups, context.processors(), 16)},
-           ANNUDF_SCAN_THREADS, static_cast<unsigned>(pairBytes()), stream, args);
-    break;
-  }
-  }
+  StreamQueue queue(*this, scan.of(family), shape, args, stream);
+  family.enqueue(queue, workOf(count));
 
   annudf_finish_args last = {};
   last.index = args.index;

@@ -31,8 +31,12 @@ struct ScanKernel {
   ScanKernel(std::shared_ptr<const Context> context, const std::string &cubin);
   /// What annudf1_scan_contract of the linked metric returns. Waits for the device.
   uint64_t readContract(std::shared_ptr<const Context> context) const;
+  /// The kernel of a family.
+  CUfunction of(const CudaFamily &family) const;
   Module module;
-  CUfunction pair, tile;
+
+private:
+  std::vector<CUfunction> entries; ///< In the order of families().
 };
 
 /// A search that is ready to run; everything lives on the device.
@@ -55,7 +59,8 @@ struct SearchPlan {
   uint64_t batch(uint64_t queries) const;
   /// Says what batches of `count` queries run, and why.
   void tell(uint64_t count, SearchStats &stats) const;
-  /// \throws Error(Usage) when a vector does not fit a block's shared memory.
+  /// Of the coarse stage, which is no family's.
+  /// \throws Error(Usage) when a query does not fit a block's shared memory.
   void checkFits() const;
   /// Enqueues the search of `count` queries, no more than batch() gave.
   /// \param base  index of the first in the caller's batch.
@@ -63,11 +68,10 @@ struct SearchPlan {
                int64_t base, uint64_t ids, uint64_t distances) const;
 
 private:
-  BatchShape shape(uint64_t count, ScanKind kind) const;
+  BatchShape shape(uint64_t count, bool sortsPairs) const;
+  Workload workOf(uint64_t count) const;
   /// The family for a batch of `count` queries.
   CudaPlan family(uint64_t count) const;
-  /// Shared memory that a block of scan.pair takes for its query's coordinates.
-  uint64_t pairBytes() const { return (index.args().dims + 3) / 4 * uint64_t(16); }
 };
 
 } // namespace annudf::runtime::cuda

@@ -19,13 +19,12 @@ template <class T> bool allows(const std::vector<T> &allowed, const T &value) {
 
 } // namespace
 
-Workload workloadOf(const Manifest &manifest, const Payload *payload, const Index &index,
-                    int64_t queries, int k, uint32_t probes) {
+Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
+                    uint32_t probes) {
   Workload work;
   work.hooks = manifest.hooks;
   work.accumulator = manifest.accumulator;
   work.compute = manifest.compute;
-  work.hookBytes = payload ? payload->bytes.size() : 0;
   work.element = index.element();
   work.dims = index.dims();
   work.rows = index.size();

@@ -97,8 +97,9 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
   if (manifest.dims != 0 && manifest.dims != index.dims())
     input(name + " was compiled for " + std::to_string(manifest.dims) + " dims, the index has " +
           std::to_string(index.dims()));
-  if (k < 1 || k > kMaxK)
-    usage("k = " + std::to_string(k) + ": must be between 1 and " + std::to_string(kMaxK));
+  if (k < 1 || k > ANNUDF_MAX_K)
+    usage("k = " + std::to_string(k) + ": must be between 1 and " +
+          std::to_string(int(ANNUDF_MAX_K)));
   if (k > index.size())
     usage("k = " + std::to_string(k) + ": the index has only " + std::to_string(index.size()) +
           " rows");

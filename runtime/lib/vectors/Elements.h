@@ -9,22 +9,17 @@
 #ifndef ANNUDF_RUNTIME_LIB_VECTORS_ELEMENTS_H
 #define ANNUDF_RUNTIME_LIB_VECTORS_ELEMENTS_H
 
+#include "../../kernels/Coordinates.h"
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
-#include <bit>
 #include <cstdint>
 
 namespace annudf::runtime {
 
-/// Exact; branches only on inf and NaN, so that loops over it vectorise.
+/// Exact; the kernels' own, so that backends agree on what a half is worth.
 inline float halfToFloat(uint16_t half) {
-  const uint32_t sign = uint32_t(half & 0x8000u) << 16, rest = half & 0x7fffu;
-  // Moving exponent and fraction to a float's place leaves an exponent that is 112 too
-  // small; the product corrects it and, being exact, serves subnormals too.
-  const uint32_t finite = std::bit_cast<uint32_t>(std::bit_cast<float>(rest << 13) * 0x1p112f);
-  const uint32_t value = rest >= 0x7c00u ? 0x7f800000u | rest << 13 : finite;
-  return std::bit_cast<float>(value | sign);
+  return annudf_kernels::Element<ANNUDF_ELEMENT_F16>::decode(half);
 }
 
 /// Round to nearest, ties to even.

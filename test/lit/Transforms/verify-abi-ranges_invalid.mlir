@@ -549,7 +549,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
 
 // Nothing is known to be smaller than the number of extent row.
 annudf.metric @m order(min) coarse(l2) elements(u8) {
-  // expected-error @below {{'annudf.capture' op [C9] extent row is not in 1.0; use a scalar or extent dim}}
+  // expected-error @below {{'annudf.capture' op [C9] extent row is reserved for a later version; use a scalar or extent dim}}
   %w = annudf.capture "w" : !annudf.capture<row x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -569,7 +569,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
 
 // Nothing is known to be smaller than the number of extent query.
 annudf.metric @m order(min) coarse(l2) elements(u8) {
-  // expected-error @below {{'annudf.capture' op [C9] extent query is not in 1.0; use a scalar or extent dim}}
+  // expected-error @below {{'annudf.capture' op [C9] extent query is reserved for a later version; use a scalar or extent dim}}
   %w = annudf.capture "w" : !annudf.capture<query x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32

@@ -233,7 +233,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C9] extent row is not in 1.0; use a scalar or extent dim}}
+  // expected-error @below {{'annudf.capture' op [C9] extent row is reserved for a later version; use a scalar or extent dim}}
   %w = annudf.capture "w" : !annudf.capture<row x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -247,8 +247,22 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C9] extent query is not in 1.0; use a scalar or extent dim}}
+  // expected-error @below {{'annudf.capture' op [C9] extent query is reserved for a later version; use a scalar or extent dim}}
   %w = annudf.capture "w" : !annudf.capture<query x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-error @below {{'annudf.capture' op [C9] extent query is reserved for a later version; use a scalar or extent dim}}
+  %w = annudf.capture "w" : !annudf.capture<dim x query x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32

@@ -298,7 +298,7 @@ def test_python_types_what_the_tables_say():
     """The names that Python's types spell are those of annudf_tables.h, and no others."""
     from typing import get_args
 
-    from annudf import _options
+    from annudf import _limits, _options
 
     tables = _core.tables()
     known = {table: [row[1] for row in rows if row[-1] >= 0] for table, rows in tables.items()}
@@ -310,4 +310,8 @@ def test_python_types_what_the_tables_say():
     assert set(known["compute_types"]) <= set(get_args(_options.Word))
     assert set(_options.COARSE_OF_METRIC.values()) <= set(known["coarses"])
     assert ("BF16", "bf16", 4, 0, "", "", -1) in tables["elements"]
-    assert {row[0]: row[2] for row in tables["limits"]}["MAX_CAPTURES"] == 16
+    assert ("ROW", "row", 2, 0, "", "", -1) in tables["extents"]
+    assert ("ACC64", "acc64", 4, 0, "", "", 0) in tables["features"]  # Its mask, as the enum of C has it.
+    limits = {row[0]: row[2] for row in tables["limits"]}
+    assert limits["MAX_CAPTURES"] == 16
+    assert limits["MAX_K"] == _limits.MAX_K

@@ -10,6 +10,7 @@
 
 #include "Support/TestFiles.h"
 
+#include <map>
 #include <set>
 
 namespace annudf::runtime::cuda {
@@ -69,16 +70,50 @@ TEST(CudaFamilies, NoneRunsOnWhatIsTooOld) {
             "pairs: it needs sm_75, this is sm_70");
 }
 
-TEST(CudaFamilies, HaveTheirOwnNamesKindsAndEntries) {
-  std::set<std::string> names, entries;
-  std::set<ScanKind> kinds;
+TEST(CudaFamilies, APairNeedsItsSharedMemory) {
+  const uint32_t longest = 227 * 1024;
+  EXPECT_EQ(chosen(workOf(1, 1, 1024, longest)), "pairs");
+  EXPECT_EQ(test::errorOf([] { (void)chooseFamily(workOf(1, 1, 1024, longest + 16), kH200); }),
+            "no family of kernels can run this search: tiles: 8 queries take 1859712 bytes of "
+            "shared memory, a block has 232448; pairs: a query takes 232464 bytes of shared "
+            "memory, a block has 232448");
+}
+
+TEST(CudaFamilies, HaveNamesAndKernelsOfTheirOwn) {
+  std::set<std::string> names, kernels;
   for (const CudaFamily *family : families()) {
     EXPECT_TRUE(names.insert(family->name()).second);
-    EXPECT_TRUE(kinds.insert(family->kind()).second);
-    for (const std::string &entry : family->links().entries)
-      EXPECT_TRUE(entries.insert(entry).second);
+    EXPECT_TRUE(kernels.insert(family->kernel()).second);
   }
-  EXPECT_EQ(entries, (std::set<std::string>{"annudf_scan_pair", "annudf_scan_tile"}));
+  EXPECT_EQ(kernels, (std::set<std::string>{"annudf_scan_pair", "annudf_scan_tile"}));
+}
+
+/// Writes down what a family enqueues.
+struct WrittenQueue : ScanQueue {
+  uint64_t sortPairs() override {
+    text += "sort; ";
+    return 77;
+  }
+  void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes) override {
+    text += "scan " + std::to_string(items) + " items, " + std::to_string(perProcessor) +
+            " blocks a processor, " + std::to_string(sharedBytes) + " bytes";
+  }
+  std::string text;
+};
+
+TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
+  std::map<std::string, std::string> enqueued;
+  Workload work = workOf(100, 4, 1000, 10 * 4);
+  work.compute = ANNUDF_COMPUTE_F64;
+  for (const CudaFamily *family : families()) {
+    WrittenQueue queue;
+    family->enqueue(queue, work);
+    EXPECT_EQ(queue.text.starts_with("sort; "), family->sortsPairs());
+    enqueued[family->name()] = queue.text;
+  }
+  // A query of 10 dims takes 3 x 16 bytes, as floats; of a tile, 8 doubles a dimension.
+  EXPECT_EQ(enqueued["pairs"], "scan 400 items, 16 blocks a processor, 48 bytes");
+  EXPECT_EQ(enqueued["tiles"], "sort; scan 77 items, 32 blocks a processor, 640 bytes");
 }
 
 } // namespace

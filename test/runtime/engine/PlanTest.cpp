@@ -22,7 +22,6 @@ public:
       : name_(name), cost_(cost), needs_(std::move(needs)), unfit_(std::move(unfit)) {}
   const char *name() const override { return name_; }
   FamilyNeeds needs() const override { return needs_; }
-  FamilyLinks links() const override { return {{std::string("scan_") + name_}}; }
   std::string unfit(const Workload &, const Machine &) const override { return unfit_; }
   double cost(const Workload &work, const Machine &) const override {
     return cost_ * work.pairsPerList();
@@ -100,12 +99,10 @@ TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
   manifest.compute = ANNUDF_COMPUTE_F64, manifest.accumulator = ANNUDF_ACCUMULATOR_F64;
   const std::vector<float> rows = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   const Index index = Index::build({.nLists = 2}, {rows.data(), 2, 5, ANNUDF_ELEMENT_F32});
-  const Payload payload = Payload::ltoIr(75, "", {}, "12345");
-  const Workload work = workloadOf(manifest, &payload, index, 7, 1, 2);
+  const Workload work = workloadOf(manifest, index, 7, 1, 2);
   EXPECT_EQ(work.hooks, manifest.hooks);
   EXPECT_EQ(work.compute, ANNUDF_COMPUTE_F64);
   EXPECT_EQ(work.accumulator, ANNUDF_ACCUMULATOR_F64);
-  EXPECT_EQ(work.hookBytes, 5u);
   EXPECT_EQ(work.dims, 5);
   EXPECT_EQ(work.rows, 2);
   EXPECT_EQ(work.lists, 2u);

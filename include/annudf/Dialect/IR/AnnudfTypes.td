@@ -17,7 +17,8 @@ def Annudf_CaptureType : TypeDef<Annudf_Dialect, "Capture">, Annudf_Since<0> {
   let summary = "a read-only array or scalar bound before a search";
   let description = [{
     Extents are constants or symbols: `dim` (one entry a dimension), `row` (one a
-    source row), `query` (one a query of the batch). No extent is a scalar.
+    source row), `query` (one a query of the batch). No extent is a scalar. The ABI
+    has `row` and `query` reserved: the type holds them, rule C9 refuses them.
 
     Example:
 

@@ -21,6 +21,24 @@ MetricDescriptor describe(MetricOp metric);
 /// verified a name has any length.
 std::string listNames(llvm::ArrayRef<MetricOp> metrics);
 
+/// The row of a hook. Every op that implements the interface has one.
+annudf_hook hookOf(HookOpInterface hook);
+
+/// Types as the dialect writes the rows of the tables: signless inside a body, where the sign is
+/// the ops' business.
+mlir::Type typeOf(annudf_accumulator accumulator, mlir::MLIRContext *context);
+mlir::Type typeOf(annudf_compute compute, mlir::MLIRContext *context);
+mlir::Type typeOf(annudf_capture_element element, mlir::MLIRContext *context);
+
+/// Whether a row of the enum's table that may be used is written as `type`.
+template <typename Enum> bool isTypeOf(mlir::Type type) {
+  for (const TableRow &row : tableOf<Enum>().rows)
+    if (row.since != TableRow::kReserved &&
+        typeOf(static_cast<Enum>(row.value), type.getContext()) == type)
+      return true;
+  return false;
+}
+
 } // namespace annudf::ir
 
 #endif // ANNUDF_DIALECT_IR_DESCRIPTOR_H

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A backend has kernel families. Each says what it needs, what it links and what a search
-// would cost it; the planner takes the cheapest that can run the search. Nothing here needs a
-// device, so that plans are tested without one.
+// A backend has kernel families. Each says what it needs and what a search would cost it;
+// the planner takes the cheapest that can run the search. How it is run is the backend's. Nothing
+// here needs a device, so that plans are tested without one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,6 @@ struct Workload {
   std::vector<annudf_hook> hooks; ///< That it defines.
   annudf_accumulator accumulator = ANNUDF_ACCUMULATOR_F32;
   annudf_compute compute = ANNUDF_COMPUTE_F32;
-  uint64_t hookBytes = 0; ///< Of its code: how heavy its hooks are.
   // The index.
   annudf_element element = ANNUDF_ELEMENT_F32;
   int32_t dims = 0;
@@ -48,14 +47,12 @@ struct Workload {
   double pairsPerList() const { return lists == 0 ? 0 : pairs() / lists; }
 };
 
-/// \param payload  the code that the backend links; null: none.
-Workload workloadOf(const Manifest &manifest, const Payload *payload, const Index &index,
-                    int64_t queries, int k, uint32_t probes);
+Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
+                    uint32_t probes);
 
 /// Where a search would run.
 struct Machine {
   int32_t arch = 0;         ///< 90 for compute capability 9.0; 0 for a CPU.
-  uint32_t vectorBits = 0;  ///< Of a CPU.
   int32_t processors = 1;   ///< Multiprocessors, or threads.
   uint64_t sharedBytes = 0; ///< Of one block; 0 for a CPU.
 };
@@ -69,11 +66,6 @@ struct FamilyNeeds {
   int32_t arch = 0; ///< The oldest.
 };
 
-/// What a family takes from a link of metric and scan.
-struct FamilyLinks {
-  std::vector<std::string> entries; ///< Kernels, by name.
-};
-
 /// One way to run a search. Immutable.
 class KernelFamily {
 public:
@@ -81,7 +73,6 @@ public:
   /// "tiles"; unique within a backend.
   virtual const char *name() const = 0;
   virtual FamilyNeeds needs() const = 0;
-  virtual FamilyLinks links() const = 0;
   /// "" if the search fits this machine, beyond what needs() says; else why not.
   virtual std::string unfit(const Workload &, const Machine &) const { return ""; }
   /// How long the scan would take, in units that the families of one backend share.

@@ -24,9 +24,6 @@
 
 namespace annudf::runtime {
 
-/// Largest k of a search.
-inline constexpr int kMaxK = 1024;
-
 struct SearchParams {
   uint32_t nProbes = 20;  ///< As in cuVS.
   Progress progress = {}; ///< Stage "search"; what was found is unspecified after a stop.
@@ -85,7 +82,7 @@ public:
 };
 
 /// Checks shared by the backends, before any work: at least one query, dtype and dims of
-/// the queries against index and metric, 1 <= k <= kMaxK, k <= index size, 1 <= nProbes <=
+/// the queries against index and metric, 1 <= k <= ANNUDF_MAX_K, k <= index size, 1 <= nProbes <=
 /// nLists. \throws Error(Usage or Input) naming value and limit.
 void checkSearch(const Index &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params);
