@@ -66,10 +66,10 @@ TEST_F(CheckSearch, NamesValueAndLimit) {
 
 TEST_F(CheckSearch, MetricAgainstIndex) {
   Artifact artifact = test::smallArtifact();
-  artifact.manifest.elements = {ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_I8};
+  artifact.manifest.elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
   metric = Metric::fromArtifact(artifact, "m.annudf");
   EXPECT_EQ(check(queries.view(), 1, 1, ErrorKind::Input),
-            "metric 'weighted_l2' (m.annudf) takes u8, i8, the index holds f32");
+            "metric 'weighted_l2' (m.annudf) takes i8, u8, the index holds f32");
   artifact = test::smallArtifact();
   artifact.manifest.dims = 128;
   metric = Metric::fromArtifact(artifact, "m.annudf");
