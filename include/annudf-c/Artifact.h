@@ -57,7 +57,7 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_describe(const annudf_artifac
                                                             const char *origin,
                                                             annudf_buffer **text);
 
-typedef enum annudf_payload_kind {
+typedef enum annudf_payload_kind ANNUDF_ENUM_TYPE {
   ANNUDF_PAYLOAD_LTOIR = 0, /**< For GPUs of `arch` and newer.          */
   ANNUDF_PAYLOAD_HOST = 1,  /**< LLVM bitcode for CPUs.                 */
   ANNUDF_PAYLOAD_MLIR = 2   /**< The metric in the dialect, as bytecode. */

@@ -30,7 +30,7 @@ typedef struct annudf_extents {
   int64_t queries; /**< Extent `query`: queries of one search; 0 if no capture has it.       */
 } annudf_extents;
 
-typedef enum annudf_memory {
+typedef enum annudf_memory ANNUDF_ENUM_TYPE {
   ANNUDF_MEMORY_HOST = 0,
   ANNUDF_MEMORY_CUDA = 1 /**< Memory of a CUDA device. */
 } annudf_memory;

@@ -25,7 +25,7 @@ extern "C" {
 
 /*===-- Diagnostics -------------------------------------------------------===*/
 
-typedef enum annudf_severity {
+typedef enum annudf_severity ANNUDF_ENUM_TYPE {
   ANNUDF_SEVERITY_ERROR = 0,
   ANNUDF_SEVERITY_WARNING = 1,
   ANNUDF_SEVERITY_REMARK = 2

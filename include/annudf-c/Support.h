@@ -52,7 +52,7 @@ extern "C" {
 #define ANNUDF_CAPI_MINOR 2
 
 /** How a call ended. */
-typedef enum annudf_status {
+typedef enum annudf_status ANNUDF_ENUM_TYPE {
   ANNUDF_OK = 0,
   ANNUDF_USAGE = 1,       /**< The caller asked for something that makes no sense. */
   ANNUDF_INPUT = 2,       /**< A file or an array is not what it claims to be.     */

@@ -52,7 +52,7 @@ func::FuncOp CallGraph::callee(func::CallOp call) const {
   return byName.lookup(call.getCalleeAttr().getAttr());
 }
 
-ArrayRef<func::CallOp> CallGraph::callsIn(Operation *root) const {
+ArrayRef<func::CallOp> CallGraph::callsIn(Operation *root) const & {
   auto found = calls.find(root);
   return found == calls.end() ? ArrayRef<func::CallOp>() : ArrayRef(found->second);
 }

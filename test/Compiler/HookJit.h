@@ -18,6 +18,14 @@
 #include <type_traits>
 #include <vector>
 
+// UBSan looks for a signature in front of a function called through a pointer; code from
+// the JIT has none.
+#if defined(__clang__)
+#define ANNUDF_CALLS_JIT __attribute__((no_sanitize("function")))
+#else
+#define ANNUDF_CALLS_JIT
+#endif
+
 namespace annudf::test {
 
 /// The hooks of one artifact's host bitcode, compiled for this machine. `Word` is
@@ -27,13 +35,14 @@ public:
   explicit HookJit(const Artifact &artifact);
   ~HookJit();
 
-  template <typename Word> Word init(int32_t dims = 1) const {
+  template <typename Word> ANNUDF_CALLS_JIT Word init(int32_t dims = 1) const {
     return reinterpret_cast<Word (*)(int32_t, int32_t, int32_t, const uint64_t *)>(init_)(dims, 0,
                                                                                           0, slots);
   }
   /// \tparam Word, Coordinate  have to fit the metric.
   template <typename Word, typename Coordinate>
-  Word update(Word acc, Coordinate x, Coordinate y, int32_t dim = 0, int32_t dims = 1) const {
+  ANNUDF_CALLS_JIT Word update(Word acc, Coordinate x, Coordinate y, int32_t dim = 0,
+                               int32_t dims = 1) const {
     return reinterpret_cast<Word (*)(Word, Coordinate, Coordinate, int32_t, int32_t, int64_t,
                                      int32_t, int32_t, const uint64_t *)>(update_)(
         acc, x, y, dim, dims, 0, 0, 0, slots);
@@ -53,7 +62,7 @@ public:
     }
     return acc;
   }
-  template <typename Word> float finalize(Word acc, int32_t dims = 1) const {
+  template <typename Word> ANNUDF_CALLS_JIT float finalize(Word acc, int32_t dims = 1) const {
     if (!finalize_) // As the runtime's own does.
       return accumulator_ == ANNUDF_ACCUMULATOR_I32   ? float(int32_t(acc))
              : accumulator_ == ANNUDF_ACCUMULATOR_U32 ? float(uint32_t(acc))
@@ -64,7 +73,9 @@ public:
   }
   /// Whether the metric brings its own.
   bool hasFinalize() const { return finalize_; }
-  uint64_t contract() const { return reinterpret_cast<uint64_t (*)()>(contract_)(); }
+  ANNUDF_CALLS_JIT uint64_t contract() const {
+    return reinterpret_cast<uint64_t (*)()>(contract_)();
+  }
 
   /// Slot `i` as a scalar's bits or an array's address.
   template <typename T> void bind(int i, T value) {

@@ -46,72 +46,82 @@ typedef unsigned long long uint64_t;
 #define ANNUDF_ABI_MAJOR 1
 #define ANNUDF_ABI_MINOR 0
 
+/** In C++ an enum without a type of its own may hold no number between or above its rows; these
+ * come from callers and files, and are looked at before anything is known of them. */
+#ifdef __cplusplus
+#define ANNUDF_ENUM_TYPE : int32_t
+#else
+#define ANNUDF_ENUM_TYPE
+#endif
+
 /** The rows of annudf_tables.h as enums: ANNUDF_ELEMENT_F32, ANNUDF_ORDER_MIN, ... */
 #define ANNUDF_ROW(PREFIX, NAME, VALUE) ANNUDF_##PREFIX##_##NAME = VALUE,
 
 /** Element type of the stored vectors and of the queries. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_ROW(ELEMENT, NAME, VALUE)
-enum annudf_element { ANNUDF_ELEMENTS(ANNUDF_X) };
+enum annudf_element ANNUDF_ENUM_TYPE { ANNUDF_ELEMENTS(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** Type in which a body sees a coordinate. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_ROW(COMPUTE, NAME, VALUE)
-enum annudf_compute { ANNUDF_COMPUTE_TYPES(ANNUDF_X) };
+enum annudf_compute ANNUDF_ENUM_TYPE { ANNUDF_COMPUTE_TYPES(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** Type of the accumulator inside the body; the hooks see only its width. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_ROW(ACCUMULATOR, NAME, VALUE)
-enum annudf_accumulator { ANNUDF_ACCUMULATORS(ANNUDF_X) };
+enum annudf_accumulator ANNUDF_ENUM_TYPE { ANNUDF_ACCUMULATORS(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** Element type of a capture. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_ROW(CAPTURE, NAME, VALUE)
-enum annudf_capture_element { ANNUDF_CAPTURE_ELEMENTS(ANNUDF_X) };
+enum annudf_capture_element ANNUDF_ENUM_TYPE { ANNUDF_CAPTURE_ELEMENTS(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** Which end of the distances is best. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(ORDER, NAME, VALUE)
-enum annudf_order { ANNUDF_ORDERS(ANNUDF_X) };
+enum annudf_order ANNUDF_ENUM_TYPE { ANNUDF_ORDERS(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** What ranks the lists before the scan. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, ORDER, SINCE) ANNUDF_ROW(COARSE, NAME, VALUE)
-enum annudf_coarse { ANNUDF_COARSES(ANNUDF_X) };
+enum annudf_coarse ANNUDF_ENUM_TYPE { ANNUDF_COARSES(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** Whether sums over dimensions may be split. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(NUMERICS, NAME, VALUE)
-enum annudf_numerics { ANNUDF_NUMERICS(ANNUDF_X) };
+enum annudf_numerics ANNUDF_ENUM_TYPE { ANNUDF_NUMERICS(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** Symbolic extents of a capture. The reserved ones too: the dialect's type holds them, and the
  * runtime knows what to bind to them, before anything may use them. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(EXTENT, NAME, VALUE)
 #define ANNUDF_X_RESERVED(NAME, VALUE, SPELLING) ANNUDF_ROW(EXTENT, NAME, VALUE)
-enum annudf_extent { ANNUDF_EXTENTS(ANNUDF_X) ANNUDF_EXTENTS_RESERVED(ANNUDF_X_RESERVED) };
+enum annudf_extent ANNUDF_ENUM_TYPE {
+  ANNUDF_EXTENTS(ANNUDF_X) ANNUDF_EXTENTS_RESERVED(ANNUDF_X_RESERVED)
+};
 #undef ANNUDF_X_RESERVED
 #undef ANNUDF_X
 
 /** What a UDF is in a kernel. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(ROLE, NAME, VALUE)
-enum annudf_role { ANNUDF_ROLES(ANNUDF_X) };
+enum annudf_role ANNUDF_ENUM_TYPE { ANNUDF_ROLES(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** Hooks of the role scan. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE) ANNUDF_ROW(HOOK, NAME, VALUE)
-enum annudf_hook { ANNUDF_HOOKS(ANNUDF_X) };
+enum annudf_hook ANNUDF_ENUM_TYPE { ANNUDF_HOOKS(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** Feature bits an artifact may require, as masks; bits that are not known are refused. */
 #define ANNUDF_X(NAME, BIT, SPELLING, SINCE) ANNUDF_ROW(FEATURE, NAME, 1 << (BIT))
-enum annudf_feature { ANNUDF_FEATURES(ANNUDF_X) };
+enum annudf_feature ANNUDF_ENUM_TYPE { ANNUDF_FEATURES(ANNUDF_X) };
 #undef ANNUDF_X
 #define ANNUDF_FEATURE_MASK(NAME, BIT, SPELLING, SINCE) | (UINT64_C(1) << (BIT))
 #define ANNUDF_FEATURES_KNOWN (UINT64_C(0) ANNUDF_FEATURES(ANNUDF_FEATURE_MASK))
 
 /** ANNUDF_MAX_CAPTURES, ... */
 #define ANNUDF_X(NAME, VALUE, WHAT) ANNUDF_##NAME = VALUE,
-enum annudf_limit { ANNUDF_LIMITS(ANNUDF_X) };
+enum annudf_limit ANNUDF_ENUM_TYPE { ANNUDF_LIMITS(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** Captures as a scan passes them: slot i belongs to the i-th capture. An array

@@ -29,10 +29,11 @@ public:
   mlir::func::FuncOp callee(mlir::func::CallOp call) const;
 
   /// Calls in a helper, hook or metric of the module, in their order.
-  llvm::ArrayRef<mlir::func::CallOp> callsIn(mlir::Operation *root) const;
+  llvm::ArrayRef<mlir::func::CallOp> callsIn(mlir::Operation *root) const &;
 
   /// Helpers that reach no recursion, callees before callers.
-  llvm::ArrayRef<mlir::func::FuncOp> order() const { return ordered; }
+  llvm::ArrayRef<mlir::func::FuncOp> order() const & { return ordered; }
+  llvm::ArrayRef<mlir::func::FuncOp> order() const && = delete; // Would outlive the graph.
 
   /// A call that closes a circle, null if there is none.
   mlir::func::CallOp findCycle() const;

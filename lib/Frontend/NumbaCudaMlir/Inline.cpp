@@ -75,7 +75,8 @@ private:
 
   /// Inlines into each function what it calls, callees first, so that one level is left.
   LogicalResult flatten(ModuleOp module) {
-    for (func::FuncOp function : CallGraph(module).order())
+    const CallGraph graph(module);
+    for (func::FuncOp function : graph.order())
       if (functions.contains(function) && failed(inlineInto(function)))
         return failure();
     for (auto &entry : functions)

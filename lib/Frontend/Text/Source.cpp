@@ -46,9 +46,6 @@ struct ReplyHeader {
 // Nothing that damage writes by chance.
 static constexpr uint64_t kModule = 0x4c444f4d46445541, kRefusal = 0x4653554652464455;
 
-/// Address space the child may take on top of what it inherits.
-static constexpr rlim_t kReaderMemory = rlim_t(2) << 30;
-
 /// Writes all of `text`, as far as anyone listens.
 static void writeAll(int file, StringRef text) {
   while (!text.empty()) {
@@ -69,6 +66,8 @@ static void writeReply(int file, uint64_t kind, StringRef text) {
 /// any amount (a CUDA context reserves hundreds of GiB), so it starts from there.
 static void limitMemory() {
 #if !LLVM_ADDRESS_SANITIZER_BUILD // whose shadow memory alone takes more
+  // Address space the child may take on top of what it inherits.
+  constexpr rlim_t kReaderMemory = rlim_t(2) << 30;
   unsigned long long pages = 0;
   FILE *sizes = fopen("/proc/self/statm", "re");
   bool known = sizes && fscanf(sizes, "%llu", &pages) == 1;
