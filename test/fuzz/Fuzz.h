@@ -35,8 +35,9 @@ template <typename Read> void readOrRefuse(Read read) {
   try {
     read();
   } catch (const Error &error) {
-    const std::string_view text = error.what();
-    if (text.empty() || text.find("internal error") != text.npos)
+    // What a fuzzer learns it writes into its inputs, so the text proves nothing: messages repeat
+    // keys.
+    if (error.kind() != ErrorKind::Input || !*error.what())
       std::abort(); // A refusal says what is wrong with the input.
   }
 }

@@ -87,40 +87,4 @@ TEST_F(CApiDevice, TellsWhichKernelsRan) {
   EXPECT_EQ(search(), "pairs: 0.417 queries a list: each reads it for itself");
 }
 
-/// The copy on the device goes with the index, and with the state that it is of.
-TEST_F(CApiDevice, TheCopyBelongsToTheIndex) {
-  const auto freeBytes = [&] {
-    ContextScope scope(*context);
-    size_t free = 0, total = 0;
-    EXPECT_EQ(Driver::get().cuCtxSynchronize(), CUDA_SUCCESS);
-    EXPECT_EQ(Driver::get().cuMemGetInfo(&free, &total), CUDA_SUCCESS);
-    return int64_t(free);
-  };
-  (void)expected(queries); // Workspaces and kernels are there from now on.
-  const auto large = reference::randomVectors(ANNUDF_ELEMENT_F32, 200000, kDims, 5);
-  const annudf_vectors rows = vectorsOf(large);
-  constexpr int64_t kCopy = 200000 * kDims * 4; // Ids and padding not counted.
-  const int64_t before = freeBytes();
-  OwnedIndex big;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 16, nullptr, &big)), "ok");
-  auto search = [&] {
-    Found found = foundFor(queries, kK);
-    const annudf_vectors asked = vectorsOf(queries);
-    EXPECT_EQ(
-        outcome(annudf_ivf_flat_search(backend, big, artifact, captures, &asked, kK, 1, nullptr,
-                                       found.ids.data(), found.distances.data(), nullptr)),
-        "ok");
-  };
-  search();
-  const int64_t with = freeBytes();
-  EXPECT_GT(before - with, kCopy / 2);
-  const annudf_vectors few = {sizeof few, large.encoded.data(), 10, kDims, ANNUDF_ELEMENT_F32};
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(big, &few, nullptr, nullptr, nullptr)), "ok");
-  EXPECT_GT(freeBytes() - with, kCopy / 2) << "the copy of the state before is still there";
-  search();
-  EXPECT_GT(before - freeBytes(), kCopy / 2);
-  (void)&big; // Destroyed.
-  EXPECT_LT(before - freeBytes(), kCopy / 2) << "the copy outlives its index";
-}
-
 } // namespace
