@@ -9,6 +9,9 @@
 |* With LD_PRELOAD: ANNUDF_FAULT=FUNCTION:N makes the Nth call of FUNCTION    *|
 |* since the beginning of main fail; ANNUDF_FAULT_COUNTS=FILE is given the    *|
 |* numbers of calls. faults.h says what is counted.                           *|
+|* ANNUDF_FAULT_SIGNALS=FUNCTION:N:SIGNAL[,SIGNAL...] sends the process these *|
+|* signals, by number, when the Nth call of fsync or rename has returned, or  *|
+|* main for FUNCTION "main".                                                  *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
@@ -20,6 +23,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -40,12 +44,28 @@ static int failing = -1;
 static long nth;
 static char counts[4096];
 
+/* After which call signals come; FUNCTIONS stands for main. */
+static int signalling = -1;
+static long signallingNth;
+static int signals[4], signalCount;
+
 /* Whether this call is the one. */
 static int fails(int function) {
   if (!atomic_load(&armed))
     return 0;
   long call = atomic_fetch_add(&calls[function], 1) + 1;
   return function == failing && call == nth;
+}
+
+/* To be called when a call of `function` has returned. */
+static int after(int function, int result) {
+  const int error = errno;
+  if (function == signalling && atomic_load(&armed) &&
+      (function == FUNCTIONS || atomic_load(&calls[function]) == signallingNth))
+    for (int i = 0; i < signalCount; ++i)
+      raise(signals[i]);
+  errno = error;
+  return result;
 }
 
 /*===-- Who asks for memory ----------------------------------------------===*/
@@ -270,11 +290,11 @@ ssize_t read(int file, void *bytes, size_t size) {
 }
 int fsync(int file) {
   NEXT(fsync);
-  return fails(FSYNC) ? (errno = EIO, -1) : next(file);
+  return fails(FSYNC) ? (errno = EIO, -1) : after(FSYNC, next(file));
 }
 int rename(const char *from, const char *to) {
   NEXT(rename);
-  return fails(RENAME) ? (errno = EIO, -1) : next(from, to);
+  return fails(RENAME) ? (errno = EIO, -1) : after(RENAME, next(from, to));
 }
 void *mmap(void *address, size_t size, int protection, int flags, int file, off_t offset) {
   NEXT(mmap);
@@ -339,7 +359,7 @@ long annudf_faults_disarm(const char *function) {
 static int (*theMain)(int, char **, char **);
 static int armedMain(int argc, char **argv, char **environment) {
   arm(failing, nth);
-  int result = theMain(argc, argv, environment);
+  int result = after(FUNCTIONS, theMain(argc, argv, environment));
   atomic_store(&armed, 0);
   if (counts[0]) {
     FILE *file = fopen(counts, "w");
@@ -364,6 +384,17 @@ int __libc_start_main(int (*begin)(int, char **, char **), int argc, char **argv
   }
   if (file)
     snprintf(counts, sizeof counts, "%s", file);
+  char *wanted = getenv("ANNUDF_FAULT_SIGNALS");
+  if (wanted && *wanted) {
+    const size_t size = strcspn(wanted, ":");
+    signalling = strncmp(wanted, "main", size) == 0 ? FUNCTIONS : numberOf(wanted, size);
+    if (signalling != FSYNC && signalling != RENAME && signalling != FUNCTIONS)
+      abort();
+    wanted += size;
+    signallingNth = *wanted ? strtol(wanted + 1, &wanted, 10) : 0;
+    while (*wanted && signalCount < (int)(sizeof signals / sizeof *signals))
+      signals[signalCount++] = (int)strtol(wanted + 1, &wanted, 10);
+  }
   /* A test that arms faults by itself asks for none here. */
   if (!fault)
     return next(begin, argc, argv, init, fini, loaderFini, stackEnd);

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""sweep.py ANNUDF FAULTS_SO EXAMPLES: the commands of annudf with one call of the system failing.
+"""sweep.py ANNUDF FAULTS_SO EXAMPLES: the commands of annudf with one call of the system failing or signals coming.
 
 Whichever call of pthread_create, write, fsync, rename, mmap, open, read, fork or pipe2 fails, or of malloc by
 annudf itself (faults.h), a command either does what it does otherwise, or ends with exit code 1 and a line that
 says why, with the name of the file where it is one; the file that it replaces is the old one or the new one,
 and no temporary is left. Every call is tried until the command no longer comes to it, but of malloc only
 ANNUDF_FAULT_RUNS places a command (8; all with 0): FaultsTest.cpp tries them all.
+
+Signals that end a session come when a file has been synced, when it has its name, when that has been synced, and
+when main has returned: exit code 130 says that nothing was written, 0 that all was, and no temporary is left.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -57,6 +61,15 @@ def prepare(folder: Path) -> None:
     weights = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack("<8f", *range(1, 9))
     (folder / "weights.npy").write_bytes(weights)
 
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+# What comes at once: each alone, and what a closing terminal and timeout(1) send.
+TOGETHER = (
+    *((number,) for number in SIGNALS),
+    (signal.SIGHUP, signal.SIGHUP),
+    (signal.SIGTERM, signal.SIGTERM),
+    (signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+)
 
 # What is run, and the files that it replaces.
 COMMANDS = {
@@ -106,8 +119,8 @@ COMMANDS = {
 }
 
 
-def run(folder: Path, *command: str, fault: str = "", counts: str = "") -> subprocess.CompletedProcess[bytes]:
-    environment = dict(os.environ, LD_PRELOAD=FAULTS, ANNUDF_FAULT=fault)
+def run(folder: Path, *command: str, fault: str = "", counts: str = "", signals: str = "") -> subprocess.CompletedProcess[bytes]:
+    environment = dict(os.environ, LD_PRELOAD=FAULTS, ANNUDF_FAULT=fault, ANNUDF_FAULT_SIGNALS=signals)
     # libNVVM is not ours: it may end the process where memory does.
     environment["ANNUDF_LIBNVVM"] = "/nowhere"
     if counts:
@@ -136,7 +149,7 @@ class Sweep:
         self.name, self.start, self.scratch = name, start, scratch
         self.command, self.outputs = COMMANDS[name]
         self.faults: list[str] = []
-        self.tried = self.failed = 0
+        self.tried = self.failed = self.signalled = 0
         counts, good = scratch / "counts", scratch / "good"
         shutil.copytree(start, good)
         done = run(good, *self.command, counts=str(counts))
@@ -183,6 +196,23 @@ class Sweep:
         shutil.rmtree(folder)
         return done.returncode
 
+    def interrupt(self) -> None:
+        """Signals where a command that writes has little or nothing left to do."""
+        places = [(name, number + 1) for name in ("fsync", "rename") for number in range(self.calls[name])]
+        for function, number in (*places, ("main", 0)):
+            for together in TOGETHER:
+                folder = self.scratch / "try"
+                shutil.copytree(self.start, folder)
+                sent = ",".join(str(int(one)) for one in together)
+                done = run(folder, *self.command, signals=f"{function}:{number}:{sent}")
+                self.signalled += 1
+                what = f"{self.name}, {' '.join(one.name for one in together)} after {function} {number}"
+                if done.returncode not in (0, 130) or (function == "main" and done.returncode):
+                    self.faults.append(f"{what}: exit {done.returncode}")
+                elif contents(folder) != (self.before if done.returncode else self.after):
+                    self.faults.append(f"{what}: exit {done.returncode}, but the files are not so")
+                shutil.rmtree(folder)
+
     def mistold(self, function: str, words: str) -> list[str]:
         wrong = []
         if not words.splitlines()[-1:] or not any(line.startswith("annudf: ") for line in words.splitlines()):
@@ -201,12 +231,18 @@ def sweep(name: str, start: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as scratch:
         work = Sweep(name, start, Path(scratch))
         work.run()
-    print(f"{name}: {work.tried} faults, {work.failed} errors, {len(work.faults)} mistakes", flush=True)
+        if work.outputs and name != "captures":  # Which is a search, too.
+            work.interrupt()
+    told = f"{work.tried} faults, {work.failed} errors, {work.signalled} times signals"
+    print(f"{name}: {told}, {len(work.faults)} mistakes", flush=True)
     return work.faults
 
 
 def main() -> int:
     begin = time.monotonic()
+    # Whoever runs the tests in the background has some ignored, and a command keeps it so.
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as scratch:
         start = Path(scratch)
         prepare(start)

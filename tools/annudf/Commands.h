@@ -40,8 +40,9 @@ std::string versionText();
 void print(std::FILE *stream, std::string_view text);
 
 /// From construction on: Ctrl-C, SIGTERM, SIGHUP and SIGQUIT ask running work to stop, so
-/// that temporary files are removed (a second one ends the process at once). A signal
-/// that the process ignores, as under nohup, stays ignored.
+/// that temporary files are removed (a second Ctrl-C or SIGQUIT ends the process at once).
+/// A signal that the process ignores, as under nohup, stays ignored. From destruction on all
+/// are: what the command returns is then settled.
 class InterruptGuard {
 public:
   InterruptGuard();

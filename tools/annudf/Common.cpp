@@ -51,8 +51,9 @@ static void restoreSignals() {
 }
 
 static void onSignal(int signal) {
-  // The second Ctrl-C is for users who will not wait.
-  if (interrupted.exchange(true)) {
+  // The second key is for users who will not wait. SIGHUP and SIGTERM come twice without
+  // anyone's asking: from a shell and the kernel when a terminal closes, from timeout(1).
+  if (interrupted.exchange(true) && (signal == SIGINT || signal == SIGQUIT)) {
     restoreSignals();
     raise(signal);
   }
@@ -62,13 +63,18 @@ InterruptGuard::InterruptGuard() {
   struct sigaction action;
   std::memset(&action, 0, sizeof action);
   action.sa_handler = onSignal;
+  action.sa_flags = SA_RESTART; // What is printed of work that is done would be lost.
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     sigaction(kSignals[i], &action, &previousActions[i]);
     if (previousActions[i].sa_handler == SIG_IGN)
       sigaction(kSignals[i], &previousActions[i], nullptr);
   }
 }
-InterruptGuard::~InterruptGuard() { restoreSignals(); }
+InterruptGuard::~InterruptGuard() {
+  // All is written, or an error is on its way: an end by a signal would tell of neither.
+  for (int signal : kSignals)
+    std::signal(signal, SIG_IGN);
+}
 bool InterruptGuard::requested() { return interrupted; }
 void InterruptGuard::check() {
   if (requested())
