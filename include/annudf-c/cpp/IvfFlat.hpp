@@ -1,0 +1,219 @@
+//===- annudf-c/cpp/IvfFlat.hpp - Vectors and IVF-Flat indexes --*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A part of annudf-c/annudf.hpp, which is to be included.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_C_CPP_IVFFLAT_HPP
+#define ANNUDF_C_CPP_IVFFLAT_HPP
+
+#include "annudf-c/IvfFlat.h"
+#include "annudf-c/cpp/Captures.hpp"
+#include "annudf-c/cpp/Device.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace annudf {
+inline namespace v0 {
+
+/// A float16 by its bits.
+struct Half {
+  uint16_t bits;
+};
+
+/// A row-major, contiguous matrix that stays the caller's.
+struct Vectors {
+  const void *data = nullptr;
+  int64_t rows = 0, dims = 0;
+  annudf_element element = ANNUDF_ELEMENT_F32;
+
+  Vectors() = default;
+  Vectors(const void *data, int64_t rows, int64_t dims, annudf_element element)
+      : data(data), rows(rows), dims(dims), element(element) {}
+  Vectors(std::span<const float> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_F32) {}
+  Vectors(std::span<const Half> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_F16) {}
+  Vectors(std::span<const int8_t> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_I8) {}
+  Vectors(std::span<const uint8_t> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_U8) {}
+
+  annudf_vectors c() const { return {sizeof(annudf_vectors), data, rows, dims, element}; }
+
+private:
+  template <class T>
+  Vectors(std::span<const T> all, int64_t dims, annudf_element element)
+      : data(all.data()), dims(dims), element(element) {
+    if (dims <= 0 || int64_t(all.size()) % dims != 0)
+      throw Error(ANNUDF_USAGE, std::to_string(all.size()) + " coordinates are no rows of " +
+                                    std::to_string(dims) + " dims");
+    rows = int64_t(all.size()) / dims;
+  }
+};
+
+struct SearchStats {
+  double linkMs = 0, uploadMs = 0, searchMs = 0;
+  int links = 0;
+  std::string family, why; ///< The kernels that ran it.
+};
+
+/// The k best rows of each query, best first: row q of a matrix of k columns.
+struct Neighbors {
+  int64_t k = 0;
+  std::vector<int64_t> ids;
+  std::vector<float> distances;
+  SearchStats stats;
+};
+
+class IvfFlat {
+public:
+  struct BuildOptions {
+    annudf_coarse metric = ANNUDF_COARSE_L2; ///< What k-means clusters by.
+    int32_t kmeansIterations = 20;
+    double kmeansTrainsetFraction = 0.5;
+    uint64_t seed = 1;
+    int32_t threads = 0; ///< 0: all cores.
+  };
+
+  static IvfFlat build(const Vectors &base, int64_t nLists, const BuildOptions &options,
+                       const Progress &progress = {}) {
+    detail::Reporting reporting(progress);
+    annudf_ivf_flat_build_options c = {};
+    c.size = sizeof c;
+    c.metric = options.metric, c.kmeans_n_iters = options.kmeansIterations;
+    c.kmeans_trainset_fraction = options.kmeansTrainsetFraction;
+    c.seed = options.seed, c.threads = options.threads;
+    c.progress = reporting.function(), c.progress_user = reporting.user();
+    const annudf_vectors rows = base.c();
+    annudf_ivf_flat_index *made = nullptr;
+    const annudf_status status = annudf_ivf_flat_build(&rows, nLists, &c, &made);
+    IvfFlat index(made);
+    reporting.check(status);
+    return index;
+  }
+  static IvfFlat build(const Vectors &base, int64_t nLists) {
+    return build(base, nLists, BuildOptions());
+  }
+  static IvfFlat load(const std::string &path) {
+    annudf_ivf_flat_index *made = nullptr;
+    detail::check(annudf_ivf_flat_load(path.c_str(), &made));
+    return IvfFlat(made);
+  }
+  /// \param ids  empty: they go on from size().
+  void extend(const Vectors &rows, std::span<const int64_t> ids = {},
+              const Progress &progress = {}) {
+    if (!ids.empty() && int64_t(ids.size()) != rows.rows)
+      throw Error(ANNUDF_USAGE,
+                  std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
+    detail::Reporting reporting(progress);
+    const annudf_vectors c = rows.c();
+    reporting.check(annudf_ivf_flat_extend(handle_.get(), &c, ids.empty() ? nullptr : ids.data(),
+                                           reporting.function(), reporting.user()));
+  }
+  void save(const std::string &path, const Progress &progress = {}) const {
+    detail::Reporting reporting(progress);
+    reporting.check(
+        annudf_ivf_flat_save(c(), path.c_str(), reporting.function(), reporting.user()));
+  }
+
+  annudf_element element() const {
+    return static_cast<annudf_element>(annudf_ivf_flat_element(c()));
+  }
+  int64_t dims() const { return annudf_ivf_flat_dims(c()); }
+  int64_t size() const { return annudf_ivf_flat_size(c()); }
+  int64_t nLists() const { return annudf_ivf_flat_n_lists(c()); }
+  /// What captures must be bound for to search it as it is now.
+  Extents extents() const {
+    annudf_extents sizes = {};
+    sizes.size = sizeof sizes;
+    detail::check(annudf_ivf_flat_extents(c(), &sizes));
+    return {sizes.dims, sizes.rows, sizes.queries};
+  }
+  std::vector<float> centers() const { ///< nLists() x dims().
+    std::vector<float> all(size_t(nLists() * dims()));
+    detail::check(annudf_ivf_flat_centers(c(), all.data(), all.size()));
+    return all;
+  }
+
+  Neighbors search(const Backend &backend, const Artifact &metric, const Vectors &queries,
+                   int64_t k, int64_t nProbes, const Progress &progress = {}) const {
+    return search(backend, metric, nullptr, queries, k, nProbes, progress);
+  }
+  Neighbors search(const Backend &backend, const Artifact &metric, const Captures &captures,
+                   const Vectors &queries, int64_t k, int64_t nProbes,
+                   const Progress &progress = {}) const {
+    return search(backend, metric, captures.c(), queries, k, nProbes, progress);
+  }
+  /// Enqueues a search on a CUDA backend's stream: queries, ids and distances are device
+  /// addresses that must live until the stream has got there.
+  SearchStats searchDevice(const Backend &backend, const Artifact &metric, const Captures *captures,
+                           const Vectors &queries, int64_t k, int64_t nProbes, uint64_t ids,
+                           uint64_t distances, uint64_t stream = 0) const {
+    const annudf_vectors rows = queries.c();
+    annudf_ivf_flat_search_stats stats = {};
+    stats.size = sizeof stats;
+    detail::check(annudf_ivf_flat_search_device(
+        backend.c(), c(), metric.c(), captures ? captures->c() : nullptr, &rows, k, nProbes,
+        nullptr, reinterpret_cast<int64_t *>(static_cast<uintptr_t>(ids)),
+        reinterpret_cast<float *>(static_cast<uintptr_t>(distances)), stream, &stats));
+    return toStats(stats);
+  }
+  const annudf_ivf_flat_index *c() const { return handle_.get(); }
+
+private:
+  explicit IvfFlat(annudf_ivf_flat_index *handle) : handle_(handle) {}
+  /// How many queries a vector of their results can be asked to have room for.
+  static uint64_t mostRows(int64_t k) {
+    return std::min(std::vector<int64_t>().max_size(), std::vector<float>().max_size()) /
+           uint64_t(k);
+  }
+  static SearchStats toStats(const annudf_ivf_flat_search_stats &stats) {
+    return {stats.link_ms, stats.upload_ms, stats.search_ms, stats.links, stats.family, stats.why};
+  }
+  Neighbors search(const Backend &backend, const Artifact &metric, const annudf_captures *captures,
+                   const Vectors &queries, int64_t k, int64_t nProbes,
+                   const Progress &progress) const {
+    // Checked here, as the results need their room before the call.
+    if (k < 1 || k > 1024)
+      throw Error(ANNUDF_USAGE, "k = " + std::to_string(k) + ": must be between 1 and 1024");
+    if (queries.rows < 0 || uint64_t(queries.rows) > mostRows(k))
+      throw Error(ANNUDF_USAGE, "queries: rows = " + std::to_string(queries.rows) +
+                                    ": must be between 0 and " + std::to_string(mostRows(k)));
+    Neighbors found;
+    found.k = k;
+    try {
+      found.ids.resize(size_t(queries.rows) * size_t(k));
+      found.distances.resize(found.ids.size());
+    } catch (const std::bad_alloc &) {
+      throw Error(ANNUDF_ENVIRONMENT, "there is no memory for the results of " +
+                                          std::to_string(queries.rows) + " queries");
+    }
+    detail::Reporting reporting(progress);
+    annudf_ivf_flat_search_options options = {};
+    options.size = sizeof options;
+    options.progress = reporting.function(), options.progress_user = reporting.user();
+    annudf_ivf_flat_search_stats stats = {};
+    stats.size = sizeof stats;
+    const annudf_vectors rows = queries.c();
+    reporting.check(annudf_ivf_flat_search(backend.c(), c(), metric.c(), captures, &rows, k,
+                                           nProbes, &options, found.ids.data(),
+                                           found.distances.data(), &stats));
+    found.stats = toStats(stats);
+    return found;
+  }
+  detail::Owner<annudf_ivf_flat_index, annudf_ivf_flat_destroy> handle_;
+};
+
+} // namespace v0
+} // namespace annudf
+
+#endif // ANNUDF_C_CPP_IVFFLAT_HPP
