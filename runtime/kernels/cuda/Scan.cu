@@ -115,23 +115,18 @@ template <int N> __device__ __forceinline__ uint32_t warpMinima(uint32_t (&value
   return best;
 }
 
-/// Scans list `list` for N queries: those of pairs[0..N). Slots past `count` repeat
-/// the last pair and are not stored.
-/// \tparam kAhead chunks of a row in flight.
-template <int N, int kAhead>
-__device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t list,
-                                         const uint32_t (&pair)[N], int count) {
-  const int element = annudf1_row_element(), compute = annudf1_compute();
-  const int perWord = elementsPerWord(element);
-  const int dims = static_cast<int>(args.index.dims);
-  const int chunks = static_cast<int>(args.index.chunks);
-  // Every coordinate of these exists.
-  const int fullChunks = kCompact ? 0 : dims / (4 * perWord);
-  constexpr int kHalf = N > 1 ? N / 2 : 1;
-  const int lane = threadIdx.x & 31;
-  const uint32_t warp = threadIdx.x / 32;
-  const uint64_t *slots = args.slots.slot;
+/// What a block's hooks are called with, whatever the row.
+struct Block {
+  int element, compute, perWord; ///< Of rows; perWord elements.
+  int dims, list;
+  int fullChunks; ///< Every coordinate of these exists.
+  const uint64_t *slots;
+};
 
+/// Converts the queries of the tile, once for all rows.
+template <int N>
+__device__ __forceinline__ void stageQueries(const annudf_scan_args &args,
+                                             const uint32_t (&pair)[N]) {
   const uint8_t *queries[N];
 #pragma unroll
   for (int j = 0; j < N; ++j)
@@ -142,6 +137,152 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
     for (int j = 0; j < N; ++j)
       Staged<N>::put(d, j, queries[j]);
   __syncthreads();
+}
+
+/// Updates with chunk `c` of a row: four coordinates a step, whatever the element: of 4, 2
+/// or 1 words.
+template <int N>
+__device__ __forceinline__ void updateChunk(const Block &block, uint4 &y, int c, int count,
+                                            int64_t row, const int (&query)[N], Acc (&acc)[N]) {
+  constexpr int kHalf = N > 1 ? N / 2 : 1;
+#pragma unroll 1
+  for (int step = 0; step < block.perWord; ++step) {
+    const uint32_t word[4] = {y.x, y.y, y.z, y.w};
+    Coordinate part[4];
+#pragma unroll
+    for (int w = 0; w < 4; ++w)
+      part[w] = coordinateOf<Coordinate>(block.element, block.compute,
+                                         block.perWord == 1   ? word[w]
+                                         : block.perWord == 2 ? word[w / 2]
+                                                              : word[0],
+                                         w);
+    const int dim = (c * block.perWord + step) * 4;
+    // The second half of a tile that is at most half full is left out.
+#pragma unroll
+    for (int half = 0; half < N; half += kHalf) {
+      if (half > 0 && count <= kHalf)
+        break;
+#pragma unroll
+      for (int w = 0; w < 4; ++w) {
+        // Queries inside: what a metric loads for a dimension is loaded once for all.
+#pragma unroll
+        for (int j = half; j < half + kHalf; ++j)
+          acc[j] = HOOK_UPDATE(acc[j], Staged<N>::get(dim + w, j), part[w], dim + w, block.dims,
+                               row, query[j], block.list, block.slots);
+      }
+    }
+    if (block.perWord == 2)
+      y.x = y.z, y.y = y.w;
+    else if (block.perWord == 4)
+      y.x = y.y, y.y = y.z, y.z = y.w;
+  }
+}
+
+/// Updates with the full chunks of a row.
+/// The next kAhead chunks are loaded while the current ones are used: two sets of
+/// registers, as moving a register that a load still fills would wait for the load.
+/// The last set may reach past the group; the lists end with that many chunks more.
+template <int N, int kAhead>
+__device__ __forceinline__ void updateFull(const Block &block, const uint4 *rows, int count,
+                                           int64_t row, const int (&query)[N], Acc (&acc)[N]) {
+  uint4 current[kAhead], next[kAhead];
+  const uint4 *ahead = rows;
+#pragma unroll
+  for (int a = 0; a < kAhead; ++a)
+    next[a] = loadChunk(ahead + a * 32);
+#pragma unroll 1
+  for (int c = 0; c < block.fullChunks;) {
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a)
+      current[a] = next[a];
+    ahead += kAhead * 32;
+    if (c + kAhead < block.fullChunks) {
+#pragma unroll
+      for (int a = 0; a < kAhead; ++a)
+        next[a] = loadChunk(ahead + a * 32);
+    }
+    const int end = min(c + kAhead, block.fullChunks);
+#pragma unroll 1
+    for (; c < end; ++c) {
+      uint4 y = current[0];
+#pragma unroll
+      for (int a = 1; a < kAhead; ++a)
+        current[a - 1] = current[a];
+      updateChunk<N>(block, y, c, count, row, query, acc);
+    }
+  }
+}
+
+/// Updates with the vector's end, and writes the keys of group `g` of the list and the best of
+/// each query.
+template <int N>
+__device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const Block &block,
+                                            const uint4 *rows, uint32_t g, int lane, int count,
+                                            bool exists, int64_t row, const int (&query)[N],
+                                            const uint64_t (&out)[N], const Acc (&acc)[N]) {
+  // A query at a time: rare enough for memory.
+  Acc last[N];
+  uint32_t lastKey[N];
+  int lastQuery[N];
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+    last[j] = acc[j], lastQuery[j] = query[j];
+#pragma unroll 1
+  for (int j = 0; j < count; ++j) {
+    const int q = lastQuery[j];
+    Acc a = last[j];
+#pragma unroll 1
+    for (int d = block.fullChunks * 4 * block.perWord; d < block.dims; ++d) {
+      const int w = d / block.perWord;
+      const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * 32) + w % 4);
+      a = HOOK_UPDATE(
+          a, Staged<N>::get(d, j),
+          coordinateOf<Coordinate>(block.element, block.compute, word, d % block.perWord), d,
+          block.dims, row, q, block.list, block.slots);
+    }
+    const float distance = HOOK_FINALIZE(a, block.dims, row, q, block.list, block.slots);
+    lastKey[j] = exists ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
+  }
+  uint32_t key[N];
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    key[j] = j < count ? lastKey[j] : ANNUDF_KEY_NONE;
+    if (j < count)
+      reinterpret_cast<uint32_t *>(args.work.keys)[(out[j] + g) * 32 + lane] = key[j];
+  }
+  __syncwarp(); // Lets the compiler prove that the shuffles below see the whole warp.
+  const uint32_t best = warpMinima<N>(key, lane);
+  const int mine = lane / (32 / N);
+  uint64_t place = out[0];
+#pragma unroll
+  for (int j = 1; j < N; ++j)
+    place = mine == j ? out[j] : place;
+  if (lane % (32 / N) == 0 && mine < count)
+    reinterpret_cast<uint32_t *>(args.work.minima)[place + g] = best;
+}
+
+/// Scans list `list` for N queries: those of pairs[0..N). Slots past `count` repeat
+/// the last pair and are not stored. Its parts hold each hook as few times as they can:
+/// every copy is inlined and optimised at link time, which the first search with a metric
+/// waits for.
+/// \tparam kAhead chunks of a row in flight.
+template <int N, int kAhead>
+__device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t list,
+                                         const uint32_t (&pair)[N], int count) {
+  const int element = annudf1_row_element(), compute = annudf1_compute();
+  const int perWord = elementsPerWord(element);
+  const int dims = static_cast<int>(args.index.dims);
+  const int chunks = static_cast<int>(args.index.chunks);
+  const Block block{element,
+                    compute,
+                    perWord,
+                    dims,
+                    static_cast<int>(list),
+                    kCompact ? 0 : dims / (4 * perWord),
+                    args.slots.slot};
+  const int lane = threadIdx.x & 31;
+  const uint32_t warp = threadIdx.x / 32;
+  stageQueries<N>(args, pair);
 
   int query[N];
   uint64_t out[N]; // Group of the workspace where the list starts.
@@ -156,7 +297,6 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
   const uint32_t firstGroup = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list];
   const uint32_t size = reinterpret_cast<const uint32_t *>(args.index.listSize)[list];
   const uint32_t groups = (size + 31) / 32;
-  const int listId = static_cast<int>(list);
   for (uint32_t g = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp; g < groups;
        g += gridDim.y * (ANNUDF_SCAN_THREADS / 32)) {
     const uint64_t group = firstGroup + g;
@@ -171,110 +311,9 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
     Acc acc[N];
 #pragma unroll
     for (int j = 0; j < N; ++j)
-      acc[j] = HOOK_INIT(dims, query[j], listId, slots);
-
-    // The loops below hold each hook as few times as they can: every copy is inlined
-    // and optimised at link time, which the first search with a metric waits for.
-
-    // The next kAhead chunks are loaded while the current ones are used: two sets of
-    // registers, as moving a register that a load still fills would wait for the load.
-    // The last set may reach past the group; the lists end with that many chunks more.
-    uint4 current[kAhead], next[kAhead];
-    const uint4 *ahead = rows;
-#pragma unroll
-    for (int a = 0; a < kAhead; ++a)
-      next[a] = loadChunk(ahead + a * 32);
-#pragma unroll 1
-    for (int c = 0; c < fullChunks;) {
-#pragma unroll
-      for (int a = 0; a < kAhead; ++a)
-        current[a] = next[a];
-      ahead += kAhead * 32;
-      if (c + kAhead < fullChunks) {
-#pragma unroll
-        for (int a = 0; a < kAhead; ++a)
-          next[a] = loadChunk(ahead + a * 32);
-      }
-      const int end = min(c + kAhead, fullChunks);
-#pragma unroll 1
-      for (; c < end; ++c) {
-        uint4 y = current[0];
-#pragma unroll
-        for (int a = 1; a < kAhead; ++a)
-          current[a - 1] = current[a];
-        // Four coordinates a step, whatever the element: of 4, 2 or 1 words.
-#pragma unroll 1
-        for (int step = 0; step < perWord; ++step) {
-          const uint32_t word[4] = {y.x, y.y, y.z, y.w};
-          Coordinate part[4];
-#pragma unroll
-          for (int w = 0; w < 4; ++w)
-            part[w] = coordinateOf<Coordinate>(element, compute,
-                                               perWord == 1   ? word[w]
-                                               : perWord == 2 ? word[w / 2]
-                                                              : word[0],
-                                               w);
-          const int dim = (c * perWord + step) * 4;
-          // The second half of a tile that is at most half full is left out.
-#pragma unroll
-          for (int half = 0; half < N; half += kHalf) {
-            if (half > 0 && count <= kHalf)
-              break;
-#pragma unroll
-            for (int w = 0; w < 4; ++w) {
-              // Queries inside: what a metric loads for a dimension is loaded once for all.
-#pragma unroll
-              for (int j = half; j < half + kHalf; ++j)
-                acc[j] = HOOK_UPDATE(acc[j], Staged<N>::get(dim + w, j), part[w], dim + w, dims,
-                                     row, query[j], listId, slots);
-            }
-          }
-          if (perWord == 2)
-            y.x = y.z, y.y = y.w;
-          else if (perWord == 4)
-            y.x = y.y, y.y = y.z, y.z = y.w;
-        }
-      }
-    }
-
-    // The vector's end and the distance, a query at a time: rare enough for memory.
-    Acc last[N];
-    uint32_t lastKey[N];
-    int lastQuery[N];
-#pragma unroll
-    for (int j = 0; j < N; ++j)
-      last[j] = acc[j], lastQuery[j] = query[j];
-#pragma unroll 1
-    for (int j = 0; j < count; ++j) {
-      const int q = lastQuery[j];
-      Acc a = last[j];
-#pragma unroll 1
-      for (int d = fullChunks * 4 * perWord; d < dims; ++d) {
-        const int w = d / perWord;
-        const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * 32) + w % 4);
-        a = HOOK_UPDATE(a, Staged<N>::get(d, j),
-                        coordinateOf<Coordinate>(element, compute, word, d % perWord), d, dims, row,
-                        q, listId, slots);
-      }
-      const float distance = HOOK_FINALIZE(a, dims, row, q, listId, slots);
-      lastKey[j] = exists ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
-    }
-    uint32_t key[N];
-#pragma unroll
-    for (int j = 0; j < N; ++j) {
-      key[j] = j < count ? lastKey[j] : ANNUDF_KEY_NONE;
-      if (j < count)
-        reinterpret_cast<uint32_t *>(args.work.keys)[(out[j] + g) * 32 + lane] = key[j];
-    }
-    __syncwarp(); // Lets the compiler prove that the shuffles below see the whole warp.
-    const uint32_t best = warpMinima<N>(key, lane);
-    const int mine = lane / (32 / N);
-    uint64_t place = out[0];
-#pragma unroll
-    for (int j = 1; j < N; ++j)
-      place = mine == j ? out[j] : place;
-    if (lane % (32 / N) == 0 && mine < count)
-      reinterpret_cast<uint32_t *>(args.work.minima)[place + g] = best;
+      acc[j] = HOOK_INIT(block.dims, query[j], block.list, block.slots);
+    updateFull<N, kAhead>(block, rows, count, row, query, acc);
+    finishGroup<N>(args, block, rows, g, lane, count, exists, row, query, out, acc);
   }
 }
 
