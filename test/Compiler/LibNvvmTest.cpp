@@ -116,9 +116,11 @@ constexpr const char *kPtx = R"(//
 { ret; }
 )";
 
-const HookShape kShape = {32, 32, {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE}};
+HookShape allHooks() {
+  return {32, 32, {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE}};
+}
 
-std::string check(const std::string &ptx, const HookShape &shape = kShape) {
+std::string check(const std::string &ptx, const HookShape &shape = allHooks()) {
   return llvm::toString(checkPrototypes(ptx, shape));
 }
 
@@ -158,13 +160,13 @@ TEST(Prototypes, AHookThatTheMetricDoesNotHave) {
 }
 
 TEST(Prototypes, OtherWidths) {
-  EXPECT_EQ(check(kPtx, {64, 32, kShape.hooks}),
+  EXPECT_EQ(check(kPtx, {64, 32, allHooks().hooks}),
             "the compiled metric defines annudf1_scan_init_a32, which is no hook of a metric with "
             "accumulators of 64 and coordinates of 32 bits");
-  EXPECT_EQ(check(kPtx, {32, 64, kShape.hooks}),
+  EXPECT_EQ(check(kPtx, {32, 64, allHooks().hooks}),
             "the compiled metric defines annudf1_scan_update_a32_x32, which is no hook of a metric "
             "with accumulators of 32 and coordinates of 64 bits");
-  EXPECT_EQ(check(kPtx, {96, 32, kShape.hooks}),
+  EXPECT_EQ(check(kPtx, {96, 32, allHooks().hooks}),
             "no hooks have accumulators of 96 and coordinates of 32 bits");
 }
 
@@ -175,7 +177,7 @@ TEST(Prototypes, AStrangersFunctionIsNotCalled) {
       std::string(kPtx) + ".extern .func (.param .b32 r) annudf1_row_element()\n;\n";
   EXPECT_EQ(check(asks), "the compiled metric calls 'annudf1_row_element', which a hook may not "
                          "call");
-  EXPECT_EQ(check(asks, {32, 32, kShape.hooks, /*asksForElement=*/true}), "");
+  EXPECT_EQ(check(asks, {32, 32, allHooks().hooks, /*asksForElement=*/true}), "");
 }
 
 } // namespace

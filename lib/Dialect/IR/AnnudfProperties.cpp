@@ -44,7 +44,7 @@ template <typename OpT> static bool isKnown(StringRef name) {
 template <typename OpT>
 static LogicalResult setKnownProperties(OpaqueProperties properties, Attribute attributes,
                                         function_ref<InFlightDiagnostic()> emitError) {
-  using Properties = typename OpT::Properties;
+  using Properties = OpT::Properties;
   auto &present = *properties.as<Properties *>();
   if (auto entries = dyn_cast_if_present<DictionaryAttr>(attributes)) {
     MLIRContext *context = entries.getContext();

@@ -150,7 +150,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                      workloadOf(manifest, index, 0, k, params.nProbes),
                      machine()};
   plan.checkFits();
-  return {copy, scanKernel, bound, plan};
+  return {std::move(copy), std::move(scanKernel), std::move(bound), plan};
 }
 
 void Implementation::search(const Index &index, const MetricView &metric,
@@ -169,7 +169,8 @@ void Implementation::search(const Index &index, const MetricView &metric,
   const auto lease = pool_.acquire(true, nullptr);
   const CUstream stream = lease->stream();
   const uint64_t total = static_cast<uint64_t>(queries.rows), batch = ready.plan.batch(total);
-  ready.plan.tell(batch, report);
+  if (stats) // Reasons are words, which take longer than the choice.
+    ready.plan.tell(batch, report);
   const size_t rowBytes = static_cast<size_t>(queries.dims) * elementSize(queries.element);
   const size_t row = static_cast<size_t>(k);
   // Staging holds ids, distances, then queries, so that each is aligned.
@@ -240,7 +241,8 @@ void Implementation::searchDevice(const Index &index, const MetricView &metric,
   lease->keep(ready.scan);
   lease->keep(ready.captures);
   const uint64_t batch = ready.plan.batch(total);
-  ready.plan.tell(batch, report);
+  if (stats) // Reasons are words, which take longer than the choice.
+    ready.plan.tell(batch, report);
   for (uint64_t first = 0; first < total; first += batch)
     ready.plan.enqueue(**lease, lease->stream(), data + first * rowBytes,
                        std::min(batch, total - first), static_cast<int64_t>(first),

@@ -94,9 +94,22 @@ std::span<const CudaFamily *const> families() {
   return all;
 }
 
+namespace {
+
+/// The same as the planner takes them.
+std::span<const KernelFamily *const> planned() {
+  static const std::vector<const KernelFamily *> all(families().begin(), families().end());
+  return all;
+}
+
+} // namespace
+
+const CudaFamily &pickFamily(const Workload &work, const Machine &machine) {
+  return *families()[pick(planned(), work, machine).family];
+}
+
 CudaPlan chooseFamily(const Workload &work, const Machine &machine) {
-  std::vector<const KernelFamily *> all(families().begin(), families().end());
-  Plan plan = choose(all, work, machine);
+  Plan plan = choose(planned(), work, machine);
   return {families()[plan.family], std::move(plan.why)};
 }
 

@@ -47,7 +47,11 @@ public:
 /// All families; where they cost the same, the first is taken.
 std::span<const CudaFamily *const> families();
 
-/// choose() among them. \throws Error(Input) naming what each lacks where none can.
+/// pick() among them, which asks for no memory. \throws Error(Input) naming what each lacks where
+/// none can.
+const CudaFamily &pickFamily(const Workload &, const Machine &);
+
+/// choose() among them, for people.
 struct CudaPlan {
   const CudaFamily *family;
   std::string why;

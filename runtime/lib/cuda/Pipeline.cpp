@@ -101,10 +101,8 @@ Workload SearchPlan::workOf(uint64_t count) const {
   return batch;
 }
 
-CudaPlan SearchPlan::family(uint64_t count) const { return chooseFamily(workOf(count), machine); }
-
 void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
-  const CudaPlan plan = family(count);
+  const CudaPlan plan = chooseFamily(workOf(count), machine);
   stats.family = plan.family->name();
   stats.why = plan.why;
 }
@@ -156,7 +154,8 @@ private:
 
 void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryData, uint64_t count,
                          int64_t base, uint64_t ids, uint64_t distances) const {
-  const CudaFamily &family = *this->family(count).family;
+  const Workload batch = workOf(count);
+  const CudaFamily &family = pickFamily(batch, machine);
   const BatchShape shape = this->shape(count, family.sortsPairs());
   annudf_scan_args args = {};
   args.index = index.args();
@@ -180,7 +179,7 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
          args.work);
 
   StreamQueue queue(*this, scan.of(family), shape, args, stream);
-  family.enqueue(queue, workOf(count));
+  family.enqueue(queue, batch);
 
   annudf_finish_args last = {};
   last.index = args.index;

@@ -70,8 +70,6 @@ struct SearchPlan {
 private:
   BatchShape shape(uint64_t count, bool sortsPairs) const;
   Workload workOf(uint64_t count) const;
-  /// The family for a batch of `count` queries.
-  CudaPlan family(uint64_t count) const;
 };
 
 } // namespace annudf::runtime::cuda

@@ -22,7 +22,8 @@ template <class T> bool allows(const std::vector<T> &allowed, const T &value) {
 Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
                     uint32_t probes) {
   Workload work;
-  work.hooks = manifest.hooks;
+  for (annudf_hook hook : manifest.hooks)
+    work.hooks.insert(hook);
   work.accumulator = manifest.accumulator;
   work.compute = manifest.compute;
   work.element = index.element();
@@ -39,7 +40,7 @@ Workload workloadOf(const Manifest &manifest, const Index &index, int64_t querie
 std::string whyNot(const KernelFamily &family, const Workload &work, const Machine &machine) {
   const FamilyNeeds needs = family.needs();
   for (annudf_hook hook : needs.hooks)
-    if (std::find(work.hooks.begin(), work.hooks.end(), hook) == work.hooks.end())
+    if (!work.hooks.contains(hook))
       return std::string("the metric has no hook '") + toString(hook) + "'";
   if (!allows(needs.accumulators, work.accumulator))
     return std::string("it does not accumulate in ") + toString(work.accumulator);
@@ -53,7 +54,7 @@ std::string whyNot(const KernelFamily &family, const Workload &work, const Machi
   return family.unfit(work, machine);
 }
 
-Plan choose(std::span<const KernelFamily *const> families, const Workload &work,
+Choice pick(std::span<const KernelFamily *const> families, const Workload &work,
             const Machine &machine) {
   size_t best = families.size();
   double least = 0;
@@ -69,9 +70,16 @@ Plan choose(std::span<const KernelFamily *const> families, const Workload &work,
   }
   if (best == families.size())
     throw Error(ErrorKind::Input, "no family of kernels can run this search: " + refusals);
-  const KernelFamily &chosen = *families[best];
-  return {best, chosen.name(),
-          chosen.explain(work, machine) + (refusals.empty() ? "" : "; not " + refusals)};
+  return {best, std::move(refusals)};
+}
+
+Plan choose(std::span<const KernelFamily *const> families, const Workload &work,
+            const Machine &machine) {
+  const Choice choice = pick(families, work, machine);
+  const KernelFamily &chosen = *families[choice.family];
+  return {choice.family, chosen.name(),
+          chosen.explain(work, machine) +
+              (choice.refusals.empty() ? "" : "; not " + choice.refusals)};
 }
 
 } // namespace annudf::runtime

@@ -82,7 +82,7 @@ TEST(Plan, RefusesWhatAFamilyCannotRunAndSaysWhy) {
   }
   // What it needs is there: it is taken.
   Workload work = someWork();
-  work.hooks.push_back(ANNUDF_HOOK_FINALIZE);
+  work.hooks.insert(ANNUDF_HOOK_FINALIZE);
   EXPECT_EQ(planOf({&any, &finalize}, work).name, "finalize");
   work.accumulator = ANNUDF_ACCUMULATOR_F64;
   EXPECT_EQ(planOf({&any, &wide}, work).name, "wide");
@@ -100,7 +100,8 @@ TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
   const std::vector<float> rows = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   const Index index = Index::build({.nLists = 2}, {rows.data(), 2, 5, ANNUDF_ELEMENT_F32});
   const Workload work = workloadOf(manifest, index, 7, 1, 2);
-  EXPECT_EQ(work.hooks, manifest.hooks);
+  EXPECT_EQ(work.hooks, (HookSet{ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE}));
+  EXPECT_NE(work.hooks, (HookSet{ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE}));
   EXPECT_EQ(work.compute, ANNUDF_COMPUTE_F64);
   EXPECT_EQ(work.accumulator, ANNUDF_ACCUMULATOR_F64);
   EXPECT_EQ(work.dims, 5);

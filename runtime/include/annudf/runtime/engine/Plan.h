@@ -19,16 +19,34 @@
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace annudf::runtime {
 
+/// Hooks, a bit each: plans are made for every search, where nothing may ask for memory.
+class HookSet {
+public:
+  constexpr HookSet() = default;
+  constexpr HookSet(std::initializer_list<annudf_hook> hooks) {
+    for (annudf_hook hook : hooks)
+      insert(hook);
+  }
+  constexpr void insert(annudf_hook hook) { bits_ |= bit(hook); }
+  constexpr bool contains(annudf_hook hook) const { return bits_ & bit(hook); }
+  friend constexpr bool operator==(const HookSet &, const HookSet &) = default;
+
+private:
+  static constexpr uint64_t bit(annudf_hook hook) { return uint64_t(1) << hook; }
+  uint64_t bits_ = 0;
+};
+
 /// What of a search decides how it is run.
 struct Workload {
   // The metric.
-  std::vector<annudf_hook> hooks; ///< That it defines.
+  HookSet hooks; ///< That it defines.
   annudf_accumulator accumulator = ANNUDF_ACCUMULATOR_F32;
   annudf_compute compute = ANNUDF_COMPUTE_F32;
   // The index.
@@ -84,14 +102,22 @@ public:
 /// "" if the family can run the search, else why not.
 std::string whyNot(const KernelFamily &family, const Workload &, const Machine &);
 
-/// What was chosen, and why.
+/// What was chosen.
+struct Choice {
+  size_t family = 0;    ///< Its place among those that were to choose from.
+  std::string refusals; ///< What the others lack that cannot run the search; mostly "".
+};
+
+/// The cheapest of the families that can run the search; of equal ones the first.
+/// \throws Error(Input) naming what each lacks where none can.
+Choice pick(std::span<const KernelFamily *const> families, const Workload &, const Machine &);
+
+/// The same, and why, for people.
 struct Plan {
   size_t family = 0; ///< Its place among those that were to choose from.
   std::string name, why;
 };
 
-/// The cheapest of the families that can run the search; of equal ones the first.
-/// \throws Error(Input) naming what each lacks where none can.
 Plan choose(std::span<const KernelFamily *const> families, const Workload &, const Machine &);
 
 } // namespace annudf::runtime
