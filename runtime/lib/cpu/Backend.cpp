@@ -222,6 +222,19 @@ std::vector<Task> CpuBackend::cut(const Index &index, const Batch &batch) const 
   return tasks;
 }
 
+/// The rows that a task scans; the queries are the caller's to add.
+annudf_cpu_scan scanOf(const Index &index, const Task &task) {
+  const List &list = index.list(task.list);
+  annudf_cpu_scan scan{};
+  scan.rows = list.words.data() + task.firstGroup * index.words() * kGroupRows;
+  scan.ids = list.ids.data() + task.firstGroup * kGroupRows;
+  scan.size = std::min(task.groups * kGroupRows, list.size - task.firstGroup * kGroupRows);
+  scan.words = index.words();
+  scan.dims = index.dims();
+  scan.list = int32_t(task.list);
+  return scan;
+}
+
 void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                         const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                         float *distances, SearchStats *stats) {
@@ -268,7 +281,6 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
     parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
       reporter.now(double(first) + double(batch.size) * double(t) / double(tasks.size()));
       const Task &task = tasks[t];
-      const List &list = index.list(task.list);
       const int64_t begin = batch.listBegin[task.list];
       const int64_t pairs = batch.listBegin[task.list + 1] - begin;
       std::vector<float> &limit = limits[worker];
@@ -276,13 +288,7 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
       for (int64_t i = 0; i < pairs; ++i)
         limit[i] = best.limit(batch.pairs[begin + i]);
       Sink sink{&best, &batch.pairs[begin]};
-      annudf_cpu_scan scan{};
-      scan.rows = list.words.data() + task.firstGroup * index.words() * kGroupRows;
-      scan.ids = list.ids.data() + task.firstGroup * kGroupRows;
-      scan.size = std::min(task.groups * kGroupRows, list.size - task.firstGroup * kGroupRows);
-      scan.words = index.words();
-      scan.dims = index.dims();
-      scan.list = int32_t(task.list);
+      annudf_cpu_scan scan = scanOf(index, task);
       scan.queries = int32_t(pairs);
       scan.x = &x[begin];
       scan.integers = &integers[begin];

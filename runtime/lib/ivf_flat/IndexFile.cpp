@@ -242,6 +242,43 @@ Header parseHeader(const std::string &bytes, const std::string &path) {
   return header;
 }
 
+/// Reads preamble and header. \param headerSize  gets the bytes of the latter.
+Header readHeader(FileReader &file, SectionReader &sections, const std::string &path,
+                  size_t &headerSize) {
+  if (file.size() == 0)
+    refuse(path, "the file is empty, not an annudf index");
+  Preamble preamble = {};
+  const auto known = static_cast<size_t>(std::min<uint64_t>(file.size(), sizeof preamble));
+  if (known == sizeof preamble)
+    sections.read(&preamble, sizeof preamble);
+  else
+    file.read(&preamble, known);
+  if (std::memcmp(preamble.magic, kMagic, std::min(known, sizeof kMagic)) != 0)
+    refuse(path, "not an annudf index (its first bytes are foreign)");
+  if (known < sizeof preamble)
+    refuseTruncated(path, file.size(), sizeof preamble);
+  if (preamble.version != kVersion)
+    refuse(path, "index format version " + std::to_string(preamble.version) +
+                     ", this annudf reads version " + std::to_string(kVersion));
+  for (uint8_t byte : preamble.reserved)
+    if (byte != 0)
+      refuse(path, "damaged: reserved bytes of the index's preamble are not zero");
+  if (preamble.headerSize > kMaxHeader)
+    refuse(path, "damaged: an index header of " + std::to_string(preamble.headerSize) + " bytes");
+  if (preamble.headerSize > file.remaining())
+    refuseTruncated(path, file.size(), file.position() + preamble.headerSize);
+  std::string bytes(preamble.headerSize, '\0');
+  const uint64_t headerEnd = aligned(file.position() + bytes.size());
+  if (headerEnd > file.size())
+    refuseTruncated(path, file.size(), headerEnd);
+  sections.read(bytes.data(), bytes.size());
+  const Sha256::Digest headerDigest = Sha256::of(bytes.data(), bytes.size());
+  if (std::memcmp(headerDigest.data(), preamble.headerDigest, headerDigest.size()) != 0)
+    refuse(path, "damaged: the SHA-256 of the index header is not the one it carries");
+  headerSize = bytes.size();
+  return parseHeader(bytes, path);
+}
+
 } // namespace
 
 uint64_t nextGeneration() {
@@ -289,38 +326,9 @@ void Index::save(const std::string &path, const Progress &progress) const {
 
 Index Index::load(const std::string &path) {
   FileReader file(path);
-  if (file.size() == 0)
-    refuse(path, "the file is empty, not an annudf index");
-  Preamble preamble = {};
-  const auto known = static_cast<size_t>(std::min<uint64_t>(file.size(), sizeof preamble));
   SectionReader sections(file);
-  if (known == sizeof preamble)
-    sections.read(&preamble, sizeof preamble);
-  else
-    file.read(&preamble, known);
-  if (std::memcmp(preamble.magic, kMagic, std::min(known, sizeof kMagic)) != 0)
-    refuse(path, "not an annudf index (its first bytes are foreign)");
-  if (known < sizeof preamble)
-    refuseTruncated(path, file.size(), sizeof preamble);
-  if (preamble.version != kVersion)
-    refuse(path, "index format version " + std::to_string(preamble.version) +
-                     ", this annudf reads version " + std::to_string(kVersion));
-  for (uint8_t byte : preamble.reserved)
-    if (byte != 0)
-      refuse(path, "damaged: reserved bytes of the index's preamble are not zero");
-  if (preamble.headerSize > kMaxHeader)
-    refuse(path, "damaged: an index header of " + std::to_string(preamble.headerSize) + " bytes");
-  if (preamble.headerSize > file.remaining())
-    refuseTruncated(path, file.size(), file.position() + preamble.headerSize);
-  std::string bytes(preamble.headerSize, '\0');
-  const uint64_t headerEnd = aligned(file.position() + bytes.size());
-  if (headerEnd > file.size())
-    refuseTruncated(path, file.size(), headerEnd);
-  sections.read(bytes.data(), bytes.size());
-  const Sha256::Digest headerDigest = Sha256::of(bytes.data(), bytes.size());
-  if (std::memcmp(headerDigest.data(), preamble.headerDigest, headerDigest.size()) != 0)
-    refuse(path, "damaged: the SHA-256 of the index header is not the one it carries");
-  const Header header = parseHeader(bytes, path);
+  size_t headerSize = 0;
+  const Header header = readHeader(file, sections, path, headerSize);
 
   // The file must have exactly the size that the header implies, before memory is asked for.
   Index index;
@@ -330,7 +338,7 @@ Index Index::load(const std::string &path) {
   index.size_ = header.rows;
   const auto words = static_cast<uint64_t>(index.words());
   const std::optional<uint64_t> end =
-      endOfSections(bytes.size(), uint64_t(header.dims), words, header.sizes);
+      endOfSections(headerSize, uint64_t(header.dims), words, header.sizes);
   if (!end)
     refuse(path, "damaged: the index header promises more data than a file can hold");
   const uint64_t expected = *end + sizeof(Sha256::Digest);
