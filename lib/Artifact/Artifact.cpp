@@ -181,6 +181,8 @@ Artifact parseArtifact(std::string_view bytes, const std::string &origin) {
   const Value *held = map ? find(*map, "payloads") : nullptr;
   if (!manifest || !held || !held->as<List>())
     refuse(origin, "the body does not hold a manifest and payloads");
+  if (map->size() != 2)
+    refuse(origin, "the body holds more than a manifest and payloads");
   const List &payloads = *held->as<List>();
   std::vector<uint64_t> sizes;
   std::vector<std::string> digests;

@@ -27,9 +27,9 @@ public:
   }
 
   [[noreturn]] void fail(const std::string &field, const std::string &what) const {
-    throw Error(ErrorKind::Input, origin_ + ": manifest field '" + path_ +
-                                      (path_.empty() || field.empty() ? "" : ".") + field + "' " +
-                                      what);
+    const std::string place = path_ + (path_.empty() || field.empty() ? "" : ".") + field;
+    throw Error(ErrorKind::Input,
+                origin_ + ": manifest " + (place.empty() ? "" : "field '" + place + "' ") + what);
   }
 
   const Value &get(const char *field) const {

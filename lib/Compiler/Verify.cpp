@@ -128,7 +128,13 @@ private:
       return;
     }
     if (same->bytes == payload.bytes) {
-      report.same.push_back(name + ": what this compiler makes of its module");
+      // A linker goes by the version that a payload says, so a wrong one is not passed over.
+      if (same->producer == payload.producer)
+        report.same.push_back(name + ": what this compiler makes of its module");
+      else
+        report.unknown.push_back(name + ": what this compiler makes of its module, but says that " +
+                                 payload.producer.text() + " made it, this is " +
+                                 same->producer.text() + ": nothing in the file can prove it");
       return;
     }
     // Other versions may make other code of the same module.

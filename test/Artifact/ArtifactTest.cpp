@@ -154,7 +154,13 @@ TEST(ArtifactDamage, HostileBodies) {
                        "malformed at byte 0"));
   EXPECT_EQ(parseError(seal(json(17))), "m.annudf: the body does not hold a manifest and payloads");
   EXPECT_EQ(parseError(seal(json{{"manifest", 1}, {"payloads", json::array()}})),
-            "m.annudf: manifest field '' must be a map");
+            "m.annudf: manifest must be a map");
+  for (const char *key : {"extra", "signature"}) {
+    json body =
+        json::from_cbor(json::from_cbor(serializeArtifact(smallArtifact()))["body"].get_binary());
+    body[key] = 1;
+    EXPECT_EQ(parseError(seal(body)), "m.annudf: the body holds more than a manifest and payloads");
+  }
   EXPECT_EQ(parseError("\xa3\x66"
                        "annudf\x01" +
                        std::string(1 << 20, '\x7f')),

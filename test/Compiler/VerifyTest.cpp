@@ -90,6 +90,10 @@ TEST(Verify, WhatCannotBeCompared) {
   };
   const std::string own = compiled().manifest.annudfVersion;
   const std::string unproved = ": nothing in the file can prove it";
+  const auto mislabeled = [](const char *producer) {
+    return std::string(": what this compiler makes of its module, but says that ") + producer +
+           " made it, this is llvm " + llvmVersion() + ": nothing in the file can prove it";
+  };
   EXPECT_EQ(unknown([](Artifact &a) {
               hostCode(a).bytes = "BC of another time";
               for (Payload &payload : a.payloads)
@@ -99,7 +103,11 @@ TEST(Verify, WhatCannotBeCompared) {
             (Lines{"manifest field 'tools.llvm' says 21.1.0, this is " +
                        std::string(llvmVersion()) + unproved,
                    hostName(compiled()) + ": not compared, made by llvm 21.1.0, this is llvm " +
-                       llvmVersion()}));
+                       llvmVersion(),
+                   "module" + mislabeled("llvm 21.1.0")}));
+  // Right bytes under a wrong name: a linker would go by the name.
+  EXPECT_EQ(unknown([](Artifact &a) { hostCode(a).producer = {"gcc", "99.9"}; }),
+            Lines{hostName(compiled()) + mislabeled("gcc 99.9")});
   EXPECT_EQ(unknown([](Artifact &a) {
               hostCode(a).bytes = "BC of another time";
               a.manifest.annudfVersion = "0.0.1";

@@ -19,6 +19,7 @@
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "coarse/KMeans.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -103,11 +104,15 @@ public:
     const size_t count = aligned(file_.position()) - file_.position();
     file_.read(padding, count);
     digest_.update(padding, count);
+    padded_ &= std::all_of(padding, padding + count, [](char byte) { return byte == 0; });
   }
   Sha256::Digest finish() { return digest_.finish(); }
+  /// Whether zeros alone stood between the sections.
+  bool padded() const { return padded_; }
 
 private:
   FileReader &file_;
+  bool padded_ = true;
   Sha256 digest_;
 };
 
@@ -202,8 +207,13 @@ int64_t inRange(int64_t number, int64_t least, int64_t most, const char *field,
 int64_t numberField(const HeaderFields &header, const char *field, int64_t least, int64_t most,
                     const std::string &path) {
   const auto found = header.numbers.find(field);
-  if (found == header.numbers.end() || found->second > HeaderFields::kMost)
-    refuse(path, std::string("index header field '") + field + "' is missing or no number");
+  if (found == header.numbers.end())
+    refuse(path, std::string("index header field '") + field +
+                     "' is missing or no number of 0 to 2^64 - 1");
+  if (found->second > HeaderFields::kMost)
+    refuse(path, std::string("index header field '") + field + "' is " +
+                     std::to_string(found->second) + ", not between " + std::to_string(least) +
+                     " and " + std::to_string(most));
   return inRange(static_cast<int64_t>(found->second), least, most, field, path);
 }
 
@@ -363,6 +373,8 @@ Index Index::load(const std::string &path) {
   file.read(stored.data(), stored.size());
   if (stored != actual)
     refuse(path, "damaged: the SHA-256 of the index is not the one it carries");
+  if (!sections.padded())
+    refuse(path, "damaged: bytes between the sections of the index are not zero");
   for (const List &list : index.lists_)
     for (int64_t i = 0; i < int64_t(list.ids.size()); ++i) {
       const int64_t id = list.ids[size_t(i)];

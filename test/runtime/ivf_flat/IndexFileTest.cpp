@@ -165,9 +165,10 @@ TEST_F(IndexFile, HeadersThatLie) {
   EXPECT_TRUE(contains(with([](json &h) { h["list_sizes"][4] = 101; }), "'list_sizes' is 101"));
   EXPECT_EQ(with([](json &h) { h["list_sizes"] = json::array(); }),
             "ivf: index header field 'list_sizes' is missing or not a list of sizes");
-  EXPECT_EQ(with([](json &h) { h["element"] = "bf16"; }),
-            "ivf: index header field 'element' is 'bf16', which is reserved for a later version; use "
-            "one of f32, f16, i8, u8");
+  EXPECT_EQ(
+      with([](json &h) { h["element"] = "bf16"; }),
+      "ivf: index header field 'element' is 'bf16', which is reserved for a later version; use "
+      "one of f32, f16, i8, u8");
   EXPECT_EQ(with([](json &h) { h.erase("metric"); }),
             "ivf: index header field 'metric' is missing or no text");
   EXPECT_TRUE(contains(
@@ -250,7 +251,23 @@ TEST_F(IndexFile, HeadersThatAreNoDeterministicCbor) {
   EXPECT_EQ(with([](json &h) { h["list_sizes"] = 5; }),
             "ivf: index header field 'list_sizes' is missing or not a list of sizes");
   EXPECT_EQ(with([](json &h) { h["dims"] = "9"; }),
-            "ivf: index header field 'dims' is missing or no number");
+            "ivf: index header field 'dims' is missing or no number of 0 to 2^64 - 1");
+  EXPECT_EQ(with([](json &h) { h["dims"] = ~uint64_t(0); }),
+            "ivf: index header field 'dims' is 18446744073709551615, not between 1 and 1048576");
+}
+
+// Padding is part of the digest, which a writer of another file can make right.
+TEST_F(IndexFile, PaddingIsZero) {
+  smallIndex(ANNUDF_ELEMENT_U8).save(path);
+  std::string bytes = readFile(path, 1 << 20);
+  const size_t end = bytes.size() - 32; // The last section is ids, then padding, then the digest.
+  uint32_t header;
+  std::memcpy(&header, bytes.data() + 12, 4);
+  ASSERT_NE((64 + header) % 64, 0u) << "the header has padding";
+  bytes[64 + header] = 1;
+  const Sha256::Digest digest = Sha256::of(bytes.data(), end);
+  std::memcpy(bytes.data() + end, digest.data(), digest.size());
+  EXPECT_EQ(load(bytes), "ivf: damaged: bytes between the sections of the index are not zero");
 }
 
 // Such centers were saved, and refused when they were loaded.
