@@ -28,6 +28,8 @@ _INT64 = range(-(2**63), 2**63)
 _MAX_BYTES = 8  # Of a number: longdouble has no counterpart on a GPU.
 _MAX_INSTRUCTIONS = 20_000
 """Of bytecode, helpers inlined: five times what a hook may have of operations (rule S5)."""
+_MAX_CALLS = 256
+"""Of helpers, once inlined: numba-cuda-mlir copies its environment for each, some 7 ms a call."""
 
 
 class StrongFloat(float):
@@ -114,6 +116,7 @@ class Rewriter:
         self._helpers: dict[types.FunctionType, object] = {}
         self._open: list[types.FunctionType] = []
         self._sizes: dict[types.FunctionType, int] = {}
+        self._calls: dict[types.FunctionType, int] = {}
         self._modules: dict[tuple[types.ModuleType, types.FunctionType], types.ModuleType] = {}
 
     def rewrite(self, function: types.FunctionType) -> types.FunctionType:
@@ -146,12 +149,21 @@ class Rewriter:
     def _check_size(self, function: types.FunctionType, outside: list[tuple[str, object]], source: Source) -> None:
         """Helpers are inlined, so a tree of calls doubles with each level: counted before that is done."""
         inner = {name: plain_function(value) for name, value in outside}
-        size = 0
+        size = calls = 0
         for code in codes_of(function.__code__):
             for instruction in dis.get_instructions(code):
                 helper = inner.get(instruction.argval) if isinstance(instruction.argval, str) else None
                 size += self._sizes.get(helper, 1) if helper is not None else 1
+                calls += 1 + self._calls[helper] if helper in self._calls else 0
         self._sizes[function] = size
+        self._calls[function] = calls
+        if calls > _MAX_CALLS:
+            unsupported(
+                f"{function.__name__} calls helpers {calls} times once they are inlined, more than {_MAX_CALLS};"
+                " call them less often",
+                source.file,
+                source.line,
+            )
         if size > _MAX_INSTRUCTIONS:
             unsupported(
                 f"{function.__name__} has {size} instructions with its helpers inlined, more than {_MAX_INSTRUCTIONS};"

@@ -42,7 +42,7 @@ def test_time_is_below_the_square(shape: Callable[[int], str]) -> None:
     small = large = float("inf")
     # Growth stays, noise goes away: what looks too slow is measured again. Four times the calls.
     for _ in range(5):
-        small, large = min(small, seconds(shape(6))), min(large, seconds(shape(8)))
+        small, large = min(small, seconds(shape(5))), min(large, seconds(shape(7)))
         if large <= 8 * small:
             break
     assert large <= 8 * small, (small, large)
