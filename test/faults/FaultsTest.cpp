@@ -82,6 +82,20 @@ protected:
     };
     return work;
   }
+  /// The link of a search's code, for a backend that has none yet. Whatever became of it, the
+  /// same backend links and searches afterwards.
+  Work linking(OwnedBackend &made) {
+    Work work;
+    work.run = [this, &made] {
+      return annudf_ivf_flat_precompile(made, artifact, ANNUDF_ELEMENT_U8, nullptr);
+    };
+    work.look = [this, &made](annudf_status) {
+      return search(made) == ANNUDF_OK ? "" : std::string(annudf_last_error());
+    };
+    work.reset = [&made] { (void)annudf_backend_create_cpu(kThreads, &made); };
+    work.reset();
+    return work;
+  }
   /// A call that replaces `path`, where "before" stood.
   template <typename Write> Work writing(const std::string &path, Write write) {
     EXPECT_EQ(write(path.c_str()), ANNUDF_OK) << annudf_last_error();
@@ -214,14 +228,7 @@ TEST_F(Faults, MemoryOfBackends) {
 
 TEST_F(Faults, MemoryOfLinks) {
   OwnedBackend made;
-  Work work;
-  work.run = [&] { return annudf_ivf_flat_precompile(made, artifact, ANNUDF_ELEMENT_U8, nullptr); };
-  // Whatever became of the first link, the same backend links and searches.
-  work.look = [&](annudf_status) {
-    return search(made) == ANNUDF_OK ? "" : std::string(annudf_last_error());
-  };
-  work.reset = [&] { (void)annudf_backend_create_cpu(kThreads, &made); };
-  work.reset();
+  Work work = linking(made);
   work.mayLose = true;
   work.step = everyNth(29);
   sweepMemory(work);
@@ -289,13 +296,7 @@ TEST_F(Faults, Files) {
 
 TEST_F(Faults, Links) {
   OwnedBackend made;
-  Work work;
-  work.run = [&] { return annudf_ivf_flat_precompile(made, artifact, ANNUDF_ELEMENT_U8, nullptr); };
-  work.look = [&](annudf_status) {
-    return search(made) == ANNUDF_OK ? "" : std::string(annudf_last_error());
-  };
-  work.reset = [&] { (void)annudf_backend_create_cpu(kThreads, &made); };
-  work.reset();
+  const Work work = linking(made);
   sweep("mmap", work, "");
   sweep("pthread_create", work, "");
 }

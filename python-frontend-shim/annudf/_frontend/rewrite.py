@@ -15,6 +15,7 @@ import dis
 import inspect
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -102,6 +103,14 @@ def outside_names(function: types.FunctionType) -> list[tuple[str, object]]:
     return list(names.items())
 
 
+@dataclass
+class _Inlined:
+    """What a function becomes with its helpers inlined."""
+
+    instructions: int = 0
+    calls: int = 0
+
+
 class Rewriter:
     """Rewrites a function and its helpers.
 
@@ -115,8 +124,7 @@ class Rewriter:
         self._wrap = wrap
         self._helpers: dict[types.FunctionType, object] = {}
         self._open: list[types.FunctionType] = []
-        self._sizes: dict[types.FunctionType, int] = {}
-        self._calls: dict[types.FunctionType, int] = {}
+        self._inlined: dict[types.FunctionType, _Inlined] = {}
         self._modules: dict[tuple[types.ModuleType, types.FunctionType], types.ModuleType] = {}
 
     def rewrite(self, function: types.FunctionType) -> types.FunctionType:
@@ -149,28 +157,21 @@ class Rewriter:
     def _check_size(self, function: types.FunctionType, outside: list[tuple[str, object]], source: Source) -> None:
         """Helpers are inlined, so a tree of calls doubles with each level: counted before that is done."""
         inner = {name: plain_function(value) for name, value in outside}
-        size = calls = 0
+        total = _Inlined()
         for code in codes_of(function.__code__):
             for instruction in dis.get_instructions(code):
                 helper = inner.get(instruction.argval) if isinstance(instruction.argval, str) else None
-                size += self._sizes.get(helper, 1) if helper is not None else 1
-                calls += 1 + self._calls[helper] if helper in self._calls else 0
-        self._sizes[function] = size
-        self._calls[function] = calls
-        if calls > _MAX_CALLS:
-            unsupported(
-                f"{function.__name__} calls helpers {calls} times once they are inlined, more than {_MAX_CALLS};"
-                " call them less often",
-                source.file,
-                source.line,
-            )
-        if size > _MAX_INSTRUCTIONS:
-            unsupported(
-                f"{function.__name__} has {size} instructions with its helpers inlined, more than {_MAX_INSTRUCTIONS};"
-                " call them less often",
-                source.file,
-                source.line,
-            )
+                of = self._inlined.get(helper) if helper is not None else None
+                total.instructions += of.instructions if of else 1
+                total.calls += of.calls + 1 if of else 0
+        self._inlined[function] = total
+        for size, most, what in (
+            (total.calls, _MAX_CALLS, f"calls helpers {total.calls} times once they are inlined"),
+            (total.instructions, _MAX_INSTRUCTIONS, f"has {total.instructions} instructions with its helpers inlined"),
+        ):
+            if size > most:
+                message = f"{function.__name__} {what}, more than {most}; call them less often"
+                unsupported(message, source.file, source.line)
 
     def _value(self, name: str, value: object, user: types.FunctionType) -> object:
         if isinstance(value, np.generic) and value.dtype.kind in "fiub" and value.dtype.itemsize <= _MAX_BYTES:

@@ -28,6 +28,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace annudf::runtime {
 namespace {
@@ -196,12 +197,13 @@ Enum enumField(const HeaderFields &header, const char *field, const std::string 
   refuse(path, which + why);
 }
 
-int64_t inRange(int64_t number, int64_t least, int64_t most, const char *field,
+template <typename Number>
+int64_t inRange(Number number, int64_t least, int64_t most, const char *field,
                 const std::string &path) {
-  if (number < least || number > most)
+  if (std::cmp_less(number, least) || std::cmp_greater(number, most))
     refuse(path, std::string("index header field '") + field + "' is " + std::to_string(number) +
                      ", not between " + std::to_string(least) + " and " + std::to_string(most));
-  return number;
+  return static_cast<int64_t>(number);
 }
 
 int64_t numberField(const HeaderFields &header, const char *field, int64_t least, int64_t most,
@@ -210,11 +212,7 @@ int64_t numberField(const HeaderFields &header, const char *field, int64_t least
   if (found == header.numbers.end())
     refuse(path, std::string("index header field '") + field +
                      "' is missing or no number of 0 to 2^64 - 1");
-  if (found->second > HeaderFields::kMost)
-    refuse(path, std::string("index header field '") + field + "' is " +
-                     std::to_string(found->second) + ", not between " + std::to_string(least) +
-                     " and " + std::to_string(most));
-  return inRange(static_cast<int64_t>(found->second), least, most, field, path);
+  return inRange(found->second, least, most, field, path);
 }
 
 Header parseHeader(const std::string &bytes, const std::string &path) {

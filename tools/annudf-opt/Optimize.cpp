@@ -1,0 +1,84 @@
+//===- Optimize.cpp - Reads a text with care, then runs passes ------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Optimize.h"
+
+#include "annudf/Frontend/Diagnostics.h"
+#include "annudf/Frontend/Source.h"
+
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/ParseUtilities.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+/// Parses `part` with annudf's care: what mlir-opt's driver says of a text has no bounds, and
+/// after this it has nothing to say of it. The driver's own text is left in `text`.
+static mlir::LogicalResult readPart(llvm::StringRef part, const std::string &input,
+                                    const mlir::DialectRegistry &registry,
+                                    const mlir::MlirOptMainConfig &config, std::string &text) {
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(part, input, false), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler lines(*sources, &context);
+  context.getDiagEngine().registerHandler(annudf::ir::boundedHandler(part, llvm::errs()));
+  std::optional<std::string> read = annudf::ir::readText(part, input, &context);
+  if (!read)
+    return mlir::failure();
+  text = std::move(*read);
+  // Faults that a test expects are the driver's to compare.
+  if (config.shouldVerifyDiagnostics())
+    return mlir::success();
+  // Sources of their own: `lines` still looks at those above.
+  auto again = std::make_shared<llvm::SourceMgr>();
+  again->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, input), llvm::SMLoc());
+  mlir::ParserConfig parser(&context, config.shouldVerifyOnParsing());
+  return mlir::success(
+      bool(mlir::parseSourceFileForTool(again, parser, !config.shouldUseExplicitModule())));
+}
+
+mlir::LogicalResult annudf::opt::optimize(const std::string &input, const std::string &output,
+                                    mlir::DialectRegistry &registry,
+                                    const mlir::MlirOptMainConfig &config) {
+  std::string why;
+  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &why);
+  std::unique_ptr<llvm::ToolOutputFile> results = mlir::openOutputFile(output, &why);
+  if (!file || !results) {
+    llvm::errs() << why << "\n";
+    return mlir::failure();
+  }
+  llvm::SmallVector<llvm::StringRef> parts = {file->getBuffer()};
+  if (llvm::StringRef marker = config.inputSplitMarker();
+      !marker.empty() && !mlir::isBytecode(*file)) {
+    parts.clear();
+    file->getBuffer().split(parts, marker);
+  }
+  std::string text;
+  for (llvm::StringRef part : parts) {
+    if (failed(readPart(part, input, registry, config, text)))
+      return mlir::failure();
+  }
+  if (mlir::isBytecode(*file))
+    file = llvm::MemoryBuffer::getMemBufferCopy(text, input);
+  const llvm::StringRef whole = file->getBuffer(); // The driver keeps it.
+  mlir::MlirOptMainConfig bounded = config;
+  if (!config.shouldVerifyDiagnostics())
+    bounded.setPassPipelineSetupFn([&](mlir::PassManager &manager) {
+      manager.getContext()->getDiagEngine().registerHandler(
+          annudf::ir::boundedHandler(whole, llvm::errs()));
+      return config.setupPassPipeline(manager);
+    });
+  if (failed(mlir::MlirOptMain(results->os(), std::move(file), registry, bounded)))
+    return mlir::failure();
+  results->keep();
+  return mlir::success();
+}
