@@ -52,7 +52,9 @@ struct Edge {
 /// A loop whose header alone leaves it, which is what `for` over range() is.
 class CountedLoop {
 public:
-  explicit CountedLoop(CFGLoop &loop) : header(loop.getHeader()) {
+  explicit CountedLoop(CFGLoop &loop)
+      : header(loop.getHeader()), loc(header->getTerminator()->getLoc()),
+        builder(header->getParent()->getContext()) {
     for (Block *block : loop.getBlocks())
       blocks.insert(block);
     for (auto it = header->pred_begin(), end = header->pred_end(); it != end; ++it) {
@@ -63,7 +65,7 @@ public:
 
   LogicalResult check();
   LogicalResult count();
-  FailureOr<int64_t> convert();
+  LogicalResult convert();
 
 private:
   using Constant = std::optional<APInt>;
@@ -73,9 +75,23 @@ private:
   Constant joinOf(ArrayRef<Edge> edges, unsigned argument, Values &known);
   /// Difference between successive values of an argument in the iterations, if it is the same.
   Constant stepOf(unsigned argument) const;
-  Value linear(OpBuilder &builder, Location loc, unsigned argument, Value counter) const;
+  bool canCount(unsigned argument, const APInt &step) const;
+  Value linear(unsigned argument, Value counter);
+  SmallVector<Value> carriedOf(ValueRange all) const;
+
+  // The steps of convert(), in this order.
+  void redirectEntries();
+  void chooseCounter();
+  void detachHeader();
+  scf::ForOp createFor();
+  IRMapping cloneHeader(scf::ForOp loop);
+  LogicalResult moveBody(scf::ForOp loop, const IRMapping &inside);
+  void leaveBehind(SmallVector<Value> last);
+  void eraseHeader();
 
   Block *header;
+  Location loc;
+  OpBuilder builder;
   llvm::SetVector<Block *> blocks;
   SmallVector<Edge> entries, latches;
   cf::CondBranchOp exitBranch;
@@ -84,6 +100,15 @@ private:
   /// For each argument of the header its value each time that the header runs, the last
   /// time included.
   SmallVector<SmallVector<Constant>> history;
+
+  Block *before = nullptr; ///< Where the entries lead once the loop is converted.
+  /// Arguments of the header that are not computed from a counter.
+  SmallVector<unsigned> carried;
+  std::optional<unsigned> own; ///< The argument that scf.for counts with, if one can.
+  /// What exitBranch was, once it is erased.
+  Value condition;
+  Block *bodyStart = nullptr, *exit = nullptr;
+  SmallVector<Value> toBody, toExit;
 };
 } // namespace
 
@@ -187,9 +212,24 @@ static Value constant(OpBuilder &builder, Location loc, Type type, const APInt &
   return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
 }
 
+/// Whether scf.for can count with an argument: it grows, its upper bound is a value of its
+/// type, and the body uses it.
+bool CountedLoop::canCount(unsigned argument, const APInt &step) const {
+  unsigned width = step.getBitWidth();
+  if (width < 32 || !step.isStrictlyPositive())
+    return false;
+  ArrayRef<Constant> values = history[argument];
+  bool overflow = false;
+  APInt trip(64, trips);
+  (void)values[0]->sadd_ov(step.smul_ov(trip.trunc(width), overflow), overflow);
+  bool wraps = overflow || values[0]->sgt(*values[trips - 1]);
+  bool isUsed = llvm::any_of(header->getArgument(argument).getUsers(),
+                             [&](Operation *user) { return user->getBlock() != header; });
+  return !wraps && isUsed;
+}
+
 /// A counter that starts with 0, as the value of an argument.
-Value CountedLoop::linear(OpBuilder &builder, Location loc, unsigned argument,
-                          Value counter) const {
+Value CountedLoop::linear(unsigned argument, Value counter) {
   Type type = header->getArgument(argument).getType();
   const APInt &start = *history[argument][0];
   APInt step = *stepOf(argument);
@@ -207,135 +247,138 @@ Value CountedLoop::linear(OpBuilder &builder, Location loc, unsigned argument,
   return arith::AddIOp::create(builder, loc, value, constant(builder, loc, type, start));
 }
 
-FailureOr<int64_t> CountedLoop::convert() {
-  Region *region = header->getParent();
-  Location loc = exitBranch.getLoc();
-  OpBuilder builder(region->getContext());
-  SmallVector<Value> arguments = llvm::to_vector_of<Value>(header->getArguments());
-  auto before = builder.createBlock(header, header->getArgumentTypes(),
-                                    SmallVector<Location>(arguments.size(), loc));
+/// Of a value for each argument of the header, those that scf.for carries.
+SmallVector<Value> CountedLoop::carriedOf(ValueRange all) const {
+  SmallVector<Value> some;
+  for (unsigned i : carried)
+    some.push_back(all[i]);
+  return some;
+}
+
+/// Makes a block with the header's arguments and has all who enter the loop come there.
+void CountedLoop::redirectEntries() {
+  before = builder.createBlock(header, header->getArgumentTypes(),
+                               SmallVector<Location>(header->getNumArguments(), loc));
   for (Edge edge : entries)
     redirect(edge.branch, edge.successor, before,
              SmallVector<Value>(operandsTo(edge.branch, edge.successor)));
+}
 
-  // Counters are computed from the one that scf.for has; the rest is carried.
-  // Where the program counts upwards, its own counter is the best one.
-  SmallVector<unsigned> carried;
-  int own = -1;
-  for (unsigned i = 0; i < arguments.size(); ++i) {
+/// Counters are computed from the one that scf.for has; the rest is carried.
+/// Where the program counts upwards, its own counter is the best one.
+void CountedLoop::chooseCounter() {
+  for (unsigned i = 0; i < header->getNumArguments(); ++i) {
     Constant step = stepOf(i);
-    if (!step) {
+    if (!step)
       carried.push_back(i);
-      continue;
-    }
-    bool overflow = false;
-    APInt trip(64, trips);
-    unsigned width = step->getBitWidth();
-    if (width < 32 || !step->isStrictlyPositive())
-      continue;
-    (void)history[i][0]->sadd_ov(step->smul_ov(trip.trunc(width), overflow), overflow);
-    bool wraps = overflow || history[i][0]->sgt(*history[i][trips - 1]);
-    bool isUsed = llvm::any_of(arguments[i].getUsers(),
-                               [&](Operation *user) { return user->getBlock() != header; });
-    if (own < 0 && !wraps && isUsed)
+    else if (!own && canCount(i, *step))
       own = i;
   }
+}
 
-  Value condition = exitBranch.getCondition();
-  Block *body0 = exitBranch->getSuccessor(stay), *exit = exitBranch->getSuccessor(leave);
-  SmallVector<Value> toBody(operandsTo(exitBranch, stay)), toExit(operandsTo(exitBranch, leave));
+/// Takes the branch off the header: nothing may refer to the blocks of the body once they
+/// have moved.
+void CountedLoop::detachHeader() {
+  condition = exitBranch.getCondition();
+  bodyStart = exitBranch->getSuccessor(stay);
+  exit = exitBranch->getSuccessor(leave);
+  toBody.assign(operandsTo(exitBranch, stay).begin(), operandsTo(exitBranch, stay).end());
+  toExit.assign(operandsTo(exitBranch, leave).begin(), operandsTo(exitBranch, leave).end());
   llvm::erase_if(latches, [&](Edge edge) { return edge.branch == exitBranch; });
-  // Nothing may refer to the blocks of the body once they have moved.
   exitBranch.erase();
+}
 
+/// An scf.for at the end of the block before, with nothing in its body yet.
+scf::ForOp CountedLoop::createFor() {
   builder.setInsertionPointToEnd(before);
-  IRMapping after;
-  SmallVector<Value> results(before->getArguments().begin(), before->getArguments().end());
-  if (trips > 0) {
-    Type type = own < 0 ? Type(builder.getI32Type()) : arguments[own].getType();
-    unsigned width = integerWidth(type);
-    APInt start = own < 0 ? APInt(width, 0) : *history[own][0];
-    APInt step = own < 0 ? APInt(width, 1) : *stepOf(own);
-    Value lower = constant(builder, loc, type, start);
-    Value upper = constant(builder, loc, type, start + step * APInt(width, trips));
-    Value by = constant(builder, loc, type, step);
-    SmallVector<Value> initial;
-    for (unsigned i : carried)
-      initial.push_back(before->getArgument(i));
-    auto loop = scf::ForOp::create(builder, loc, lower, upper, by, initial);
-    for (auto [result, i] : llvm::zip(loop.getResults(), carried))
-      results[i] = result;
+  Type type = own ? header->getArgument(*own).getType() : Type(builder.getI32Type());
+  unsigned width = integerWidth(type);
+  APInt start = own ? *history[*own][0] : APInt(width, 0);
+  APInt step = own ? *stepOf(*own) : APInt(width, 1);
+  Value lower = constant(builder, loc, type, start);
+  Value upper = constant(builder, loc, type, start + step * APInt(width, trips));
+  Value by = constant(builder, loc, type, step);
+  auto loop = scf::ForOp::create(builder, loc, lower, upper, by, carriedOf(before->getArguments()));
+  // Where nothing is carried it comes with a terminator.
+  Block *body = loop.getBody();
+  if (!body->empty() && body->back().hasTrait<OpTrait::IsTerminator>())
+    body->back().erase();
+  return loop;
+}
 
-    Block *body = loop.getBody();
-    if (!body->empty() && body->back().hasTrait<OpTrait::IsTerminator>())
-      body->back().erase();
-    builder.setInsertionPointToEnd(body);
-    Value counter = loop.getInductionVar();
-    if (own >= 0 && llvm::any_of(llvm::seq<unsigned>(0, arguments.size()), [&](unsigned i) {
-          return int(i) != own && stepOf(i) && !stepOf(i)->isZero();
-        })) {
-      counter = arith::SubIOp::create(builder, loc, counter, lower);
-      counter = arith::DivUIOp::create(builder, loc, counter, by);
-    }
-    IRMapping inside;
-    for (unsigned i = 0; i < arguments.size(); ++i)
-      if (int(i) == own)
-        inside.map(arguments[i], loop.getInductionVar());
-      else if (stepOf(i))
-        inside.map(arguments[i], linear(builder, loc, i, counter));
-    for (auto [argument, i] : llvm::zip(loop.getRegionIterArgs(), carried))
-      inside.map(arguments[i], argument);
-    for (Operation &op : *header)
-      builder.clone(op, inside);
-    Value goesOn = constant(builder, loc, builder.getI1Type(), APInt(1, stay == 0));
-    inside.map(condition, goesOn);
-
-    // The blocks of the loop, in an op that may hold several.
-    SmallVector<Type> types(loop.getResultTypes());
-    auto blocksOp = scf::ExecuteRegionOp::create(builder, loc, types);
-    scf::YieldOp::create(builder, loc, blocksOp.getResults());
-    Region &inner = blocksOp.getRegion();
-    Block *entry = &inner.emplaceBlock();
-    Block *last =
-        builder.createBlock(&inner, inner.end(), types, SmallVector<Location>(types.size(), loc));
-    scf::YieldOp::create(builder, loc, last->getArguments());
-    for (Edge edge : latches) {
-      OperandRange all = operandsTo(edge.branch, edge.successor);
-      SmallVector<Value> some;
-      for (unsigned i : carried)
-        some.push_back(all[i]);
-      redirect(edge.branch, edge.successor, last, some);
-    }
-    SmallVector<Value> first;
-    if (body0 == header)
-      for (unsigned i : carried)
-        first.push_back(inside.lookupOrDefault(toBody[i]));
-    else
-      for (Value operand : toBody)
-        first.push_back(inside.lookupOrDefault(operand));
-    builder.setInsertionPointToEnd(entry);
-    cf::BranchOp::create(builder, loc, body0 == header ? last : body0, first);
-    for (Block *block : blocks)
-      if (block != header)
-        block->moveBefore(last);
-    for (auto [from, to] : llvm::to_vector(inside.getValueMap()))
-      from.replaceUsesWithIf(
-          to, [&](OpOperand &use) { return inner.isAncestor(use.getOwner()->getParentRegion()); });
-    if (failed(structureRegion(inner)))
-      return failure();
-    Operation *yield = inner.front().getTerminator();
-    blocksOp->replaceAllUsesWith(SmallVector<Value>(yield->getOperands()));
-    yield->erase();
-    body->getOperations().splice(blocksOp->getIterator(), inner.front().getOperations());
-    blocksOp.erase();
+/// Computes in the body of scf.for what the header computes in an iteration; the result says
+/// what stands there for the header's values.
+IRMapping CountedLoop::cloneHeader(scf::ForOp loop) {
+  builder.setInsertionPointToEnd(loop.getBody());
+  unsigned size = header->getNumArguments();
+  Value counter = loop.getInductionVar();
+  if (own && llvm::any_of(llvm::seq<unsigned>(0, size), [&](unsigned i) {
+        return i != *own && stepOf(i) && !stepOf(i)->isZero();
+      })) {
+    counter = arith::SubIOp::create(builder, loc, counter, loop.getLowerBound());
+    counter = arith::DivUIOp::create(builder, loc, counter, loop.getStep());
   }
+  IRMapping inside;
+  for (unsigned i = 0; i < size; ++i)
+    if (i == own)
+      inside.map(header->getArgument(i), loop.getInductionVar());
+    else if (stepOf(i))
+      inside.map(header->getArgument(i), linear(i, counter));
+  for (auto [argument, i] : llvm::zip(loop.getRegionIterArgs(), carried))
+    inside.map(header->getArgument(i), argument);
+  for (Operation &op : *header)
+    builder.clone(op, inside);
+  Value goesOn = constant(builder, loc, builder.getI1Type(), APInt(1, stay == 0));
+  inside.map(condition, goesOn);
+  return inside;
+}
 
-  // What the header computes when the loop ends, for those who use it later.
+/// Moves the other blocks of the loop to the end of the body of scf.for, as one block.
+LogicalResult CountedLoop::moveBody(scf::ForOp loop, const IRMapping &inside) {
+  // The blocks of the loop, in an op that may hold several.
+  builder.setInsertionPointToEnd(loop.getBody());
+  SmallVector<Type> types(loop.getResultTypes());
+  auto blocksOp = scf::ExecuteRegionOp::create(builder, loc, types);
+  scf::YieldOp::create(builder, loc, blocksOp.getResults());
+  Region &inner = blocksOp.getRegion();
+  Block *entry = &inner.emplaceBlock();
+  Block *last =
+      builder.createBlock(&inner, inner.end(), types, SmallVector<Location>(types.size(), loc));
+  scf::YieldOp::create(builder, loc, last->getArguments());
+  for (Edge edge : latches)
+    redirect(edge.branch, edge.successor, last,
+             carriedOf(SmallVector<Value>(operandsTo(edge.branch, edge.successor))));
+  SmallVector<Value> first = bodyStart == header ? carriedOf(toBody) : toBody;
+  for (Value &operand : first)
+    operand = inside.lookupOrDefault(operand);
+  builder.setInsertionPointToEnd(entry);
+  cf::BranchOp::create(builder, loc, bodyStart == header ? last : bodyStart, first);
+  for (Block *block : blocks)
+    if (block != header)
+      block->moveBefore(last);
+  for (auto [from, to] : llvm::to_vector(inside.getValueMap()))
+    from.replaceUsesWithIf(
+        to, [&](OpOperand &use) { return inner.isAncestor(use.getOwner()->getParentRegion()); });
+
+  if (failed(structureRegion(inner)))
+    return failure();
+  Operation *yield = inner.front().getTerminator();
+  blocksOp->replaceAllUsesWith(SmallVector<Value>(yield->getOperands()));
+  yield->erase();
+  loop.getBody()->getOperations().splice(blocksOp->getIterator(), inner.front().getOperations());
+  blocksOp.erase();
+  return success();
+}
+
+/// Computes after scf.for what the header computes when the loop ends, for those who use it
+/// later, and goes to where the loop leaves to. `last` are its arguments at that time.
+void CountedLoop::leaveBehind(SmallVector<Value> last) {
   builder.setInsertionPointToEnd(before);
-  for (unsigned i = 0; i < arguments.size(); ++i)
-    if (const Constant &last = history[i][trips])
-      results[i] = constant(builder, loc, arguments[i].getType(), *last);
-  after.map(arguments, results);
+  for (unsigned i = 0; i < last.size(); ++i)
+    if (const Constant &value = history[i][trips])
+      last[i] = constant(builder, loc, header->getArgument(i).getType(), *value);
+  IRMapping after;
+  after.map(header->getArguments(), last);
   for (Operation &op : *header)
     builder.clone(op, after);
   SmallVector<Value> operands;
@@ -345,6 +388,10 @@ FailureOr<int64_t> CountedLoop::convert() {
   for (auto [from, to] : llvm::to_vector(after.getValueMap()))
     from.replaceUsesWithIf(to,
                            [&](OpOperand &use) { return use.getOwner()->getBlock() != header; });
+}
+
+/// Erases the header, and the body too where it never runs and so was not moved.
+void CountedLoop::eraseHeader() {
   if (trips == 0) {
     blocks.remove(header);
     for (Block *block : blocks) {
@@ -356,7 +403,23 @@ FailureOr<int64_t> CountedLoop::convert() {
   }
   header->dropAllDefinedValueUses();
   header->erase();
-  return 1;
+}
+
+LogicalResult CountedLoop::convert() {
+  redirectEntries();
+  chooseCounter();
+  detachHeader();
+  SmallVector<Value> last(before->getArguments().begin(), before->getArguments().end());
+  if (trips > 0) {
+    scf::ForOp loop = createFor();
+    if (failed(moveBody(loop, cloneHeader(loop))))
+      return failure();
+    for (auto [result, i] : llvm::zip(loop.getResults(), carried))
+      last[i] = result;
+  }
+  leaveBehind(std::move(last));
+  eraseHeader();
+  return success();
 }
 
 FailureOr<int64_t> frontend::convertLoops(Region &region) {
