@@ -32,6 +32,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 
@@ -41,6 +42,9 @@ using namespace annudf::runtime::cuda;
 using Clock = std::chrono::steady_clock;
 
 namespace {
+
+/// Recall is that of so many queries.
+constexpr int64_t kTruthRows = 1000;
 
 double msSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -153,117 +157,181 @@ BoundCaptures capturesFor(const Manifest &manifest, int32_t dims, float scalar) 
   return BoundCaptures::bind(manifest, dims, values);
 }
 
-int run(const Args &args) {
-  const std::string dtype = args.text("dtype", "f32");
+/// What the arguments say.
+struct Workload {
+  explicit Workload(const Args &args);
+
+  std::string dtype;
+  annudf_element element = ANNUDF_ELEMENT_F32;
+  int64_t rows, clusters;
+  int32_t dims;
+  float sigma, scalar;
+  uint32_t lists, probes;
+  std::vector<int64_t> batches, ks;
+  int64_t queries, maxK; ///< The most of one search.
+  bool host;
+};
+
+Workload::Workload(const Args &args)
+    : dtype(args.text("dtype", "f32")), rows(args.number("rows", 1000000)),
+      clusters(args.number("clusters", 20000)),
+      dims(static_cast<int32_t>(args.number("dims", 128))),
+      sigma(static_cast<float>(std::atof(args.text("sigma", "0.6").c_str()))),
+      scalar(static_cast<float>(std::atof(args.text("scalar", "2.5").c_str()))),
+      lists(static_cast<uint32_t>(args.number("lists", 1024))),
+      probes(static_cast<uint32_t>(args.number("probes", 32))),
+      batches(args.list("batch", "1,10,100,1000,10000")), ks(args.list("k", "10")),
+      queries(std::max(kTruthRows, *std::max_element(batches.begin(), batches.end()))),
+      maxK(*std::max_element(ks.begin(), ks.end())), host(args.count("host")) {
   std::string why;
   const auto parsed = parseSpelling<annudf_element>(dtype, &why);
   if (!parsed)
     throw Error(ErrorKind::Usage, "dtype " + why);
-  const annudf_element element = *parsed;
-  const Metric metric = Metric::fromFile(args.text("metric", ""));
-  const int64_t rows = args.number("rows", 1000000);
-  const int32_t dims = static_cast<int32_t>(args.number("dims", 128));
-  const auto batches = args.list("batch", "1,10,100,1000,10000"), ks = args.list("k", "10");
-  const int64_t queries =
-      std::max<int64_t>(1000, *std::max_element(batches.begin(), batches.end()));
-  const int64_t truthRows = 1000;
-  const int64_t maxK = *std::max_element(ks.begin(), ks.end());
-  const float sigma = static_cast<float>(std::atof(args.text("sigma", "0.6").c_str()));
-  const int64_t clusters = args.number("clusters", 20000);
-  const Matrix base = mixture(rows, dims, element, clusters, sigma, 11);
-  const Matrix query = mixture(queries, dims, element, clusters, sigma, 77777);
+  element = *parsed;
+}
 
+Index buildIndex(const Workload &load, const Matrix &base) {
   IndexParams params;
-  params.nLists = static_cast<uint32_t>(args.number("lists", 1024));
-  const auto buildStart = Clock::now();
-  const Index index = Index::build(params, base.view());
+  params.nLists = load.lists;
+  const auto start = Clock::now();
+  Index index = Index::build(params, base.view());
   std::printf("{\"what\":\"build on the "
               "host\",\"dtype\":\"%s\",\"rows\":%lld,\"dims\":%d,\"lists\":%u,\"ms\":%.1f}\n",
-              dtype.c_str(), static_cast<long long>(rows), dims, params.nLists,
-              msSince(buildStart));
+              load.dtype.c_str(), static_cast<long long>(load.rows), load.dims, params.nLists,
+              msSince(start));
   std::fflush(stdout);
+  return index;
+}
 
-  const auto backend = makeCudaDeviceBackend();
-  const BoundCaptures captures =
-      capturesFor(metric.artifact.manifest, dims,
-                  static_cast<float>(std::atof(args.text("scalar", "2.5").c_str())));
-  const auto context = std::make_shared<Context>(0);
-  const ContextScope scope(*context);
-  const Buffer deviceQueries(context, query.storage.size());
+/// Searches the first of the queries, from and to memory of the device or of the host.
+class Searcher {
+public:
+  Searcher(const Workload &load, const Metric &metric, const Index &index, const Matrix &query);
+  ~Searcher() { (void)Driver::get().cuStreamDestroy(stream); }
+  Searcher(const Searcher &) = delete;
+  Searcher &operator=(const Searcher &) = delete;
+
+  /// Returns when the results are there.
+  void search(int64_t batch, int64_t k, uint32_t probes, SearchStats &stats);
+  /// Those of the last search, k for each of its first `count` queries.
+  std::vector<int64_t> ids(int64_t count, int64_t k) const;
+
+private:
+  const Workload &load;
+  const Metric &metric;
+  const Index &index;
+  const Matrix &query;
+  const std::unique_ptr<CudaBackend> backend;
+  const BoundCaptures captures;
+  const std::shared_ptr<Context> context;
+  const ContextScope scope;
+  const Buffer deviceQueries, deviceIds, deviceDistances;
+  CUstream stream = nullptr;
+  std::vector<int64_t> hostIds;
+  std::vector<float> hostDistances;
+};
+
+Searcher::Searcher(const Workload &load, const Metric &metric, const Index &index,
+                   const Matrix &query)
+    : load(load), metric(metric), index(index), query(query), backend(makeCudaDeviceBackend()),
+      captures(capturesFor(metric.artifact.manifest, load.dims, load.scalar)),
+      context(std::make_shared<Context>(0)), scope(*context),
+      deviceQueries(context, query.storage.size()),
+      deviceIds(context, static_cast<size_t>(load.queries * load.maxK) * 8),
+      deviceDistances(context, static_cast<size_t>(load.queries * load.maxK) * 4),
+      hostIds(static_cast<size_t>(load.queries * load.maxK)), hostDistances(hostIds.size()) {
   ANNUDF_CUDA(cuMemcpyHtoD, deviceQueries.device(), query.storage.data(), query.storage.size());
   ANNUDF_CUDA(cuStreamSynchronize, nullptr);
-  const Buffer ids(context, static_cast<size_t>(queries * maxK) * 8),
-      distances(context, static_cast<size_t>(queries * maxK) * 4);
-  CUstream stream;
   ANNUDF_CUDA(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
-  std::vector<int64_t> hostIds(static_cast<size_t>(queries * maxK));
-  std::vector<float> hostDistances(hostIds.size());
-  const bool host = args.count("host");
+}
 
-  auto search = [&](int64_t batch, int64_t k, uint32_t probes, SearchStats &stats) {
-    if (host) {
-      MatrixView view = query.view();
-      view.rows = batch;
-      backend->search(index, metric, captures, view, static_cast<int>(k), {probes}, hostIds.data(),
-                      hostDistances.data(), &stats);
-      return;
-    }
-    const MatrixView view{reinterpret_cast<const void *>(deviceQueries.device()), batch, dims,
-                          element};
-    backend->searchDevice(index, metric, captures, view, static_cast<int>(k), {probes},
-                          reinterpret_cast<int64_t *>(ids.device()),
-                          reinterpret_cast<float *>(distances.device()), stream, &stats);
-    ANNUDF_CUDA(cuStreamSynchronize, stream);
-  };
-  auto idsOf = [&](int64_t count, int64_t k) {
-    std::vector<int64_t> got(static_cast<size_t>(count * k));
-    if (host)
-      std::copy(hostIds.begin(), hostIds.begin() + static_cast<std::ptrdiff_t>(got.size()),
-                got.begin());
-    else
-      ANNUDF_CUDA(cuMemcpyDtoH, got.data(), ids.device(), got.size() * 8);
-    return got;
-  };
+void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &stats) {
+  if (load.host) {
+    MatrixView view = query.view();
+    view.rows = batch;
+    backend->search(index, metric, captures, view, static_cast<int>(k), {probes}, hostIds.data(),
+                    hostDistances.data(), &stats);
+    return;
+  }
+  const MatrixView view{reinterpret_cast<const void *>(deviceQueries.device()), batch, load.dims,
+                        load.element};
+  backend->searchDevice(index, metric, captures, view, static_cast<int>(k), {probes},
+                        reinterpret_cast<int64_t *>(deviceIds.device()),
+                        reinterpret_cast<float *>(deviceDistances.device()), stream, &stats);
+  ANNUDF_CUDA(cuStreamSynchronize, stream);
+}
+
+std::vector<int64_t> Searcher::ids(int64_t count, int64_t k) const {
+  std::vector<int64_t> got(static_cast<size_t>(count * k));
+  if (load.host)
+    std::copy(hostIds.begin(), hostIds.begin() + static_cast<std::ptrdiff_t>(got.size()),
+              got.begin());
+  else
+    ANNUDF_CUDA(cuMemcpyDtoH, got.data(), deviceIds.device(), got.size() * 8);
+  return got;
+}
+
+/// The part of the 10 best of `truth` that are among the first 10 of `got`, which has k for
+/// each query.
+double recall10(const std::vector<int64_t> &truth, const std::vector<int64_t> &got, int64_t k) {
+  int64_t hits = 0;
+  for (int64_t q = 0; q < kTruthRows; ++q) {
+    const std::set<int64_t> wanted(truth.begin() + q * 10, truth.begin() + q * 10 + 10);
+    for (int64_t j = 0; j < 10; ++j)
+      hits += wanted.count(got[static_cast<size_t>(q * k + j)]);
+  }
+  return double(hits) / double(kTruthRows * 10);
+}
+
+/// The times of one cell, a batch and a k.
+struct Times {
+  double first;               ///< In ms, with what is made once.
+  std::vector<double> sorted; ///< In ms, of the searches after it.
+};
+
+Times timesOf(Searcher &searcher, int64_t batch, int64_t k, uint32_t probes, SearchStats &stats) {
+  auto start = Clock::now();
+  searcher.search(batch, k, probes, stats);
+  Times times{msSince(start), std::vector<double>(batch <= 100 ? 101 : 15)};
+  for (double &ms : times.sorted) {
+    start = Clock::now();
+    searcher.search(batch, k, probes, stats);
+    ms = msSince(start);
+  }
+  std::sort(times.sorted.begin(), times.sorted.end());
+  return times;
+}
+
+int run(const Args &args) {
+  const Workload load(args);
+  const Metric metric = Metric::fromFile(args.text("metric", ""));
+  const std::string &name = metric.artifact.manifest.name;
+  const Matrix base = mixture(load.rows, load.dims, load.element, load.clusters, load.sigma, 11);
+  const Matrix query =
+      mixture(load.queries, load.dims, load.element, load.clusters, load.sigma, 77777);
+  const Index index = buildIndex(load, base);
+  Searcher searcher(load, metric, index, query);
 
   SearchStats stats;
-  search(truthRows, 10, params.nLists, stats);
-  const std::vector<int64_t> truth = idsOf(truthRows, 10);
+  searcher.search(kTruthRows, 10, load.lists, stats);
+  const std::vector<int64_t> truth = searcher.ids(kTruthRows, 10);
   std::printf("{\"what\":\"first search\",\"metric\":\"%s\",\"link_ms\":%.1f,\"upload_ms\":%.1f}\n",
-              metric.artifact.manifest.name.c_str(), stats.linkMs, stats.uploadMs);
-  const uint32_t probes = static_cast<uint32_t>(args.number("probes", 32));
-  for (int64_t k : ks)
-    for (int64_t batch : batches) {
-      auto start = Clock::now();
-      search(batch, k, probes, stats);
-      const double first = msSince(start);
-      std::vector<double> times(batch <= 100 ? 101 : 15);
-      for (double &ms : times) {
-        start = Clock::now();
-        search(batch, k, probes, stats);
-        ms = msSince(start);
-      }
-      std::sort(times.begin(), times.end());
-      const double median = times[times.size() / 2];
+              name.c_str(), stats.linkMs, stats.uploadMs);
+  for (int64_t k : load.ks)
+    for (int64_t batch : load.batches) {
+      const Times times = timesOf(searcher, batch, k, load.probes, stats);
+      const double median = times.sorted[times.sorted.size() / 2];
       std::printf("{\"what\":\"%s\",\"dtype\":\"%s\",\"probes\":%u,\"k\":%lld,\"batch\":%lld,"
                   "\"first_ms\":%.2f,"
                   "\"median_ms\":%.4f,\"min_ms\":%.4f,\"qps\":%.0f,\"links\":%d",
-                  metric.artifact.manifest.name.c_str(), dtype.c_str(), probes,
-                  static_cast<long long>(k), static_cast<long long>(batch), first, median, times[0],
+                  name.c_str(), load.dtype.c_str(), load.probes, static_cast<long long>(k),
+                  static_cast<long long>(batch), times.first, median, times.sorted[0],
                   double(batch) * 1e3 / median, stats.links);
-      if (batch >= truthRows && k >= 10) {
-        const std::vector<int64_t> got = idsOf(truthRows, k);
-        int64_t hits = 0;
-        for (int64_t q = 0; q < truthRows; ++q) {
-          const std::set<int64_t> wanted(truth.begin() + q * 10, truth.begin() + q * 10 + 10);
-          for (int64_t j = 0; j < 10; ++j)
-            hits += wanted.count(got[static_cast<size_t>(q * k + j)]);
-        }
-        std::printf(",\"recall10\":%.4f", double(hits) / double(truthRows * 10));
-      }
+      if (batch >= kTruthRows && k >= 10)
+        std::printf(",\"recall10\":%.4f", recall10(truth, searcher.ids(kTruthRows, k), k));
       std::printf("}\n");
       std::fflush(stdout);
     }
-  ANNUDF_CUDA(cuStreamDestroy, stream);
   return 0;
 }
 
