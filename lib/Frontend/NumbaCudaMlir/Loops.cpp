@@ -219,13 +219,13 @@ bool CountedLoop::canCount(unsigned argument, const APInt &step) const {
   if (width < 32 || !step.isStrictlyPositive())
     return false;
   ArrayRef<Constant> values = history[argument];
-  bool overflow = false;
-  APInt trip(64, trips);
-  (void)values[0]->sadd_ov(step.smul_ov(trip.trunc(width), overflow), overflow);
-  bool wraps = overflow || values[0]->sgt(*values[trips - 1]);
+  // Each call says of itself alone whether it overflows.
+  bool distanceWraps = false, upperWraps = false;
+  APInt distance = step.smul_ov(APInt(width, trips), distanceWraps);
+  (void)values[0]->sadd_ov(distance, upperWraps);
   bool isUsed = llvm::any_of(header->getArgument(argument).getUsers(),
                              [&](Operation *user) { return user->getBlock() != header; });
-  return !wraps && isUsed;
+  return !distanceWraps && !upperWraps && isUsed;
 }
 
 /// A counter that starts with 0, as the value of an argument.

@@ -299,3 +299,38 @@ annudf.metric @unrolled order(min) coarse(l2) elements(i8) {
     annudf.yield %r : i32
   }
 }
+
+// -----
+
+// An integer that wraps around is no counter: 5 steps of 2^62 end at 2^62, as one step does.
+// CHECK-LABEL: annudf.metric @wraps
+// CHECK:         scf.for %[[I:.*]] = %c0_i64{{.*}} to %c5_i64{{.*}} step %c1_i64{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (f32)
+// CHECK-NEXT:      arith.muli %[[I]], %c4611686018427387904_i64
+func.func private @sum(%x: f32, %y: f32) -> f32 {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %n = arith.constant 5 : i64
+  %big = arith.constant 4611686018427387904 : i64
+  cf.br ^header(%zero, %zero, %x : i64, i64, f32)
+^header(%a: i64, %i: i64, %s: f32):
+  %more = arith.cmpi slt, %i, %n : i64
+  cf.cond_br %more, ^body, ^end
+^body:
+  %f = arith.sitofp %a : i64 to f32
+  %t = arith.addf %s, %f : f32
+  %b = arith.addi %a, %big : i64
+  %j = arith.addi %i, %one : i64
+  cf.br ^header(%b, %j, %t : i64, i64, f32)
+^end:
+  return %s : f32
+}
+annudf.metric @wraps order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %r = func.call @sum(%x, %y) : (f32, f32) -> f32
+    annudf.yield %r : f32
+  }
+}
