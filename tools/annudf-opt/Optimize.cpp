@@ -47,8 +47,8 @@ static mlir::LogicalResult readPart(llvm::StringRef part, const std::string &inp
 }
 
 mlir::LogicalResult annudf::opt::optimize(const std::string &input, const std::string &output,
-                                    mlir::DialectRegistry &registry,
-                                    const mlir::MlirOptMainConfig &config) {
+                                          mlir::DialectRegistry &registry,
+                                          const mlir::MlirOptMainConfig &config) {
   std::string why;
   std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &why);
   std::unique_ptr<llvm::ToolOutputFile> results = mlir::openOutputFile(output, &why);
