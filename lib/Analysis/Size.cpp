@@ -47,11 +47,11 @@ struct Weight {
 // millisecond: libdevice's functions are inlined, slow paths and all. An addition costs a
 // tenth of the unit, a branch a third.
 static constexpr Weight kWeights[] = {
-    {"arith.remf", 10}, {"math.acos", 6},  {"math.acosh", 8}, {"math.asin", 5}, {"math.asinh", 8},
-    {"math.atan", 3},   {"math.atan2", 5}, {"math.atanh", 6}, {"math.cbrt", 3}, {"math.cos", 24},
-    {"math.cosh", 4},   {"math.erf", 3},   {"math.exp", 3},   {"math.exp2", 4}, {"math.expm1", 5},
-    {"math.log", 5},    {"math.log10", 5}, {"math.log1p", 6}, {"math.log2", 5}, {"math.powf", 16},
-    {"math.sin", 24},   {"math.sinh", 4},  {"math.tan", 20},  {"math.tanh", 4},
+    {"arith.remf", 10}, {"math.acos", 6},  {"math.acosh", 8}, {"math.asin", 5},  {"math.asinh", 8},
+    {"math.atan", 3},   {"math.atan2", 5}, {"math.atanh", 6}, {"math.cbrt", 3},  {"math.cos", 24},
+    {"math.cosh", 4},   {"math.erf", 3},   {"math.erfc", 5},  {"math.exp", 3},   {"math.exp2", 4},
+    {"math.expm1", 5},  {"math.log", 5},   {"math.log10", 5}, {"math.log1p", 6}, {"math.log2", 5},
+    {"math.powf", 16},  {"math.sin", 24},  {"math.sinh", 4},  {"math.tan", 20},  {"math.tanh", 4},
 };
 
 uint64_t annudf::weightOf(Operation *op) {

@@ -107,6 +107,7 @@ static const std::vector<OpCase> kCases = {
     {"cos", "%r = math.cos %x : f32", F32(std::cos(x)), kLibm},
     {"cosh", "%r = math.cosh %x : f32", F32(std::cosh(x)), kLibm},
     {"erf", "%r = math.erf %x : f32", F32(std::erf(x)), kLibm},
+    {"erfc", "%r = math.erfc %x : f32", F32(std::erfc(x)), kLibm},
     {"exp", "%r = math.exp %x : f32", F32(std::exp(x)), kLibm},
     {"exp2", "%r = math.exp2 %x : f32", F32(std::exp2(x)), kLibm},
     {"expm1", "%r = math.expm1 %x : f32", F32(std::expm1(x)), kLibm},

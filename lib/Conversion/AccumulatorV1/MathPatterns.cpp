@@ -181,6 +181,7 @@ void annudf::lowering::populateMathPatterns(LLVMTypeConverter &converter,
   add.template operator()<math::CosOp>({"llvm.cos", nullptr}, {nullptr, "__nv_cos"});
   add.template operator()<math::CoshOp>({"llvm.cosh", nullptr}, {nullptr, "__nv_cosh"});
   add.template operator()<math::ErfOp>({nullptr, "erf"}, {nullptr, "__nv_erf"});
+  add.template operator()<math::ErfcOp>({nullptr, "erfc"}, {nullptr, "__nv_erfc"});
   add.template operator()<math::ExpOp>({"llvm.exp", nullptr}, {nullptr, "__nv_exp"});
   add.template operator()<math::Exp2Op>({"llvm.exp2", nullptr}, {nullptr, "__nv_exp2"});
   add.template operator()<math::ExpM1Op>({nullptr, "expm1"}, {nullptr, "__nv_expm1"});

@@ -17,6 +17,7 @@ from numba_cuda_mlir.numba_cuda.core import errors as numba_errors
 from annudf._frontend import lowering, ncm, patches, typing
 from annudf._frontend.arithmetic import dtype_of
 from annudf._frontend.dtypes import Operand, Refused
+from annudf._frontend.functions import NAMESPACES
 from annudf._frontend.lowering import LoweringRefused
 from annudf._frontend.ncm import CONTEXT, active, ir
 from annudf._frontend.numba_types import Context, Strong, mlir_type, operand_of
@@ -55,7 +56,7 @@ def lower_function(
         Naming file, line and expression, what cannot be used there, and what to write instead.
     """
     source = Source(function)
-    rewritten = Rewriter(_device_function).rewrite(function)
+    rewritten = Rewriter(_device_function, context.captures if context else ()).rewrite(function)
     signature = tuple(Strong(a) for a in arguments) + ((context,) if context else ())
     options = {"device": True, "chip": ncm.CHIP, "features": "+ptx90", "abi_info": {"abi_name": symbol}}
     active.refusals = []
@@ -142,7 +143,7 @@ def _in_words(error: Exception, text: str) -> str:
             " it can use the constants and scalar functions of math and numpy, and plain functions"
         )
     if found := re.search(r"Unknown attribute '([^']+)' of type (.*)", text):
-        return f"there is no '{found[1]}' that a metric can use on {found[2].splitlines()[0]}"
+        return _no_attribute(found[1])
     if "Cannot unify Function(" in text:
         return "a metric cannot choose between functions or keep them in variables; call them by name"
     if found := re.search(r"Cannot unify (\S+) and (\S+) for '([^']+)'", text):
@@ -151,6 +152,8 @@ def _in_words(error: Exception, text: str) -> str:
         kinds = " and ".join(sorted(kind.rstrip(",").removeprefix("annudf.") for kind in (found[1], found[2])))
         what = "an expression" if name.startswith("$") else f"'{name}'"
         return f"{what} would have two types, {kinds}, on different paths; convert one"
+    if "Type of variable '" in text:
+        return "this has no value that a metric can compute with; use numbers"
     if isinstance(error, Refused):
         return str(error)
     if isinstance(error, RecursionError):
@@ -165,6 +168,23 @@ def _in_words(error: Exception, text: str) -> str:
         f"this cannot be compiled ({_first_line(text, error)});"
         " use numbers, if, for over range, and the functions that the documentation lists"
     )
+
+
+_SUMS = frozenset({"sum", "mean", "dot", "cumsum", "prod", "std", "var"})
+
+
+def _no_attribute(name: str) -> str:
+    """What to write instead of an attribute of a number."""
+    known = NAMESPACES["numpy"]
+    if name in _SUMS:
+        return f".{name} is of arrays, and a metric sees one coordinate at a time; acc sums up: acc + x * y"
+    if name == "bit_count":
+        return "numbers of a metric have no .bit_count(); write np.bitwise_count(...)"
+    if name == "astype":
+        return "numbers of a metric have no .astype(); write np.float32(...)"
+    if hasattr(known, name) and callable(getattr(known, name)):
+        return f"numbers of a metric have no .{name}(); write np.{name}(...)"
+    return f"numbers of a metric have no attribute '{name}'; x, y and acc are plain numbers"
 
 
 def _first_line(text: str, error: Exception) -> str:

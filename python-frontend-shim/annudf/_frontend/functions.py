@@ -32,8 +32,8 @@ def _stub(name: str) -> Stub:
 
 FLOAT_UNARY = (
     "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos",
-    "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt", "erf", "np_floor", "np_ceil",
-    "np_trunc", "rint", "reciprocal", "radians", "degrees",
+    "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt", "erf", "erfc", "gamma", "lgamma",
+    "np_floor", "np_ceil", "np_trunc", "rint", "reciprocal", "radians", "degrees",
 )  # fmt: skip
 """Functions of one number whose result is floating, by NumPy's names."""
 INT_UNARY = ("floor", "ceil", "trunc", "round")
@@ -57,7 +57,7 @@ CASTS = (
     "uint64",
     "bool_",
 )
-OTHERS = ("int", "float", "where", "clip", "fma", "range", "logical_not", "bitwise_count")
+OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_not", "bitwise_count")
 
 STUBS: dict[str, Stub] = {
     name: _stub(name)
@@ -80,10 +80,11 @@ _BUILTINS: dict[object, str] = {
     builtins.range: "range", builtins.int: "int", builtins.float: "float",
 }  # fmt: skip
 _MATH = {
-    "sqrt": "sqrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
+    "sqrt": "sqrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "math_log", "log2": "log2", "log10": "log10",
     "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
-    "cbrt": "cbrt", "erf": "erf", "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "power",
+    "cbrt": "cbrt", "erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma",
+    "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "power",
     "atan2": "arctan2", "copysign": "copysign", "hypot": "hypot", "fmod": "fmod", "isnan": "isnan", "isinf": "isinf",
     "isfinite": "isfinite", "radians": "radians", "degrees": "degrees", "fma": "fma",
 }  # fmt: skip
@@ -118,6 +119,12 @@ def stub_for(value: object) -> Stub | None:
     """The stub of a function given as itself (``from math import sqrt``), or None."""
     name = _IDENTITIES.get(id(value))
     return STUBS[name] if name else None
+
+
+def unary_function(value: object) -> str:
+    """The name of a function of one number that a metric may call as it is, or nothing."""
+    name = _IDENTITIES.get(id(value), "")
+    return name if name in (*FLOAT_UNARY, *SAME_UNARY, *INT_UNARY, "math_log") else ""
 
 
 def _namespace(module: types.ModuleType, names: dict[str, str]) -> types.ModuleType:

@@ -19,7 +19,7 @@ from numba_cuda_mlir._mlir.dialects import math as mlir_math
 from numba_cuda_mlir.extending import lower_cast, lowering_registry
 from numba_cuda_mlir.lowering_utilities import IterResult, RangeObject
 
-from annudf._frontend import arithmetic, dtypes, functions
+from annudf._frontend import arithmetic, dtypes, functions, special
 from annudf._frontend.arithmetic import Value, constant, constant_of, convert, dtype_of, in_float
 from annudf._frontend.dtypes import BOOL, F32, I64, Refused
 from annudf._frontend.functions import STUBS
@@ -100,6 +100,7 @@ _FLOAT_UNARY: dict[str, Callable[[Any], Any]] = {
     "tan": mlir_math.tan, "arcsin": mlir_math.asin, "arccos": mlir_math.acos, "arctan": mlir_math.atan,
     "sinh": mlir_math.sinh, "cosh": mlir_math.cosh, "tanh": mlir_math.tanh, "arcsinh": mlir_math.asinh,
     "arccosh": mlir_math.acosh, "arctanh": mlir_math.atanh, "cbrt": mlir_math.cbrt, "erf": mlir_math.erf,
+    "erfc": mlir_math.erfc,
     "np_floor": mlir_math.floor, "np_ceil": mlir_math.ceil, "np_trunc": mlir_math.trunc, "rint": mlir_math.roundeven,
 }  # fmt: skip
 _INT_UNARY = {
@@ -114,6 +115,9 @@ _PREDICATES = {"isnan": mlir_math.isnan, "isinf": mlir_math.isinf, "isfinite": m
 def _unary() -> None:
     for name, fn in _FLOAT_UNARY.items():
         _stub(name, lambda v, result, fn=fn: in_float(result, fn, convert(v[0], result)))
+    for name, fn in {"gamma": special.gamma, "lgamma": special.log_gamma}.items():
+        _stub(name, lambda v, result, fn=fn: convert(Value(fn(convert(v[0], dtypes.F64)), dtypes.F64), result))
+    _stub("math_log", lambda v, result: _logarithm(result, *v))
     scaled = {"radians": pymath.pi / 180, "degrees": 180 / pymath.pi}
     for name, factor in scaled.items():
         _stub(name, lambda v, result, f=factor: arithmetic.binary(
@@ -136,6 +140,19 @@ def _unary() -> None:
         _stub(name, lambda v, result: convert(v[0], result))
     _stub("int", lambda v, result: convert(v[0], I64))
     _stub("float", lambda v, result: convert(v[0], result))
+
+
+def _logarithm(dtype: Dtype, value: Value, base: Value | None = None) -> Any:
+    """``math.log``: with a base a quotient, as in Python, but exact where the base is 2 or 10."""
+    exact: dict[float, Callable[[Any], Any]] = {2: mlir_math.log2, 10: mlir_math.log10}
+    number = None if base is None else base.constant
+    function: Callable[[Any], Any] = mlir_math.log if number is None else exact.get(number, mlir_math.log)
+    result = in_float(dtype, function, convert(value, dtype))
+    if base is None or number in exact:
+        return result
+    if number is not None and number > 0:
+        return arithmetic.binary(operator.truediv, Value(result, dtype), Value(None, "float", pymath.log(number)))
+    return in_float(dtype, lambda a, b: arith.divf(a, mlir_math.log(b)), result, convert(base, dtype))
 
 
 def _bitwise_count(value: Value, result: Dtype) -> Any:

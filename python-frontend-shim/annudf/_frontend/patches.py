@@ -16,7 +16,7 @@ from typing import Any
 
 from numba_cuda_mlir import mlir_compiler
 from numba_cuda_mlir.mlir_lowering import MLIRLower
-from numba_cuda_mlir.numba_cuda.core import bytecode
+from numba_cuda_mlir.numba_cuda.core import bytecode, byteflow, interpreter
 from numba_cuda_mlir.numba_cuda.core import ir as numba_ir
 from numba_cuda_mlir.numba_cuda.core.typeinfer import TypeInferer
 
@@ -125,7 +125,34 @@ def _patch_range() -> None:
     TypeInferer.sentry_modified_builtin = allowing
 
 
+def _patch_copies() -> None:
+    """In `(d := x - y) * d` the difference has two uses, but numba gives what is stored next to `d` alone.
+
+    So both the copy and what is copied become variables of their own.
+    """
+    original = byteflow.TraceRunner.op_COPY
+
+    def copied(self: Any, state: Any, instruction: Any) -> None:
+        if not _on():
+            original(self, state, instruction)
+            return
+        names = [state.make_temp(), state.make_temp()]
+        state.append(instruction, value=state.peek(instruction.arg), names=names)
+        state._stack[-instruction.arg] = names[0]
+        state.push(names[1])
+
+    def assigned(self: Any, instruction: Any, value: Any, names: list[Any]) -> None:
+        for name in names:
+            source, target = self.get(value), self.current_scope.get_or_define(name, loc=self.loc)
+            self.current_block.append(numba_ir.Assign(value=source, target=target, loc=self.loc))
+            self.definitions[target.name].append(source)
+
+    byteflow.TraceRunner.op_COPY = copied
+    interpreter.Interpreter.op_COPY = assigned
+
+
 _patch_columns()
+_patch_copies()
 _patch_range()
 _patch_lowering()
 _patch_errors()

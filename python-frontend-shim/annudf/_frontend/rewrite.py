@@ -14,7 +14,7 @@ import contextlib
 import dis
 import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -73,8 +73,10 @@ def attribute_names(function: types.FunctionType) -> frozenset[str]:
     return frozenset(name for code in codes_of(function.__code__) for name in code.co_names)
 
 
-def outside_names(function: types.FunctionType) -> list[tuple[str, object]]:
+def outside_names(function: types.FunctionType, captures: Collection[str] = ()) -> list[tuple[str, object]]:
     """Names that the code reads from globals, builtins and closures, with their values now.
+
+    `captures` are those of the metric, for the message of a name that was meant to be one.
 
     Raises
     ------
@@ -93,7 +95,8 @@ def outside_names(function: types.FunctionType) -> list[tuple[str, object]]:
                 names[name] = getattr(builtins, name)
             else:
                 source = Source(function)
-                unsupported(f"name '{name}' is not defined", source.file, *source.place_of_name(name))
+                hint = f"; {_instead_of(name, captures)}" if name in captures or name in _OF_CONTEXT else ""
+                unsupported(f"name '{name}' is not defined{hint}", source.file, *source.place_of_name(name))
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             names[name] = cell.cell_contents
@@ -101,6 +104,13 @@ def outside_names(function: types.FunctionType) -> list[tuple[str, object]]:
             source = Source(function)
             unsupported(f"variable '{name}' has no value yet", source.file, *source.place_of_name(name))
     return list(names.items())
+
+
+_OF_CONTEXT = ("dim", "dims")
+
+
+def _instead_of(name: str, captures: Collection[str]) -> str:
+    return f"write ctx.{name}, as it is a capture" if name in captures else f"write ctx.{name}"
 
 
 @dataclass
@@ -118,10 +128,13 @@ class Rewriter:
     ----------
     wrap : callable
         Makes a device function of a rewritten helper.
+    captures : collection of str
+        Names of the metric's captures, for messages.
     """
 
-    def __init__(self, wrap: Callable[[types.FunctionType], object]) -> None:
+    def __init__(self, wrap: Callable[[types.FunctionType], object], captures: Collection[str] = ()) -> None:
         self._wrap = wrap
+        self._captures = captures
         self._helpers: dict[types.FunctionType, object] = {}
         self._open: list[types.FunctionType] = []
         self._inlined: dict[types.FunctionType, _Inlined] = {}
@@ -136,7 +149,7 @@ class Rewriter:
             unsupported(f"{function.__name__} calls itself; write the loop with for", source.file, source.line)
         self._open.append(function)
         try:
-            outside = outside_names(function)
+            outside = outside_names(function, self._captures)
             values = {name: self._value(name, value, function) for name, value in outside}
         finally:
             self._open.pop()
@@ -190,7 +203,7 @@ class Rewriter:
             return value
         if (helper := plain_function(value)) is not None:
             return self._helper(helper)
-        self._refuse(name, user, _why_not(name, value))
+        self._refuse(name, user, _why_not(name, value, self._captures))
 
     def _helper(self, function: types.FunctionType) -> object:
         if function not in self._helpers:
@@ -240,12 +253,22 @@ def _check_attributes(source: Source, values: dict[str, object]) -> None:
         if isinstance(module, types.ModuleType) and not hasattr(module, attribute):
             source.refuse(
                 node,
-                f"a metric cannot use {module.__name__}.{attribute}; it can use the constants and scalar functions"
+                f"a metric cannot use {module.__name__}.{attribute}; {_OF_VECTORS[attribute]}"
+                if attribute in _OF_VECTORS
+                else f"a metric cannot use {module.__name__}.{attribute}; it can use the constants and scalar functions"
                 " of math and numpy, and plain functions",
             )
 
 
-def _why_not(name: str, value: object) -> str:
+_ADDS_UP = "it sees one coordinate of two vectors at a time, and acc sums up: acc + x * y"
+_OF_VECTORS = dict.fromkeys(("dot", "vdot", "inner", "sum", "mean", "average", "nansum", "linalg", "cumsum"), _ADDS_UP)
+"""What of numpy is about whole vectors, with what a metric has instead."""
+_OF_BUILTINS = {"len": "the number of dimensions is ctx.dims", "sum": _ADDS_UP}
+
+
+def _why_not(name: str, value: object, captures: Collection[str]) -> str:
+    if name in captures:
+        return f"'{name}' is of type {type(value).__name__}, which a metric cannot read; {_instead_of(name, captures)}"
     if isinstance(value, np.generic):
         kind = type(value).__name__
         return f"'{name}' is of type {kind}, which a metric cannot compute with; use np.float32 or np.float64"
@@ -257,6 +280,8 @@ def _why_not(name: str, value: object) -> str:
         return f"'{name}' is an array; declare it: captures={{'{name}': {name}}}, and read ctx.{name}[ctx.dim]"
     if isinstance(value, type):
         return f"'{name}' is a class; assign the numbers of it that the metric reads to names of their own"
+    if name in _OF_BUILTINS and value is getattr(builtins, name):
+        return f"a metric cannot call '{name}'; {_OF_BUILTINS[name]}"
     if callable(value):
         return (
             f"a metric cannot call '{name}'; it can call plain functions, math.*, NumPy's scalar functions,"

@@ -17,6 +17,8 @@ from annudf._frontend.functions import NAMESPACES, stub_for
 from annudf._frontend.rewrite import attribute_names, outside_names, plain_function
 from annudf._options import MetricOptions
 
+_CAPTURES = "captures"
+
 
 def snapshot(function: types.FunctionType, options: MetricOptions) -> tuple[types.FunctionType, MetricOptions]:
     """Copies of a metric's functions over copies of what they read.
@@ -28,6 +30,7 @@ def snapshot(function: types.FunctionType, options: MetricOptions) -> tuple[type
     """
     made: dict[Any, Any] = {}
     finalize: Any = options.finalize
+    made[_CAPTURES] = tuple(options.captures)
     copied = _freeze(function, made)
     return copied, options if finalize is None else replace(options, finalize=_freeze(finalize, made))
 
@@ -46,7 +49,7 @@ def _freeze(function: types.FunctionType, made: dict[Any, Any]) -> types.Functio
     copy.__module__ = function.__module__
     made[function] = copy  # Before its helpers: one of them may call it, which is refused later, by name.
     attributes = attribute_names(function)
-    for name, value in outside_names(function):
+    for name, value in outside_names(function, made[_CAPTURES]):
         frozen = _value(value, attributes, made)
         if name in cells:
             cells[name].cell_contents = frozen

@@ -22,11 +22,11 @@ _ALLOWED = (
     ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If,
     ast.For, ast.Pass, ast.Continue, ast.Expr, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call,
     ast.keyword, ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.Lambda, ast.expr_context,
-    ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.NamedExpr, ast.While, ast.Match, ast.match_case,
+    ast.MatchValue, ast.MatchSingleton, ast.MatchOr, ast.MatchAs,
 )  # fmt: skip
 
 _WHY: dict[type[ast.AST], str] = {
-    ast.While: "while may run for ever; write for i in range(<constant>) and choose inside it with if",
     ast.Break: "break makes the number of rounds depend on the data; let the loop run and choose inside it with if",
     ast.Global: "a metric cannot write globals; return the value",
     ast.Nonlocal: "a metric cannot write variables outside it; return the value",
@@ -44,7 +44,6 @@ _WHY: dict[type[ast.AST], str] = {
     ast.Dict: "a metric cannot use dictionaries; use captures",
     ast.Set: "a metric cannot use sets; use captures",
     ast.JoinedStr: "a metric cannot use strings",
-    ast.NamedExpr: "a metric cannot assign inside an expression; assign on a line of its own",
     ast.Yield: "a metric cannot yield; return the accumulator",
     ast.YieldFrom: "a metric cannot yield; return the accumulator",
     ast.Await: "a metric cannot await; return the accumulator",
@@ -53,7 +52,10 @@ _WHY: dict[type[ast.AST], str] = {
     ast.Delete: "a metric cannot delete variables",
     ast.Starred: "a metric cannot unpack with *; name the arguments",
     ast.Slice: "a metric cannot slice; read one entry, e.g. ctx.weights[ctx.dim]",
-    ast.Match: "a metric cannot use match; write if and elif",
+    ast.MatchSequence: "a metric matches numbers only; match one number, or write if and elif",
+    ast.MatchStar: "a metric matches numbers only; match one number, or write if and elif",
+    ast.MatchMapping: "a metric matches numbers only; match one number, or write if and elif",
+    ast.MatchClass: "a metric matches numbers only; match one number, or write if and elif",
     ast.MatMult: "@ needs matrices, and a metric sees one coordinate; write the product of two numbers",
     ast.Is: "a metric compares values; write == instead of is",
     ast.IsNot: "a metric compares values; write != instead of is not",
@@ -136,7 +138,8 @@ _FORBIDDEN_INSTRUCTIONS: dict[str, type[ast.AST]] = {
     "IMPORT_NAME": ast.Import, "STORE_GLOBAL": ast.Global, "DELETE_GLOBAL": ast.Global, "STORE_DEREF": ast.Nonlocal,
     "RAISE_VARARGS": ast.Raise, "LOAD_ASSERTION_ERROR": ast.Assert, "BUILD_LIST": ast.List, "BUILD_MAP": ast.Dict,
     "BUILD_SET": ast.Set, "BUILD_STRING": ast.JoinedStr, "FORMAT_VALUE": ast.JoinedStr, "BUILD_SLICE": ast.Slice,
-    "BINARY_SLICE": ast.Slice, "YIELD_VALUE": ast.Yield, "BEFORE_WITH": ast.With,
+    "BINARY_SLICE": ast.Slice, "YIELD_VALUE": ast.Yield, "BEFORE_WITH": ast.With, "MATCH_SEQUENCE": ast.MatchSequence,
+    "MATCH_MAPPING": ast.MatchMapping, "MATCH_CLASS": ast.MatchClass,
 }  # fmt: skip
 
 
@@ -199,6 +202,16 @@ class _Checker(ast.NodeVisitor):
         if node.orelse:
             self.source.refuse(node.orelse[0], "a metric cannot use for ... else; write it after the loop")
         self.generic_visit(node)
+
+    def visit_While(self, node: ast.While) -> None:
+        if node.orelse:
+            self.source.refuse(node.orelse[0], "a metric cannot use while ... else; write it after the loop")
+        self.generic_visit(node)
+
+    def visit_MatchSingleton(self, node: ast.MatchSingleton) -> None:
+        if node.value is None:
+            self.source.refuse(node, "a metric cannot use None; use numbers")
+        self.source.refuse(node, f"a metric compares values, and case {node.value} asks for identity; write if")
 
     def visit_Assign(self, node: ast.Assign) -> None:
         for target in node.targets:

@@ -160,6 +160,11 @@ def _stubs() -> None:
         return np.dtype(np.uint8)
 
     _register(STUBS["bitwise_count"], counted, "bitwise_count", (1,))
+
+    def logarithm(a: Operand, base: Operand = "int") -> Operand:
+        return dtypes.floating(dtypes.promote(a, base))
+
+    _register(STUBS["math_log"], logarithm, "math.log", (1, 2))
     _register(STUBS["int"], lambda a: "int", "int", (1,))
     _register(STUBS["float"], lambda a: "float", "float", (1,))
     _register(STUBS["where"], lambda c, a, b: dtypes.promote(a, b), "where", (3,))
@@ -201,7 +206,10 @@ def _context() -> None:
     class GetItem(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             if len(args) == 2 and isinstance(args[0], Number):
-                _refuse("a number has no entries: write ctx.p for a scalar capture, without [...]")
+                _refuse(
+                    "a number has no entries; leave out [...]: x and y are the coordinates of dimension ctx.dim"
+                    " already, and a scalar capture is ctx.p"
+                )
                 return None
             if len(args) != 2 or not isinstance(args[0], Capture):
                 return None

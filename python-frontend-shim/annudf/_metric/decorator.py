@@ -13,6 +13,7 @@ from typing import Any, overload
 import numpy.typing as npt
 
 from annudf._checks import check_bool
+from annudf._frontend.functions import unary_function
 from annudf._log import logger
 from annudf._metric.arguments import check_arguments, check_symbol, check_word
 from annudf._metric.cuda_source import CudaSourceDefinition
@@ -94,7 +95,8 @@ def metric(
     forceinline : bool, default True
         Taken for code that was written for cuVS; hooks are always inlined, so False is refused.
     finalize : function, optional
-        ``finalize(acc, ctx)`` gives the distance that is ranked and reported. Default: the accumulator.
+        ``finalize(acc, ctx)`` gives the distance that is ranked and reported; ``math.sqrt`` and the like are taken as
+        they are. Default: the accumulator.
     dtype : dtype, default float32
         Type of `x` and `y` in the function: float32, float64, int32 or uint32. Vectors are converted to it
         exactly.
@@ -201,9 +203,21 @@ def _hooks(target: Any, finalize: Callable[..., Any] | None) -> tuple[types.Func
         raise ArgumentError(
             f"ivf_flat.metric decorates a Python function f(x, y, acc, ctx), not a {type(update).__name__}"
         )
+    if finalize is not None and (name := unary_function(finalize)):
+        finalize = _calling(finalize, name)
     if finalize is not None and not isinstance(finalize, types.FunctionType):
         raise ArgumentError(f"finalize is a {type(finalize).__name__}, it must be a Python function of (acc, ctx)")
     return update, finalize
+
+
+def _calling(known: Callable[..., Any], name: str) -> Callable[[Any], Any]:
+    """``finalize=math.sqrt`` as a function of Python, which all that follows takes."""
+
+    def finalize(acc: Any) -> Any:
+        return known(acc)
+
+    finalize.__name__ = finalize.__qualname__ = name
+    return finalize
 
 
 def _refuse_attribute(class_name: str, name: str, value: object) -> None:

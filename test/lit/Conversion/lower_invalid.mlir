@@ -13,8 +13,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @below {{failed to legalize operation 'math.erfc' that was explicitly marked illegal}}
-    %0 = math.erfc %x : f32
+    // expected-error @below {{failed to legalize operation 'math.clampf' that was explicitly marked illegal}}
+    %0 = math.clampf %x to [%acc, %y] : f32
     annudf.yield %0 : f32
   }
 }

@@ -379,6 +379,8 @@ annudf.metric @all_ops order(min) coarse(l2) elements(f32) {
     %366 = arith.bitcast %6 : i32 to f32
     %367 = arith.bitcast %2 : f64 to i64
     %368 = arith.bitcast %7 : i64 to f64
+    %369 = math.erfc %1 : f32
+    %370 = math.erfc %2 : f64
     annudf.yield %acc : f32
   }
 }

@@ -12,9 +12,12 @@ TABLE = np.arange(4)
 NAMES = ["a", "b"]
 
 
-def while_loop(x, y, acc):
-    while x > 0:  # HERE 5
-        x = x - 1
+def while_else(x, y, acc):
+    i = 0
+    while i < 3:
+        i += 1
+    else:
+        acc += x  # HERE 9
     return acc
 
 
@@ -70,8 +73,64 @@ def breaks(x, y, acc):
     return acc
 
 
-def walrus(x, y, acc):
-    return acc + (d := x - y) * d  # HERE 19
+def matches_a_sequence(x, y, acc):
+    match x:
+        case (1, 2):  # HERE 14
+            return acc
+    return acc + x
+
+
+def matches_none(x, y, acc):
+    match x:
+        case None:  # HERE 14
+            return acc
+    return acc + x
+
+
+def matches_true(x, y, acc):
+    match x > y:
+        case True:  # HERE 14
+            return acc
+    return acc + x
+
+
+def coordinate_with_index(x, y, acc, ctx):
+    return acc + x[ctx.dim]  # HERE 18
+
+
+def bare_capture(x, y, acc, ctx):
+    return acc + weights[ctx.dim] * x  # HERE 18
+
+
+def bare_dim(x, y, acc, ctx):
+    return acc + ctx.weights[dim] * x  # HERE 30
+
+
+p = [2.0]
+
+
+def capture_of_another_type(x, y, acc, ctx):
+    return acc + p * x  # HERE 18
+
+
+def sum_of_a_number(x, y, acc, ctx):
+    return acc + x.sum()  # HERE 18
+
+
+def bits_of_a_number(x, y, acc, ctx):
+    return acc + np.int32(x).bit_count()  # HERE 18
+
+
+def method_of_numpy(x, y, acc, ctx):
+    return acc + x.clip(0, 1)  # HERE 18
+
+
+def attribute_of_a_number(x, y, acc, ctx):
+    return acc + ctx.dim.real  # HERE 18
+
+
+def length(x, y, acc, ctx):
+    return acc / len(x)  # HERE 18
 
 
 def imports(x, y, acc):
@@ -171,7 +230,7 @@ def shifts_floats(x, y, acc):
 
 
 MESSAGES = {
-    "while_loop": "while may run for ever; write for i in range(<constant>) and choose inside it with if",
+    "while_else": "a metric cannot use while ... else; write it after the loop",
     "prints": "print(...) is called for its effect, and a metric has none; use its value",
     "uses_print": "a metric cannot call 'print'; it can call plain functions, math.*, NumPy's scalar functions, abs, min, max,"
     " round, int, float and bool",
@@ -183,7 +242,19 @@ MESSAGES = {
     "dictionary": "a metric cannot use dictionaries; use captures",
     "comprehension": "a metric cannot use generators; write for i in range(<constant>)",
     "breaks": "break makes the number of rounds depend on the data; let the loop run and choose inside it with if",
-    "walrus": "a metric cannot assign inside an expression; assign on a line of its own",
+    "matches_a_sequence": "a metric matches numbers only; match one number, or write if and elif",
+    "matches_none": "a metric cannot use None; use numbers",
+    "matches_true": "a metric compares values, and case True asks for identity; write if",
+    "coordinate_with_index": "a number has no entries; leave out [...]: x and y are the coordinates of dimension ctx.dim"
+    " already, and a scalar capture is ctx.p",
+    "bare_capture": "name 'weights' is not defined; write ctx.weights, as it is a capture",
+    "bare_dim": "name 'dim' is not defined; write ctx.dim",
+    "capture_of_another_type": "'p' is of type list, which a metric cannot read; write ctx.p, as it is a capture",
+    "sum_of_a_number": ".sum is of arrays, and a metric sees one coordinate at a time; acc sums up: acc + x * y",
+    "bits_of_a_number": "numbers of a metric have no .bit_count(); write np.bitwise_count(...)",
+    "method_of_numpy": "numbers of a metric have no .clip(); write np.clip(...)",
+    "attribute_of_a_number": "numbers of a metric have no attribute 'real'; x, y and acc are plain numbers",
+    "length": "a metric cannot call 'len'; the number of dimensions is ctx.dims",
     "imports": "a metric cannot import; import at the top of the module",
     "compares_identity": "a metric compares values; write == instead of is",
     "asserts": "a metric cannot raise exceptions; return a value such as math.inf",
@@ -195,8 +266,8 @@ MESSAGES = {
     "unknown_capture": "there is no ctx.wieghts; there are ctx.dim, ctx.dims, ctx.weights, ctx.p"
     " (declare arrays and scalars in captures={...})",
     "capture_without_index": "* needs numbers, got the array ctx.weights; read one entry, ctx.weights[ctx.dim]",
-    "no_such_function": "a metric cannot use numpy.linalg; it can use the constants and scalar functions of math and numpy,"
-    " and plain functions",
+    "no_such_function": "a metric cannot use numpy.linalg; it sees one coordinate of two vectors at a time, and acc sums up:"
+    " acc + x * y",
     "complex_number": "a metric cannot use complex numbers; use numbers",
     "recursion": "recursion calls itself; write the loop with for",
     "returns_nothing": "returns_nothing returns nothing; return a number on every path",

@@ -130,6 +130,7 @@ def test_rules_of_the_compiler_show_the_users_line() -> None:
     ("body", "message"),
     [
         ("    for i in range(int(x)):\n        acc += i\n    return acc\n", "[P14]"),
+        ("    while x > 0:\n        x = x - 1\n    return acc\n", "[P14]"),
         (
             "    if x > y:\n        z = x\n    return acc + z\n",
             "[P18] uses 'z', which may be used before it is assigned",
@@ -146,7 +147,7 @@ def test_bodies_that_no_scan_could_run(body: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-NEEDS_SOURCE = {"while_loop", "breaks", "compares_identity", "walrus", "loops_over_a_value", "prints"}
+NEEDS_SOURCE = {"while_else", "breaks", "compares_identity", "matches_true", "loops_over_a_value", "prints"}
 """What only the syntax tree shows; without it some of these compile, and mean what Python means."""
 
 
@@ -226,7 +227,7 @@ def test_a_scalar_capture_has_no_entries() -> None:
     def indexes(x, y, acc, ctx):  # type: ignore[no-untyped-def]
         return acc + ctx.p[ctx.dim] * x
 
-    with pytest.raises(UnsupportedError, match=r"a number has no entries: write ctx.p for a scalar capture"):
+    with pytest.raises(UnsupportedError, match=r"a number has no entries; leave out .* a scalar capture is ctx.p"):
         translate(indexes, options("indexes"))
 
 
