@@ -19,6 +19,7 @@
 
 #include "annudf-c/Captures.h"
 #include "annudf-c/Device.h"
+#include "annudf-c/Filters.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,6 +98,9 @@ typedef struct annudf_ivf_flat_search_options {
   size_t size; /**< sizeof(annudf_ivf_flat_search_options).                             */
   annudf_progress progress; /**< Between batches of queries; may be NULL.                   */
   void *progress_user;      /**< Handed to it.                                              */
+  /** Rows that may be found; NULL: all. It has a bit for every id: ANNUDF_USAGE where the index's
+   * largest is past its last. May be destroyed at once after the call. */
+  const annudf_filter *filter;
 } annudf_ivf_flat_search_options;
 
 /** What a call cost; milliseconds. Fields beyond `size` are not touched. */
@@ -113,8 +117,8 @@ typedef struct annudf_ivf_flat_search_stats {
 } annudf_ivf_flat_search_stats;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.
- * Where fewer than k rows were scanned, the rest has id -1 and the worst distance (+inf
- * for order min, -inf for max). Rows whose distance is NaN are never found. Equal
+ * Where fewer than k rows were scanned, or pass the filter, the rest has id -1 and the worst
+ * distance (+inf for order min, -inf for max). Rows whose distance is NaN are never found. Equal
  * distances (-0 equals +0) are ordered by id, the lower first.
  * \param captures  bound for this metric and these dims; NULL if it has none.
  * \param queries   in host memory, of the index's element type and dims.

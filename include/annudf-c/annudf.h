@@ -13,6 +13,7 @@
 #include "annudf-c/Captures.h"
 #include "annudf-c/Compiler.h"
 #include "annudf-c/Device.h"
+#include "annudf-c/Filters.h"
 #include "annudf-c/IvfFlat.h"
 #include "annudf-c/Support.h"
 

@@ -38,6 +38,10 @@ struct annudf_captures {
   annudf::runtime::BoundCaptures value;
 };
 
+struct annudf_filter {
+  std::shared_ptr<const annudf::runtime::RowFilter> value;
+};
+
 struct annudf_backend {
   std::unique_ptr<annudf::runtime::Backend> value;
   annudf::runtime::CudaBackend *cuda; ///< The same, or null for the CPU.

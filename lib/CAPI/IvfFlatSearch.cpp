@@ -67,6 +67,8 @@ struct Arguments {
     this->k = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
     params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
     params.progress = toProgress(given.progress, given.progress_user);
+    if (given.filter)
+      params.filter = given.filter->value;
     origin = originOf(*artifact);
   }
 };

@@ -20,7 +20,7 @@ except ModuleNotFoundError as error:
         "installed (pip install .), or set PYTHONPATH to <build>/python"
     ) from None
 
-from annudf import errors, ivf_flat, neighbors
+from annudf import errors, filters, ivf_flat, neighbors
 from annudf._backends import get_num_threads, set_num_threads
 from annudf._config import show_config
 from annudf._log import set_log_level
@@ -53,6 +53,7 @@ __all__ = [
     "__version__",
     "device_ndarray",
     "errors",
+    "filters",
     "get_num_threads",
     "ivf_flat",
     "neighbors",

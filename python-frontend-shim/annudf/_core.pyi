@@ -101,6 +101,36 @@ def builtin_metric(name: str) -> str:
 def supported_archs() -> list[int]:
     """Architectures that LTO-IR can be made for: 90 for sm_90, oldest first."""
 
+class Filter:
+    """A bit for every id, set where a search may find the row."""
+
+    @staticmethod
+    def from_bitset(words: int, bits: int) -> Filter:
+        """
+        Copies uint32 words at a host address; id 0 is the lowest bit of the first.
+        """
+
+    @staticmethod
+    def from_bytes(bytes: int, count: int) -> Filter:
+        """From bytes at a host address, one an id."""
+
+    def both(self, other: Filter) -> Filter:
+        """Rows that pass this and the other."""
+
+    def either(self, other: Filter) -> Filter:
+        """Rows that pass this or the other."""
+
+    def inverted(self) -> Filter:
+        """Rows that do not pass this."""
+
+    @property
+    def bits(self) -> int:
+        """Ids that it says something of."""
+
+    @property
+    def count(self) -> int:
+        """How many of them pass."""
+
 class Work:
     """What cannot be undone, and has not been done yet."""
 
@@ -236,10 +266,10 @@ class Backend:
     def arch(self) -> int:
         """Architecture of the CUDA device, 90 for sm_90; 0 for the CPU."""
 
-    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int) -> SearchStats:
+    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, filter: Filter | None = None) -> SearchStats:
         """Searches with queries and results at host addresses."""
 
-    def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int) -> SearchStats:
+    def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None) -> SearchStats:
         """
         Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there.
         """

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annudf import ivf_flat
+from annudf import filters, ivf_flat
 
 if TYPE_CHECKING:
     from annudf._estimator import NearestNeighbors
 
-__all__ = ["NearestNeighbors", "ivf_flat"]
+__all__ = ["NearestNeighbors", "filters", "ivf_flat"]
 
 
 def __getattr__(name: str) -> Any:

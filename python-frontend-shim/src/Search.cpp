@@ -56,7 +56,8 @@ Backend makeCuda(int32_t device) {
 /// `call` is annudf_ivf_flat_search or what remains of annudf_ivf_flat_search_device.
 template <class Call>
 annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
-                                       const std::string &element, Call call) {
+                                       const std::string &element, const Filter *filter,
+                                       Call call) {
   annudf_vectors matrix = {};
   matrix.size = sizeof matrix;
   matrix.data = reinterpret_cast<const void *>(queries);
@@ -69,6 +70,7 @@ annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t 
   options.size = sizeof options;
   options.progress = &Progress::report;
   options.progress_user = &progress;
+  options.filter = filter ? filter->handle.get() : nullptr;
   annudf_ivf_flat_search_stats stats = emptyStats();
   const annudf_status status = withoutGil([&] { return call(matrix, options, stats); });
   progress.check(status);
@@ -79,8 +81,8 @@ annudf_ivf_flat_search_stats search(const Backend &self, const Index &index,
                                     const Artifact &artifact, const Captures &captures,
                                     uintptr_t queries, int64_t rows, int64_t dims,
                                     const std::string &element, int64_t k, int64_t nProbes,
-                                    uintptr_t ids, uintptr_t distances) {
-  return runSearch(queries, rows, dims, element,
+                                    uintptr_t ids, uintptr_t distances, const Filter *filter) {
+  return runSearch(queries, rows, dims, element, filter,
                    [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
                        annudf_ivf_flat_search_stats &stats) {
                      return annudf_ivf_flat_search(self.handle.get(), index.handle.get(),
@@ -95,8 +97,9 @@ annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &inde
                                           const Artifact &artifact, const Captures &captures,
                                           uintptr_t queries, int64_t rows, int64_t dims,
                                           const std::string &element, int64_t k, int64_t nProbes,
-                                          uintptr_t ids, uintptr_t distances, uint64_t stream) {
-  return runSearch(queries, rows, dims, element,
+                                          uintptr_t ids, uintptr_t distances, uint64_t stream,
+                                          const Filter *filter) {
+  return runSearch(queries, rows, dims, element, filter,
                    [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
                        annudf_ivf_flat_search_stats &stats) {
                      return annudf_ivf_flat_search_device(
@@ -244,9 +247,10 @@ void addSearch(nb::module_ &module) {
           "Architecture of the CUDA device, 90 for sm_90; 0 for the CPU.")
       .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
-           "Searches with queries and results at host addresses.")
+           "filter"_a.none() = nb::none(), "Searches with queries and results at host addresses.")
       .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a, "stream"_a,
+           "filter"_a.none() = nb::none(),
            "Enqueues a search with queries and results at device addresses on `stream`. The memory "
            "must live until the stream has got there.")
       .def("precompile", &precompile, "artifact"_a, "element"_a,

@@ -43,6 +43,7 @@ using DeviceBufferPtr =
 using DiagnosticsPtr = std::unique_ptr<annudf_diagnostics, Destroyer<annudf_diagnostics_destroy>>;
 using EnvironmentPtr = std::unique_ptr<annudf_environment, Destroyer<annudf_environment_destroy>>;
 using EventPtr = std::unique_ptr<annudf_event, Destroyer<annudf_event_destroy>>;
+using FilterPtr = std::unique_ptr<annudf_filter, Destroyer<annudf_filter_destroy>>;
 using IndexPtr = std::unique_ptr<annudf_ivf_flat_index, Destroyer<annudf_ivf_flat_destroy>>;
 
 struct Artifact {
@@ -53,6 +54,9 @@ struct Index {
 };
 struct Captures {
   CapturesPtr handle;
+};
+struct Filter {
+  FilterPtr handle;
 };
 
 /// Raises `name` of annudf.errors.
@@ -135,6 +139,7 @@ private:
 };
 
 void addCompiler(nb::module_ &module);
+void addFilters(nb::module_ &module);
 void addIndex(nb::module_ &module);
 void addSearch(nb::module_ &module);
 void addArrays(nb::module_ &module);

@@ -15,6 +15,7 @@
 
 #include "annudf-c/IvfFlat.h"
 #include "annudf-c/cpp/Captures.hpp"
+#include "annudf-c/cpp/Filters.hpp"
 #include "annudf-c/cpp/Device.hpp"
 
 #include <algorithm>
@@ -145,25 +146,30 @@ public:
   }
 
   Neighbors search(const Backend &backend, const Artifact &metric, const Vectors &queries,
-                   int64_t k, int64_t nProbes, const Progress &progress = {}) const {
-    return search(backend, metric, nullptr, queries, k, nProbes, progress);
+                   int64_t k, int64_t nProbes, const Progress &progress = {},
+                   const Filter *filter = nullptr) const {
+    return search(backend, metric, nullptr, queries, k, nProbes, progress, filter);
   }
   Neighbors search(const Backend &backend, const Artifact &metric, const Captures &captures,
                    const Vectors &queries, int64_t k, int64_t nProbes,
-                   const Progress &progress = {}) const {
-    return search(backend, metric, captures.c(), queries, k, nProbes, progress);
+                   const Progress &progress = {}, const Filter *filter = nullptr) const {
+    return search(backend, metric, captures.c(), queries, k, nProbes, progress, filter);
   }
   /// Enqueues a search on a CUDA backend's stream: queries, ids and distances are device
   /// addresses that must live until the stream has got there.
   SearchStats searchDevice(const Backend &backend, const Artifact &metric, const Captures *captures,
                            const Vectors &queries, int64_t k, int64_t nProbes, uint64_t ids,
-                           uint64_t distances, uint64_t stream = 0) const {
+                           uint64_t distances, uint64_t stream = 0,
+                           const Filter *filter = nullptr) const {
     const annudf_vectors rows = queries.c();
+    annudf_ivf_flat_search_options options = {};
+    options.size = sizeof options;
+    options.filter = filter ? filter->c() : nullptr;
     annudf_ivf_flat_search_stats stats = {};
     stats.size = sizeof stats;
     detail::check(annudf_ivf_flat_search_device(
         backend.c(), c(), metric.c(), captures ? captures->c() : nullptr, &rows, k, nProbes,
-        nullptr, reinterpret_cast<int64_t *>(static_cast<uintptr_t>(ids)),
+        &options, reinterpret_cast<int64_t *>(static_cast<uintptr_t>(ids)),
         reinterpret_cast<float *>(static_cast<uintptr_t>(distances)), stream, &stats));
     return toStats(stats);
   }
@@ -180,8 +186,8 @@ private:
     return {stats.link_ms, stats.upload_ms, stats.search_ms, stats.links, stats.family, stats.why};
   }
   Neighbors search(const Backend &backend, const Artifact &metric, const annudf_captures *captures,
-                   const Vectors &queries, int64_t k, int64_t nProbes,
-                   const Progress &progress) const {
+                   const Vectors &queries, int64_t k, int64_t nProbes, const Progress &progress,
+                   const Filter *filter) const {
     // Checked here, as the results need their room before the call.
     if (k < 1 || k > 1024)
       throw Error(ANNUDF_USAGE, "k = " + std::to_string(k) + ": must be between 1 and 1024");
@@ -201,6 +207,7 @@ private:
     annudf_ivf_flat_search_options options = {};
     options.size = sizeof options;
     options.progress = reporting.function(), options.progress_user = reporting.user();
+    options.filter = filter ? filter->c() : nullptr;
     annudf_ivf_flat_search_stats stats = {};
     stats.size = sizeof stats;
     const annudf_vectors rows = queries.c();

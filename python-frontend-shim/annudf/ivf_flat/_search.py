@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from annudf import _arrays, _backends, _transfer
+from annudf import _arrays, _backends, _transfer, filters
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device, View
 from annudf._checks import check_int
 from annudf._limits import MAX_K, MAX_LISTS
@@ -69,7 +69,7 @@ def search(
     neighbors: Any = None,
     distances: Any = None,
     resources: Resources | None = None,
-    filter: None = None,
+    filter: Any = None,
 ) -> tuple[Any, Any]:
     """Finds the `k` best rows for each query among the rows of its `n_probes` best lists.
 
@@ -89,16 +89,20 @@ def search(
         float32, else the same.
     resources : Resources, optional
         Stream, or device for host arrays.
-    filter : None
-        Not available yet.
+    filter : Prefilter or array of bool of shape (n_ids,), optional
+        Rows that may be found, by their ids: made by :mod:`annudf.filters`, or an array with an entry for every id of
+        the index. Of a list, 32 rows at a time are not scanned where none of them passes, so a filter that lets few
+        rows pass makes the search faster. An array is copied and packed in every call; a Prefilter is copied to a
+        device once.
 
     Returns
     -------
     distances : array of shape (n_queries, k)
         float32, the best first.
     neighbors : array of shape (n_queries, k)
-        int64 ids. Where fewer than `k` rows were scanned the rest has the id -1 and the worst distance (inf
-        for order "min", -inf for "max"). A row whose distance is NaN is left out, as if it had not been scanned.
+        int64 ids. Where fewer than `k` rows were scanned, or pass the filter, the rest has the id -1 and the worst
+        distance (inf for order "min", -inf for "max"). A row whose distance is NaN is left out, as if it had not been
+        scanned.
 
         Both are arrays of the library of the queries (NumPy, CuPy, PyTorch), else :class:`annudf.device_ndarray`.
 
@@ -134,10 +138,7 @@ def search(
         raise ArgumentError(f"search_params is a {type(search_params).__name__}, it must be an ivf_flat.SearchParams")
     core = check_index(index)._core
     place = check_resources(resources)
-    if filter is not None:
-        raise ArgumentError(
-            "filter is not available yet; leave it out, search with a larger k and drop rows from the result"
-        )
+    chosen = filters.as_core(filter, place)
     k = check_int(k, "k", 1, MAX_K)
     if k > core.size:
         raise ArgumentError(f"k is {k}, but the index has {core.size} rows")
@@ -180,12 +181,12 @@ def search(
     )
     try:
         if rows.device.kind == "cpu":
-            stats = engine.search(*arguments)
+            stats = engine.search(*arguments, chosen)
         else:
             for one in views:
                 _backends.order_after(one, stream)
             try:
-                stats = engine.search_device(*arguments, stream)
+                stats = engine.search_device(*arguments, stream, chosen)
             except BaseException:
                 # What was enqueued before it failed will still run.
                 with contextlib.suppress(Exception):

@@ -174,6 +174,9 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
   const int64_t groupWords = int64_t(s.words) * ANNUDF_CPU_GROUP_ROWS;
   int64_t tailIds[ANNUDF_CPU_GROUP_ROWS];
   for (int64_t begin = 0; begin < s.size; begin += ANNUDF_CPU_GROUP_ROWS) {
+    const uint32_t pass = s.pass ? s.pass[begin / ANNUDF_CPU_GROUP_ROWS] : ~uint32_t(0);
+    if (pass == 0)
+      continue;
     const uint32_t *group = s.rows + begin / ANNUDF_CPU_GROUP_ROWS * groupWords;
     const int64_t *ids = s.ids + begin;
     uint32_t valid = ~uint32_t(0);
@@ -186,6 +189,7 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
         tailIds[r] = ids[r < existing ? r : 0];
       ids = tailIds;
     }
+    valid &= pass;
     // Many queries: the next group is fetched a share with each, while this one is computed.
     // Past the list's end a prefetch does nothing.
     const uint32_t *ahead = group + groupWords;

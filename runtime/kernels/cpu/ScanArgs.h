@@ -35,6 +35,8 @@ struct annudf_cpu_scan {
   const uint32_t *rows; /**< The list's words, as Index.h lays them out. */
   const int64_t *ids;   /**< Source ids, padded to whole groups. */
   int64_t size;         /**< Rows that exist, at least 1. */
+  /** Of each group, bit r: row r may be found. Null: all may. */
+  const uint32_t *pass;
   int32_t words;        /**< 32-bit words of a row. */
   int32_t dims;
   int32_t list;

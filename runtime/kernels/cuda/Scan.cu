@@ -218,7 +218,7 @@ __device__ __forceinline__ void updateFull(const Block &block, const uint4 *rows
 template <int N>
 __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const Block &block,
                                             const uint4 *rows, uint32_t g, int lane, int count,
-                                            bool exists, int64_t row, const int (&query)[N],
+                                            bool found, int64_t row, const int (&query)[N],
                                             const uint64_t (&out)[N], const Acc (&acc)[N]) {
   // A query at a time: rare enough for memory.
   Acc last[N];
@@ -241,7 +241,7 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
           block.dims, row, q, block.list, block.slots);
     }
     const float distance = HOOK_FINALIZE(a, block.dims, row, q, block.list, block.slots);
-    lastKey[j] = exists ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
+    lastKey[j] = found ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
   }
   uint32_t key[N];
 #pragma unroll
@@ -259,6 +259,27 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
     place = mine == j ? out[j] : place;
   if (lane % (32 / N) == 0 && mine < count)
     reinterpret_cast<uint32_t *>(args.work.minima)[place + g] = best;
+}
+
+/// Whether a row may be found at all: one that exists, and that the search's filter lets pass.
+__device__ __forceinline__ bool passes(const annudf_scan_args &args, bool exists, int64_t row) {
+  if (args.filter == 0)
+    return exists;
+  const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(args.filter) + row / 32);
+  return exists && (word >> (row % 32) & 1);
+}
+
+/// What finishGroup leaves, of a group without a row that may be found.
+template <int N>
+__device__ __forceinline__ void skipGroup(const annudf_scan_args &args, uint32_t g, int lane,
+                                          int count, const uint64_t (&out)[N]) {
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+    if (j < count) {
+      reinterpret_cast<uint32_t *>(args.work.keys)[(out[j] + g) * 32 + lane] = ANNUDF_KEY_NONE;
+      if (lane == 0)
+        reinterpret_cast<uint32_t *>(args.work.minima)[out[j] + g] = ANNUDF_KEY_NONE;
+    }
 }
 
 /// Scans list `list` for N queries: those of pairs[0..N). Slots past `count` repeat
@@ -307,13 +328,18 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
     const bool exists = g * 32 + lane < size;
     const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) + group * 32 +
                               (exists ? lane : 0));
+    const bool found = passes(args, exists, row);
+    if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) {
+      skipGroup<N>(args, g, lane, count, out);
+      continue;
+    }
 
     Acc acc[N];
 #pragma unroll
     for (int j = 0; j < N; ++j)
       acc[j] = HOOK_INIT(block.dims, query[j], block.list, block.slots);
     updateFull<N, kAhead>(block, rows, count, row, query, acc);
-    finishGroup<N>(args, block, rows, g, lane, count, exists, row, query, out, acc);
+    finishGroup<N>(args, block, rows, g, lane, count, found, row, query, out, acc);
   }
 }
 

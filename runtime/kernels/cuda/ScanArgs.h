@@ -71,7 +71,8 @@ struct annudf_scan_args {
   annudf_workspace work;
   annudf_queries queries;
   annudf_slots slots;
-  uint32_t order; ///< enum annudf_order.
+  uint64_t filter; ///< const uint32_t *: a bit for each id, set where the row may be found; 0: all.
+  uint32_t order;  ///< enum annudf_order.
 };
 
 struct annudf_finish_args {

@@ -222,6 +222,15 @@ std::vector<Task> CpuBackend::cut(const Index &index, const Batch &batch) const 
   return tasks;
 }
 
+/// Of each group that a task scans, which rows pass the filter.
+void markPassing(const RowFilter &filter, const annudf_cpu_scan &scan,
+                 std::vector<uint32_t> &pass) {
+  pass.assign(static_cast<size_t>((scan.size + kGroupRows - 1) / kGroupRows), 0);
+  for (int64_t row = 0; row < scan.size; ++row)
+    pass[static_cast<size_t>(row / kGroupRows)] |= uint32_t(filter.passes(scan.ids[row]))
+                                                   << (row % kGroupRows);
+}
+
 /// The rows that a task scans; the queries are the caller's to add.
 annudf_cpu_scan scanOf(const Index &index, const Task &task) {
   const List &list = index.list(task.list);
@@ -278,6 +287,7 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
 
     TopK best(batch.size, k, manifest.order);
     std::vector<std::vector<float>> limits(threads_);
+    std::vector<std::vector<uint32_t>> passing(threads_);
     parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
       reporter.now(double(first) + double(batch.size) * double(t) / double(tasks.size()));
       const Task &task = tasks[t];
@@ -297,6 +307,10 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
       scan.limit = limit.data();
       scan.push = take;
       scan.sink = &sink;
+      if (params.filter) {
+        markPassing(*params.filter, scan, passing[worker]);
+        scan.pass = passing[worker].data();
+      }
       kernel->run(scan);
     });
     constexpr int64_t kFinishTogether = 64;

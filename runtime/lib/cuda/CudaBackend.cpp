@@ -10,6 +10,7 @@
 
 #include "DeviceCaptures.h"
 #include "DeviceCopies.h"
+#include "DeviceFilters.h"
 #include "DeviceMemory.h"
 #include "Linker.h"
 #include "Pipeline.h"
@@ -29,7 +30,7 @@ class Implementation final : public CudaBackend {
 public:
   explicit Implementation(int device)
       : context_(std::make_shared<Context>(device)), kernels_(context_), captures_(context_),
-        pool_(context_) {
+        filters_(context_), pool_(context_) {
     (void)linkerVersion(); // Without it no search can run: say so now.
   }
 
@@ -86,6 +87,7 @@ private:
     std::shared_ptr<DeviceIndex> index;
     std::shared_ptr<ScanKernel> scan;
     std::shared_ptr<const DeviceCaptures> captures;
+    std::shared_ptr<const DeviceFilter> filter;
     SearchPlan plan;
   };
   Ready prepare(const Index &index, const MetricView &metric, const BoundCaptures &captures, int k,
@@ -97,6 +99,7 @@ private:
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;
   CaptureCache captures_;
+  FilterCache filters_;
   KernelCache<ScanKernel> scans_;
   DeviceCopies copies_;
   WorkspacePool pool_; // Last: its searches end before what they read goes.
@@ -135,12 +138,14 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   auto scanKernel = scan(metric, index.element(), stats);
   auto copy = upload(index, stats);
   auto bound = captures_.get(captures);
+  auto filter = filters_.get(params.filter.get());
   const Manifest &manifest = metric.artifact.manifest;
   SearchPlan plan = {*context_,
                      kernels_,
                      *scanKernel,
                      *copy,
                      bound->slots,
+                     filter ? filter->words.device() : 0,
                      index.element(),
                      manifest.order,
                      manifest.coarse,
@@ -150,7 +155,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                      workloadOf(manifest, index, 0, k, params.nProbes),
                      machine()};
   plan.checkFits();
-  return {std::move(copy), std::move(scanKernel), std::move(bound), plan};
+  return {std::move(copy), std::move(scanKernel), std::move(bound), std::move(filter), plan};
 }
 
 void Implementation::search(const Index &index, const MetricView &metric,
@@ -240,6 +245,8 @@ void Implementation::searchDevice(const Index &index, const MetricView &metric,
   lease->keep(ready.index);
   lease->keep(ready.scan);
   lease->keep(ready.captures);
+  if (ready.filter)
+    lease->keep(ready.filter);
   const uint64_t batch = ready.plan.batch(total);
   if (stats) // Reasons are words, which take longer than the choice.
     ready.plan.tell(batch, report);

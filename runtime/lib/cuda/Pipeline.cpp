@@ -166,6 +166,7 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
   args.queries.element = element;
   args.queries.base = static_cast<int32_t>(base);
   args.slots = slots;
+  args.filter = filter;
   args.order = order;
 
   const int kind = coarse, rank = coarseOrder;

@@ -46,6 +46,7 @@ struct SearchPlan {
   const ScanKernel &scan;
   const DeviceIndex &index;
   annudf_slots slots;
+  uint64_t filter; ///< As of annudf_scan_args.
   annudf_element element;
   annudf_order order;
   annudf_coarse coarse;

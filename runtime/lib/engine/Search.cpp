@@ -106,6 +106,10 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
   if (params.nProbes < 1 || params.nProbes > index.nLists())
     usage("probes = " + std::to_string(params.nProbes) + ": must be between 1 and the index's " +
           std::to_string(index.nLists()) + " lists");
+  if (params.filter && params.filter->bits() < index.rowExtent())
+    usage("the filter has " + std::to_string(params.filter->bits()) +
+          " bits, the largest id of the index is " + std::to_string(index.largestId()) +
+          "; give it a bit for every id");
 }
 
 CaptureExtents extentsOf(const Index &index, const MatrixView &queries) {

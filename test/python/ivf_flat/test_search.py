@@ -392,8 +392,8 @@ REFUSED_ARGUMENTS = [
     ({"index": "file"}, "index is a str, it must be an ivf_flat.Index, made by build() or load()"),
     ({"resources": 17}, "resources is a int, it must be an annudf.Resources; for a stream write Resources(stream=...)"),
     (
-        {"filter": object()},
-        "filter is not available yet; leave it out, search with a larger k and drop rows from the result",
+        {"filter": "price < 20"},
+        "filter is 'price < 20'; give an array of bool with an entry for every id, filters.from_bitset(...) or None",
     ),
 ]
 

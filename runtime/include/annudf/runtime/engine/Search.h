@@ -15,6 +15,7 @@
 
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/captures/Captures.h"
+#include "annudf/runtime/engine/Filter.h"
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
@@ -27,6 +28,8 @@ namespace annudf::runtime {
 struct SearchParams {
   uint32_t nProbes = 20;  ///< As in cuVS.
   Progress progress = {}; ///< Stage "search"; what was found is unspecified after a stop.
+  /// Rows that may be found; null: all. Has a bit for every id of the index.
+  std::shared_ptr<const RowFilter> filter = {};
 };
 
 /// What a search cost; filled when asked for. Times in milliseconds.
@@ -83,7 +86,8 @@ public:
 
 /// Checks shared by the backends, before any work: at least one query, dtype and dims of
 /// the queries against index and metric, 1 <= k <= ANNUDF_MAX_K, k <= index size, 1 <= nProbes <=
-/// nLists. \throws Error(Usage or Input) naming value and limit.
+/// nLists, the filter's bits against the index's largest id. \throws Error(Usage or Input) naming
+/// value and limit.
 void checkSearch(const Index &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params);
 

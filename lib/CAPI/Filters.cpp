@@ -1,0 +1,83 @@
+//===- Filters.cpp - Filters in the C API ---------------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Handles.h"
+
+#include <limits>
+
+using namespace annudf;
+using namespace annudf::capi;
+
+static void give(annudf_filter **to, runtime::RowFilter filter) {
+  *to = new annudf_filter{std::make_shared<const runtime::RowFilter>(std::move(filter))};
+}
+
+static int64_t checkCount(const char *name, int64_t count) {
+  return inRange(name, count, 1, std::numeric_limits<int64_t>::max() - 31);
+}
+
+annudf_status annudf_filter_from_bitset(const uint32_t *words, int64_t bits,
+                                        annudf_filter **filter) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(words, "words");
+    call.refuseNull(filter, "filter");
+    const int64_t count = runtime::RowFilter::wordsFor(checkCount("bits", bits));
+    give(filter, {std::vector<uint32_t>(words, words + count), bits});
+  });
+}
+
+annudf_status annudf_filter_from_bytes(const uint8_t *bytes, int64_t count,
+                                       annudf_filter **filter) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(bytes, "bytes");
+    call.refuseNull(filter, "filter");
+    std::vector<uint32_t> words(
+        static_cast<size_t>(runtime::RowFilter::wordsFor(checkCount("count", count))));
+    for (int64_t i = 0; i < count; ++i)
+      words[static_cast<size_t>(i / 32)] |= uint32_t(bytes[i] != 0) << (i % 32);
+    give(filter, {std::move(words), count});
+  });
+}
+
+annudf_status annudf_filter_and(const annudf_filter *a, const annudf_filter *b,
+                                annudf_filter **filter) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(a, "a");
+    call.refuseNull(b, "b");
+    call.refuseNull(filter, "filter");
+    give(filter, runtime::RowFilter::both(*a->value, *b->value));
+  });
+}
+
+annudf_status annudf_filter_or(const annudf_filter *a, const annudf_filter *b,
+                               annudf_filter **filter) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(a, "a");
+    call.refuseNull(b, "b");
+    call.refuseNull(filter, "filter");
+    give(filter, runtime::RowFilter::either(*a->value, *b->value));
+  });
+}
+
+annudf_status annudf_filter_not(const annudf_filter *a, annudf_filter **filter) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(a, "a");
+    call.refuseNull(filter, "filter");
+    give(filter, a->value->inverted());
+  });
+}
+
+int64_t annudf_filter_bits(const annudf_filter *filter) {
+  return filter ? filter->value->bits() : 0;
+}
+
+int64_t annudf_filter_count(const annudf_filter *filter) {
+  return filter ? filter->value->count() : 0;
+}
+
+void annudf_filter_destroy(annudf_filter *filter) { delete filter; }

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Filters: which rows a search may find.
+
+Names are those of ``cuvs.neighbors.filters``. A filter has a bit for every id of an index; a search with it gives the
+rows whose bit is set, as if the index held no others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annudf import _arrays, _transfer
+from annudf._checks import check_int, shown
+from annudf._core import Filter as _CoreFilter
+from annudf.common import Resources, check_resources
+from annudf.errors import ArgumentError
+
+__all__ = ["Prefilter", "from_bitset", "from_mask", "no_filter"]
+
+_MOST_BITS = 2**63 - 32
+
+
+class Prefilter:
+    """A bit for every id, set where the row may be found; made by :func:`from_bitset` or :func:`from_mask`.
+
+    It never changes.     ``a & b``, ``a | b`` and ``~a`` join filters for the same ids.
+    """
+
+    def __init__(self, core: _CoreFilter) -> None:
+        if not isinstance(core, _CoreFilter):
+            raise ArgumentError("a filter is made by filters.from_bitset(...) or filters.from_mask(...)")
+        self._core = core
+
+    @property
+    def n_bits(self) -> int:
+        """Number of ids that it says something of: 0 to ``n_bits - 1``."""
+        return self._core.bits
+
+    @property
+    def n_passing(self) -> int:
+        """Number of ids that pass."""
+        return self._core.count
+
+    def __and__(self, other: Any) -> Prefilter:
+        return Prefilter(self._core.both(other._core)) if self._joins(other, "&") else NotImplemented
+
+    def __or__(self, other: Any) -> Prefilter:
+        return Prefilter(self._core.either(other._core)) if self._joins(other, "|") else NotImplemented
+
+    def __invert__(self) -> Prefilter:
+        return Prefilter(self._core.inverted())
+
+    def __bool__(self) -> bool:
+        raise ArgumentError("a filter is neither true nor false; join filters with &, | and ~ instead of and, or, not")
+
+    def _joins(self, other: Any, sign: str) -> bool:
+        if not isinstance(other, Prefilter):
+            return False
+        if other.n_bits != self.n_bits:
+            raise ArgumentError(
+                f"filters of {self.n_bits} and {other.n_bits} bits cannot be joined by {sign};"
+                " make them for the same index"
+            )
+        return True
+
+    def __repr__(self) -> str:
+        return f"Prefilter({self.n_passing} of {self.n_bits} ids pass)"
+
+
+def no_filter() -> None:
+    """The filter that every row passes: None, as :func:`annudf.ivf_flat.search` takes it."""
+    return None
+
+
+def from_bitset(bitset: Any, n_bits: int | None = None, resources: Resources | None = None) -> Prefilter:
+    """A filter from a packed bitset, as cuVS lays it out.
+
+    Parameters
+    ----------
+    bitset : array of uint32, shape (n_words,)
+        Bit ``i % 32`` of word ``i // 32`` is set where the row of id ``i`` may be found. On the host or on a device;
+        it is copied to the host, which waits for its stream.
+    n_bits : int, optional
+        Bits that count, from 1 to ``32 * n_words``. Default: all.
+    resources : Resources, optional
+        Stream of a device array.
+
+    Returns
+    -------
+    Prefilter
+
+    Raises
+    ------
+    ArgumentError, DtypeError, DeviceError
+        An argument cannot be used; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf import filters
+    >>> filters.from_bitset(np.array([0b1011], np.uint32), n_bits=4)
+    Prefilter(3 of 4 ids pass)
+    """
+    words = _vector(bitset, "bitset", "uint32", resources)
+    most = min(32 * words.shape[0], _MOST_BITS)
+    bits = most if n_bits is None else check_int(n_bits, "n_bits", 1, most, extra=", 32 for each word of the bitset")
+    return Prefilter(_CoreFilter.from_bitset(words.address, bits))
+
+
+def from_mask(mask: Any, resources: Resources | None = None) -> Prefilter:
+    """A filter from booleans.
+
+    Parameters
+    ----------
+    mask : array of bool, shape (n_ids,)
+        True where the row of that id may be found. On the host or on a device; it is copied to the host, which waits
+        for its stream.
+    resources : Resources, optional
+        Stream of a device array.
+
+    Returns
+    -------
+    Prefilter
+
+    Raises
+    ------
+    ArgumentError, DtypeError, DeviceError
+        An argument cannot be used; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf import filters
+    >>> price = np.array([10.0, 30.0, 15.0])
+    >>> cheap = filters.from_mask(price <= 20)
+    >>> cheap, ~cheap
+    (Prefilter(2 of 3 ids pass), Prefilter(1 of 3 ids pass))
+    """
+    values = _vector(mask, "mask", "bool", resources)
+    return Prefilter(_CoreFilter.from_bytes(values.address, values.shape[0]))
+
+
+def as_core(given: Any, resources: Resources) -> _CoreFilter | None:
+    """What a search takes as its argument `filter`: a Prefilter, a boolean array, or None."""
+    if given is None:
+        return None
+    if isinstance(given, Prefilter):
+        return given._core
+    if isinstance(given, (bool, int, float, str, bytes)) or callable(given):
+        what = f"a {type(given).__name__}" if callable(given) else shown(given)
+        raise ArgumentError(
+            f"filter is {what}; give an array of bool with an entry for every id, filters.from_bitset(...) or None"
+        )
+    values = _vector(given, "filter", "bool", resources)
+    return _CoreFilter.from_bytes(values.address, values.shape[0])
+
+
+def _vector(array: Any, name: str, dtype: str, resources: Resources | None) -> _arrays.View:
+    place = check_resources(resources)
+    seen = _arrays.view(array, name, place.stream)
+    _arrays.check_dtype(seen, name, (dtype,))
+    if len(seen.shape) != 1:
+        raise ArgumentError(f"argument '{name}' has shape {seen.shape}; give a vector, one entry for each id or word")
+    if seen.shape[0] == 0:
+        raise ArgumentError(f"argument '{name}' has no entry")
+    return _transfer.to_host(_arrays.as_contiguous(seen, name), name, place)

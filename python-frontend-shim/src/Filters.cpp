@@ -1,0 +1,72 @@
+//===- Filters.cpp - Filters for Python -----------------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+
+#include <cstdint>
+
+namespace annudf::python {
+
+namespace {
+
+template <class Make> Filter made(Make make) {
+  annudf_filter *filter = nullptr;
+  const annudf_status status = withoutGil([&] { return make(&filter); });
+  check(status);
+  return {FilterPtr(filter)};
+}
+
+Filter fromBitset(uintptr_t words, int64_t bits) {
+  return made([&](annudf_filter **filter) {
+    return annudf_filter_from_bitset(reinterpret_cast<const uint32_t *>(words), bits, filter);
+  });
+}
+
+Filter fromBytes(uintptr_t bytes, int64_t count) {
+  return made([&](annudf_filter **filter) {
+    return annudf_filter_from_bytes(reinterpret_cast<const uint8_t *>(bytes), count, filter);
+  });
+}
+
+Filter both(const Filter &self, const Filter &other) {
+  return made([&](annudf_filter **filter) {
+    return annudf_filter_and(self.handle.get(), other.handle.get(), filter);
+  });
+}
+
+Filter either(const Filter &self, const Filter &other) {
+  return made([&](annudf_filter **filter) {
+    return annudf_filter_or(self.handle.get(), other.handle.get(), filter);
+  });
+}
+
+Filter inverted(const Filter &self) {
+  return made([&](annudf_filter **filter) { return annudf_filter_not(self.handle.get(), filter); });
+}
+
+} // namespace
+
+void addFilters(nb::module_ &module) {
+  using namespace nb::literals;
+  nb::class_<Filter>(module, "Filter", "A bit for every id, set where a search may find the row.")
+      .def_static("from_bitset", &fromBitset, "words"_a, "bits"_a,
+                  "Copies uint32 words at a host address; id 0 is the lowest bit of the first.")
+      .def_static("from_bytes", &fromBytes, "bytes"_a, "count"_a,
+                  "From bytes at a host address, one an id.")
+      .def("both", &both, "other"_a, "Rows that pass this and the other.")
+      .def("either", &either, "other"_a, "Rows that pass this or the other.")
+      .def("inverted", &inverted, "Rows that do not pass this.")
+      .def_prop_ro(
+          "bits", [](const Filter &self) { return annudf_filter_bits(self.handle.get()); },
+          "Ids that it says something of.")
+      .def_prop_ro(
+          "count", [](const Filter &self) { return annudf_filter_count(self.handle.get()); },
+          "How many of them pass.");
+}
+
+} // namespace annudf::python

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Filters: against NumPy in float64, their algebra, and what is refused."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from annudf import ArgumentError, DtypeError, filters, ivf_flat
+from annudf.neighbors import filters as same_filters
+
+ROWS, DIMS = 700, 6
+
+
+@pytest.fixture(scope="module")
+def world():
+    random = np.random.default_rng(3)
+    data = random.normal(size=(ROWS, DIMS)).astype(np.float32)
+    queries = random.normal(size=(5, DIMS)).astype(np.float32)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=7, seed=2), data)
+    exact = ((queries[:, None].astype(np.float64) - data[None]) ** 2).sum(axis=2)
+    return index, queries, exact
+
+
+def search(world, chosen, k=12):
+    index, queries, _ = world
+    return ivf_flat.search(ivf_flat.SearchParams(n_probes=7), index, queries, k, filter=chosen)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.01, 0.0, 1.0])
+@pytest.mark.parametrize("form", ["mask", "bitset", "array"])
+def test_finds_the_best_of_what_passes(world, share, form):
+    _, queries, exact = world
+    mask = np.random.default_rng(11).random(ROWS) < share
+    if form == "bitset":
+        packed = np.packbits(np.pad(mask, (0, -ROWS % 32)), bitorder="little").view(np.uint32)
+        chosen = filters.from_bitset(packed)
+    else:
+        chosen = filters.from_mask(mask) if form == "mask" else mask
+    k = 12
+    distances, neighbors = search(world, chosen, k)
+    passing = np.flatnonzero(mask)
+    for q in range(len(queries)):
+        order = passing[np.argsort(exact[q, passing], kind="stable")][:k]
+        count = len(order)
+        assert neighbors[q, :count].tolist() == order.tolist()
+        np.testing.assert_allclose(distances[q, :count], exact[q, order], rtol=1e-5)
+        assert (neighbors[q, count:] == -1).all()
+        assert np.isposinf(distances[q, count:]).all()
+
+
+def test_filters_join(world):
+    even = filters.from_mask(np.arange(ROWS) % 2 == 0)
+    third = filters.from_mask(np.arange(ROWS) % 3 == 0)
+    for joined, wanted in (
+        (even & third, lambda i: i % 6 == 0),
+        (even | third, lambda i: i % 2 == 0 or i % 3 == 0),
+        (~even, lambda i: i % 2 == 1),
+        (~(even | third) & filters.from_mask(np.arange(ROWS) < 100), lambda i: i % 2 and i % 3 and i < 100),
+    ):
+        _, neighbors = search(world, joined)
+        assert all(wanted(i) for i in neighbors.ravel())
+    assert repr(even & third) == f"Prefilter({len(range(0, ROWS, 6))} of {ROWS} ids pass)"
+    assert (even.n_bits, even.n_passing) == (ROWS, ROWS // 2)
+    assert same_filters is filters
+    assert filters.no_filter() is None
+
+
+def test_ids_of_ones_own(world):
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), np.eye(4, dtype=np.float32))
+    index = ivf_flat.extend(index, np.eye(4, dtype=np.float32) * 2, np.array([100, 7, 8, 9]))
+    mask = np.zeros(101, bool)
+    mask[[2, 100]] = True
+    _, neighbors = ivf_flat.search(
+        ivf_flat.SearchParams(n_probes=1), index, np.eye(4, dtype=np.float32)[:1], 3, filter=mask
+    )
+    assert neighbors.tolist() == [[100, 2, -1]]
+    with pytest.raises(
+        ArgumentError, match="the filter has 100 bits, the largest id of the index is 100; give it a bit"
+    ):
+        ivf_flat.search(ivf_flat.SearchParams(), index, np.eye(4, dtype=np.float32), 1, filter=mask[:100])
+
+
+REFUSED = [
+    (np.ones(ROWS, np.uint8), DtypeError, "argument 'filter' has dtype uint8"),
+    (np.ones((ROWS, 1), bool), ArgumentError, f"argument 'filter' has shape ({ROWS}, 1); give a vector, one entry for"),
+    (np.ones(0, bool), ArgumentError, "argument 'filter' has no entry"),
+    (
+        np.ones(ROWS - 1, bool),
+        ArgumentError,
+        f"the filter has {ROWS - 1} bits, the largest id of the index is {ROWS - 1};",
+    ),
+    (lambda ctx: True, ArgumentError, "filter is a function; give an array of bool with an entry for every id"),
+    (3, ArgumentError, "filter is 3; give an array of bool with an entry for every id"),
+]
+
+
+@pytest.mark.parametrize(("given", "kind", "message"), REFUSED)
+def test_refused(world, given, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        search(world, given)
+
+
+def test_refused_when_made():
+    for make, message in (
+        (lambda: filters.from_bitset(np.ones(2, np.int32)), "argument 'bitset' has dtype int32"),
+        (lambda: filters.from_bitset(np.ones(2, np.uint32), 65), "n_bits is 65, it must be an integer from 1 to 64"),
+        (lambda: filters.from_mask([1, 0, 1]), "argument 'mask' has dtype int64"),
+        (lambda: filters.Prefilter("x"), "a filter is made by filters.from_bitset(...) or filters.from_mask(...)"),
+        (
+            lambda: filters.from_mask([True]) & filters.from_mask([True, False]),
+            "filters of 1 and 2 bits cannot be joined by &; make them for the same index",
+        ),
+        (lambda: bool(filters.from_mask([True])), "a filter is neither true nor false; join filters with &, | and ~"),
+    ):
+        with pytest.raises((ArgumentError, DtypeError), match=re.escape(message)):
+            make()
+    with pytest.raises(TypeError):
+        filters.from_mask([True]) & True
