@@ -76,7 +76,7 @@ private:
   /// Difference between successive values of an argument in the iterations, if it is the same.
   Constant stepOf(unsigned argument) const;
   bool canCount(unsigned argument, const APInt &step) const;
-  Value linear(unsigned argument, Value counter);
+  Value linear(unsigned argument, const APInt &step, Value counter);
   SmallVector<Value> carriedOf(ValueRange all) const;
 
   // The steps of convert(), in this order.
@@ -229,10 +229,9 @@ bool CountedLoop::canCount(unsigned argument, const APInt &step) const {
 }
 
 /// A counter that starts with 0, as the value of an argument.
-Value CountedLoop::linear(unsigned argument, Value counter) {
+Value CountedLoop::linear(unsigned argument, const APInt &step, Value counter) {
   Type type = header->getArgument(argument).getType();
   const APInt &start = *history[argument][0];
-  APInt step = *stepOf(argument);
   if (step.isZero())
     return constant(builder, loc, type, start);
   unsigned width = integerWidth(type), counted = integerWidth(counter.getType());
@@ -322,8 +321,8 @@ IRMapping CountedLoop::cloneHeader(scf::ForOp loop) {
   for (unsigned i = 0; i < size; ++i)
     if (i == own)
       inside.map(header->getArgument(i), loop.getInductionVar());
-    else if (stepOf(i))
-      inside.map(header->getArgument(i), linear(i, counter));
+    else if (const Constant step = stepOf(i))
+      inside.map(header->getArgument(i), linear(i, *step, counter));
   for (auto [argument, i] : llvm::zip(loop.getRegionIterArgs(), carried))
     inside.map(header->getArgument(i), argument);
   for (Operation &op : *header)
