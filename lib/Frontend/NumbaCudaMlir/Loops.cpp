@@ -6,75 +6,32 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Frontend.h"
+#include "Loops.h"
 
-#include "annudf/Dialect/Transforms/AbiRules.h"
-
-#include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace annudf;
 using namespace annudf::frontend;
 
-/// Deepest chain of operations that is followed to compute a counter.
-static constexpr int kMaxChain = 256;
-
-/// Operands that a branch hands to a successor.
-static OperandRange operandsTo(Operation *branch, unsigned successor) {
-  return cast<BranchOpInterface>(branch).getSuccessorOperands(successor).getForwardedOperands();
-}
-
-/// Sends one edge of a branch elsewhere.
-static void redirect(Operation *branch, unsigned successor, Block *to, ValueRange operands) {
-  cast<BranchOpInterface>(branch)
-      .getSuccessorOperands(successor)
-      .getMutableForwardedOperands()
-      .assign(operands);
-  branch->setSuccessor(to, successor);
-}
-
 namespace {
-/// An edge between blocks.
-struct Edge {
-  Operation *branch;
-  unsigned successor;
-};
-
 /// A loop whose header alone leaves it, which is what `for` over range() is.
-class CountedLoop {
+class CountedLoop : private LoopBlocks {
 public:
   explicit CountedLoop(CFGLoop &loop)
-      : header(loop.getHeader()), loc(header->getTerminator()->getLoc()),
-        builder(header->getParent()->getContext()) {
-    for (Block *block : loop.getBlocks())
-      blocks.insert(block);
-    for (auto it = header->pred_begin(), end = header->pred_end(); it != end; ++it) {
-      Edge edge = {(*it)->getTerminator(), it.getSuccessorIndex()};
-      (blocks.contains(*it) ? latches : entries).push_back(edge);
-    }
-  }
+      : LoopBlocks(loop), loc(header->getTerminator()->getLoc()),
+        builder(header->getParent()->getContext()) {}
 
   LogicalResult check();
   LogicalResult count();
   LogicalResult convert();
 
 private:
-  using Constant = std::optional<APInt>;
-  using Values = llvm::DenseMap<Value, Constant>;
-
-  Constant valueOf(Value value, Values &known, int chain = 0);
-  Constant joinOf(ArrayRef<Edge> edges, unsigned argument, Values &known);
-  /// Difference between successive values of an argument in the iterations, if it is the same.
-  Constant stepOf(unsigned argument) const;
+  Constant stepOf(unsigned argument) const { return LoopBlocks::stepOf(history[argument], trips); }
   bool canCount(unsigned argument, const APInt &step) const;
   Value linear(unsigned argument, const APInt &step, Value counter);
   SmallVector<Value> carriedOf(ValueRange all) const;
@@ -89,17 +46,10 @@ private:
   void leaveBehind(SmallVector<Value> last);
   void eraseHeader();
 
-  Block *header;
   Location loc;
   OpBuilder builder;
-  llvm::SetVector<Block *> blocks;
-  SmallVector<Edge> entries, latches;
   cf::CondBranchOp exitBranch;
   unsigned stay = 0, leave = 1; ///< Successors of exitBranch.
-  int64_t trips = 0;
-  /// For each argument of the header its value each time that the header runs, the last
-  /// time included.
-  SmallVector<SmallVector<Constant>> history;
 
   Block *before = nullptr; ///< Where the entries lead once the loop is converted.
   /// Arguments of the header that are not computed from a counter.
@@ -113,12 +63,6 @@ private:
 } // namespace
 
 LogicalResult CountedLoop::check() {
-  for (Block *block : blocks)
-    for (Block *next : block->getSuccessors())
-      if (block != header && !blocks.contains(next))
-        return emitError(block->getTerminator()->getLoc())
-               << "[P12] leaves a loop early: break and return make the number of iterations "
-                  "unknown; choose inside the loop with if";
   exitBranch = dyn_cast<cf::CondBranchOp>(header->getTerminator());
   if (!exitBranch)
     return emitError(header->getTerminator()->getLoc())
@@ -132,80 +76,16 @@ LogicalResult CountedLoop::check() {
   return success();
 }
 
-CountedLoop::Constant CountedLoop::valueOf(Value value, Values &known, int chain) {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant;
-  if (auto it = known.find(value); it != known.end())
-    return it->second;
-  Operation *op = value.getDefiningOp();
-  if (!op || !blocks.contains(op->getBlock()) || op->getNumRegions() || chain > kMaxChain)
-    return std::nullopt;
-  SmallVector<APInt> operands;
-  for (Value operand : op->getOperands()) {
-    Constant of = valueOf(operand, known, chain + 1);
-    if (!of) {
-      known[value] = std::nullopt;
-      return std::nullopt;
-    }
-    operands.push_back(*of);
-  }
-  return known[value] = evaluate(op, operands);
-}
-
-CountedLoop::Constant CountedLoop::joinOf(ArrayRef<Edge> edges, unsigned argument, Values &known) {
-  Constant joined;
-  for (Edge edge : edges) {
-    Constant value = valueOf(operandsTo(edge.branch, edge.successor)[argument], known);
-    if (!value || (joined && *joined != *value))
-      return std::nullopt;
-    joined = value;
-  }
-  return joined;
-}
-
-/// Runs the counters of the loop until it ends.
 LogicalResult CountedLoop::count() {
-  unsigned size = header->getNumArguments();
-  history.resize(size);
-  SmallVector<Constant> current(size);
-  Values outside;
-  for (unsigned i = 0; i < size; ++i)
-    if (integerWidth(header->getArgument(i).getType()))
-      current[i] = joinOf(entries, i, outside);
-  for (trips = 0; trips <= kMaxTripCount; ++trips) {
-    Values known;
-    for (unsigned i = 0; i < size; ++i) {
-      known[header->getArgument(i)] = current[i];
-      history[i].push_back(current[i]);
-    }
-    Constant condition = valueOf(exitBranch.getCondition(), known);
-    if (!condition)
-      return emitError(exitBranch.getLoc())
-             << "[P14] repeats a number of times that is not known when the metric is compiled: "
-                "range() needs constant bounds";
-    if (condition->isZero() == (stay == 0))
-      return success();
-    for (unsigned i = 0; i < size; ++i)
-      if (integerWidth(header->getArgument(i).getType()))
-        current[i] = joinOf(latches, i, known);
+  switch (run()) {
+  case Bound::Known:
+    return success();
+  case Bound::Unknown:
+    return refuseUnknown(exitBranch.getLoc());
+  case Bound::TooMany:
+    return refuseTooMany(exitBranch.getLoc());
   }
-  return emitError(exitBranch.getLoc())
-         << "[P15] repeats more than " << kMaxTripCount
-         << " times; split the work over the dimensions or shorten the loop";
-}
-
-CountedLoop::Constant CountedLoop::stepOf(unsigned argument) const {
-  ArrayRef<Constant> values = history[argument];
-  if (llvm::any_of(values, [](const Constant &value) { return !value; }))
-    return std::nullopt;
-  if (trips < 2)
-    return APInt::getZero(values[0]->getBitWidth());
-  APInt step = *values[1] - *values[0];
-  for (int64_t i = 2; i < trips; ++i)
-    if (*values[i] - *values[i - 1] != step)
-      return std::nullopt;
-  return step;
+  llvm_unreachable("a bound");
 }
 
 static Value constant(OpBuilder &builder, Location loc, Type type, const APInt &value) {
@@ -259,8 +139,7 @@ void CountedLoop::redirectEntries() {
   before = builder.createBlock(header, header->getArgumentTypes(),
                                SmallVector<Location>(header->getNumArguments(), loc));
   for (Edge edge : entries)
-    redirect(edge.branch, edge.successor, before,
-             SmallVector<Value>(operandsTo(edge.branch, edge.successor)));
+    redirect(edge, before, SmallVector<Value>(operandsTo(edge)));
 }
 
 /// Counters are computed from the one that scf.for has; the rest is carried.
@@ -281,8 +160,8 @@ void CountedLoop::detachHeader() {
   condition = exitBranch.getCondition();
   bodyStart = exitBranch->getSuccessor(stay);
   exit = exitBranch->getSuccessor(leave);
-  toBody.assign(operandsTo(exitBranch, stay).begin(), operandsTo(exitBranch, stay).end());
-  toExit.assign(operandsTo(exitBranch, leave).begin(), operandsTo(exitBranch, leave).end());
+  toBody.assign(operandsTo({exitBranch, stay}).begin(), operandsTo({exitBranch, stay}).end());
+  toExit.assign(operandsTo({exitBranch, leave}).begin(), operandsTo({exitBranch, leave}).end());
   llvm::erase_if(latches, [&](Edge edge) { return edge.branch == exitBranch; });
   exitBranch.erase();
 }
@@ -345,8 +224,7 @@ LogicalResult CountedLoop::moveBody(scf::ForOp loop, const IRMapping &inside) {
       builder.createBlock(&inner, inner.end(), types, SmallVector<Location>(types.size(), loc));
   scf::YieldOp::create(builder, loc, last->getArguments());
   for (Edge edge : latches)
-    redirect(edge.branch, edge.successor, last,
-             carriedOf(SmallVector<Value>(operandsTo(edge.branch, edge.successor))));
+    redirect(edge, last, carriedOf(SmallVector<Value>(operandsTo(edge))));
   SmallVector<Value> first = bodyStart == header ? carriedOf(toBody) : toBody;
   for (Value &operand : first)
     operand = inside.lookupOrDefault(operand);
@@ -430,6 +308,11 @@ FailureOr<int64_t> frontend::convertLoops(Region &region) {
     auto innermost = llvm::find_if(loops, [](CFGLoop *loop) { return loop->isInnermost(); });
     if (innermost == loops.end())
       break;
+    FailureOr<bool> changed = routeExits(**innermost, dominance);
+    if (failed(changed))
+      return failure();
+    if (*changed)
+      continue; // The loop has another header now.
     CountedLoop loop(**innermost);
     if (failed(loop.check()) || failed(loop.count()) || failed(loop.convert()))
       return failure();

@@ -22,12 +22,11 @@ _ALLOWED = (
     ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If,
     ast.For, ast.Pass, ast.Continue, ast.Expr, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call,
     ast.keyword, ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.Lambda, ast.expr_context,
-    ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.NamedExpr, ast.While, ast.Match, ast.match_case,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.NamedExpr, ast.While, ast.Break, ast.Match, ast.match_case,
     ast.MatchValue, ast.MatchSingleton, ast.MatchOr, ast.MatchAs,
 )  # fmt: skip
 
 _WHY: dict[type[ast.AST], str] = {
-    ast.Break: "break makes the number of rounds depend on the data; let the loop run and choose inside it with if",
     ast.Global: "a metric cannot write globals; return the value",
     ast.Nonlocal: "a metric cannot write variables outside it; return the value",
     ast.Try: "a metric cannot raise or catch exceptions; test with if",
@@ -164,6 +163,14 @@ def _check_code(source: Source) -> None:
         unsupported(_WHY[ast.Try], source.file, source.line)
 
 
+def _of_loop(loop: ast.AST) -> Iterator[ast.AST]:
+    """What is in a loop, but not in a loop inside it."""
+    for child in ast.iter_child_nodes(loop):
+        if not isinstance(child, ast.For | ast.While):
+            yield child
+            yield from _of_loop(child)
+
+
 class _Checker(ast.NodeVisitor):
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -206,6 +213,12 @@ class _Checker(ast.NodeVisitor):
     def visit_While(self, node: ast.While) -> None:
         if node.orelse:
             self.source.refuse(node.orelse[0], "a metric cannot use while ... else; write it after the loop")
+        for inner in _of_loop(node):
+            if isinstance(inner, ast.Continue):
+                # CPython writes the loop's condition twice then, and neither copy counts the loop alone.
+                self.source.refuse(
+                    inner, "a metric cannot use continue in while; put what follows under if, or use for and break"
+                )
         self.generic_visit(node)
 
     def visit_MatchSingleton(self, node: ast.MatchSingleton) -> None:

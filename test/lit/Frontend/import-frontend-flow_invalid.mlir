@@ -1,39 +1,6 @@
 // The rules P of docs/abi.md on loops and values, each with its message.
 // RUN: annudf-opt %s -split-input-file -verify-diagnostics -annudf-import-frontend
 
-// for i in range(8): if x > y: break
-func.func private @f(%x: f32, %y: f32) -> f32 {
-  %zero = arith.constant 0 : i32
-  %one = arith.constant 1 : i32
-  %n = arith.constant 8 : i32
-  cf.br ^header(%zero, %x : i32, f32)
-^header(%i: i32, %s: f32):
-  %more = arith.cmpi slt, %i, %n : i32
-  cf.cond_br %more, ^body, ^end
-^body:
-  %next = arith.addi %i, %one : i32
-  %c = arith.cmpf ogt, %s, %y : f32
-  // expected-error @below {{[P12] leaves a loop early: break and return make the number of iterations unknown; choose inside the loop with if}}
-  cf.cond_br %c, ^end, ^rest
-^rest:
-  %t = arith.addf %s, %y : f32
-  cf.br ^header(%next, %t : i32, f32)
-^end:
-  return %s : f32
-}
-annudf.metric @m order(min) coarse(l2) elements(f32) {
-  annudf.init {
-    %0 = arith.constant 0.0 : f32
-    annudf.yield %0 : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    %r = func.call @f(%x, %y) : (f32, f32) -> f32
-    annudf.yield %r : f32
-  }
-}
-
-// -----
-
 // while True
 func.func private @f(%x: f32, %y: f32) -> f32 {
   cf.br ^header(%x : f32)
@@ -63,7 +30,7 @@ func.func private @f(%x: f32, %y: f32) -> f32 {
   cf.br ^header(%zero, %y : i32, f32)
 ^header(%i: i32, %s: f32):
   %more = arith.cmpi slt, %i, %n : i32
-  // expected-error @below {{[P14] repeats a number of times that is not known when the metric is compiled: range() needs constant bounds}}
+  // expected-error @below {{[P14] repeats a number of times that is not known when the metric is compiled: range() needs constant bounds, and while a counter that starts with a constant and ends at one}}
   cf.cond_br %more, ^body, ^end
 ^body:
   %next = arith.addi %i, %one : i32

@@ -334,3 +334,44 @@ annudf.metric @wraps order(min) coarse(l2) elements(f32) {
     annudf.yield %r : f32
   }
 }
+
+// -----
+
+// A loop that is left early runs on without its body, in every lane until the last:
+// for i in range(8): if x > y: break
+// CHECK-LABEL: annudf.metric @left_early
+// CHECK:         %[[L:.*]]:3 = scf.for %{{.*}} = %c0_i32 to %c8_i32 step %c1_i32 iter_args(%[[LEFT:.*]] = %c0_i32, %[[S:.*]] = %{{.*}}, %[[KEPT:.*]] = %{{.*}})
+// CHECK-NEXT:      %[[IS:.*]] = arith.cmpi ne, %[[LEFT]], %c0_i32
+// CHECK-NEXT:      scf.if %[[IS]]
+// CHECK-NEXT:        scf.yield %[[LEFT]], %{{.*}}, %[[KEPT]]
+// CHECK:             arith.cmpf ogt, %[[S]]
+// CHECK:         %[[E:.*]] = arith.cmpi ne, %[[L]]#0, %c0_i32
+// CHECK-NEXT:    arith.select %[[E]], %[[L]]#2, %[[L]]#1
+func.func private @f(%x: f32, %y: f32) -> f32 {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %n = arith.constant 8 : i32
+  cf.br ^header(%zero, %x : i32, f32)
+^header(%i: i32, %s: f32):
+  %more = arith.cmpi slt, %i, %n : i32
+  cf.cond_br %more, ^body, ^end
+^body:
+  %next = arith.addi %i, %one : i32
+  %c = arith.cmpf ogt, %s, %y : f32
+  cf.cond_br %c, ^end, ^rest
+^rest:
+  %t = arith.addf %s, %y : f32
+  cf.br ^header(%next, %t : i32, f32)
+^end:
+  return %s : f32
+}
+annudf.metric @left_early order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %r = func.call @f(%x, %y) : (f32, f32) -> f32
+    annudf.yield %r : f32
+  }
+}

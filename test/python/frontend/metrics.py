@@ -65,10 +65,12 @@ def comprehension(x, y, acc):
     return acc + sum(i for i in range(3))  # HERE 21
 
 
-def breaks(x, y, acc):
-    for i in range(3):
+def continues_while(x, y, acc):
+    i = 0
+    while i < 3:
+        i += 1
         if x > i:
-            break  # HERE 13
+            continue  # HERE 13
         acc += 1
     return acc
 
@@ -241,7 +243,7 @@ MESSAGES = {
     "list_display": "a metric cannot use lists; use several variables, or a capture",
     "dictionary": "a metric cannot use dictionaries; use captures",
     "comprehension": "a metric cannot use generators; write for i in range(<constant>)",
-    "breaks": "break makes the number of rounds depend on the data; let the loop run and choose inside it with if",
+    "continues_while": "a metric cannot use continue in while; put what follows under if, or use for and break",
     "matches_a_sequence": "a metric matches numbers only; match one number, or write if and elif",
     "matches_none": "a metric cannot use None; use numbers",
     "matches_true": "a metric compares values, and case True asks for identity; write if",

@@ -209,7 +209,7 @@ REFUSED = [
         {"symbol_name": "1st"},
         "symbol_name is '1st'; use letters, digits and _, not beginning with a digit",
     ),
-    ({"finalize": abs}, "finalize is a builtin_function_or_method, it must be a Python function of (acc, ctx)"),
+    ({"finalize": pow}, "finalize is a builtin_function_or_method, it must be a Python function of (acc, ctx)"),
     ({"captures": {"ctx": 1}}, "capture name 'ctx' is reserved; choose another"),
     ({"captures": {"lambda": 1}}, "capture name 'lambda' is reserved; choose another"),
     ({"captures": {"a b": 1}}, "capture name 'a b' is no identifier of letters, digits and _"),

@@ -1,0 +1,318 @@
+//===- EarlyExits.cpp - break, return in a loop, and while -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A loop that is left in several places becomes one that a counter of its own leaves: rows are
+// lanes, so all of them run until the last is done anyway. What left the loop, 0 while nobody did,
+// is carried beside what is used after it; once it is set the body is passed by. Constants have to
+// say after how many iterations no way leads on: a scan must end.
+//
+//   before -> first -> [counter: i < trips] -> guard -> header ... -> latch -> counter
+//                              |                 `---- left ----------^
+//                              `-> after -> where the loop was left to
+//
+//===----------------------------------------------------------------------===//
+
+#include "Loops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::frontend;
+
+namespace {
+class EarlyExits : private LoopBlocks {
+public:
+  EarlyExits(CFGLoop &loop, DominanceInfo &dominance)
+      : LoopBlocks(loop), dominance(dominance), loc(header->getTerminator()->getLoc()),
+        builder(header->getParent()->getContext()) {
+    for (Block *block : blocks)
+      for (auto [i, next] : llvm::enumerate(block->getSuccessors()))
+        if (!blocks.contains(next))
+          exits.push_back({block->getTerminator(), unsigned(i)});
+  }
+
+  /// Whether the header does not count the loop alone; fails where nothing counts it.
+  FailureOr<bool> isNeeded();
+  void route();
+
+private:
+  /// Values of the loop that are used after it.
+  void collectUsedAfter();
+  /// Whether a value has to be known after an exit. What only another exit hands on may be a
+  /// variable that has no value here.
+  bool isUsedAfter(Value value, Edge exit) const {
+    return (seenAfter.contains(value) && dominance.properlyDominates(value, exit.branch)) ||
+           llvm::is_contained(operandsTo(exit), value);
+  }
+  void createBlocks();
+  void countFromFirst();
+  void routeEdges();
+  void leave();
+  /// The header's operations for the last time, if the header is what counts.
+  IRMapping cloneHeader();
+
+  Value integer(int64_t value) {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), value);
+  }
+  Value zero(Type type) {
+    return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  }
+
+  DominanceInfo &dominance;
+  Location loc;
+  OpBuilder builder;
+  SmallVector<Edge> exits;
+  Edge bound = {nullptr, 0};        ///< The header's, if it counts.
+  llvm::SetVector<Value> usedAfter; ///< By blocks after the loop, or handed to them by an exit.
+  llvm::DenseSet<Value> seenAfter;  ///< By blocks after the loop, whichever exit leads to them.
+  /// Arguments of `counter`: the iteration, what left the loop, the header's arguments,
+  /// `usedAfter`.
+  Block *first = nullptr, *counter = nullptr, *guard = nullptr, *latch = nullptr;
+  SmallVector<Value> zeros; ///< Of what `counter` has after its first two arguments.
+};
+} // namespace
+
+FailureOr<bool> EarlyExits::isNeeded() {
+  const Bound found = run();
+  auto ofHeader =
+      llvm::find_if(exits, [&](Edge edge) { return edge.branch->getBlock() == header; });
+  const bool isOther = exits.size() > size_t(ofHeader != exits.end());
+  if (found == Bound::Known) {
+    if (headerCounts)
+      bound = *ofHeader;
+    return isOther || !headerCounts;
+  }
+  if (!isOther) // CountedLoop has the words for it.
+    return false;
+  Location at = (ofHeader == exits.end() ? exits.front() : *ofHeader).branch->getLoc();
+  if (found == Bound::TooMany)
+    return refuseTooMany(at);
+  return refuseUnknown(at);
+}
+
+void EarlyExits::collectUsedAfter() {
+  auto look = [&](Value value) {
+    for (Operation *user : value.getUsers()) {
+      // The user may be in a region of an operation of these blocks.
+      Block *block = header->getParent()->findAncestorBlockInRegion(*user->getBlock());
+      if (!block || !blocks.contains(block)) {
+        usedAfter.insert(value);
+        seenAfter.insert(value);
+      }
+    }
+  };
+  for (Block *block : blocks) {
+    for (Value argument : block->getArguments())
+      look(argument);
+    for (Operation &op : *block)
+      for (Value result : op.getResults())
+        look(result);
+  }
+  for (Edge edge : exits)
+    for (Value operand : operandsTo(edge))
+      if (Block *block = operand.getParentBlock(); blocks.contains(block))
+        usedAfter.insert(operand);
+}
+
+void EarlyExits::createBlocks() {
+  SmallVector<Type> types(header->getArgumentTypes());
+  first = builder.createBlock(header, types, SmallVector<Location>(types.size(), loc));
+  for (Value value : usedAfter)
+    types.push_back(value.getType());
+  for (Type type : types)
+    zeros.push_back(zero(type));
+  SmallVector<Value> start = {integer(0), integer(0)};
+  start.append(first->args_begin(), first->args_end());
+  start.append(zeros.begin() + header->getNumArguments(), zeros.end());
+  types.insert(types.begin(), 2, builder.getI32Type());
+  SmallVector<Location> locations(types.size(), loc);
+  counter = builder.createBlock(header, types, locations);
+  latch =
+      builder.createBlock(header, TypeRange(types).drop_front(), ArrayRef(locations).drop_front());
+  guard = builder.createBlock(header);
+  builder.setInsertionPointToEnd(first);
+  cf::BranchOp::create(builder, loc, counter, start);
+}
+
+/// Where an argument of the header is the same in a given iteration however it comes to it, it is
+/// computed from the counter, so that its range is known.
+void EarlyExits::countFromFirst() {
+  builder.setInsertionPointToStart(guard);
+  for (BlockArgument argument : header->getArguments()) {
+    ArrayRef<Constant> values = history[argument.getArgNumber()];
+    // Unless the header counts, it runs once more.
+    Constant step = stepOf(values, trips + !headerCounts);
+    if (!step)
+      continue;
+    Type type = argument.getType();
+    Value value = counter->getArgument(0);
+    unsigned width = integerWidth(type);
+    if (type.isIndex())
+      value = arith::IndexCastOp::create(builder, loc, type, value);
+    else if (width > 32)
+      value = arith::ExtSIOp::create(builder, loc, type, value);
+    else if (width < 32)
+      value = arith::TruncIOp::create(builder, loc, type, value);
+    auto constant = [&](const APInt &of) {
+      return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, of));
+    };
+    value = arith::MulIOp::create(builder, loc, value, constant(*step));
+    value = arith::AddIOp::create(builder, loc, value, constant(*values[0]));
+    argument.replaceUsesWithIf(value, [&](OpOperand &use) {
+      Block *block = header->getParent()->findAncestorBlockInRegion(*use.getOwner()->getBlock());
+      return block && blocks.contains(block);
+    });
+  }
+}
+
+void EarlyExits::routeEdges() {
+  auto arguments = counter->getArguments();
+  size_t numHeader = header->getNumArguments();
+  auto kept = arguments.drop_front(2 + numHeader);
+  for (Edge edge : entries)
+    redirect(edge, first, SmallVector<Value>(operandsTo(edge)));
+  for (Edge edge : latches) {
+    builder.setInsertionPoint(edge.branch);
+    SmallVector<Value> to = {integer(0)};
+    llvm::append_range(to, operandsTo(edge));
+    llvm::append_range(to, kept);
+    redirect(edge, latch, to);
+  }
+  for (auto [i, edge] : llvm::enumerate(exits)) {
+    if (headerCounts && edge.branch == bound.branch)
+      continue;
+    builder.setInsertionPoint(edge.branch);
+    SmallVector<Value> to = {integer(int64_t(i) + 1)};
+    to.append(zeros.begin(), zeros.begin() + numHeader); // Nobody asks for them any more.
+    for (auto [value, before] : llvm::zip(usedAfter, kept))
+      to.push_back(isUsedAfter(value, edge) ? value : Value(before));
+    redirect(edge, latch, to);
+  }
+  builder.setInsertionPointToEnd(guard);
+  Value left = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                     counter->getArgument(1), integer(0));
+  SmallVector<Value> same = {counter->getArgument(1)};
+  same.append(zeros.begin(), zeros.begin() + numHeader);
+  llvm::append_range(same, kept);
+  cf::CondBranchOp::create(builder, loc, left, latch, same, header,
+                           SmallVector<Value>(arguments.slice(2, numHeader)));
+  builder.setInsertionPointToEnd(latch);
+  SmallVector<Value> next = {arith::AddIOp::create(builder, loc, arguments[0], integer(1))};
+  llvm::append_range(next, latch->getArguments());
+  cf::BranchOp::create(builder, loc, counter, next);
+}
+
+IRMapping EarlyExits::cloneHeader() {
+  IRMapping last;
+  for (auto [argument, of] :
+       llvm::zip(header->getArguments(), counter->getArguments().drop_front(2))) {
+    const Constant &value = history[argument.getArgNumber()][trips];
+    Value mapped = of;
+    if (value)
+      mapped = arith::ConstantOp::create(builder, loc,
+                                         builder.getIntegerAttr(argument.getType(), *value));
+    last.map(argument, mapped);
+  }
+  return last;
+}
+
+/// What follows the loop: goes on where it was left to.
+void EarlyExits::leave() {
+  SmallVector<Type> types = {builder.getI32Type()};
+  for (Value value : usedAfter)
+    types.push_back(value.getType());
+  // It comes after `counter` in dominance, and before everything that uses what the loop gives.
+  Block *after = builder.createBlock(header, types, SmallVector<Location>(types.size(), loc));
+  auto arguments = counter->getArguments();
+  SmallVector<Value> early = {arguments[1]};
+  llvm::append_range(early, arguments.drop_front(2 + header->getNumArguments()));
+  Block *done = after;
+  SmallVector<Value> toDone = early;
+  if (headerCounts) {
+    Block *counted = builder.createBlock(after);
+    IRMapping last = cloneHeader();
+    for (Operation &op : header->without_terminator())
+      builder.clone(op, last);
+    SmallVector<Value> values = {integer(0)};
+    for (auto [used, none] :
+         llvm::zip(usedAfter, ArrayRef(zeros).drop_front(header->getNumArguments())))
+      values.push_back(isUsedAfter(used, bound) ? last.lookup(used) : none);
+    cf::BranchOp::create(builder, loc, after, values);
+    done = builder.createBlock(counted);
+    Value left =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, arguments[1], integer(0));
+    cf::CondBranchOp::create(builder, loc, left, after, early, counted, ValueRange());
+    toDone.clear();
+  }
+  builder.setInsertionPointToEnd(counter);
+  Value goesOn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, arguments[0],
+                                       integer(trips + !headerCounts));
+  cf::CondBranchOp::create(builder, loc, goesOn, guard, ValueRange(), done, toDone);
+
+  IRMapping inside; // Of what the loop computes, as it is after the loop.
+  for (auto [value, argument] : llvm::zip(usedAfter, after->getArguments().drop_front()))
+    inside.map(value, argument);
+  // The targets, before the edges are redirected.
+  Block *at = after;
+  builder.setInsertionPointToEnd(at);
+  for (auto [i, edge] : llvm::enumerate(exits)) {
+    SmallVector<Value> operands;
+    for (Value operand : operandsTo(edge))
+      operands.push_back(inside.lookupOrDefault(operand));
+    Block *target = edge.branch->getSuccessor(edge.successor);
+    if (i + 1 == exits.size()) {
+      cf::BranchOp::create(builder, loc, target, operands);
+      break;
+    }
+    bool isCounted = headerCounts && edge.branch == bound.branch;
+    Value isThis =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, after->getArgument(0),
+                              integer(isCounted ? 0 : int64_t(i) + 1));
+    Block *next = builder.createBlock(header);
+    builder.setInsertionPointToEnd(at);
+    cf::CondBranchOp::create(builder, loc, isThis, target, operands, next, ValueRange());
+    at = next;
+    builder.setInsertionPointToEnd(at);
+  }
+  for (auto [from, to] : inside.getValueMap())
+    Value(from).replaceUsesWithIf(to, [&](OpOperand &use) {
+      Block *block = header->getParent()->findAncestorBlockInRegion(*use.getOwner()->getBlock());
+      bool isNew = block == counter || block == latch || block == guard;
+      return !isNew && (!block || !blocks.contains(block));
+    });
+}
+
+void EarlyExits::route() {
+  collectUsedAfter();
+  createBlocks();
+  leave();
+  routeEdges();
+  countFromFirst();
+  if (!headerCounts)
+    return;
+  // In the iterations that are left the header does not leave the loop.
+  auto branch = cast<cf::CondBranchOp>(bound.branch);
+  unsigned stay = 1 - bound.successor;
+  builder.setInsertionPoint(branch);
+  cf::BranchOp::create(builder, branch.getLoc(), branch->getSuccessor(stay),
+                       SmallVector<Value>(operandsTo({branch, stay})));
+  branch.erase();
+}
+
+FailureOr<bool> frontend::routeExits(CFGLoop &loop, DominanceInfo &dominance) {
+  EarlyExits exits(loop, dominance);
+  FailureOr<bool> isNeeded = exits.isNeeded();
+  if (succeeded(isNeeded) && *isNeeded)
+    exits.route();
+  return isNeeded;
+}
