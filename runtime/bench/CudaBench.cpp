@@ -11,13 +11,14 @@
 //   annudf_cuda_bench --metric M.annudf [--rows N --dims D --clusters C --sigma S] [--lists L]
 //   [--probes P]
 //                     [--dtype f32|f16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000] [--scalar
-//                     V] [--host]
+//                     V] [--host] [--pass 0.5,0.01]
 //
 // The data is a Gaussian mixture, the same for the same arguments: row r belongs to
 // cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
 // on the device; --host times the search from and to host memory instead. Array
 // captures get weights between 0.5 and 1.5, scalar captures V. Recall is against the
-// same metric with every list probed.
+// same metric with every list probed. --pass also times searches with a filter that
+// lets these shares of the rows pass, at random.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,9 +62,15 @@ struct Args : std::map<std::string, std::string> {
   }
   std::vector<int64_t> list(const char *key, const char *fallback) const {
     std::vector<int64_t> values;
+    for (double value : numbers(key, fallback))
+      values.push_back(static_cast<int64_t>(value));
+    return values;
+  }
+  std::vector<double> numbers(const char *key, const char *fallback) const {
+    std::vector<double> values;
     std::stringstream stream(text(key, fallback));
     for (std::string item; std::getline(stream, item, ',');)
-      values.push_back(std::atoll(item.c_str()));
+      values.push_back(std::strtod(item.c_str(), nullptr));
     return values;
   }
 };
@@ -168,6 +175,7 @@ struct Workload {
   float sigma, scalar;
   uint32_t lists, probes;
   std::vector<int64_t> batches, ks;
+  std::vector<double> pass; ///< Shares of rows that filters let pass.
   int64_t queries, maxK; ///< The most of one search.
   bool host;
 };
@@ -181,6 +189,7 @@ Workload::Workload(const Args &args)
       lists(static_cast<uint32_t>(args.number("lists", 1024))),
       probes(static_cast<uint32_t>(args.number("probes", 32))),
       batches(args.list("batch", "1,10,100,1000,10000")), ks(args.list("k", "10")),
+      pass(args.numbers("pass", "")),
       queries(std::max(kTruthRows, *std::max_element(batches.begin(), batches.end()))),
       maxK(*std::max_element(ks.begin(), ks.end())), host(args.count("host")) {
   std::string why;
@@ -211,6 +220,8 @@ public:
   Searcher(const Searcher &) = delete;
   Searcher &operator=(const Searcher &) = delete;
 
+  /// The searches after this let these rows pass; 1: without a filter.
+  void filter(double share);
   /// Returns when the results are there.
   void search(int64_t batch, int64_t k, uint32_t probes, SearchStats &stats);
   /// Those of the last search, k for each of its first `count` queries.
@@ -229,6 +240,7 @@ private:
   CUstream stream = nullptr;
   std::vector<int64_t> hostIds;
   std::vector<float> hostDistances;
+  std::shared_ptr<const RowFilter> passing;
 };
 
 Searcher::Searcher(const Workload &load, const Metric &metric, const Index &index,
@@ -245,17 +257,30 @@ Searcher::Searcher(const Workload &load, const Metric &metric, const Index &inde
   ANNUDF_CUDA(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
 }
 
+void Searcher::filter(double share) {
+  passing = nullptr;
+  if (share >= 1)
+    return;
+  std::vector<uint32_t> words(static_cast<size_t>(RowFilter::wordsFor(load.rows)));
+  for (int64_t row = 0; row < load.rows; ++row)
+    words[static_cast<size_t>(row / 32)] |=
+        uint32_t(double(mix(static_cast<uint64_t>(row)) >> 11) * 0x1p-53 < share) << (row % 32);
+  passing = std::make_shared<const RowFilter>(std::move(words), load.rows);
+}
+
 void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &stats) {
+  SearchParams params;
+  params.nProbes = probes, params.filter = passing;
   if (load.host) {
     MatrixView view = query.view();
     view.rows = batch;
-    backend->search(index, metric, captures, view, static_cast<int>(k), {probes}, hostIds.data(),
+    backend->search(index, metric, captures, view, static_cast<int>(k), params, hostIds.data(),
                     hostDistances.data(), &stats);
     return;
   }
   const MatrixView view{reinterpret_cast<const void *>(deviceQueries.device()), batch, load.dims,
                         load.element};
-  backend->searchDevice(index, metric, captures, view, static_cast<int>(k), {probes},
+  backend->searchDevice(index, metric, captures, view, static_cast<int>(k), params,
                         reinterpret_cast<int64_t *>(deviceIds.device()),
                         reinterpret_cast<float *>(deviceDistances.device()), stream, &stats);
   ANNUDF_CUDA(cuStreamSynchronize, stream);
@@ -302,6 +327,26 @@ Times timesOf(Searcher &searcher, int64_t batch, int64_t k, uint32_t probes, Sea
   return times;
 }
 
+/// Prints the times of a batch and k, and the recall where `truth` has the queries' own.
+void timeCell(const Workload &load, const std::string &name, Searcher &searcher,
+              const std::vector<int64_t> &truth, int64_t batch, int64_t k, double share = 1) {
+  SearchStats stats;
+  const Times times = timesOf(searcher, batch, k, load.probes, stats);
+  const double median = times.sorted[times.sorted.size() / 2];
+  std::printf("{\"what\":\"%s\",\"dtype\":\"%s\",\"probes\":%u,\"k\":%lld,\"batch\":%lld,"
+              "\"first_ms\":%.2f,"
+              "\"median_ms\":%.4f,\"min_ms\":%.4f,\"qps\":%.0f,\"links\":%d",
+              name.c_str(), load.dtype.c_str(), load.probes, static_cast<long long>(k),
+              static_cast<long long>(batch), times.first, median, times.sorted[0],
+              double(batch) * 1e3 / median, stats.links);
+  if (share < 1)
+    std::printf(",\"pass\":%g", share);
+  if (!truth.empty() && batch >= kTruthRows && k >= 10)
+    std::printf(",\"recall10\":%.4f", recall10(truth, searcher.ids(kTruthRows, k), k));
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
 int run(const Args &args) {
   const Workload load(args);
   const Metric metric = Metric::fromFile(args.text("metric", ""));
@@ -318,20 +363,14 @@ int run(const Args &args) {
   std::printf("{\"what\":\"first search\",\"metric\":\"%s\",\"link_ms\":%.1f,\"upload_ms\":%.1f}\n",
               name.c_str(), stats.linkMs, stats.uploadMs);
   for (int64_t k : load.ks)
-    for (int64_t batch : load.batches) {
-      const Times times = timesOf(searcher, batch, k, load.probes, stats);
-      const double median = times.sorted[times.sorted.size() / 2];
-      std::printf("{\"what\":\"%s\",\"dtype\":\"%s\",\"probes\":%u,\"k\":%lld,\"batch\":%lld,"
-                  "\"first_ms\":%.2f,"
-                  "\"median_ms\":%.4f,\"min_ms\":%.4f,\"qps\":%.0f,\"links\":%d",
-                  name.c_str(), load.dtype.c_str(), load.probes, static_cast<long long>(k),
-                  static_cast<long long>(batch), times.first, median, times.sorted[0],
-                  double(batch) * 1e3 / median, stats.links);
-      if (batch >= kTruthRows && k >= 10)
-        std::printf(",\"recall10\":%.4f", recall10(truth, searcher.ids(kTruthRows, k), k));
-      std::printf("}\n");
-      std::fflush(stdout);
-    }
+    for (int64_t batch : load.batches)
+      timeCell(load, name, searcher, truth, batch, k);
+  for (double share : load.pass) {
+    searcher.filter(share);
+    for (int64_t k : load.ks)
+      for (int64_t batch : load.batches)
+        timeCell(load, name, searcher, {}, batch, k, share);
+  }
   return 0;
 }
 
