@@ -39,26 +39,39 @@ typedef struct annudf_ivf_flat_build_options {
   int32_t threads;                 /**< 0: all cores. Kept for annudf_ivf_flat_extend.          */
   annudf_progress progress;        /**< May be NULL.                                         */
   void *progress_user;             /**< Handed to it.                                        */
+  /** Not 0: every extend, and the build itself, moves the centers to the means of the rows in their
+   * lists (of length 1 for inner product and cosine), in place of leaving them where k-means put
+   * them. Rows stay in the list that they joined. */
+  int32_t adaptive_centers;
+  int32_t train_only; /**< Not 0: no row is added. Extend adds some later.                  */
 } annudf_ivf_flat_build_options;
 
 /** Trains the centers of `n_lists` lists and adds every row, with ids from 0.
  * \param base     in host memory; copied.
- * \param n_lists  1 to 2^24 and no more than there are rows.
+ * \param n_lists  1 to 2^24 and no more than there are rows; 0: the root of the number of rows, or
+ * 1 for fewer than 1000.
  * \param options  may be NULL.
  * ANNUDF_INPUT naming row and dim of a coordinate that is not finite. */
 ANNUDF_CAPI_EXPORTED annudf_status
 annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
                       const annudf_ivf_flat_build_options *options, annudf_ivf_flat_index **index);
 
+typedef struct annudf_ivf_flat_extend_options {
+  size_t size;              /**< sizeof(annudf_ivf_flat_extend_options).                       */
+  annudf_progress progress; /**< May be NULL.                                               */
+  void *progress_user;      /**< Handed to it.                                              */
+  /** Not 0: ids may be given twice and be in the index already; a search reports each such row. */
+  int32_t allow_repeated_ids;
+} annudf_ivf_flat_extend_options;
+
 /** Adds rows of the index's element type and dims.
- * \param ids  one for each row, 0 or above; that they are unique is the caller's
- *             business. NULL: they go on from annudf_ivf_flat_size.
- * If it fails the index is as before. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend(annudf_ivf_flat_index *index,
-                                                          const annudf_vectors *rows,
-                                                          const int64_t *ids,
-                                                          annudf_progress progress,
-                                                          void *progress_user);
+ * \param ids      one for each row, 0 or above. NULL: they go on from annudf_ivf_flat_size.
+ * \param options  may be NULL.
+ * If it fails the index is as before. ANNUDF_INPUT naming the first row whose id another new row
+ * or the index has. */
+ANNUDF_CAPI_EXPORTED annudf_status
+annudf_ivf_flat_extend(annudf_ivf_flat_index *index, const annudf_vectors *rows, const int64_t *ids,
+                       const annudf_ivf_flat_extend_options *options);
 
 /** Writes one file, whole or not at all; a file that it replaces hands on its permissions. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_index *index,
@@ -85,7 +98,10 @@ ANNUDF_CAPI_EXPORTED uint64_t annudf_ivf_flat_generation(const annudf_ivf_flat_i
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat_index *index,
                                                            annudf_extents *extents);
 
-/** Copies the centers, n_lists x dims.
+/** Whether every extend moves the centers. */
+ANNUDF_CAPI_EXPORTED bool annudf_ivf_flat_adaptive_centers(const annudf_ivf_flat_index *index);
+
+/** Copies the centers, n_lists x dims. Adaptive ones wait for an extend under way.
  * \param count  floats that `centers` has room for: ANNUDF_USAGE if it is not just as many. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_centers(const annudf_ivf_flat_index *index,
                                                            float *centers, size_t count);
@@ -122,7 +138,7 @@ typedef struct annudf_ivf_flat_search_stats {
  * distances (-0 equals +0) are ordered by id, the lower first.
  * \param captures  bound for this metric and these dims; NULL if it has none.
  * \param queries   in host memory, of the index's element type and dims.
- * \param k         1 to 1024 and no more than the index has rows.
+ * \param k         1 to 2^30 and no more than the index has rows.
  * \param n_probes  1 to the index's lists.
  * \param options   may be NULL.
  * \param ids, distances  rows x k, in host memory; what they hold after a failure is not said.

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 using namespace annudf;
@@ -84,7 +85,7 @@ annudf_status annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
     if (!annudf_coarse_name(given.metric))
       call.refuse("metric is " + std::to_string(given.metric) + ", which is no enum annudf_coarse");
     runtime::IndexParams params;
-    params.nLists = static_cast<uint32_t>(inRange("n_lists", n_lists, 1, runtime::kMaxLists));
+    params.nLists = static_cast<uint32_t>(inRange("n_lists", n_lists, 0, runtime::kMaxLists));
     params.metric = static_cast<annudf_coarse>(given.metric);
     if (given.kmeans_n_iters != 0)
       params.kmeansIterations =
@@ -94,19 +95,25 @@ annudf_status annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
     if (given.seed != 0)
       params.seed = given.seed;
     params.threads = given.threads;
+    params.adaptiveCenters = given.adaptive_centers != 0;
+    params.addData = given.train_only == 0;
     *index = new annudf_ivf_flat_index(runtime::Index::build(
         params, toMatrix(call, base, "base"), toProgress(given.progress, given.progress_user)));
   });
 }
 
 annudf_status annudf_ivf_flat_extend(annudf_ivf_flat_index *index, const annudf_vectors *rows,
-                                  const int64_t *ids, annudf_progress progress,
-                                  void *progress_user) {
+                                     const int64_t *ids,
+                                     const annudf_ivf_flat_extend_options *options) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
+    const annudf_ivf_flat_extend_options given = copyOptions(
+        options, offsetof(annudf_ivf_flat_extend_options, allow_repeated_ids) + sizeof(int32_t),
+        "annudf_ivf_flat_extend_options");
     const runtime::MatrixView view = toMatrix(call, rows, "rows");
     IndexUse use(call, *index, IndexUse::Kind::Exclusive);
-    index->value.extend(view, ids, toProgress(progress, progress_user));
+    index->value.extend(view, {ids, given.allow_repeated_ids != 0},
+                        toProgress(given.progress, given.progress_user));
     index->size = index->value.size();
     index->generation = index->value.generation();
   });
@@ -143,6 +150,10 @@ uint64_t annudf_ivf_flat_generation(const annudf_ivf_flat_index *index) {
   return index ? index->generation.load() : 0;
 }
 
+bool annudf_ivf_flat_adaptive_centers(const annudf_ivf_flat_index *index) {
+  return index && index->value.adaptiveCenters();
+}
+
 annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat_index *index, annudf_extents *extents) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
@@ -162,7 +173,10 @@ annudf_status annudf_ivf_flat_centers(const annudf_ivf_flat_index *index, float 
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
     call.refuseNull(centers, "centers");
-    // An extend leaves them as they are, so no lock is needed.
+    // Where an extend leaves them as they are no lock is needed.
+    std::optional<IndexUse> use;
+    if (index->value.adaptiveCenters())
+      use.emplace(call, *index, IndexUse::Kind::Shared);
     const std::vector<float> &from = index->value.centers();
     if (count != from.size())
       call.refuse("room for " + std::to_string(count) + " floats, the index has " +

@@ -30,6 +30,8 @@ def check_int(value: Any, name: str, low: int, high: int, extra: str = "") -> in
     limits = f"it must be an integer from {low} to {high}{extra}"
     if isinstance(value, (bool, np.bool_)):
         raise ArgumentError(f"{name} is {value}, {limits}")
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        value = int(value)  # As cuVS takes them: `rows / 10` is what people write.
     try:
         number = operator.index(value)
     except TypeError:

@@ -144,12 +144,12 @@ class Index:
     """An IVF-Flat index in host memory."""
 
     @staticmethod
-    def build(address: int, rows: int, dims: int, element: str, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, progress: Callable[[str, float], None] | None = None) -> Index:
+    def build(address: int, rows: int, dims: int, element: str, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, adaptive_centers: bool = False, train_only: bool = False, progress: Callable[[str, float], None] | None = None) -> Index:
         """
-        Trains the centers on the C-contiguous matrix at `address` and adds its rows. An exception of `progress` stops the work.
+        Trains the centers on the C-contiguous matrix at `address` and adds its rows unless `train_only`. An exception of `progress` stops the work.
         """
 
-    def extending(self, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None) -> Work:
+    def extending(self, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None, allow_repeated_ids: bool = False) -> Work:
         """
         Adds rows; without ids they go on from `size`. `result` is what the work gives.
         """
@@ -183,6 +183,10 @@ class Index:
     @property
     def metric(self) -> str:
         """What k-means clustered by: "l2", "inner_product" or "cosine"."""
+
+    @property
+    def adaptive_centers(self) -> bool:
+        """Whether every extend moves the centers."""
 
     @property
     def generation(self) -> int:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import sys
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -14,6 +13,7 @@ import numpy as np
 from annudf import _arrays, ivf_flat
 from annudf._checks import check_int, shown
 from annudf._limits import MAX_K
+from annudf._metric.builtin import builtin_names
 from annudf._options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, DtypeError, UnavailableError
 
@@ -52,9 +52,6 @@ else:
                 return f"{type(self).__name__}({values})"
 
 
-_EXACT_ROWS = 1000
-
-
 class NearestNeighbors(_Estimator):
     """Finds nearest neighbours with an IVF-Flat index, in the style of ``sklearn.neighbors.NearestNeighbors``.
 
@@ -64,8 +61,8 @@ class NearestNeighbors(_Estimator):
     Parameters
     ----------
     n_neighbors : int, default 5
-        Neighbours to find, 1 to 1024.
-    metric : {"euclidean", "sqeuclidean", "inner_product"} or Metric, default "euclidean"
+        Neighbours to find, 1 or more.
+    metric : {"euclidean", "sqeuclidean", "inner_product", "cosine"} or Metric, default "euclidean"
         A function decorated with :func:`annudf.ivf_flat.metric` for a metric of your own.
     n_lists : int, optional
         Lists of the index. Default: the root of the number of samples, or 1 for fewer than 1000.
@@ -129,12 +126,10 @@ class NearestNeighbors(_Estimator):
         """
         metric = _check_metric(self.metric)
         samples = self._validate(X, fitting=True)
-        name = metric.coarse_metric if isinstance(metric, ivf_flat.Metric) else metric
+        name: Any = metric.coarse_metric if isinstance(metric, ivf_flat.Metric) else metric
         rows = int(samples.shape[0])
-        n_lists = self.n_lists
-        if n_lists is None:
-            n_lists = 1 if rows < _EXACT_ROWS else round(math.sqrt(rows))
-        if rows < n_lists:
+        n_lists: int | Literal["auto"] = "auto" if self.n_lists is None else self.n_lists
+        if n_lists != "auto" and rows < n_lists:
             raise ArgumentError(f"n_samples = {rows}, which is fewer than n_lists = {n_lists}; a list needs a sample")
         params = ivf_flat.IndexParams(n_lists=n_lists, metric=name, seed=_seed(self.random_state))
         self.index_ = ivf_flat.build(params, samples)
@@ -254,12 +249,13 @@ class NearestNeighbors(_Estimator):
 
 
 def _check_metric(metric: object) -> str | ivf_flat.Metric:
-    if isinstance(metric, ivf_flat.Metric) or (isinstance(metric, str) and metric in COARSE_OF_METRIC):
+    known = [one for one in COARSE_OF_METRIC if one in builtin_names()]
+    if isinstance(metric, ivf_flat.Metric) or (isinstance(metric, str) and metric in known):
         return metric
     if callable(metric):
         name = getattr(metric, "__name__", type(metric).__name__)
         raise ArgumentError(f"metric is the function '{name}'; decorate it with @ivf_flat.metric(...)")
-    names = ", ".join(f"'{one}'" for one in COARSE_OF_METRIC)
+    names = ", ".join(f"'{one}'" for one in known)
     cosine = "; for cosine normalise samples and queries to length 1" if metric == "cosine" else ""
     raise ArgumentError(
         f"metric is {shown(metric)}, there are {names} and functions decorated with @ivf_flat.metric(...){cosine}"

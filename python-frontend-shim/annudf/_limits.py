@@ -16,7 +16,7 @@ MAX_ITERATIONS = 10_000
 
 MAX_SEED = 2**64 - 1
 
-MAX_K = 1024
+MAX_K = 1 << 30
 """Most rows that a search gives for a query."""
 
 MAX_THREADS = 1024

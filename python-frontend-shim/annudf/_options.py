@@ -14,17 +14,25 @@ Word = Literal["f32", "f64", "i32", "u32"]
 WORDS: tuple[Word, ...] = get_args(Word)
 
 Order = Literal["min", "max"]
-Coarse = Literal["l2", "inner_product"]
+Coarse = Literal["l2", "inner_product", "cosine"]
 ElementName = Literal["f32", "f16", "i8", "u8"]
 
 ALL_ELEMENTS: tuple[ElementName, ...] = get_args(ElementName)
 """Element types of vectors; a metric accepts all of them unless it says otherwise."""
 
-COARSE_OF_METRIC: dict[str, Coarse] = {"sqeuclidean": "l2", "euclidean": "l2", "inner_product": "inner_product"}
+IndexMetric = Literal["sqeuclidean", "euclidean", "inner_product", "cosine"]
+"""What vectors are clustered by, as cuVS calls it."""
+
+COARSE_OF_METRIC: dict[str, Coarse] = {
+    "sqeuclidean": "l2",
+    "euclidean": "l2",
+    "inner_product": "inner_product",
+    "cosine": "cosine",
+}
 """What the ABI calls the coarse metrics of cuVS."""
 
 METRIC_OF_COARSE = {"l2": "sqeuclidean", "inner_product": "inner_product", "cosine": "cosine"}
-"""What cuVS calls the coarse metrics of the ABI; text of the dialect may have more of them than Python."""
+"""What cuVS calls the coarse metrics of the ABI."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ class MetricOptions:
     initial : float or int
         The accumulator before the first dimension; its Python type does not matter, the
         accumulator's does.
-    coarse : {"l2", "inner_product"}
+    coarse : {"l2", "inner_product", "cosine"}
         What ranks the lists before the scan.
     coarse_order : {"min", "max"} or None
         Which end of that is best; None: the coarse metric's own.

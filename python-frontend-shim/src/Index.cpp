@@ -34,7 +34,7 @@ static annudf_vectors vectors(uintptr_t address, int64_t rows, int64_t dims, int
 
 static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
                    int64_t nLists, const std::string &metric, int32_t iterations, double fraction,
-                   uint64_t seed, int32_t threads,
+                   uint64_t seed, int32_t threads, bool adaptiveCenters, bool trainOnly,
                    const std::optional<ProgressFunction> &function) {
   const annudf_vectors base = vectors(address, rows, dims, parseElement(element));
   Progress progress(function);
@@ -45,6 +45,8 @@ static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::str
   options.kmeans_trainset_fraction = fraction;
   options.seed = seed;
   options.threads = threads;
+  options.adaptive_centers = adaptiveCenters;
+  options.train_only = trainOnly;
   options.progress = &Progress::report;
   options.progress_user = &progress;
   annudf_ivf_flat_index *index = nullptr;
@@ -57,15 +59,20 @@ static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::str
 
 static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t dims,
                       const std::string &element, std::optional<uintptr_t> ids,
-                      std::optional<ProgressFunction> function, nb::object result) {
+                      std::optional<ProgressFunction> function, nb::object result,
+                      bool allowRepeatedIds) {
   const annudf_vectors more = vectors(address, rows, dims, parseElement(element));
   annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
   return {[=, owner = std::move(self), function = std::move(function)] {
             Progress progress(function);
+            annudf_ivf_flat_extend_options options = {};
+            options.size = sizeof options;
+            options.progress = &Progress::report;
+            options.progress_user = &progress;
+            options.allow_repeated_ids = allowRepeatedIds;
             const annudf_status status = withoutGil([&] {
-              return annudf_ivf_flat_extend(index, &more,
-                                            reinterpret_cast<const int64_t *>(ids.value_or(0)),
-                                            &Progress::report, &progress);
+              return annudf_ivf_flat_extend(
+                  index, &more, reinterpret_cast<const int64_t *>(ids.value_or(0)), &options);
             });
             progress.check(status);
           },
@@ -152,15 +159,17 @@ void addIndex(nb::module_ &module) {
   nb::class_<Index>(module, "Index", "An IVF-Flat index in host memory.")
       .def_static("build", &build, "address"_a, "rows"_a, "dims"_a, "element"_a, nb::kw_only(),
                   "n_lists"_a, "metric"_a, "kmeans_n_iters"_a, "kmeans_trainset_fraction"_a,
-                  "seed"_a, "threads"_a, "progress"_a.none() = nb::none(),
-                  "Trains the centers on the C-contiguous matrix at `address` and adds its rows. "
-                  "An exception of `progress` stops the work.")
+                  "seed"_a, "threads"_a, "adaptive_centers"_a = false, "train_only"_a = false,
+                  "progress"_a.none() = nb::none(),
+                  "Trains the centers on the C-contiguous matrix at `address` and adds its rows "
+                  "unless `train_only`. An exception of `progress` stops the work.")
       .def("extending", &extending, "address"_a, "rows"_a, "dims"_a, "element"_a,
            "ids_address"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
-           "result"_a.none() = nb::none(),
+           "result"_a.none() = nb::none(), "allow_repeated_ids"_a = false,
            nb::sig("def extending(self, address: int, rows: int, dims: int, element: str, "
                    "ids_address: int | None = None, progress: collections.abc.Callable[[str, "
-                   "float], None] | None = None, result: object | None = None) -> Work"),
+                   "float], None] | None = None, result: object | None = None, "
+                   "allow_repeated_ids: bool = False) -> Work"),
            "Adds rows; without ids they go on from `size`. `result` is what the work gives.")
       .def("saving", &saving, "path"_a, "progress"_a.none() = nb::none(),
            nb::sig("def saving(self, path: str | bytes, progress: collections.abc.Callable[[str, "
@@ -191,6 +200,10 @@ void addIndex(nb::module_ &module) {
             return annudf_coarse_name(annudf_ivf_flat_metric(self.handle.get()));
           },
           "What k-means clustered by: \"l2\", \"inner_product\" or \"cosine\".")
+      .def_prop_ro(
+          "adaptive_centers",
+          [](const Index &self) { return annudf_ivf_flat_adaptive_centers(self.handle.get()); },
+          "Whether every extend moves the centers.")
       .def_prop_ro(
           "generation",
           [](const Index &self) { return annudf_ivf_flat_generation(self.handle.get()); },

@@ -189,7 +189,7 @@ TEST_F(Faults, MemoryOfExtend) {
   Work work;
   work.run = [&] {
     const annudf_vectors more = view(300);
-    return annudf_ivf_flat_extend(grown, &more, nullptr, nullptr, nullptr);
+    return annudf_ivf_flat_extend(grown, &more, nullptr, nullptr);
   };
   work.reset = load;
   work.look = [&](annudf_status status) -> std::string {

@@ -69,7 +69,7 @@ static void runExtend(const BuildArguments &arguments) {
   runtime::Index index = runtime::Index::load(arguments.index);
   runtime::Matrix rows = loadVectors(arguments.base, arguments.rows, arguments.asF32);
   runtime::Progress progress = progressBar(arguments.quiet);
-  namingFile(arguments.base, "rows to add", [&] { index.extend(rows.view(), nullptr, progress); });
+  namingFile(arguments.base, "rows to add", [&] { index.extend(rows.view(), {}, progress); });
   const std::string &output = arguments.output.empty() ? arguments.index : arguments.output;
   index.save(output, progress);
   if (!arguments.quiet)
@@ -92,8 +92,10 @@ void tool::addBuildCommand(CLI::App &app) {
   auto arguments = std::make_shared<BuildArguments>();
   runtime::IndexParams &params = arguments->params;
   addInput(command, *arguments);
-  command->add_option("--lists", params.nLists, "Lists (clusters)")
-      ->check(CLI::Range(uint32_t{1}, runtime::kMaxLists));
+  command
+      ->add_option("--lists", params.nLists,
+                   "Lists (clusters); 0: the root of the number of rows, or 1 for fewer than 1000")
+      ->check(CLI::Range(uint32_t{0}, runtime::kMaxLists));
   command->add_option("--metric", arguments->metric, "What k-means clusters by")
       ->check(CLI::IsMember({"l2", "inner_product", "cosine"}));
   command->add_option("--kmeans-iterations", params.kmeansIterations, "Iterations of k-means")
@@ -103,6 +105,9 @@ void tool::addBuildCommand(CLI::App &app) {
                    "Part of the rows k-means trains on")
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--seed", params.seed, "Seed of k-means");
+  command->add_flag("--adaptive-centers", params.adaptiveCenters,
+                    "Move the centers to the means of their lists whenever rows are added");
+  command->add_flag("!--train-only", params.addData, "Train the centers, add no row");
   command->add_option("--threads", params.threads, "Threads, 0 for all cores")
       ->check(CLI::Range(0, runtime::kMaxThreads));
   command->add_option("-o,--output", arguments->output, "Index to write")->required();

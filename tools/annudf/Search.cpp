@@ -188,8 +188,7 @@ void tool::addSearchCommand(CLI::App &app) {
       ->add_option("--capture", arguments->captures,
                    "NAME=FILE (.npy, .fbin, .ibin) or NAME=NUMBER, once for each capture")
       ->allow_extra_args(false);
-  command->add_option("-k", arguments->k,
-                      "Neighbours of a query, up to " + std::to_string(int(ANNUDF_MAX_K)));
+  command->add_option("-k", arguments->k, "Neighbours of a query, at most the index's rows");
   command->add_option("--probes", arguments->params.nProbes,
                       "Lists to scan for a query (not given: at most the index's lists)");
   command->add_option("--device", arguments->device, "Where to search")

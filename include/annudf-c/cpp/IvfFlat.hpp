@@ -83,6 +83,8 @@ public:
     double kmeansTrainsetFraction = 0.5;
     uint64_t seed = 1;
     int32_t threads = 0; ///< 0: all cores.
+    bool adaptiveCenters = false; ///< Every extend moves them to the means of their lists.
+    bool trainOnly = false;       ///< No row is added; extend() adds some later.
   };
 
   static IvfFlat build(const Vectors &base, int64_t nLists, const BuildOptions &options,
@@ -93,6 +95,7 @@ public:
     c.metric = options.metric, c.kmeans_n_iters = options.kmeansIterations;
     c.kmeans_trainset_fraction = options.kmeansTrainsetFraction;
     c.seed = options.seed, c.threads = options.threads;
+    c.adaptive_centers = options.adaptiveCenters, c.train_only = options.trainOnly;
     c.progress = reporting.function(), c.progress_user = reporting.user();
     const annudf_vectors rows = base.c();
     annudf_ivf_flat_index *made = nullptr;
@@ -110,15 +113,20 @@ public:
     return IvfFlat(made);
   }
   /// \param ids  empty: they go on from size().
-  void extend(const Vectors &rows, std::span<const int64_t> ids = {},
-              const Progress &progress = {}) {
+  /// \param allowRepeatedIds  takes ids that are given twice or are in the index already.
+  void extend(const Vectors &rows, std::span<const int64_t> ids = {}, const Progress &progress = {},
+              bool allowRepeatedIds = false) {
     if (!ids.empty() && int64_t(ids.size()) != rows.rows)
       throw Error(ANNUDF_USAGE,
                   std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows) + " rows");
     detail::Reporting reporting(progress);
     const annudf_vectors c = rows.c();
+    annudf_ivf_flat_extend_options options = {};
+    options.size = sizeof options;
+    options.progress = reporting.function(), options.progress_user = reporting.user();
+    options.allow_repeated_ids = allowRepeatedIds;
     reporting.check(annudf_ivf_flat_extend(handle_.get(), &c, ids.empty() ? nullptr : ids.data(),
-                                           reporting.function(), reporting.user()));
+                                           &options));
   }
   void save(const std::string &path, const Progress &progress = {}) const {
     detail::Reporting reporting(progress);
@@ -132,6 +140,7 @@ public:
   int64_t dims() const { return annudf_ivf_flat_dims(c()); }
   int64_t size() const { return annudf_ivf_flat_size(c()); }
   int64_t nLists() const { return annudf_ivf_flat_n_lists(c()); }
+  bool adaptiveCenters() const { return annudf_ivf_flat_adaptive_centers(c()); }
   /// What captures must be bound for to search it as it is now.
   Extents extents() const {
     annudf_extents sizes = {};
@@ -189,8 +198,9 @@ private:
                    const Vectors &queries, int64_t k, int64_t nProbes, const Progress &progress,
                    const Filter *filter) const {
     // Checked here, as the results need their room before the call.
-    if (k < 1 || k > 1024)
-      throw Error(ANNUDF_USAGE, "k = " + std::to_string(k) + ": must be between 1 and 1024");
+    if (k < 1 || k > ANNUDF_MAX_K)
+      throw Error(ANNUDF_USAGE, "k = " + std::to_string(k) + ": must be between 1 and " +
+                                    std::to_string(ANNUDF_MAX_K));
     if (queries.rows < 0 || uint64_t(queries.rows) > mostRows(k))
       throw Error(ANNUDF_USAGE, "queries: rows = " + std::to_string(queries.rows) +
                                     ": must be between 0 and " + std::to_string(mostRows(k)));

@@ -139,6 +139,6 @@
   X(MAX_DIMS, 1048576, "dimensions of a vector")                                                   \
   X(MAX_EXTENTS, 8, "extents of one capture")                                                      \
   X(MAX_NAME, 255, "bytes of the name of a metric or a capture")                                   \
-  X(MAX_K, 1024, "rows that a search gives for a query")
+  X(MAX_K, 1073741824, "rows that a search gives for a query")
 
 #endif /* ANNUDF_ABI_ANNUDF_TABLES_H */

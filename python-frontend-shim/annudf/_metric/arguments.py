@@ -91,17 +91,11 @@ def _order(order: object, what: str) -> Order:
     return cast(Order, order)
 
 
-_ONE_SUM = (
-    "; for cosine normalise vectors and queries to length 1 and take 'inner_product' (see 'Metrics that need two sums' "
-    "in the documentation)"
-)
-
-
 def _coarse(coarse_metric: object) -> Coarse:
     if not isinstance(coarse_metric, str) or coarse_metric not in COARSE_OF_METRIC:
         raise ArgumentError(
-            f"coarse_metric is {shown(coarse_metric)}, it must be 'sqeuclidean', 'euclidean' or 'inner_product'"
-            + (_ONE_SUM if coarse_metric == "cosine" else "")
+            f"coarse_metric is {shown(coarse_metric)}, it must be 'sqeuclidean', 'euclidean', 'inner_product' "
+            "or 'cosine'"
         )
     return COARSE_OF_METRIC[coarse_metric]
 

@@ -23,8 +23,9 @@ def builtin_names() -> tuple[str, ...]:
     """What :func:`builtin_metric` takes, those of an index first."""
     from annudf import _core
 
-    rest = [name for name in _core.builtin_metrics() if name not in {*COARSE_OF_METRIC, *_OWN_NAMES.values()}]
-    return (*COARSE_OF_METRIC, *rest)
+    own = _core.builtin_metrics()
+    first = [name for name in COARSE_OF_METRIC if _OWN_NAMES.get(name, name) in own]
+    return (*first, *(name for name in own if name not in {*first, *_OWN_NAMES.values()}))
 
 
 @functools.cache
@@ -41,7 +42,7 @@ def builtin_metric(name: str) -> Metric:
     Raises
     ------
     ArgumentError
-        There is none; "cosine" is told apart, as cuVS has it.
+        There is none; "cosine" is told apart, as indexes are clustered by it.
     """
     return _make(_check(name, builtin_names(), "a function decorated with ivf_flat.metric"))
 
@@ -52,9 +53,9 @@ def check_index_metric(name: str) -> str:
 
 
 def _check(name: str, names: tuple[str, ...], others: str) -> str:
-    if name == "cosine":
+    if name == "cosine" and name not in names:
         raise ArgumentError(
-            "metric 'cosine' is not available yet, as it needs three sums in one accumulator; normalise vectors "
+            "metric 'cosine' does not rank rows yet, as it needs three sums in one accumulator; normalise vectors "
             "and queries to length 1 and take 'inner_product'"
         )
     if not isinstance(name, str) or name not in names:

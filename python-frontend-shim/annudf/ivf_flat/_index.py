@@ -67,6 +67,11 @@ class Index:
         return self._metric
 
     @property
+    def adaptive_centers(self) -> bool:
+        """Whether :func:`extend` moves the centers to the means of the vectors in their lists."""
+        return self._core.adaptive_centers
+
+    @property
     def centers(self) -> npt.NDArray[np.float32]:
         """Centers of the lists, float32 of shape (n_lists, dim); a copy."""
         return self._core.centers()
@@ -145,7 +150,7 @@ def build(
     Returns
     -------
     Index
-        Its rows have the ids 0, 1, ....
+        Its rows have the ids 0, 1, .... With ``add_data_on_build=False`` it has none.
 
     Raises
     ------
@@ -171,9 +176,10 @@ def build(
     if not isinstance(index_params, IndexParams):
         raise ArgumentError(f"index_params is a {type(index_params).__name__}, it must be an ivf_flat.IndexParams")
     rows = _vectors(dataset, "dataset", check_resources(resources))
-    if index_params.n_lists > rows.shape[0]:
+    n_lists = 0 if index_params.n_lists == "auto" else index_params.n_lists
+    if n_lists > rows.shape[0]:
         raise ArgumentError(
-            f"n_lists is {index_params.n_lists}, but argument 'dataset' has only {rows.shape[0]} rows; "
+            f"n_lists is {n_lists}, but argument 'dataset' has only {rows.shape[0]} rows; "
             "a list needs at least one, better some hundreds"
         )
     bar = ProgressBar(progress)
@@ -183,12 +189,14 @@ def build(
             rows.shape[0],
             rows.shape[1],
             ELEMENT_OF_DTYPE[rows.dtype],
-            n_lists=index_params.n_lists,
+            n_lists=n_lists,
             metric=COARSE_OF_METRIC[index_params.metric],
             kmeans_n_iters=index_params.kmeans_n_iters,
             kmeans_trainset_fraction=index_params.kmeans_trainset_fraction,
             seed=index_params.seed,
             threads=_backends.get_num_threads(),
+            adaptive_centers=index_params.adaptive_centers,
+            train_only=not index_params.add_data_on_build,
             progress=bar,
         )
     except InputError as error:
@@ -204,6 +212,7 @@ def extend(
     new_indices: Any = None,
     resources: Resources | None = None,
     *,
+    allow_repeated_ids: bool = False,
     progress: bool | None = None,
 ) -> Index:
     """Adds vectors to an index, in place.
@@ -214,10 +223,13 @@ def extend(
     new_vectors : array of shape (n_rows, dim)
         Of the index's dtype and dimensions; else as `dataset` of :func:`build`.
     new_indices : array of shape (n_rows,), optional
-        int64 ids, 0 or above; other integers are converted. That they are unique is the caller's
-        business. Default: they go on from ``len(index)``.
+        int64 ids, 0 or above, different from each other and from those of the index; other integers are converted.
+        Default: they go on from ``len(index)``.
     resources : Resources, optional
         Stream for reading a device array.
+    allow_repeated_ids : bool, default False
+        Whether ids may be given twice, or be in the index already. A search then reports an id once for each vector
+        that has it.
     progress : bool, optional
         As in :func:`build`.
 
@@ -229,7 +241,7 @@ def extend(
     Raises
     ------
     DtypeError, DeviceError, ArgumentError
-        An array cannot be used.
+        An array cannot be used, or an id is repeated.
     UnavailableError
         There is not enough memory, or no driver for a device array.
     KeyboardInterrupt
@@ -238,6 +250,7 @@ def extend(
     """
     core = check_index(index)._core
     place = check_resources(resources)
+    repeated = check_bool(allow_repeated_ids, "allow_repeated_ids")
     rows = _vectors(new_vectors, "new_vectors", place, (index.dtype.name,), core.dims)
     ids = None if new_indices is None else _ids(new_indices, rows.shape[0], place)
     bar = ProgressBar(progress)
@@ -249,6 +262,7 @@ def extend(
         None if ids is None else ids.address,
         progress=bar,
         result=index,
+        allow_repeated_ids=repeated,
     )
     try:
         result: Index = work.result
@@ -331,7 +345,7 @@ def save(
     check_resources(resources)
     if not check_bool(include_dataset, "include_dataset"):
         raise ArgumentError("include_dataset=False is not available: a file always holds the vectors")
-    if index.metric != _DEFAULT_METRIC[index._core.metric]:
+    if index.metric != METRIC_OF_COARSE[index._core.metric]:
         logger.warning(
             "%s: the file does not keep that the metric is %r; load it with metric=%r",
             printable(path),
@@ -347,10 +361,6 @@ def save(
         raise
 
 
-# No metric ranks by cosine yet; by inner product lists of cosine rank alike where vectors have length 1.
-_DEFAULT_METRIC = {**METRIC_OF_COARSE, "cosine": "inner_product"}
-
-
 def load(
     filename: str | os.PathLike[str],
     resources: Resources | None = None,
@@ -364,9 +374,9 @@ def load(
     filename : path
     resources : Resources, optional
         Not needed, as the index is in host memory.
-    metric : {"sqeuclidean", "euclidean", "inner_product"}, optional
-        What :func:`search` ranks by unless its parameters name another metric. Default: "sqeuclidean" or
-        "inner_product", whichever the lists were clustered by.
+    metric : {"sqeuclidean", "euclidean", "inner_product", "cosine"}, optional
+        What :func:`search` ranks by unless its parameters name another metric. Default: "sqeuclidean",
+        "inner_product" or "cosine", whichever the lists were clustered by.
 
     Returns
     -------
@@ -386,7 +396,7 @@ def load(
     if metric is not None:
         check_index_metric(metric)
     core = _core.Index.load(path)
-    chosen = metric or _DEFAULT_METRIC[core.metric]
+    chosen = metric or METRIC_OF_COARSE[core.metric]
     if metric is not None and COARSE_OF_METRIC[metric] != core.metric:
         raise ArgumentError(
             f"metric is {metric!r}, but the lists of {printable(path)} were clustered by '{core.metric}'"

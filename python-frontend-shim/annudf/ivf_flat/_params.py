@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from annudf._checks import check_bool, check_int, check_number, shown
 from annudf._limits import MAX_ITERATIONS, MAX_LISTS, MAX_SEED
 from annudf._metric.builtin import check_index_metric
+from annudf._options import IndexMetric
 from annudf.errors import ArgumentError
 
 
@@ -15,12 +18,13 @@ class IndexParams:
 
     Parameters
     ----------
-    n_lists : int, default 1024
-        Number of lists that the vectors are clustered into.
-    metric : {"sqeuclidean", "euclidean", "inner_product"}, default "sqeuclidean"
+    n_lists : int or "auto", default 1024
+        Number of lists that the vectors are clustered into. "auto": the root of the number of vectors, or 1 for
+        fewer than 1000.
+    metric : {"sqeuclidean", "euclidean", "inner_product", "cosine"}, default "sqeuclidean"
         What vectors are clustered by, and what :func:`search` ranks by unless its parameters name another
         metric. "sqeuclidean" is the sum of squared differences, "euclidean" its root, "inner_product" the sum
-        of products, the largest first.
+        of products, the largest first, "cosine" one minus that sum for vectors scaled to length 1.
     metric_arg : float, default 2.0
         Taken for code that was written for cuVS. No metric here has an argument, so anything else is refused.
     kmeans_n_iters : int, default 20
@@ -28,9 +32,12 @@ class IndexParams:
     kmeans_trainset_fraction : float, default 0.5
         Part of the vectors that k-means trains on, above 0 and at most 1.
     adaptive_centers : bool, default False
-        Only False: centers do not move when vectors are added.
+        Whether centers move, with :func:`build` and with every :func:`extend`, to the means of the vectors in their
+        lists (scaled to length 1 for "inner_product" and "cosine"). Vectors stay in the list that they joined, so
+        what the centers are depends on the order in which vectors were added.
     add_data_on_build : bool, default True
-        Only True: :func:`build` adds the vectors that it trained on.
+        Whether :func:`build` adds the vectors that it trains on. False: the index has centers and no vectors until
+        :func:`extend` adds some.
     conservative_memory_allocation : bool, default False
         Taken for code that was written for cuVS; lists always take what they need and no more.
     seed : int, default 1
@@ -45,8 +52,8 @@ class IndexParams:
     def __init__(
         self,
         *,
-        n_lists: int = 1024,
-        metric: str = "sqeuclidean",
+        n_lists: float | Literal["auto"] = 1024,
+        metric: IndexMetric = "sqeuclidean",
         metric_arg: float = 2.0,
         kmeans_n_iters: int = 20,
         kmeans_trainset_fraction: float = 0.5,
@@ -55,11 +62,15 @@ class IndexParams:
         conservative_memory_allocation: bool = False,
         seed: int = 1,
     ) -> None:
-        self._n_lists = check_int(n_lists, "n_lists", 1, MAX_LISTS)
+        self._n_lists: int | Literal["auto"] = (
+            "auto"
+            if isinstance(n_lists, str) and n_lists == "auto"
+            else check_int(n_lists, "n_lists", 1, MAX_LISTS, " or 'auto'")
+        )
         if not isinstance(metric, str):
             raise ArgumentError(
-                f"metric is {metric!r}; an index is clustered by 'sqeuclidean', 'euclidean' or "
-                "'inner_product', and a metric of your own goes into SearchParams(metric=...)"
+                f"metric is {metric!r}; an index is clustered by 'sqeuclidean', 'euclidean', "
+                "'inner_product' or 'cosine', and a metric of your own goes into SearchParams(metric=...)"
             )
         check_index_metric(metric)
         self._metric = metric
@@ -75,26 +86,18 @@ class IndexParams:
             raise ArgumentError(
                 f"kmeans_trainset_fraction is {kmeans_trainset_fraction!r}, it must be above 0 and at most 1"
             )
-        if check_bool(adaptive_centers, "adaptive_centers"):
-            raise ArgumentError(
-                "adaptive_centers=True is not available yet: centers stay where build() put them; "
-                "leave it out, and build again when the data has moved"
-            )
-        if not check_bool(add_data_on_build, "add_data_on_build"):
-            raise ArgumentError(
-                "add_data_on_build=False is not available yet: build() adds the vectors that it trains on; "
-                "leave it out, and add others with extend()"
-            )
+        self._adaptive = check_bool(adaptive_centers, "adaptive_centers")
+        self._add_data = check_bool(add_data_on_build, "add_data_on_build")
         self._conservative = check_bool(conservative_memory_allocation, "conservative_memory_allocation")
         self._seed = check_int(seed, "seed", 1, MAX_SEED)
 
     @property
-    def n_lists(self) -> int:
-        """Number of lists."""
+    def n_lists(self) -> int | Literal["auto"]:
+        """Number of lists, or "auto"."""
         return self._n_lists
 
     @property
-    def metric(self) -> str:
+    def metric(self) -> IndexMetric:
         """What vectors are clustered and by default ranked by."""
         return self._metric
 
@@ -115,13 +118,13 @@ class IndexParams:
 
     @property
     def adaptive_centers(self) -> bool:
-        """Always False."""
-        return False
+        """Whether centers move as vectors are added."""
+        return self._adaptive
 
     @property
     def add_data_on_build(self) -> bool:
-        """Always True."""
-        return True
+        """Whether :func:`build` adds the vectors that it trains on."""
+        return self._add_data
 
     @property
     def conservative_memory_allocation(self) -> bool:
@@ -134,7 +137,11 @@ class IndexParams:
         return self._seed
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_seed"):  # A debugger, or a traceback with values, shows one whose argument was refused.
+            return "<IndexParams, half made>"
+        more = ", adaptive_centers=True" if self._adaptive else ""
+        more += "" if self._add_data else ", add_data_on_build=False"
         return (
-            f"IndexParams(n_lists={self._n_lists}, metric={self._metric!r}, "
-            f"kmeans_n_iters={self._iterations}, kmeans_trainset_fraction={self._fraction}, seed={self._seed})"
+            f"IndexParams(n_lists={self._n_lists!r}, metric={self._metric!r}, kmeans_n_iters={self._iterations}, "
+            f"kmeans_trainset_fraction={self._fraction}{more}, seed={self._seed})"
         )

@@ -57,6 +57,8 @@ class SearchParams:
         return self._metric
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_metric"):  # As of IndexParams.
+            return "<SearchParams, half made>"
         metric = "" if self._metric is None else f", metric={self._metric!r}"
         return f"SearchParams(n_probes={self._n_probes}{metric})"
 
@@ -82,7 +84,7 @@ def search(
         device; device arrays (CuPy, PyTorch, ``__cuda_array_interface__``, DLPack) on their device. Host arrays
         must be finite. Arrays that are not C-contiguous are copied.
     k : int
-        From 1 to 1024 and no more than the index has rows.
+        From 1 to as many as the index has rows.
     neighbors : array of shape (n_queries, k), optional
         int64, C-contiguous, writable, on the device of the queries: the ids are written there and it is returned.
     distances : array of shape (n_queries, k), optional
@@ -141,7 +143,9 @@ def search(
     chosen = filters.as_core(filter, place)
     k = check_int(k, "k", 1, MAX_K)
     if k > core.size:
-        raise ArgumentError(f"k is {k}, but the index has {core.size} rows")
+        raise ArgumentError(
+            f"k is {k}, but the index has {core.size} rows" + ("; add some with extend()" if core.size == 0 else "")
+        )
     n_probes = min(search_params.n_probes, core.n_lists)
     rows = _arrays.input_matrix(
         queries,

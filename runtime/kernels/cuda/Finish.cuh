@@ -92,9 +92,9 @@ __device__ __noinline__ void takeTies(SelectScratch &scratch, const Scanned &sca
 /// with the best minima can hold a row that is better than the k-th: a row elsewhere is no
 /// better than k minima of other groups. One that ties with the k-th may be elsewhere, if
 /// another group's minimum is as large.
-/// \param args.k at most 1024.
+/// \param args.k at most ANNUDF_FINISH_MOST_K.
 extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_args args) {
-  constexpr uint32_t kMostK = 1024;
+  constexpr uint32_t kMostK = ANNUDF_FINISH_MOST_K;
   __shared__ SelectScratch scratch;
   __shared__ uint32_t group[kMostK], bestKey[kMostK];
   __shared__ int64_t bestId[kMostK];
@@ -165,6 +165,146 @@ extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_a
     annudfPointer<int64_t>(args.outIds)[out] = bestKey[i] != ANNUDF_KEY_NONE ? bestId[i] : -1;
     annudfPointer<float>(args.outDistances)[out] =
         annudfDistanceOf(bestKey[i], static_cast<int>(args.order));
+  }
+}
+
+namespace {
+
+/// (key, id) of one query's results, in device memory; the distances' places hold the keys.
+struct Results {
+  int64_t *ids;
+  float *keys;
+  __device__ uint32_t keyAt(uint64_t i) const { return __float_as_uint(keys[i]); }
+  __device__ void put(uint64_t i, uint32_t key, int64_t id) const {
+    keys[i] = __uint_as_float(key), ids[i] = id;
+  }
+  /// Exchanges two of them unless they are in order; `high` may be beyond the end.
+  __device__ void order(uint32_t low, uint32_t high, uint32_t count) const {
+    if (high >= count)
+      return;
+    const uint32_t a = keyAt(low), b = keyAt(high);
+    const int64_t idA = ids[low], idB = ids[high];
+    if (a > b || (a == b && idA > idB))
+      put(low, b, idB), put(high, a, idA);
+  }
+};
+
+/// A piece of the results in shared memory.
+constexpr uint32_t kSortedTogether = 1024;
+struct Piece {
+  uint32_t key[kSortedTogether];
+  int64_t id[kSortedTogether];
+};
+
+/// Calls work() for each piece of the results with the piece in shared memory, and writes it back.
+template <class Work>
+__device__ __forceinline__ void byPieces(Piece &piece, const Results &results, uint32_t count,
+                                         Work work) {
+  for (uint32_t first = 0; first < count; first += kSortedTogether) {
+    for (uint32_t i = threadIdx.x; i < kSortedTogether; i += blockDim.x) {
+      const bool inside = i < count - first;
+      piece.key[i] = inside ? results.keyAt(first + i) : ANNUDF_KEY_NONE;
+      piece.id[i] = inside ? results.ids[first + i] : INT64_MAX;
+    }
+    work();
+    for (uint32_t i = threadIdx.x; i < min(kSortedTogether, count - first); i += blockDim.x)
+      results.put(first + i, piece.key[i], piece.id[i]);
+    __syncthreads();
+  }
+}
+
+/// Sorts `count` results ascending, by key and then by id: a bitonic network whose comparators
+/// all move the smaller one down, so that what is beyond the end, as if it were larger than
+/// everything, stays there and needs no room. Starts and ends with a barrier.
+__device__ inline void sortResults(Piece &piece, const Results &results, uint32_t count) {
+  __syncthreads();
+  byPieces(piece, results, count,
+           [&] { bitonicSort(piece.key, piece.id, kSortedTogether); }); // Begins with a barrier.
+  for (uint32_t half = kSortedTogether; half < count; half *= 2) {
+    // The first step of a merge compares from both ends of a run.
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
+      if ((i & half) == 0)
+        results.order(i, i ^ (2 * half - 1), count);
+    __syncthreads();
+    for (uint32_t step = half / 2; step >= kSortedTogether; step /= 2) {
+      for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
+        if ((i & step) == 0)
+          results.order(i, i + step, count);
+      __syncthreads();
+    }
+    byPieces(piece, results, count, [&] {
+      for (uint32_t step = kSortedTogether / 2; step > 0; step /= 2) {
+        __syncthreads();
+        for (uint32_t i = threadIdx.x; i < kSortedTogether / 2; i += blockDim.x) {
+          const uint32_t low = 2 * i - (i & (step - 1)), high = low + step;
+          const uint32_t a = piece.key[low], b = piece.key[high];
+          const int64_t idA = piece.id[low], idB = piece.id[high];
+          if (a > b || (a == b && idA > idB)) {
+            piece.key[low] = b, piece.key[high] = a;
+            piece.id[low] = idB, piece.id[high] = idA;
+          }
+        }
+      }
+      __syncthreads();
+    });
+  }
+}
+
+} // namespace
+
+/// The same for a k that shared memory does not hold: every key is looked at, and the results
+/// are collected and sorted where they are wanted.
+/// \param args.k at most 2^30; the groups of a query are fewer than 2^27.
+extern "C" __global__ void annudf_finish_many(const __grid_constant__ annudf_finish_args args) {
+  __shared__ SelectScratch scratch;
+  __shared__ Piece piece;
+  __shared__ uint32_t taken, tied;
+  const annudf_workspace &work = args.work;
+  const uint32_t rows = annudfPointer<const uint32_t>(work.groupCount)[blockIdx.x] * 32;
+  const Scanned scanned = {args, static_cast<uint64_t>(blockIdx.x) * work.nProbes,
+                           annudfPointer<const uint32_t>(work.keys) +
+                               static_cast<uint64_t>(blockIdx.x) * work.stride * 32};
+  const uint32_t *keys = scanned.keys;
+  const uint32_t k = args.k;
+  const uint64_t out = static_cast<uint64_t>(blockIdx.x) * k;
+  const Results results = {annudfPointer<int64_t>(args.outIds) + out,
+                           annudfPointer<float>(args.outDistances) + out};
+  if (threadIdx.x == 0)
+    taken = 0, tied = 0;
+  __syncthreads();
+  Threshold last = {ANNUDF_KEY_NONE, ~0u, 0, 0};
+  if (rows > k)
+    last = findThreshold(scratch, rows, k, [&](uint32_t i) { return keys[i]; });
+  // Either all rows up to the threshold are wanted, or it is the k-th key to the last bit.
+  const bool decided = last.inside == last.wanted;
+  for (uint32_t i = threadIdx.x; i < rows; i += blockDim.x)
+    if (const uint32_t key = keys[i];
+        key != ANNUDF_KEY_NONE &&
+        ((key & last.mask) < last.prefix || (decided && (key & last.mask) == last.prefix)))
+      results.put(atomicAdd(&taken, 1u), key, scanned.idOf(i));
+  __syncthreads();
+  if (!decided && last.prefix != ANNUDF_KEY_NONE) {
+    auto idOfTie = [&](uint32_t i, unsigned long long &id) {
+      if (keys[i] != last.prefix)
+        return false;
+      id = static_cast<unsigned long long>(scanned.idOf(i)) ^ 1ull << 63; // Ascending as signed.
+      return true;
+    };
+    const uint64_t bound = findBound(scratch, rows, last.wanted, idOfTie);
+    unsigned long long id;
+    for (uint32_t i = threadIdx.x; i < rows; i += blockDim.x)
+      if (idOfTie(i, id) && id <= bound)
+        if (const uint32_t slot = atomicAdd(&tied, 1u); slot < last.wanted)
+          results.put(k - last.wanted + slot, last.prefix, static_cast<int64_t>(id ^ 1ull << 63));
+    __syncthreads();
+  }
+  const uint32_t found = taken + min(tied, last.wanted);
+  sortResults(piece, results, found);
+  for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) {
+    results.keys[i] = annudfDistanceOf(i < found ? results.keyAt(i) : ANNUDF_KEY_NONE,
+                                       static_cast<int>(args.order));
+    if (i >= found)
+      results.ids[i] = -1;
   }
 }
 

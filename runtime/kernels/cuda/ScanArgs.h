@@ -21,6 +21,8 @@
 #define ANNUDF_TILE_QUERIES 8
 /// Threads of a scan block: 4 warps, each on its own group of 32 rows.
 #define ANNUDF_SCAN_THREADS 128
+/// Most results of a query that annudf_finish collects in shared memory; else annudf_finish_many.
+#define ANNUDF_FINISH_MOST_K 1024
 /// Chunks that a scan may load past the end of the lists.
 #define ANNUDF_MOST_AHEAD 4
 /// Order-preserving key of "no row here": padding, NaN. Sorts after every distance.

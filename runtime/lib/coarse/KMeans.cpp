@@ -41,21 +41,6 @@ private:
   uint64_t state_;
 };
 
-/// Scales every row to length 1; a row of zeros stays.
-void normalise(float *rows, int64_t count, int32_t dims) {
-  for (int64_t r = 0; r < count; ++r) {
-    float *row = rows + r * dims;
-    double norm = 0;
-    for (int32_t d = 0; d < dims; ++d)
-      norm += double(row[d]) * row[d];
-    if (norm == 0)
-      continue;
-    const double scale = 1 / std::sqrt(norm);
-    for (int32_t d = 0; d < dims; ++d)
-      row[d] = static_cast<float>(row[d] * scale);
-  }
-}
-
 /// `wanted` random rows of the base in their order, as floats.
 std::vector<float> sampleRows(const MatrixView &base, int64_t wanted, Random &random) {
   std::vector<float> sample(static_cast<size_t>(wanted * base.dims));
@@ -86,7 +71,7 @@ public:
       average();
       split();
       if (by_.metric != ANNUDF_COARSE_L2)
-        normalise(centers_.data(), params_.nLists, dims_);
+        normaliseRows(centers_.data(), params_.nLists, dims_);
     }
     report(progress, "train", 1);
     return std::move(centers_);
@@ -103,7 +88,7 @@ private:
       std::copy_n(sample_.data() + order[c] * dims_, dims_, centers_.data() + int64_t(c) * dims_);
     }
     if (by_.metric != ANNUDF_COARSE_L2)
-      normalise(centers_.data(), params_.nLists, dims_);
+      normaliseRows(centers_.data(), params_.nLists, dims_);
   }
 
   void assign(uint32_t iteration, const Progress &progress) {
@@ -187,6 +172,20 @@ private:
 
 } // namespace
 
+void normaliseRows(float *rows, int64_t count, int32_t dims) {
+  for (int64_t r = 0; r < count; ++r) {
+    float *row = rows + r * dims;
+    double norm = 0;
+    for (int32_t d = 0; d < dims; ++d)
+      norm += double(row[d]) * row[d];
+    if (norm == 0)
+      continue;
+    const double scale = 1 / std::sqrt(norm);
+    for (int32_t d = 0; d < dims; ++d)
+      row[d] = static_cast<float>(row[d] * scale);
+  }
+}
+
 int64_t trainingRows(int64_t rows, const KMeansParams &params) {
   const int64_t lists = params.nLists;
   const auto fraction =
@@ -201,7 +200,7 @@ std::vector<float> trainCenters(const KMeansParams &params, const MatrixView &ba
   std::vector<float> sample = sampleRows(base, trainingRows(base.rows, params), random);
   // Without this, long rows would turn a center of directions their way.
   if (params.metric == ANNUDF_COARSE_COSINE)
-    normalise(sample.data(), static_cast<int64_t>(sample.size()) / base.dims, base.dims);
+    normaliseRows(sample.data(), static_cast<int64_t>(sample.size()) / base.dims, base.dims);
   return Lloyd(params, std::move(sample), base.dims, random).run(progress);
 }
 

@@ -50,6 +50,9 @@ struct KMeansParams {
 /// does not move the centers), at least 39 a list where there are as many.
 int64_t trainingRows(int64_t rows, const KMeansParams &params);
 
+/// Scales every row to length 1; a row of zeros stays.
+void normaliseRows(float *rows, int64_t count, int32_t dims);
+
 /// Lloyd's algorithm on a seeded sample. Empty lists are refilled by splitting large
 /// ones. The result depends on params and base, not on the number of threads.
 /// \returns nLists x dims.

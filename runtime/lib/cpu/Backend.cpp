@@ -261,8 +261,9 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
   const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
   Reporter reporter(params.progress, double(queries.rows));
   const annudf_compute compute = manifest.compute;
-  const int64_t batchSize = queriesPerBatch(
-      k, params.nProbes, QueryCoordinates::bytes(index.dims(), queries.element, compute));
+  const int64_t batchSize =
+      queriesPerBatch(k, index.size(), params.nProbes,
+                      QueryCoordinates::bytes(index.dims(), queries.element, compute));
 
   for (int64_t first = 0; first < queries.rows; first += batchSize) {
     MatrixView view = queries;
@@ -285,7 +286,7 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
       number[i] = int32_t(first + batch.pairs[i]);
     }
 
-    TopK best(batch.size, k, manifest.order);
+    TopK best(batch.size, k, manifest.order, index.size());
     std::vector<std::vector<float>> limits(threads_);
     std::vector<std::vector<uint32_t>> passing(threads_);
     parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {

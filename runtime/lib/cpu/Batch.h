@@ -20,11 +20,12 @@ namespace annudf::runtime::cpu {
 inline constexpr int64_t kBatchBytes = int64_t(64) << 20;
 inline constexpr int64_t kMaxBatch = 8192;
 
+/// \param rows        of the index.
 /// \param queryBytes  of a query's coordinates.
-inline int64_t queriesPerBatch(int k, uint32_t nProbes, int64_t queryBytes) {
+inline int64_t queriesPerBatch(int k, int64_t rows, uint32_t nProbes, int64_t queryBytes) {
   // A pair of query and list: list, query twice, and where its coordinates and integers are.
   constexpr int64_t kPairBytes = 3 * sizeof(int32_t) + 2 * sizeof(void *);
-  const int64_t bytes = TopK::bytesPerQuery(k) + kPairBytes * nProbes + queryBytes;
+  const int64_t bytes = TopK::bytesPerQuery(k, rows) + kPairBytes * nProbes + queryBytes;
   return std::clamp<int64_t>(kBatchBytes / bytes, 1, kMaxBatch);
 }
 

@@ -36,15 +36,16 @@ private:
 
 } // namespace
 
-TopK::TopK(int64_t queries, int k, annudf_order order)
-    : k_(k), sign_(annudf_kernels::isLargestBest(order) ? -1.0f : 1.0f), queries_(queries),
-      candidates_(new Candidate[queries * capacityFor(k)]) {
+TopK::TopK(int64_t queries, int k, annudf_order order, int64_t rows)
+    : k_(k), capacity_(capacityFor(k, rows)),
+      sign_(annudf_kernels::isLargestBest(order) ? -1.0f : 1.0f), queries_(queries),
+      candidates_(new Candidate[queries * capacity_]) {
   for (Query &query : queries_)
     query.limit.store(kInfinity, std::memory_order_relaxed);
 }
 
-int64_t TopK::bytesPerQuery(int k) {
-  return int64_t(sizeof(Query)) + int64_t(sizeof(Candidate)) * capacityFor(k);
+int64_t TopK::bytesPerQuery(int k, int64_t rows) {
+  return int64_t(sizeof(Query)) + int64_t(sizeof(Candidate)) * capacityFor(k, rows);
 }
 
 float TopK::limit(int64_t query) const {
@@ -53,18 +54,17 @@ float TopK::limit(int64_t query) const {
 
 float TopK::add(int64_t q, const int64_t *ids, const float *distances, uint32_t mask) noexcept {
   Query &query = queries_[q];
-  const int32_t capacity = capacityFor(k_);
-  Candidate *begin = &candidates_[q * capacity];
+  Candidate *begin = &candidates_[q * capacity_];
   SpinLock lock(query.busy);
   float limit = query.limit.load(std::memory_order_relaxed);
-  int32_t count = query.count;
+  int64_t count = query.count;
   for (; mask != 0; mask &= mask - 1) {
     const int row = __builtin_ctz(mask);
     const float key = sign_ * distances[row];
     if (key > limit) // Another thread has lowered the limit since.
       continue;
     begin[count++] = {key, ids[row]};
-    if (count < capacity)
+    if (count < capacity_)
       continue;
     std::nth_element(begin, begin + (k_ - 1), begin + count);
     limit = begin[k_ - 1].key;
@@ -77,10 +77,10 @@ float TopK::add(int64_t q, const int64_t *ids, const float *distances, uint32_t 
 
 void TopK::finish(int64_t q, int64_t *ids, float *distances) {
   const Query &query = queries_[q];
-  Candidate *begin = &candidates_[q * capacityFor(k_)];
-  const int32_t found = std::min<int32_t>(query.count, k_);
+  Candidate *begin = &candidates_[q * capacity_];
+  const int64_t found = std::min<int64_t>(query.count, k_);
   std::partial_sort(begin, begin + found, begin + query.count);
-  for (int32_t i = 0; i < found; ++i) {
+  for (int64_t i = 0; i < found; ++i) {
     ids[i] = begin[i].id;
     distances[i] = sign_ * begin[i].key;
   }

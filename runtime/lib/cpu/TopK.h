@@ -11,6 +11,7 @@
 
 #include "annudf/ABI/annudf_abi.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -23,7 +24,8 @@ namespace annudf::runtime::cpu {
 /// distances are ordered by id, so the result does not depend on who came first.
 class TopK {
 public:
-  TopK(int64_t queries, int k, annudf_order order);
+  /// \param rows  most rows that are added for one query; no room is taken for more.
+  TopK(int64_t queries, int k, annudf_order order, int64_t rows);
 
   /// The worst distance the query still takes.
   float limit(int64_t query) const;
@@ -37,7 +39,7 @@ public:
   void finish(int64_t query, int64_t *ids, float *distances);
 
   /// Bytes one query takes.
-  static int64_t bytesPerQuery(int k);
+  static int64_t bytesPerQuery(int k, int64_t rows);
 
 private:
   /// The smallest key is best: the distance, negated for order max.
@@ -50,15 +52,19 @@ private:
   };
   struct Query {
     std::atomic<float> limit; ///< As a key.
-    int32_t count = 0;
+    int64_t count = 0;
     std::atomic_flag busy = ATOMIC_FLAG_INIT;
   };
-  static int32_t capacityFor(int k) { return 2 * k + 16; }
+  /// With room for one more than all rows nothing is ever left out.
+  static int64_t capacityFor(int64_t k, int64_t rows) {
+    return std::min(2 * k + 16, std::max(k, rows) + 1);
+  }
 
   const int k_;
+  const int64_t capacity_; ///< Of one query's candidates.
   const float sign_;
   std::vector<Query> queries_;
-  std::unique_ptr<Candidate[]> candidates_; ///< queries x capacityFor(k), uninitialised.
+  std::unique_ptr<Candidate[]> candidates_; ///< queries x capacity_, uninitialised.
 };
 
 } // namespace annudf::runtime::cpu

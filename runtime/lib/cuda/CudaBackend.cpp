@@ -173,7 +173,11 @@ void Implementation::search(const Index &index, const MetricView &metric,
   const auto start = std::chrono::steady_clock::now();
   const auto lease = pool_.acquire(true, nullptr);
   const CUstream stream = lease->stream();
-  const uint64_t total = static_cast<uint64_t>(queries.rows), batch = ready.plan.batch(total);
+  const uint64_t total = static_cast<uint64_t>(queries.rows);
+  // Results are staged on both sides, and many of them take more than the scan does.
+  constexpr uint64_t kStagedResults = uint64_t(1) << 25;
+  const uint64_t batch =
+      std::min(ready.plan.batch(total), std::max<uint64_t>(1, kStagedResults / uint64_t(k)));
   if (stats) // Reasons are words, which take longer than the choice.
     ready.plan.tell(batch, report);
   const size_t rowBytes = static_cast<size_t>(queries.dims) * elementSize(queries.element);

@@ -55,7 +55,8 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       coarseMany(module.function("annudf_coarse_many")),
       selectProbes(module.function("annudf_select_probes")),
       tileOffsets(module.function("annudf_tile_offsets")),
-      tileFill(module.function("annudf_tile_fill")), finish(module.function("annudf_finish")) {
+      tileFill(module.function("annudf_tile_fill")), finish(module.function("annudf_finish")),
+      finishMany(module.function("annudf_finish_many")) {
   allowAllSharedMemory(coarseFew, *context);
 }
 
@@ -116,6 +117,15 @@ void SearchPlan::checkFits() const {
                                       context.name() + ": a query takes " + std::to_string(bytes) +
                                       " bytes of shared memory, a block has " +
                                       std::to_string(most));
+  // Places of rows are 32-bit numbers.
+  constexpr uint64_t kMostGroups = uint64_t(1) << 27;
+  if (const uint64_t groups = index.mostGroups(nProbes);
+      k > ANNUDF_FINISH_MOST_K && groups >= kMostGroups)
+    throw Error(ErrorKind::Usage,
+                "k = " + std::to_string(k) + " among the rows of " + std::to_string(nProbes) +
+                    " lists, which may be " + std::to_string(groups * kGroupRows) + ": above k = " +
+                    std::to_string(ANNUDF_FINISH_MOST_K) + " the CUDA backend takes fewer than " +
+                    std::to_string(kMostGroups * kGroupRows) + "; probe fewer lists");
 }
 
 namespace {
@@ -187,6 +197,10 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
   last.work = args.work;
   last.outIds = ids, last.outDistances = distances;
   last.k = k, last.order = order;
+  if (k > ANNUDF_FINISH_MOST_K) {
+    launch(kernels.finishMany, {count}, 1024, 0, stream, last);
+    return;
+  }
   const uint64_t candidates =
       std::max<uint64_t>(shape.groups, std::min<uint64_t>(shape.groups, k) * 32);
   launch(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, stream, last);

@@ -22,7 +22,7 @@ namespace annudf::runtime::cuda {
 struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
-  CUfunction coarseFew, coarseMany, selectProbes, tileOffsets, tileFill, finish;
+  CUfunction coarseFew, coarseMany, selectProbes, tileOffsets, tileFill, finish, finishMany;
 };
 
 /// A metric linked for one element type and loaded.
@@ -60,8 +60,9 @@ struct SearchPlan {
   uint64_t batch(uint64_t queries) const;
   /// Says what batches of `count` queries run, and why.
   void tell(uint64_t count, SearchStats &stats) const;
-  /// Of the coarse stage, which is no family's.
-  /// \throws Error(Usage) when a query does not fit a block's shared memory.
+  /// Of the coarse stage and the final selection, which are no family's.
+  /// \throws Error(Usage) when a query does not fit a block's shared memory, or more rows are to
+  /// be chosen from than a large k allows.
   void checkFits() const;
   /// Enqueues the search of `count` queries, no more than batch() gave.
   /// \param base  index of the first in the caller's batch.

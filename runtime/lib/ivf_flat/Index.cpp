@@ -13,12 +13,13 @@
 #include "annudf/runtime/support/Parallel.h"
 #include "coarse/KMeans.h"
 #include "ivf_flat/IndexFile.h"
+#include "ivf_flat/NewRows.h"
 #include "vectors/Elements.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
+#include <span>
 
 namespace annudf::runtime {
 namespace {
@@ -38,6 +39,7 @@ void checkMatrix(const MatrixView &matrix, const char *what, int threads) {
 }
 
 /// Copies one row to its place among the words of a list; padding stays as it is, zero.
+/// NewRows.cpp reads what this writes.
 void storeRow(const char *row, int64_t bytes, int32_t words, int64_t position,
               std::vector<uint32_t> &out) {
   uint32_t *to = out.data() + (position / kGroupRows * words) * kGroupRows + position % kGroupRows;
@@ -63,26 +65,35 @@ int32_t wordsPerRow(annudf_element element, int32_t dims) {
 
 int32_t Index::words() const { return wordsPerRow(element_, dims_); }
 
+uint32_t automaticLists(int64_t rows) {
+  constexpr int64_t kFew = 1000;
+  if (rows < kFew)
+    return 1;
+  return static_cast<uint32_t>(std::min<double>(std::round(std::sqrt(double(rows))), kMaxLists));
+}
+
 Index Index::build(const IndexParams &params, const MatrixView &base, const Progress &progress) {
   auto usage = [](const std::string &why) { throw Error(ErrorKind::Usage, why); };
-  if (params.nLists == 0 || params.nLists > kMaxLists)
-    usage("lists = " + std::to_string(params.nLists) + ": must be between 1 and " +
-          std::to_string(kMaxLists));
+  if (params.nLists > kMaxLists)
+    usage("lists = " + std::to_string(params.nLists) + ": must be at most " +
+          std::to_string(kMaxLists) + ", 0 for the root of the number of rows");
   if (!(params.kmeansTrainsetFraction > 0 && params.kmeansTrainsetFraction <= 1))
     usage("k-means training fraction = " + std::to_string(params.kmeansTrainsetFraction) +
           ": must be above 0 and at most 1");
   resolveThreads(params.threads);
   checkMatrix(base, "base", params.threads);
-  if (base.rows < params.nLists)
+  const uint32_t nLists = params.nLists != 0 ? params.nLists : automaticLists(base.rows);
+  if (base.rows < nLists)
     throw Error(ErrorKind::Input, "base: it has " + std::to_string(base.rows) +
-                                      " rows, fewer than the " + std::to_string(params.nLists) +
+                                      " rows, fewer than the " + std::to_string(nLists) +
                                       " lists asked for");
   Index index;
   index.element_ = base.element;
   index.dims_ = base.dims;
   index.metric_ = params.metric;
+  index.adaptive_ = params.adaptiveCenters;
   index.threads_ = params.threads;
-  index.centers_ = trainCenters({params.nLists, params.metric, params.kmeansIterations,
+  index.centers_ = trainCenters({nLists, params.metric, params.kmeansIterations,
                                  params.kmeansTrainsetFraction, params.seed, params.threads},
                                 base, progress);
   for (size_t i = 0; i < index.centers_.size(); ++i)
@@ -92,21 +103,26 @@ Index Index::build(const IndexParams &params, const MatrixView &base, const Prog
                       std::to_string(i / size_t(base.dims)) +
                       " of k-means overflows float32; scale the vectors down, as no search could "
                       "rank such lists");
-  index.lists_.resize(params.nLists);
-  index.extend(base, nullptr, progress);
+  index.lists_.resize(nLists);
+  index.generation_ = nextGeneration();
+  if (params.addData)
+    index.extend(base, {}, progress);
   return index;
 }
 
-void Index::extend(const MatrixView &rows, const int64_t *ids, const Progress &progress) {
-  checkMatrix(rows, ids || size_ != 0 ? "rows to add" : "base", threads_);
+void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress &progress) {
+  checkMatrix(rows, newIds.ids || size_ != 0 ? "rows to add" : "base", threads_);
   if (rows.element != element_ || rows.dims != dims_)
     throw Error(ErrorKind::Input, std::string("rows to add: ") + std::to_string(rows.dims) +
                                       " dims of " + toString(rows.element) + ", the index holds " +
                                       std::to_string(dims_) + " dims of " + toString(element_));
+  const int64_t *ids = newIds.ids;
   for (int64_t i = 0; ids && i < rows.rows; ++i)
     if (ids[i] < 0)
       throw Error(ErrorKind::Input, "rows to add: id " + std::to_string(ids[i]) + " of row " +
                                         std::to_string(i) + " is below 0");
+  if (!newIds.allowRepeated)
+    refuseRepeatedIds(*this, ids, rows.rows, threads_);
 
   // Which list each row goes to: the long part, and the one that may be interrupted.
   const AssignBy by = AssignBy::of(metric_);
@@ -119,21 +135,20 @@ void Index::extend(const MatrixView &rows, const int64_t *ids, const Progress &p
     const char *data = static_cast<const char *>(rows.data) + begin * rowBytes(rows);
     ranker.assign({data, count, rows.dims, rows.element}, assigned.data() + begin, threads_);
   }
-
-  // New rows of each list, in order.
-  std::vector<int64_t> begin(size_t(nLists()) + 1);
-  for (uint32_t list : assigned)
-    ++begin[size_t(list) + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<int64_t> members(assigned.size()), next(begin.begin(), begin.end() - 1);
-  for (int64_t row = 0; row < rows.rows; ++row)
-    members[static_cast<size_t>(next[assigned[static_cast<size_t>(row)]]++)] = row;
+  const NewMembers added(assigned, nLists());
 
   // All memory first: once a list has changed, nothing may fail.
   auto attachments = std::make_shared<IndexAttachments>();
+  std::vector<double> sums;
+  std::vector<float> centers;
+  if (adaptive_) {
+    sums = sums_.empty() ? sumsOfLists(*this, threads_) : sums_;
+    addToSums(sums, rows, added, metric_, threads_);
+    centers = meansOf(sums, *this, added);
+  }
   const int32_t wordsOfRow = words();
   for (uint32_t l = 0; l < nLists(); ++l) {
-    const int64_t size = lists_[l].size + begin[l + 1] - begin[l];
+    const int64_t size = lists_[l].size + added.count(l);
     const int64_t groups = (size + kGroupRows - 1) / kGroupRows;
     lists_[l].words.reserve(static_cast<size_t>(groups * wordsOfRow * kGroupRows));
     lists_[l].ids.reserve(static_cast<size_t>(groups * kGroupRows));
@@ -141,21 +156,22 @@ void Index::extend(const MatrixView &rows, const int64_t *ids, const Progress &p
   report(progress, "add", 1); // The last chance to stop.
   parallelFor(threads_, nLists(), [&](int64_t l, int) {
     List &list = lists_[static_cast<size_t>(l)];
-    const int64_t from = begin[static_cast<size_t>(l)], to = begin[static_cast<size_t>(l) + 1];
+    const std::span<const int64_t> members = added.of(static_cast<uint32_t>(l));
     int64_t position = list.size;
-    list.size += to - from;
+    list.size += static_cast<int64_t>(members.size());
     list.words.resize(static_cast<size_t>(list.groups() * wordsOfRow * kGroupRows));
     list.ids.resize(static_cast<size_t>(list.groups() * kGroupRows), -1);
-    for (int64_t i = from; i < to; ++i, ++position) {
-      const int64_t row = members[static_cast<size_t>(i)];
+    for (const int64_t row : members) {
       storeRow(static_cast<const char *>(rows.data) + row * rowBytes(rows), rowBytes(rows),
                wordsOfRow, position, list.words);
-      list.ids[static_cast<size_t>(position)] = ids ? ids[row] : size_ + row;
+      list.ids[static_cast<size_t>(position++)] = ids ? ids[row] : size_ + row;
     }
   });
   for (int64_t row = 0; row < rows.rows; ++row)
     largestId_ = std::max(largestId_, ids ? ids[row] : size_ + row);
   size_ += rows.rows;
+  if (adaptive_)
+    centers_ = std::move(centers), sums_ = std::move(sums);
   generation_ = nextGeneration();
   attachments_ = std::move(attachments); // What was made of the state before goes.
 }

@@ -27,6 +27,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -49,9 +50,11 @@ struct Preamble {
 };
 static_assert(sizeof(Preamble) == 64);
 
+constexpr const char *kAdaptive = "adaptive_centers";
+
 /// 16M lists take 9 bytes each at most.
 constexpr uint32_t kMaxHeader = 1u << 28;
-/// Besides a size for each list, the header holds seven fields.
+/// Besides a size for each list, the header holds eight fields at most.
 constexpr CborLimits kHeaderLimits = {.items = runtime::kMaxLists + 64, .text = 4096};
 
 uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
@@ -120,6 +123,7 @@ private:
 struct Header {
   annudf_element element;
   annudf_coarse metric;
+  bool adaptive;
   int32_t dims;
   int64_t rows;
   std::vector<int64_t> sizes;
@@ -136,6 +140,7 @@ struct Header {
 
 /// The fields of a header, taken as it is read: a size costs 8 bytes here.
 struct HeaderFields {
+  std::set<std::string, std::less<>> names;
   std::map<std::string, uint64_t, std::less<>> numbers;
   std::map<std::string, std::string, std::less<>> texts;
   std::vector<int64_t> sizes;
@@ -146,6 +151,7 @@ struct HeaderFields {
     CborReader reader(bytes);
     for (uint64_t left = reader.next().number; left > 0; --left) {
       const std::string field(reader.next().content);
+      names.insert(field);
       const CborItem item = reader.next();
       if (item.kind == CborItem::Kind::Number)
         numbers[field] = item.number;
@@ -157,6 +163,9 @@ struct HeaderFields {
         skip(reader, item);
     }
   }
+
+  /// Whatever its type.
+  bool has(std::string_view field) const { return names.contains(field); }
 
   static constexpr const char *kSizes = "list_sizes";
   static constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
@@ -225,6 +234,7 @@ Header parseHeader(const std::string &bytes, const std::string &path) {
   Header header;
   header.element = enumField<annudf_element>(fields, "element", path);
   header.metric = enumField<annudf_coarse>(fields, "metric", path);
+  header.adaptive = fields.has(kAdaptive) && numberField(fields, kAdaptive, 0, 1, path) != 0;
   header.dims = static_cast<int32_t>(numberField(fields, "dims", 1, kMaxDims, path));
   header.rows = numberField(fields, "rows", 0, std::numeric_limits<int64_t>::max(), path);
   const int64_t words = numberField(fields, "words", 1, kMaxDims, path);
@@ -237,10 +247,6 @@ Header parseHeader(const std::string &bytes, const std::string &path) {
   if (!fields.sizesFound || fields.sizes.empty() || fields.sizes.size() > kMaxLists)
     refuse(path, "index header field 'list_sizes' is missing or not a list of sizes");
   header.sizes = std::move(fields.sizes);
-  // k-means makes no more, and memory for lists is then in proportion to the file.
-  if (int64_t(header.sizes.size()) > header.rows)
-    refuse(path, "the index header has " + std::to_string(header.sizes.size()) + " lists for " +
-                     std::to_string(header.rows) + " rows");
   int64_t left = header.rows;
   for (const int64_t size : header.sizes)
     left -= inRange(size, 0, left, HeaderFields::kSizes, path);
@@ -296,7 +302,9 @@ uint64_t nextGeneration() {
 
 void Index::save(const std::string &path, const Progress &progress) const {
   CborText text; // Keys are sorted.
-  text.map(7);
+  text.map(adaptive_ ? 8 : 7);
+  if (adaptive_) // Absent, as in all files before it came, it is 0.
+    text.string(kAdaptive), text.number(1);
   text.string("dims"), text.number(static_cast<uint64_t>(dims_));
   text.string("element"), text.string(toString(element_));
   text.string("group_rows"), text.number(kGroupRows);
@@ -343,6 +351,7 @@ Index Index::load(const std::string &path) {
   index.element_ = header.element;
   index.dims_ = header.dims;
   index.metric_ = header.metric;
+  index.adaptive_ = header.adaptive;
   index.size_ = header.rows;
   const auto words = static_cast<uint64_t>(index.words());
   const std::optional<uint64_t> end =

@@ -52,8 +52,8 @@ TEST(Cpp, RowsThatNoVectorHasAreErrors) {
   EXPECT_EQ(search(std::numeric_limits<int64_t>::max(), 1024),
             usage + "queries: rows = " + tooMany + ": must be between 0 and " +
                 std::to_string(std::vector<int64_t>().max_size() / 1024));
-  EXPECT_EQ(search(8, 0), usage + "k = 0: must be between 1 and 1024");
-  EXPECT_EQ(search(8, -1), usage + "k = -1: must be between 1 and 1024");
+  EXPECT_EQ(search(8, 0), usage + "k = 0: must be between 1 and 1073741824");
+  EXPECT_EQ(search(8, -1), usage + "k = -1: must be between 1 and 1073741824");
   // The C API's own checks.
   EXPECT_NE(errorOf([&] { (void)annudf::IvfFlat::build(rows(-1), 1); }), "nothing");
   EXPECT_NE(errorOf([&] { index.extend(rows(-1)); }), "nothing");

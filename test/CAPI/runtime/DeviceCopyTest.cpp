@@ -44,7 +44,7 @@ TEST_F(CApiDevice, TheCopyBelongsToTheIndex) {
   const int64_t with = freeBytes();
   EXPECT_GT(before - with, kCopy / 2);
   const annudf_vectors few = {sizeof few, large.encoded.data(), 10, kDims, ANNUDF_ELEMENT_F32};
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(big, &few, nullptr, nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(big, &few, nullptr, nullptr)), "ok");
   EXPECT_GT(freeBytes() - with, kCopy / 2) << "the copy of the state before is still there";
   search();
   EXPECT_GT(before - freeBytes(), kCopy / 2);

@@ -67,7 +67,7 @@ TEST_F(CApiDevice, HandlesMayGoWhileTheSearchRuns) {
   // The search reads the copy that it began with: an extend does not reach it.
   const auto more = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, kDims, 77);
   const annudf_vectors view = vectorsOf(more);
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &view, nullptr, nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &view, nullptr, nullptr)), "ok");
   const Found after = expected(queries);
   EXPECT_FALSE(after == want);
   (void)&index; // An owner's & destroys what it holds.

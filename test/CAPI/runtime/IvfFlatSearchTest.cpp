@@ -118,9 +118,9 @@ TEST_F(CApiSearch, AMetricWithoutCapturesNeedsNoHandle) {
 
 TEST_F(CApiSearch, RefusesBadArguments) {
   Found found = foundFor(queries, 10);
-  EXPECT_EQ(search(queries, 0, 4, found), "usage: k = 0: must be between 1 and 1024");
+  EXPECT_EQ(search(queries, 0, 4, found), "usage: k = 0: must be between 1 and 1073741824");
   EXPECT_EQ(search(queries, int64_t(1) << 33, 4, found),
-            "usage: k = 8589934592: must be between 1 and 1024");
+            "usage: k = 8589934592: must be between 1 and 1073741824");
   EXPECT_EQ(search(queries, 10, 0, found), "usage: n_probes = 0: must be between 1 and 16777216");
   EXPECT_EQ(search(queries, 10, 17, found),
             "usage: probes = 17: must be between 1 and the index's 16 lists");
@@ -330,7 +330,7 @@ TEST_F(CApiSearch, ThreadsThatBuildBindAndSearch) {
     OwnedIndex own;
     OwnedCaptures bound;
     ASSERT_EQ(outcome(annudf_ivf_flat_build(&view, 6, nullptr, &own)), "ok");
-    ASSERT_EQ(outcome(annudf_ivf_flat_extend(own, &view, nullptr, nullptr, nullptr)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(own, &view, nullptr, nullptr)), "ok");
     bindWeights(artifact, someWeights(kDims, variant), &bound);
     Found first = foundFor(queries, 5), second = first;
     ASSERT_EQ(
@@ -384,7 +384,7 @@ TEST_F(CApiSearch, ExtendDuringSearches) {
   std::vector<Found> expected = {find(step)};
   for (const reference::Vectors &more : added) {
     const annudf_vectors view = vectorsOf(more);
-    ASSERT_EQ(annudf_ivf_flat_extend(step, &view, nullptr, nullptr, nullptr), ANNUDF_OK);
+    ASSERT_EQ(annudf_ivf_flat_extend(step, &view, nullptr, nullptr), ANNUDF_OK);
     expected.push_back(find(step));
   }
   std::atomic<bool> finished{false};
@@ -415,7 +415,7 @@ TEST_F(CApiSearch, ExtendDuringSearches) {
     const int before = searches;
     while (searches < before + 4)
       std::this_thread::yield();
-    ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &view, nullptr, nullptr, nullptr)), "ok");
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &view, nullptr, nullptr)), "ok");
   }
   finished = true;
   for (std::thread &thread : threads)

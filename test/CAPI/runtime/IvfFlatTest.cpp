@@ -76,20 +76,52 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
 
   std::vector<int64_t> ids(400);
   std::iota(ids.begin(), ids.end(), 5000);
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), nullptr, nullptr)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), nullptr)), "ok");
   EXPECT_EQ(annudf_ivf_flat_size(index), 800);
   EXPECT_NE(annudf_ivf_flat_generation(index), generation);
   ASSERT_EQ(annudf_ivf_flat_centers(index, after.data(), 40), ANNUDF_OK);
   EXPECT_EQ(centers, after);
 
   ids[3] = -4;
-  EXPECT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), nullptr, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), nullptr)),
             "input: rows to add: id -4 of row 3 is below 0");
+  ids[3] = 7000, ids[9] = 399;
+  const annudf_ivf_flat_extend_options repeated = {sizeof repeated, nullptr, nullptr, 1};
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), nullptr)),
+            "input: rows to add: the index has id 5000 of row 0 already; ids must be new unless "
+            "allow_repeated_ids is set");
   const auto other = reference::randomVectors(ANNUDF_ELEMENT_U8, 3, 5, 1);
   const annudf_vectors wrong = vectorsOf(other);
-  EXPECT_EQ(outcome(annudf_ivf_flat_extend(index, &wrong, nullptr, nullptr, nullptr)),
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend(index, &wrong, nullptr, nullptr)),
             "input: rows to add: 5 dims of u8, the index holds 5 dims of f32");
   EXPECT_EQ(annudf_ivf_flat_size(index), 800);
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, ids.data(), &repeated)), "ok");
+  EXPECT_EQ(annudf_ivf_flat_size(index), 1200);
+}
+
+TEST_F(CApiIndex, CentersFirstAndAdaptive) {
+  annudf_ivf_flat_build_options options = {};
+  options.size = sizeof options;
+  options.train_only = 1;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &options, &index)), "ok");
+  EXPECT_EQ(annudf_ivf_flat_size(index), 0);
+  EXPECT_EQ(annudf_ivf_flat_n_lists(index), 8);
+  EXPECT_FALSE(annudf_ivf_flat_adaptive_centers(index));
+  std::vector<float> trained(40), centers(40);
+  ASSERT_EQ(annudf_ivf_flat_centers(index, trained.data(), 40), ANNUDF_OK);
+  OwnedIndex adaptive;
+  options.adaptive_centers = 1;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &options, &adaptive)), "ok");
+  EXPECT_TRUE(annudf_ivf_flat_adaptive_centers(adaptive));
+  for (annudf_ivf_flat_index *one : {static_cast<annudf_ivf_flat_index *>(index),
+                                     static_cast<annudf_ivf_flat_index *>(adaptive)}) {
+    ASSERT_EQ(annudf_ivf_flat_centers(one, centers.data(), 40), ANNUDF_OK);
+    EXPECT_EQ(centers, trained);
+    ASSERT_EQ(outcome(annudf_ivf_flat_extend(one, &vectors, nullptr, nullptr)), "ok");
+    ASSERT_EQ(annudf_ivf_flat_centers(one, centers.data(), 40), ANNUDF_OK);
+    EXPECT_EQ(centers == trained, !annudf_ivf_flat_adaptive_centers(one));
+  }
+  EXPECT_FALSE(annudf_ivf_flat_adaptive_centers(nullptr));
 }
 
 TEST_F(CApiIndex, BuildFromC) {
@@ -120,7 +152,7 @@ TEST_F(CApiIndex, BuildRefuses) {
   const auto error = [&](int64_t lists, const annudf_ivf_flat_build_options *options = nullptr) {
     return outcome(annudf_ivf_flat_build(&vectors, lists, options, &index));
   };
-  EXPECT_EQ(error(0), "usage: n_lists = 0: must be between 1 and 16777216");
+  EXPECT_EQ(error(-1), "usage: n_lists = -1: must be between 0 and 16777216");
   EXPECT_EQ(error(401), "input: base: it has 400 rows, fewer than the 401 lists asked for");
   annudf_ivf_flat_build_options options = {};
   EXPECT_EQ(error(8, &options).find("usage: annudf_ivf_flat_build_options.size is 0, at least"),
@@ -262,7 +294,10 @@ TEST_F(CApiIndex, AStoppedChangeIsNone) {
   const std::string path = folder / "a.ivf";
   writePlainly(path, "before");
   const auto extend = [&](Stopper &stopper) {
-    return annudf_ivf_flat_extend(index, &vectors, nullptr, Stopper::report, &stopper);
+    annudf_ivf_flat_extend_options options = {};
+    options.size = sizeof options;
+    options.progress = Stopper::report, options.progress_user = &stopper;
+    return annudf_ivf_flat_extend(index, &vectors, nullptr, &options);
   };
   const auto save = [&](Stopper &stopper) {
     return annudf_ivf_flat_save(index, path.c_str(), Stopper::report, &stopper);
@@ -307,12 +342,14 @@ TEST_F(CApiIndex, ProgressMayAskForPropertiesOnly) {
   const auto callback = [](void *user, const char *, double) {
     auto &self = *static_cast<Inside *>(user);
     self.size = annudf_ivf_flat_size(self.index);
-    self.extend =
-        outcome(annudf_ivf_flat_extend(self.index, self.vectors, nullptr, nullptr, nullptr));
+    self.extend = outcome(annudf_ivf_flat_extend(self.index, self.vectors, nullptr, nullptr));
     self.save = outcome(annudf_ivf_flat_save(self.index, "/nowhere", nullptr, nullptr));
     return 0;
   };
-  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, nullptr, callback, &inside)), "ok");
+  annudf_ivf_flat_extend_options options = {};
+  options.size = sizeof options;
+  options.progress = callback, options.progress_user = &inside;
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, nullptr, &options)), "ok");
   const std::string why = "the index is at work in this very thread; a progress callback may ask "
                           "for its properties only";
   EXPECT_EQ(inside.extend, "usage: annudf_ivf_flat_extend: " + why);
@@ -329,7 +366,7 @@ TEST(CApiIndexNull, GettersAndDestroyTakeNull) {
   EXPECT_EQ(annudf_ivf_flat_generation(nullptr), 0u);
   annudf_ivf_flat_destroy(nullptr);
   const annudf_vectors none = {sizeof none, nullptr, 0, 0, 0};
-  EXPECT_EQ(annudf_ivf_flat_extend(nullptr, &none, nullptr, nullptr, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_extend(nullptr, &none, nullptr, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_save(nullptr, "a", nullptr, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_load(nullptr, nullptr), ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_centers(nullptr, nullptr, 0), ANNUDF_USAGE);

@@ -49,22 +49,18 @@ def test_defaults_are_those_of_cuvs():
 
 
 REFUSED_PARAMS = [
-    ({"n_lists": 0}, "n_lists is 0, it must be an integer from 1 to 16777216"),
-    ({"n_lists": 2.5}, "n_lists is 2.5, it must be an integer from 1 to 16777216"),
-    (
-        {"metric": "cosine"},
-        "metric 'cosine' is not available yet, as it needs three sums in one accumulator; normalise "
-        "vectors and queries to length 1 and take 'inner_product'",
-    ),
+    ({"n_lists": 0}, "n_lists is 0, it must be an integer from 1 to 16777216 or 'auto'"),
+    ({"n_lists": 2.5}, "n_lists is 2.5, it must be an integer from 1 to 16777216 or 'auto'"),
+    ({"n_lists": "all"}, "n_lists is 'all', it must be an integer from 1 to 16777216 or 'auto'"),
     (
         {"metric": "l1"},
-        "metric is 'l1', it must be one of 'sqeuclidean', 'euclidean', 'inner_product', or in "
+        "metric is 'l1', it must be one of 'sqeuclidean', 'euclidean', 'inner_product', 'cosine', or in "
         "SearchParams another name or a function decorated with ivf_flat.metric",
     ),
     (
         {"metric": max},
-        "metric is <built-in function max>; an index is clustered by 'sqeuclidean', 'euclidean' or "
-        "'inner_product', and a metric of your own goes into SearchParams(metric=...)",
+        "metric is <built-in function max>; an index is clustered by 'sqeuclidean', 'euclidean', "
+        "'inner_product' or 'cosine', and a metric of your own goes into SearchParams(metric=...)",
     ),
     (
         {"metric_arg": 3.0},
@@ -77,18 +73,10 @@ REFUSED_PARAMS = [
         {"kmeans_trainset_fraction": 10**400},
         "kmeans_trainset_fraction is an integer of 1329 bits, which does not fit a float",
     ),
-    ({"n_lists": 10**5000}, "n_lists is an integer of 16610 bits, it must be an integer from 1 to 16777216"),
+    ({"n_lists": 10**5000}, "n_lists is an integer of 16610 bits, it must be an integer from 1 to 16777216 or 'auto'"),
     ({"kmeans_trainset_fraction": float("nan")}, "kmeans_trainset_fraction is nan, it must be above 0 and at most 1"),
-    (
-        {"adaptive_centers": True},
-        "adaptive_centers=True is not available yet: centers stay where build() put them; "
-        "leave it out, and build again when the data has moved",
-    ),
-    (
-        {"add_data_on_build": False},
-        "add_data_on_build=False is not available yet: build() adds the vectors that it "
-        "trains on; leave it out, and add others with extend()",
-    ),
+    ({"adaptive_centers": 1}, "adaptive_centers is 1, it must be True or False"),
+    ({"add_data_on_build": None}, "add_data_on_build is None, it must be True or False"),
     ({"conservative_memory_allocation": "no"}, "conservative_memory_allocation is 'no', it must be True or False"),
     ({"seed": 0}, "seed is 0, it must be an integer from 1 to 18446744073709551615"),
 ]
@@ -116,6 +104,96 @@ def test_properties(dtype):
     np.testing.assert_array_equal(index.centers, again.centers)
     other = ivf_flat.build(ivf_flat.IndexParams(n_lists=7, seed=2), base)
     assert not np.array_equal(index.centers, other.centers)
+
+
+def test_half_made_params_have_a_repr():
+    made = ivf_flat.IndexParams.__new__(ivf_flat.IndexParams)
+    with pytest.raises(ArgumentError):
+        made.__init__(n_lists=3, kmeans_n_iters=0)
+    assert repr(made) == "<IndexParams, half made>"
+    assert repr(ivf_flat.SearchParams.__new__(ivf_flat.SearchParams)) == "<SearchParams, half made>"
+    assert repr(ivf_flat.IndexParams(n_lists="auto", adaptive_centers=True, add_data_on_build=False)) == (
+        "IndexParams(n_lists='auto', metric='sqeuclidean', kmeans_n_iters=20, kmeans_trainset_fraction=0.5, "
+        "adaptive_centers=True, add_data_on_build=False, seed=1)"
+    )
+
+
+def test_whole_floats_are_integers():
+    params = ivf_flat.IndexParams(n_lists=64.0, kmeans_n_iters=np.float64(3), seed=2.0)
+    assert (params.n_lists, params.kmeans_n_iters, params.seed) == (64, 3, 2)
+    assert type(params.n_lists) is int
+
+
+@pytest.mark.parametrize(("rows", "lists"), [(5, 1), (999, 1), (1000, 32), (2500, 50)])
+def test_automatic_lists(rows, lists):
+    params = ivf_flat.IndexParams(n_lists="auto", kmeans_n_iters=1)
+    assert ivf_flat.build(params, vectors(rows, 3, "float32", 3)).n_lists == lists
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("metric", ["sqeuclidean", "inner_product", "cosine"])
+def test_centers_first_vectors_later(dtype, metric, tmp_path):
+    base = vectors(300, 6, dtype, 1)
+    whole = ivf_flat.build(ivf_flat.IndexParams(n_lists=7, metric=metric), base)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=7, metric=metric, add_data_on_build=False), base)
+    assert (len(index), index.n_lists, index.dim, index.metric) == (0, 7, 6, metric)
+    np.testing.assert_array_equal(index.centers, whole.centers)
+    with pytest.raises(ArgumentError, match=r"^k is 1, but the index has 0 rows; add some with extend\(\)$"):
+        ivf_flat.search(ivf_flat.SearchParams(metric="l1"), index, base[:1], 1)
+    ivf_flat.save(tmp_path / "empty", index)
+    index = ivf_flat.load(tmp_path / "empty")
+    assert (len(index), index.metric) == (0, metric)
+    ids = np.arange(1000, 1300)
+    assert ivf_flat.extend(index, base[:150], ids[:150]) is index
+    ivf_flat.extend(index, base[150:], ids[150:])
+    for probes in (2, 7):
+        params = ivf_flat.SearchParams(n_probes=probes, metric="sqeuclidean")
+        distances, neighbors = ivf_flat.search(params, index, base[:20], 4)
+        expected = ivf_flat.search(params, whole, base[:20], 4)
+        np.testing.assert_array_equal(distances, expected[0])
+        np.testing.assert_array_equal(neighbors, np.where(expected[1] >= 0, expected[1] + 1000, -1))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_adaptive_centers_are_means(dtype):
+    base, more = vectors(300, 6, dtype, 1), vectors(200, 6, dtype, 2)
+    trained = ivf_flat.build(ivf_flat.IndexParams(n_lists=7, add_data_on_build=False), base).centers
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=7, adaptive_centers=True), base)
+    assert index.adaptive_centers
+    assert not ivf_flat.build(ivf_flat.IndexParams(n_lists=7), base).adaptive_centers
+
+    def moved(centers, rows):
+        lists = ((rows.astype(np.float64)[:, None] - centers) ** 2).sum(2).argmin(1)
+        return lists, np.stack([rows[lists == one].astype(np.float64).mean(0) for one in range(7)])
+
+    lists, expected = moved(trained, base)
+    np.testing.assert_allclose(index.centers, expected, rtol=1e-5, atol=1e-5)
+    sums = expected * np.bincount(lists, minlength=7)[:, None]
+    more_lists, _ = moved(index.centers, more)
+    ivf_flat.extend(index, more)
+    for one in range(7):
+        sums[one] += more[more_lists == one].astype(np.float64).sum(0)
+    sizes = np.bincount(np.concatenate([lists, more_lists]), minlength=7)
+    np.testing.assert_allclose(index.centers, sums / sizes[:, None], rtol=1e-5, atol=1e-5)
+    exact = distances_of(lambda x, y: (x - y) ** 2, more[:20], np.concatenate([base, more]))
+    check(*search(index, more[:20]), exact, rtol=1e-4)
+
+
+def test_repeated_ids_are_refused_unless_allowed():
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), GOOD)
+    unless = " unless allow_repeated_ids is set"
+    for ids, message in (
+        ([60, 49, 61], "new_vectors: the index has id 49 of row 1 already; ids must be new" + unless),
+        ([60, 61, 60], "new_vectors: id 60 of row 2 is that of row 0 too; ids must differ" + unless),
+    ):
+        with pytest.raises(ArgumentError) as caught:
+            ivf_flat.extend(index, GOOD[:3], np.array(ids))
+        assert str(caught.value) == message
+        assert len(index) == 50
+    ivf_flat.extend(index, GOOD[:3], np.array([3, 3, 60]), allow_repeated_ids=True)
+    assert sorted(search(index, GOOD[:1], 3)[1][0].tolist())[:2] == [0, 3]
+    with pytest.raises(ArgumentError, match=r"^allow_repeated_ids is 1, it must be True or False$"):
+        ivf_flat.extend(index, GOOD[:1], np.array([99]), allow_repeated_ids=1)
 
 
 GOOD = vectors(50, 4, "float32", 2)

@@ -383,11 +383,12 @@ def test_buffers_that_share_memory(floats):
 
 
 REFUSED_ARGUMENTS = [
-    ({"k": 0}, "k is 0, it must be an integer from 1 to 1024"),
-    ({"k": 1025}, "k is 1025, it must be an integer from 1 to 1024"),
+    ({"k": 0}, "k is 0, it must be an integer from 1 to 1073741824"),
+    ({"k": 2**30 + 1}, "k is 1073741825, it must be an integer from 1 to 1073741824"),
     ({"k": 101}, "k is 101, but the index has 100 rows"),
-    ({"k": 2.0}, "k is 2.0, it must be an integer from 1 to 1024"),
-    ({"k": True}, "k is True, it must be an integer from 1 to 1024"),
+    ({"k": 2.5}, "k is 2.5, it must be an integer from 1 to 1073741824"),
+    ({"k": float("inf")}, "k is inf, it must be an integer from 1 to 1073741824"),
+    ({"k": True}, "k is True, it must be an integer from 1 to 1073741824"),
     ({"search_params": None}, "search_params is a NoneType, it must be an ivf_flat.SearchParams"),
     ({"index": "file"}, "index is a str, it must be an ivf_flat.Index, made by build() or load()"),
     ({"resources": 17}, "resources is a int, it must be an annudf.Resources; for a stream write Resources(stream=...)"),
@@ -406,6 +407,36 @@ def test_refused_arguments(floats, changed, message):
     assert str(caught.value) == message
 
 
+def test_whole_floats_are_integers(floats):
+    index, _ = floats
+    expected = ivf_flat.search(ivf_flat.SearchParams(n_probes=2), index, GOOD, 3)
+    found = ivf_flat.search(ivf_flat.SearchParams(n_probes=np.float32(2.0)), index, GOOD, 3.0)
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("metric", ["sqeuclidean", "inner_product"])
+def test_large_k(dtype, metric):
+    base, queries = vectors(6000, 5, dtype, 21), vectors(7, 5, dtype, 22)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=30, metric=metric), base)
+    wide = base.astype(np.float64), queries.astype(np.float64)
+    exact = ((wide[1][:, None] - wide[0]) ** 2).sum(2) if metric == "sqeuclidean" else -(wide[1] @ wide[0].T)
+    for k in (1024, 1025, 5000, 6000):
+        distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=30), index, queries, k)
+        for q in range(len(queries)):
+            assert len(set(neighbors[q].tolist())) == k
+            best = np.sort(exact[q])[:k]
+            np.testing.assert_allclose(exact[q][neighbors[q]], best, rtol=1e-5, atol=1e-5)
+            np.testing.assert_allclose(distances[q], best if metric == "sqeuclidean" else -best, rtol=1e-5, atol=1e-5)
+    # Fewer rows than k in the lists that are probed.
+    distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=2), index, queries, 5000)
+    worst = np.inf if metric == "sqeuclidean" else -np.inf
+    assert ((neighbors == -1) == (distances == worst)).all()
+    assert (neighbors[:, -1] == -1).all()
+    assert (neighbors[:, 0] >= 0).all()
+
+
 def test_more_probes_than_lists_are_all_lists(floats):
     index, _ = floats
     all_lists = ivf_flat.search(ivf_flat.SearchParams(n_probes=4), index, GOOD, 3)
@@ -421,7 +452,7 @@ def test_search_params():
         ivf_flat.SearchParams(n_probes=0)
     with pytest.raises(ArgumentError, match=r"metric is a function, it must be .*; decorate it with @ivf_flat.metric"):
         ivf_flat.SearchParams(metric=root)
-    with pytest.raises(ArgumentError, match=r"metric 'cosine' is not available yet"):
+    with pytest.raises(ArgumentError, match=r"metric 'cosine' does not rank rows yet"):
         ivf_flat.SearchParams(metric="cosine")
     with pytest.raises(ArgumentError) as caught:
         ivf_flat.SearchParams(metric="l2")

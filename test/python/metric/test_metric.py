@@ -150,16 +150,13 @@ REFUSED = [
     ({"order": "least"}, "order is 'least', it must be 'min' or 'max'"),
     ({"coarse_order": "up"}, "coarse_order is 'up', it must be 'min' or 'max'"),
     (
-        {"coarse_metric": "cosine"},
-        "coarse_metric is 'cosine', it must be 'sqeuclidean', 'euclidean' or 'inner_product'; for cosine normalise "
-        "vectors and queries to length 1 and take 'inner_product' (see 'Metrics that need two sums' in the "
-        "documentation)",
+        {"coarse_metric": ["sqeuclidean"]},
+        "coarse_metric is ['sqeuclidean'], it must be 'sqeuclidean', 'euclidean', 'inner_product' or 'cosine'",
     ),
     (
-        {"coarse_metric": ["sqeuclidean"]},
-        "coarse_metric is ['sqeuclidean'], it must be 'sqeuclidean', 'euclidean' or 'inner_product'",
+        {"coarse_metric": "l2"},
+        "coarse_metric is 'l2', it must be 'sqeuclidean', 'euclidean', 'inner_product' or 'cosine'",
     ),
-    ({"coarse_metric": "l2"}, "coarse_metric is 'l2', it must be 'sqeuclidean', 'euclidean' or 'inner_product'"),
     ({"order": np.zeros(2)}, "order is array([0., 0.]), it must be 'min' or 'max'"),
     ({"captures": [1]}, "captures is a list, it must be a mapping of names to values"),
     ({"allow_non_finite": "no"}, "allow_non_finite is 'no', it must be True or False"),

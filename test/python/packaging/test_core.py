@@ -108,7 +108,7 @@ def test_artifact_round_trip(artifact, tmp_path):
         (lambda: _core.Artifact.from_bytes(b"no artifact", "x"), errors.InputError, "x"),
         (lambda: _core.Index.load("/nowhere/index"), errors.InputError, "/nowhere/index"),
         (lambda: _core.from_dlpack([1, 2]), errors.DtypeError, "list"),
-        (lambda: build(np.zeros((4, 2), np.float32), n_lists=0), errors.ArgumentError, "0"),
+        (lambda: build(np.zeros((4, 2), np.float32), n_lists=-1), errors.ArgumentError, "-1"),
         (lambda: build(np.full((4, 2), np.nan, np.float32), n_lists=2), errors.InputError, "row 0"),
     ],
 )

@@ -177,9 +177,9 @@ TEST(CpuSearch, EqualDistancesAreOrderedById) {
     for (int64_t i = 0; i < base.rows; ++i)
       ids[size_t(i)] = 10000 - i;
     Index index = buildIndex(base, 9);
-    index.extend(view(base), ids.data());
+    index.extend(view(base), {ids.data()});
     for (uint32_t nProbes : {9u, 4u})
-      for (int k : {1, 37, 1024}) {
+      for (int k : {1, 37, 1024, 1025, 4000, 5000}) {
         const Result one = searchWith(*makeCpuBackend(1), index, metric, queries, k, nProbes);
         const Result many = searchWith(*makeCpuBackend(5), index, metric, queries, k, nProbes);
         EXPECT_EQ(one.ids, many.ids) << name << " k " << k << " probes " << nProbes;
@@ -295,16 +295,16 @@ TEST(CpuSearch, RefusesCapturesBoundForSomethingElse) {
 }
 
 TEST(CpuSearch, BatchesFitTheirMemory) {
-  EXPECT_EQ(cpu::queriesPerBatch(10, 20, 512), cpu::kMaxBatch);
+  EXPECT_EQ(cpu::queriesPerBatch(10, 1000000, 20, 512), cpu::kMaxBatch);
   for (int k : {1, 1024})
     for (uint32_t nProbes : {1u, 4096u, 65536u})
       for (int64_t bytes : {4, 16384}) {
-        const int64_t size = cpu::queriesPerBatch(k, nProbes, bytes);
-        EXPECT_LE(size * (int64_t(nProbes) * 28 + bytes + cpu::TopK::bytesPerQuery(k)),
+        const int64_t size = cpu::queriesPerBatch(k, 1000000, nProbes, bytes);
+        EXPECT_LE(size * (int64_t(nProbes) * 28 + bytes + cpu::TopK::bytesPerQuery(k, 1000000)),
                   cpu::kBatchBytes);
         EXPECT_GT(size, 0);
       }
-  EXPECT_EQ(cpu::queriesPerBatch(1, 1u << 31, 4), 1); // One query always goes through.
+  EXPECT_EQ(cpu::queriesPerBatch(1, 1000000, 1u << 31, 4), 1); // One query always goes through.
 }
 
 #if defined(__x86_64__)

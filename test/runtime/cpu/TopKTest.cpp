@@ -32,7 +32,7 @@ struct Best {
 
 /// Adds the rows in groups of up to 32, on `threads` threads, each every so-many-th group.
 Best select(const std::vector<Row> &rows, int k, annudf_order order, int threads) {
-  TopK best(1, k, order);
+  TopK best(1, k, order, int64_t(rows.size()));
   auto add = [&](size_t first) {
     for (size_t begin = first * 32; begin < rows.size(); begin += size_t(threads) * 32) {
       int64_t ids[32];

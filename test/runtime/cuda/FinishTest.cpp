@@ -68,20 +68,26 @@ public:
     while (expected.size() < k)
       expected.push_back({order == ANNUDF_ORDER_MIN ? infinity : -infinity, -1});
 
-    std::vector<int64_t> outIds(k, -7);
-    std::vector<float> outDistances(k, -7);
-    annudf_finish_args args = {};
-    args.index.ids = address(ids), args.index.listGroup = address(listGroup);
-    args.work.probes = address(probes), args.work.probeGroup = address(probeGroup);
-    args.work.groupCount = reinterpret_cast<uint64_t>(&groupCount);
-    args.work.keys = address(keys), args.work.minima = address(minima);
-    args.work.stride = groupCount, args.work.nProbes = uint32_t(probes.size());
-    args.outIds = address(outIds), args.outDistances = address(outDistances);
-    args.k = k, args.order = order;
-    Warp([&] { annudf_finish(args); }).run();
-    for (uint32_t i = 0; i < k; ++i) {
-      ASSERT_EQ(outIds[i], expected[i].id) << "place " << i << " of " << k;
-      ASSERT_EQ(outDistances[i], expected[i].distance) << "place " << i << " of " << k;
+    for (const bool many : {false, true}) { // Each kernel does what the other does.
+      if (!many && k > ANNUDF_FINISH_MOST_K)
+        continue;
+      std::vector<int64_t> outIds(k, -7);
+      std::vector<float> outDistances(k, -7);
+      annudf_finish_args args = {};
+      args.index.ids = address(ids), args.index.listGroup = address(listGroup);
+      args.work.probes = address(probes), args.work.probeGroup = address(probeGroup);
+      args.work.groupCount = reinterpret_cast<uint64_t>(&groupCount);
+      args.work.keys = address(keys), args.work.minima = address(minima);
+      args.work.stride = groupCount, args.work.nProbes = uint32_t(probes.size());
+      args.outIds = address(outIds), args.outDistances = address(outDistances);
+      args.k = k, args.order = order;
+      Warp([&] { many ? annudf_finish_many(args) : annudf_finish(args); }).run();
+      for (uint32_t i = 0; i < k; ++i) {
+        ASSERT_EQ(outIds[i], expected[i].id)
+            << "place " << i << " of " << k << (many ? ", many" : "");
+        ASSERT_EQ(outDistances[i], expected[i].distance)
+            << "place " << i << " of " << k << (many ? ", many" : "");
+      }
     }
   }
 
@@ -133,12 +139,30 @@ TEST(CudaFinish, ByDistanceThenById) {
   for (int values : {1, 2, 3, 10, 100, 1 << 20})
     for (int i = 0; i < 4; ++i) {
       const Case test = randomCase(random, values, /*largeIds=*/i % 3 == 0);
-      for (uint32_t k : {1u, 10u, 33u, 1024u})
+      for (uint32_t k : {1u, 10u, 33u, 1024u, 1025u, 1500u, 2400u, 5000u})
         ASSERT_NO_FATAL_FAILURE(test.check(k)) << values << " distances, case " << i;
     }
 }
 
-TEST(CudaFinish, NothingScanned) { Case({{}, {}}, {0, 1}, ANNUDF_ORDER_MIN).check(5); }
+TEST(CudaFinish, NothingScanned) {
+  for (uint32_t k : {5u, 1025u})
+    Case({{}, {}}, {0, 1}, ANNUDF_ORDER_MIN).check(k);
+}
+
+/// More results than are sorted in shared memory at once, at and around powers of two.
+TEST(CudaFinish, ManyResults) {
+  std::mt19937 random(11);
+  for (int values : {3, 1 << 20}) {
+    std::vector<std::vector<Row>> lists(7);
+    int64_t next = 1 << 20;
+    for (auto &list : lists)
+      for (int i = 0; i < 1300; ++i)
+        list.push_back({float(random() % unsigned(values)), --next});
+    const Case test(lists, {0, 1, 2, 3, 4, 5, 6}, ANNUDF_ORDER_MAX);
+    for (uint32_t k : {1025u, 2047u, 2048u, 2049u, 4097u, 8191u, 8193u, 9099u, 9100u, 9200u})
+      ASSERT_NO_FATAL_FAILURE(test.check(k)) << values << " distances";
+  }
+}
 
 /// The k-th distance is as large as the best of groups that are not among the k best groups.
 TEST(CudaFinish, TiesInGroupsThatWereNotChosen) {

@@ -49,10 +49,12 @@ TEST_F(CheckSearch, NamesValueAndLimit) {
             "queries: there are none");
   EXPECT_EQ(check(MatrixView{nullptr, 3, 8}, 1, 1, ErrorKind::Input),
             "queries: 3 rows without data");
-  EXPECT_EQ(check(queries.view(), 0, 1, ErrorKind::Usage), "k = 0: must be between 1 and 1024");
-  EXPECT_EQ(check(queries.view(), -4, 1, ErrorKind::Usage), "k = -4: must be between 1 and 1024");
-  EXPECT_EQ(check(queries.view(), 1025, 1, ErrorKind::Usage),
-            "k = 1025: must be between 1 and 1024");
+  EXPECT_EQ(check(queries.view(), 0, 1, ErrorKind::Usage),
+            "k = 0: must be between 1 and 1073741824");
+  EXPECT_EQ(check(queries.view(), -4, 1, ErrorKind::Usage),
+            "k = -4: must be between 1 and 1073741824");
+  EXPECT_EQ(check(queries.view(), ANNUDF_MAX_K + 1, 1, ErrorKind::Usage),
+            "k = 1073741825: must be between 1 and 1073741824");
   EXPECT_EQ(check(queries.view(), 51, 1, ErrorKind::Usage), "k = 51: the index has only 50 rows");
   EXPECT_EQ(check(queries.view(), 1, 0, ErrorKind::Usage),
             "probes = 0: must be between 1 and the index's 5 lists");

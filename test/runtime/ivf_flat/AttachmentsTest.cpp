@@ -70,8 +70,8 @@ TEST_F(Attachments, StayWhenAnExtendFails) {
   Index index = build();
   const auto before = attach(index);
   const int64_t bad[] = {1, -1, 2, 3};
-  EXPECT_THROW(index.extend({rows.data(), 4, 2, ANNUDF_ELEMENT_F32}, bad), Error);
-  EXPECT_THROW(index.extend({rows.data(), 4, 2, ANNUDF_ELEMENT_F32}, nullptr,
+  EXPECT_THROW(index.extend({rows.data(), 4, 2, ANNUDF_ELEMENT_F32}, {bad}), Error);
+  EXPECT_THROW(index.extend({rows.data(), 4, 2, ANNUDF_ELEMENT_F32}, {},
                             [](const char *, double) { return false; }),
                Error);
   EXPECT_EQ(attach(index), before);

@@ -210,7 +210,7 @@ TEST_F(IndexFile, AHeaderOfMillionsOfItemsTakesLittleMemory) {
   const std::string sizes = std::string("\x9a\x01\x00\x00\x00", 5) + std::string(1 << 24, '\0');
   size_t peak = peakMemory();
   EXPECT_EQ(load(withRawHeader(bytes, before + sizes + after)),
-            "ivf: the index header has 16777216 lists for 100 rows");
+            "ivf: the index header promises 100 rows, its lists have 0");
   EXPECT_LT(peakMemory() - peak, size_t(600) << 20);
   // One list more than there can be, and as many items elsewhere.
   peak = peakMemory();

@@ -217,7 +217,7 @@ TEST(Index, ExtendTakesGivenIds) {
   Index index = Index::build(params(4), base.view());
   const Matrix more = integerMatrix(ANNUDF_ELEMENT_F32, 3, 6, 2);
   const int64_t ids[3] = {int64_t(1) << 40, 500, 7000};
-  index.extend(more.view(), ids);
+  index.extend(more.view(), {ids});
   std::set<int64_t> seen;
   for (uint32_t l = 0; l < 4; ++l)
     for (int64_t i = 0; i < index.list(l).size; ++i)
@@ -225,16 +225,52 @@ TEST(Index, ExtendTakesGivenIds) {
   for (int64_t id : ids)
     EXPECT_TRUE(seen.count(id)) << id;
   const int64_t bad[3] = {1, -5, 2};
-  EXPECT_EQ(errorOf([&] { index.extend(more.view(), bad); }),
+  EXPECT_EQ(errorOf([&] { index.extend(more.view(), {bad}); }),
             "rows to add: id -5 of row 1 is below 0");
 }
 
-// One document in several pieces has one id: what an id means is its owner's business.
-TEST(Index, OneIdMayStandForSeveralRows) {
+TEST(Index, RefusesRepeatedIds) {
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 100, 6);
+  const Matrix more = integerMatrix(ANNUDF_ELEMENT_F32, 4, 6, 2);
+  Index index = Index::build(params(4), base.view());
+  const auto fault = [&](std::vector<int64_t> ids) {
+    const uint64_t generation = index.generation();
+    const std::string text = errorOf([&] { index.extend(more.view(), {ids.data()}); });
+    EXPECT_EQ(index.generation(), generation);
+    return text;
+  };
+  const std::string unless = " unless allow_repeated_ids is set";
+  EXPECT_EQ(fault({200, 201, 99, 0}),
+            "rows to add: the index has id 99 of row 2 already; ids must be new" + unless);
+  EXPECT_EQ(fault({7, 8, 9, 10}), // They ascend.
+            "rows to add: the index has id 7 of row 0 already; ids must be new" + unless);
+  EXPECT_EQ(fault({200, 300, 200, 300}),
+            "rows to add: id 200 of row 2 is that of row 0 too; ids must differ" + unless);
+  EXPECT_EQ(fault({300, 200, 300, 300}),
+            "rows to add: id 300 of row 2 is that of row 0 too; ids must differ" + unless);
+  EXPECT_EQ(fault({100, 101, 101, 102}),
+            "rows to add: id 101 of row 2 is that of row 1 too; ids must differ" + unless);
+  // Between ids of the index, and out of order.
+  const std::vector<int64_t> gap = {150, 102, 140, 130};
+  index.extend(more.view(), {gap.data()});
+  EXPECT_EQ(fault({141, 129, 130, 102}),
+            "rows to add: the index has id 130 of row 2 already; ids must be new" + unless);
+  const std::vector<int64_t> between = {151, 129, 101, 100};
+  index.extend(more.view(), {between.data()});
+  // From 108 on nothing is in the way until 129.
+  index.extend(integerMatrix(ANNUDF_ELEMENT_F32, 21, 6, 2).view());
+  EXPECT_EQ(index.size(), 129);
+  EXPECT_EQ(errorOf([&] { index.extend(more.view()); }),
+            "rows to add: ids would go on from 129, but the index has id 129 already; give them "
+            "ids");
+}
+
+// One document in several pieces has one id.
+TEST(Index, OneIdMayStandForSeveralRowsWhereThatIsSaid) {
   const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 100, 6);
   Index index = Index::build(params(4), base.view());
   const int64_t ids[3] = {7, 7, 7};
-  index.extend(integerMatrix(ANNUDF_ELEMENT_F32, 3, 6, 2).view(), ids);
+  index.extend(integerMatrix(ANNUDF_ELEMENT_F32, 3, 6, 2).view(), {ids, /*allowRepeated=*/true});
   const std::string path = testing::TempDir() + "one_id.ivf";
   index.save(path);
   const Index read = Index::load(path);
@@ -243,6 +279,113 @@ TEST(Index, OneIdMayStandForSeveralRows) {
     found += std::count(read.list(l).ids.begin(), read.list(l).ids.end(), 7);
   EXPECT_EQ(found, 4);
   EXPECT_EQ(read.size(), 103);
+}
+
+TEST(Index, AutomaticLists) {
+  EXPECT_EQ(automaticLists(1), 1u);
+  EXPECT_EQ(automaticLists(999), 1u);
+  EXPECT_EQ(automaticLists(1000), 32u);
+  EXPECT_EQ(automaticLists(1000000), 1000u);
+  EXPECT_EQ(automaticLists(INT64_MAX), kMaxLists);
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 1100, 3);
+  EXPECT_EQ(Index::build(params(0), base.view()).nLists(), 33u);
+}
+
+TEST(Index, CentersFirstRowsLater) {
+  for (annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_COSINE}) {
+    const Matrix base = integerMatrix(ANNUDF_ELEMENT_F16, 300, 6);
+    IndexParams p = params(9, metric);
+    const Index whole = Index::build(p, base.view());
+    p.addData = false;
+    Index index = Index::build(p, base.view());
+    EXPECT_EQ(index.size(), 0);
+    EXPECT_EQ(index.largestId(), -1);
+    EXPECT_EQ(index.centers(), whole.centers());
+    EXPECT_NE(index.generation(), 0u);
+    // An index without rows has a file.
+    const std::string path = testing::TempDir() + "centers.ivf";
+    index.save(path);
+    index = Index::load(path);
+    EXPECT_EQ(index.size(), 0);
+    EXPECT_EQ(index.centers(), whole.centers());
+    std::vector<int64_t> ids(300);
+    for (int64_t i = 0; i < 300; ++i)
+      ids[size_t(i)] = 1000 - i;
+    index.extend(base.view(), {ids.data()});
+    ASSERT_EQ(index.size(), 300);
+    for (uint32_t l = 0; l < 9; ++l) {
+      ASSERT_EQ(index.list(l).words, whole.list(l).words);
+      for (int64_t i = 0; i < index.list(l).size; ++i)
+        ASSERT_EQ(index.list(l).ids[size_t(i)], 1000 - whole.list(l).ids[size_t(i)]);
+    }
+  }
+}
+
+/// Means of the rows in each list, by a second way.
+void expectMeans(const Index &index, const std::vector<const Matrix *> &rowsOfIds) {
+  for (uint32_t l = 0; l < index.nLists(); ++l) {
+    const List &list = index.list(l);
+    if (list.size == 0)
+      continue;
+    std::vector<double> sum(size_t(index.dims()));
+    for (int64_t i = 0; i < list.size; ++i) {
+      const int64_t id = list.ids[size_t(i)];
+      const MatrixView from = rowsOfIds[size_t(id / 1000)]->view();
+      double norm = 0;
+      for (int32_t d = 0; d < index.dims(); ++d)
+        norm += std::pow(double(coordinate(from, id % 1000, d)), 2);
+      const double scale =
+          index.metric() == ANNUDF_COARSE_COSINE && norm > 0 ? 1 / std::sqrt(norm) : 1;
+      for (int32_t d = 0; d < index.dims(); ++d)
+        sum[size_t(d)] += scale * coordinate(from, id % 1000, d);
+    }
+    double norm = 0;
+    for (double &one : sum)
+      one /= double(list.size), norm += one * one;
+    for (int32_t d = 0; d < index.dims(); ++d) {
+      const double expected =
+          sum[size_t(d)] / (index.metric() == ANNUDF_COARSE_L2 ? 1 : std::sqrt(norm));
+      ASSERT_NEAR(index.centers()[l * size_t(index.dims()) + size_t(d)], expected,
+                  1e-5 * (1 + std::abs(expected)))
+          << toString(index.metric()) << " list " << l << " dim " << d;
+    }
+  }
+}
+
+TEST(Index, AdaptiveCentersAreTheMeansOfTheirLists) {
+  for (annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
+    for (annudf_element element : kElements) {
+      const Matrix base = integerMatrix(element, 400, 7, 1);
+      const Matrix more = integerMatrix(element, 150, 7, 2);
+      const Matrix last = integerMatrix(element, 33, 7, 3);
+      IndexParams p = params(12, metric);
+      const Index fixed = Index::build(p, base.view());
+      p.adaptiveCenters = true;
+      Index index = Index::build(p, base.view());
+      EXPECT_TRUE(index.adaptiveCenters());
+      EXPECT_NE(index.centers(), fixed.centers());
+      expectMeans(index, {&base});
+      std::vector<int64_t> ids(150);
+      for (int64_t i = 0; i < 150; ++i)
+        ids[size_t(i)] = 1000 + i;
+      const std::vector<float> before = index.centers();
+      index.extend(more.view(), {ids.data()});
+      EXPECT_NE(index.centers(), before);
+      expectMeans(index, {&base, &more});
+      // A file keeps it, and sums that are made anew are the same.
+      const std::string path = testing::TempDir() + "adaptive.ivf";
+      index.save(path);
+      Index read = Index::load(path);
+      EXPECT_TRUE(read.adaptiveCenters());
+      EXPECT_EQ(read.centers(), index.centers());
+      for (int64_t i = 0; i < 33; ++i)
+        ids[size_t(i)] = 2000 + i;
+      for (Index *one : {&index, &read}) {
+        one->extend(last.view(), {ids.data()});
+        expectMeans(*one, {&base, &more, &last});
+      }
+      EXPECT_EQ(read.centers(), index.centers());
+    }
 }
 
 TEST(Index, FailedExtendChangesNothing) {
@@ -256,9 +399,8 @@ TEST(Index, FailedExtendChangesNothing) {
   EXPECT_EQ(errorOf([&] { index.extend(MatrixView{base.storage.data(), 0, 6}); }),
             "rows to add: it has no rows");
   EXPECT_EQ(
-      errorOf(
-          [&] { index.extend(base.view(), nullptr, [](const char *, double) { return false; }); },
-          ErrorKind::Interrupted),
+      errorOf([&] { index.extend(base.view(), {}, [](const char *, double) { return false; }); },
+              ErrorKind::Interrupted),
       "interrupted (add)");
   EXPECT_TRUE(sameContent(index, before));
   EXPECT_EQ(index.generation(), before.generation());
@@ -293,8 +435,8 @@ TEST(Index, RefusesBadBases) {
             "base: 0 dims; between 1 and 1048576 are supported");
   EXPECT_EQ(build(params(11), base.view()),
             "base: it has 10 rows, fewer than the 11 lists asked for");
-  EXPECT_EQ(build(params(0), base.view(), ErrorKind::Usage),
-            "lists = 0: must be between 1 and 16777216");
+  EXPECT_EQ(build(params(kMaxLists + 1), base.view(), ErrorKind::Usage),
+            "lists = 16777217: must be at most 16777216, 0 for the root of the number of rows");
   IndexParams p = params(2);
   p.kmeansTrainsetFraction = std::nan("");
   EXPECT_EQ(build(p, base.view(), ErrorKind::Usage),

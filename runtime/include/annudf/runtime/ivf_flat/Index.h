@@ -28,12 +28,24 @@ inline constexpr uint32_t kMaxLists = 1u << 24;
 
 /// Names and defaults as in cuvs::neighbors::ivf_flat::index_params.
 struct IndexParams {
-  uint32_t nLists = 1024;
+  uint32_t nLists = 1024;                  ///< 0: automaticLists of the rows.
   annudf_coarse metric = ANNUDF_COARSE_L2; ///< What k-means clusters by.
   uint32_t kmeansIterations = 20;
   double kmeansTrainsetFraction = 0.5;
   uint64_t seed = 1;
   int threads = 0; ///< 0: all cores.
+  bool adaptiveCenters = false; ///< Centers are the means of their lists' rows after each extend.
+  bool addData = true;          ///< Else the index has centers and no rows.
+};
+
+/// Lists for so many rows where nobody says how many: the root of their number, or one for so few
+/// that they are scanned as quickly as lists of them are ranked.
+uint32_t automaticLists(int64_t rows);
+
+/// Ids of rows that extend() adds.
+struct NewIds {
+  const int64_t *ids = nullptr; ///< One for each row, 0 or above; null: they go on from size().
+  bool allowRepeated = false;   ///< Ids that are given twice or are in the index already.
 };
 
 /// Layout of a list ("interleaved words"). Rows stand in groups of kGroupRows; a
@@ -53,13 +65,13 @@ struct List {
 
 class Index {
 public:
-  /// Trains centers and adds every row with ids 0..rows-1.
+  /// Trains centers and adds every row with ids 0..rows-1, unless params.addData says not to.
   /// \throws Error(Input) on an empty base, rows < nLists, non-finite coordinates.
   static Index build(const IndexParams &params, const MatrixView &base,
                      const Progress &progress = {});
-  /// Adds rows; ids continue from size() unless given. Given ids are >= 0; that they are
-  /// unique is the caller's business. On any error the index is as before.
-  void extend(const MatrixView &rows, const int64_t *ids = nullptr, const Progress &progress = {});
+  /// Adds rows. On any error the index is as before.
+  /// \throws Error(Input) on an id below 0, or one that is repeated and may not be.
+  void extend(const MatrixView &rows, const NewIds &ids = {}, const Progress &progress = {});
 
   /// One file, written to a temporary and renamed; checked (digest too) before use.
   void save(const std::string &path, const Progress &progress = {}) const;
@@ -75,6 +87,8 @@ public:
   int64_t rowExtent() const { return largestId_ == INT64_MAX ? largestId_ : largestId_ + 1; }
   uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
   annudf_coarse metric() const { return metric_; }
+  /// Whether extend() moves the centers to the means of their lists.
+  bool adaptiveCenters() const { return adaptive_; }
   /// 32-bit words of a row, a multiple of 4.
   int32_t words() const;
   const std::vector<float> &centers() const { return centers_; } ///< nLists x dims.
@@ -93,7 +107,11 @@ private:
   int64_t size_ = 0;
   int64_t largestId_ = -1;
   annudf_coarse metric_ = ANNUDF_COARSE_L2;
+  bool adaptive_ = false;
   std::vector<float> centers_;
+  /// Of adaptive centers the sums that they are means of; empty where nothing was added since
+  /// build() or load(), which lists can tell.
+  std::vector<double> sums_;
   std::vector<List> lists_;
   uint64_t generation_ = 0;
   std::shared_ptr<IndexAttachments> attachments_ = std::make_shared<IndexAttachments>();

@@ -1,0 +1,177 @@
+//===- NewRows.cpp - What rows that join an index change --------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ivf_flat/NewRows.h"
+
+#include "annudf/Support/Error.h"
+#include "annudf/runtime/support/Parallel.h"
+#include "coarse/KMeans.h"
+#include "vectors/Elements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace annudf::runtime {
+
+NewMembers::NewMembers(const std::vector<uint32_t> &assigned, uint32_t nLists)
+    : begin_(size_t(nLists) + 1), rows_(assigned.size()) {
+  for (uint32_t list : assigned)
+    ++begin_[size_t(list) + 1];
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  std::vector<int64_t> next(begin_.begin(), begin_.end() - 1);
+  for (size_t row = 0; row < assigned.size(); ++row)
+    rows_[static_cast<size_t>(next[assigned[row]]++)] = static_cast<int64_t>(row);
+}
+
+namespace {
+
+constexpr int64_t kNone = INT64_MAX;
+
+/// Ids of new rows, to be asked which row has one.
+class IdsOfRows {
+public:
+  /// \param ids  null: first, first + 1, ...
+  IdsOfRows(const int64_t *ids, int64_t rows, int64_t first) : ids_(ids), rows_(rows) {
+    least_ = ids ? *std::min_element(ids, ids + rows) : first;
+    if (!ids || std::adjacent_find(ids, ids + rows, std::greater_equal<>()) == ids + rows)
+      return; // They ascend.
+    byId_.reserve(static_cast<size_t>(rows));
+    for (int64_t row = 0; row < rows; ++row)
+      byId_.emplace_back(ids[row], row);
+    std::sort(byId_.begin(), byId_.end());
+  }
+
+  int64_t least() const { return least_; }
+  int64_t of(int64_t row) const { return ids_ ? ids_[row] : least_ + row; }
+
+  /// The first two rows, by the second, that share an id; kNone if none do.
+  std::pair<int64_t, int64_t> firstRepeated() const {
+    std::pair<int64_t, int64_t> found = {kNone, kNone};
+    for (size_t i = 1; i < byId_.size(); ++i)
+      if (byId_[i].first == byId_[i - 1].first && byId_[i].second < found.second)
+        found = {byId_[i - 1].second, byId_[i].second};
+    return found;
+  }
+
+  /// The first row with that id; kNone if none has it.
+  int64_t rowOf(int64_t id) const {
+    if (id < least_)
+      return kNone;
+    if (!ids_)
+      return id - least_ < rows_ ? id - least_ : kNone;
+    if (byId_.empty()) {
+      const int64_t *found = std::lower_bound(ids_, ids_ + rows_, id);
+      return found != ids_ + rows_ && *found == id ? found - ids_ : kNone;
+    }
+    const auto found = std::lower_bound(byId_.begin(), byId_.end(), std::pair(id, int64_t(0)));
+    return found != byId_.end() && found->first == id ? found->second : kNone;
+  }
+
+private:
+  const int64_t *ids_;
+  int64_t rows_, least_;
+  std::vector<std::pair<int64_t, int64_t>> byId_; ///< Where they do not ascend: (id, row), sorted.
+};
+
+/// Row `position` of a list as it was added.
+void loadRow(const List &list, int32_t words, int64_t position, int64_t bytes, char *row) {
+  const uint32_t *from =
+      list.words.data() + position / kGroupRows * words * kGroupRows + position % kGroupRows;
+  for (; bytes > 0; bytes -= 4, row += 4, from += kGroupRows)
+    std::memcpy(row, from, static_cast<size_t>(std::min<int64_t>(bytes, 4)));
+}
+
+/// Adds one row to the sum of its list.
+void addRow(const MatrixView &row, annudf_coarse metric, std::vector<float> &scratch, double *sum) {
+  convertRows(row, 0, 1, scratch.data());
+  if (metric == ANNUDF_COARSE_COSINE)
+    normaliseRows(scratch.data(), 1, row.dims);
+  for (int32_t d = 0; d < row.dims; ++d)
+    sum[d] += scratch[static_cast<size_t>(d)];
+}
+
+} // namespace
+
+void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int threads) {
+  const IdsOfRows wanted(ids, rows, index.size());
+  if (const auto [first, second] = wanted.firstRepeated(); second != kNone)
+    throw Error(ErrorKind::Input, "rows to add: id " + std::to_string(ids[second]) + " of row " +
+                                      std::to_string(second) + " is that of row " +
+                                      std::to_string(first) +
+                                      " too; ids must differ unless allow_repeated_ids is set");
+  if (wanted.least() > index.largestId())
+    return;
+  std::vector<int64_t> found(index.nLists(), kNone);
+  parallelFor(threads, index.nLists(), [&](int64_t l, int) {
+    const List &list = index.list(static_cast<uint32_t>(l));
+    int64_t &first = found[static_cast<size_t>(l)];
+    for (int64_t i = 0; i < list.size; ++i)
+      first = std::min(first, wanted.rowOf(list.ids[static_cast<size_t>(i)]));
+  });
+  const int64_t row = *std::min_element(found.begin(), found.end());
+  if (row == kNone)
+    return;
+  const std::string id = std::to_string(wanted.of(row));
+  throw Error(ErrorKind::Input,
+              ids ? "rows to add: the index has id " + id + " of row " + std::to_string(row) +
+                        " already; ids must be new unless allow_repeated_ids is set"
+                  : "rows to add: ids would go on from " + std::to_string(index.size()) +
+                        ", but the index has id " + id + " already; give them ids");
+}
+
+std::vector<double> sumsOfLists(const Index &index, int threads) {
+  const auto dims = static_cast<size_t>(index.dims());
+  std::vector<double> sums(index.nLists() * dims);
+  parallelFor(threads, index.nLists(), [&](int64_t l, int) {
+    const List &list = index.list(static_cast<uint32_t>(l));
+    std::vector<char> bytes(dims * static_cast<size_t>(elementSize(index.element())));
+    std::vector<float> scratch(dims);
+    for (int64_t position = 0; position < list.size; ++position) {
+      loadRow(list, index.words(), position, static_cast<int64_t>(bytes.size()), bytes.data());
+      addRow({bytes.data(), 1, index.dims(), index.element()}, index.metric(), scratch,
+             sums.data() + static_cast<size_t>(l) * dims);
+    }
+  });
+  return sums;
+}
+
+void addToSums(std::vector<double> &sums, const MatrixView &rows, const NewMembers &added,
+               annudf_coarse metric, int threads) {
+  const auto dims = static_cast<size_t>(rows.dims);
+  parallelFor(threads, static_cast<int64_t>(sums.size() / dims), [&](int64_t l, int) {
+    std::vector<float> scratch(dims);
+    for (const int64_t row : added.of(static_cast<uint32_t>(l)))
+      addRow(
+          {static_cast<const char *>(rows.data) + row * rowBytes(rows), 1, rows.dims, rows.element},
+          metric, scratch, sums.data() + static_cast<size_t>(l) * dims);
+  });
+}
+
+std::vector<float> meansOf(const std::vector<double> &sums, const Index &index,
+                           const NewMembers &added) {
+  std::vector<float> centers = index.centers();
+  const auto dims = static_cast<size_t>(index.dims());
+  for (uint32_t l = 0; l < index.nLists(); ++l) {
+    const int64_t size = index.list(l).size + added.count(l);
+    if (size == 0)
+      continue;
+    float *center = centers.data() + l * dims;
+    for (size_t d = 0; d < dims; ++d)
+      center[d] = static_cast<float>(sums[l * dims + d] / double(size));
+    if (index.metric() != ANNUDF_COARSE_L2)
+      normaliseRows(center, 1, index.dims());
+  }
+  return centers;
+}
+
+} // namespace annudf::runtime

@@ -1,0 +1,51 @@
+//===- NewRows.h - What rows that join an index change ----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_IVF_FLAT_NEWROWS_H
+#define ANNUDF_RUNTIME_LIB_IVF_FLAT_NEWROWS_H
+
+#include "annudf/runtime/ivf_flat/Index.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace annudf::runtime {
+
+/// New rows by the list that each was assigned to, in their order.
+class NewMembers {
+public:
+  NewMembers(const std::vector<uint32_t> &assigned, uint32_t nLists);
+  int64_t count(uint32_t list) const { return begin_[list + 1] - begin_[list]; }
+  std::span<const int64_t> of(uint32_t list) const {
+    return {rows_.data() + begin_[list], static_cast<size_t>(count(list))};
+  }
+
+private:
+  std::vector<int64_t> begin_, rows_;
+};
+
+/// Reads the ids of the index only where one of them may be among the new.
+/// \param ids  null: they go on from index.size().
+/// \throws Error(Input) naming the first row whose id another new row or the index has.
+void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int threads);
+
+/// Sums of the rows of each list in double, nLists x dims; for cosine of the rows scaled to
+/// length 1. In the rows' order, so that they are the same whenever they are made.
+std::vector<double> sumsOfLists(const Index &index, int threads);
+void addToSums(std::vector<double> &sums, const MatrixView &rows, const NewMembers &added,
+               annudf_coarse metric, int threads);
+
+/// Centers that these sums make of the index's lists once `added` has joined them: means, of
+/// length 1 where rows find their list by direction. A list without rows keeps its center.
+std::vector<float> meansOf(const std::vector<double> &sums, const Index &index,
+                           const NewMembers &added);
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_LIB_IVF_FLAT_NEWROWS_H
