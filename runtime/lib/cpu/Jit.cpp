@@ -8,6 +8,7 @@
 
 #include "Jit.h"
 #include "Link.h"
+#include "VectorMath.h"
 
 #include "annudf/runtime/engine/Search.h"
 
@@ -59,15 +60,13 @@ orc::JITTargetMachineBuilder hostBuilder(const std::string &cpu = "") {
   return builder;
 }
 
-constexpr const char *kVectorMathLibrary = "libmvec.so.1";
-
 /// glibc's vector math, where there is one.
 std::unique_ptr<orc::DynamicLibrarySearchGenerator> openVectorMath(const Triple &triple,
                                                                    char prefix) {
   if (!triple.isOSLinux() || triple.getArch() != Triple::x86_64)
     return nullptr;
   auto library = orc::DynamicLibrarySearchGenerator::Load(
-      kVectorMathLibrary, prefix, [](const orc::SymbolStringPtr &name) {
+      annudf::runtime::cpu::kVectorMathLibrary, prefix, [](const orc::SymbolStringPtr &name) {
         return annudf::runtime::cpu::isAllowedExternal(*name);
       });
   if (library)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link.h"
+#include "VectorMath.h"
 
 #include "annudf/ABI/Hooks.h"
 
@@ -355,6 +356,8 @@ void optimise(Module &module, TargetMachine &target, bool vectorMath) {
   ModuleAnalysisManager modules;
   TargetLibraryInfoImpl library(module.getTargetTriple(),
                                 vectorMath ? VectorLibrary::LIBMVEC : VectorLibrary::NoLibrary);
+  if (vectorMath)
+    annudf::runtime::cpu::addVectorMath(library, target);
   functions.registerPass([&] { return TargetLibraryAnalysis(library); });
   PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;
@@ -486,6 +489,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   defineConstant(*scan, "annudf_cpu_tile", tile);
   internalizeModule(*scan, [&](const GlobalValue &value) { return value.getName() == entry; });
   setHostAttributes(*scan, target);
+  markMathPure(*scan);
   optimise(*scan, target, vectorMath);
   if (!errors.empty())
     refuse(metric, oneLine(errors));
