@@ -128,7 +128,7 @@ typedef struct annudf_cuda_source_options {
   /** "f32", "f16", "i8", "u8"; without any: all that `compute_type` can hold. */
   const char *const *elements;
   size_t element_count;
-  const char *accumulator;  /**< "f32" (also for NULL), "f64", "i32" or "u32". */
+  const char *accumulator;  /**< "f32" (also for NULL), "f64", "i32", "u32" or "i64". */
   const char *compute_type; /**< Type of x and y: "f32", "f64", "i32"; NULL: what suits. */
   double initial;           /**< The accumulator before the first dimension. */
   /** At most 16; not for sources in the form of cuVS. */

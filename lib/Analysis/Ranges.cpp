@@ -117,9 +117,9 @@ public:
       return; // An accumulator may be anything.
     case ANNUDF_HOOK_UPDATE:
       std::optional<IntRange> coordinate = coordinates(metric);
-      if (coordinate && hook.getHookBlock()->getNumArguments() == 3)
-        for (unsigned i : {1, 2})
-          arguments.insert_or_assign(hook.getHookBlock()->getArgument(i), *coordinate);
+      if (coordinate) // The last two; an accumulator may be anything.
+        for (Value argument : hook.getHookBlock()->getArguments().take_back(2))
+          arguments.insert_or_assign(argument, *coordinate);
     }
   }
 

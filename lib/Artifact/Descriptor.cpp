@@ -23,7 +23,9 @@ bool needs(const MetricDescriptor &metric, annudf_feature feature) {
   case ANNUDF_FEATURE_CAPTURES:
     return !metric.captures.empty();
   case ANNUDF_FEATURE_ACC64:
-    return bitsOf(metric.accumulator) == 64;
+    return metric.accumulatorWidth() == 64;
+  case ANNUDF_FEATURE_STRUCT:
+    return metric.accumulator == ANNUDF_ACCUMULATOR_STRUCT;
   }
   return false;
 }
@@ -120,6 +122,24 @@ std::string faultOfElements(const MetricDescriptor &m) {
   return "";
 }
 
+/// A struct has fields, which are no structs, and says itself what its distance is.
+std::string faultOfFields(const MetricDescriptor &m) {
+  if (m.accumulator != ANNUDF_ACCUMULATOR_STRUCT)
+    return m.fields.empty()
+               ? ""
+               : std::string("manifest field 'fields' has ") + std::to_string(m.fields.size()) +
+                     ", but the accumulator is " + toString(m.accumulator);
+  if (m.fields.size() < 2 || m.fields.size() > ANNUDF_MAX_FIELDS)
+    return "manifest field 'fields' has " + std::to_string(m.fields.size()) +
+           ", a struct has 2 to " + std::to_string(ANNUDF_MAX_FIELDS);
+  for (annudf_accumulator field : m.fields)
+    if (!rowOf(field) || field == ANNUDF_ACCUMULATOR_STRUCT)
+      return "manifest field 'fields' holds what no field can be";
+  if (!m.has(ANNUDF_HOOK_FINALIZE))
+    return "manifest field 'hooks' lacks finalize, which an accumulator of several fields needs";
+  return "";
+}
+
 std::string faultOfHooks(const MetricDescriptor &m) {
   for (size_t i = 0; i < m.hooks.size(); ++i) {
     if (!rowOf(m.hooks[i]))
@@ -138,8 +158,20 @@ std::string faultOfHooks(const MetricDescriptor &m) {
 
 } // namespace
 
-int MetricDescriptor::accumulatorWidth() const { return bitsOf(accumulator); }
+int MetricDescriptor::accumulatorWidth() const {
+  int width = accumulator == ANNUDF_ACCUMULATOR_STRUCT ? 32 : bitsOf(accumulator);
+  for (annudf_accumulator field : fields)
+    width = std::max(width, bitsOf(field));
+  return width;
+}
+
 int MetricDescriptor::computeWidth() const { return bitsOf(compute); }
+
+HookWidths MetricDescriptor::hookWidths() const {
+  return {accumulatorWidth(), computeWidth(),
+          accumulator == ANNUDF_ACCUMULATOR_STRUCT ? AccumulatorForm::Words
+                                                   : AccumulatorForm::Word};
+}
 
 bool MetricDescriptor::accepts(annudf_element element) const {
   return std::find(elements.begin(), elements.end(), element) != elements.end();
@@ -165,6 +197,8 @@ uint32_t minorOf(const MetricDescriptor &metric) {
   minor.use(metric.coarse);
   minor.use(metric.coarseOrder);
   minor.use(metric.accumulator);
+  for (annudf_accumulator field : metric.fields)
+    minor.use(field);
   minor.use(metric.compute);
   minor.use(metric.numerics);
   for (annudf_element element : metric.elements)
@@ -190,7 +224,7 @@ static_assert(0 ANNUDF_ROLES(COUNT) == 1, "annudf_tables.h has a role beside sca
 
 std::string encodeContract(const MetricDescriptor &metric) {
   Encoder encoder;
-  encoder.list(12);
+  encoder.list(metric.fields.empty() ? 12 : 13);
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(ANNUDF_ROLE_SCAN));
   encoder.text(toString(metric.order));
@@ -213,6 +247,14 @@ std::string encodeContract(const MetricDescriptor &metric) {
         encoder.number(static_cast<uint64_t>(extent.constant));
       else
         encoder.text(toString(extent.kind));
+  }
+  // Only of a struct, so that the contracts of 1.0 stay; named, so that it cannot be taken for
+  // what another minor adds.
+  if (!metric.fields.empty()) {
+    encoder.list(1 + metric.fields.size());
+    encoder.text("fields");
+    for (annudf_accumulator field : metric.fields)
+      encoder.text(toString(field));
   }
   return encoder.take();
 }
@@ -243,6 +285,8 @@ std::string faultOf(const MetricDescriptor &m) {
     return fault;
   if (std::string fault = faultOfHooks(m); !fault.empty())
     return fault;
+  if (std::string fault = faultOfFields(m); !fault.empty())
+    return fault;
   if (m.captures.size() > ANNUDF_MAX_CAPTURES)
     return "has " + std::to_string(m.captures.size()) + " captures, the ABI allows " +
            std::to_string(ANNUDF_MAX_CAPTURES);
@@ -263,6 +307,15 @@ std::string typeText(const CaptureInfo &capture) {
                                                    : std::string(toString(extent.kind))) +
             " x ";
   return text + toString(capture.element);
+}
+
+std::string accumulatorText(const MetricDescriptor &metric) {
+  if (metric.fields.empty())
+    return toString(metric.accumulator);
+  std::string text;
+  for (annudf_accumulator field : metric.fields)
+    text += (text.empty() ? "" : ", ") + std::string(toString(field));
+  return text;
 }
 
 } // namespace annudf

@@ -53,7 +53,7 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
   line("coarse", std::string(toString(m.coarse)) + ", best is " + toString(m.coarseOrder));
   line("elements", join(m.elements, [](annudf_element e) { return toString(e); }));
   line("compute type", toString(m.compute));
-  line("accumulator", toString(m.accumulator));
+  line("accumulator", accumulatorText(m));
   line("numerics", toString(m.numerics));
   line("dims", m.dims == 0 ? "any" : std::to_string(m.dims));
   line("hooks", join(m.hooks, [](annudf_hook hook) { return toString(hook); }));

@@ -289,7 +289,7 @@ void checkPayloads(const Artifact &artifact, const std::string &origin) {
 
 Map manifestToFields(const Artifact &artifact) {
   const Manifest &m = artifact.manifest;
-  List captures, elements, hooks, payloads;
+  List captures, elements, fieldsOfStruct, hooks, payloads;
   for (annudf_hook hook : m.hooks)
     hooks.push_back(toString(hook));
   for (annudf_element element : m.elements)
@@ -322,6 +322,10 @@ Map manifestToFields(const Artifact &artifact) {
                 {"source", Map{{"file", m.sourceFile}, {"line", m.sourceLine}}},
                 {"tools", Map{{"annudf", m.annudfVersion}, {"llvm", m.llvmVersion}}},
                 {"payloads", std::move(payloads)}};
+  for (annudf_accumulator field : m.fields)
+    fieldsOfStruct.push_back(toString(field));
+  if (!m.fields.empty()) // Of 1.1: manifests of 1.0 have no such key.
+    fields["fields"] = std::move(fieldsOfStruct);
   if (m.verified)
     fields["verified"] = Map{{"rules", m.verified->rules}, {"version", m.verified->version}};
   return fields;
@@ -339,8 +343,8 @@ Artifact manifestFromFields(const Value &map, const std::string &origin,
   checkAbi(m, origin);
   abi.allow({"id", "major", "minor"});
   fields.allow({"abi", "features", "name", "order", "coarse", "coarse_order", "accumulator",
-                "compute_type", "numerics", "elements", "dims", "hooks", "captures", "source",
-                "tools", "verified", "payloads"});
+                "compute_type", "numerics", "elements", "dims", "hooks", "captures", "fields",
+                "source", "tools", "verified", "payloads"});
   m.requiredFeatures = fields.number("features", std::numeric_limits<uint64_t>::max());
   m.name = fields.text("name");
   m.order = fields.choice<annudf_order>("order");
@@ -358,6 +362,12 @@ Artifact manifestFromFields(const Value &map, const std::string &origin,
   for (size_t i = 0; i < captures.size(); ++i)
     m.captures.push_back(
         captureFromFields(Fields(captures[i], origin, "captures[" + std::to_string(i) + "]")));
+  if (fields.has("fields")) {
+    for (const Value &entry : fields.list("fields"))
+      m.fields.push_back(fields.choice<annudf_accumulator>("fields", entry));
+    if (m.fields.empty())
+      fields.fail("fields", "is empty; an accumulator of one word has no such field");
+  }
   const Fields source = fields.map("source");
   m.sourceFile = source.line("file", kMaxPath);
   m.sourceLine = static_cast<uint32_t>(source.number("line", kMaxU32));

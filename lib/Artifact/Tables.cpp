@@ -37,7 +37,7 @@ constexpr TableRow kElements[] = {ANNUDF_ELEMENTS(ROW_NUMBER)
                                       ANNUDF_ELEMENTS_RESERVED(ROW_RESERVED)};
 constexpr TableRow kComputeTypes[] = {ANNUDF_COMPUTE_TYPES(ROW_NUMBER)};
 constexpr TableRow kAccumulators[] = {ANNUDF_ACCUMULATORS(ROW_NUMBER)
-                                          ANNUDF_ACCUMULATORS_RESERVED(ROW_RESERVED)};
+                                          ANNUDF_ACCUMULATORS_STRUCT(ROW_PLAIN)};
 constexpr TableRow kOrders[] = {ANNUDF_ORDERS(ROW_PLAIN)};
 constexpr TableRow kCoarses[] = {ANNUDF_COARSES(ROW_DETAIL) ANNUDF_COARSES_RESERVED(ROW_RESERVED)};
 constexpr TableRow kNumerics[] = {ANNUDF_NUMERICS(ROW_PLAIN)};

@@ -74,11 +74,11 @@ std::optional<Fault> checkCaptures(const std::vector<CaptureInfo> &captures, boo
   return std::nullopt;
 }
 
-/// The type of coordinates that an accumulator takes in without a conversion.
+/// The type of coordinates that an accumulator takes in without a loss: integers have one only.
 annudf_compute computeFor(annudf_accumulator accumulator) {
   const bool isFloat = kindOf(accumulator) == NumberKind::Float;
   for (const TableRow &row : tableOf<annudf_compute>().rows)
-    if (row.bits == bitsOf(accumulator) && (row.kind == NumberKind::Float) == isFloat)
+    if ((row.kind == NumberKind::Float) == isFloat && (!isFloat || row.bits == bitsOf(accumulator)))
       return static_cast<annudf_compute>(row.value);
   report_fatal_error("annudf: an accumulator has no compute type");
 }
@@ -87,6 +87,9 @@ annudf_compute computeFor(annudf_accumulator accumulator) {
 std::optional<Fault> complete(CudaSourceOptions &options, const SourceForm &form) {
   if (!isIdentifier(options.name))
     return misuse("name '" + options.name + "' is no C identifier");
+  if (options.accumulator == ANNUDF_ACCUMULATOR_STRUCT)
+    return misuse("accumulator struct is for metrics of annudf's dialect; a source keeps one "
+                  "number, so write f32, f64, i32, u32 or i64");
   // The form of cuVS hands coordinates over in the accumulator's type.
   if (!options.compute || form.isPeer)
     options.compute = computeFor(options.accumulator);
@@ -110,9 +113,9 @@ std::optional<Fault> complete(CudaSourceOptions &options, const SourceForm &form
   if (kind != NumberKind::Float) {
     const bool isSigned = kind == NumberKind::Signed;
     const double end = std::ldexp(1.0, bitsOf(options.accumulator) - (isSigned ? 1 : 0));
-    const double least = isSigned ? -end : 0, most = end - 1;
+    const double least = isSigned ? -end : 0; // end - 1 may be no double.
     if (options.initial != std::trunc(options.initial) || options.initial < least ||
-        options.initial > most)
+        options.initial >= end)
       return misuse("initial is " + std::to_string(options.initial) + ", which accumulator " +
                     toString(options.accumulator) + " cannot hold");
   }
@@ -184,9 +187,8 @@ public:
     for (Diagnostic &found : parseLog(ptx.log, source, origin))
       findings.diagnostics.push_back(std::move(found));
     const Manifest &manifest = artifact.manifest;
-    if (llvm::Error error =
-            checkPrototypes(ptx.code, {manifest.accumulatorWidth(), manifest.computeWidth(),
-                                       manifest.hooks, /*asksForElement=*/form.isPeer}))
+    if (llvm::Error error = checkPrototypes(ptx.code, {manifest.hookWidths(), manifest.hooks,
+                                                       /*asksForElement=*/form.isPeer}))
       return refuse(llvm::toString(std::move(error)));
     for (int sm : versions) {
       Nvrtc::Result lto;

@@ -345,7 +345,7 @@ private:
   }
 
   static HookShape shapeOf(const Manifest &manifest) {
-    return {manifest.accumulatorWidth(), manifest.computeWidth(), manifest.hooks};
+    return {manifest.hookWidths(), manifest.hooks};
   }
 
   std::optional<Fault> compileForHost(Artifact &artifact) {

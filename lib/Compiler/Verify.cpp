@@ -56,7 +56,7 @@ private:
     field("order", toString(a.order), toString(b.order));
     field("coarse", toString(a.coarse), toString(b.coarse));
     field("coarse_order", toString(a.coarseOrder), toString(b.coarseOrder));
-    field("accumulator", toString(a.accumulator), toString(b.accumulator));
+    field("accumulator", accumulatorText(a), accumulatorText(b));
     field("compute_type", toString(a.compute), toString(b.compute));
     field("numerics", toString(a.numerics), toString(b.numerics));
     const auto element = [](annudf_element value) { return toString(value); };

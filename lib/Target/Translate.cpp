@@ -91,19 +91,19 @@ struct Options {
 
 /// Of what was lowered: there is no manifest to ask.
 static HookShape shapeOf(StringRef ir) {
-  auto defines = [&](ScanHook hook, int a, int x) {
-    return ir.contains((llvm::Twine("@") + symbolOf(hook, a, x) + "(").str());
+  auto defines = [&](ScanHook hook, HookWidths widths) {
+    return ir.contains((llvm::Twine("@") + symbolOf(hook, widths) + "(").str());
   };
   HookShape shape;
-#define ANNUDF_X(A, X)                                                                             \
-  if (defines(ScanHook::UPDATE, A, X))                                                             \
-    shape = {A, X, {}};
+#define ANNUDF_X(F, A, X)                                                                          \
+  if (const HookWidths widths{A, X, static_cast<AccumulatorForm>((#F)[0])};                        \
+      defines(ScanHook::UPDATE, widths))                                                           \
+    shape.widths = widths;
   ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
   // One that is missing is left for checkPrototypes to tell.
 #define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE)                                           \
-  if (isRequired(ScanHook::NAME) ||                                                                \
-      defines(ScanHook::NAME, shape.accumulatorWidth, shape.coordinateWidth))                      \
+  if (isRequired(ScanHook::NAME) || defines(ScanHook::NAME, shape.widths))                         \
     shape.hooks.push_back(ANNUDF_HOOK_##NAME);
   ANNUDF_HOOKS(ANNUDF_X)
 #undef ANNUDF_X

@@ -7,7 +7,7 @@ usage: forgotten.py BUILD_DIR [--only SOURCE]
 
 One copy has a row more in every table. Each source that computes with rows must not compile against it, and must say which row
 it lacks; sources that follow the tables by themselves must. Then single changes: a row without what it needs, and an artifact of a
-metric that uses a row of minor 1, made by a library of that minor, which the one that was built refuses with both minors named.
+metric that uses a row of minor 2, made by a library of that minor, which the one that was built refuses with both minors named.
 """
 import argparse
 import concurrent.futures
@@ -28,7 +28,7 @@ KERNELS = ROOT / "runtime/kernels"
 ROWS = {
     "ELEMENTS": 'X(FAKE, 77, "fake", 8, FLOAT, 1)',
     "COMPUTE_TYPES": 'X(FAKE, 77, "fake", 16, FLOAT, 1)',
-    "ACCUMULATORS": 'X(FAKE, 77, "fake", 64, SIGNED, 1)',
+    "ACCUMULATORS": 'X(FAKE, 77, "fake", 64, UNSIGNED, 1)',
     "ORDERS": 'X(FAKE, 77, "fake", 1)',
     "COARSES": 'X(FAKE, 77, "fake", MIN, 1)',
     "NUMERICS": 'X(FAKE, 77, "fake", 1)',
@@ -39,8 +39,11 @@ ROWS = {
     "FEATURES": 'X(FAKE, 20, "fake", 1)',
     "LIMITS": 'X(MAX_FAKE, 77, "fakes")',
 }
-# Of annudf_abi.h: what the hook's row has to have.
-PROTOTYPE = "ROW(FAKE, annudf1_scan_fake_a##A, float, (uint##A##_t acc, int32_t dims))"
+# Of annudf_abi.h: what the hook's row has to have, for accumulators of one word and of several.
+PROTOTYPE = {
+    "a": "ROW(FAKE, annudf1_scan_fake_a##A, float, (uint##A##_t acc, int32_t dims))",
+    "s": "ROW(FAKE, annudf1_scan_fake_s##A, float, (const uint##A##_t *acc, int32_t dims))",
+}
 
 MAKE = "is not what annudf_tables.h says; run scripts/check-tables --update"
 HOOK = "enumeration value 'FAKE' not handled in switch"
@@ -73,7 +76,7 @@ BREAKS = {
     "runtime/kernels/cpu/Scan.cpp": ["annudf_tables.h has a hook that this scan does not call", "Element<77>", "Compute<77>", "OrderOf<77>"],
     "runtime/kernels/cuda/Scan.cu": ["annudf_tables.h has a hook that this scan does not call", "Element<77>", "Compute<77>", "OrderOf<77>"],
     "runtime/kernels/cuda/Search.cu": ["OrderOf<77>"],
-    "runtime/kernels/cuda/Finalize.cu": ["Accumulator<Kind::SIGNED, 64>"],
+    "runtime/kernels/cuda/Finalize.cu": ["Accumulator<Kind::UNSIGNED, 64>"],
 }
 # What follows the tables by itself.
 FOLLOWS = [
@@ -93,6 +96,12 @@ SINGLE = {
     "a number of another": ({"ORDERS": 'X(FAKE, 1, "fake", 0)'}, None, "lib/Artifact/Tables.cpp", "takes the number or the spelling of another"),
     "a spelling of another": ({"ROLES": 'X(FAKE, 9, "filter", 0)'}, None, "lib/Artifact/Tables.cpp", "takes the number or the spelling of another"),
     "a hook without a prototype": ({"HOOKS": ROWS["HOOKS"]}, None, "lib/Target/LTOIR/Prototypes.cpp", "no member named 'FAKE'"),
+    "a hook for accumulators of one word alone": (
+        {"HOOKS": ROWS["HOOKS"]},
+        {"a": PROTOTYPE["a"]},
+        "lib/Target/LTOIR/Prototypes.cpp",
+        "has no prototype for accumulators of several fields",
+    ),
     "a coarse metric on the device": ({"COARSES": ROWS["COARSES"]}, None, "runtime/kernels/cuda/Search.cu", "[with kind=77]"),
     "an optional hook": (
         {"HOOKS": ROWS["HOOKS"]},
@@ -132,8 +141,8 @@ def copy_tables(folder, rows, prototype=None, minor=None):
 
     for table, row in rows.items():
         change("annudf_tables.h", rf"(#define ANNUDF_{table}\(X\)[ \\\n]*)", rf"\1{row} \\\n  ")
-    if prototype:
-        change("annudf_abi.h", r"(#define ANNUDF_SCAN_HOOKS\(ROW, A, X\)[ \\\n]*)", rf"\1{prototype} \\\n  ")
+    for form, row in (prototype or {}).items():
+        change("annudf_abi.h", rf"(#define ANNUDF_SCAN_HOOKS_{form}\(ROW, A, X\)[ \\\n]*)", rf"\1{row} \\\n  ")
     if minor is not None:
         change("annudf_abi.h", r"(#define ANNUDF_ABI_MINOR) \d+", rf"\1 {minor}")
     return folder
@@ -157,7 +166,8 @@ class Sources:
         """How the build compiles it, without the output."""
         if source.endswith(".cu"):
             # The front end names what is missing; one architecture and no machine code.
-            defines = ["-DANNUDF_ACCUMULATOR_WIDTH=32", "-DANNUDF_COORDINATE_WIDTH=32", "-DANNUDF_ACCUMULATOR_ROW=F32", "-DANNUDF_BITS=32"]
+            defines = ["-DANNUDF_ACCUMULATOR_FORM=a", "-DANNUDF_ACCUMULATOR_WIDTH=32", "-DANNUDF_COORDINATE_WIDTH=32"]
+            defines += ["-DANNUDF_ACCUMULATOR_ROW=F32", "-DANNUDF_BITS=32"]
             return [self.nvcc, "-std=c++17", f"-I{ROOT}/include", *defines, "-arch=sm_75", "-ptx", "-o", os.devnull, str(ROOT / source)]
         if source not in self.entries:
             return [self.compiler, "-std=c++20", f"-I{ROOT}/include", "-fsyntax-only", str(ROOT / source)]
@@ -248,13 +258,13 @@ int main(int, char **argv) {
 
 
 def check_minor(sources, build, faults):
-    """A library of minor 1 writes one artifact that uses a row of minor 1 and one that does not; annudf as built reads them."""
+    """A library of minor 2 writes one artifact that uses a row of minor 2 and one that does not; annudf as built reads them."""
     tool = build / "tools/annudf/annudf"
     if not tool.exists():
         print("minor: annudf is not built")
         return
     with tempfile.TemporaryDirectory() as scratch:
-        folder = copy_tables(os.path.join(scratch, "minor"), {"ELEMENTS": ROWS["ELEMENTS"]}, minor=1)
+        folder = copy_tables(os.path.join(scratch, "minor"), {"ELEMENTS": ROWS["ELEMENTS"].replace(", 1)", ", 2)")}, minor=2)
         writer = Path(scratch) / "writer.cpp"
         writer.write_text(WRITER)
         words = shlex.split(sources.entries["lib/Artifact/Tables.cpp"]["command"])
@@ -269,13 +279,13 @@ def check_minor(sources, build, faults):
             list(pool.map(build_one, code, objects))
         program = os.path.join(scratch, "writer")
         subprocess.run([sources.compiler, *objects, "-o", program, "-ldl", "-lpthread"], check=True)
-        for uses, expected in (("1", "needs annudf.accumulator.v1 1.1, this annudf accepts up to 1.0"), ("0", "annudf.accumulator.v1 1.0")):
+        for uses, expected in (("1", "needs annudf.accumulator.v1 1.2, this annudf accepts up to 1.1"), ("0", "annudf.accumulator.v1 1.0")):
             path = os.path.join(scratch, f"{uses}.annudf")
             subprocess.run([program, path, uses], check=True)
             done = subprocess.run([tool, "inspect", path], capture_output=True, text=True)
             said = done.stdout + done.stderr
             if expected not in said or (done.returncode == 0) != (uses == "0"):
-                faults.append(f"an artifact that {'uses' if uses == '1' else 'does not use'} minor 1: {said}")
+                faults.append(f"an artifact that {'uses' if uses == '1' else 'does not use'} minor 2: {said}")
             else:
                 print(f"minor: {'refused' if uses == '1' else 'read'}: {expected}")
 

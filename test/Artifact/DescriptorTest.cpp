@@ -66,8 +66,61 @@ TEST(Descriptor, FeaturesFollowFromWhatItUses) {
   EXPECT_EQ(featuresOf(metric), uint64_t(ANNUDF_FEATURE_FINALIZE));
   metric.captures = {{"w", ANNUDF_CAPTURE_F32, {}}};
   metric.accumulator = ANNUDF_ACCUMULATOR_F64;
-  EXPECT_EQ(featuresOf(metric), ANNUDF_FEATURES_KNOWN);
+  const uint64_t ofOne = ANNUDF_FEATURE_FINALIZE | ANNUDF_FEATURE_CAPTURES | ANNUDF_FEATURE_ACC64;
+  EXPECT_EQ(featuresOf(metric), ofOne);
   EXPECT_EQ(minorOf(metric), 0u);
+  metric.accumulator = ANNUDF_ACCUMULATOR_I64;
+  EXPECT_EQ(featuresOf(metric), ofOne);
+  EXPECT_EQ(minorOf(metric), 1u);
+}
+
+// The words of a struct are as wide as its widest field, and the hooks' names say so.
+TEST(Descriptor, AnAccumulatorOfSeveralFields) {
+  MetricDescriptor metric = test::smallArtifact().manifest;
+  const uint64_t captures = ANNUDF_FEATURE_CAPTURES | ANNUDF_FEATURE_FINALIZE;
+  metric.accumulator = ANNUDF_ACCUMULATOR_STRUCT;
+  metric.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_U32};
+  EXPECT_EQ(faultOf(metric), "");
+  EXPECT_EQ(featuresOf(metric), captures | ANNUDF_FEATURE_STRUCT);
+  EXPECT_EQ(minorOf(metric), 1u);
+  EXPECT_EQ(accumulatorText(metric), "f32, u32");
+  EXPECT_STREQ(symbolOf(ScanHook::UPDATE, metric.hookWidths()), "annudf1_scan_update_s32_x32");
+  metric.fields.push_back(ANNUDF_ACCUMULATOR_I64);
+  metric.compute = ANNUDF_COMPUTE_F64;
+  EXPECT_EQ(featuresOf(metric), captures | ANNUDF_FEATURE_STRUCT | ANNUDF_FEATURE_ACC64);
+  EXPECT_STREQ(symbolOf(ScanHook::UPDATE, metric.hookWidths()), "annudf1_scan_update_s64_x64");
+  EXPECT_STREQ(declarationOf(ScanHook::FINALIZE, metric.hookWidths()),
+               "float annudf1_scan_finalize_s64(const uint64_t *acc, int32_t dims, int64_t row, "
+               "int32_t query, int32_t list, const uint64_t *slots)");
+}
+
+TEST(Descriptor, FieldsThatNoAccumulatorHas) {
+  const MetricDescriptor good = [] {
+    MetricDescriptor metric = test::smallArtifact().manifest;
+    metric.accumulator = ANNUDF_ACCUMULATOR_STRUCT;
+    metric.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_F32};
+    return metric;
+  }();
+  const auto fault = [&](auto change) {
+    MetricDescriptor metric = good;
+    change(metric);
+    return faultOf(metric);
+  };
+  EXPECT_EQ(fault([](auto &) {}), "");
+  EXPECT_EQ(fault([](auto &m) { m.accumulator = ANNUDF_ACCUMULATOR_F32; }),
+            "manifest field 'fields' has 2, but the accumulator is f32");
+  EXPECT_EQ(fault([](auto &m) { m.fields.clear(); }),
+            "manifest field 'fields' has 0, a struct has 2 to 4");
+  EXPECT_EQ(fault([](auto &m) { m.fields.pop_back(); }),
+            "manifest field 'fields' has 1, a struct has 2 to 4");
+  EXPECT_EQ(fault([](auto &m) { m.fields.resize(5); }),
+            "manifest field 'fields' has 5, a struct has 2 to 4");
+  EXPECT_EQ(fault([](auto &m) { m.fields[1] = ANNUDF_ACCUMULATOR_STRUCT; }),
+            "manifest field 'fields' holds what no field can be");
+  EXPECT_EQ(fault([](auto &m) { m.fields[0] = static_cast<annudf_accumulator>(77); }),
+            "manifest field 'fields' holds what no field can be");
+  EXPECT_EQ(fault([](auto &m) { m.hooks.pop_back(); }),
+            "manifest field 'hooks' lacks finalize, which an accumulator of several fields needs");
 }
 
 TEST(Descriptor, RowsHaveTheValuesOfTheEnums) {
@@ -96,24 +149,26 @@ json canonical(const MetricDescriptor &m) {
                                                               : json(toString(extent.kind)));
     captures.push_back({capture.name, toString(capture.element), extents});
   }
-  return {"annudf.accumulator.v1",
-          "scan",
-          "min",
-          "l2",
-          "min",
-          "f32",
-          "f32",
-          "strict",
-          {"f32", "u8"},
-          m.dims,
-          {"init", "update", "finalize"},
-          captures};
+  json all = {"annudf.accumulator.v1",        "scan",  "min",    "l2",          "min",
+              toString(m.accumulator),        "f32",   "strict", {"f32", "u8"}, m.dims,
+              {"init", "update", "finalize"}, captures};
+  if (!m.fields.empty()) {
+    json fields = {"fields"};
+    for (annudf_accumulator field : m.fields)
+      fields.push_back(toString(field));
+    all.push_back(fields);
+  }
+  return all;
 }
 
 // Another encoder and the digest of the file: the hooks of every compiled metric return it.
 TEST(Descriptor, ContractIsTheDigestOfCanonicalCbor) {
   MetricDescriptor metric = test::smallArtifact().manifest;
   for (const int64_t constant : {1, 23, 24, 255, 256, 65536}) {
+    if (constant == 256) { // From here on of several fields.
+      metric.accumulator = ANNUDF_ACCUMULATOR_STRUCT;
+      metric.fields = {ANNUDF_ACCUMULATOR_F64, ANNUDF_ACCUMULATOR_I64, ANNUDF_ACCUMULATOR_U32};
+    }
     metric.captures[1].extents[0].constant = constant;
     metric.dims = static_cast<int32_t>(constant);
     std::string expected;
@@ -146,6 +201,8 @@ TEST(Descriptor, ContractSeesWhatAScanReliesOn) {
       [](auto &m) { m.captures[0].element = ANNUDF_CAPTURE_U32; },
       [](auto &m) { m.captures[0].extents = {}; },
       [](auto &m) { m.captures[1].extents[0].constant = 17; },
+      [](auto &m) { m.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_F32}; },
+      [](auto &m) { m.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_U32}; },
   };
   std::set<uint64_t> seen{contractOf(metric)};
   for (const auto &change : changes) {

@@ -31,15 +31,15 @@ TEST(Manifest, VersionGrid) {
   } const grid[] = {
       {"annudf.accumulator.v1", 1, 0, "NO ERROR"},
       {"annudf.accumulator.v1", 1, 3,
-       "m: needs annudf.accumulator.v1 1.3, this annudf accepts up to 1.0"},
+       "m: needs annudf.accumulator.v1 1.3, this annudf accepts up to 1.1"},
       {"annudf.accumulator.v1", 2, 0,
-       "m: needs annudf.accumulator.v1 2.0, this annudf accepts annudf.accumulator.v1 1.0"},
+       "m: needs annudf.accumulator.v1 2.0, this annudf accepts annudf.accumulator.v1 1.1"},
       {"annudf.accumulator.v1", 0, 9,
-       "m: needs annudf.accumulator.v1 0.9, this annudf accepts annudf.accumulator.v1 1.0"},
+       "m: needs annudf.accumulator.v1 0.9, this annudf accepts annudf.accumulator.v1 1.1"},
       {"annudf.pairwise.v2", 2, 0,
-       "m: needs ABI 'annudf.pairwise.v2' 2.0, this annudf accepts annudf.accumulator.v1 1.0"},
+       "m: needs ABI 'annudf.pairwise.v2' 2.0, this annudf accepts annudf.accumulator.v1 1.1"},
       {"two lines", 1, 0,
-       "m: needs ABI 'two lines' 1.0, this annudf accepts annudf.accumulator.v1 1.0"},
+       "m: needs ABI 'two lines' 1.0, this annudf accepts annudf.accumulator.v1 1.1"},
   };
   for (const auto &row : grid)
     EXPECT_EQ(errorWith([&](json &m) {
@@ -69,9 +69,9 @@ TEST(Manifest, FeatureGrid) {
       {3, "u32", true, "NO ERROR"},
       {7, "f64", true, "NO ERROR"},
       {1, "i32", false, "NO ERROR"},
-      {3 | 8, "f32", true, "m: needs feature bits 0x8, this annudf knows 0x7"},
+      {3 | 8, "f32", true, "m: needs feature bits 0x8, this annudf knows 0x87"},
       {uint64_t(1) << 63, "f32", true,
-       "m: needs feature bits 0x8000000000000000, this annudf knows 0x7"},
+       "m: needs feature bits 0x8000000000000000, this annudf knows 0x87"},
       {3, "f64", true, "m: says feature bits 0x3, its metric needs 0x7"},
       {7, "f32", true, "m: says feature bits 0x7, its metric needs 0x3"},
       {1, "f32", true, "m: says feature bits 0x1, its metric needs 0x3"},
@@ -115,6 +115,48 @@ TEST(Manifest, EveryFieldMissingOrOfAnotherType) {
               "m: manifest field 'captures[1]." + field + "' is missing");
 }
 
+// Of an accumulator of several words; the reader of 1.0 has no such field.
+TEST(Manifest, FieldsOfAnAccumulator) {
+  Artifact artifact = test::smallArtifact();
+  Manifest &m = artifact.manifest;
+  EXPECT_FALSE(test::bodyOf(serializeArtifact(artifact))["manifest"].contains("fields"));
+  m.accumulator = ANNUDF_ACCUMULATOR_STRUCT;
+  m.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_U32, ANNUDF_ACCUMULATOR_I64};
+  m.requiredFeatures = featuresOf(m);
+  m.abiMinor = minorOf(m);
+  const std::string bytes = serializeArtifact(artifact);
+  EXPECT_EQ(parseArtifact(bytes, "m").manifest, m);
+  const json manifest = test::bodyOf(bytes)["manifest"];
+  EXPECT_EQ(manifest["accumulator"], "struct");
+  EXPECT_EQ(manifest["fields"], json({"f32", "u32", "i64"}));
+  EXPECT_EQ(manifest["abi"]["minor"], 1);
+  EXPECT_TRUE(contains(manifestToText(artifact, "m"), "accumulator   f32, u32, i64\n"));
+  EXPECT_TRUE(
+      contains(manifestToText(artifact, "m"), "features      finalize, captures, acc64, struct\n"));
+  const auto refusal = [&](auto change) {
+    json body = test::bodyOf(bytes);
+    change(body["manifest"]);
+    return errorOf([&] { (void)parseArtifact(test::seal(body), "m"); });
+  };
+  EXPECT_EQ(refusal([](json &m) { m.erase("fields"); }),
+            "m: manifest field 'fields' has 0, a struct has 2 to 4");
+  EXPECT_EQ(refusal([](json &m) { m["fields"] = json::array(); }),
+            "m: manifest field 'fields' is empty; an accumulator of one word has no such field");
+  EXPECT_EQ(refusal([](json &m) { m["fields"] = "f32"; }),
+            "m: manifest field 'fields' must be a list");
+  EXPECT_EQ(
+      refusal([](json &m) { m["fields"][0] = "f16"; }),
+      "m: manifest field 'fields' is 'f16', which is none of f32, f64, i32, u32, i64, struct");
+  EXPECT_EQ(refusal([](json &m) { m["fields"][0] = "struct"; }),
+            "m: manifest field 'fields' holds what no field can be");
+  EXPECT_EQ(refusal([](json &m) { m["abi"]["minor"] = 0; }),
+            "m: says minor 0 of its ABI, its metric needs 1");
+  EXPECT_EQ(refusal([](json &m) { m["features"] = 7; }),
+            "m: says feature bits 0x7, its metric needs 0x87");
+  EXPECT_EQ(refusal([](json &m) { m["accumulator"] = "f32"; }),
+            "m: manifest field 'fields' has 3, but the accumulator is f32");
+}
+
 TEST(Manifest, UnknownSpellings) {
   EXPECT_EQ(errorWith([](json &m) { m["order"] = "best"; }),
             "m: manifest field 'order' is 'best', which is none of min, max");
@@ -131,13 +173,14 @@ TEST(Manifest, UnknownSpellings) {
             "one of init, update, finalize");
   EXPECT_EQ(errorWith([](json &m) { m["accumulator"] = std::string(100, 'x'); }),
             "m: manifest field 'accumulator' is '" + std::string(60, 'x') +
-                "...', which is none of f32, f64, i32, u32");
+                "...', which is none of f32, f64, i32, u32, i64, struct");
   EXPECT_TRUE(
       contains(errorWith([](json &m) { m["compute_type"] = "f8"; }), "'compute_type' is 'f8'"));
   EXPECT_TRUE(contains(errorWith([](json &m) { m["payloads"][0]["kind"] = "elf"; }),
                        "'payloads[0].kind' is 'elf', which is none of lto-ir"));
-  EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["element"] = "f128"; }),
-                       "'captures[0].element' is 'f128', which is none of f32, f64, i32, u32"));
+  EXPECT_TRUE(contains(
+      errorWith([](json &m) { m["captures"][0]["element"] = "f128"; }),
+      "'captures[0].element' is 'f128', which is none of f32, f64, i32, u32"));
   EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["extents"] = {"constant"}; }),
                        "must give a constant extent as a number"));
   for (const std::string extent : {"row", "query"})

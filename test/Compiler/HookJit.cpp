@@ -64,8 +64,7 @@ HookJit::HookJit(const Artifact &artifact) : implementation(new Implementation) 
   take(jit.addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))));
   const Manifest &manifest = artifact.manifest;
   auto find = [&](ScanHook hook) {
-    return take(jit.lookup(symbolOf(hook, manifest.accumulatorWidth(), manifest.computeWidth())))
-        .toPtr<void *>();
+    return take(jit.lookup(symbolOf(hook, manifest.hookWidths()))).toPtr<void *>();
   };
   accumulator_ = manifest.accumulator;
   compute_ = manifest.compute;

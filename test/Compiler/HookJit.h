@@ -35,6 +35,25 @@ public:
   explicit HookJit(const Artifact &artifact);
   ~HookJit();
 
+  /// Of an accumulator of several fields: the words as a kernel holds them.
+  template <typename Word> struct Words {
+    Word word[ANNUDF_MAX_FIELDS];
+  };
+  template <typename Word> ANNUDF_CALLS_JIT void initWords(Words<Word> &acc) const {
+    reinterpret_cast<void (*)(Word *, int32_t, int32_t, int32_t, const uint64_t *)>(init_)(
+        acc.word, 1, 0, 0, slots);
+  }
+  template <typename Word, typename Coordinate>
+  ANNUDF_CALLS_JIT void updateWords(Words<Word> &acc, Coordinate x, Coordinate y, int32_t dim = 0,
+                                    int32_t dims = 1) const {
+    reinterpret_cast<void (*)(Word *, Coordinate, Coordinate, int32_t, int32_t, int64_t, int32_t,
+                              int32_t, const uint64_t *)>(update_)(acc.word, x, y, dim, dims, 0, 0,
+                                                                   0, slots);
+  }
+  template <typename Word> ANNUDF_CALLS_JIT float finalizeWords(const Words<Word> &acc) const {
+    return reinterpret_cast<float (*)(const Word *, int32_t, int64_t, int32_t, int32_t,
+                                      const uint64_t *)>(finalize_)(acc.word, 1, 0, 0, 0, slots);
+  }
   template <typename Word> ANNUDF_CALLS_JIT Word init(int32_t dims = 1) const {
     return reinterpret_cast<Word (*)(int32_t, int32_t, int32_t, const uint64_t *)>(init_)(dims, 0,
                                                                                           0, slots);
@@ -66,6 +85,7 @@ public:
     if (!finalize_) // As the runtime's own does.
       return accumulator_ == ANNUDF_ACCUMULATOR_I32   ? float(int32_t(acc))
              : accumulator_ == ANNUDF_ACCUMULATOR_U32 ? float(uint32_t(acc))
+             : accumulator_ == ANNUDF_ACCUMULATOR_I64 ? float(int64_t(acc))
              : sizeof(Word) == 8                      ? float(std::bit_cast<double>(uint64_t(acc)))
                                                       : std::bit_cast<float>(uint32_t(acc));
     return reinterpret_cast<float (*)(Word, int32_t, int64_t, int32_t, int32_t, const uint64_t *)>(

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 
 using namespace annudf;
 using namespace annudf::test;
@@ -86,6 +87,160 @@ TEST(Hooks, WidthsOfAccumulatorAndCoordinatesDiffer) {
   HookJit narrow(
       make({{"ELEMENT", "f32"}, {"ZERO", "0"}, {"ACC", "i32"}, {"X", "f64"}, {"OP", "fptosi"}}));
   EXPECT_EQ(int32_t(narrow.update<uint32_t, uint64_t>(0, std::bit_cast<uint64_t>(-7.5), 1)), -7);
+}
+
+/// What the hooks of a metric of several fields make of two vectors.
+template <typename Word, typename Coordinate, typename T>
+float distanceOf(const HookJit &hooks, const std::vector<T> &x, const std::vector<T> &y) {
+  HookJit::Words<Word> acc;
+  std::fill(std::begin(acc.word), std::end(acc.word), Word(0xABABABAB)); // Kernels may have any.
+  hooks.initWords(acc);
+  for (size_t d = 0; d < x.size(); ++d)
+    hooks.updateWords(acc, std::bit_cast<Coordinate>(x[d]), std::bit_cast<Coordinate>(y[d]),
+                      int32_t(d), int32_t(x.size()));
+  return hooks.finalizeWords(acc);
+}
+
+// One function a metric: its text, and the same in float64.
+constexpr const char *kHaversine = R"(
+annudf.metric @haversine order(min) coarse(l2) elements(f32) dims(2) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    %1 = arith.constant 1.0 : f32
+    annudf.yield %0, %1 : f32, f32
+  }
+  annudf.update (%sum: f32, %cosines: f32, %x: f32, %y: f32) {
+    %dim = annudf.index dim
+    %first = arith.constant 0 : index
+    %isLatitude = arith.cmpi eq, %dim, %first : index
+    %half = arith.constant 0.5 : f32
+    %d = arith.subf %x, %y : f32
+    %h = arith.mulf %d, %half : f32
+    %s = math.sin %h : f32
+    %square = arith.mulf %s, %s : f32
+    %cx = math.cos %x : f32
+    %cy = math.cos %y : f32
+    %c = arith.mulf %cx, %cy : f32
+    %kept = arith.select %isLatitude, %c, %cosines : f32
+    %part = arith.mulf %square, %cosines : f32
+    %next = arith.addf %sum, %part : f32
+    annudf.yield %next, %kept : f32, f32
+  }
+  annudf.finalize (%sum: f32, %cosines: f32) {
+    %two = arith.constant 2.0 : f32
+    %root = math.sqrt %sum : f32
+    %angle = math.asin %root : f32
+    %r = arith.mulf %two, %angle : f32
+    annudf.yield %r : f32
+  }
+}
+)";
+constexpr const char *kMoments = R"(
+annudf.metric @moments order(min) coarse(l2) elements(i8, u8) accumulator(u32, f64, i64, f32) {
+  annudf.init {
+    %0 = arith.constant -1 : i32
+    %1 = arith.constant 0.25 : f64
+    %2 = arith.constant -5 : i64
+    %3 = arith.constant 2.0 : f32
+    annudf.yield %0, %1, %2, %3 : i32, f64, i64, f32
+  }
+  annudf.update (%n: i32, %sum: f64, %cubes: i64, %least: f32, %x: i32, %y: i32) {
+    %one = arith.constant 1 : i32
+    %d = arith.subi %x, %y : i32
+    %n1 = arith.addi %n, %one : i32
+    %wide = arith.extsi %d : i32 to i64
+    %f = arith.sitofp %d : i32 to f64
+    %sum1 = arith.addf %sum, %f : f64
+    %w2 = arith.muli %wide, %wide : i64
+    %w3 = arith.muli %w2, %wide : i64
+    %shift = arith.constant 20 : i64
+    %big = arith.shli %w3, %shift : i64
+    %cubes1 = arith.addi %cubes, %big : i64
+    %g = arith.sitofp %d : i32 to f32
+    %least1 = arith.minimumf %least, %g : f32
+    annudf.yield %n1, %sum1, %cubes1, %least1 : i32, f64, i64, f32
+  }
+  annudf.finalize (%n: i32, %sum: f64, %cubes: i64, %least: f32) {
+    %nf = arith.uitofp %n : i32 to f64
+    %cf = arith.sitofp %cubes : i64 to f64
+    %lf = arith.extf %least : f32 to f64
+    %0 = arith.addf %nf, %sum : f64
+    %1 = arith.addf %0, %cf : f64
+    %2 = arith.addf %1, %lf : f64
+    %3 = arith.truncf %2 : f64 to f32
+    annudf.yield %3 : f32
+  }
+}
+)";
+
+TEST(Hooks, SeveralFieldsInWordsOf32Bits) {
+  CompileOptions options;
+  options.ltoIr = false;
+  const Artifact artifact = compileMetricFile(ANNUDF_EXAMPLES "/cosine.mlir", options);
+  EXPECT_EQ(artifact.manifest.abiMinor, 1u);
+  EXPECT_EQ(accumulatorText(artifact.manifest), "f32, f32, f32");
+  const HookJit cosine(artifact), haversine(compileText(kHaversine, haveLibNvvm()));
+  EXPECT_EQ(cosine.contract(), contractOf(artifact.manifest));
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> value(-1.5f, 1.5f);
+  for (int dims : {1, 2, 3, 17, 128, 1024}) {
+    std::vector<float> x(dims), y(dims);
+    double xy = 0, xx = 0, yy = 0;
+    for (int d = 0; d < dims; ++d) {
+      x[d] = value(random), y[d] = value(random);
+      xy += double(x[d]) * y[d], xx += double(x[d]) * x[d], yy += double(y[d]) * y[d];
+    }
+    EXPECT_NEAR((distanceOf<uint32_t, uint32_t>(cosine, x, y)), 1 - xy / std::sqrt(xx * yy), 3e-6)
+        << dims;
+  }
+  for (int i = 0; i < 200; ++i) {
+    const std::vector<float> x = {value(random), 2 * value(random)},
+                             y = {value(random), 2 * value(random)};
+    const double s0 = std::sin((double(x[0]) - y[0]) / 2), s1 = std::sin((double(x[1]) - y[1]) / 2);
+    const double expected =
+        2 *
+        std::asin(std::sqrt(s0 * s0 + std::cos(double(x[0])) * std::cos(double(y[0])) * s1 * s1));
+    EXPECT_NEAR((distanceOf<uint32_t, uint32_t>(haversine, x, y)), expected, 2e-5) << i;
+  }
+}
+
+// A field of 32 bits takes a word of 64 where another needs it.
+TEST(Hooks, SeveralFieldsInWordsOf64Bits) {
+  const Artifact artifact = compileText(kMoments, haveLibNvvm());
+  EXPECT_EQ(accumulatorText(artifact.manifest), "u32, f64, i64, f32");
+  const HookJit moments(artifact);
+  std::mt19937 random(8);
+  for (int dims : {1, 2, 33, 300}) {
+    std::vector<int32_t> x(dims), y(dims);
+    double n = 4294967295.0, sum = 0.25, cubes = -5, least = 2;
+    for (int d = 0; d < dims; ++d) {
+      x[d] = int32_t(random() % 256) - 128, y[d] = int32_t(random() % 256);
+      const double diff = x[d] - y[d];
+      n = n == 4294967295.0 ? 0 : n + 1;
+      sum += diff, cubes += diff * diff * diff * 1048576, least = std::min(least, diff);
+    }
+    EXPECT_EQ((distanceOf<uint64_t, uint32_t>(moments, x, y)), float(n + sum + cubes + least))
+        << dims;
+  }
+}
+
+TEST(Hooks, AnAccumulatorOf64BitIntegersIsItsDistance) {
+  const HookJit hooks(compileText(R"(annudf.metric @m order(min) coarse(l2) elements(u8) {
+    annudf.init {
+      %0 = arith.constant -3000000000 : i64
+      annudf.yield %0 : i64
+    }
+    annudf.update (%acc: i64, %x: i32, %y: i32) {
+      %d = arith.subi %x, %y : i32
+      %w = arith.extsi %d : i32 to i64
+      %r = arith.addi %acc, %w : i64
+      annudf.yield %r : i64
+    }
+  })",
+                                  haveLibNvvm()));
+  EXPECT_EQ(int64_t(hooks.init<uint64_t>()), -3000000000);
+  EXPECT_EQ(int64_t(hooks.update<uint64_t, uint32_t>(1ull << 40, 3, 255)), (1ll << 40) - 252);
+  EXPECT_EQ(hooks.finalize<uint64_t>(uint64_t(-3000000000)), -3e9f);
 }
 
 TEST(Hooks, ContractIsThatOfTheManifest) {
@@ -322,10 +477,13 @@ std::vector<std::string> internalNames() {
                            "__nv_powf",
                            "main"})
     names.push_back(name);
+  std::set<std::string> hooks; // Several widths share one.
   for (int a : {32, 64})
     for (int x : {32, 64})
-      for (ScanHook hook : kScanHooks)
-        names.push_back(symbolOf(hook, a, x));
+      for (AccumulatorForm form : {AccumulatorForm::Word, AccumulatorForm::Words})
+        for (ScanHook hook : kScanHooks)
+          hooks.insert(symbolOf(hook, {a, x, form}));
+  names.insert(names.end(), hooks.begin(), hooks.end());
   names.insert(names.end(), std::begin(kRuntimeConstants), std::end(kRuntimeConstants));
   return names;
 }

@@ -116,9 +116,7 @@ constexpr const char *kPtx = R"(//
 { ret; }
 )";
 
-HookShape allHooks() {
-  return {32, 32, {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE}};
-}
+HookShape allHooks() { return {{}, {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE}}; }
 
 std::string check(const std::string &ptx, const HookShape &shape = allHooks()) {
   return llvm::toString(checkPrototypes(ptx, shape));
@@ -154,20 +152,52 @@ TEST(Prototypes, AMissingHook) {
 }
 
 TEST(Prototypes, AHookThatTheMetricDoesNotHave) {
-  EXPECT_EQ(check(kPtx, {32, 32, {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE}}),
+  EXPECT_EQ(check(kPtx, {{}, {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE}}),
             "the compiled metric defines annudf1_scan_finalize_a32, "
             "which its list of hooks does not have");
 }
 
 TEST(Prototypes, OtherWidths) {
-  EXPECT_EQ(check(kPtx, {64, 32, allHooks().hooks}),
+  EXPECT_EQ(check(kPtx, {{64, 32}, allHooks().hooks}),
             "the compiled metric defines annudf1_scan_init_a32, which is no hook of a metric with "
             "accumulators of 64 and coordinates of 32 bits");
-  EXPECT_EQ(check(kPtx, {32, 64, allHooks().hooks}),
+  EXPECT_EQ(check(kPtx, {{32, 64}, allHooks().hooks}),
             "the compiled metric defines annudf1_scan_update_a32_x32, which is no hook of a metric "
             "with accumulators of 32 and coordinates of 64 bits");
-  EXPECT_EQ(check(kPtx, {96, 32, allHooks().hooks}),
+  EXPECT_EQ(check(kPtx, {{96, 32}, allHooks().hooks}),
             "no hooks have accumulators of 96 and coordinates of 32 bits");
+  EXPECT_EQ(check(kPtx, {{32, 32, AccumulatorForm::Words}, allHooks().hooks}),
+            "the compiled metric defines annudf1_scan_init_a32, which is no hook of a metric with "
+            "accumulators of several fields in words of 32 and coordinates of 32 bits");
+}
+
+TEST(Prototypes, OfSeveralFieldsAPointerComesFirstAndNothingIsReturned) {
+  std::string ptx = kPtx;
+  for (const char *hook : {"init", "update", "finalize"})
+    for (size_t at; (at = ptx.find(std::string("scan_") + hook + "_a32")) != std::string::npos;)
+      ptx[ptx.find("_a32", at) + 1] = 's';
+  const HookShape shape = {{32, 32, AccumulatorForm::Words}, allHooks().hooks};
+  EXPECT_EQ(check(ptx, shape),
+            "the compiled metric has annudf1_scan_init_s32 as .b32(.b32, .b32, .b32, .b64), "
+            "annudf_abi.h declares (.b64, .b32, .b32, .b32, .b64)");
+  const char *words = R"(
+.visible .func annudf1_scan_init_s32(
+	.param .b64 p0, .param .b32 p1, .param .b32 p2, .param .b32 p3, .param .b64 p4
+)
+{ ret; }
+.visible .func annudf1_scan_update_s32_x32(
+	.param .b64 p0, .param .b32 p1, .param .b32 p2, .param .b32 p3, .param .b32 p4,
+	.param .b64 p5, .param .b32 p6, .param .b32 p7, .param .b64 p8
+)
+{ ret; }
+.visible .func  (.param .b32 func_retval0) annudf1_scan_finalize_s32(
+	.param .b64 p0, .param .b32 p1, .param .b64 p2, .param .b32 p3, .param .b32 p4, .param .b64 p5
+)
+{ ret; }
+.visible .func  (.param .b64 func_retval0) annudf1_scan_contract()
+{ ret; }
+)";
+  EXPECT_EQ(check(words, shape), "");
 }
 
 TEST(Prototypes, AStrangersFunctionIsNotCalled) {
@@ -177,7 +207,7 @@ TEST(Prototypes, AStrangersFunctionIsNotCalled) {
       std::string(kPtx) + ".extern .func (.param .b32 r) annudf1_row_element()\n;\n";
   EXPECT_EQ(check(asks), "the compiled metric calls 'annudf1_row_element', which a hook may not "
                          "call");
-  EXPECT_EQ(check(asks, {32, 32, allHooks().hooks, /*asksForElement=*/true}), "");
+  EXPECT_EQ(check(asks, {{}, allHooks().hooks, /*asksForElement=*/true}), "");
 }
 
 } // namespace

@@ -65,6 +65,15 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
       return sum(q, b, [](size_t, double x, double y) { return x * y; });
     };
     list.push_back(product);
+    ExampleMetric cosine = named("cosine");
+    cosine.exactOnIntegers = false;
+    cosine.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
+      const auto product = [](size_t, double x, double y) { return x * y; };
+      const double lengths = std::sqrt(sum(q, q, product).value * sum(b, b, product).value);
+      // One less what may be almost one.
+      return Distance{1 - sum(q, b, product).value / lengths, 1};
+    };
+    list.push_back(cosine);
     ExampleMetric hamming = named("hamming");
     hamming.bytesOnly = true;
     hamming.distance = [](const Vector &q, const Vector &b, const Vector &, double) {

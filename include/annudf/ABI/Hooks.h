@@ -23,12 +23,25 @@ namespace annudf {
 
 #define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS) HOOK,
 /// The functions that a metric defines.
-enum class ScanHook { ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, 32, 32) };
+enum class ScanHook { ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, a, 32, 32) };
 #undef ANNUDF_ROW_OF_HOOK
+
+/// How an accumulator crosses the link, by the letter of the hooks' names.
+enum class AccumulatorForm : char {
+  Word = 'a',  ///< By value.
+  Words = 's', ///< ANNUDF_MAX_FIELDS words of the caller's, by pointer.
+};
+
+/// What picks the hooks' names.
+struct HookWidths {
+  int accumulator = 32, coordinate = 32; ///< Bits of a word.
+  AccumulatorForm form = AccumulatorForm::Word;
+  bool operator==(const HookWidths &) const = default;
+};
 
 inline constexpr ScanHook kScanHooks[] = {
 #define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS) ScanHook::HOOK,
-    ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, 32, 32)
+    ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, a, 32, 32)
 #undef ANNUDF_ROW_OF_HOOK
 };
 
@@ -64,14 +77,14 @@ constexpr bool isDefinedBy(ScanHook hook, std::span<const annudf_hook> hooks) {
   return hook == ScanHook::CONTRACT;
 }
 
-/// Calls visit(hook, symbol, std::type_identity<prototype>) for every hook of accumulators of
-/// `a` and coordinates of `x` bits. \returns false, having called nothing, for other widths.
-template <typename Visit> constexpr bool forEachScanHook(int a, int x, Visit visit) {
+/// Calls visit(hook, symbol, std::type_identity<prototype>) for every hook of `widths`.
+/// \returns false, having called nothing, for widths that the ABI does not have.
+template <typename Visit> constexpr bool forEachScanHook(HookWidths widths, Visit visit) {
 #define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS)                                       \
   visit(ScanHook::HOOK, #SYMBOL, std::type_identity<RESULT PARAMETERS>());
-#define ANNUDF_ROWS_OF_WIDTHS(A, X)                                                                \
-  if (a == A && x == X) {                                                                          \
-    ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, A, X)                                                    \
+#define ANNUDF_ROWS_OF_WIDTHS(F, A, X)                                                             \
+  if (widths == HookWidths{A, X, static_cast<AccumulatorForm>((#F)[0])}) {                         \
+    ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, F, A, X)                                                 \
     return true;                                                                                   \
   }
   ANNUDF_HOOK_WIDTHS(ANNUDF_ROWS_OF_WIDTHS)
@@ -81,9 +94,9 @@ template <typename Visit> constexpr bool forEachScanHook(int a, int x, Visit vis
 }
 
 /// "annudf1_scan_update_a32_x32"; null for widths that the ABI does not have.
-constexpr const char *symbolOf(ScanHook wanted, int a, int x) {
+constexpr const char *symbolOf(ScanHook wanted, HookWidths widths) {
   const char *found = nullptr;
-  forEachScanHook(a, x, [&](ScanHook hook, const char *symbol, auto) {
+  forEachScanHook(widths, [&](ScanHook hook, const char *symbol, auto) {
     if (hook == wanted)
       found = symbol;
   });
@@ -91,19 +104,32 @@ constexpr const char *symbolOf(ScanHook wanted, int a, int x) {
 }
 
 /// "uint32_t annudf1_scan_init_a32(int32_t dims, ...)", its parameters named as in the header.
-constexpr const char *declarationOf(ScanHook wanted, int a, int x) {
+constexpr const char *declarationOf(ScanHook wanted, HookWidths widths) {
 #define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS)                                       \
   if (wanted == ScanHook::HOOK)                                                                    \
     return #RESULT " " #SYMBOL #PARAMETERS;
-#define ANNUDF_ROWS_OF_WIDTHS(A, X)                                                                \
-  if (a == A && x == X) {                                                                          \
-    ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, A, X)                                                    \
+#define ANNUDF_ROWS_OF_WIDTHS(F, A, X)                                                             \
+  if (widths == HookWidths{A, X, static_cast<AccumulatorForm>((#F)[0])}) {                         \
+    ANNUDF_SCAN_HOOKS(ANNUDF_ROW_OF_HOOK, F, A, X)                                                 \
   }
   ANNUDF_HOOK_WIDTHS(ANNUDF_ROWS_OF_WIDTHS)
 #undef ANNUDF_ROWS_OF_WIDTHS
 #undef ANNUDF_ROW_OF_HOOK
   return nullptr;
 }
+
+/// Every form and pair of widths has every hook: a new one has a prototype in each list.
+constexpr bool hasEveryHook() {
+  bool complete = true;
+#define ANNUDF_ROWS_OF_WIDTHS(F, A, X)                                                             \
+  for (ScanHook hook : kScanHooks)                                                                 \
+    complete &= symbolOf(hook, {A, X, static_cast<AccumulatorForm>((#F)[0])}) != nullptr;
+  ANNUDF_HOOK_WIDTHS(ANNUDF_ROWS_OF_WIDTHS)
+#undef ANNUDF_ROWS_OF_WIDTHS
+  return complete;
+}
+static_assert(hasEveryHook(), "a hook of annudf_abi.h has no prototype for accumulators of several "
+                              "fields, or none for those of one");
 
 /// What the runtime defines for each link.
 inline constexpr const char *kRuntimeConstants[] = {

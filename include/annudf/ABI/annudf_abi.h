@@ -18,6 +18,7 @@
 |*  - *Words, not types.* Accumulators and coordinates cross the link as       *|
 |*    opaque words of their width. Registers have no type, so this costs      *|
 |*    nothing once linked, and one scan kernel serves every type of a width.  *|
+|*    An accumulator of several fields is words of the caller's, by pointer.  *|
 |*  - *Elements belong to the kernel.* A hook takes one coordinate, already in *|
 |*    the metric's compute type. The kernel converts an element once for all  *|
 |*    queries of a tile, and a new element type needs no metric compiled anew. *|
@@ -44,7 +45,7 @@ typedef unsigned long long uint64_t;
  * matches and the minor is not newer than its own. */
 #define ANNUDF_ABI_ID "annudf.accumulator.v1"
 #define ANNUDF_ABI_MAJOR 1
-#define ANNUDF_ABI_MINOR 0
+#define ANNUDF_ABI_MINOR 1
 
 /** In C++ an enum without a type of its own may hold no number between or above its rows; these
  * come from callers and files, and are looked at before anything is known of them. */
@@ -69,7 +70,11 @@ enum annudf_compute ANNUDF_ENUM_TYPE { ANNUDF_COMPUTE_TYPES(ANNUDF_X) };
 
 /** Type of the accumulator inside the body; the hooks see only its width. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_ROW(ACCUMULATOR, NAME, VALUE)
-enum annudf_accumulator ANNUDF_ENUM_TYPE { ANNUDF_ACCUMULATORS(ANNUDF_X) };
+#define ANNUDF_X_STRUCT(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(ACCUMULATOR, NAME, VALUE)
+enum annudf_accumulator ANNUDF_ENUM_TYPE {
+  ANNUDF_ACCUMULATORS(ANNUDF_X) ANNUDF_ACCUMULATORS_STRUCT(ANNUDF_X_STRUCT)
+};
+#undef ANNUDF_X_STRUCT
 #undef ANNUDF_X
 
 /** Element type of a capture. */
@@ -159,7 +164,7 @@ _Static_assert(sizeof(annudf_slots) == 128, "annudf_slots is part of the ABI");
 |* init sees neither row nor dim, so that a kernel may call it once a query and *|
 |* list. contract says for which descriptor the code was made (docs/abi.md).   *|
 \*===----------------------------------------------------------------------===*/
-#define ANNUDF_SCAN_HOOKS(ROW, A, X)                                           \
+#define ANNUDF_SCAN_HOOKS_a(ROW, A, X)                                         \
   ROW(INIT, annudf1_scan_init_a##A, uint##A##_t,                               \
       (int32_t dims, int32_t query, int32_t list, const uint64_t *slots))      \
   ROW(UPDATE, annudf1_scan_update_a##A##_x##X, uint##A##_t,                    \
@@ -171,11 +176,35 @@ _Static_assert(sizeof(annudf_slots) == 128, "annudf_slots is part of the ABI");
        int32_t list, const uint64_t *slots))                                   \
   ROW(CONTRACT, annudf1_scan_contract, uint64_t, (void))
 
-/** WIDTHS(A, X): every pair of widths that accumulators and compute types have. */
-#define ANNUDF_HOOK_WIDTHS(WIDTHS) WIDTHS(32, 32) WIDTHS(32, 64) WIDTHS(64, 32) WIDTHS(64, 64)
+/*===-- The same for accumulators of several fields, since 1.1 ------------===*\
+|*   acc    MAX_FIELDS words of A bits of the caller's; field i is word i, one  *|
+|*          of 32 bits in a word of 64 its low half, the high half 0. Of words  *|
+|*          past the fields a hook reads and writes none, so that once inlined  *|
+|*          they cost nothing.                                                  *|
+\*===----------------------------------------------------------------------===*/
+#define ANNUDF_SCAN_HOOKS_s(ROW, A, X)                                         \
+  ROW(INIT, annudf1_scan_init_s##A, void,                                      \
+      (uint##A##_t *acc, int32_t dims, int32_t query, int32_t list,            \
+       const uint64_t *slots))                                                 \
+  ROW(UPDATE, annudf1_scan_update_s##A##_x##X, void,                           \
+      (uint##A##_t *acc, uint##X##_t x, uint##X##_t y, int32_t dim,            \
+       int32_t dims, int64_t row, int32_t query, int32_t list,                 \
+       const uint64_t *slots))                                                 \
+  ROW(FINALIZE, annudf1_scan_finalize_s##A, float,                             \
+      (const uint##A##_t *acc, int32_t dims, int64_t row, int32_t query,       \
+       int32_t list, const uint64_t *slots))                                   \
+  ROW(CONTRACT, annudf1_scan_contract, uint64_t, (void))
+
+/** The hooks of the form F: a, one word by value; s, several by pointer. */
+#define ANNUDF_SCAN_HOOKS(ROW, F, A, X) ANNUDF_SCAN_HOOKS_##F(ROW, A, X)
+
+/** WIDTHS(F, A, X): every form and pair of widths that accumulators and compute types have. */
+#define ANNUDF_HOOK_WIDTHS(WIDTHS)                                                                 \
+  WIDTHS(a, 32, 32) WIDTHS(a, 32, 64) WIDTHS(a, 64, 32) WIDTHS(a, 64, 64)                          \
+  WIDTHS(s, 32, 32) WIDTHS(s, 32, 64) WIDTHS(s, 64, 32) WIDTHS(s, 64, 64)
 
 #define ANNUDF_DECLARE_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS) ANNUDF_HOOK RESULT SYMBOL PARAMETERS;
-#define ANNUDF_DECLARE_HOOKS(A, X) ANNUDF_SCAN_HOOKS(ANNUDF_DECLARE_HOOK, A, X)
+#define ANNUDF_DECLARE_HOOKS(F, A, X) ANNUDF_SCAN_HOOKS(ANNUDF_DECLARE_HOOK, F, A, X)
 ANNUDF_HOOK_WIDTHS(ANNUDF_DECLARE_HOOKS)
 
 /*===-- Defined by the runtime for each link ------------------------------===*\

@@ -44,16 +44,16 @@
   X(F64, 1, "f64", 64, FLOAT, 0)                                                                   \
   X(I32, 2, "i32", 32, SIGNED, 0)
 
-/** Accumulators inside a body: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE). Hooks see the
- * bits only; BITS is part of their names. */
+/** Accumulators inside a body, and fields of a STRUCT: X(NAME, VALUE, SPELLING, BITS, KIND,
+ * SINCE). Hooks see the bits only; BITS is part of their names. */
 #define ANNUDF_ACCUMULATORS(X)                                                                     \
   X(F32, 0, "f32", 32, FLOAT, 0)                                                                   \
   X(F64, 1, "f64", 64, FLOAT, 0)                                                                   \
   X(I32, 2, "i32", 32, SIGNED, 0)                                                                  \
-  X(U32, 3, "u32", 32, UNSIGNED, 0)
-#define ANNUDF_ACCUMULATORS_RESERVED(X)                                                            \
-  X(I64, 4, "i64")                                                                                 \
-  X(STRUCT, 5, "struct")
+  X(U32, 3, "u32", 32, UNSIGNED, 0)                                                                \
+  X(I64, 4, "i64", 64, SIGNED, 1)
+/** Several fields of the types above, 2 to MAX_FIELDS: X(NAME, VALUE, SPELLING, SINCE). */
+#define ANNUDF_ACCUMULATORS_STRUCT(X) X(STRUCT, 5, "struct", 1)
 
 /** Which end of the distances is best: X(NAME, VALUE, SPELLING, SINCE). */
 #define ANNUDF_ORDERS(X)                                                                           \
@@ -119,11 +119,13 @@
   X(UPDATE_PACKED, 5, "update_packed")
 
 /** What an artifact may require of its consumer: X(NAME, BIT, SPELLING, SINCE). A bit that
- * the consumer does not know is refused. */
+ * the consumer does not know is refused. ACC64: accumulators have words of 64 bits; STRUCT: they
+ * have several, by pointer. */
 #define ANNUDF_FEATURES(X)                                                                         \
   X(FINALIZE, 0, "finalize", 0)                                                                    \
   X(CAPTURES, 1, "captures", 0)                                                                    \
-  X(ACC64, 2, "acc64", 0)
+  X(ACC64, 2, "acc64", 0)                                                                          \
+  X(STRUCT, 7, "struct", 1)
 #define ANNUDF_FEATURES_RESERVED(X)                                                                \
   X(ACC128, 3, "acc128")                                                                           \
   X(COMBINE, 4, "combine")                                                                         \
@@ -139,6 +141,7 @@
   X(MAX_DIMS, 1048576, "dimensions of a vector")                                                   \
   X(MAX_EXTENTS, 8, "extents of one capture")                                                      \
   X(MAX_NAME, 255, "bytes of the name of a metric or a capture")                                   \
-  X(MAX_K, 1073741824, "rows that a search gives for a query")
+  X(MAX_K, 1073741824, "rows that a search gives for a query")                                     \
+  X(MAX_FIELDS, 4, "fields of an accumulator")
 
 #endif /* ANNUDF_ABI_ANNUDF_TABLES_H */

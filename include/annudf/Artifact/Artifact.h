@@ -76,7 +76,7 @@ struct Verification {
 struct Manifest : MetricDescriptor {
   std::string abiId = ANNUDF_ABI_ID;
   uint32_t abiMajor = ANNUDF_ABI_MAJOR;
-  uint32_t abiMinor = ANNUDF_ABI_MINOR;
+  uint32_t abiMinor = 0; ///< minorOf(): of what a metric uses, not of who writes it.
   uint64_t requiredFeatures = 0;
   std::string sourceFile;
   uint32_t sourceLine = 0;

@@ -15,7 +15,7 @@
 #ifndef ANNUDF_ARTIFACT_DESCRIPTOR_H
 #define ANNUDF_ARTIFACT_DESCRIPTOR_H
 
-#include "annudf/ABI/annudf_abi.h"
+#include "annudf/ABI/Hooks.h"
 
 #include <cstdint>
 #include <optional>
@@ -54,10 +54,13 @@ struct MetricDescriptor {
   int32_t dims = 0;               ///< 0: any.
   std::vector<annudf_hook> hooks; ///< Those that the metric defines, in the order of the table.
   std::vector<CaptureInfo> captures;
+  std::vector<annudf_accumulator> fields; ///< Of a STRUCT, in order; else none.
 
-  /// Bits of the accumulator's and of a coordinate's word: they pick the hooks' names.
+  /// Bits of a word of the accumulator (64 where a field needs it) and of a coordinate.
   int accumulatorWidth() const;
   int computeWidth() const;
+  /// What picks the hooks' names.
+  HookWidths hookWidths() const;
   bool accepts(annudf_element element) const;
   bool has(annudf_hook hook) const;
   bool operator==(const MetricDescriptor &) const = default;
@@ -83,6 +86,9 @@ std::string faultOf(const MetricDescriptor &metric);
 
 /// "16 x dim x f32", "f32" for a scalar.
 std::string typeText(const CaptureInfo &capture);
+
+/// "f32", "f32, f32, u32" where it has several fields.
+std::string accumulatorText(const MetricDescriptor &metric);
 
 //===----------------------------------------------------------------------===//
 // The tables

@@ -14,7 +14,7 @@
 #ifndef ANNUDF_TARGET_LIBNVVM_H
 #define ANNUDF_TARGET_LIBNVVM_H
 
-#include "annudf/ABI/annudf_abi.h"
+#include "annudf/ABI/Hooks.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -66,8 +66,8 @@ private:
 
 /// Which hooks a metric has.
 struct HookShape {
-  int accumulatorWidth = 32, coordinateWidth = 32; ///< Bits of the words.
-  std::vector<annudf_hook> hooks;                  ///< Those that the metric defines.
+  HookWidths widths;
+  std::vector<annudf_hook> hooks; ///< Those that the metric defines.
   /// May ask for the element of the rows, as a source in the form of cuVS does.
   bool asksForElement = false;
 };

@@ -33,7 +33,11 @@ template <typename T> Type typeFor(Builder &builder) {
 
 template <typename Result, typename... Parameters>
 FunctionType typeFor(Builder &builder, std::type_identity<Result(Parameters...)>) {
-  return builder.getFunctionType({typeFor<Parameters>(builder)...}, typeFor<Result>(builder));
+  const SmallVector<Type> parameters = {typeFor<Parameters>(builder)...};
+  if constexpr (std::is_void_v<Result>)
+    return builder.getFunctionType(parameters, {});
+  else
+    return builder.getFunctionType(parameters, typeFor<Result>(builder));
 }
 
 /// Builds the functions of one metric.
@@ -41,8 +45,9 @@ class HookLowering {
 public:
   HookLowering(ModuleOp module, MetricOp metric, const TargetInfo &target, LoweringCounts &counts)
       : module(module), metric(metric), target(target), counts(counts),
-        builder(metric.getLoc(), module.getContext()), accumulator(metric.getAccumulatorType()),
-        compute(metric.getComputeType()), contract(contractOf(describe(metric))) {}
+        builder(metric.getLoc(), module.getContext()), fields(metric.getAccumulatorTypes()),
+        compute(metric.getComputeType()), descriptor(describe(metric)),
+        widths(descriptor.hookWidths()) {}
 
   LogicalResult run() {
     if (failed(checkElements()))
@@ -73,11 +78,10 @@ private:
   func::FuncOp begin(ScanHook wanted) {
     std::string name;
     FunctionType type;
-    forEachScanHook(accumulator.getIntOrFloatBitWidth(), compute.getIntOrFloatBitWidth(),
-                    [&](ScanHook hook, const char *symbol, auto prototype) {
-                      if (hook == wanted)
-                        name = symbol, type = typeFor(builder, prototype);
-                    });
+    forEachScanHook(widths, [&](ScanHook hook, const char *symbol, auto prototype) {
+      if (hook == wanted)
+        name = symbol, type = typeFor(builder, prototype);
+    });
     builder.setInsertionPointToEnd(module.getBody());
     auto function = func::FuncOp::create(builder, name, type);
     builder.setInsertionPointToStart(function.addEntryBlock());
@@ -85,27 +89,66 @@ private:
   }
 
   /// Copies the body of a hook to the insertion point. Returns what it yields.
-  Value cloneBody(HookOpInterface hook, ValueRange arguments) {
+  SmallVector<Value> cloneBody(HookOpInterface hook, ValueRange arguments) {
     Block *block = hook.getHookBlock();
     IRMapping mapping;
     mapping.map(block->getArguments(), arguments);
     for (Operation &op : block->without_terminator())
       builder.clone(op, mapping);
-    return mapping.lookup(block->getTerminator()->getOperand(0));
+    return llvm::map_to_vector(block->getTerminator()->getOperands(),
+                               [&](Value value) { return mapping.lookup(value); });
   }
 
-  /// Between the word that crosses the link and the value that a body sees.
+  /// Between the word that crosses the link and the value that a body sees. A word may be wider
+  /// than a field: then it is the low half.
   Value decode(Value word, Type type) {
+    const unsigned bits = type.getIntOrFloatBitWidth();
+    if (bits < word.getType().getIntOrFloatBitWidth())
+      word = arith::TruncIOp::create(builder, builder.getIntegerType(bits), word);
     return word.getType() == type ? word : arith::BitcastOp::create(builder, type, word);
   }
   Value encode(Value value, Type word) {
-    return value.getType() == word ? value : arith::BitcastOp::create(builder, word, value);
+    const unsigned bits = value.getType().getIntOrFloatBitWidth();
+    if (!value.getType().isInteger())
+      value = arith::BitcastOp::create(builder, builder.getIntegerType(bits), value);
+    return value.getType() == word ? value : arith::ExtUIOp::create(builder, word, value);
+  }
+
+  /// The accumulator that a hook's first argument is, as the body takes it.
+  SmallVector<Value> loadAccumulator(Value argument) {
+    if (widths.form == AccumulatorForm::Word)
+      return {decode(argument, fields.front())};
+    SmallVector<Value> values;
+    for (auto [i, field] : llvm::enumerate(fields))
+      values.push_back(
+          decode(LLVM::LoadOp::create(builder, word(), wordAt(argument, i), widths.accumulator / 8),
+                 field));
+    return values;
+  }
+
+  /// Ends a hook that gives an accumulator: as its result, or in the words of its first argument.
+  void returnAccumulator(func::FuncOp function, ArrayRef<Value> values) {
+    if (widths.form == AccumulatorForm::Word) {
+      func::ReturnOp::create(builder, encode(values.front(), word()));
+      return;
+    }
+    for (auto [i, value] : llvm::enumerate(values))
+      LLVM::StoreOp::create(builder, encode(value, word()), wordAt(function.getArgument(0), i),
+                            widths.accumulator / 8);
+    func::ReturnOp::create(builder);
+  }
+
+  Type word() { return builder.getIntegerType(widths.accumulator); }
+  Value wordAt(Value pointer, int64_t i) {
+    return LLVM::GEPOp::create(builder, pointer.getType(), word(), pointer,
+                               ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)},
+                               LLVM::GEPNoWrapFlags::inbounds);
   }
 
   /// The kernel converts; but code whose manifest promised a conversion that loses values
   /// should not exist.
   LogicalResult checkElements() {
-    const annudf_compute kind = describe(metric).compute;
+    const annudf_compute kind = descriptor.compute;
     for (auto attr : metric.getElements().getAsRange<ElementAttr>())
       if (!converts(static_cast<annudf_element>(attr.getValue()), kind))
         return metric.emitOpError()
@@ -116,19 +159,20 @@ private:
 
   LogicalResult buildInit() {
     func::FuncOp function = begin(ScanHook::INIT);
-    Value first = cloneBody(metric.getInit(), {});
-    func::ReturnOp::create(builder, encode(first, function.getResultTypes()[0]));
-    return lowerAccesses(function, metric, {{}, function.getArgument(0), function.getArgument(3)},
-                         target, counts);
+    returnAccumulator(function, cloneBody(metric.getInit(), {}));
+    // Words by pointer come before what every init takes.
+    const unsigned first = widths.form == AccumulatorForm::Words;
+    return lowerAccesses(function, metric,
+                         {{}, function.getArgument(first), function.getArgument(first + 3)}, target,
+                         counts);
   }
 
   LogicalResult buildUpdate() {
     func::FuncOp function = begin(ScanHook::UPDATE);
     auto argument = [&](unsigned i) { return function.getArgument(i); };
-    Value next =
-        cloneBody(metric.getUpdate(), {decode(argument(0), accumulator),
-                                       decode(argument(1), compute), decode(argument(2), compute)});
-    func::ReturnOp::create(builder, encode(next, function.getResultTypes()[0]));
+    SmallVector<Value> values = loadAccumulator(argument(0));
+    values.append({decode(argument(1), compute), decode(argument(2), compute)});
+    returnAccumulator(function, cloneBody(metric.getUpdate(), values));
     return lowerAccesses(function, metric, {argument(3), argument(4), argument(8)}, target, counts);
   }
 
@@ -138,8 +182,7 @@ private:
     if (!finalize)
       return success();
     func::FuncOp function = begin(ScanHook::FINALIZE);
-    func::ReturnOp::create(builder,
-                           cloneBody(finalize, decode(function.getArgument(0), accumulator)));
+    func::ReturnOp::create(builder, cloneBody(finalize, loadAccumulator(function.getArgument(0))));
     return lowerAccesses(function, metric, {{}, function.getArgument(1), function.getArgument(5)},
                          target, counts);
   }
@@ -147,7 +190,7 @@ private:
   LogicalResult buildContract() {
     begin(ScanHook::CONTRACT);
     Value number = arith::ConstantOp::create(
-        builder, builder.getIntegerAttr(builder.getI64Type(), APInt(64, contract)));
+        builder, builder.getIntegerAttr(builder.getI64Type(), APInt(64, contractOf(descriptor))));
     func::ReturnOp::create(builder, number);
     return success();
   }
@@ -157,8 +200,10 @@ private:
   const TargetInfo &target;
   LoweringCounts &counts;
   ImplicitLocOpBuilder builder;
-  Type accumulator, compute;
-  uint64_t contract;
+  SmallVector<Type> fields; ///< Of the accumulator; one that is no struct has one.
+  Type compute;
+  const MetricDescriptor descriptor;
+  const HookWidths widths;
 };
 
 } // namespace

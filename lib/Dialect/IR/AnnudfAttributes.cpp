@@ -24,15 +24,17 @@ using namespace annudf::ir;
 // The dialect's enums go into manifests and hooks as the C enums of the ABI: AnnudfTables.td is
 // made from the tables, and these see at once where it was not made again.
 #define COUNT(...) +1
+#define ANNUDF_EVERY_ACCUMULATOR(X) ANNUDF_ACCUMULATORS(X) ANNUDF_ACCUMULATORS_STRUCT(X)
 #define SAME_ROWS(TABLE, ENUM)                                                                     \
   static_assert(getMaxEnumValFor##ENUM() + 1 == 0 ANNUDF_##TABLE(COUNT),                           \
                 #ENUM " is not what annudf_tables.h says; run scripts/check-tables --update")
 SAME_ROWS(ORDERS, Order);
 SAME_ROWS(COARSES, Coarse);
 SAME_ROWS(ELEMENTS, Element);
-SAME_ROWS(ACCUMULATORS, Accumulator);
+SAME_ROWS(EVERY_ACCUMULATOR, Accumulator);
 SAME_ROWS(NUMERICS, Numerics);
 #undef SAME_ROWS
+#undef ANNUDF_EVERY_ACCUMULATOR
 #undef COUNT
 
 void AnnudfDialect::registerAttributes() {

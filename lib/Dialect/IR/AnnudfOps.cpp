@@ -12,6 +12,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <map>
 
@@ -30,10 +31,12 @@ static constexpr unsigned lastCase(Accumulator) { return getMaxEnumValForAccumul
 static constexpr unsigned lastCase(Numerics) { return getMaxEnumValForNumerics(); }
 static constexpr unsigned lastCase(IndexKind) { return getMaxEnumValForIndexKind(); }
 
-/// The spellings of an enum: "f32, f64, i32 or u32".
+/// The spellings of an enum that can be written: "f32, f64, i32, u32 or i64". A struct is written
+/// as the list of its fields, and stands last.
 template <typename Enum> static std::string choices() {
   std::string text;
-  for (unsigned value = 0, last = lastCase(Enum()); value <= last; ++value)
+  const unsigned last = lastCase(Enum()) - std::is_same_v<Enum, Accumulator>;
+  for (unsigned value = 0; value <= last; ++value)
     text += (value == 0      ? ""
              : value == last ? " or "
                              : ", ") +
@@ -89,24 +92,51 @@ static void printCoarsePolicy(OpAsmPrinter &printer, Operation *, CoarseAttr coa
     printer << ' ' << stringifyEnum(order.getValue());
 }
 
+template <typename AttrT>
+static ParseResult parseKeywords(OpAsmParser &parser, SmallVectorImpl<Attribute> &values) {
+  return parser.parseCommaSeparatedList([&]() -> ParseResult {
+    AttrT value;
+    if (parseKeyword(parser, value))
+      return failure();
+    values.push_back(value);
+    return success();
+  });
+}
+
+template <typename AttrT> static void printKeywords(OpAsmPrinter &printer, ArrayAttr values) {
+  llvm::interleaveComma(values.getAsRange<AttrT>(), printer,
+                        [&](AttrT value) { printer << stringifyEnum(value.getValue()); });
+}
+
 static ParseResult parseElements(OpAsmParser &parser, ArrayAttr &elements) {
   SmallVector<Attribute> values;
-  auto parseOne = [&]() -> ParseResult {
-    ElementAttr element;
-    if (parseKeyword(parser, element))
-      return failure();
-    values.push_back(element);
-    return success();
-  };
-  if (parser.parseCommaSeparatedList(parseOne))
+  if (parseKeywords<ElementAttr>(parser, values))
     return failure();
   elements = parser.getBuilder().getArrayAttr(values);
   return success();
 }
 
 static void printElements(OpAsmPrinter &printer, Operation *, ArrayAttr elements) {
-  llvm::interleaveComma(elements.getAsRange<ElementAttr>(), printer,
-                        [&](ElementAttr e) { printer << stringifyEnum(e.getValue()); });
+  printKeywords<ElementAttr>(printer, elements);
+}
+
+static ParseResult parseAccumulators(OpAsmParser &parser, Attribute &accumulator) {
+  SmallVector<Attribute> values;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseKeywords<AccumulatorAttr>(parser, values))
+    return failure();
+  for (Attribute value : values)
+    if (cast<AccumulatorAttr>(value).getValue() == Accumulator::Struct)
+      return parser.emitError(loc) << "accumulator 'struct' is written as its fields, such as "
+                                      "accumulator(f32, u32)";
+  accumulator = values.size() == 1 ? values.front() : parser.getBuilder().getArrayAttr(values);
+  return success();
+}
+
+static void printAccumulators(OpAsmPrinter &printer, Operation *, Attribute accumulator) {
+  if (auto list = dyn_cast<ArrayAttr>(accumulator))
+    return printKeywords<AccumulatorAttr>(printer, list);
+  printer << stringifyEnum(cast<AccumulatorAttr>(accumulator).getValue());
 }
 
 static ParseResult parseDimsValue(OpAsmParser &parser, IntegerAttr &dims) {
@@ -138,18 +168,41 @@ SmallVector<CaptureOp> MetricOp::getCaptures() {
   return llvm::to_vector(getBody().front().getOps<CaptureOp>());
 }
 
-Type MetricOp::getAccumulatorType() { return getUpdate().getBody().getArgument(0).getType(); }
-Type MetricOp::getComputeType() { return getUpdate().getBody().getArgument(1).getType(); }
+// The last two arguments of update are the coordinates.
 
-Accumulator MetricOp::getAccumulatorKind() {
-  if (std::optional<Accumulator> declared = getAccumulator())
-    return *declared;
-  // Rule H3 leaves the types of rows, and a signless integer is signed.
+SmallVector<Type> MetricOp::getAccumulatorTypes() {
+  return llvm::to_vector(TypeRange(getUpdate().getBody().getArgumentTypes()).drop_back(2));
+}
+Type MetricOp::getComputeType() {
+  return TypeRange(getUpdate().getBody().getArgumentTypes()).back();
+}
+
+/// As `accumulator(...)` declares them; none if it does not.
+static SmallVector<Accumulator> declaredAccumulators(MetricOp metric) {
+  SmallVector<Accumulator> declared;
+  const Attribute attribute = metric.getAccumulatorAttr();
+  if (auto list = dyn_cast_if_present<ArrayAttr>(attribute))
+    for (auto one : list.getAsRange<AccumulatorAttr>())
+      declared.push_back(one.getValue());
+  else if (attribute)
+    declared.push_back(cast<AccumulatorAttr>(attribute).getValue());
+  return declared;
+}
+
+/// Rule H3 leaves the types of rows, and a signless integer is signed.
+static Accumulator kindOfField(Type type) {
   for (unsigned value = 0; value <= getMaxEnumValForAccumulator(); ++value)
     if (const auto row = static_cast<annudf_accumulator>(value);
-        kindOf(row) != NumberKind::Unsigned && typeOf(row, getContext()) == getAccumulatorType())
+        kindOf(row) != NumberKind::Unsigned && typeOf(row, type.getContext()) == type)
       return static_cast<Accumulator>(value);
   llvm_unreachable("the accumulator's type was not verified");
+}
+
+SmallVector<Accumulator> MetricOp::getAccumulatorKinds() {
+  SmallVector<Accumulator> kinds = declaredAccumulators(*this);
+  if (kinds.empty())
+    kinds = llvm::map_to_vector(getAccumulatorTypes(), kindOfField);
+  return kinds;
 }
 
 Order MetricOp::getEffectiveCoarseOrder() {
@@ -178,6 +231,49 @@ static LogicalResult verifyCount(MetricOp metric, annudf_hook hook, int found) {
     return success();
   }
   llvm_unreachable("a hook that the tables do not have");
+}
+
+/// "'f32', 'f32'", for messages.
+static std::string listTypes(TypeRange types) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(types, os, [&](Type type) { os << "'" << type << "'"; });
+  return types.empty() ? "nothing" : text;
+}
+
+/// The declaration and all hooks have the fields that update has.
+static LogicalResult verifyAccumulator(MetricOp metric) {
+  const SmallVector<Type> acc = metric.getAccumulatorTypes();
+  const SmallVector<Accumulator> declared = declaredAccumulators(metric);
+  auto toType = [&](Accumulator kind) {
+    return typeOf(static_cast<annudf_accumulator>(kind), metric.getContext());
+  };
+  if (!declared.empty() && llvm::map_to_vector(declared, toType) != acc) {
+    const auto names = llvm::map_to_vector(declared, [](auto kind) { return stringifyEnum(kind); });
+    return metric.emitOpError() << "[M9] declares accumulator(" << llvm::join(names, ", ")
+                                << "), which does not fit the accumulator of annudf.update, "
+                                << listTypes(acc) << "; change one";
+  }
+  const TypeRange initial = metric.getInit().getBody().front().getTerminator()->getOperandTypes();
+  if (initial != TypeRange(acc))
+    return metric.getInit().emitOpError()
+           << "[M10] yields " << listTypes(initial) << ", but the accumulator of annudf.update is "
+           << listTypes(acc) << "; yield that";
+  FinalizeOp finalize = metric.getFinalize();
+  if (!finalize) {
+    if (acc.size() > 1)
+      return metric.emitOpError() << "[M19] has an accumulator of " << acc.size()
+                                  << " fields, of which none is the distance; write "
+                                     "annudf.finalize, which takes "
+                                  << listTypes(acc) << " and yields f32";
+    return success();
+  }
+  const TypeRange taken = finalize.getBody().getArgumentTypes();
+  if (taken != TypeRange(acc))
+    return finalize.emitOpError() << "[M11] takes " << listTypes(taken)
+                                  << ", but the accumulator of annudf.update is " << listTypes(acc)
+                                  << "; take that";
+  return success();
 }
 
 /// Structure only: which ops a metric holds and that their types agree. What a
@@ -214,23 +310,7 @@ LogicalResult MetricOp::verifyRegions() {
     return emitOpError() << "[M8] is for " << static_cast<int32_t>(*getDims())
                          << " dimensions; dims must be positive";
 
-  auto [init, update, finalize] = std::tuple(getInit(), getUpdate(), getFinalize());
-  Type acc = getAccumulatorType();
-  if (std::optional<Accumulator> declared = getAccumulator())
-    if (typeOf(static_cast<annudf_accumulator>(*declared), getContext()) != acc)
-      return emitOpError() << "[M9] declares accumulator(" << stringifyEnum(*declared)
-                           << "), which does not fit the accumulator of annudf.update, " << acc
-                           << "; change one";
-  Type initial = init.getBody().front().getTerminator()->getOperand(0).getType();
-  if (initial != acc)
-    return init.emitOpError() << "[M10] yields " << initial
-                              << ", but the accumulator of annudf.update is " << acc
-                              << "; yield that";
-  if (finalize && finalize.getBody().getArgument(0).getType() != acc)
-    return finalize.emitOpError() << "[M11] takes " << finalize.getBody().getArgument(0).getType()
-                                  << ", but the accumulator of annudf.update is " << acc
-                                  << "; take that";
-  return success();
+  return verifyAccumulator(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -272,45 +352,55 @@ static LogicalResult verifyHookBody(Operation *op) {
   return success();
 }
 
-static LogicalResult verifyHookShape(Operation *op, unsigned arguments, StringRef signature) {
-  Region &region = op->getRegion(0);
-  if (region.getNumArguments() != arguments)
-    return op->emitOpError() << "[H1] takes " << arguments << " argument"
-                             << (arguments == 1 ? "" : "s") << " " << signature << ", found "
-                             << region.getNumArguments();
-  return success();
+/// An accumulator of up to ANNUDF_MAX_FIELDS fields, if the hook takes one, and `others`.
+static LogicalResult verifyHookShape(Operation *op, bool takesAccumulator, unsigned others,
+                                     StringRef signature) {
+  const unsigned found = op->getRegion(0).getNumArguments();
+  const unsigned least = others + takesAccumulator;
+  const unsigned most = takesAccumulator ? others + ANNUDF_MAX_FIELDS : others;
+  if (found >= least && found <= most)
+    return success();
+  if (found > most && takesAccumulator)
+    return op->emitOpError() << "[H10] takes an accumulator of " << found - others
+                             << " fields; the ABI has " << int(ANNUDF_MAX_FIELDS) << " at most";
+  return op->emitOpError() << "[H1] takes " << least << " argument" << (least == 1 ? "" : "s")
+                           << " " << signature << (takesAccumulator ? " or more" : "") << ", found "
+                           << found;
 }
 
 LogicalResult InitOp::verify() { return verifyHookBody(*this); }
 LogicalResult UpdateOp::verify() { return verifyHookBody(*this); }
 LogicalResult FinalizeOp::verify() { return verifyHookBody(*this); }
 
-LogicalResult InitOp::verifyRegions() { return verifyHookShape(*this, 0, "()"); }
+LogicalResult InitOp::verifyRegions() { return verifyHookShape(*this, false, 0, "()"); }
 
 LogicalResult UpdateOp::verifyRegions() {
-  if (failed(verifyHookShape(*this, 3, "(acc, x, y)")))
+  if (failed(verifyHookShape(*this, true, 2, "(acc, x, y)")))
     return failure();
   Block &block = getBody().front();
-  Type acc = block.getArgument(0).getType(), x = block.getArgument(1).getType(),
-       y = block.getArgument(2).getType();
-  if (!isTypeOf<annudf_accumulator>(acc))
-    return emitOpError() << "[H3] has an accumulator of type " << acc << "; use f32, f64 or i32";
+  const TypeRange arguments = block.getArgumentTypes(), acc = arguments.drop_back(2);
+  Type x = arguments.drop_back().back(), y = arguments.back();
+  for (Type field : acc)
+    if (!isTypeOf<annudf_accumulator>(field))
+      return emitOpError() << "[H3] has an accumulator of type " << field
+                           << "; use f32, f64, i32 or i64";
   if (x != y)
     return emitOpError() << "[H4] takes x as " << x << " and y as " << y << "; give both one type";
   if (!isTypeOf<annudf_compute>(x))
     return emitOpError() << "[H5] takes coordinates as " << x << "; use f32, f64 or i32";
-  Type yielded = block.getTerminator()->getOperand(0).getType();
+  const TypeRange yielded = block.getTerminator()->getOperandTypes();
   if (yielded != acc)
-    return emitOpError() << "[H6] yields " << yielded << "; yield the accumulator's type, " << acc;
+    return emitOpError() << "[H6] yields " << listTypes(yielded) << "; yield the accumulator's type"
+                         << (acc.size() == 1 ? "" : "s") << ", " << listTypes(acc);
   return success();
 }
 
 LogicalResult FinalizeOp::verifyRegions() {
-  if (failed(verifyHookShape(*this, 1, "(acc)")))
+  if (failed(verifyHookShape(*this, true, 0, "(acc)")))
     return failure();
-  Type yielded = getBody().front().getTerminator()->getOperand(0).getType();
-  if (!yielded.isF32())
-    return emitOpError() << "[H7] yields " << yielded << "; yield the distance as f32";
+  const TypeRange yielded = getBody().front().getTerminator()->getOperandTypes();
+  if (yielded.size() != 1 || !yielded.front().isF32())
+    return emitOpError() << "[H7] yields " << listTypes(yielded) << "; yield the distance as f32";
   return success();
 }
 

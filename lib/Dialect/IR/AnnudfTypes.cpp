@@ -38,13 +38,13 @@ static_assert(CaptureType::kDim == -ANNUDF_EXTENT_DIM && CaptureType::kRow == -A
               CaptureType::kQuery == -ANNUDF_EXTENT_QUERY);
 
 /// Reserved ones too: a type can hold them, and rule C9 refuses them by name.
-static const TableRow *symbolOf(int64_t extent) {
+static const TableRow *symbolRow(int64_t extent) {
   const bool isNegated = extent < 0 && extent != std::numeric_limits<int64_t>::min();
   return isNegated ? tableOf<annudf_extent>().find(-extent) : nullptr;
 }
 
 std::string CaptureType::spellExtent(int64_t extent) {
-  const TableRow *symbol = symbolOf(extent);
+  const TableRow *symbol = symbolRow(extent);
   return symbol ? symbol->spelling : std::to_string(extent);
 }
 
@@ -96,7 +96,7 @@ void CaptureType::print(AsmPrinter &printer) const {
 LogicalResult CaptureType::verify(function_ref<InFlightDiagnostic()> emitError,
                                   ArrayRef<int64_t> extents, Type element) {
   for (int64_t extent : extents)
-    if (extent <= 0 && !symbolOf(extent))
+    if (extent <= 0 && !symbolRow(extent))
       return emitError() << "extent " << extent << " is neither positive nor a symbol";
   bool isInteger = element.isSignlessInteger(1) || element.isInteger(8) || element.isInteger(16) ||
                    element.isInteger(32) || element.isInteger(64);

@@ -49,6 +49,10 @@ Type annudf::ir::typeOf(annudf_accumulator accumulator, MLIRContext *context) {
   case ANNUDF_ACCUMULATOR_I32:
   case ANNUDF_ACCUMULATOR_U32:
     return IntegerType::get(context, 32);
+  case ANNUDF_ACCUMULATOR_I64:
+    return IntegerType::get(context, 64);
+  case ANNUDF_ACCUMULATOR_STRUCT:
+    return {}; // Bodies see its fields.
   }
   llvm_unreachable("an accumulator that the tables do not have");
 }
@@ -99,7 +103,12 @@ MetricDescriptor annudf::ir::describe(MetricOp metric) {
   result.order = static_cast<annudf_order>(metric.getOrder());
   result.coarse = static_cast<annudf_coarse>(metric.getCoarse());
   result.coarseOrder = static_cast<annudf_order>(metric.getEffectiveCoarseOrder());
-  result.accumulator = static_cast<annudf_accumulator>(metric.getAccumulatorKind());
+  const SmallVector<Accumulator> fields = metric.getAccumulatorKinds();
+  result.accumulator = fields.size() == 1 ? static_cast<annudf_accumulator>(fields.front())
+                                          : ANNUDF_ACCUMULATOR_STRUCT;
+  if (fields.size() > 1)
+    for (Accumulator field : fields)
+      result.fields.push_back(static_cast<annudf_accumulator>(field));
   result.compute = rowFor<annudf_compute>(metric.getComputeType());
   result.numerics = static_cast<annudf_numerics>(metric.getNumerics());
   for (auto element : metric.getElements().getAsRange<ElementAttr>())

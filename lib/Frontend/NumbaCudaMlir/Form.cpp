@@ -75,9 +75,10 @@ static bool computesInF64(Operation *op) {
 }
 
 void frontend::remarkOnF64(MetricOp metric) {
-  if (metric.getAccumulatorType().isF64() || metric.getComputeType().isF64() ||
-      llvm::any_of(metric.getCaptures(),
-                   [](CaptureOp c) { return c.getResult().getType().getElementType().isF64(); }))
+  if (llvm::any_of(metric.getAccumulatorTypes(), [](Type type) { return type.isF64(); }) ||
+      metric.getComputeType().isF64() || llvm::any_of(metric.getCaptures(), [](CaptureOp c) {
+        return c.getResult().getType().getElementType().isF64();
+      }))
     return;
   llvm::DenseSet<std::pair<StringAttr, unsigned>> lines;
   metric.walk([&](Operation *op) {

@@ -30,6 +30,10 @@ template <> struct annudf_word<int32_t> {
   static uint32_t pack(int32_t value) { return value; }
   static int32_t unpack(uint32_t word) { return word; }
 };
+template <> struct annudf_word<int64_t> {
+  static uint64_t pack(int64_t value) { return value; }
+  static int64_t unpack(uint64_t word) { return word; }
+};
 template <> struct annudf_word<uint32_t> {
   static uint32_t pack(uint32_t value) { return value; }
   static uint32_t unpack(uint32_t word) { return word; }

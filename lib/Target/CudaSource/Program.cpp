@@ -116,6 +116,8 @@ namespace {
 constexpr const char *spell(NumberKind kind, int bits) {
   if (kind == NumberKind::Float)
     return bits == 32 ? "float" : bits == 64 ? "double" : nullptr;
+  if (bits == 64)
+    return kind == NumberKind::Signed ? "int64_t" : nullptr;
   if (bits != 32)
     return nullptr;
   return kind == NumberKind::Signed ? "int32_t" : "uint32_t";
@@ -146,8 +148,9 @@ public:
   Generator(StringRef source, const SourceForm &form, const CudaSourceOptions &options,
             uint64_t contract)
       : source(source), form(form), options(options), acc(typeOf(options.accumulator)),
-        coordinate(typeOf(*options.compute)), accumulatorWidth(bitsOf(options.accumulator)),
-        coordinateWidth(bitsOf(*options.compute)), contract(contract), os(text) {}
+        coordinate(typeOf(*options.compute)),
+        widths{bitsOf(options.accumulator), bitsOf(*options.compute)}, contract(contract),
+        os(text) {}
 
   std::string run() {
     os << "#include \"annudf_abi.h\"\n" << kPreamble;
@@ -316,8 +319,8 @@ private:
 
   /// Opens the definition of a hook as annudf_abi.h declares it: parameters have its names.
   void begin(ScanHook hook) {
-    os << "extern \"C\" __attribute__((used)) __forceinline__ "
-       << declarationOf(hook, accumulatorWidth, coordinateWidth) << " {\n";
+    os << "extern \"C\" __attribute__((used)) __forceinline__ " << declarationOf(hook, widths)
+       << " {\n";
   }
 
   /// No default: a new hook is written here.
@@ -378,7 +381,7 @@ private:
   const SourceForm &form;
   const CudaSourceOptions &options;
   const char *acc, *coordinate;
-  int accumulatorWidth, coordinateWidth;
+  const HookWidths widths;
   uint64_t contract;
   std::string text;
   raw_string_ostream os;

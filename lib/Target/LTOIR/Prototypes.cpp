@@ -30,6 +30,11 @@ template <typename T> struct Spelling {
   static std::string get() { return ".b" + std::to_string(8 * sizeof(T)); }
 };
 
+/// Before the name nothing stands.
+template <> struct Spelling<void> {
+  static std::string get() { return ""; }
+};
+
 template <typename Result, typename... Parameters> struct Spelling<Result(Parameters...)> {
   static std::string get() {
     std::string text = Spelling<Result>::get() + "(", separator;
@@ -111,6 +116,14 @@ template <typename... Ts> Error refuse(const Ts &...parts) {
 
 } // namespace
 
+/// "accumulators of 32 and coordinates of 64 bits"
+static std::string spellWidths(const HookWidths &widths) {
+  return "accumulators of " +
+         (widths.form == AccumulatorForm::Words ? "several fields in words of " : std::string()) +
+         std::to_string(widths.accumulator) + " and coordinates of " +
+         std::to_string(widths.coordinate) + " bits";
+}
+
 Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
   struct Expectation {
     std::string name, prototype;
@@ -120,9 +133,8 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
   auto expect = [&]<typename T>(ScanHook hook, const char *symbol, std::type_identity<T>) {
     expected.push_back({symbol, Spelling<T>::get(), isDefinedBy(hook, shape.hooks)});
   };
-  if (!forEachScanHook(shape.accumulatorWidth, shape.coordinateWidth, expect))
-    return refuse("no hooks have accumulators of ", shape.accumulatorWidth, " and coordinates of ",
-                  shape.coordinateWidth, " bits");
+  if (!forEachScanHook(shape.widths, expect))
+    return refuse("no hooks have ", spellWidths(shape.widths));
   for (const PtxFunction &function : functionsOf(ptx)) {
     if (function.isExternal) {
       if (shape.asksForElement && function.name == "annudf1_row_element" &&
@@ -135,10 +147,7 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
     if (match == expected.end()) { // Private, and gone once inlined.
       if (StringRef(function.name).starts_with("annudf1_"))
         return refuse("the compiled metric defines ", function.name,
-                      ", which is no hook of a "
-                      "metric with accumulators of ",
-                      shape.accumulatorWidth, " and coordinates of ", shape.coordinateWidth,
-                      " bits");
+                      ", which is no hook of a metric with ", spellWidths(shape.widths));
       continue;
     }
     if (!match->isRequired)

@@ -61,10 +61,14 @@ std::string Printer::cast(const Value *pointer, const Type *pointee) {
   return name;
 }
 
-/// A hook's captures are `const uint64_t *` in annudf_abi.h.
-static bool isSlots(const Argument &argument) {
-  return argument.getType()->isPointerTy() &&
-         argument.getParent()->getName().starts_with("annudf1_");
+/// What a pointer of a hook points at in annudf_abi.h: 64 bits, the slots of captures, or a word
+/// of the accumulator, whose bits are in the hook's name. 0 for what is none.
+static unsigned pointeeBits(const Argument &argument) {
+  const StringRef name = argument.getParent()->getName();
+  if (!argument.getType()->isPointerTy() || !name.starts_with("annudf1_"))
+    return 0;
+  const bool isAccumulator = argument.getArgNo() == 0;
+  return isAccumulator && name.contains("_s32") ? 32 : 64;
 }
 
 std::string Printer::signature(const Function &function, bool named) {
@@ -73,9 +77,10 @@ std::string Printer::signature(const Function &function, bool named) {
   std::string text = type(function.getReturnType()) + " " + name + "(";
   for (const Argument &argument : function.args()) {
     text += argument.getArgNo() ? ", " : "";
-    text += isSlots(argument) ? "i64*" : type(argument.getType());
+    const unsigned bits = pointeeBits(argument);
+    text += bits ? "i" + std::to_string(bits) + "*" : type(argument.getType());
     if (named)
-      text += (isSlots(argument) ? " %s" : " %a") + std::to_string(argument.getArgNo());
+      text += (bits ? " %s" : " %a") + std::to_string(argument.getArgNo());
   }
   return text + ")";
 }
@@ -125,8 +130,8 @@ void Printer::printFunction(const Function &function) {
     os << label(&block).substr(1) << ":\n";
     if (&block == &function.getEntryBlock())
       for (const Argument &argument : function.args())
-        if (isSlots(argument))
-          os << "  " << value(&argument) << " = bitcast i64* %s" << argument.getArgNo()
+        if (const unsigned bits = pointeeBits(argument))
+          os << "  " << value(&argument) << " = bitcast i" << bits << "* %s" << argument.getArgNo()
              << " to i8*\n";
     for (const Instruction &instruction : block) {
       print(instruction);

@@ -67,6 +67,19 @@ void Printer::printLoad(const LoadInst &op) {
   os << "\n";
 }
 
+/// Only the words of an accumulator are written.
+void Printer::printStore(const StoreInst &op) {
+  if (!op.isSimple()) {
+    fail("volatile and atomic stores have no place in a hook");
+    return;
+  }
+  const Type *stored = op.getValueOperand()->getType();
+  std::string address = cast(op.getPointerOperand(), stored);
+  os << "  store " << typed(op.getValueOperand()) << ", "
+     << pointerTo(type(stored), op.getPointerAddressSpace()) << " " << address << ", align "
+     << op.getAlign().value() << "\n";
+}
+
 void Printer::printAddress(const GetElementPtrInst &op) {
   if (op.getType()->isVectorTy()) {
     fail("vectors have no counterpart in NVVM IR");
@@ -133,6 +146,8 @@ void Printer::print(const Instruction &op) {
   // These print lines of their own before the instruction.
   if (const auto *load = dyn_cast<LoadInst>(&op))
     return printLoad(*load);
+  if (const auto *store = dyn_cast<StoreInst>(&op))
+    return printStore(*store);
   if (const auto *element = dyn_cast<GetElementPtrInst>(&op))
     return printAddress(*element);
   os << "  ";

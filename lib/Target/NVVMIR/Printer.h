@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // LLVM 7 has typed pointers. Every pointer is printed as `i8 addrspace(N)*` and
-// cast where it is used, except for the hooks' last parameter: their prototypes
-// have to be nvcc's, or the linker will not inline them.
+// cast where it is used, except for the hooks' parameters: their prototypes have to
+// be nvcc's, or the linker will not inline them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,6 +64,7 @@ private:
   void printBinary(const llvm::BinaryOperator &op);
   void printCast(const llvm::CastInst &op);
   void printLoad(const llvm::LoadInst &op);
+  void printStore(const llvm::StoreInst &op);
   void printAddress(const llvm::GetElementPtrInst &op);
   void printCall(const llvm::CallInst &op);
   void printPhi(const llvm::PHINode &op);

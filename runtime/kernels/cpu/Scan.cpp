@@ -35,15 +35,54 @@ static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 3,
               "annudf_tables.h has a hook that this scan does not call; call it, then count it");
 #undef ANNUDF_X
 
-/// The hooks of accumulators of A and coordinates of X bits.
-template <int A, int X> struct Hooks;
-#define ANNUDF_X(WIDTH_A, WIDTH_X)                                                                 \
-  template <> struct Hooks<WIDTH_A, WIDTH_X> {                                                     \
-    using Acc = uint##WIDTH_A##_t;                                                                 \
+/// Hooks of either form, called with an accumulator's words.
+template <class Word> struct ByValue {
+  static constexpr int kWords = 1;
+  template <class Hook, class... Rest>
+  static ANNUDF_INLINE void init(Hook hook, Word *acc, Rest... rest) {
+    *acc = hook(rest...);
+  }
+  template <class Hook, class... Rest>
+  static ANNUDF_INLINE void update(Hook hook, Word *acc, Rest... rest) {
+    *acc = hook(*acc, rest...);
+  }
+  template <class Hook, class... Rest>
+  static ANNUDF_INLINE float finalize(Hook hook, const Word *acc, Rest... rest) {
+    return hook(*acc, rest...);
+  }
+};
+
+/// Words past the metric's fields are neither read nor written by a hook, and go.
+template <class Word> struct ByPointer {
+  static constexpr int kWords = ANNUDF_MAX_FIELDS;
+  template <class Hook, class... Rest>
+  static ANNUDF_INLINE void init(Hook hook, Word *acc, Rest... rest) {
+    hook(acc, rest...);
+  }
+  template <class Hook, class... Rest>
+  static ANNUDF_INLINE void update(Hook hook, Word *acc, Rest... rest) {
+    hook(acc, rest...);
+  }
+  template <class Hook, class... Rest>
+  static ANNUDF_INLINE float finalize(Hook hook, const Word *acc, Rest... rest) {
+    return hook(acc, rest...);
+  }
+};
+
+template <char form, class Word> struct FormOf;
+template <class Word> struct FormOf<'a', Word> : ByValue<Word> {};
+template <class Word> struct FormOf<'s', Word> : ByPointer<Word> {};
+
+/// The hooks of accumulators of form F and A bits a word, and coordinates of X bits.
+template <char form, int A, int X> struct Hooks;
+#define ANNUDF_X(FORM, WIDTH_A, WIDTH_X)                                                           \
+  template <> struct Hooks<(#FORM)[0], WIDTH_A, WIDTH_X> {                                         \
+    using Word = uint##WIDTH_A##_t;                                                                \
+    using Form = FormOf<(#FORM)[0], Word>;                                                         \
     using Coordinate = uint##WIDTH_X##_t;                                                          \
-    static constexpr auto init = annudf1_scan_init_a##WIDTH_A;                                     \
-    static constexpr auto update = annudf1_scan_update_a##WIDTH_A##_x##WIDTH_X;                    \
-    static constexpr auto finalize = annudf1_scan_finalize_a##WIDTH_A;                             \
+    static constexpr auto init = annudf1_scan_init_##FORM##WIDTH_A;                                \
+    static constexpr auto update = annudf1_scan_update_##FORM##WIDTH_A##_x##WIDTH_X;               \
+    static constexpr auto finalize = annudf1_scan_finalize_##FORM##WIDTH_A;                        \
   };
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
@@ -51,13 +90,15 @@ ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 /// Accumulators of Tile queries and Rows rows; in registers once the loops are unrolled.
 template <class Hooks, int Tile, int Rows> struct Block {
   using Coordinate = typename Hooks::Coordinate;
+  using Form = typename Hooks::Form;
+  using Word = typename Hooks::Word;
   const Coordinate *x[Tile];
   const uint32_t *integers[Tile];
   int32_t query[Tile];
   const int64_t *ids;
   int32_t dims, list;
   const uint64_t *slots;
-  typename Hooks::Acc acc[Tile][Rows];
+  Word acc[Tile][Form::kWords][Rows]; // Rows are lanes, so a word of all of them together.
 
   /// Of a query alone the conversion costs a scalar instruction or two for all rows, and x - y of
   /// two integers that are converted becomes a subtraction of integers: more of a processor's
@@ -69,6 +110,18 @@ template <class Hooks, int Tile, int Rows> struct Block {
     return x[t][dim];
   }
 
+  /// The accumulator of one query and row, as the hooks take it.
+  ANNUDF_INLINE void load(int t, int r, Word (&words)[Form::kWords]) const {
+#pragma unroll
+    for (int w = 0; w < Form::kWords; ++w)
+      words[w] = acc[t][w][r];
+  }
+  ANNUDF_INLINE void store(int t, int r, const Word (&words)[Form::kWords]) {
+#pragma unroll
+    for (int w = 0; w < Form::kWords; ++w)
+      acc[t][w][r] = words[w];
+  }
+
   /// Coordinate `dim`, which is the i-th of the rows' words at y.
   ANNUDF_INLINE void update(int32_t dim, const uint32_t *y, int32_t i) {
 #pragma clang loop vectorize(assume_safety) interleave(disable)
@@ -76,9 +129,13 @@ template <class Hooks, int Tile, int Rows> struct Block {
       const auto coordinate =
           coordinateOf<Coordinate>(annudf1_row_element(), annudf1_compute(), y[r], i);
 #pragma unroll
-      for (int t = 0; t < Tile; ++t)
-        acc[t][r] = Hooks::update(acc[t][r], coordinateOfQuery(t, dim), coordinate, dim, dims,
-                                  ids[r], query[t], list, slots);
+      for (int t = 0; t < Tile; ++t) {
+        Word words[Form::kWords];
+        load(t, r, words);
+        Form::update(Hooks::update, words, coordinateOfQuery(t, dim), coordinate, dim, dims, ids[r],
+                     query[t], list, slots);
+        store(t, r, words);
+      }
     }
   }
 };
@@ -104,8 +161,11 @@ ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
 #pragma clang loop vectorize(assume_safety) interleave(disable)
   for (int r = 0; r < Rows; ++r)
 #pragma unroll
-    for (int t = 0; t < Tile; ++t)
-      b.acc[t][r] = Hooks::init(dims, b.query[t], b.list, b.slots);
+    for (int t = 0; t < Tile; ++t) {
+      typename Hooks::Word words[Hooks::Form::kWords] = {};
+      Hooks::Form::init(Hooks::init, words, dims, b.query[t], b.list, b.slots);
+      b.store(t, r, words);
+    }
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   static_assert(32 / BITS <= ANNUDF_CPU_MOST_PER_WORD, SPELLING " needs more copies of the hook");
   ANNUDF_ELEMENTS(ANNUDF_X)
@@ -127,9 +187,12 @@ ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
 #pragma clang loop vectorize(assume_safety) interleave(disable)
   for (int r = 0; r < Rows; ++r)
 #pragma unroll
-    for (int t = 0; t < Tile; ++t)
-      distances[t][row + r] =
-          Hooks::finalize(b.acc[t][r], dims, b.ids[r], b.query[t], b.list, b.slots);
+    for (int t = 0; t < Tile; ++t) {
+      typename Hooks::Word words[Hooks::Form::kWords];
+      b.load(t, r, words);
+      distances[t][row + r] = Hooks::Form::finalize(Hooks::finalize, words, dims, b.ids[r],
+                                                    b.query[t], b.list, b.slots);
+    }
 }
 
 /// Queries [first, first + Tile) against one group; `valid` has a bit for each row that exists.
@@ -223,8 +286,10 @@ template <class Hooks> ANNUDF_INLINE void scanAnyRows(const annudf_cpu_scan &s) 
 
 } // namespace
 
-#define ANNUDF_X(A, X)                                                                             \
-  void annudf_cpu_scan_a##A##_x##X(const annudf_cpu_scan *s) { scanAnyRows<Hooks<A, X>>(*s); }
+#define ANNUDF_X(F, A, X)                                                                          \
+  void annudf_cpu_scan_##F##A##_x##X(const annudf_cpu_scan *s) {                                   \
+    scanAnyRows<Hooks<(#F)[0], A, X>>(*s);                                                         \
+  }
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 

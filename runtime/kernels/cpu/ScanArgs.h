@@ -52,11 +52,11 @@ struct annudf_cpu_scan {
 };
 
 /** Entry points, annudf_cpu_scan_a32_x32 and so on; which one is compiled depends on the
- * widths of accumulator and coordinates. */
+ * form and widths of accumulator and coordinates. */
 #ifdef __cplusplus
 extern "C" {
 #endif
-#define ANNUDF_X(A, X) void annudf_cpu_scan_a##A##_x##X(const struct annudf_cpu_scan *scan);
+#define ANNUDF_X(F, A, X) void annudf_cpu_scan_##F##A##_x##X(const struct annudf_cpu_scan *scan);
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 uint64_t annudf_cpu_contract(void);

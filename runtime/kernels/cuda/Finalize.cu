@@ -31,6 +31,11 @@ template <> struct Accumulator<Kind::SIGNED, 32> {
     return static_cast<float>(static_cast<int32_t>(word));
   }
 };
+template <> struct Accumulator<Kind::SIGNED, 64> {
+  static __device__ float distance(uint64_t word) {
+    return static_cast<float>(static_cast<int64_t>(word));
+  }
+};
 template <> struct Accumulator<Kind::UNSIGNED, 32> {
   static __device__ float distance(uint32_t word) { return static_cast<float>(word); }
 };

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled to LTO-IR, once for each pair of widths, and linked at run time with a
+// Compiled to LTO-IR, once for each form and pair of widths, and linked at run time with a
 // metric's hooks and the constants of the search (Constant.cu). A lane owns a row and a
 // warp a group of 32, so a hook runs on 32 rows at once and no reduction over lanes is
 // needed. A thread keeps one accumulator for each query of its tile: a row is read, and
@@ -24,18 +24,26 @@
 
 using namespace annudf_kernels;
 
-// The names of annudf_abi.h for the widths that the build passes.
-#define ANNUDF_JOIN(A, B, C, D) A##B##C##D
-#define ANNUDF_HOOK_A(NAME, A) ANNUDF_JOIN(annudf1_scan_, NAME, _a, A)
-#define ANNUDF_HOOK_AX(NAME, A, X) ANNUDF_JOIN(annudf1_scan_##NAME##_a, A, _x, X)
-#define HOOK_INIT ANNUDF_HOOK_A(init, ANNUDF_ACCUMULATOR_WIDTH)
-#define HOOK_UPDATE ANNUDF_HOOK_AX(update, ANNUDF_ACCUMULATOR_WIDTH, ANNUDF_COORDINATE_WIDTH)
-#define HOOK_FINALIZE ANNUDF_HOOK_A(finalize, ANNUDF_ACCUMULATOR_WIDTH)
+// The names of annudf_abi.h for the form and the widths that the build passes.
+#define ANNUDF_JOIN(A, B, C, D, E) A##B##C##D##E
+#define ANNUDF_HOOK_A(NAME, F, A) ANNUDF_JOIN(annudf1_scan_##NAME##_, F, A, , )
+#define ANNUDF_HOOK_AX(NAME, F, A, X) ANNUDF_JOIN(annudf1_scan_##NAME##_, F, A, _x, X)
+#define ANNUDF_TEXT(A) #A
+#define ANNUDF_TEXT_OF(A) ANNUDF_TEXT(A)
+#define HOOK_INIT ANNUDF_HOOK_A(init, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH)
+#define HOOK_UPDATE                                                                                \
+  ANNUDF_HOOK_AX(update, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH, ANNUDF_COORDINATE_WIDTH)
+#define HOOK_FINALIZE ANNUDF_HOOK_A(finalize, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH)
 #define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE) +1
 static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 3,
               "annudf_tables.h has a hook that this scan does not call; call it, then count it");
 #undef ANNUDF_X
-using Acc = WordOf<ANNUDF_ACCUMULATOR_WIDTH>::Type;
+using Word = WordOf<ANNUDF_ACCUMULATOR_WIDTH>::Type;
+/// Of several fields. Words past a metric's are neither read nor written by its hooks, and go.
+struct Words {
+  Word word[ANNUDF_MAX_FIELDS];
+};
+using Acc = std::conditional_t<ANNUDF_TEXT_OF(ANNUDF_ACCUMULATOR_FORM)[0] == 's', Words, Word>;
 using Coordinate = WordOf<ANNUDF_COORDINATE_WIDTH>::Type;
 
 // A large body (one that calls powf, say) is inlined once a kernel, in the loop that
@@ -48,6 +56,26 @@ constexpr bool kCompact = false;
 #endif
 
 namespace {
+
+/// The hooks, with an accumulator of either form.
+template <class... Rest> __device__ __forceinline__ void init(Word &acc, Rest... rest) {
+  acc = HOOK_INIT(rest...);
+}
+template <class... Rest> __device__ __forceinline__ void init(Words &acc, Rest... rest) {
+  HOOK_INIT(acc.word, rest...);
+}
+template <class... Rest> __device__ __forceinline__ void update(Word &acc, Rest... rest) {
+  acc = HOOK_UPDATE(acc, rest...);
+}
+template <class... Rest> __device__ __forceinline__ void update(Words &acc, Rest... rest) {
+  HOOK_UPDATE(acc.word, rest...);
+}
+template <class... Rest> __device__ __forceinline__ float finalize(Word acc, Rest... rest) {
+  return HOOK_FINALIZE(acc, rest...);
+}
+template <class... Rest> __device__ __forceinline__ float finalize(const Words &acc, Rest... rest) {
+  return HOOK_FINALIZE(acc.word, rest...);
+}
 
 extern __shared__ uint4 tileWords[]; // Staged<N>::Word [coordinate][query of the tile]
 
@@ -167,8 +195,8 @@ __device__ __forceinline__ void updateChunk(const Block &block, uint4 &y, int c,
         // Queries inside: what a metric loads for a dimension is loaded once for all.
 #pragma unroll
         for (int j = half; j < half + kHalf; ++j)
-          acc[j] = HOOK_UPDATE(acc[j], Staged<N>::get(dim + w, j), part[w], dim + w, block.dims,
-                               row, query[j], block.list, block.slots);
+          update(acc[j], Staged<N>::get(dim + w, j), part[w], dim + w, block.dims, row, query[j],
+                 block.list, block.slots);
       }
     }
     if (block.perWord == 2)
@@ -235,12 +263,11 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
     for (int d = block.fullChunks * 4 * block.perWord; d < block.dims; ++d) {
       const int w = d / block.perWord;
       const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * 32) + w % 4);
-      a = HOOK_UPDATE(
-          a, Staged<N>::get(d, j),
-          coordinateOf<Coordinate>(block.element, block.compute, word, d % block.perWord), d,
-          block.dims, row, q, block.list, block.slots);
+      update(a, Staged<N>::get(d, j),
+             coordinateOf<Coordinate>(block.element, block.compute, word, d % block.perWord), d,
+             block.dims, row, q, block.list, block.slots);
     }
-    const float distance = HOOK_FINALIZE(a, block.dims, row, q, block.list, block.slots);
+    const float distance = finalize(a, block.dims, row, q, block.list, block.slots);
     lastKey[j] = found ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
   }
   uint32_t key[N];
@@ -334,10 +361,10 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
       continue;
     }
 
-    Acc acc[N];
+    Acc acc[N] = {};
 #pragma unroll
     for (int j = 0; j < N; ++j)
-      acc[j] = HOOK_INIT(block.dims, query[j], block.list, block.slots);
+      init(acc[j], block.dims, query[j], block.list, block.slots);
     updateFull<N, kAhead>(block, rows, count, row, query, acc);
     finishGroup<N>(args, block, rows, g, lane, count, found, row, query, out, acc);
   }

@@ -166,22 +166,16 @@ void checkContents(const Module &module, const Module &scan,
   }
 }
 
-/// Widths that pick the hooks: of the accumulator, of a coordinate.
-struct Widths {
-  int accumulator, coordinate;
-  explicit Widths(const annudf::runtime::MetricView &metric)
-      : accumulator(metric.artifact.manifest.accumulatorWidth()),
-        coordinate(metric.artifact.manifest.computeWidth()) {}
-  const char *symbol(ScanHook hook) const { return symbolOf(hook, accumulator, coordinate); }
-};
+annudf::HookWidths widthsOf(const annudf::runtime::MetricView &metric) {
+  return metric.artifact.manifest.hookWidths();
+}
 
 /// Names carry the ABI's widths, so a definition can only be wrong in its types: the
 /// linker would accept those silently.
 void checkPrototypes(const Module &module, const Module &scan,
                      const annudf::runtime::MetricView &metric) {
-  const Widths widths(metric);
   for (ScanHook hook : annudf::kScanHooks) {
-    const StringRef name = widths.symbol(hook);
+    const StringRef name = symbolOf(hook, widthsOf(metric));
     const Function *expected = scan.getFunction(name);
     const Function *given = module.getFunction(name);
     if (!expected)
@@ -207,7 +201,7 @@ void checkPrototypes(const Module &module, const Module &scan,
 
 /// The descriptor that the code was made for, by its number.
 uint64_t contractOfCode(const Module &module, const annudf::runtime::MetricView &metric) {
-  const Function *contract = module.getFunction(Widths(metric).symbol(ScanHook::CONTRACT));
+  const Function *contract = module.getFunction(symbolOf(ScanHook::CONTRACT, widthsOf(metric)));
   const auto *result = dyn_cast<ReturnInst>(contract->front().getTerminator());
   const auto *number = result ? dyn_cast<ConstantInt>(result->getReturnValue()) : nullptr;
   if (!number || contract->size() != 1)
@@ -243,6 +237,8 @@ void defineFinalize(Module &module, StringRef name, annudf_accumulator accumulat
     break;
     ANNUDF_ACCUMULATORS(ANNUDF_X)
 #undef ANNUDF_X
+  case ANNUDF_ACCUMULATOR_STRUCT: // checkManifest: it has its own.
+    llvm::report_fatal_error("annudf: an accumulator of several fields has no stub of finalize");
   }
   switch (kind) {
   case Kind::FLOAT: {
@@ -269,7 +265,7 @@ void defineStubs(Module &scan, const annudf::runtime::MetricView &metric) {
   for (ScanHook hook : annudf::kScanHooks) {
     if (annudf::isDefinedBy(hook, manifest.hooks))
       continue;
-    const StringRef name = Widths(metric).symbol(hook);
+    const StringRef name = symbolOf(hook, widthsOf(metric));
     switch (hook) {
     case ScanHook::INIT:
     case ScanHook::UPDATE:
@@ -382,11 +378,12 @@ void optimise(Module &module, TargetMachine &target, bool vectorMath) {
 }
 
 /// Rows held in registers: two vectors a query on a register file of 16, with the
-/// scan's tile of four queries; wide accumulators take twice the registers.
-int32_t rowsInRegisters(unsigned bits, int width) {
+/// scan's tile of four queries; wide accumulators, and each field, take as many again.
+int32_t rowsInRegisters(unsigned bits, const annudf::Manifest &manifest) {
+  const bool isWide = manifest.accumulatorWidth() == 64, isStruct = !manifest.fields.empty();
   if (bits >= 512)
-    return 32;
-  return bits >= 256 && width == 32 ? 16 : 8;
+    return isStruct ? 16 : 32;
+  return bits >= 256 && !isWide && !isStruct ? 16 : 8;
 }
 
 /// Queries a tile. A body of many instructions gains nothing from a group read once for
@@ -404,10 +401,10 @@ int32_t queriesOfTile(const Module &metric) {
 namespace annudf::runtime::cpu {
 
 const char *scanEntryName(const MetricView &metric) {
-  const Widths widths(metric);
-#define ANNUDF_X(A, X)                                                                             \
-  if (widths.accumulator == A && widths.coordinate == X)                                           \
-    return "annudf_cpu_scan_a" #A "_x" #X;
+  const annudf::HookWidths widths = widthsOf(metric);
+#define ANNUDF_X(F, A, X)                                                                          \
+  if (widths == annudf::HookWidths{A, X, static_cast<annudf::AccumulatorForm>((#F)[0])})           \
+    return "annudf_cpu_scan_" #F #A "_x" #X;
   ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
   throw Error(ErrorKind::Input, metric.origin + ": no hooks have accumulators of " +
@@ -484,8 +481,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   defineConstant(*scan, "annudf1_compute", manifest.compute);
   defineConstant(*scan, "annudf_cpu_order", manifest.order);
   defineConstant(*scan, "annudf_cpu_dims", manifest.dims);
-  defineConstant(*scan, "annudf_cpu_rows",
-                 rowsInRegisters(vectorBits(target), manifest.accumulatorWidth()));
+  defineConstant(*scan, "annudf_cpu_rows", rowsInRegisters(vectorBits(target), manifest));
   defineConstant(*scan, "annudf_cpu_tile", tile);
   internalizeModule(*scan, [&](const GlobalValue &value) { return value.getName() == entry; });
   setHostAttributes(*scan, target);

@@ -45,7 +45,8 @@ struct Fragment {
   extern "C" __attribute__((visibility("hidden"))) const char annudf_fatbin_##NAME##_end[];        \
   static const Fragment fragment_##NAME(annudf_fatbin_##NAME, annudf_fatbin_##NAME##_end);
 
-#define ANNUDF_X(A, X) ANNUDF_EMBED(scan_a##A##_x##X) ANNUDF_EMBED(scan_a##A##_x##X##_compact)
+#define ANNUDF_X(F, A, X)                                                                          \
+  ANNUDF_EMBED(scan_##F##A##_x##X) ANNUDF_EMBED(scan_##F##A##_x##X##_compact)
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
@@ -66,10 +67,10 @@ namespace annudf::runtime::cuda {
   std::string_view(annudf_fatbin_##NAME,                                                           \
                    static_cast<size_t>(annudf_fatbin_##NAME##_end - annudf_fatbin_##NAME))
 
-std::string_view scanFragment(int accumulatorWidth, int coordinateWidth, bool compact) {
-#define ANNUDF_X(A, X)                                                                             \
-  if (accumulatorWidth == A && coordinateWidth == X)                                               \
-    return compact ? ANNUDF_BYTES(scan_a##A##_x##X##_compact) : ANNUDF_BYTES(scan_a##A##_x##X);
+std::string_view scanFragment(HookWidths widths, bool compact) {
+#define ANNUDF_X(F, A, X)                                                                          \
+  if (widths == HookWidths{A, X, static_cast<AccumulatorForm>((#F)[0])})                           \
+    return compact ? ANNUDF_BYTES(scan_##F##A##_x##X##_compact) : ANNUDF_BYTES(scan_##F##A##_x##X);
   ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
   return {};
@@ -104,7 +105,11 @@ std::string_view computeFragment(annudf_compute compute) {
 }
 
 std::string_view finalizeFragment(annudf_accumulator accumulator) {
-  switch (accumulator) { ANNUDF_ACCUMULATORS(ANNUDF_FINALIZE_CASE) }
+  switch (accumulator) {
+    ANNUDF_ACCUMULATORS(ANNUDF_FINALIZE_CASE)
+  case ANNUDF_ACCUMULATOR_STRUCT: // checkManifest: it has its own.
+    break;
+  }
   return {};
 }
 

@@ -9,21 +9,21 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_EMBEDDED_H
 #define ANNUDF_RUNTIME_LIB_CUDA_EMBEDDED_H
 
-#include "annudf/ABI/annudf_abi.h"
+#include "annudf/ABI/Hooks.h"
 
 #include <string>
 #include <string_view>
 
 namespace annudf::runtime::cuda {
 
-/// LTO-IR (in a fatbin) of Scan.cu for the bits of accumulators and coordinates; empty where
-/// the ABI has no hooks of these. `compact` holds each hook once, for large bodies.
-std::string_view scanFragment(int accumulatorWidth, int coordinateWidth, bool compact);
+/// LTO-IR (in a fatbin) of Scan.cu for the widths; empty where the ABI has no hooks of these.
+/// `compact` holds each hook once, for large bodies.
+std::string_view scanFragment(HookWidths widths, bool compact);
 /// LTO-IR (in a fatbin) of Constant.cu.
 std::string_view rowElementFragment(annudf_element element);
 std::string_view queryElementFragment(annudf_element element);
 std::string_view computeFragment(annudf_compute compute);
-/// LTO-IR (in a fatbin) of Finalize.cu.
+/// LTO-IR (in a fatbin) of Finalize.cu; of several fields there is none.
 std::string_view finalizeFragment(annudf_accumulator accumulator);
 /// Machine code of Search.cu for every architecture, and PTX for later ones.
 std::string_view searchModule();

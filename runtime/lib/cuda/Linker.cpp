@@ -209,10 +209,9 @@ std::string_view stubFragment(ScanHook hook, const Manifest &manifest) {
   case ScanHook::FINALIZE:
     return finalizeFragment(manifest.accumulator);
   }
-  throw Error(ErrorKind::Input,
-              "metric '" + manifest.name + "' lacks hook " +
-                  symbolOf(hook, manifest.accumulatorWidth(), manifest.computeWidth()) +
-                  ", which every metric has");
+  throw Error(ErrorKind::Input, "metric '" + manifest.name + "' lacks hook " +
+                                    symbolOf(hook, manifest.hookWidths()) +
+                                    ", which every metric has");
 }
 
 } // namespace
@@ -256,9 +255,7 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
   const bool compact = payload->bytes.size() > kLargeBody;
   const auto start = std::chrono::steady_clock::now();
   Link link(sm, manifest.name);
-  link.add(NVJITLINK_INPUT_FATBIN,
-           scanFragment(manifest.accumulatorWidth(), manifest.computeWidth(), compact),
-           "scan kernel");
+  link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.hookWidths(), compact), "scan kernel");
   link.add(type, payload->bytes, "metric");
   for (ScanHook hook : kScanHooks)
     if (!isDefinedBy(hook, manifest.hooks))

@@ -19,7 +19,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-error @below {{'annudf.update' op [H1] takes 3 arguments (acc, x, y), found 2}}
+  // expected-error @below {{'annudf.update' op [H1] takes 3 arguments (acc, x, y) or more, found 2}}
   annudf.update (%acc: f32, %x: f32) {
     annudf.yield %acc : f32
   }
@@ -35,7 +35,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     annudf.yield %acc : f32
   }
-  // expected-error @below {{'annudf.finalize' op [H1] takes 1 argument (acc), found 0}}
+  // expected-error @below {{'annudf.finalize' op [H1] takes 1 argument (acc) or more, found 0}}
   annudf.finalize {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -61,7 +61,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-error @below {{'annudf.update' op [H3] has an accumulator of type 'f16'; use f32, f64 or i32}}
+  // expected-error @below {{'annudf.update' op [H3] has an accumulator of type 'f16'; use f32, f64, i32 or i64}}
   annudf.update (%acc: f16, %x: f32, %y: f32) {
     annudf.yield %acc : f16
   }
@@ -74,9 +74,9 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-error @below {{'annudf.update' op [H3] has an accumulator of type 'i64'; use f32, f64 or i32}}
-  annudf.update (%acc: i64, %x: f32, %y: f32) {
-    annudf.yield %acc : i64
+  // expected-error @below {{'annudf.update' op [H3] has an accumulator of type 'i16'; use f32, f64, i32 or i64}}
+  annudf.update (%acc: i16, %x: f32, %y: f32) {
+    annudf.yield %acc : i16
   }
 }
 
@@ -87,7 +87,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
-  // expected-error @below {{'annudf.update' op [H3] has an accumulator of type 'ui32'; use f32, f64 or i32}}
+  // expected-error @below {{'annudf.update' op [H3] has an accumulator of type 'ui32'; use f32, f64, i32 or i64}}
   annudf.update (%acc: ui32, %x: f32, %y: f32) {
     annudf.yield %acc : ui32
   }
@@ -165,9 +165,13 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 "builtin.module"() ({
   "annudf.metric"() <{coarse = #annudf.coarse<l2>, elements = [#annudf.element<f32>], order = #annudf.order<min>, sym_name = "m"}> ({
+    // expected-error @below {{'annudf.init' op [M10] yields nothing, but the accumulator of annudf.update is 'f32'; yield that}}
     "annudf.init"() ({
-      // expected-error @below {{'annudf.yield' op requires a single operand}}
       "annudf.yield"() : () -> ()
+    }) : () -> ()
+    "annudf.update"() ({
+    ^bb0(%acc: f32, %x: f32, %y: f32):
+      "annudf.yield"(%acc) : (f32) -> ()
     }) : () -> ()
   }) : () -> ()
 }) : () -> ()

@@ -32,8 +32,8 @@ annudf.metric @m order(min) coarse(l2) elements(bf16) {
 
 // -----
 
-// expected-error @below {{custom op 'annudf.metric' accumulator 'i64' is reserved for a later version; write f32, f64, i32 or u32}}
-annudf.metric @m order(min) coarse(l2) elements(f32) accumulator(i64) {
+// expected-error @below {{custom op 'annudf.metric' unknown accumulator 'u64'; write f32, f64, i32, u32 or i64}}
+annudf.metric @m order(min) coarse(l2) elements(f32) accumulator(u64) {
 }
 
 // -----

@@ -45,6 +45,7 @@ struct TestMetric {
   bool finalize = true; ///< Else the runtime's own is linked.
   std::vector<annudf_element> elements = kAllElements;
   std::vector<CaptureInfo> captures = {};
+  std::vector<annudf_accumulator> fields = {}; ///< Of an accumulator of several.
   reference::Metric distance;
 };
 
@@ -113,6 +114,42 @@ inline const std::vector<TestMetric> &testMetrics() {
                total += std::fabs(x[d] - y[d]) < 20 ? 1 : 0;
              return total;
            }},
+      {.name = "cosine",
+       .accumulator = ANNUDF_ACCUMULATOR_STRUCT,
+       .fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_F32},
+       .distance =
+           [](V x, V y, int32_t dims) {
+             double xy = 0, xx = 0, yy = 0;
+             for (int32_t d = 0; d < dims; ++d)
+               xy += x[d] * y[d], xx += x[d] * x[d], yy += y[d] * y[d];
+             return 1 - xy / std::sqrt(xx * yy);
+           }},
+      {.name = "bray_curtis",
+       .accumulator = ANNUDF_ACCUMULATOR_STRUCT,
+       .compute = ANNUDF_COMPUTE_F64,
+       .fields = {ANNUDF_ACCUMULATOR_F64, ANNUDF_ACCUMULATOR_F64},
+       .distance =
+           [](V x, V y, int32_t dims) {
+             double apart = 0, together = 0;
+             for (int32_t d = 0; d < dims; ++d)
+               apart += std::fabs(x[d] - y[d]), together += std::fabs(x[d] + y[d]);
+             return apart / together;
+           }},
+      {.name = "tanimoto",
+       .accumulator = ANNUDF_ACCUMULATOR_STRUCT,
+       .compute = ANNUDF_COMPUTE_I32,
+       .elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8},
+       .fields = {ANNUDF_ACCUMULATOR_U32, ANNUDF_ACCUMULATOR_U32, ANNUDF_ACCUMULATOR_I32,
+                  ANNUDF_ACCUMULATOR_F32},
+       .distance =
+           [](V x, V y, int32_t dims) {
+             double both = 0.5, either = 0.5;
+             for (int32_t d = 0; d < dims; ++d) {
+               const auto a = uint8_t(int(x[d])), b = uint8_t(int(y[d]));
+               both += std::popcount(uint8_t(a & b)), either += std::popcount(uint8_t(a | b));
+             }
+             return 1 - both / either + 0.001 * ((dims - 1) % 7);
+           }},
       {.name = "asymmetric", .distance = sum([](double x, double y, int d) {
                                return x < y ? 2 * (y - x) : (d % 3 == 0 ? 0.5 : 1.0) * (x - y);
                              })},
@@ -129,6 +166,8 @@ inline const TestMetric &testMetric(const std::string &name) {
 
 /// Magnitude below which a distance may be the difference of larger numbers.
 inline double cancellation(const TestMetric &metric, const reference::Vectors &base) {
+  if (metric.name == "cosine") // One less what may be almost one.
+    return 1;
   if (metric.name != "inner_product")
     return 1e-6;
   double square = 0;
@@ -154,10 +193,12 @@ inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   m.compute = metric.compute;
   m.elements = metric.elements;
   m.captures = metric.captures;
+  m.fields = metric.fields;
   m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
   if (metric.finalize)
     m.hooks.push_back(ANNUDF_HOOK_FINALIZE);
   m.requiredFeatures = featuresOf(m);
+  m.abiMinor = minorOf(m);
   artifact.payloads.push_back(
       Payload::hostBitcode("x86_64-pc-linux-gnu", {"test", "1"}, std::move(bitcode)));
   return artifact;

@@ -93,6 +93,49 @@ struct asymmetric : l2 {
   }
 };
 
+struct cosine {
+  struct Acc {
+    float xy, xx, yy;
+  };
+  using Compute = float;
+  static __device__ Acc init() { return {0, 0, 0}; }
+  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) {
+    return {fmaf(x, y, a.xy), fmaf(x, x, a.xx), fmaf(y, y, a.yy)};
+  }
+  static __device__ float finalize(Acc a, const uint64_t *) {
+    return 1 - a.xy / sqrtf(a.xx * a.yy);
+  }
+};
+struct bray_curtis {
+  struct Acc {
+    double apart, together;
+  };
+  using Compute = double;
+  static __device__ Acc init() { return {0, 0}; }
+  static __device__ Acc update(Acc a, double x, double y, int, const uint64_t *) {
+    return {a.apart + fabs(x - y), a.together + fabs(x + y)};
+  }
+  static __device__ float finalize(Acc a, const uint64_t *) {
+    return static_cast<float>(a.apart / a.together);
+  }
+};
+struct tanimoto {
+  struct Acc {
+    uint32_t both, either;
+    int last;
+    float weight;
+  };
+  using Compute = int;
+  static __device__ Acc init() { return {0, 0, -1, 0.5f}; }
+  static __device__ Acc update(Acc a, int x, int y, int dim, const uint64_t *) {
+    return {a.both + __popc(x & y & 0xFF), a.either + __popc((x | y) & 0xFF), dim, a.weight};
+  }
+  static __device__ float finalize(Acc a, const uint64_t *) {
+    return 1 - (static_cast<float>(a.both) + a.weight) / (static_cast<float>(a.either) + a.weight) +
+           0.001f * static_cast<float>(a.last % 7);
+  }
+};
+
 using Metric = ANNUDF_METRIC;
 
 __device__ __forceinline__ uint32_t wordOf(float v) { return __float_as_uint(v); }
@@ -136,12 +179,47 @@ template <class T, class Word> __device__ __forceinline__ T valueOf(Word word) {
     return Metric::finalize(valueOf<Metric::Acc>(acc), slots);                                     \
   }
 
+/// Of several fields: all are as wide as a word.
+template <class Word> __device__ __forceinline__ Metric::Acc load(const Word *words) {
+  Metric::Acc fields;
+  memcpy(&fields, words, sizeof fields);
+  return fields;
+}
+template <class Word> __device__ __forceinline__ void store(Word *words, Metric::Acc fields) {
+  memcpy(words, &fields, sizeof fields);
+}
+
+#define FIELDS_HOOKS(A, X)                                                                         \
+  HOOK void annudf1_scan_init_s##A(uint##A##_t *acc, int32_t, int32_t, int32_t,                    \
+                                   const uint64_t *) {                                             \
+    store(acc, Metric::init());                                                                    \
+  }                                                                                                \
+  HOOK void annudf1_scan_update_s##A##_x##X(uint##A##_t *acc, uint##X##_t x, uint##X##_t y,        \
+                                            int32_t dim, int32_t, int64_t, int32_t, int32_t,       \
+                                            const uint64_t *slots) {                               \
+    store(acc, Metric::update(load(acc), valueOf<Metric::Compute>(x), valueOf<Metric::Compute>(y), \
+                              dim, slots));                                                        \
+  }                                                                                                \
+  HOOK float annudf1_scan_finalize_s##A(const uint##A##_t *acc, int32_t, int64_t, int32_t,         \
+                                        int32_t, const uint64_t *slots) {                          \
+    return Metric::finalize(load(acc), slots);                                                     \
+  }                                                                                                \
+  HOOK uint64_t annudf1_scan_contract(void) { return CONTRACT_OF(ANNUDF_METRIC_CONTRACT); }
+
+#define FIELDS_HOOKS_OF(A, X) FIELDS_HOOKS(A, X)
 #define HOOKS_OF(A, X) HOOKS(A, X)
 #define FINALIZE_OF(A) FINALIZE(A)
+#ifdef ANNUDF_FIELDS
+FIELDS_HOOKS_OF(ANNUDF_METRIC_A, ANNUDF_METRIC_X)
+constexpr bool kFields = true;
+#else
 HOOKS_OF(ANNUDF_METRIC_A, ANNUDF_METRIC_X)
+constexpr bool kFields = false;
 #ifndef ANNUDF_NO_FINALIZE
 FINALIZE_OF(ANNUDF_METRIC_A)
 #endif
-static_assert(sizeof(Metric::Acc) * 8 == ANNUDF_METRIC_A &&
+#endif
+static_assert((kFields ? sizeof(Metric::Acc) * 8 % ANNUDF_METRIC_A == 0
+                       : sizeof(Metric::Acc) * 8 == ANNUDF_METRIC_A) &&
                   sizeof(Metric::Compute) * 8 == ANNUDF_METRIC_X,
               "the build passes the widths");

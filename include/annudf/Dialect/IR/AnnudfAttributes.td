@@ -13,6 +13,14 @@ include "annudf/Dialect/IR/AnnudfTables.td"
 
 def Annudf_ElementsAttr : TypedArrayAttrBase<Annudf_ElementAttr, "element types a metric accepts">;
 
+// Of an accumulator of several fields. One is written alone, as 1.0 has it.
+def Annudf_AccumulatorListAttr : ConfinedAttr<
+    TypedArrayAttrBase<Annudf_AccumulatorAttr, "accumulators of several fields">,
+    [ArrayMinCount<2>]>;
+def Annudf_AccumulatorOrListAttr : AnyAttrOf<
+    [Annudf_AccumulatorAttr, Annudf_AccumulatorListAttr],
+    "an accumulator, or an array of two or more">;
+
 // Not in annudf_tables.h: only bodies say it, and lowered they say it no more.
 def Annudf_IndexKind : Annudf_Enum<"IndexKind", "which index of the running scan", [
   Annudf_Case<"Dim", 0, "dim", 0>,

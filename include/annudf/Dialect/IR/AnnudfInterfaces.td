@@ -14,14 +14,14 @@ include "mlir/IR/OpBase.td"
 def Annudf_HookOpInterface : OpInterface<"HookOpInterface"> {
   let cppNamespace = "::annudf::ir";
   let description = [{
-    A hook of the ABI: an op with one single-block region that computes one value
-    of a declared type from its arguments. What verifies, inlines or lowers hooks
+    A hook of the ABI: an op with one single-block region that computes values of
+    declared types from its arguments: one, or the fields of an accumulator. What verifies, inlines or lowers hooks
     walks this interface, so that a new hook needs no new walk.
   }];
   let methods = [
     InterfaceMethod<"Name of the hook in the ABI: init, update, finalize.",
                     "::llvm::StringRef", "getHookName">,
-    InterfaceMethod<"The block that computes the value.", "::mlir::Block *", "getHookBlock">,
+    InterfaceMethod<"The block that computes the values.", "::mlir::Block *", "getHookBlock">,
     InterfaceMethod<"Whether `annudf.index dim` has a meaning in this hook.", "bool", "hasDimIndex">
   ];
 }

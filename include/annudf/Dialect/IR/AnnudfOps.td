@@ -50,7 +50,8 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     farthest lists). Without it l2 and cosine rank smallest first, inner_product
     largest. `elements` lists the element types that the metric accepts; each
     coordinate reaches `update` converted to the type of its arguments.
-    `accumulator` is needed only for `u32`. `numerics(reassociate)` lets a scan add
+    `accumulator` is needed only for `u32`; where the accumulator has several fields it
+    lists them all, `accumulator(f32, u32)`. `numerics(reassociate)` lets a scan add
     up parts of the dimensions and combine them; without it (`strict`) `update` sees
     them one by one, ascending. `dims` fixes the dimensions, as
     `annudf-inline-captures` does.
@@ -77,7 +78,7 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     Annudf_CoarseAttr:$coarse,
     OptionalAttr<Annudf_OrderAttr>:$coarse_order,
     Annudf_ElementsAttr:$elements,
-    OptionalAttr<Annudf_AccumulatorAttr>:$accumulator,
+    OptionalAttr<Annudf_AccumulatorOrListAttr>:$accumulator,
     DefaultValuedAttr<Annudf_NumericsAttr, "::annudf::ir::Numerics::Strict">:$numerics,
     OptionalAttr<I32Attr>:$dims);
   let regions = (region SizedRegion<1>:$body);
@@ -85,7 +86,7 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     $sym_name `order` `(` custom<Keyword>($order) `)`
     `coarse` `(` custom<CoarsePolicy>($coarse, $coarse_order) `)`
     `elements` `(` custom<Elements>($elements) `)`
-    (`accumulator` `(` custom<Keyword>($accumulator)^ `)`)?
+    (`accumulator` `(` custom<Accumulators>($accumulator)^ `)`)?
     (`numerics` `(` custom<Keyword>($numerics)^ `)`)?
     (`dims` `(` custom<DimsValue>($dims)^ `)`)?
     attr-dict-with-keyword $body
@@ -97,10 +98,10 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     /// Null if the metric has none: the accumulator, converted to f32, is the distance.
     FinalizeOp getFinalize();
     ::llvm::SmallVector<CaptureOp> getCaptures();
-    /// Type of the accumulator in the bodies.
-    ::mlir::Type getAccumulatorType();
-    /// Declared, or what the type of the bodies says (i32 is signed).
-    Accumulator getAccumulatorKind();
+    /// Types of the accumulator's fields in the bodies: one, or several.
+    ::llvm::SmallVector<::mlir::Type> getAccumulatorTypes();
+    /// Of each field: declared, or what the type of the bodies says (i32 is signed).
+    ::llvm::SmallVector<Accumulator> getAccumulatorKinds();
     /// Type in which `update` sees a coordinate.
     ::mlir::Type getComputeType();
     /// Declared, or the coarse metric's own.
@@ -133,6 +134,7 @@ def Annudf_InitOp : Annudf_HookOp<"init", 0> {
   let summary = "the accumulator before the first dimension";
   let description = [{
     Any constant, infinities included, or what can be computed from scalar captures.
+    Of an accumulator of several fields it yields them all.
 
     Example:
 
@@ -148,8 +150,9 @@ def Annudf_InitOp : Annudf_HookOp<"init", 0> {
 def Annudf_UpdateOp : Annudf_HookOp<"update", 0> {
   let summary = "takes one coordinate into the accumulator";
   let description = [{
-    `x` is the query's coordinate, `y` the stored vector's. Dimensions come in
-    ascending order, each once.
+    The last two arguments are the coordinates, `x` the query's and `y` the stored
+    vector's; before them stands the accumulator, or up to four fields of it, and it
+    yields as many. Dimensions come in ascending order, each once.
 
     Example:
 
@@ -161,13 +164,25 @@ def Annudf_UpdateOp : Annudf_HookOp<"update", 0> {
       annudf.yield %r : f32
     }
     ```
+
+    The sums of a cosine:
+
+    ```mlir
+    annudf.update (%xy: f32, %xx: f32, %yy: f32, %x: f32, %y: f32) {
+      %0 = math.fma %x, %y, %xy : f32
+      %1 = math.fma %x, %x, %xx : f32
+      %2 = math.fma %y, %y, %yy : f32
+      annudf.yield %0, %1, %2 : f32, f32, f32
+    }
+    ```
   }];
 }
 
 def Annudf_FinalizeOp : Annudf_HookOp<"finalize", 0> {
   let summary = "the reported distance, as f32";
   let description = [{
-    Applied to every scanned row, before rows are ranked.
+    Applied to every scanned row, before rows are ranked. It takes the accumulator, or
+    its fields; where there are several it cannot be left out.
 
     Example:
 
@@ -225,7 +240,7 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
 
 def Annudf_YieldOp : Annudf_Op<"yield", 0, [
     Pure, Terminator, ReturnLike, ParentOneOf<["InitOp", "UpdateOp", "FinalizeOp"]>]> {
-  let summary = "the value of a hook";
+  let summary = "the value of a hook, or the fields of its accumulator";
   let description = [{
     Example:
 
@@ -233,8 +248,8 @@ def Annudf_YieldOp : Annudf_Op<"yield", 0, [
     annudf.yield %r : f32
     ```
   }];
-  let arguments = (ins AnyType:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
 }
 
 #endif // ANNUDF_OPS_TD

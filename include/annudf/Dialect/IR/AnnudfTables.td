@@ -40,7 +40,9 @@ def Annudf_Accumulator : Annudf_Enum<"Accumulator", "type of the accumulator, si
   Annudf_Case<"F32", 0, "f32", 0>,
   Annudf_Case<"F64", 1, "f64", 0>,
   Annudf_Case<"I32", 2, "i32", 0>,
-  Annudf_Case<"U32", 3, "u32", 0>
+  Annudf_Case<"U32", 3, "u32", 0>,
+  Annudf_Case<"I64", 4, "i64", 1>,
+  Annudf_Case<"Struct", 5, "struct", 1>
 ]>;
 def Annudf_AccumulatorAttr : Annudf_EnumAttr<Annudf_Accumulator, "accumulator">;
 

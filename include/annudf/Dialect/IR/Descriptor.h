@@ -25,7 +25,7 @@ std::string listNames(llvm::ArrayRef<MetricOp> metrics);
 annudf_hook hookOf(HookOpInterface hook);
 
 /// Types as the dialect writes the rows of the tables: signless inside a body, where the sign is
-/// the ops' business.
+/// the ops' business. Null for a struct, whose fields have types.
 mlir::Type typeOf(annudf_accumulator accumulator, mlir::MLIRContext *context);
 mlir::Type typeOf(annudf_compute compute, mlir::MLIRContext *context);
 mlir::Type typeOf(annudf_capture_element element, mlir::MLIRContext *context);

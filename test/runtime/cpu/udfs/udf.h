@@ -13,6 +13,8 @@
 //     static Acc init(); static Acc update(Acc, Compute x, Compute y, int dim, const uint64_t *);
 //     static float finalize(Acc, const uint64_t *);
 //   };
+// Of several fields Acc is a struct of them, all as wide as a word, and the macros are
+// ANNUDF_TEST_FIELDS_HOOKS(A, X) and ANNUDF_TEST_FIELDS_FINALIZE(A).
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,6 +63,34 @@ template <class T> UDF_INLINE T scalarOf(const uint64_t *slots, int i) {
   extern "C" float annudf1_scan_finalize_a##A(uint##A##_t acc, int32_t, int64_t, int32_t, int32_t, \
                                               const uint64_t *slots) {                             \
     return MetricBody::finalize(bits<MetricBody::Acc>(acc), slots);                                \
+  }
+
+// Words past the fields are not touched.
+#define ANNUDF_TEST_FIELDS_HOOKS(A, X)                                                             \
+  extern "C" void annudf1_scan_init_s##A(uint##A##_t *acc, int32_t, int32_t, int32_t,              \
+                                         const uint64_t *) {                                       \
+    const MetricBody::Acc first = MetricBody::init();                                              \
+    __builtin_memcpy(acc, &first, sizeof first);                                                   \
+  }                                                                                                \
+  extern "C" void annudf1_scan_update_s##A##_x##X(uint##A##_t *acc, uint##X##_t x, uint##X##_t y,  \
+                                                  int32_t dim, int32_t, int64_t, int32_t, int32_t, \
+                                                  const uint64_t *slots) {                         \
+    MetricBody::Acc fields;                                                                        \
+    __builtin_memcpy(&fields, acc, sizeof fields);                                                 \
+    fields = MetricBody::update(fields, bits<MetricBody::Compute>(x),                              \
+                                bits<MetricBody::Compute>(y), dim, slots);                         \
+    __builtin_memcpy(acc, &fields, sizeof fields);                                                 \
+  }                                                                                                \
+  extern "C" uint64_t annudf1_scan_contract(void) {                                                \
+    return ANNUDF_TEST_CONTRACT_OF(ANNUDF_TEST_METRIC);                                            \
+  }
+
+#define ANNUDF_TEST_FIELDS_FINALIZE(A)                                                             \
+  extern "C" float annudf1_scan_finalize_s##A(const uint##A##_t *acc, int32_t, int64_t, int32_t,   \
+                                              int32_t, const uint64_t *slots) {                    \
+    MetricBody::Acc fields;                                                                        \
+    __builtin_memcpy(&fields, acc, sizeof fields);                                                 \
+    return MetricBody::finalize(fields, slots);                                                    \
   }
 
 #endif // ANNUDF_TEST_RUNTIME_CPU_UDFS_UDF_H
