@@ -13,6 +13,14 @@ Word = Literal["f32", "f64", "i32", "u32"]
 
 WORDS: tuple[Word, ...] = get_args(Word)
 
+AccumulatorWord = Literal["f32", "f64", "i32", "u32", "i64"]
+"""Types of accumulators, and of the fields of one that has several."""
+
+ACCUMULATOR_WORDS: tuple[AccumulatorWord, ...] = get_args(AccumulatorWord)
+
+MAX_FIELDS = 4
+"""Of an accumulator (ANNUDF_MAX_FIELDS)."""
+
 Order = Literal["min", "max"]
 Coarse = Literal["l2", "inner_product", "cosine"]
 ElementName = Literal["f32", "f16", "i8", "u8"]
@@ -56,9 +64,9 @@ class MetricOptions:
         Symbol of the metric: letters, digits and ``_``, not beginning with a digit.
     order : {"min", "max"}
         Which distances are best.
-    initial : float or int
-        The accumulator before the first dimension; its Python type does not matter, the
-        accumulator's does.
+    initial : float or int, or a tuple of them
+        The accumulator before the first dimension, or its fields; their Python types do not matter,
+        the accumulator's do.
     coarse : {"l2", "inner_product", "cosine"}
         What ranks the lists before the scan.
     coarse_order : {"min", "max"} or None
@@ -67,8 +75,10 @@ class MetricOptions:
         Declared types by name, in the order of their declaration. Values are bound later.
     compute : {"f32", "f64", "i32", "u32"}
         Type of the coordinates ``x`` and ``y`` in the function.
-    accumulator : {"f32", "f64", "i32", "u32"}
-        Type of ``acc``.
+    accumulator : {"f32", "f64", "i32", "u32", "i64"}, or a tuple of them
+        Type of ``acc``, or of its fields.
+    fields : type or None
+        The NamedTuple that ``acc`` is; None: a plain tuple, or a number.
     elements : tuple of str
         Element types of vectors that the metric accepts, of "f32", "f16", "i8", "u8".
     finalize : callable or None
@@ -77,11 +87,17 @@ class MetricOptions:
 
     name: str
     order: Order
-    initial: float | int
+    initial: float | int | tuple[float | int, ...]
     coarse: Coarse
     coarse_order: Order | None = None
     captures: Mapping[str, CaptureType] = field(default_factory=dict)
     compute: Word = "f32"
-    accumulator: Word = "f32"
+    accumulator: AccumulatorWord | tuple[AccumulatorWord, ...] = "f32"
     elements: tuple[ElementName, ...] = ALL_ELEMENTS
     finalize: Callable[..., object] | None = None
+    fields: type | None = None
+
+    @property
+    def words(self) -> tuple[AccumulatorWord, ...]:
+        """The accumulator's fields; one that is a number has one."""
+        return self.accumulator if isinstance(self.accumulator, tuple) else (self.accumulator,)

@@ -3,6 +3,7 @@
 """A weighted distance among what is affordable and in stock."""
 
 import numpy as np
+
 from annudf import filters, ivf_flat
 
 random = np.random.default_rng(0)

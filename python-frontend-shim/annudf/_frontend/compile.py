@@ -8,7 +8,7 @@ import re
 import types as pytypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from numba_cuda_mlir.extending import refresh_registries
@@ -20,13 +20,16 @@ from annudf._frontend.dtypes import Operand, Refused
 from annudf._frontend.functions import NAMESPACES
 from annudf._frontend.lowering import LoweringRefused
 from annudf._frontend.ncm import CONTEXT, active, ir
-from annudf._frontend.numba_types import Context, Strong, mlir_type, operand_of
+from annudf._frontend.numba_types import Context, Strong, fields_type, mlir_type, operand_of
 from annudf._frontend.report import failed, unsupported
 from annudf._frontend.rewrite import Rewriter
 from annudf._frontend.syntax import Source
 
 assert patches and typing and lowering  # Imported for what they register.
 refresh_registries()
+
+Fields = tuple[Sequence[np.dtype[Any]], type | None]
+"""The accumulator's, and the NamedTuple that the function sees them as."""
 
 _DROPPED = ("numba_cuda_mlir.arg_attrs", "numba_cuda_mlir.orig_arg_types", "always_inline", "no_inline")
 
@@ -37,8 +40,8 @@ class Lowered:
 
     functions: tuple[str, ...]
     """Generic-form text of the function, its helpers after it; each is private."""
-    result: Operand
-    result_type: str
+    results: tuple[Operand, ...]
+    result_types: tuple[str, ...]
 
 
 def _device_function(function: pytypes.FunctionType) -> Any:
@@ -46,9 +49,15 @@ def _device_function(function: pytypes.FunctionType) -> Any:
 
 
 def lower_function(
-    function: pytypes.FunctionType, symbol: str, arguments: Sequence[np.dtype[Any]], context: Context | None
+    function: pytypes.FunctionType,
+    symbol: str,
+    arguments: Sequence[np.dtype[Any] | Fields],
+    context: Context | None,
+    fields: int = 0,
 ) -> Lowered:
-    """Types and lowers `function` for arguments of the given dtypes, and ``ctx`` if it takes it.
+    """Types and lowers `function` for arguments of the given types, and ``ctx`` if it takes it.
+
+    `fields` is how many it has to return, 0 for one number.
 
     Raises
     ------
@@ -57,7 +66,8 @@ def lower_function(
     """
     source = Source(function)
     rewritten = Rewriter(_device_function, context.captures if context else ()).rewrite(function)
-    signature = tuple(Strong(a) for a in arguments) + ((context,) if context else ())
+    types_of = (fields_type(*a) if isinstance(a, tuple) else Strong(a) for a in arguments)
+    signature = (*types_of, *((context,) if context else ()))
     options = {"device": True, "chip": ncm.CHIP, "features": "+ptx90", "abi_info": {"abi_name": symbol}}
     active.refusals = []
     active.place = (source.file, source.line, 0)
@@ -68,17 +78,36 @@ def lower_function(
         except Exception as error:
             _explain(error, source)
         returns = result.signature.return_type
-        operand = operand_of(returns)
-        if operand is None:
-            unsupported(
-                f"{function.__name__} returns {_spell_result(returns)}; return a number on every path",
-                source.file, source.line,
-            )  # fmt: skip
+        operands = _operands(returns, fields)
+        if operands is None:
+            told = f"returns {_spell_result(returns)}; return {_wanted(returns, fields)}"
+            unsupported(f"{function.__name__} {told}", source.file, source.line)
         with CONTEXT:
             text = _functions(result.metadata["mlir_module"])
-            kind = mlir_type(dtype_of(operand))
-    result_type = "i8" if returns == ncm.types.boolean else str(kind)
-    return Lowered(text, operand, result_type)
+            kinds = tuple(str(mlir_type(dtype_of(operand))) for operand in operands)
+    leaves = returns.types if isinstance(returns, ncm.types.BaseTuple) else (returns,)
+    kinds = tuple("i8" if leaf == ncm.types.boolean else kind for leaf, kind in zip(leaves, kinds, strict=True))
+    return Lowered(text, operands, kinds)
+
+
+def _operands(returns: Any, fields: int) -> tuple[Operand, ...] | None:
+    """The numbers that are returned, or None if they are not those that are wanted."""
+    if not fields:
+        operand = operand_of(returns)
+        return None if operand is None else (operand,)
+    if not isinstance(returns, ncm.types.BaseTuple) or len(returns.types) != fields:
+        return None
+    operands = tuple(operand_of(leaf) for leaf in returns.types)
+    if any(operand is None for operand in operands):  # Not `in`: a dtype equals None if it is float64.
+        return None
+    return cast("tuple[Operand, ...]", operands)
+
+
+def _wanted(returns: Any, fields: int) -> str:
+    if fields:
+        return f"the {fields} fields of acc as a tuple on every path"
+    several = isinstance(returns, ncm.types.BaseTuple)
+    return "a number on every path" + (", or give initial as a tuple if acc has several fields" if several else "")
 
 
 def _spell_result(returns: Any) -> str:
@@ -87,8 +116,8 @@ def _spell_result(returns: Any) -> str:
     if isinstance(returns, ncm.types.Optional):
         return "nothing on some path"
     if isinstance(returns, ncm.types.BaseTuple):
-        return "several values"
-    return str(returns)
+        return "several values" if all(operand_of(leaf) is not None for leaf in returns.types) else "a tuple of tuples"
+    return "one number" if operand_of(returns) is not None else str(returns)
 
 
 def _functions(module: Any) -> tuple[str, ...]:

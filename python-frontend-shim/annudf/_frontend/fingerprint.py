@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from annudf._frontend.functions import NAMESPACES, stub_for
-from annudf._frontend.rewrite import attribute_names, codes_of, outside_names, plain_function
+from annudf._frontend.rewrite import attribute_names, codes_of, named_tuple, outside_names, plain_function
 from annudf._options import MetricOptions
 
 
@@ -105,9 +105,16 @@ def _add_value(into: _Hash, value: Any, attributes: frozenset[str], seen: dict[o
         into.add("function", stub.__name__)
     elif (helper := plain_function(value)) is not None:
         _add_function(into, helper, seen)
+    elif (named := named_tuple(value)) is not None:
+        into.add("named tuple", _fields(named))
     else:
         # Refused when it is compiled, so it never has an artifact to be mistaken for.
         into.add("other", type(value).__qualname__)
+
+
+def _fields(named: type | None) -> object:
+    """What of a NamedTuple decides the code: names, and defaults."""
+    return named and (named._fields, repr(named._field_defaults))  # type: ignore[attr-defined]
 
 
 def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
@@ -120,8 +127,10 @@ def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
     """
     into = _Hash()
     into.add("annudf frontend 1", *_versions())
-    into.add(options.name, options.order, float(options.initial).hex(), options.coarse, options.coarse_order)
-    into.add(options.compute, options.accumulator, options.elements)
+    initial = options.initial if isinstance(options.initial, tuple) else (options.initial,)
+    into.add(options.name, options.order, options.coarse, options.coarse_order)
+    into.add([value if isinstance(value, int) else value.hex() for value in initial])
+    into.add(options.compute, options.accumulator, options.elements, _fields(options.fields))
     into.add([(name, capture.element, capture.scalar) for name, capture in options.captures.items()])
     seen: dict[object, int] = {}
     _add_function(into, function, seen)

@@ -14,14 +14,17 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from annudf._frontend.arithmetic import dtype_of
-from annudf._frontend.compile import Lowered, lower_function
-from annudf._frontend.dtypes import Refused, returned
+from annudf._frontend.compile import Fields, Lowered, lower_function
+from annudf._frontend.dtypes import Operand, Refused, returned
 from annudf._frontend.numba_types import NUMPY, Context, capture_type_text
 from annudf._frontend.report import unsupported
-from annudf._options import MetricOptions, Word
+from annudf._options import AccumulatorWord, MetricOptions
 
-_MLIR = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "i32"}
+_MLIR = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "i32", "i64": "i64"}
+Words = tuple[AccumulatorWord, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,9 @@ def _quoted(text: str) -> str:
     return '"' + "".join(chr(b) if b in plain else f"\\{b:02X}" for b in text.encode()) + '"'
 
 
-def _constant(word: Word, value: float | int) -> str:
+def _constant(word: AccumulatorWord, value: float | int) -> str:
+    if word == "i64":
+        return str(int(value))
     if word in ("i32", "u32"):
         number = int(value)
         return str(number - (1 << 32) if number >= 1 << 31 else number)
@@ -80,17 +85,24 @@ class _Writer:
         self.place = f"loc({_quoted(code.co_filename)}:{code.co_firstlineno}:1)"
         self.helpers: list[str] = []
 
-    def hook(self, function: types.FunctionType, kind: str, arguments: list[tuple[str, Word]], to: Word) -> str:
+    def hook(self, function: types.FunctionType, kind: str, arguments: dict[str, Words], to: Words) -> str:
         """The hook of one function: calls it, and converts what it returns."""
         options = self.options
-        has_context = _takes_context(function, tuple(name for name, _ in arguments))
+        several = isinstance(options.accumulator, tuple)
+        has_context = _takes_context(function, tuple(arguments))
         captures = tuple((n, c.element, c.scalar) for n, c in options.captures.items())
         context = Context(captures, has_dim=kind == "update") if has_context else None
         symbol = f"{options.name}_{kind}"
-        lowered = lower_function(function, symbol, [NUMPY[word] for _, word in arguments], context)
+        given: list[np.dtype[Any] | Fields] = [
+            ([NUMPY[word] for word in words], options.fields) if name == "acc" and several else NUMPY[words[0]]
+            for name, words in arguments.items()
+        ]
+        lowered = lower_function(function, symbol, given, context, len(to) if kind == "update" and several else 0)
         self.helpers.extend(lowered.functions)
         try:
-            returned(lowered.result, NUMPY[to], "the distance" if kind == "finalize" else "the accumulator")
+            for number, (result, word) in enumerate(zip(lowered.results, to, strict=True)):
+                what = f"field {number} of the accumulator" if several else "the accumulator"
+                returned(result, NUMPY[word], "the distance" if kind == "finalize" else what)
         except Refused as refused:
             unsupported(str(refused), function.__code__.co_filename, function.__code__.co_firstlineno)
         return self._call(kind, symbol, arguments, lowered, to, has_context)
@@ -99,44 +111,57 @@ class _Writer:
         self,
         kind: str,
         symbol: str,
-        arguments: list[tuple[str, Word]],
+        arguments: dict[str, Words],
         lowered: Lowered,
-        to: Word,
+        to: Words,
         has_context: bool,
     ) -> str:
+        # A tuple is an argument a field.
+        flat = [
+            (name if len(words) == 1 else f"{name}_{number}", word)
+            for name, words in arguments.items()
+            for number, word in enumerate(words)
+        ]
         # Hooks take the accumulator first, the user's function takes it last.
-        order = sorted(arguments, key=lambda a: a[0] != "acc")
+        order = sorted(flat, key=lambda a: not a[0].startswith("acc"))
         block = ", ".join(f"%{name}: {_MLIR[word]}" for name, word in order)
-        values = [f"%{name}" for name, _ in arguments] + (["%ctx"] if has_context else [])
-        kinds = [_MLIR[word] for _, word in arguments] + (["none"] if has_context else [])
+        values = [f"%{name}" for name, _ in flat] + (["%ctx"] if has_context else [])
+        kinds = [_MLIR[word] for _, word in flat] + (["none"] if has_context else [])
         at = self.place
         lines = [f"  annudf.{kind} ({block}) {{"]
         if has_context:
             lines.append(f"    %ctx = builtin.unrealized_conversion_cast to none {at}")
-        call = f"func.call @{symbol}({', '.join(values)}) : ({', '.join(kinds)}) -> {lowered.result_type}"
-        lines.append(f"    %value = {call} {at}")
-        conversion = _conversion(lowered, to)
-        lines += [f"    {line} {at}" for line in conversion]
-        result = "%result" if conversion else "%value"
-        lines.append(f"    annudf.yield {result} : {_MLIR[to]} {at}")
+        names = [f"%value_{number}" for number in range(len(to))]
+        gives = ", ".join(lowered.result_types)
+        gives = gives if len(to) == 1 else f"({gives})"
+        call = f"func.call @{symbol}({', '.join(values)}) : ({', '.join(kinds)}) -> {gives}"
+        lines.append(f"    {f'%value:{len(to)}' if len(to) > 1 else names[0]} = {call} {at}")
+        if len(to) > 1:
+            names = [f"%value#{number}" for number in range(len(to))]
+        yielded = []
+        for number, name in enumerate(names):
+            conversion = _conversion(lowered.results[number], lowered.result_types[number], to[number], name, number)
+            lines += [f"    {line} {at}" for line in conversion]
+            yielded.append(f"%result_{number}" if conversion else name)
+        lines.append(f"    annudf.yield {', '.join(yielded)} : {', '.join(_MLIR[word] for word in to)} {at}")
         lines.append(f"  }} {at}")
         return "\n".join(lines)
 
     def write(self) -> str:
         options = self.options
+        words = options.words
         update = self.hook(
-            self.function, "update", [("x", options.compute), ("y", options.compute), ("acc", options.accumulator)],
-            options.accumulator,
-        )  # fmt: skip
+            self.function, "update", {"x": (options.compute,), "y": (options.compute,), "acc": words}, words
+        )
         hooks = [update]
         if options.finalize is not None:
             finalize: Any = options.finalize
-            hooks.append(self.hook(finalize, "finalize", [("acc", options.accumulator)], "f32"))
-        accumulator = _MLIR[options.accumulator]
+            hooks.append(self.hook(finalize, "finalize", {"acc": words}, ("f32",)))
+        initial = options.initial if isinstance(options.initial, tuple) else (options.initial,)
         coarse = options.coarse + (f" {options.coarse_order}" if options.coarse_order else "")
         head = (
             f"annudf.metric @{options.name} order({options.order}) coarse({coarse}) "
-            f"elements({', '.join(options.elements)})" + (" accumulator(u32)" if options.accumulator == "u32" else "")
+            f"elements({', '.join(options.elements)})" + (f" accumulator({', '.join(words)})" if "u32" in words else "")
         )
         lines = ["module {", *self.helpers, head + " {"]
         for name, capture in options.captures.items():
@@ -144,8 +169,12 @@ class _Writer:
             lines.append(f"  %capture_{name} = annudf.capture {_quoted(name)} : {kind} {self.place}")
         lines += [
             "  annudf.init {",
-            f"    %initial = arith.constant {_constant(options.accumulator, options.initial)} : {accumulator}",
-            f"    annudf.yield %initial : {accumulator}",
+            *(
+                f"    %initial_{number} = arith.constant {_constant(word, value)} : {_MLIR[word]}"
+                for number, (word, value) in enumerate(zip(words, initial, strict=True))
+            ),
+            f"    annudf.yield {', '.join(f'%initial_{number}' for number in range(len(words)))} : "
+            + ", ".join(_MLIR[word] for word in words),
             "  }",
             *hooks,
             f"}} {self.place}",
@@ -154,19 +183,17 @@ class _Writer:
         return "\n".join(lines) + "\n"
 
 
-def _conversion(lowered: Lowered, to: Word) -> list[str]:
-    """Ops that bring a returned %value to the declared type as %result."""
-    source, target = lowered.result, NUMPY[to]
-    held = dtype_of(source)
-    kind, result = lowered.result_type, _MLIR[to]
+def _conversion(source: Operand, kind: str, to: AccumulatorWord, value: str, number: int) -> list[str]:
+    """Ops that bring the number-th returned value to the declared type as %result_<number>."""
+    target, held, result = NUMPY[to], dtype_of(source), _MLIR[to]
     if held == target or kind == result:
         return []
     if held.kind == "b":
-        lines = ["%zero = arith.constant 0 : i8", "%bit = arith.cmpi ne, %value, %zero : i8"] if kind == "i8" else []
-        bit = "%bit" if lines else "%value"
+        zero, bit = f"%zero_{number}", f"%bit_{number}" if kind == "i8" else value
+        lines = [f"{zero} = arith.constant 0 : i8", f"{bit} = arith.cmpi ne, {value}, {zero} : i8"]
         return [
-            *lines,
-            f"%result = arith.{'uitofp' if target.kind == 'f' else 'extui'} {bit} : i1 to {result}",
+            *(lines if kind == "i8" else []),
+            f"%result_{number} = arith.{'uitofp' if target.kind == 'f' else 'extui'} {bit} : i1 to {result}",
         ]
     if target.kind == "f":
         if held.kind == "f":
@@ -177,7 +204,7 @@ def _conversion(lowered: Lowered, to: Word) -> list[str]:
         op = "trunci"
     else:
         op = "extsi" if held.kind == "i" else "extui"
-    return [f"%result = arith.{op} %value : {kind} to {result}"]
+    return [f"%result_{number} = arith.{op} {value} : {kind} to {result}"]
 
 
 def translate(function: types.FunctionType, options: MetricOptions) -> FrontendModule:

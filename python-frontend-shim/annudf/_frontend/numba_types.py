@@ -10,12 +10,14 @@ its lowering of them, thus never touch a metric.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numba_cuda_mlir.extending import register_model, typeof_impl
 from numba_cuda_mlir.models import PrimitiveModel
 from numba_cuda_mlir.numba_cuda.typeconv import Conversion
+from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, Tuple
 from numba_cuda_mlir.numba_cuda.types.misc import unliteral
 
 from annudf._frontend import dtypes
@@ -84,6 +86,7 @@ NUMPY: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
     "i32": np.dtype(np.int32),
     "u32": np.dtype(np.uint32),
+    "i64": np.dtype(np.int64),  # Of accumulators; captures are refused before they come here.
 }
 _FLOATS = {2: ir.F16Type, 4: ir.F32Type, 8: ir.F64Type}
 _DIALECT = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "ui32"}
@@ -122,6 +125,14 @@ def operand_of(numba_type: Any) -> dtypes.Operand | None:
 def as_type(operand: dtypes.Operand) -> Any:
     """The inverse of `operand_of`."""
     return Weak(operand) if isinstance(operand, str) else Strong(operand)
+
+
+def fields_type(dtypes_of_fields: Sequence[np.dtype[Any]], named: type | None) -> Any:
+    """The type of an accumulator of several fields: a tuple, which becomes an argument a field."""
+    fields = [Strong(dtype) for dtype in dtypes_of_fields]
+    if named is not None:
+        return NamedTuple(fields, named)
+    return Tuple(tuple(fields))
 
 
 @register_model(Strong)

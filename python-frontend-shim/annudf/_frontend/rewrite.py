@@ -60,6 +60,24 @@ def plain_function(value: object) -> types.FunctionType | None:
     return inner if isinstance(inner, types.FunctionType) else None
 
 
+def named_tuple(value: object) -> type | None:
+    """A NamedTuple that a metric may make of its fields."""
+    if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
+        return value
+    return None
+
+
+def _maker(named: type) -> types.FunctionType:
+    """What a call of the class means in a metric: its arguments, in the order of the fields."""
+    fields: tuple[str, ...] = getattr(named, "_fields")  # noqa: B009
+    names: dict[str, Any] = {}
+    exec(f"def make({', '.join(fields)}):\n    return ({', '.join(fields)},)\n", names)
+    make: types.FunctionType = names["make"]
+    make.__defaults__ = tuple(named._field_defaults.values()) or None  # type: ignore[attr-defined]
+    make.__name__ = make.__qualname__ = named.__name__
+    return make
+
+
 def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
     """A code object and those of the functions nested in it."""
     yield code
@@ -201,6 +219,8 @@ class Rewriter:
             return stub
         if value is bool:
             return value
+        if (named := named_tuple(value)) is not None:
+            return self._wrap(_maker(named))
         if (helper := plain_function(value)) is not None:
             return self._helper(helper)
         self._refuse(name, user, _why_not(name, value, self._captures))

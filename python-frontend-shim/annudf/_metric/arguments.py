@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -16,7 +17,18 @@ import numpy.typing as npt
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, VECTORS
 from annudf._checks import check_bool, dtype_name, is_number, shown
 from annudf._metric.captures import Value, check_name, make_value
-from annudf._options import COARSE_OF_METRIC, WORDS, CaptureType, Coarse, ElementName, Order, Word
+from annudf._options import (
+    ACCUMULATOR_WORDS,
+    COARSE_OF_METRIC,
+    MAX_FIELDS,
+    WORDS,
+    AccumulatorWord,
+    CaptureType,
+    Coarse,
+    ElementName,
+    Order,
+    Word,
+)
 from annudf.errors import ArgumentError, DtypeError
 
 
@@ -25,13 +37,14 @@ class Arguments:
     """The checked arguments, by the ABI's names; see :func:`annudf.ivf_flat.metric`."""
 
     order: Order
-    initial: float | int
+    initial: float | int | tuple[float | int, ...]
     coarse: Coarse
     coarse_order: Order | None
     values: dict[str, Value]
-    accumulator: Word
+    accumulator: AccumulatorWord | tuple[AccumulatorWord, ...]
     elements: tuple[ElementName, ...]
     allow_non_finite: bool
+    fields: type | None
 
     @property
     def captures(self) -> dict[str, CaptureType]:
@@ -47,7 +60,7 @@ def check_arguments(
     coarse_order: object,
     captures: Mapping[str, Any] | None,
     compute: Word,
-    accumulator: Word,
+    accumulator: object,
     elements: Iterable[npt.DTypeLike] | npt.DTypeLike | None,
     allow_non_finite: object,
 ) -> Arguments:
@@ -55,17 +68,19 @@ def check_arguments(
     finite = not check_bool(allow_non_finite, "allow_non_finite")
     if captures is not None and not isinstance(captures, Mapping):
         raise ArgumentError(f"captures is a {type(captures).__name__}, it must be a mapping of names to values")
+    words, starts, named = check_accumulator(initial, accumulator, compute)
     return Arguments(
         order=_order(order, "order"),
-        initial=_initial(initial, accumulator),
+        initial=starts,
         coarse=_coarse(coarse_metric),
         coarse_order=None if coarse_order is None else _order(coarse_order, "coarse_order"),
         values={
             check_name(name): make_value(name, value, None, not finite) for name, value in (captures or {}).items()
         },
-        accumulator=accumulator,
+        accumulator=words,
         elements=_elements(elements, compute),
         allow_non_finite=not finite,
+        fields=named,
     )
 
 
@@ -100,17 +115,88 @@ def _coarse(coarse_metric: object) -> Coarse:
     return COARSE_OF_METRIC[coarse_metric]
 
 
-def _initial(initial: object, accumulator: Word) -> float | int:
+def check_accumulator(
+    initial: object, accumulator: object, compute: Word
+) -> tuple[AccumulatorWord | tuple[AccumulatorWord, ...], float | int | tuple[float | int, ...], type | None]:
+    """Types and starts of the accumulator's fields, and the NamedTuple that holds them.
+
+    `initial` decides how many there are, or `accumulator` if that is a tuple. A field's type is what `accumulator`
+    says, else that of the NumPy scalar it starts with or of the NamedTuple's annotation, else `compute`.
+    """
+    several = isinstance(initial, (tuple, list)) or isinstance(accumulator, (tuple, list))
+    if not several:
+        word: AccumulatorWord = compute if accumulator is None else check_accumulator_word(accumulator, "accumulator")
+        return word, _initial(initial, word), None
+    named = type(initial) if hasattr(type(initial), "_fields") else None
+    starts = tuple(cast("tuple[object, ...]", initial)) if isinstance(initial, (tuple, list)) else None
+    given = tuple(accumulator) if isinstance(accumulator, (tuple, list)) else None
+    count = len(starts if starts is not None else cast("tuple[object, ...]", given))
+    what = f"initial has {count} entries" if starts is not None else f"accumulator has {count} entries"
+    if count < 2:
+        raise ArgumentError(f"{what.replace('entries', 'entry') if count == 1 else what}; write a number for one")
+    if count > MAX_FIELDS:
+        raise ArgumentError(f"{what}, an accumulator has at most {MAX_FIELDS} fields")
+    if starts is None:
+        starts = (initial,) * count
+    if given is not None and len(given) != count:
+        raise ArgumentError(f"{what}, accumulator {len(given)}; name one dtype a field, or one for all")
+    hints = _hints(named) if named is not None and accumulator is None else {}
+    names = getattr(named, "_fields", tuple(range(count)))
+    words = tuple(
+        check_accumulator_word(given[number], f"accumulator[{number}]")
+        if given is not None
+        else check_accumulator_word(accumulator, "accumulator")
+        if accumulator is not None
+        else _word_of_field(start, hints.get(name), compute, number)
+        for number, (name, start) in enumerate(zip(names, starts, strict=True))
+    )
+    numbers = tuple(
+        _initial(start, word, f"initial[{number}]")
+        for number, (start, word) in enumerate(zip(starts, words, strict=True))
+    )
+    return words, numbers, named
+
+
+def _hints(named: type) -> dict[str, Any]:
+    """A NamedTuple's annotations, also those that are kept as text."""
+    try:
+        # A cell that was executed has no module to look names up in.
+        return typing.get_type_hints(named, localns={"np": np, "numpy": np})
+    except Exception as error:  # Text can be anything.
+        raise ArgumentError(
+            f"the annotations of {named.__name__} cannot be read ({error}); define it at the top of its module, "
+            "or give accumulator a dtype a field"
+        ) from None
+
+
+def _word_of_field(start: object, hint: object, compute: Word, number: int) -> AccumulatorWord:
+    if isinstance(start, np.generic):
+        return check_accumulator_word(start.dtype, f"initial[{number}]")
+    if isinstance(hint, type) and issubclass(hint, np.generic):
+        return check_accumulator_word(hint, f"field {number} of initial")
+    return compute
+
+
+def check_accumulator_word(dtype: Any, what: str) -> AccumulatorWord:
+    """The ABI's name of a dtype of accumulators, or DtypeError."""
+    name = dtype_name(dtype, what)
+    word = ELEMENT_OF_DTYPE.get(name)
+    if word not in ACCUMULATOR_WORDS:
+        raise DtypeError(f"{what} is {name}, it must be float32, float64, int32, uint32 or int64")
+    return word
+
+
+def _initial(initial: object, accumulator: AccumulatorWord, what: str = "initial") -> float | int:
     """The initial accumulator as a float or an int, whichever the accumulator is."""
     if not is_number(initial):
-        raise ArgumentError(
-            f"initial is {shown(initial)}, it must be a number"
-            + (
-                ", as a metric has one accumulator (see 'Metrics that need two sums' in the documentation)"
-                if isinstance(initial, (tuple, list))
-                else ""
+        raise ArgumentError(f"{what} is {shown(initial)}, it must be a number")
+    if accumulator == "i64" and isinstance(initial, (int, np.integer)):
+        number_i = int(initial)  # A float would round it.
+        if not -(2**63) <= number_i < 2**63:
+            raise ArgumentError(
+                f"{what} is {shown(initial)}, which does not fit the accumulator, an integer of 64 bits"
             )
-        )
+        return number_i
     try:
         number = float(cast(float, initial))
     except OverflowError:
@@ -119,19 +205,19 @@ def _initial(initial: object, accumulator: Word) -> float | int:
     else:
         if math.isnan(number):
             raise ArgumentError(
-                "initial is nan, so every distance would be, and such rows are not found; give a number"
+                f"{what} is nan, so every distance would be, and such rows are not found; give a number"
             )
         fits = not (accumulator == "f32" and float(np.finfo(np.float32).max) < abs(number) < math.inf)
     if accumulator in ("f32", "f64"):
         if not fits:
             raise ArgumentError(
-                f"initial is {shown(initial)}, which does not fit a {DTYPE_OF_ELEMENT[accumulator]} accumulator"
+                f"{what} is {shown(initial)}, which does not fit a {DTYPE_OF_ELEMENT[accumulator]} accumulator"
             )
         return number
     limits = np.iinfo(DTYPE_OF_ELEMENT[accumulator])
     if not math.isfinite(number) or number != int(number) or not limits.min <= number <= limits.max:
         raise ArgumentError(
-            f"initial is {shown(initial)}, which does not fit the accumulator, an integer from {limits.min} to "
+            f"{what} is {shown(initial)}, which does not fit the accumulator, an integer from {limits.min} to "
             f"{limits.max}"
         )
     return int(number)

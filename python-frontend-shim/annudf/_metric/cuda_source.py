@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from annudf import _cache
 from annudf._metric.definition import ALL, HOST, Definition, report
-from annudf._options import CaptureType, Word
+from annudf._options import AccumulatorWord, CaptureType, Word
 from annudf.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class CudaSourceDefinition(Definition):
         coarse_order: str | None,
         initial: float,
         compute: Word | None,
-        accumulator: Word,
+        accumulator: AccumulatorWord,
         elements: tuple[str, ...],
         captures: Mapping[str, CaptureType],
     ) -> None:

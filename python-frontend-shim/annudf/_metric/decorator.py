@@ -33,14 +33,14 @@ def metric(
     /,
     *,
     order: str = "min",
-    initial: float = 0.0,
+    initial: float | tuple[float, ...] = 0.0,
     coarse_metric: str = "sqeuclidean",
     captures: Mapping[str, Any] | None = None,
     symbol_name: str | None = None,
     forceinline: bool = True,
     finalize: Callable[..., Any] | None = None,
     dtype: npt.DTypeLike = "float32",
-    accumulator: npt.DTypeLike | None = None,
+    accumulator: npt.DTypeLike | tuple[npt.DTypeLike, ...] | None = None,
     elements: Iterable[npt.DTypeLike] | None = None,
     coarse_order: str | None = None,
     allow_non_finite: bool = False,
@@ -52,14 +52,14 @@ def metric(
     /,
     *,
     order: str = "min",
-    initial: float = 0.0,
+    initial: float | tuple[float, ...] = 0.0,
     coarse_metric: str = "sqeuclidean",
     captures: Mapping[str, Any] | None = None,
     symbol_name: str | None = None,
     forceinline: bool = True,
     finalize: Callable[..., Any] | None = None,
     dtype: npt.DTypeLike = "float32",
-    accumulator: npt.DTypeLike | None = None,
+    accumulator: npt.DTypeLike | tuple[npt.DTypeLike, ...] | None = None,
     elements: Iterable[npt.DTypeLike] | None = None,
     coarse_order: str | None = None,
     allow_non_finite: bool = False,
@@ -78,8 +78,10 @@ def metric(
         and may have ``finalize(acc, ctx)``; neither takes ``self``, and there are no other attributes.
     order : {"min", "max"}, default "min"
         Whether the smallest or the largest distances are best.
-    initial : float or int, default 0.0
-        The accumulator before the first dimension; ``math.inf`` and ``-math.inf`` too, but not NaN.
+    initial : float or int, or a tuple of 2 to 4, default 0.0
+        The accumulator before the first dimension; ``math.inf`` and ``-math.inf`` too, but not NaN. A tuple, or a
+        NamedTuple, makes an accumulator of several fields: `acc` is such a tuple, the function returns one, and
+        `finalize` makes the distance of it.
     coarse_metric : {"sqeuclidean", "euclidean", "inner_product"}, default "sqeuclidean"
         What ranks the lists of the index before those that are probed are scanned. Choose what is
         closest to the metric: the nearest rows are found only in lists that are probed.
@@ -100,8 +102,9 @@ def metric(
     dtype : dtype, default float32
         Type of `x` and `y` in the function: float32, float64, int32 or uint32. Vectors are converted to it
         exactly.
-    accumulator : dtype, optional
-        Type of `acc`: float32, float64, int32 or uint32. Default: `dtype`.
+    accumulator : dtype, or a tuple of them, optional
+        Type of `acc`, or of its fields: float32, float64, int32, uint32 or int64. Default: `dtype`; of a field that
+        starts with a NumPy scalar, or is annotated with such a type in a NamedTuple, that.
     elements : iterable of dtype, optional
         Types of vectors that the metric accepts, of float32, float16, int8, uint8. Default: all,
         or int8 and uint8 if `dtype` is an integer.
@@ -150,13 +153,18 @@ def metric(
         coarse_order=coarse_order,
         captures=captures,
         compute=compute,
-        accumulator=compute if accumulator is None else check_word(accumulator, "accumulator"),
+        accumulator=accumulator,
         elements=elements,
         allow_non_finite=allow_non_finite,
     )
 
     def decorate(target: Any) -> Metric:
         update, final = _hooks(target, finalize)
+        if isinstance(given.accumulator, tuple) and final is None:
+            raise ArgumentError(
+                f"the accumulator has {len(given.accumulator)} fields, of which none is the distance; give finalize, "
+                "such as finalize=lambda acc, ctx: acc[0] / acc[1]"
+            )
         options = MetricOptions(
             name=_symbol(symbol_name, update if isinstance(target, types.FunctionType) else target),
             order=given.order,
@@ -168,6 +176,7 @@ def metric(
             accumulator=given.accumulator,
             elements=given.elements,
             finalize=final,
+            fields=given.fields,
         )
         _tell_wide_captures(update, options)
         return Metric(FunctionDefinition(update, options), given.values, update, given.allow_non_finite)
@@ -236,7 +245,7 @@ _told_wide: set[tuple[str, str, str]] = set()
 
 def _tell_wide_captures(function: types.FunctionType, options: MetricOptions) -> None:
     # Arrays of NumPy are float64 unless one says otherwise, so this is seldom meant.
-    if options.compute != "f32" or options.accumulator != "f32":
+    if options.compute != "f32" or set(options.words) != {"f32"}:
         return
     for name, declared in options.captures.items():
         key = (function.__module__, function.__qualname__, name)
@@ -322,10 +331,12 @@ def cuda_source_metric(
         coarse_order=coarse_order,
         captures=captures,
         compute=compute or "f32",
-        accumulator="f32" if accumulator is None else check_word(accumulator, "accumulator"),
+        accumulator="float32" if accumulator is None else accumulator,
         elements=elements,
         allow_non_finite=allow_non_finite,
     )
+    if isinstance(given.accumulator, tuple) or isinstance(given.initial, tuple):
+        raise ArgumentError("CUDA source keeps one number as its accumulator; write a Python function for several")
     definition = CudaSourceDefinition(
         source,
         name=check_symbol(symbol_name),

@@ -135,7 +135,10 @@ def test_rules_of_the_compiler_show_the_users_line() -> None:
             "    if x > y:\n        z = x\n    return acc + z\n",
             "[P18] uses 'z', which may be used before it is assigned",
         ),
-        ("    return acc, x\n", "update returns several values; return a number on every path"),
+        (
+            "    return acc, x\n",
+            "update returns several values; return a number on every path, or give initial as a tuple if acc has several fields",
+        ),
         ("    for i in range(10**9):\n        acc += x\n    return acc\n", "[P15] repeats more than 4096 times"),
     ],
 )

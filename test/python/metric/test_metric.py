@@ -163,11 +163,6 @@ REFUSED = [
     ({"forceinline": 0}, "forceinline is 0, it must be True or False"),
     ({"forceinline": False}, "forceinline is False, but hooks are always inlined; leave it out"),
     ({"initial": "0"}, "initial is '0', it must be a number"),
-    (
-        {"initial": (0.0, 0.0)},
-        "initial is (0.0, 0.0), it must be a number, as a metric has one accumulator (see 'Metrics that need two sums' "
-        "in the documentation)",
-    ),
     ({"initial": np.nan}, "initial is nan, so every distance would be, and such rows are not found; give a number"),
     ({"initial": 1e39}, "initial is 1e+39, which does not fit a float32 accumulator"),
     ({"initial": 10**400}, "initial is an integer of 1329 bits, which does not fit a float32 accumulator"),
@@ -189,7 +184,7 @@ REFUSED = [
         "initial is -1, which does not fit the accumulator, an integer from 0 to 4294967295",
     ),
     ({"dtype": "float16"}, "dtype is float16, it must be float32, float64, int32 or uint32"),
-    ({"accumulator": "int64"}, "accumulator is int64, it must be float32, float64, int32 or uint32"),
+    ({"accumulator": "int16"}, "accumulator is int16, it must be float32, float64, int32, uint32 or int64"),
     ({"dtype": None}, "dtype is None; name a dtype"),
     ({"elements": [None]}, "an entry of elements is None; name a dtype"),
     ({"dtype": "f4x"}, "dtype is 'f4x', which is no dtype of NumPy"),
