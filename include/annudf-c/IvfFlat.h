@@ -167,6 +167,24 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_search_device(
     const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances, uint64_t stream,
     annudf_ivf_flat_search_stats *stats);
 
+/** The distance of every query to every row of an index whose ids are those that build gives, 0 to
+ * size - 1: no list is left out. NaN where the metric says so; the metric's order does not matter.
+ * \param options    its filter must be NULL.
+ * \param distances  queries x annudf_ivf_flat_size, in host memory; the row with id i in column i.
+ * Else as annudf_ivf_flat_search. ANNUDF_USAGE for an index with other ids. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances(
+    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
+    const annudf_captures *captures, const annudf_vectors *queries,
+    const annudf_ivf_flat_search_options *options, float *distances,
+    annudf_ivf_flat_search_stats *stats);
+
+/** The same in device memory, as annudf_ivf_flat_search_device. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances_device(
+    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
+    const annudf_captures *captures, const annudf_vectors *queries,
+    const annudf_ivf_flat_search_options *options, float *distances, uint64_t stream,
+    annudf_ivf_flat_search_stats *stats);
+
 /** Makes the kernel of metric and element type, so that no search waits for it.
  * \param element  enum annudf_element.
  * \param stats    may be NULL. */

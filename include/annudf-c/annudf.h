@@ -10,6 +10,7 @@
 #define ANNUDF_C_ANNUDF_H
 
 #include "annudf-c/Artifact.h"
+#include "annudf-c/BruteForce.h"
 #include "annudf-c/Captures.h"
 #include "annudf-c/Compiler.h"
 #include "annudf-c/Device.h"

@@ -20,6 +20,7 @@
 
 #include "annudf-c/annudf.h"
 #include "annudf-c/cpp/Artifact.hpp"
+#include "annudf-c/cpp/BruteForce.hpp"
 #include "annudf-c/cpp/Captures.hpp"
 #include "annudf-c/cpp/Device.hpp"
 #include "annudf-c/cpp/IvfFlat.hpp"

@@ -45,7 +45,7 @@ namespace {
 /// The arguments that both searches share, checked and translated.
 struct Arguments {
   runtime::MatrixView queries;
-  int k;
+  int k = 0;
   runtime::SearchParams params;
   std::string origin;
   runtime::BoundCaptures none; ///< For a metric without captures.
@@ -53,25 +53,43 @@ struct Arguments {
   Arguments(const Call &call, const annudf_backend *backend, const annudf_ivf_flat_index *index,
             const annudf_artifact *artifact, const annudf_vectors *vectors, int64_t k,
             int64_t nProbes, const annudf_ivf_flat_search_options *options, const int64_t *ids,
-            const float *distances, const annudf_ivf_flat_search_stats *stats) {
-    call.refuseNull(backend, "backend");
+            const float *distances, const annudf_ivf_flat_search_stats *stats)
+      : Arguments(call, backend, artifact, vectors, "queries", options, distances, stats) {
     call.refuseNull(index, "index");
-    call.refuseNull(artifact, "artifact");
     call.refuseNull(ids, "ids");
+    this->k = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
+    params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
+  }
+  /// Of what finds every distance, or all lists.
+  Arguments(const Call &call, const annudf_backend *backend, const annudf_artifact *artifact,
+            const annudf_vectors *vectors, const char *what,
+            const annudf_ivf_flat_search_options *options, const float *distances,
+            const annudf_ivf_flat_search_stats *stats) {
+    call.refuseNull(backend, "backend");
+    call.refuseNull(artifact, "artifact");
     call.refuseNull(distances, "distances");
     checkStats(call, stats);
     const annudf_ivf_flat_search_options given = copyOptions(
         options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
         "annudf_ivf_flat_search_options");
-    queries = toMatrix(call, vectors, "queries");
-    this->k = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
-    params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
+    queries = toMatrix(call, vectors, what);
     params.progress = toProgress(given.progress, given.progress_user);
     if (given.filter)
       params.filter = given.filter->value;
     origin = originOf(*artifact);
   }
+  void refuseFilter(const Call &call) const {
+    if (params.filter)
+      call.refuse("options.filter is set; distances are of every row");
+  }
 };
+
+/// An index of one list with all rows, for one call.
+runtime::Index listOf(const runtime::MatrixView &rows) {
+  runtime::IndexParams params;
+  params.nLists = 1, params.kmeansIterations = 1;
+  return runtime::Index::build(params, rows);
+}
 
 } // namespace
 
@@ -111,6 +129,87 @@ annudf_status annudf_ivf_flat_search_device(
                                 captures ? captures->value : arguments.none, arguments.queries,
                                 arguments.k, arguments.params, ids, distances,
                                 reinterpret_cast<void *>(stream), &cost);
+    give(stats, cost);
+  });
+}
+
+annudf_status annudf_ivf_flat_distances(annudf_backend *backend, const annudf_ivf_flat_index *index,
+                                        const annudf_artifact *artifact,
+                                        const annudf_captures *captures,
+                                        const annudf_vectors *queries,
+                                        const annudf_ivf_flat_search_options *options,
+                                        float *distances, annudf_ivf_flat_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    const Arguments arguments(call, backend, artifact, queries, "queries", options, distances,
+                              stats);
+    arguments.refuseFilter(call);
+    runtime::SearchStats cost;
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    backend->value->distances(index->value, {artifact->value, artifact->digest, arguments.origin},
+                              captures ? captures->value : arguments.none, arguments.queries,
+                              arguments.params.progress, distances, &cost);
+    give(stats, cost);
+  });
+}
+
+annudf_status
+annudf_ivf_flat_distances_device(annudf_backend *backend, const annudf_ivf_flat_index *index,
+                                 const annudf_artifact *artifact, const annudf_captures *captures,
+                                 const annudf_vectors *queries,
+                                 const annudf_ivf_flat_search_options *options, float *distances,
+                                 uint64_t stream, annudf_ivf_flat_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    const Arguments arguments(call, backend, artifact, queries, "queries", options, distances,
+                              stats);
+    arguments.refuseFilter(call);
+    if (!backend->cuda)
+      call.refuse("the backend is " + backend->description + "; it has no device memory");
+    runtime::SearchStats cost;
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    backend->cuda->distancesDevice(index->value,
+                                   {artifact->value, artifact->digest, arguments.origin},
+                                   captures ? captures->value : arguments.none, arguments.queries,
+                                   distances, reinterpret_cast<void *>(stream), &cost);
+    give(stats, cost);
+  });
+}
+
+annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artifact *artifact,
+                                     const annudf_captures *captures, const annudf_vectors *dataset,
+                                     const annudf_vectors *queries, int64_t k,
+                                     const annudf_ivf_flat_search_options *options, int64_t *ids,
+                                     float *distances, annudf_ivf_flat_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(ids, "ids");
+    const Arguments arguments(call, backend, artifact, queries, "queries", options, distances,
+                              stats);
+    const int number = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
+    const runtime::Index index = listOf(toMatrix(call, dataset, "dataset"));
+    runtime::SearchParams params = arguments.params;
+    params.nProbes = 1;
+    runtime::SearchStats cost;
+    backend->value->search(index, {artifact->value, artifact->digest, arguments.origin},
+                           captures ? captures->value : arguments.none, arguments.queries, number,
+                           params, ids, distances, &cost);
+    give(stats, cost);
+  });
+}
+
+annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_artifact *artifact,
+                                       const annudf_captures *captures, const annudf_vectors *x,
+                                       const annudf_vectors *y,
+                                       const annudf_ivf_flat_search_options *options,
+                                       float *distances, annudf_ivf_flat_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    const Arguments arguments(call, backend, artifact, x, "x", options, distances, stats);
+    arguments.refuseFilter(call);
+    const runtime::Index index = listOf(toMatrix(call, y, "y"));
+    runtime::SearchStats cost;
+    backend->value->distances(index, {artifact->value, artifact->digest, arguments.origin},
+                              captures ? captures->value : arguments.none, arguments.queries,
+                              arguments.params.progress, distances, &cost);
     give(stats, cost);
   });
 }

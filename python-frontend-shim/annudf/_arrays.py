@@ -155,6 +155,9 @@ def view(array: object, name: str, stream: int | None = None) -> View:
     if array is None:
         raise ArgumentError(f"argument '{name}' is None; give an array")
     library = library_of(array)
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(array, (arrow.Array, arrow.ChunkedArray)):
+        return _view_arrow(arrow, array, name)
     if library == "torch":
         return _view_torch(array, name)
     if library == "cupy":
@@ -201,6 +204,24 @@ def _view_numpy(array: object, name: str) -> View:
         source=array,
         read_only=read_only,
     )
+
+
+def _view_arrow(arrow: Any, array: Any, name: str) -> View:
+    whole = array.combine_chunks() if isinstance(array, arrow.ChunkedArray) else array
+    if isinstance(whole, arrow.ExtensionArray):  # A tensor of fixed shape.
+        whole = whole.storage
+    rows = isinstance(whole, arrow.FixedSizeListArray)
+    values = whole.flatten() if rows else whole
+    if whole.null_count or values.null_count:
+        raise ArgumentError(f"argument '{name}' is an array of Arrow with nulls, which a search would read; fill them")
+    kinds = (arrow.types.is_integer, arrow.types.is_floating, arrow.types.is_boolean)
+    if not any(is_one(values.type) for is_one in kinds):
+        raise DtypeError(
+            f"argument '{name}' is an array of Arrow of type {whole.type}; give a fixed_size_list of numbers, or the "
+            "vectors as a NumPy array"
+        )
+    host = values.to_numpy(zero_copy_only=False)
+    return _view_numpy(host.reshape(len(whole), whole.type.list_size) if rows else host, name)
 
 
 def _view_torch(tensor: Any, name: str) -> View:
@@ -341,6 +362,11 @@ def check_dtype(array: View, name: str, accepted: Sequence[str]) -> None:
         hint = f"convert by numpy.asarray({name}, numpy.{accepted[0]})"
     elif array.library == "torch":
         hint = f"convert by .to(torch.{accepted[0]})"
+    if array.dtype.startswith(("float", "bfloat")) and tuple(accepted) in (("int8",), ("uint8",)):
+        hint = (
+            f"scale and round {name} as the rows were, since converting alone cuts off fractions (0.7 becomes 0), "
+            f"or build the index from {array.dtype if array.dtype in VECTORS else 'float32'}"
+        )
     raise DtypeError(f"argument '{name}' has dtype {array.dtype}, it must be {names}; {hint}")
 
 

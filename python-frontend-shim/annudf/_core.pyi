@@ -278,6 +278,16 @@ class Backend:
         Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there.
         """
 
+    def distances(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, distances: int) -> SearchStats:
+        """
+        Every distance, rows x index.size, at a host address; ids are those of a build.
+        """
+
+    def distances_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, distances: int, stream: int) -> SearchStats:
+        """
+        Enqueues the same with queries and distances at device addresses on `stream`.
+        """
+
     def precompile(self, artifact: Artifact, element: str) -> SearchStats:
         """
         Makes the kernel of metric and element type, so that no search waits for it.

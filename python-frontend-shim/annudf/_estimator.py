@@ -134,7 +134,7 @@ class NearestNeighbors(_Estimator):
         params = ivf_flat.IndexParams(n_lists=n_lists, metric=name, seed=_seed(self.random_state))
         self.index_ = ivf_flat.build(params, samples)
         # The parameter may be set to another metric before the next fit.
-        self._search_metric = metric
+        self._search_metric: Any = metric
         self.n_samples_fit_ = rows
         self.effective_metric_ = metric.name if isinstance(metric, ivf_flat.Metric) else metric
         self._fit_X = samples

@@ -31,6 +31,11 @@ ALL_ELEMENTS: tuple[ElementName, ...] = get_args(ElementName)
 IndexMetric = Literal["sqeuclidean", "euclidean", "inner_product", "cosine"]
 """What vectors are clustered by, as cuVS calls it."""
 
+BuiltinName = Literal["sqeuclidean", "euclidean", "inner_product", "chebyshev", "hamming", "l1"]
+"""Built-in metrics, for editors; a test holds them against the core's."""
+
+MetricName = BuiltinName | str
+
 COARSE_OF_METRIC: dict[str, Coarse] = {
     "sqeuclidean": "l2",
     "euclidean": "l2",

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""Nearest neighbours: :mod:`annudf.ivf_flat`, and :class:`NearestNeighbors` in scikit-learn's style."""
+"""Nearest neighbours: `ivf_flat`, `brute_force`, `filters`, and :class:`NearestNeighbors` in scikit-learn's style."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annudf import filters, ivf_flat
+from annudf import brute_force, filters, ivf_flat
 
 if TYPE_CHECKING:
     from annudf._estimator import NearestNeighbors
 
-__all__ = ["NearestNeighbors", "filters", "ivf_flat"]
+__all__ = ["NearestNeighbors", "brute_force", "filters", "ivf_flat"]
 
 
 def __getattr__(name: str) -> Any:

@@ -110,6 +110,35 @@ annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &inde
                    });
 }
 
+annudf_ivf_flat_search_stats everyDistance(const Backend &self, const Index &index,
+                                           const Artifact &artifact, const Captures &captures,
+                                           uintptr_t queries, int64_t rows, int64_t dims,
+                                           const std::string &element, uintptr_t distances) {
+  return runSearch(queries, rows, dims, element, nullptr,
+                   [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
+                       annudf_ivf_flat_search_stats &stats) {
+                     return annudf_ivf_flat_distances(self.handle.get(), index.handle.get(),
+                                                      artifact.handle.get(), captures.handle.get(),
+                                                      &matrix, &options,
+                                                      reinterpret_cast<float *>(distances), &stats);
+                   });
+}
+
+annudf_ivf_flat_search_stats everyDistanceDevice(const Backend &self, const Index &index,
+                                                 const Artifact &artifact, const Captures &captures,
+                                                 uintptr_t queries, int64_t rows, int64_t dims,
+                                                 const std::string &element, uintptr_t distances,
+                                                 uint64_t stream) {
+  return runSearch(queries, rows, dims, element, nullptr,
+                   [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
+                       annudf_ivf_flat_search_stats &stats) {
+                     return annudf_ivf_flat_distances_device(
+                         self.handle.get(), index.handle.get(), artifact.handle.get(),
+                         captures.handle.get(), &matrix, &options,
+                         reinterpret_cast<float *>(distances), stream, &stats);
+                   });
+}
+
 annudf_ivf_flat_search_stats precompile(const Backend &self, const Artifact &artifact,
                                         const std::string &element) {
   const int32_t number = parseElement(element);
@@ -253,6 +282,12 @@ void addSearch(nb::module_ &module) {
            "filter"_a.none() = nb::none(),
            "Enqueues a search with queries and results at device addresses on `stream`. The memory "
            "must live until the stream has got there.")
+      .def("distances", &everyDistance, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
+           "rows"_a, "dims"_a, "element"_a, "distances"_a,
+           "Every distance, rows x index.size, at a host address; ids are those of a build.")
+      .def("distances_device", &everyDistanceDevice, "index"_a, "artifact"_a, "captures"_a,
+           "queries"_a, "rows"_a, "dims"_a, "element"_a, "distances"_a, "stream"_a,
+           "Enqueues the same with queries and distances at device addresses on `stream`.")
       .def("precompile", &precompile, "artifact"_a, "element"_a,
            "Makes the kernel of metric and element type, so that no search waits for it.")
       .def("allocate", &allocate, "size"_a, "stream"_a,

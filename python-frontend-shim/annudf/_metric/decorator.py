@@ -19,7 +19,7 @@ from annudf._metric.arguments import check_arguments, check_symbol, check_word
 from annudf._metric.cuda_source import CudaSourceDefinition
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
-from annudf._options import MetricOptions
+from annudf._options import IndexMetric, MetricOptions, Order
 from annudf.errors import ArgumentError
 
 
@@ -32,9 +32,9 @@ def metric(
     function: None = None,
     /,
     *,
-    order: str = "min",
+    order: Order = "min",
     initial: float | tuple[float, ...] = 0.0,
-    coarse_metric: str = "sqeuclidean",
+    coarse_metric: IndexMetric = "sqeuclidean",
     captures: Mapping[str, Any] | None = None,
     symbol_name: str | None = None,
     forceinline: bool = True,
@@ -42,7 +42,7 @@ def metric(
     dtype: npt.DTypeLike = "float32",
     accumulator: npt.DTypeLike | tuple[npt.DTypeLike, ...] | None = None,
     elements: Iterable[npt.DTypeLike] | None = None,
-    coarse_order: str | None = None,
+    coarse_order: Order | None = None,
     allow_non_finite: bool = False,
 ) -> Callable[[Any], Metric]: ...
 
@@ -51,9 +51,9 @@ def metric(
     function: Any = None,
     /,
     *,
-    order: str = "min",
+    order: Order = "min",
     initial: float | tuple[float, ...] = 0.0,
-    coarse_metric: str = "sqeuclidean",
+    coarse_metric: IndexMetric = "sqeuclidean",
     captures: Mapping[str, Any] | None = None,
     symbol_name: str | None = None,
     forceinline: bool = True,
@@ -61,7 +61,7 @@ def metric(
     dtype: npt.DTypeLike = "float32",
     accumulator: npt.DTypeLike | tuple[npt.DTypeLike, ...] | None = None,
     elements: Iterable[npt.DTypeLike] | None = None,
-    coarse_order: str | None = None,
+    coarse_order: Order | None = None,
     allow_non_finite: bool = False,
 ) -> Metric | Callable[[Any], Metric]:
     """Makes a metric of a function ``f(x, y, acc, ctx)`` that gives the next accumulator.
@@ -82,7 +82,7 @@ def metric(
         The accumulator before the first dimension; ``math.inf`` and ``-math.inf`` too, but not NaN. A tuple, or a
         NamedTuple, makes an accumulator of several fields: `acc` is such a tuple, the function returns one, and
         `finalize` makes the distance of it.
-    coarse_metric : {"sqeuclidean", "euclidean", "inner_product"}, default "sqeuclidean"
+    coarse_metric : {"sqeuclidean", "euclidean", "inner_product", "cosine"}, default "sqeuclidean"
         What ranks the lists of the index before those that are probed are scanned. Choose what is
         closest to the metric: the nearest rows are found only in lists that are probed.
     captures : mapping of str to number or array, optional
@@ -270,15 +270,15 @@ def _symbol(symbol_name: str | None, named: Any) -> str:
 def cuda_source_metric(
     source: str | bytes,
     *,
-    order: str = "min",
+    order: Order = "min",
     initial: float = 0.0,
-    coarse_metric: str = "sqeuclidean",
+    coarse_metric: IndexMetric = "sqeuclidean",
     symbol_name: str = "cuda_source",
     captures: Mapping[str, Any] | None = None,
     dtype: npt.DTypeLike | None = None,
     accumulator: npt.DTypeLike | None = None,
     elements: Iterable[npt.DTypeLike] | None = None,
-    coarse_order: str | None = None,
+    coarse_order: Order | None = None,
     allow_non_finite: bool = False,
 ) -> Metric:
     """Makes a metric of CUDA C++ source; for GPUs only.

@@ -10,6 +10,7 @@ from annudf._metric.decorator import cuda_source_metric, metric
 from annudf._metric.metric import Metric, load_metric
 from annudf.ivf_flat._index import Index, build, extend, load, save
 from annudf.ivf_flat._params import IndexParams
+from annudf.ivf_flat._repeated import radius_neighbors, tune_n_probes
 from annudf.ivf_flat._search import SearchParams, search
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "load",
     "load_metric",
     "metric",
+    "radius_neighbors",
     "save",
     "search",
+    "tune_n_probes",
 ]

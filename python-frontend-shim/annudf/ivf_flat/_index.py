@@ -104,7 +104,7 @@ def _from_pickle(data: bytes, metric: str) -> Index:
         return Index(_core.Index.load(path), metric)
 
 
-_CORE_NAMES = ("base: ", "rows to add: ")
+_CORE_NAMES = ("base: ", "rows to add: ", "queries: ")
 
 
 def array_at_fault(error: InputError, name: str) -> ArgumentError:

@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer, filters
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device, View
@@ -14,6 +17,7 @@ from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
 from annudf._metric.builtin import builtin_metric
 from annudf._metric.metric import Metric
+from annudf._options import MetricName
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
@@ -37,7 +41,7 @@ class SearchParams:
         A value cannot be used.
     """
 
-    def __init__(self, *, n_probes: int = 20, metric: Metric | str | None = None) -> None:
+    def __init__(self, *, n_probes: float = 20, metric: Metric | MetricName | None = None) -> None:
         self._n_probes = check_int(n_probes, "n_probes", 1, MAX_LISTS)
         if isinstance(metric, str):
             builtin_metric(metric)
@@ -63,11 +67,37 @@ class SearchParams:
         return f"SearchParams(n_probes={self._n_probes}{metric})"
 
 
+@overload
+def search(
+    search_params: SearchParams,
+    index: Index,
+    queries: npt.NDArray[Any],
+    k: float,
+    neighbors: npt.NDArray[np.int64] | None = None,
+    distances: npt.NDArray[np.float32] | None = None,
+    resources: Resources | None = None,
+    filter: Any = None,
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]: ...
+
+
+@overload
 def search(
     search_params: SearchParams,
     index: Index,
     queries: Any,
-    k: int,
+    k: float,
+    neighbors: Any = None,
+    distances: Any = None,
+    resources: Resources | None = None,
+    filter: Any = None,
+) -> tuple[Any, Any]: ...
+
+
+def search(
+    search_params: SearchParams,
+    index: Index,
+    queries: Any,
+    k: float,
     neighbors: Any = None,
     distances: Any = None,
     resources: Resources | None = None,
@@ -158,8 +188,8 @@ def search(
     stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
     shape = (rows.shape[0], k)
     given = distances is not None or neighbors is not None
-    distances, distances_view = _result(distances, "distances", rows, shape, "float32", stream)
-    neighbors, neighbors_view = _result(neighbors, "neighbors", rows, shape, "int64", stream)
+    distances, distances_view = result_array(distances, "distances", rows, shape, "float32", stream)
+    neighbors, neighbors_view = result_array(neighbors, "neighbors", rows, shape, "int64", stream)
     views = (rows, distances_view, neighbors_view)
     if given:
         _refuse_shared(rows, distances_view, neighbors_view)
@@ -194,9 +224,9 @@ def search(
             except BaseException:
                 # What was enqueued before it failed will still run.
                 with contextlib.suppress(Exception):
-                    _keep(device, stream, views, place)
+                    keep(device, stream, views, place)
                 raise
-            _keep(device, stream, views, place)
+            keep(device, stream, views, place)
     except InputError as error:
         raise array_at_fault(error, "queries") from None
     if stats.links:
@@ -214,12 +244,16 @@ def _refuse_shared(queries: View, distances: View, neighbors: View) -> None:
             raise ArgumentError(f"arguments '{name}' and 'queries' share memory; give another array")
 
 
-def _keep(device: Device, stream: int, views: tuple[View, ...], place: Resources) -> None:
+def keep(device: Device, stream: int, views: tuple[View, ...], place: Resources) -> None:
+    """Keeps arrays alive until the work that is on the stream is done."""
     place.note(device, stream)
     _backends.hold(device, stream, *(view.owner for view in views), *(view.source for view in views))
 
 
-def _result(given: Any, name: str, like: View, shape: tuple[int, ...], dtype: str, stream: int) -> tuple[Any, View]:
+def result_array(
+    given: Any, name: str, like: View, shape: tuple[int, ...], dtype: str, stream: int
+) -> tuple[Any, View]:
+    """The array that results are written to, `given` or a new one in the library of `like`, and its view."""
     if given is None:
         return _transfer.empty_like_library(like, shape, dtype, stream)
     seen = _arrays.output(given, name, shape=shape, dtype=dtype, device=like.device, stream=stream or None)

@@ -308,4 +308,24 @@ extern "C" __global__ void annudf_finish_many(const __grid_constant__ annudf_fin
   }
 }
 
+/// A block row for each query: the distance of every row that was scanned, at the place of its id
+/// in a row of args.k distances. Ids are below args.k.
+extern "C" __global__ void annudf_every_distance(const __grid_constant__ annudf_finish_args args) {
+  const annudf_workspace &work = args.work;
+  const uint32_t rows = annudfPointer<const uint32_t>(work.groupCount)[blockIdx.x] * 32;
+  const Scanned scanned = {args, static_cast<uint64_t>(blockIdx.x) * work.nProbes,
+                           annudfPointer<const uint32_t>(work.keys) +
+                               static_cast<uint64_t>(blockIdx.x) * work.stride * 32};
+  float *out = annudfPointer<float>(args.outDistances) + static_cast<uint64_t>(blockIdx.x) * args.k;
+  for (uint64_t i = uint64_t(blockIdx.y) * blockDim.x + threadIdx.x; i < rows;
+       i += uint64_t(gridDim.y) * blockDim.x) {
+    const int64_t id = scanned.idOf(static_cast<uint32_t>(i));
+    if (id < 0) // Padding.
+      continue;
+    const uint32_t key = scanned.keys[i];
+    out[id] = key == ANNUDF_KEY_NONE ? __uint_as_float(0x7FC00000u)
+                                     : annudfDistanceOf(key, static_cast<int>(args.order));
+  }
+}
+
 #endif // ANNUDF_KERNELS_CUDA_FINISH_CUH

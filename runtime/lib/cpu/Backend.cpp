@@ -17,6 +17,7 @@
 #include "Queries.h"
 #include "TopK.h"
 
+#include "../../kernels/Orders.h"
 #include "../../kernels/cpu/ScanArgs.h"
 #include "../support/FloatModes.h"
 #include "annudf/runtime/coarse/Coarse.h"
@@ -28,7 +29,9 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 namespace annudf::runtime {
@@ -54,16 +57,86 @@ struct Task {
   int64_t cost;
 };
 
-/// What the scan hands survivors to: pairs[i] is the query of the scan's i-th.
-struct Sink {
-  TopK *best;
-  const int32_t *queries;
+/// The k best rows of each query of a batch.
+class BestRows {
+public:
+  BestRows(int k, annudf_order order, int64_t rows, int64_t *ids, float *distances)
+      : k_(k), order_(order), rows_(rows), ids_(ids), distances_(distances) {}
+
+  int selected() const { return k_; }
+  void begin(int64_t first, int64_t size, int) {
+    first_ = first, size_ = size;
+    best_.emplace(size, k_, order_, rows_);
+  }
+  float limit(int64_t query) const { return best_->limit(query); }
+  float take(int64_t query, const int64_t *ids, const float *distances, uint32_t mask) {
+    return best_->add(query, ids, distances, mask);
+  }
+  void finish(int threads) {
+    constexpr int64_t kTogether = 64;
+    parallelFor(threads, (size_ + kTogether - 1) / kTogether, [&](int64_t t, int) {
+      const int64_t end = std::min(size_, (t + 1) * kTogether);
+      for (int64_t q = t * kTogether; q < end; ++q)
+        best_->finish(q, ids_ + (first_ + q) * k_, distances_ + (first_ + q) * k_);
+    });
+  }
+
+private:
+  const int k_;
+  const annudf_order order_;
+  const int64_t rows_;
+  int64_t *const ids_;
+  float *const distances_;
+  int64_t first_ = 0, size_ = 0;
+  std::optional<TopK> best_;
 };
 
-float take(void *sink, int32_t i, const int64_t *ids, const float *distances, uint32_t mask) {
-  const Sink &s = *static_cast<const Sink *>(sink);
-  return s.best->add(s.queries[i], ids, distances, mask);
-}
+/// The distance of every row, by its id. The scan hands over none that is NaN, so that is what
+/// stands there before.
+class EveryDistance {
+public:
+  EveryDistance(annudf_order order, int64_t rows, float *distances)
+      : rows_(rows), distances_(distances),
+        worst_(annudf_kernels::isLargestBest(order) ? -std::numeric_limits<float>::infinity()
+                                                    : std::numeric_limits<float>::infinity()) {}
+
+  int selected() const { return 1; }
+  void begin(int64_t first, int64_t size, int threads) {
+    batch_ = distances_ + first * rows_;
+    parallelFor(threads, size, [&](int64_t q, int) {
+      std::fill_n(batch_ + q * rows_, rows_, std::numeric_limits<float>::quiet_NaN());
+    });
+  }
+  float limit(int64_t) const { return worst_; }
+  float take(int64_t query, const int64_t *ids, const float *distances, uint32_t mask) {
+    float *row = batch_ + query * rows_;
+    if (mask == ~uint32_t(0))
+      for (int i = 0; i < kGroupRows; ++i)
+        row[ids[i]] = distances[i];
+    else
+      for (; mask != 0; mask &= mask - 1)
+        row[ids[__builtin_ctz(mask)]] = distances[__builtin_ctz(mask)];
+    return worst_;
+  }
+  void finish(int) {}
+
+private:
+  const int64_t rows_;
+  float *const distances_;
+  float *batch_ = nullptr;
+  const float worst_;
+};
+
+/// What the scan hands survivors to: pairs[i] is the query of the scan's i-th.
+template <class Results> struct Sink {
+  Results *results;
+  const int32_t *queries;
+  static float take(void *sink, int32_t i, const int64_t *ids, const float *distances,
+                    uint32_t mask) {
+    const Sink &s = *static_cast<const Sink *>(sink);
+    return s.results->take(s.queries[i], ids, distances, mask);
+  }
+};
 
 std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures) {
   std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots{};
@@ -131,6 +204,9 @@ public:
   void search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
               const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
               float *distances, SearchStats *stats) override;
+  void distances(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                 const MatrixView &queries, const Progress &progress, float *distances,
+                 SearchStats *stats) override;
 
   void precompile(const MetricView &metric, annudf_element element, SearchStats *stats) override {
     checkElement(metric, element);
@@ -155,6 +231,11 @@ private:
   struct Batch; // Queries searched together.
   static std::shared_ptr<const CoarseRanker> ranker(const Index &index, const Manifest &manifest);
   std::vector<Task> cut(const Index &index, const Batch &batch) const;
+  /// The scan of all queries, for a class of results as BestRows is one.
+  template <class Results>
+  void scan(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+            const MatrixView &queries, const SearchParams &params, Results results,
+            SearchStats *stats);
 
   const int threads_;
   ScanCache kernels_;
@@ -244,19 +325,21 @@ annudf_cpu_scan scanOf(const Index &index, const Task &task) {
   return scan;
 }
 
-void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
-                        const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
-                        float *distances, SearchStats *stats) {
+template <class Results>
+void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                      const MatrixView &queries, const SearchParams &params, Results results,
+                      SearchStats *stats) {
   const FloatModes modes; // Queries are converted and results collected in the caller's thread.
-  checkSearch(index, metric, queries, k, params);
   checkCaptures(metric, captures, extentsOf(index, queries));
   checkFinite(queries, "queries", threads_);
   const Manifest &manifest = metric.artifact.manifest;
+  const int k = results.selected();
   bool compiled = false;
   const Plan plan = this->plan(workloadOf(manifest, index, queries.rows, k, params.nProbes));
   const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, index.element(), compiled);
   const auto started = std::chrono::steady_clock::now();
-  const std::shared_ptr<const CoarseRanker> coarse = ranker(index, manifest);
+  const bool everyList = params.nProbes == index.nLists(); // Nothing is to be ranked.
+  const std::shared_ptr<const CoarseRanker> coarse = everyList ? nullptr : ranker(index, manifest);
   const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
   const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
   Reporter reporter(params.progress, double(queries.rows));
@@ -271,7 +354,11 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
     view.rows = std::min(batchSize, queries.rows - first);
     Batch batch(view, compute, first);
     std::vector<uint32_t> probes(batch.size * params.nProbes);
-    coarse->rank(view, params.nProbes, probes.data(), threads_);
+    if (everyList)
+      for (size_t i = 0; i < probes.size(); ++i)
+        probes[i] = static_cast<uint32_t>(i % params.nProbes);
+    else
+      coarse->rank(view, params.nProbes, probes.data(), threads_);
     batch.sortByList(index.nLists(), probes, params.nProbes);
     const std::vector<Task> tasks = cut(index, batch);
 
@@ -286,7 +373,7 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
       number[i] = int32_t(first + batch.pairs[i]);
     }
 
-    TopK best(batch.size, k, manifest.order, index.size());
+    results.begin(first, batch.size, threads_);
     std::vector<std::vector<float>> limits(threads_);
     std::vector<std::vector<uint32_t>> passing(threads_);
     parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
@@ -297,8 +384,8 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
       std::vector<float> &limit = limits[worker];
       limit.resize(pairs);
       for (int64_t i = 0; i < pairs; ++i)
-        limit[i] = best.limit(batch.pairs[begin + i]);
-      Sink sink{&best, &batch.pairs[begin]};
+        limit[i] = results.limit(batch.pairs[begin + i]);
+      Sink<Results> sink{&results, &batch.pairs[begin]};
       annudf_cpu_scan scan = scanOf(index, task);
       scan.queries = int32_t(pairs);
       scan.x = &x[begin];
@@ -306,7 +393,7 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
       scan.query = &number[begin];
       scan.slots = slots.data();
       scan.limit = limit.data();
-      scan.push = take;
+      scan.push = Sink<Results>::take;
       scan.sink = &sink;
       if (params.filter) {
         markPassing(*params.filter, scan, passing[worker]);
@@ -314,13 +401,7 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
       }
       kernel->run(scan);
     });
-    constexpr int64_t kFinishTogether = 64;
-    parallelFor(threads_, (batch.size + kFinishTogether - 1) / kFinishTogether,
-                [&](int64_t t, int) {
-                  const int64_t end = std::min(batch.size, (t + 1) * kFinishTogether);
-                  for (int64_t q = t * kFinishTogether; q < end; ++q)
-                    best.finish(q, ids + (first + q) * k, distances + (first + q) * k);
-                });
+    results.finish(threads_);
     reporter.now(double(first + batch.size));
   }
   reporter.finish();
@@ -330,6 +411,22 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
               .searchMs = millisecondsSince(started),
               .family = plan.name,
               .why = plan.why};
+}
+
+void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                        const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
+                        float *distances, SearchStats *stats) {
+  checkSearch(index, metric, queries, k, params);
+  scan(index, metric, captures, queries, params,
+       BestRows(k, metric.artifact.manifest.order, index.size(), ids, distances), stats);
+}
+
+void CpuBackend::distances(const Index &index, const MetricView &metric,
+                           const BoundCaptures &captures, const MatrixView &queries,
+                           const Progress &progress, float *distances, SearchStats *stats) {
+  checkDistances(index, metric, queries);
+  scan(index, metric, captures, queries, {.nProbes = index.nLists(), .progress = progress},
+       EveryDistance(metric.artifact.manifest.order, index.size(), distances), stats);
 }
 
 } // namespace

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 
 namespace annudf::runtime {
 
@@ -40,6 +41,12 @@ public:
   void searchDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                     const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                     float *distances, void *stream, SearchStats *stats) override;
+  void distances(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                 const MatrixView &queries, const Progress &progress, float *distances,
+                 SearchStats *stats) override;
+  void distancesDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                       const MatrixView &queries, float *distances, void *stream,
+                       SearchStats *stats) override;
   int device() const override { return context_->device(); }
   int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
@@ -90,8 +97,21 @@ private:
     std::shared_ptr<const DeviceFilter> filter;
     SearchPlan plan;
   };
-  Ready prepare(const Index &index, const MetricView &metric, const BoundCaptures &captures, int k,
-                const SearchParams &params, SearchStats &stats);
+  /// What is to be found, and where it goes.
+  struct Wanted {
+    int64_t columns; ///< k, or the rows of the index.
+    int64_t *ids;    ///< Null for every distance.
+    float *distances;
+    bool every() const { return !ids; }
+  };
+  Ready prepare(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                const Wanted &wanted, const SearchParams &params, SearchStats &stats);
+  void run(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+           const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
+           SearchStats *stats);
+  void runDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                 const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
+                 void *stream, SearchStats *stats);
   std::shared_ptr<DeviceIndex> upload(const Index &index, SearchStats &stats);
   std::shared_ptr<ScanKernel> scan(const MetricView &metric, annudf_element element,
                                    SearchStats &stats);
@@ -133,8 +153,11 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchSt
 }
 
 Implementation::Ready Implementation::prepare(const Index &index, const MetricView &metric,
-                                              const BoundCaptures &captures, int k,
+                                              const BoundCaptures &captures, const Wanted &wanted,
                                               const SearchParams &params, SearchStats &stats) {
+  if (wanted.columns > std::numeric_limits<uint32_t>::max())
+    throw Error(ErrorKind::Usage, "every distance to " + std::to_string(wanted.columns) +
+                                      " rows: the CUDA backend takes fewer than 4294967296");
   auto scanKernel = scan(metric, index.element(), stats);
   auto copy = upload(index, stats);
   auto bound = captures_.get(captures);
@@ -150,25 +173,26 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                      manifest.order,
                      manifest.coarse,
                      manifest.coarseOrder,
-                     static_cast<uint32_t>(k),
+                     static_cast<uint32_t>(wanted.columns),
                      params.nProbes,
-                     workloadOf(manifest, index, 0, k, params.nProbes),
+                     wanted.every(),
+                     workloadOf(manifest, index, 0,
+                                static_cast<int>(std::min<int64_t>(wanted.columns, ANNUDF_MAX_K)),
+                                params.nProbes),
                      machine()};
   plan.checkFits();
   return {std::move(copy), std::move(scanKernel), std::move(bound), std::move(filter), plan};
 }
 
-void Implementation::search(const Index &index, const MetricView &metric,
-                            const BoundCaptures &captures, const MatrixView &queries, int k,
-                            const SearchParams &params, int64_t *ids, float *distances,
-                            SearchStats *stats) {
-  checkSearch(index, metric, queries, k, params);
+void Implementation::run(const Index &index, const MetricView &metric,
+                         const BoundCaptures &captures, const MatrixView &queries,
+                         const Wanted &wanted, const SearchParams &params, SearchStats *stats) {
   checkCaptures(metric, captures, extentsOf(index, queries));
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
   ContextScope scope(*context_);
-  const Ready ready = prepare(index, metric, captures, k, params, report);
+  const Ready ready = prepare(index, metric, captures, wanted, params, report);
 
   const auto start = std::chrono::steady_clock::now();
   const auto lease = pool_.acquire(true, nullptr);
@@ -176,14 +200,15 @@ void Implementation::search(const Index &index, const MetricView &metric,
   const uint64_t total = static_cast<uint64_t>(queries.rows);
   // Results are staged on both sides, and many of them take more than the scan does.
   constexpr uint64_t kStagedResults = uint64_t(1) << 25;
-  const uint64_t batch =
-      std::min(ready.plan.batch(total), std::max<uint64_t>(1, kStagedResults / uint64_t(k)));
+  const uint64_t batch = std::min(ready.plan.batch(total),
+                                  std::max<uint64_t>(1, kStagedResults / uint64_t(wanted.columns)));
   if (stats) // Reasons are words, which take longer than the choice.
     ready.plan.tell(batch, report);
   const size_t rowBytes = static_cast<size_t>(queries.dims) * elementSize(queries.element);
-  const size_t row = static_cast<size_t>(k);
+  const size_t row = static_cast<size_t>(wanted.columns);
   // Staging holds ids, distances, then queries, so that each is aligned.
-  const size_t idBytes = batch * row * sizeof(int64_t), distanceBytes = batch * row * sizeof(float);
+  const size_t idBytes = wanted.every() ? 0 : batch * row * sizeof(int64_t),
+               distanceBytes = batch * row * sizeof(float);
   Buffer &device = (*lease)->staging(idBytes + distanceBytes + batch * rowBytes);
   Buffer &pinned = (*lease)->pinned(device.size());
   const uint64_t idsAt = device.device(), distancesAt = idsAt + idBytes,
@@ -216,8 +241,10 @@ void Implementation::search(const Index &index, const MetricView &metric,
                   int64_t(first));
     });
     ANNUDF_CUDA(cuStreamSynchronize, stream);
-    std::memcpy(ids + first * row, pinned.host(), count * row * sizeof(int64_t));
-    std::memcpy(distances + first * row, pinned.host() + idBytes, count * row * sizeof(float));
+    if (!wanted.every())
+      std::memcpy(wanted.ids + first * row, pinned.host(), count * row * sizeof(int64_t));
+    std::memcpy(wanted.distances + first * row, pinned.host() + idBytes,
+                count * row * sizeof(float));
   }
   lease->finish();
   runtime::report(params.progress, "search", 1);
@@ -225,26 +252,27 @@ void Implementation::search(const Index &index, const MetricView &metric,
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-void Implementation::searchDevice(const Index &index, const MetricView &metric,
-                                  const BoundCaptures &captures, const MatrixView &queries, int k,
-                                  const SearchParams &params, int64_t *ids, float *distances,
-                                  void *stream, SearchStats *stats) {
-  checkSearch(index, metric, queries, k, params);
+void Implementation::runDevice(const Index &index, const MetricView &metric,
+                               const BoundCaptures &captures, const MatrixView &queries,
+                               const Wanted &wanted, const SearchParams &params, void *stream,
+                               SearchStats *stats) {
   checkCaptures(metric, captures, extentsOf(index, queries));
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
   const uint64_t data = reinterpret_cast<uint64_t>(queries.data);
-  const uint64_t total = static_cast<uint64_t>(queries.rows), results = total * uint64_t(k);
+  const uint64_t total = static_cast<uint64_t>(queries.rows),
+                 results = total * uint64_t(wanted.columns);
   const uint64_t rowBytes = static_cast<uint64_t>(queries.dims) * elementSize(queries.element);
   ContextScope scope(*context_);
   checkDeviceMemory(*context_, data, total * rowBytes, elementSize(queries.element), "queries");
-  checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(ids), results * sizeof(int64_t),
-                    sizeof(int64_t), "ids");
-  checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(distances), results * sizeof(float),
-                    sizeof(float), "distances");
+  if (!wanted.every())
+    checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(wanted.ids), results * sizeof(int64_t),
+                      sizeof(int64_t), "ids");
+  checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(wanted.distances),
+                    results * sizeof(float), sizeof(float), "distances");
   const CUstream on = checkStream(*context_, stream);
-  const Ready ready = prepare(index, metric, captures, k, params, report);
+  const Ready ready = prepare(index, metric, captures, wanted, params, report);
   const auto lease = pool_.acquire(false, on);
   lease->keep(ready.index);
   lease->keep(ready.scan);
@@ -255,11 +283,44 @@ void Implementation::searchDevice(const Index &index, const MetricView &metric,
   if (stats) // Reasons are words, which take longer than the choice.
     ready.plan.tell(batch, report);
   for (uint64_t first = 0; first < total; first += batch)
-    ready.plan.enqueue(**lease, lease->stream(), data + first * rowBytes,
-                       std::min(batch, total - first), static_cast<int64_t>(first),
-                       reinterpret_cast<uint64_t>(ids + first * k),
-                       reinterpret_cast<uint64_t>(distances + first * k));
+    ready.plan.enqueue(
+        **lease, lease->stream(), data + first * rowBytes, std::min(batch, total - first),
+        static_cast<int64_t>(first),
+        wanted.every() ? 0 : reinterpret_cast<uint64_t>(wanted.ids + first * wanted.columns),
+        reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns));
   lease->finish();
+}
+
+void Implementation::search(const Index &index, const MetricView &metric,
+                            const BoundCaptures &captures, const MatrixView &queries, int k,
+                            const SearchParams &params, int64_t *ids, float *distances,
+                            SearchStats *stats) {
+  checkSearch(index, metric, queries, k, params);
+  run(index, metric, captures, queries, {k, ids, distances}, params, stats);
+}
+
+void Implementation::searchDevice(const Index &index, const MetricView &metric,
+                                  const BoundCaptures &captures, const MatrixView &queries, int k,
+                                  const SearchParams &params, int64_t *ids, float *distances,
+                                  void *stream, SearchStats *stats) {
+  checkSearch(index, metric, queries, k, params);
+  runDevice(index, metric, captures, queries, {k, ids, distances}, params, stream, stats);
+}
+
+void Implementation::distances(const Index &index, const MetricView &metric,
+                               const BoundCaptures &captures, const MatrixView &queries,
+                               const Progress &progress, float *distances, SearchStats *stats) {
+  checkDistances(index, metric, queries);
+  run(index, metric, captures, queries, {index.size(), nullptr, distances},
+      {.nProbes = index.nLists(), .progress = progress}, stats);
+}
+
+void Implementation::distancesDevice(const Index &index, const MetricView &metric,
+                                     const BoundCaptures &captures, const MatrixView &queries,
+                                     float *distances, void *stream, SearchStats *stats) {
+  checkDistances(index, metric, queries);
+  runDevice(index, metric, captures, queries, {index.size(), nullptr, distances},
+            {.nProbes = index.nLists()}, stream, stats);
 }
 
 } // namespace

@@ -56,7 +56,8 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       selectProbes(module.function("annudf_select_probes")),
       tileOffsets(module.function("annudf_tile_offsets")),
       tileFill(module.function("annudf_tile_fill")), finish(module.function("annudf_finish")),
-      finishMany(module.function("annudf_finish_many")) {
+      finishMany(module.function("annudf_finish_many")),
+      everyDistance(module.function("annudf_every_distance")) {
   allowAllSharedMemory(coarseFew, *context);
 }
 
@@ -119,13 +120,17 @@ void SearchPlan::checkFits() const {
                                       std::to_string(most));
   // Places of rows are 32-bit numbers.
   constexpr uint64_t kMostGroups = uint64_t(1) << 27;
-  if (const uint64_t groups = index.mostGroups(nProbes);
-      k > ANNUDF_FINISH_MOST_K && groups >= kMostGroups)
-    throw Error(ErrorKind::Usage,
-                "k = " + std::to_string(k) + " among the rows of " + std::to_string(nProbes) +
-                    " lists, which may be " + std::to_string(groups * kGroupRows) + ": above k = " +
-                    std::to_string(ANNUDF_FINISH_MOST_K) + " the CUDA backend takes fewer than " +
-                    std::to_string(kMostGroups * kGroupRows) + "; probe fewer lists");
+  const uint64_t groups = index.mostGroups(nProbes);
+  if ((k <= ANNUDF_FINISH_MOST_K && !everyDistance) || groups < kMostGroups)
+    return;
+  const std::string rows = std::to_string(groups * kGroupRows) + " rows",
+                    limit = " fewer than " + std::to_string(kMostGroups * kGroupRows);
+  throw Error(ErrorKind::Usage,
+              everyDistance ? "every distance to " + rows + ": the CUDA backend takes" + limit
+                            : "k = " + std::to_string(k) + " among up to " + rows + " of " +
+                                  std::to_string(nProbes) +
+                                  " lists: above k = " + std::to_string(ANNUDF_FINISH_MOST_K) +
+                                  " the CUDA backend takes" + limit + "; probe fewer lists");
 }
 
 namespace {
@@ -197,6 +202,13 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
   last.work = args.work;
   last.outIds = ids, last.outDistances = distances;
   last.k = k, last.order = order;
+  if (everyDistance) {
+    constexpr uint64_t kRowsOfBlock = 4096;
+    launch(kernels.everyDistance,
+           {count, std::clamp<uint64_t>(shape.groups * 32 / kRowsOfBlock, 1, 1024)}, 256, 0, stream,
+           last);
+    return;
+  }
   if (k > ANNUDF_FINISH_MOST_K) {
     launch(kernels.finishMany, {count}, 1024, 0, stream, last);
     return;

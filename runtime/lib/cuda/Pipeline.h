@@ -22,7 +22,8 @@ namespace annudf::runtime::cuda {
 struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
-  CUfunction coarseFew, coarseMany, selectProbes, tileOffsets, tileFill, finish, finishMany;
+  CUfunction coarseFew, coarseMany, selectProbes, tileOffsets, tileFill, finish, finishMany,
+      everyDistance;
 };
 
 /// A metric linked for one element type and loaded.
@@ -52,6 +53,7 @@ struct SearchPlan {
   annudf_coarse coarse;
   annudf_order coarseOrder;
   uint32_t k, nProbes;
+  bool everyDistance; ///< Not the k best are wanted but the distances of all k rows, by their ids.
   Workload work; ///< Of a batch, but for the number of its queries.
   Machine machine;
 
@@ -66,6 +68,7 @@ struct SearchPlan {
   void checkFits() const;
   /// Enqueues the search of `count` queries, no more than batch() gave.
   /// \param base  index of the first in the caller's batch.
+  /// \param ids   not written to for everyDistance.
   void enqueue(Workspace &workspace, CUstream stream, uint64_t queries, uint64_t count,
                int64_t base, uint64_t ids, uint64_t distances) const;
 

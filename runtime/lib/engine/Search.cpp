@@ -112,6 +112,16 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
           "; give it a bit for every id");
 }
 
+void checkDistances(const Index &index, const MetricView &metric, const MatrixView &queries) {
+  checkSearch(index, metric, queries, 1, {.nProbes = index.nLists()});
+  if (index.largestId() >= index.size())
+    throw Error(ErrorKind::Usage, "distances by id: the index has id " +
+                                      std::to_string(index.largestId()) + " and " +
+                                      std::to_string(index.size()) +
+                                      " rows; ids must be those that build gives, 0 to " +
+                                      std::to_string(index.size() - 1));
+}
+
 CaptureExtents extentsOf(const Index &index, const MatrixView &queries) {
   return {index.dims(), index.rowExtent(), queries.rows};
 }

@@ -54,6 +54,13 @@ TEST(Cpp, RowsThatNoVectorHasAreErrors) {
                 std::to_string(std::vector<int64_t>().max_size() / 1024));
   EXPECT_EQ(search(8, 0), usage + "k = 0: must be between 1 and 1073741824");
   EXPECT_EQ(search(8, -1), usage + "k = -1: must be between 1 and 1073741824");
+  const auto pairs = [&](int64_t x, int64_t y) {
+    return errorOf([&] { (void)annudf::pairwiseDistance(cpu, metric, nullptr, rows(x), rows(y)); });
+  };
+  EXPECT_EQ(pairs(-1, 8), usage + "-1 x 8 distances are more than a vector holds");
+  EXPECT_EQ(pairs(8, -2), usage + "8 x -2 distances are more than a vector holds");
+  EXPECT_EQ(pairs(std::numeric_limits<int64_t>::max(), 8),
+            usage + tooMany + " x 8 distances are more than a vector holds");
   // The C API's own checks.
   EXPECT_NE(errorOf([&] { (void)annudf::IvfFlat::build(rows(-1), 1); }), "nothing");
   EXPECT_NE(errorOf([&] { index.extend(rows(-1)); }), "nothing");

@@ -49,8 +49,14 @@ class Gpu:
         return self.cpu.search(*arguments)
 
     def search_device(self, *arguments):
-        self.log.append(("search", arguments[-1]))
-        return self.cpu.search(*arguments[:-1])
+        *rest, stream, chosen = arguments
+        self.log.append(("search", stream))
+        return self.cpu.search(*rest, chosen)
+
+    def distances_device(self, *arguments):
+        *rest, stream = arguments
+        self.log.append(("distances", stream))
+        return self.cpu.distances(*rest)
 
     def allocate(self, size, stream):
         self.log.append(("allocate", stream))

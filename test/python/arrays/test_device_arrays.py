@@ -26,6 +26,7 @@ from annudf import (
     _driver,
     ivf_flat,
 )
+from annudf.distance import pairwise_distance
 from reference import vectors
 
 DIMS = 8
@@ -157,6 +158,20 @@ def test_out_buffers_on_the_device(gpu, index, queries):
     with pytest.raises(ArgumentError, match=r"argument 'distances' is read-only"):
         frozen = DeviceArray(distances.array, data=(distances.array.ctypes.data, True))
         ivf_flat.search(PARAMS, index, DeviceArray(queries), 3, None, frozen)
+
+
+def test_pairwise_distances_on_the_device(gpu, queries):
+    other = vectors(30, 8, "float32", 9)
+    expected = pairwise_distance(queries, other)
+    found = pairwise_distance(DeviceArray(queries, stream=0x700), DeviceArray(other))
+    np.testing.assert_array_equal(np.asarray(found), expected)
+    out = DeviceArray(np.zeros((5, 30), np.float32), stream=0x900)
+    assert pairwise_distance(DeviceArray(queries, stream=0x700), other, out=out) is out
+    np.testing.assert_array_equal(out.array, expected)
+    assert gpu.log.index(("synchronize", 0x900)) < len(gpu.log) - gpu.log[::-1].index(("distances", 0x700))
+    assert gpu.log[-1] == ("record", 0x700)
+    with pytest.raises(DeviceError, match=r"^argument 'out' is on the CPU, the queries are on cuda:0; give a buffer "):
+        pairwise_distance(DeviceArray(queries), other, out=np.zeros((5, 30), np.float32))
 
 
 def test_mixed_devices(gpu, index, queries):

@@ -299,12 +299,15 @@ def test_python_types_what_the_tables_say():
     from typing import get_args
 
     from annudf import _limits, _options
+    from annudf._metric.builtin import builtin_names
 
     tables = _core.tables()
     known = {table: [row[1] for row in rows if row[-1] >= 0] for table, rows in tables.items()}
     assert known["elements"] == list(get_args(_options.ElementName))
     assert known["orders"] == list(get_args(_options.Order))
     assert known["accumulators"] == [*get_args(_options.Word), "i64", "struct"]
+    assert set(get_args(_options.BuiltinName)) <= set(builtin_names())
+    assert set(get_args(_options.IndexMetric)) == set(_options.COARSE_OF_METRIC)
     assert known["capture_elements"] == list(get_args(_options.Word))
     assert known["coarses"] == list(_options.METRIC_OF_COARSE)
     assert set(known["compute_types"]) <= set(get_args(_options.Word))

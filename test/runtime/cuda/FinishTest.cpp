@@ -91,6 +91,26 @@ public:
     }
   }
 
+  /// Every distance by id; ids are below `columns`.
+  void checkEvery(uint32_t columns) const {
+    std::vector<float> expected(columns, -7), out(columns, -7);
+    for (uint32_t probe : probes)
+      for (const Row &row : lists[probe])
+        expected[size_t(row.id)] = row.distance;
+    annudf_finish_args args = {};
+    args.index.ids = address(ids), args.index.listGroup = address(listGroup);
+    args.work.probes = address(probes), args.work.probeGroup = address(probeGroup);
+    args.work.groupCount = reinterpret_cast<uint64_t>(&groupCount);
+    args.work.keys = address(keys);
+    args.work.stride = groupCount, args.work.nProbes = uint32_t(probes.size());
+    args.outDistances = address(out);
+    args.k = columns, args.order = order;
+    Warp([&] { annudf_every_distance(args); }).run();
+    for (uint32_t i = 0; i < columns; ++i)
+      ASSERT_TRUE(out[i] == expected[i] || (std::isnan(out[i]) && std::isnan(expected[i])))
+          << "id " << i << ": " << out[i] << ", not " << expected[i];
+  }
+
 private:
   template <class T> static uint64_t address(const std::vector<T> &values) {
     return reinterpret_cast<uint64_t>(values.data());
@@ -142,6 +162,14 @@ TEST(CudaFinish, ByDistanceThenById) {
       for (uint32_t k : {1u, 10u, 33u, 1024u, 1025u, 1500u, 2400u, 5000u})
         ASSERT_NO_FATAL_FAILURE(test.check(k)) << values << " distances, case " << i;
     }
+}
+
+TEST(CudaFinish, EveryDistance) {
+  std::mt19937 random(5);
+  for (int values : {3, 1 << 20})
+    for (int i = 0; i < 4; ++i)
+      ASSERT_NO_FATAL_FAILURE(randomCase(random, values, /*largeIds=*/false).checkEvery(2400));
+  Case({{}}, {0}, ANNUDF_ORDER_MIN).checkEvery(3);
 }
 
 TEST(CudaFinish, NothingScanned) {

@@ -41,7 +41,7 @@ struct Dim {
 } // namespace annudf::test
 
 inline annudf::test::Dim threadIdx, blockIdx;
-inline const annudf::test::Dim blockDim{annudf::test::kLanes, 1};
+inline const annudf::test::Dim blockDim{annudf::test::kLanes, 1}, gridDim{1, 1};
 
 namespace annudf::test {
 

@@ -123,6 +123,52 @@ int64_t compare(const TestMetric &test, const reference::Vectors &base,
   return compared;
 }
 
+/// Above 1024 another kernel selects, and sorts in device memory.
+TEST(CudaSearch, LargeK) {
+  REQUIRE_GPU();
+  for (const char *name : {"l2", "inner_product", "agreement"}) {
+    const TestMetric &test = testMetric(name);
+    const Metric metric = cudaMetric(test);
+    const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 9000, 5, 41);
+    const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 20, 5, 42);
+    const Index index = buildIndex(base, 30);
+    for (uint32_t nProbes : {30u, 7u})
+      for (int k : {1024, 1025, 2048, 5000, 9000}) {
+        const auto rows = probedRows(index, metric.artifact.manifest, queries, nProbes);
+        const Result found = searchWith(*sharedBackend(), index, metric, queries, k, nProbes);
+        EXPECT_GT(compare(test, base, queries, rows, k, found), 0) << name;
+        // The same rows from memory of the device.
+        if (k == 5000) {
+          const Result again = searchWith(*sharedBackend(), index, metric, queries, k, nProbes);
+          EXPECT_EQ(again.ids, found.ids);
+        }
+      }
+  }
+}
+
+TEST(CudaSearch, EveryDistance) {
+  REQUIRE_GPU();
+  for (const char *name : {"l2", "inner_product"})
+    for (annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_U8})
+      for (uint32_t nLists : {1u, 13u}) {
+        const TestMetric &test = testMetric(name);
+        const Metric metric = cudaMetric(test);
+        const auto base = reference::randomVectors(element, 5003, 17, 41);
+        const auto queries = reference::randomVectors(element, 77, 17, 42);
+        const Index index = buildIndex(base, nLists);
+        std::vector<float> distances(77 * 5003, -777.0f);
+        sharedBackend()->distances(index, metric, bind(metric, 17), view(queries), {},
+                                   distances.data());
+        for (int64_t q = 0; q < 77; ++q)
+          for (int64_t row = 0; row < 5003; ++row) {
+            const double expected = test.distance(queries.row(q), base.row(row), 17);
+            ASSERT_NEAR(distances[size_t(q * 5003 + row)], expected,
+                        1e-4 + 1e-5 * std::fabs(expected))
+                << name << " query " << q << " row " << row;
+          }
+      }
+}
+
 class EveryMetric : public testing::TestWithParam<std::tuple<std::string, annudf_element>> {};
 
 TEST_P(EveryMetric, EqualsBruteForce) {

@@ -53,6 +53,11 @@ public:
                             const SearchParams &params, int64_t *ids, float *distances,
                             void *stream, SearchStats *stats = nullptr) = 0;
 
+  /// As distances(), with queries and distances in device memory, else as searchDevice().
+  virtual void distancesDevice(const Index &index, const MetricView &metric,
+                               const BoundCaptures &captures, const MatrixView &queries,
+                               float *distances, void *stream, SearchStats *stats = nullptr) = 0;
+
   virtual int device() const = 0;
   virtual int arch() const = 0; ///< 90 for compute capability 9.0.
   /// For callers without a CUDA library of their own; `stream` as above. The memory may be

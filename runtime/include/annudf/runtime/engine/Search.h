@@ -73,6 +73,14 @@ public:
   virtual void search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                       const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                       float *distances, SearchStats *stats = nullptr) = 0;
+  /// The distance of every query to every row of an index whose ids are 0 to size - 1, NaN where
+  /// the metric says so. Lists and their order do not matter.
+  /// \param distances  queries.rows x index.size(), host memory; the row with id i in column i.
+  /// \throws as search(), and Error(Usage) for an id that is no column.
+  virtual void distances(const Index &index, const MetricView &metric,
+                         const BoundCaptures &captures, const MatrixView &queries,
+                         const Progress &progress, float *distances,
+                         SearchStats *stats = nullptr) = 0;
   /// Makes the kernel of metric and element type, so that no search waits for it.
   virtual void precompile(const MetricView &metric, annudf_element element,
                           SearchStats *stats = nullptr) = 0;
@@ -90,6 +98,9 @@ public:
 /// value and limit.
 void checkSearch(const Index &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params);
+
+/// The same for Backend::distances.
+void checkDistances(const Index &index, const MetricView &metric, const MatrixView &queries);
 
 /// Compares the number that a metric's code returns with that of its manifest's descriptor:
 /// code for another one might read past the captures or the rows.

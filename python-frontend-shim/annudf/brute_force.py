@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Exact search: every row is looked at, with a built-in metric or one of your own.
+
+Names, arguments and defaults are those of ``cuvs.neighbors.brute_force``.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from annudf import ivf_flat
+from annudf._checks import check_number, shown
+from annudf._metric.builtin import builtin_metric
+from annudf._metric.metric import Metric
+from annudf._options import MetricName
+from annudf.common import Resources
+from annudf.errors import ArgumentError
+
+__all__ = ["Index", "build", "knn", "load", "save", "search"]
+
+
+class Index:
+    """Rows to search exactly, in host memory; a GPU gets its copy at the first search there.
+
+    Made by :func:`build` and :func:`load`.
+    """
+
+    def __init__(self, index: ivf_flat.Index, metric: Metric | str) -> None:
+        self._index = index
+        self._metric = metric
+
+    @property
+    def trained(self) -> bool:
+        """Always True."""
+        return True
+
+    @property
+    def dim(self) -> int:
+        """Dimensions of the vectors."""
+        return self._index.dim
+
+    @property
+    def size(self) -> int:
+        """Number of vectors."""
+        return self._index.size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type of the vectors: float32, float16, int8 or uint8."""
+        return self._index.dtype
+
+    @property
+    def metric(self) -> Metric | str:
+        """What :func:`search` ranks by, as given."""
+        return self._metric
+
+    def __len__(self) -> int:
+        return self._index.size
+
+    def __repr__(self) -> str:
+        return f"Index(type=BruteForce, size={self.size}, dim={self.dim}, dtype={self.dtype}, metric={self._metric!r})"
+
+
+def check_metric(metric: object, metric_arg: object, name: str = "metric_arg") -> Metric | str:
+    """The metric, or ArgumentError; `metric_arg` is only taken at its default."""
+    if check_number(metric_arg, name) != 2.0:
+        raise ArgumentError(
+            f"{name} is {shown(metric_arg)}, but no built-in metric has an argument; for Minkowski distances decorate "
+            "a function with ivf_flat.metric"
+        )
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str):
+        builtin_metric(metric)
+        return metric
+    hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
+    raise ArgumentError(f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}")
+
+
+def one_list(dataset: Any, resources: Resources | None, progress: bool | None) -> ivf_flat.Index:
+    """The rows in an index that has nothing to choose from."""
+    return ivf_flat.build(ivf_flat.IndexParams(n_lists=1, kmeans_n_iters=1), dataset, resources, progress=progress)
+
+
+def build(
+    dataset: Any,
+    metric: Metric | MetricName = "sqeuclidean",
+    metric_arg: float = 2.0,
+    resources: Resources | None = None,
+    *,
+    progress: bool | None = None,
+) -> Index:
+    """Takes rows to be searched.
+
+    Parameters
+    ----------
+    dataset : array of shape (n_rows, dim)
+        As for :func:`annudf.ivf_flat.build`; copied.
+    metric : Metric or str, default "sqeuclidean"
+        What rows are ranked by: a function decorated with :func:`annudf.ivf_flat.metric`, or the name of a built-in
+        metric, as for :class:`annudf.ivf_flat.SearchParams`.
+    metric_arg : float, default 2.0
+        Taken for code that was written for cuVS; anything else is refused.
+    resources, progress
+        As for :func:`annudf.ivf_flat.build`.
+
+    Returns
+    -------
+    Index
+
+    Raises
+    ------
+    DtypeError, DeviceError, ArgumentError
+        An argument cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf.neighbors import brute_force
+    >>> dataset = np.eye(4, dtype=np.float32)
+    >>> index = brute_force.build(dataset, metric="l1")
+    >>> brute_force.search(index, dataset[2:3], 2)
+    (array([[0., 2.]], dtype=float32), array([[2, 0]]))
+    """
+    chosen = check_metric(metric, metric_arg)
+    return Index(one_list(dataset, resources, progress), chosen)
+
+
+def search(
+    index: Index,
+    queries: Any,
+    k: float,
+    neighbors: Any = None,
+    distances: Any = None,
+    resources: Resources | None = None,
+    prefilter: Any = None,
+) -> tuple[Any, Any]:
+    """Finds the `k` best of all rows for each query.
+
+    Parameters
+    ----------
+    index : Index
+    queries, k, neighbors, distances, resources
+        As for :func:`annudf.ivf_flat.search`.
+    prefilter
+        As `filter` there.
+
+    Returns
+    -------
+    distances, neighbors : array of shape (n_queries, k)
+        As of :func:`annudf.ivf_flat.search`.
+    """
+    if not isinstance(index, Index):
+        raise ArgumentError(
+            f"index is a {type(index).__name__}, it must be a brute_force.Index, made by build() or load()"
+        )
+    params = ivf_flat.SearchParams(n_probes=1, metric=index._metric)
+    return ivf_flat.search(params, index._index, queries, k, neighbors, distances, resources, prefilter)
+
+
+def knn(
+    dataset: Any,
+    queries: Any,
+    k: float | None = None,
+    indices: Any = None,
+    distances: Any = None,
+    metric: Metric | MetricName = "sqeuclidean",
+    metric_arg: float = 2.0,
+    resources: Resources | None = None,
+) -> tuple[Any, Any]:
+    """Finds the `k` best rows of a data set for each query, exactly and in one call.
+
+    Parameters
+    ----------
+    dataset : array of shape (n_rows, dim)
+        Copied; who searches it again uses :func:`build` and :func:`search`.
+    queries : array of shape (n_queries, dim)
+        Of the same dtype.
+    k : int, optional
+        Default: the columns of `indices` or `distances`.
+    indices, distances : array of shape (n_queries, k), optional
+        Where the ids (int64) and distances (float32) are written.
+    metric, metric_arg, resources
+        As for :func:`build`.
+
+    Returns
+    -------
+    distances, indices : array of shape (n_queries, k)
+        As of :func:`annudf.ivf_flat.search`: the best first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf.neighbors import brute_force
+    >>> brute_force.knn(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32)[:1], 2)
+    (array([[0., 2.]], dtype=float32), array([[0, 1]]))
+    """
+    if k is None:
+        given = indices if indices is not None else distances
+        shape: tuple[int, ...] = getattr(given, "shape", ())
+        if len(shape) != 2:
+            raise ArgumentError("k is None; give it, or indices or distances of shape (n_queries, k)")
+        k = shape[1]
+    chosen = check_metric(metric, metric_arg)
+    return search(Index(one_list(dataset, resources, False), chosen), queries, k, indices, distances, resources)
+
+
+def save(
+    filename: str | os.PathLike[str],
+    index: Index,
+    include_dataset: bool = True,
+    resources: Resources | None = None,
+) -> None:
+    """Writes an index to a file, of which :func:`load` must be told the metric.
+
+    Parameters
+    ----------
+    filename, include_dataset, resources
+        As for :func:`annudf.ivf_flat.save`.
+    index : Index
+    """
+    if not isinstance(index, Index):
+        raise ArgumentError(
+            f"index is a {type(index).__name__}, it must be a brute_force.Index, made by build() or load()"
+        )
+    ivf_flat.save(filename, index._index, include_dataset, resources)
+
+
+def load(
+    filename: str | os.PathLike[str],
+    resources: Resources | None = None,
+    *,
+    metric: Metric | MetricName = "sqeuclidean",
+) -> Index:
+    """Reads an index from a file and checks it.
+
+    Parameters
+    ----------
+    filename, resources
+        As for :func:`annudf.ivf_flat.load`.
+    metric : Metric or str, default "sqeuclidean"
+        As for :func:`build`; the file does not keep it.
+
+    Returns
+    -------
+    Index
+    """
+    chosen = check_metric(metric, 2.0)
+    index = ivf_flat.load(filename, resources)
+    if index.n_lists != 1:
+        raise ArgumentError(f"the index has {index.n_lists} lists, one of brute_force has 1; load it with ivf_flat")
+    return Index(index, chosen)

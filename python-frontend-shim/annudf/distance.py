@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Distances of all pairs of rows, with a built-in metric or one of your own.
+
+The name and its arguments are those of ``cuvs.distance``; the shape is that of ``scipy.spatial.distance.cdist``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annudf._metric.builtin import builtin_metric
+from annudf._metric.metric import Metric
+from annudf._options import MetricName
+from annudf.brute_force import check_metric, one_list
+from annudf.common import Resources, check_resources
+from annudf.errors import ArgumentError
+from annudf.ivf_flat._exact import every_distance
+
+__all__ = ["pairwise_distance"]
+
+
+def pairwise_distance(
+    X: Any,
+    Y: Any = None,
+    out: Any = None,
+    metric: Metric | MetricName = "euclidean",
+    p: float = 2.0,
+    resources: Resources | None = None,
+) -> Any:
+    """The distance of every row of `X` to every row of `Y`.
+
+    Parameters
+    ----------
+    X : array of shape (m, dim)
+        float32, float16, int8 or uint8; its rows are the first argument of the metric. Taken as the queries of
+        :func:`annudf.ivf_flat.search` are: device arrays are worked on where they are.
+    Y : array of shape (n, dim), optional
+        Of the same dtype; copied, and its rows are the second argument. Default: `X`.
+    out : array of shape (m, n), optional
+        float32, C-contiguous, writable, on the device of `X`: distances are written there and it is returned.
+    metric : Metric or str, default "euclidean"
+        A function decorated with :func:`annudf.ivf_flat.metric`, or the name of a built-in metric.
+    p : float, default 2.0
+        Taken for code that was written for cuVS; anything else is refused.
+    resources : Resources, optional
+        Stream, or device for host arrays.
+
+    Returns
+    -------
+    array of shape (m, n)
+        float32, of the library of `X`; NaN where the metric gives that.
+
+    Raises
+    ------
+    DtypeError, DeviceError, CaptureError, ArgumentError
+        An argument cannot be used; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf.distance import pairwise_distance
+    >>> pairwise_distance(np.array([[0, 0], [3, 4]], np.float32), np.array([[0, 0]], np.float32))
+    array([[0.],
+           [5.]], dtype=float32)
+    """
+    chosen = check_metric(metric, p, "p")
+    place = check_resources(resources)
+    name = "X" if Y is None else "Y"
+    try:
+        index = one_list(X if Y is None else Y, resources, False)
+    except ArgumentError as error:
+        text = str(error).replace("argument 'dataset'", f"argument '{name}'", 1)
+        raise type(error)(
+            f"{name}: {text.removeprefix('dataset: ')}" if text.startswith("dataset: ") else text
+        ) from None
+    return every_distance(index, chosen if isinstance(chosen, Metric) else builtin_metric(chosen), X, "X", out, place)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Distances to every row of an index, whatever list it is in."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from annudf import _arrays, _backends, _transfer
+from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE
+from annudf._metric.metric import Metric
+from annudf.common import Resources
+from annudf.errors import ArgumentError, InputError
+from annudf.ivf_flat._index import Index, array_at_fault
+from annudf.ivf_flat._search import keep, result_array
+
+
+def every_distance(index: Index, metric: Metric, queries: Any, name: str, out: Any, place: Resources) -> Any:
+    """Distances of queries to the rows of an index as `build` made it, the row with id i in column i.
+
+    `name` is what the queries are called in messages; the result is `out`, or a new array of the library of the
+    queries.
+    """
+    core = index._core
+    rows = _arrays.input_matrix(
+        queries, name, accepted=(DTYPE_OF_ELEMENT[core.element],), dims=core.dims, stream=place.stream
+    )
+    device = place.place(rows.device, f"argument '{name}'")
+    stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
+    result, seen = result_array(out, "out", rows, (rows.shape[0], core.size), "float32", stream)
+    if out is not None and _arrays.overlaps(seen, rows):
+        raise ArgumentError(f"arguments 'out' and '{name}' share memory; give another array")
+    artifact, captures = metric.prepare(device, core.element, core.dims)
+    if rows.shape[0] == 0:
+        return result
+    engine = _backends.backend(device)
+    element = ELEMENT_OF_DTYPE[rows.dtype]
+    arguments = (core, artifact, captures, rows.address, rows.shape[0], rows.shape[1], element, seen.address)
+    try:
+        if rows.device.kind == "cpu":
+            engine.distances(*arguments)
+            return result
+        for one in (rows, seen):
+            _backends.order_after(one, stream)
+        try:
+            engine.distances_device(*arguments, stream)
+        except BaseException:
+            # What was enqueued before it failed will still run.
+            with contextlib.suppress(Exception):
+                keep(device, stream, (rows, seen), place)
+            raise
+        keep(device, stream, (rows, seen), place)
+    except InputError as error:
+        raise array_at_fault(error, name) from None
+    return result

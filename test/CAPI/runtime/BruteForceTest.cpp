@@ -1,0 +1,159 @@
+//===- BruteForceTest.cpp - Exact search and distances of all pairs -------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeApi.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace annudf;
+using namespace annudf::test;
+
+namespace {
+
+constexpr int64_t kDims = 12;
+
+class CApiBruteForce : public testing::Test {
+protected:
+  void SetUp() override {
+    if (const annudf_status status = annudf_backend_create_cpu(2, &backend); status != ANNUDF_OK) {
+#ifdef ANNUDF_TEST_HAS_CPU
+      FAIL() << annudf_last_error();
+#else
+      EXPECT_EQ(status, ANNUDF_ENVIRONMENT);
+      GTEST_SKIP() << annudf_last_error();
+#endif
+    }
+    load("weighted_l2", &artifact);
+    bindWeights(artifact, weights, &captures);
+  }
+  static void load(const char *name, annudf_artifact **to) {
+    toHandle(artifactOf(testMetric(name), readBitcode(name)), to);
+  }
+  double expected(int64_t q, int64_t row) const {
+    double total = 0;
+    for (int64_t d = 0; d < kDims; ++d)
+      total += weights[size_t(d)] * std::pow(queries.row(q)[d] - base.row(row)[d], 2);
+    return total;
+  }
+
+  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 1003, kDims, 1);
+  const reference::Vectors queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 45, kDims, 2);
+  const annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
+  const std::vector<float> weights = someWeights(kDims);
+  OwnedArtifact artifact;
+  OwnedCaptures captures;
+  OwnedBackend backend;
+};
+
+TEST_F(CApiBruteForce, KnnEqualsASearchOfAllLists) {
+  OwnedIndex index;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 9, nullptr, &index)), "ok");
+  for (int64_t k : {1, 10, 1003}) {
+    Found found = foundFor(queries, k), same = found;
+    annudf_ivf_flat_search_stats stats = {};
+    stats.size = sizeof stats;
+    ASSERT_EQ(outcome(annudf_brute_force_knn(backend, artifact, captures, &rows, &asked, k, nullptr,
+                                             found.ids.data(), found.distances.data(), &stats)),
+              "ok");
+    EXPECT_STREQ(stats.family, "groups");
+    ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &asked, k, 9,
+                                             nullptr, same.ids.data(), same.distances.data(),
+                                             nullptr)),
+              "ok");
+    EXPECT_EQ(found, same) << k;
+  }
+}
+
+TEST_F(CApiBruteForce, PairwiseDistances) {
+  std::vector<float> all(45 * 1003, -777.0f), ofIndex = all;
+  ASSERT_EQ(outcome(annudf_pairwise_distance(backend, artifact, captures, &asked, &rows, nullptr,
+                                             all.data(), nullptr)),
+            "ok");
+  for (int64_t q = 0; q < 45; ++q)
+    for (int64_t row = 0; row < 1003; ++row)
+      ASSERT_NEAR(all[size_t(q * 1003 + row)], expected(q, row), 1e-5 * (1 + expected(q, row)))
+          << q << ", " << row;
+  // Rows of an index come by their ids, whatever list they are in.
+  OwnedIndex index;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 9, nullptr, &index)), "ok");
+  ASSERT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
+                                              ofIndex.data(), nullptr)),
+            "ok");
+  EXPECT_EQ(ofIndex, all);
+  // Order max: nothing is left out for being bad.
+  OwnedArtifact product;
+  load("inner_product", &product);
+  ASSERT_EQ(outcome(annudf_pairwise_distance(backend, product, nullptr, &asked, &rows, nullptr,
+                                             all.data(), nullptr)),
+            "ok");
+  for (int64_t q = 0; q < 45; ++q)
+    for (int64_t row = 0; row < 1003; ++row) {
+      double total = 0;
+      for (int64_t d = 0; d < kDims; ++d)
+        total += queries.row(q)[d] * base.row(row)[d];
+      ASSERT_NEAR(all[size_t(q * 1003 + row)], total, 1e-4);
+    }
+}
+
+/// Infinities are distances as others are, and NaN says that there is none.
+TEST_F(CApiBruteForce, DistancesThatAreNotFinite) {
+  const auto x = reference::encode(ANNUDF_ELEMENT_F32, 1, {2e38, 0});
+  const auto y = reference::encode(ANNUDF_ELEMENT_F32, 1, {-2e38, 0, 1});
+  const annudf_vectors first = vectorsOf(x), second = vectorsOf(y);
+  OwnedCaptures huge;
+  bindWeights(artifact, {0.0f}, &huge);
+  std::vector<float> all(6);
+  ASSERT_EQ(outcome(annudf_pairwise_distance(backend, artifact, huge, &first, &second, nullptr,
+                                             all.data(), nullptr)),
+            "ok");
+  EXPECT_TRUE(std::isnan(all[0])) << "0 times infinity";
+  EXPECT_EQ(all[4], 0);
+  OwnedArtifact l2;
+  load("l2", &l2);
+  ASSERT_EQ(outcome(annudf_pairwise_distance(backend, l2, nullptr, &first, &second, nullptr,
+                                             all.data(), nullptr)),
+            "ok");
+  EXPECT_EQ(all[0], std::numeric_limits<float>::infinity());
+  EXPECT_EQ(std::vector<float>(all.begin() + 3, all.end()),
+            (std::vector<float>{std::numeric_limits<float>::infinity(), 0, 1}));
+}
+
+TEST_F(CApiBruteForce, Refuses) {
+  std::vector<float> all(45 * 1003);
+  std::vector<int64_t> ids(45 * 1003);
+  const auto other = reference::randomVectors(ANNUDF_ELEMENT_U8, 3, kDims, 1);
+  const annudf_vectors bytes = vectorsOf(other);
+  const auto pairwise = [&](const annudf_vectors *x, const annudf_vectors *y, float *to) {
+    return outcome(
+        annudf_pairwise_distance(backend, artifact, captures, x, y, nullptr, to, nullptr));
+  };
+  EXPECT_EQ(pairwise(&asked, &bytes, all.data()), "input: queries are f32, the index holds u8");
+  EXPECT_EQ(pairwise(nullptr, &rows, all.data()), "usage: annudf_pairwise_distance: x is NULL");
+  EXPECT_EQ(pairwise(&asked, nullptr, all.data()), "usage: annudf_pairwise_distance: y is NULL");
+  EXPECT_EQ(pairwise(&asked, &rows, nullptr),
+            "usage: annudf_pairwise_distance: distances is NULL");
+  EXPECT_EQ(outcome(annudf_brute_force_knn(backend, artifact, captures, &rows, &asked, 1004,
+                                           nullptr, ids.data(), all.data(), nullptr)),
+            "usage: k = 1004: the index has only 1003 rows");
+  OwnedIndex index;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&asked, 3, nullptr, &index)), "ok");
+  const int64_t far[3] = {100, 200, 300};
+  const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32};
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &few, far, nullptr)), "ok");
+  EXPECT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
+                                              all.data(), nullptr)),
+            "usage: distances by id: the index has id 300 and 48 rows; ids must be those that "
+            "build gives, 0 to 47");
+  EXPECT_EQ(outcome(annudf_ivf_flat_distances_device(backend, index, artifact, captures, &asked,
+                                                     nullptr, all.data(), 0, nullptr))
+                .find("usage: annudf_ivf_flat_distances_device: the backend is CPU"),
+            0u);
+}
+
+} // namespace

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Exact search and the distances of all pairs, against SciPy or NumPy in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from annudf import ArgumentError, DtypeError, ivf_flat
+from annudf.distance import pairwise_distance
+from annudf.neighbors import brute_force
+from reference import DTYPES, check, distances_of, vectors
+
+TERMS = {
+    "sqeuclidean": lambda x, y: (x - y) ** 2,
+    "l1": lambda x, y: abs(x - y),
+    "inner_product": lambda x, y: x * y,
+}
+
+
+@ivf_flat.metric
+def cubes(x, y, acc):
+    return acc + abs(x - y) * (x - y) * (x - y)
+
+
+@ivf_flat.metric(order="max", captures={"w": np.linspace(0, 1, 9, dtype=np.float32)})
+def lopsided(x, y, acc, ctx):
+    return acc + ctx.w[ctx.dim] * (2 * x - y)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("metric", TERMS)
+def test_builtin_metrics(dtype, metric):
+    base, queries = vectors(700, 9, dtype, 1), vectors(20, 9, dtype, 2)
+    exact = distances_of(TERMS[metric], queries, base)
+    order = "max" if metric == "inner_product" else "min"
+    for k in (1, 10, 700):
+        check(*brute_force.knn(base, queries, k, metric=metric), exact, order=order, rtol=1e-4)
+    index = brute_force.build(base, metric)
+    assert (index.trained, index.dim, index.size, len(index), index.metric) == (True, 9, 700, 700, metric)
+    assert repr(index) == f"Index(type=BruteForce, size=700, dim=9, dtype={dtype}, metric={metric!r})"
+    check(*brute_force.search(index, queries, 10), exact, order=order, rtol=1e-4)
+    found = pairwise_distance(queries, base, metric=metric)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, exact, rtol=1e-5, atol=1e-4)
+
+
+def test_metrics_of_ones_own():
+    base, queries = vectors(300, 9, "float32", 1), vectors(33, 9, "float32", 2)
+    wide = queries.astype(np.float64)[:, None], base.astype(np.float64)
+    w = np.linspace(0, 1, 9, dtype=np.float32).astype(np.float64)
+    for metric, terms in (
+        (cubes, (abs(wide[0] - wide[1]) * (wide[0] - wide[1]) ** 2)),
+        (lopsided, w * (2 * wide[0] - wide[1])),
+    ):
+        sums = terms.sum(2)
+        np.testing.assert_allclose(pairwise_distance(queries, base, metric=metric), sums, rtol=1e-4, atol=1e-4)
+        check(*brute_force.knn(base, queries, 7, metric=metric), sums, order=metric.order, rtol=1e-4)
+
+
+def test_against_scipy():
+    distance = pytest.importorskip("scipy.spatial.distance")
+    base, queries = vectors(100, 33, "float32", 1), vectors(50, 33, "float32", 2)
+    for name, metric in (("euclidean", "euclidean"), ("chebyshev", "chebyshev"), ("cityblock", "l1")):
+        np.testing.assert_allclose(
+            pairwise_distance(queries, base, metric=metric), distance.cdist(queries, base, name), rtol=1e-5
+        )
+
+
+def test_of_itself_and_into_an_array():
+    x = vectors(40, 5, "float32", 1)
+    found = pairwise_distance(x)
+    assert (np.diag(found) == 0).all()
+    np.testing.assert_array_equal(found, found.T)
+    out = np.empty((40, 40), np.float32)
+    assert pairwise_distance(x, out=out) is out
+    np.testing.assert_array_equal(out, found)
+    distances, indices = np.empty((40, 3), np.float32), np.empty((40, 3), np.int64)
+    result = brute_force.knn(x, x, indices=indices, distances=distances)
+    assert result[0] is distances
+    assert result[1] is indices
+    assert (indices[:, 0] == np.arange(40)).all()
+    assert pairwise_distance(x[:0], x).shape == (0, 40)
+
+
+def test_prefilter():
+    x = vectors(200, 5, "float32", 1)
+    mask = np.arange(200) % 3 == 0
+    _, neighbors = brute_force.search(brute_force.build(x), x[:10], 20, prefilter=mask)
+    assert (neighbors % 3 == 0).all()
+
+
+def test_files(tmp_path):
+    x = vectors(50, 5, "float32", 1)
+    index = brute_force.build(x, "l1")
+    brute_force.save(tmp_path / "exact", index)
+    read = brute_force.load(tmp_path / "exact", metric="l1")
+    for one, other in zip(brute_force.search(index, x, 4), brute_force.search(read, x, 4), strict=True):
+        np.testing.assert_array_equal(one, other)
+    ivf_flat.save(tmp_path / "lists", ivf_flat.build(ivf_flat.IndexParams(n_lists=3), x))
+    with pytest.raises(
+        ArgumentError, match=r"^the index has 3 lists, one of brute_force has 1; load it with ivf_flat$"
+    ):
+        brute_force.load(tmp_path / "lists")
+
+
+X = vectors(10, 4, "float32", 3)
+REFUSED = [
+    (lambda: brute_force.build(X, "l3"), ArgumentError, "metric is 'l3', it must be one of 'sqeuclidean', "),
+    (
+        lambda: brute_force.build(X, max),
+        ArgumentError,
+        "metric is a builtin_function_or_method, it must be a Metric or ",
+    ),
+    (
+        lambda: brute_force.build(X, metric_arg=3),
+        ArgumentError,
+        "metric_arg is 3, but no built-in metric has an argument",
+    ),
+    (lambda: brute_force.build(X[:0]), ArgumentError, "argument 'dataset' has shape (0, 4): no rows"),
+    (
+        lambda: brute_force.search(X, X, 1),
+        ArgumentError,
+        "index is a ndarray, it must be a brute_force.Index, made by ",
+    ),
+    (
+        lambda: brute_force.knn(X, X),
+        ArgumentError,
+        "k is None; give it, or indices or distances of shape (n_queries, k)",
+    ),
+    (lambda: brute_force.knn(X, X, 11), ArgumentError, "k is 11, but the index has 10 rows"),
+    (lambda: pairwise_distance(X, p=3), ArgumentError, "p is 3, but no built-in metric has an argument"),
+    (
+        lambda: pairwise_distance(X, X.astype(np.float64)),
+        DtypeError,
+        "argument 'Y' has dtype float64, it must be float32, ",
+    ),
+    (
+        lambda: pairwise_distance(X.astype(np.float64)),
+        DtypeError,
+        "argument 'X' has dtype float64, it must be float32, ",
+    ),
+    (
+        lambda: pairwise_distance(X.astype(np.float16), X),
+        DtypeError,
+        "argument 'X' has dtype float16, it must be float32",
+    ),
+    (
+        lambda: pairwise_distance(X, X[:, :3].copy()),
+        ArgumentError,
+        "argument 'X' has vectors of 4 dimensions, the index ",
+    ),
+    (
+        lambda: pairwise_distance(X, out=np.empty((10, 9), np.float32)),
+        ArgumentError,
+        "argument 'out' has shape (10, 9), it must be (10, 10)",
+    ),
+    (
+        lambda: pairwise_distance(X, X[:4], out=X),
+        ArgumentError,
+        "arguments 'out' and 'X' share memory; give another array",
+    ),
+    (lambda: pairwise_distance(X * np.nan, X), ArgumentError, "X: row 0, dim 0 is nan"),
+    (lambda: pairwise_distance(X, X * np.nan), ArgumentError, "Y: row 0, dim 0 is nan"),
+    (lambda: pairwise_distance(X * np.nan), ArgumentError, "X: row 0, dim 0 is nan"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), REFUSED)
+def test_refused(call, kind, message):
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value).startswith(message)
+    assert type(caught.value) is kind

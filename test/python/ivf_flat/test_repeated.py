@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Neighbours within a radius, and the probes that a recall needs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from annudf import ArgumentError, ivf_flat
+from reference import DTYPES, distances_of, vectors
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("metric", ["sqeuclidean", "inner_product"])
+def test_all_within_a_radius(dtype, metric):
+    base, queries = vectors(900, 6, dtype, 1), vectors(25, 6, dtype, 2)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=12, metric=metric), base)
+    terms = (lambda x, y: (x - y) ** 2) if metric == "sqeuclidean" else (lambda x, y: x * y)
+    exact = distances_of(terms, queries, base)
+    params = ivf_flat.SearchParams(n_probes=12)
+    # From nobody within it, over more than is asked for first, to all.
+    for share in (-1, 0.01, 0.3, 1.1):
+        low, high = exact.min() - 1, exact.max() + 1
+        radius = low + share * (high - low) if metric == "sqeuclidean" else high - share * (high - low)
+        distances, neighbors = ivf_flat.radius_neighbors(params, index, queries, radius)
+        assert distances.shape == neighbors.shape == (25,)
+        for q in range(25):
+            inside = exact[q] <= radius if metric == "sqeuclidean" else exact[q] >= radius
+            assert sorted(neighbors[q].tolist()) == np.flatnonzero(inside).tolist()
+            np.testing.assert_allclose(distances[q], exact[q][neighbors[q]], rtol=1e-4, atol=1e-4)
+            steps = np.diff(distances[q])
+            assert (steps >= 0).all() if metric == "sqeuclidean" else (steps <= 0).all()
+
+
+def test_radius_is_checked():
+    base = vectors(50, 3, "float32", 1)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), base)
+    with pytest.raises(
+        ArgumentError, match=r"^radius is nan, it must be a number that distances can be compared with$"
+    ):
+        ivf_flat.radius_neighbors(ivf_flat.SearchParams(), index, base, float("nan"))
+    with pytest.raises(ArgumentError, match=r"^radius is '1', it must be a number$"):
+        ivf_flat.radius_neighbors(ivf_flat.SearchParams(), index, base, "1")
+
+
+@pytest.mark.parametrize("metric", [None, "l1"])
+def test_probes_for_a_recall(metric):
+    base, queries = vectors(4000, 8, "float32", 1), vectors(150, 8, "float32", 2)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=60), base)
+
+    def recall(probes, k=10):
+        params = ivf_flat.SearchParams(n_probes=probes, metric=metric)
+        found = ivf_flat.search(params, index, queries, k)[1]
+        truth = ivf_flat.search(ivf_flat.SearchParams(n_probes=60, metric=metric), index, queries, k)[1]
+        return np.mean([np.isin(one, other).mean() for one, other in zip(found, truth, strict=True)])
+
+    last = 0
+    for wanted in (0.05, 0.5, 0.9, 0.95, 1.0):
+        probes = ivf_flat.tune_n_probes(index, queries, recall=wanted, metric=metric)
+        assert recall(probes) >= wanted
+        assert probes == 1 or recall(probes - 1) < wanted
+        assert probes >= last
+        last = probes
+    # Among few rows that pass, few are missed.
+    few = np.arange(4000) < 20
+    assert 1 <= ivf_flat.tune_n_probes(index, queries, 5, metric=metric, filter=few) <= 60
+
+
+def test_recall_is_checked():
+    base = vectors(50, 3, "float32", 1)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), base)
+    for recall in (0, 1.5, float("nan")):
+        with pytest.raises(ArgumentError, match=r"^recall is .*, it must be above 0 and at most 1$"):
+            ivf_flat.tune_n_probes(index, base, recall=recall)
+    with pytest.raises(ArgumentError, match=r"^argument 'queries' has no rows, so there is no recall of them$"):
+        ivf_flat.tune_n_probes(index, base[:0])
