@@ -22,8 +22,8 @@ extern "C" {
 #endif
 
 /** The k best of all rows for each query, best first, as annudf_ivf_flat_search gives them.
- * \param captures  bound for this metric, these dims and, where it reads one entry a row or a query,
- *                  these rows and queries; NULL if it has none.
+ * \param captures  bound for this metric, these dims and, where it reads one entry a row or a
+ * query, these rows and queries; NULL if it has none.
  * \param dataset   in host memory; ids are the numbers of its rows.
  * \param queries   in host memory, of the dataset's element type and dims.
  * \param k         1 to 2^30 and no more than there are rows.
@@ -36,8 +36,8 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_brute_force_knn(
     const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances,
     annudf_ivf_flat_search_stats *stats);
 
-/** Every distance, of x[i] (the metric's first argument) and y[j] at distances[i * y->rows + j]; NaN
- * where the metric says so.
+/** Every distance, of x[i] (the metric's first argument) and y[j] at distances[i * y->rows + j];
+ * NaN where the metric says so.
  * \param x, y       in host memory, of one element type and dims.
  * \param options    may be NULL; its filter must be.
  * \param distances  x->rows x y->rows, in host memory.

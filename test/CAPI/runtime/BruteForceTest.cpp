@@ -62,10 +62,10 @@ TEST_F(CApiBruteForce, KnnEqualsASearchOfAllLists) {
                                              found.ids.data(), found.distances.data(), &stats)),
               "ok");
     EXPECT_STREQ(stats.family, "groups");
-    ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &asked, k, 9,
-                                             nullptr, same.ids.data(), same.distances.data(),
-                                             nullptr)),
-              "ok");
+    ASSERT_EQ(
+        outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &asked, k, 9, nullptr,
+                                       same.ids.data(), same.distances.data(), nullptr)),
+        "ok");
     EXPECT_EQ(found, same) << k;
   }
 }
@@ -136,8 +136,7 @@ TEST_F(CApiBruteForce, Refuses) {
   EXPECT_EQ(pairwise(&asked, &bytes, all.data()), "input: queries are f32, the index holds u8");
   EXPECT_EQ(pairwise(nullptr, &rows, all.data()), "usage: annudf_pairwise_distance: x is NULL");
   EXPECT_EQ(pairwise(&asked, nullptr, all.data()), "usage: annudf_pairwise_distance: y is NULL");
-  EXPECT_EQ(pairwise(&asked, &rows, nullptr),
-            "usage: annudf_pairwise_distance: distances is NULL");
+  EXPECT_EQ(pairwise(&asked, &rows, nullptr), "usage: annudf_pairwise_distance: distances is NULL");
   EXPECT_EQ(outcome(annudf_brute_force_knn(backend, artifact, captures, &rows, &asked, 1004,
                                            nullptr, ids.data(), all.data(), nullptr)),
             "usage: k = 1004: the index has only 1003 rows");
