@@ -20,7 +20,7 @@ except ModuleNotFoundError as error:
         "installed (pip install .), or set PYTHONPATH to <build>/python"
     ) from None
 
-from annudf import brute_force, distance, errors, filters, ivf_flat, neighbors
+from annudf import brute_force, distance, errors, filters, ivf_flat, metrics, neighbors
 from annudf._backends import get_num_threads, set_num_threads
 from annudf._config import show_config
 from annudf._log import set_log_level
@@ -58,6 +58,7 @@ __all__ = [
     "filters",
     "get_num_threads",
     "ivf_flat",
+    "metrics",
     "neighbors",
     "set_log_level",
     "set_num_threads",

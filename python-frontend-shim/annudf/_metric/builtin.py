@@ -8,14 +8,24 @@ They take the same way as a user's: there is no second scan that could differ.
 from __future__ import annotations
 
 import functools
+import re
+from collections.abc import Mapping
+from typing import Any
 
 from annudf._metric.definition import TextDefinition
 from annudf._metric.metric import Metric
 from annudf._options import COARSE_OF_METRIC
-from annudf.errors import ArgumentError
+from annudf.errors import ArgumentError, CaptureError
 
-_OWN_NAMES = {"sqeuclidean": "l2"}
-"""What the library calls a metric that has another name in cuVS."""
+_OWN_NAMES = {"sqeuclidean": "l2", "cityblock": "l1", "manhattan": "l1"}
+"""What the library calls a metric that has another name in cuVS, SciPy or scikit-learn."""
+
+_OTHER_WAYS = {
+    "correlation": "subtract its mean from every vector and query, and take 'cosine'",
+    "mahalanobis": "multiply vectors and queries by the transposed Cholesky factor of the inverse covariance, and take"
+    " 'euclidean'",
+}
+"""Distances that need two passes over a vector, which an accumulator does not make."""
 
 
 @functools.cache
@@ -23,17 +33,30 @@ def builtin_names() -> tuple[str, ...]:
     """What :func:`builtin_metric` takes, those of an index first."""
     from annudf import _core
 
-    own = _core.builtin_metrics()
-    first = [name for name in COARSE_OF_METRIC if _OWN_NAMES.get(name, name) in own]
-    return (*first, *(name for name in own if name not in {*first, *_OWN_NAMES.values()}))
+    known = (*COARSE_OF_METRIC, *_OWN_NAMES)
+    rest = [name for name in _core.builtin_metrics() if name != "l2" and name not in known]
+    return (*dict.fromkeys(known), *rest)
+
+
+def builtin_text(name: str) -> str:
+    """Text of the metric of that name."""
+    return _text(_own_name(name))
+
+
+def _text(own: str) -> str:
+    from annudf import _core
+
+    return _core.builtin_metric(own)
 
 
 @functools.cache
-def _make(name: str) -> Metric:
-    from annudf import _core
+def _parameters(own: str) -> tuple[str, ...]:
+    return tuple(re.findall(r'annudf\.capture "(\w+)"', _text(own)))
 
-    own = _OWN_NAMES.get(name, name)
-    return Metric(TextDefinition(_core.builtin_metric(own), f"<built-in metric {own}>", own), {})
+
+@functools.cache
+def _make(own: str) -> Metric:
+    return Metric(TextDefinition(_text(own), f"<built-in metric {own}>", own), {})
 
 
 def builtin_metric(name: str) -> Metric:
@@ -42,9 +65,22 @@ def builtin_metric(name: str) -> Metric:
     Raises
     ------
     ArgumentError
-        There is none; "cosine" is told apart, as indexes are clustered by it.
+        There is none, or it has parameters.
     """
-    return _make(_check(name, builtin_names(), "a function decorated with ivf_flat.metric"))
+    own = _own_name(name)
+    if _parameters(own):
+        needed = ", ".join(f"{one}=..." for one in _parameters(own))
+        raise ArgumentError(f"metric '{name}' has parameters; write metrics.get('{name}', {needed})")
+    return _make(own)
+
+
+def make_builtin(name: str, captures: Mapping[str, Any]) -> Metric:
+    """The metric of that name with values for all of its parameters."""
+    own = _own_name(name)
+    if missing := [one for one in _parameters(own) if one not in captures]:
+        needed = ", ".join(f"{one}=..." for one in missing)
+        raise CaptureError(f"metric '{name}' needs {needed}")
+    return _make(own).bind(**captures) if captures else _make(own)
 
 
 def check_index_metric(name: str) -> str:
@@ -52,12 +88,14 @@ def check_index_metric(name: str) -> str:
     return _check(name, tuple(COARSE_OF_METRIC), "another name or a function decorated with ivf_flat.metric")
 
 
+def _own_name(name: str) -> str:
+    _check(name, builtin_names(), "a function decorated with ivf_flat.metric")
+    return _OWN_NAMES.get(name, name)
+
+
 def _check(name: str, names: tuple[str, ...], others: str) -> str:
-    if name == "cosine" and name not in names:
-        raise ArgumentError(
-            "metric 'cosine' does not rank rows yet, as it needs three sums in one accumulator; normalise vectors "
-            "and queries to length 1 and take 'inner_product'"
-        )
+    if isinstance(name, str) and name in _OTHER_WAYS:
+        raise ArgumentError(f"metric '{name}' needs two passes over a vector; {_OTHER_WAYS[name]}")
     if not isinstance(name, str) or name not in names:
         listed = ", ".join(f"'{one}'" for one in names)
         raise ArgumentError(f"metric is {name!r}, it must be one of {listed}, or in SearchParams {others}")

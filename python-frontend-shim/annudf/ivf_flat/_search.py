@@ -31,8 +31,8 @@ class SearchParams:
     n_probes : int, default 20
         Number of lists that are scanned for a query; more than the index has are all of them, as in cuVS.
     metric : Metric or str, optional
-        What rows are ranked by: a function decorated with :func:`metric`, or the name of a built-in metric:
-        "sqeuclidean", "euclidean", "inner_product", "l1", "chebyshev", or "hamming" (of the bits of uint8).
+        What rows are ranked by: a function decorated with :func:`metric`, or the name of one of
+        :mod:`annudf.metrics`, "canberra" say.
         Default: the metric of the index.
 
     Raises

@@ -230,7 +230,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) accumulator(f32) {
 
 // -----
 
-// expected-error @below {{accumulator 'struct' is written as its fields, such as accumulator(f32, u32)}}
+// expected-error @below {{custom op 'annudf.metric' accumulator 'struct' is written as its fields, such as accumulator(f32, u32)}}
 annudf.metric @m order(min) coarse(l2) elements(f32) accumulator(struct) {
   annudf.init {
     %0 = arith.constant 0.0 : f32

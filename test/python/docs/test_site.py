@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import annudf
-from annudf import brute_force, distance, errors, filters, ivf_flat, neighbors
+from annudf import brute_force, distance, errors, filters, ivf_flat, metrics, neighbors
 
 ROOT = Path(__file__).resolve().parents[3]
 for package in ("mkdocs", "material", "mkdocstrings", "mkdocs_jupyter"):
@@ -87,10 +87,10 @@ def test_every_link_leads_somewhere(site: Path) -> None:
 
 def test_the_reference_has_all_that_is_public(site: Path) -> None:
     anchors = Page((site / "site/api.html").read_text()).anchors
-    modules = {"brute_force", "distance", "errors", "filters", "ivf_flat", "neighbors"}
+    modules = {"brute_force", "distance", "errors", "filters", "ivf_flat", "metrics", "neighbors"}
     public = {f"annudf.ivf_flat.{name}" for name in ivf_flat.__all__}
     public |= {f"annudf.neighbors.{name}" for name in set(neighbors.__all__) - modules}
-    for module in (brute_force, distance, filters):
+    for module in (brute_force, distance, filters, metrics):
         public |= {f"{module.__name__}.{name}" for name in module.__all__}
     public |= {f"annudf.errors.{name}" for name in errors.__all__}
     rest = set(annudf.__all__) - set(errors.__all__) - modules - {"__version__"}

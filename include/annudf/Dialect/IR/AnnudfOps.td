@@ -165,14 +165,27 @@ def Annudf_UpdateOp : Annudf_HookOp<"update", 0> {
     }
     ```
 
-    The sums of a cosine:
+    Of several fields, here sums of differences and of sums (Bray-Curtis):
 
     ```mlir
-    annudf.update (%xy: f32, %xx: f32, %yy: f32, %x: f32, %y: f32) {
-      %0 = math.fma %x, %y, %xy : f32
-      %1 = math.fma %x, %x, %xx : f32
-      %2 = math.fma %y, %y, %yy : f32
-      annudf.yield %0, %1, %2 : f32, f32, f32
+    annudf.metric @braycurtis order(min) coarse(l2) elements(f32) {
+      annudf.init {
+        %0 = arith.constant 0.0 : f32
+        annudf.yield %0, %0 : f32, f32
+      }
+      annudf.update (%apart: f32, %whole: f32, %x: f32, %y: f32) {
+        %d = arith.subf %x, %y : f32
+        %s = arith.addf %x, %y : f32
+        %ad = math.absf %d : f32
+        %as = math.absf %s : f32
+        %0 = arith.addf %apart, %ad : f32
+        %1 = arith.addf %whole, %as : f32
+        annudf.yield %0, %1 : f32, f32
+      }
+      annudf.finalize (%apart: f32, %whole: f32) {
+        %r = arith.divf %apart, %whole : f32
+        annudf.yield %r : f32
+      }
     }
     ```
   }];

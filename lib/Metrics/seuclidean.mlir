@@ -1,0 +1,22 @@
+// Standardised Euclidean distance: sqrt(sum (q - b)^2 / V), V the variance of each dimension (scipy.spatial.distance.seuclidean). Lists are
+// ranked by L2.
+annudf.metric @seuclidean order(min) coarse(l2) elements(f32, f16, i8, u8) {
+  %V = annudf.capture "V" : !annudf.capture<dim x f32>
+  annudf.init {
+    %zero = arith.constant 0.0 : f32
+    annudf.yield %zero : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %dim = annudf.index dim
+    %variance = annudf.load %V[%dim] : !annudf.capture<dim x f32>
+    %diff = arith.subf %x, %y : f32
+    %square = arith.mulf %diff, %diff : f32
+    %term = arith.divf %square, %variance : f32
+    %next = arith.addf %acc, %term : f32
+    annudf.yield %next : f32
+  }
+  annudf.finalize (%acc: f32) {
+    %root = math.sqrt %acc : f32
+    annudf.yield %root : f32
+  }
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Metrics ready made: names of SciPy, scikit-learn, FAISS and cuVS.
+
+Each is text of the dialect (:func:`text` shows it) and takes the same way as a metric of one's own.
+``SearchParams(metric="canberra")`` takes those without a parameter by their names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annudf._metric.builtin import builtin_names, builtin_text, make_builtin
+from annudf._metric.metric import Metric
+
+__all__ = ["get", "names", "text"]
+
+
+def names() -> tuple[str, ...]:
+    """The names that :func:`get` takes.
+
+    Examples
+    --------
+    >>> from annudf import metrics
+    >>> "canberra" in metrics.names()
+    True
+    """
+    return builtin_names()
+
+
+def get(name: str, /, **captures: Any) -> Metric:
+    """A ready-made metric, with values for its parameters.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+    **captures : number or array
+        Its parameters: ``p`` of "minkowski", ``V`` of "seuclidean" (the variance of each dimension, shape (dims,)).
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    ArgumentError
+        There is no such metric; of those that need another way, the message says which.
+    CaptureError
+        A parameter is missing, unknown, or does not fit.
+
+    Examples
+    --------
+    >>> from annudf import metrics
+    >>> cubic = metrics.get("minkowski", p=3)
+    >>> cubic.name, cubic.captures["p"].item()
+    ('minkowski', 3.0)
+    """
+    return make_builtin(name, captures)
+
+
+def text(name: str) -> str:
+    """The metric as text of the dialect.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+
+    Examples
+    --------
+    >>> from annudf import metrics
+    >>> print(metrics.text("l1").splitlines()[0])
+    // Manhattan distance: sum |q - b|. Lists are ranked by L2, the nearest the coarse stage has.
+    """
+    return builtin_text(name)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Ready-made metrics against SciPy and scikit-learn in float64."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from annudf import ArgumentError, CaptureError, DtypeError, ivf_flat, metrics
+from reference import check
+
+spatial = pytest.importorskip("scipy.spatial.distance")
+pairwise = pytest.importorskip("sklearn.metrics.pairwise")
+special = pytest.importorskip("scipy.special")
+
+ROWS, QUERIES = 400, 9
+
+
+def numbers(dims: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    base, queries = random.normal(size=(ROWS, dims)), random.normal(size=(QUERIES, dims))
+    base[:5, : dims // 2] = 0  # Terms of 0 / 0 among them.
+    queries[0, : dims // 2 + 1] = 0
+    return base.astype(np.float32), queries.astype(np.float32)
+
+
+def distributions(dims: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    base, queries = (np.abs(one) + 0.01 for one in numbers(dims, seed))
+    base[:7, :1] = 0
+    return tuple((one / one.sum(axis=1, keepdims=True)).astype(np.float32) for one in (base, queries))
+
+
+def places(_: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    both = [random.uniform((-np.pi / 2, -np.pi), (np.pi / 2, np.pi), size=(n, 2)) for n in (ROWS, QUERIES)]
+    both[0][0] = -both[1][0][0], both[1][0][1] + np.pi  # Opposite points.
+    both[0][1] = both[1][1]
+    return both[0].astype(np.float32), both[1].astype(np.float32)
+
+
+def booleans(dims: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    base, queries = random.random((ROWS, dims)) < 0.3, random.random((QUERIES, dims)) < 0.5
+    base[0] = base[1] = False
+    queries[0] = False  # 0 / 0.
+    base[2] = True
+    return base.astype(np.uint8) * 3, queries.astype(np.uint8)
+
+
+def by_scipy(name, **options):
+    return lambda q, b: spatial.cdist(q.astype(np.float64), b.astype(np.float64), name, **options)
+
+
+def of_booleans(name):
+    function = getattr(spatial, name)
+
+    def one(q, b):  # Of 0 / 0 some give NaN and one an exception.
+        return np.nan_to_num(function(q, b)) if q.any() or b.any() or name != "sokalsneath" else 0.0
+
+    def distances(queries, base):
+        with np.errstate(all="ignore"):
+            return np.array([[one(q != 0, b != 0) for b in base] for q in queries], np.float64)
+
+    return distances
+
+
+def hellinger(q, b):
+    return np.sqrt(np.maximum(1 - np.sqrt(q[:, None].astype(np.float64) * b[None]).sum(axis=2), 0))
+
+
+def kl_divergence(q, b):
+    return special.rel_entr(q[:, None].astype(np.float64), b[None].astype(np.float64)).sum(axis=2)
+
+
+def jensenshannon(q, b):
+    q, b = q[:, None].astype(np.float64), b[None].astype(np.float64)
+    middle = (q + b) / 2
+    return np.sqrt((special.rel_entr(q, middle) + special.rel_entr(b, middle)).sum(axis=2) / 2)
+
+
+VARIANCES = np.random.default_rng(4).uniform(0.5, 2, size=17).astype(np.float32)
+TRUTH = {
+    "canberra": (numbers, by_scipy("canberra"), {}),
+    "cityblock": (numbers, by_scipy("cityblock"), {}),
+    "chebyshev": (numbers, by_scipy("chebyshev"), {}),
+    "sqeuclidean": (numbers, by_scipy("sqeuclidean"), {}),
+    "euclidean": (numbers, by_scipy("euclidean"), {}),
+    "minkowski": (numbers, by_scipy("minkowski", p=3), {"p": 3}),
+    "seuclidean": (numbers, by_scipy("seuclidean", V=VARIANCES.astype(np.float64)), {"V": VARIANCES}),
+    "cosine": (numbers, pairwise.cosine_distances, {}),
+    "braycurtis": (numbers, by_scipy("braycurtis"), {}),
+    "chi2": (
+        distributions,
+        lambda q, b: -pairwise.additive_chi2_kernel(q.astype(np.float64), b.astype(np.float64)),
+        {},
+    ),
+    "hellinger": (distributions, hellinger, {}),
+    "kl_divergence": (distributions, kl_divergence, {}),
+    "jensenshannon": (distributions, jensenshannon, {}),
+    "haversine": (
+        places,
+        lambda q, b: pairwise.haversine_distances(q.astype(np.float64), b.astype(np.float64)),
+        {},
+    ),
+    "jaccard": (booleans, of_booleans("jaccard"), {}),
+    "dice": (booleans, of_booleans("dice"), {}),
+    "rogerstanimoto": (booleans, of_booleans("rogerstanimoto"), {}),
+    "russellrao": (booleans, of_booleans("russellrao"), {}),
+    "sokalsneath": (booleans, of_booleans("sokalsneath"), {}),
+    "yule": (booleans, of_booleans("yule"), {}),
+}
+OTHERS = {"inner_product", "hamming", "l1", "manhattan"}
+"""Tested in ivf_flat/test_search.py."""
+
+
+def test_every_metric_is_compared() -> None:
+    assert set(metrics.names()) == set(TRUTH) | OTHERS
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_equals_scipy_or_scikit_learn(name):
+    make, truth, captures = TRUTH[name]
+    base, queries = make(17, 5)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=5), base)
+    params = ivf_flat.SearchParams(n_probes=5, metric=metrics.get(name, **captures))
+    distances, neighbors = ivf_flat.search(params, index, queries, ROWS)
+    exact = truth(queries, base)
+    assert (neighbors >= 0).all()
+    # Every row's distance, whatever its rank; the square root of a difference of sums near 0 keeps half of the digits.
+    loose = name in {"hellinger", "jensenshannon", "haversine"}
+    np.testing.assert_allclose(
+        distances, np.take_along_axis(exact, neighbors, axis=1), rtol=1e-4, atol=2e-3 if loose else 1e-5
+    )
+    check(*ivf_flat.search(params, index, queries, 10), exact, rtol=1e-4, atol=2e-3 if loose else 1e-5)
+
+
+def test_zero_vectors_are_at_distance_one_as_in_scikit_learn():
+    base = np.array([[0, 0], [1, 0], [0, -2]], np.float32)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), base)
+    params = ivf_flat.SearchParams(n_probes=1, metric="cosine")
+    distances, neighbors = ivf_flat.search(params, index, np.array([[0, 0], [0, 3]], np.float32), 3)
+    assert distances.tolist() == [[1, 1, 1], [1, 1, 2]]
+    assert neighbors.tolist() == [[0, 1, 2], [0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: metrics.get("minkowsky"), ArgumentError, "metric is 'minkowsky', it must be one of 'sqeuclidean', "),
+        (lambda: metrics.get("minkowski"), CaptureError, "metric 'minkowski' needs p=..."),
+        (
+            lambda: ivf_flat.SearchParams(metric="seuclidean"),
+            ArgumentError,
+            "metric 'seuclidean' has parameters; write metrics.get('seuclidean', V=...)",
+        ),
+        (lambda: metrics.get("l1", p=1), CaptureError, "metric 'l1' has no capture 'p'; it has none"),
+        (
+            lambda: metrics.get("mahalanobis"),
+            ArgumentError,
+            "metric 'mahalanobis' needs two passes over a vector; multiply vectors and queries by the transposed Cholesky",
+        ),
+        (
+            lambda: ivf_flat.SearchParams(metric="correlation"),
+            ArgumentError,
+            "metric 'correlation' needs two passes over a vector; subtract its mean from every vector and query, and take",
+        ),
+        (lambda: metrics.text(3), ArgumentError, "metric is 3, it must be one of"),
+    ],
+)
+def test_refused(call, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        call()
+
+
+def test_booleans_are_bytes():
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), np.eye(3, dtype=np.float32))
+    with pytest.raises(DtypeError, match="metric 'jaccard' does not accept vectors of float32"):
+        ivf_flat.search(ivf_flat.SearchParams(metric="jaccard"), index, np.eye(3, dtype=np.float32), 1)
+
+
+def test_what_the_messages_advise_is_right():
+    base, queries = numbers(6, 9)
+    index = ivf_flat.build(
+        ivf_flat.IndexParams(n_lists=1), (base - base.mean(axis=1, keepdims=True)).astype(np.float32)
+    )
+    centred = (queries - queries.mean(axis=1, keepdims=True)).astype(np.float32)
+    distances, _ = ivf_flat.search(ivf_flat.SearchParams(metric="cosine"), index, centred, 5)
+    exact = np.sort(by_scipy("correlation")(queries, base), axis=1)[:, :5]
+    np.testing.assert_allclose(distances, exact, atol=1e-5)
+
+    inverse = np.linalg.inv(np.cov(base.astype(np.float64).T))
+    factor = np.linalg.cholesky(inverse).astype(np.float32)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), base @ factor)
+    distances, _ = ivf_flat.search(ivf_flat.SearchParams(metric="euclidean"), index, queries @ factor, 5)
+    exact = np.sort(by_scipy("mahalanobis", VI=inverse)(queries, base), axis=1)[:, :5]
+    np.testing.assert_allclose(distances, exact, rtol=1e-4)
