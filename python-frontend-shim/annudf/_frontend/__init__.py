@@ -14,6 +14,7 @@ import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from annudf._frontend import ahead
 from annudf._frontend.fingerprint import fingerprint as fingerprint
 from annudf._frontend.snapshot import snapshot as snapshot
 from annudf._options import MetricOptions
@@ -26,6 +27,7 @@ __all__ = ["fingerprint", "snapshot", "translate"]
 
 def translate(function: types.FunctionType, options: MetricOptions) -> FrontendModule:
     """MLIR text of a metric; see `annudf._frontend.module.translate`."""
+    ahead.wait()  # Or it might change the process while that is looked at.
     with _process_as_it_was():
         from annudf._frontend import module
 

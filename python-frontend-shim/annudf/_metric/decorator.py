@@ -13,7 +13,9 @@ from typing import Any, overload
 import numpy.typing as npt
 
 from annudf._checks import check_bool
+from annudf._frontend import ahead
 from annudf._frontend.functions import unary_function
+from annudf._frontend.signature import check_early, warn_of_unread_accumulator
 from annudf._log import logger
 from annudf._metric.arguments import check_arguments, check_symbol, check_word
 from annudf._metric.cuda_source import CudaSourceDefinition
@@ -125,12 +127,20 @@ def metric(
         An argument has none of the values above.
     CaptureError
         A capture cannot be used.
+    UnsupportedError
+        The function uses syntax that a metric cannot; the message has its file, line and column.
     CompileError
-        At the first use: the function breaks a rule; the message has its file and line.
+        At the first use: the function breaks a rule.
+
+    Warns
+    -----
+    UserWarning
+        The function never reads `acc`, so only the last dimension would count. An argument that is called ``_acc`` says
+        that this is meant.
 
     Notes
     -----
-    The function, and the globals that it reads, are looked at when the metric is first compiled.
+    The globals and helpers that the function reads are looked at when the metric is first compiled.
 
     Examples
     --------
@@ -178,8 +188,14 @@ def metric(
             finalize=final,
             fields=given.fields,
         )
+        check_early(update)
+        if isinstance(final, types.FunctionType):
+            check_early(final)
+        warn_of_unread_accumulator(options.name, update)
         _tell_wide_captures(update, options)
-        return Metric(FunctionDefinition(update, options), given.values, update, given.allow_non_finite)
+        definition = FunctionDefinition(update, options)
+        ahead.begin(definition.is_compiled)
+        return Metric(definition, given.values, update, given.allow_non_finite)
 
     return decorate if function is None else decorate(function)
 

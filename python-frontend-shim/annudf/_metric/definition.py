@@ -262,6 +262,18 @@ class FunctionDefinition(Definition):
                     self._fingerprint = fingerprint(*self._taken())
             return self._fingerprint
 
+    def is_compiled(self) -> bool:
+        """Whether a search on the host finds code in the cache, as the function is now; nothing is kept of it."""
+        try:
+            basis = fingerprint(*snapshot(self.function, self.options))
+        except CompileError:
+            return False
+        key = _cache.make_key("annudf artifact 1", basis, _compiler_identity(), HOST)
+        with _memory_lock:
+            if key in _memory:
+                return True
+        return _cache.load(key) is not None
+
     def _translated(self) -> Any:
         with self._lock:
             if self._module is None:

@@ -41,7 +41,12 @@ class Metric:
     Made by :func:`metric`, :func:`cuda_source_metric` and :func:`load_metric`. It never changes:
     :meth:`bind` gives another one that shares the compiled code. It is compiled at its first use, once
     for each target (the host, or an architecture of GPUs), and found in the cache of artifacts
-    afterwards, also by other processes. It may be used by many threads at once, and pickled.
+    afterwards, also by other processes. It may be used by many threads at once.
+
+    A metric can be pickled: one of a module by its name, as functions are, and one of ``__main__``, of a notebook or of
+    a function with its compiled code and the values of its captures, so that processes that know nothing of
+    its source can search with it (multiprocessing, joblib, Dask, Ray). Load pickles only from whom you would take a
+    program.
 
     Calling a metric that was made from a Python function calls that function, in plain Python; so a
     test can step through it: ``weighted_l2(x, y, acc, ctx)`` with numbers and any object as `ctx`.
@@ -324,10 +329,18 @@ class Metric:
             found: Any = sys.modules.get(function.__module__)
             for part in function.__qualname__.split("."):
                 found = getattr(found, part, None)
-            if found is self:
+            if found is self and not _is_of_this_process(function.__module__):
                 return function.__qualname__
         data = self.artifact().to_bytes()
         return _from_pickle, (data, self.name, self._values, self._allow_non_finite)
+
+
+def _is_of_this_process(module: str) -> bool:
+    """Whether other processes cannot import the module, or are not to: its metrics go with their code."""
+    if module in ("__main__", "__mp_main__"):
+        return True
+    cloudpickle = sys.modules.get("cloudpickle")
+    return cloudpickle is not None and module in cloudpickle.list_registry_pickle_by_value()
 
 
 def _known_captures(definition: Definition) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ Names, arguments and defaults are those of ``cuvs.neighbors.ivf_flat`` and of th
 there, so code that was written for those runs with the import changed. What is not available yet is refused by name.
 """
 
+from annudf._metric.context import Context
 from annudf._metric.decorator import cuda_source_metric, metric
 from annudf._metric.metric import Metric, load_metric
 from annudf.ivf_flat._index import Index, build, extend, load, save
@@ -14,6 +15,7 @@ from annudf.ivf_flat._repeated import radius_neighbors, tune_n_probes
 from annudf.ivf_flat._search import SearchParams, search
 
 __all__ = [
+    "Context",
     "Index",
     "IndexParams",
     "Metric",

@@ -388,6 +388,38 @@ def test_pickle_to_a_process_without_the_source(data):
     assert copy.copy(weighted) is weighted
 
 
+IN_MAIN = """
+import pickle, sys
+import numpy as np
+from annudf import ivf_flat
+@ivf_flat.metric(captures={"w": np.arange(6, dtype=np.float32), "p": 2.0})
+def local(x, y, acc, ctx):
+    return acc + ctx.w[ctx.dim] * abs(x - y) ** ctx.p
+how = __import__(sys.argv[1])
+sys.stdout.buffer.write(how.dumps(local))
+"""
+
+
+@pytest.mark.parametrize("how", ["pickle", "cloudpickle"])
+def test_pickle_of_main_to_other_processes(how):
+    pytest.importorskip(how)
+    made = subprocess.run([sys.executable, "-c", IN_MAIN, how], capture_output=True, check=False)
+    assert made.returncode == 0, made.stderr.decode()
+    done = subprocess.run([sys.executable, "-c", PICKLE], input=made.stdout, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert json.loads(done.stdout) == [[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]]
+    again = pickle.loads(pickle.dumps(pickle.loads(made.stdout)))
+    assert set(again.captures) == {"w", "p"} and again.name == "local"
+
+
+def test_cloudpickle_by_value_of_a_module(monkeypatch):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    module = sys.modules[manhattan.__module__]
+    assert cloudpickle.loads(cloudpickle.dumps(manhattan)) is manhattan
+    monkeypatch.setattr(cloudpickle.cloudpickle, "_PICKLE_BY_VALUE_MODULES", {module.__name__})
+    assert cloudpickle.loads(cloudpickle.dumps(manhattan)) is not manhattan
+
+
 def test_a_factory_compiles_once():
     def make(w):
         @ivf_flat.metric(captures={"w": w})

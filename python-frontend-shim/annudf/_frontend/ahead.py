@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""numba-cuda-mlir, imported in a thread from the first decorator on.
+
+Its import is most of what the first use of a metric waits for, and a program has other things to do between its
+decorator and its first search: reading data, building an index. The thread never outlives the program and is never
+seen by a child: a fork waits for it, since a lock of the import system that it holds would stay locked there, and
+at the end of the program it stops at the next module that it would import.
+
+ANNUDF_IMPORT_AHEAD=0 switches it off.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class _Import:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._is_registered = False
+
+    def begin(self, is_needless: Callable[[], bool]) -> None:
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive():
+                return
+            if not self._is_registered:
+                self._is_registered = True
+                os.register_at_fork(before=self.wait)
+                atexit.register(self._stop)
+            self._thread = threading.Thread(target=_run, args=(is_needless,), name="annudf-import", daemon=True)
+            try:
+                self._thread.start()
+            except RuntimeError:  # No thread can be had, or the program ends: whoever needs the import does it.
+                self._thread = None
+
+    def wait(self) -> None:
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Of an entry of sys.meta_path: ends the thread's import at its next module."""
+        if threading.current_thread() is self._thread:
+            raise SystemExit
+
+    def _stop(self) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            sys.meta_path.insert(0, self)
+            self.wait()
+
+
+_import = _Import()
+
+
+def begin(is_needless: Callable[[], bool]) -> None:
+    """Starts the import unless it is done or under way; `is_needless` is asked in the thread."""
+    if "numba_cuda_mlir" not in sys.modules and os.environ.get("ANNUDF_IMPORT_AHEAD", "") != "0":
+        _import.begin(is_needless)
+
+
+def wait() -> None:
+    """Returns when no import is under way."""
+    _import.wait()
+
+
+def _run(is_needless: Callable[[], bool]) -> None:
+    # Whoever needs what fails here imports it again, and is told.
+    with contextlib.suppress(BaseException):
+        if not is_needless():
+            from annudf._frontend import module as module
+
+            _forget_excepthook()
+
+
+def _forget_excepthook() -> None:
+    """Takes numba-cuda-mlir's hook out again, unless the program has set another since."""
+    errors: Any = sys.modules.get("numba_cuda_mlir.errors")
+    if sys.excepthook is getattr(errors, "_excepthook", None):
+        sys.excepthook = errors._original_excepthook
