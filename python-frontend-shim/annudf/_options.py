@@ -31,7 +31,32 @@ ALL_ELEMENTS: tuple[ElementName, ...] = get_args(ElementName)
 IndexMetric = Literal["sqeuclidean", "euclidean", "inner_product", "cosine"]
 """What vectors are clustered by, as cuVS calls it."""
 
-BuiltinName = Literal["sqeuclidean", "euclidean", "inner_product", "chebyshev", "hamming", "l1"]
+BuiltinName = Literal[
+    "sqeuclidean",
+    "euclidean",
+    "inner_product",
+    "cosine",
+    "cityblock",
+    "manhattan",
+    "braycurtis",
+    "canberra",
+    "chebyshev",
+    "chi2",
+    "dice",
+    "hamming",
+    "haversine",
+    "hellinger",
+    "jaccard",
+    "jensenshannon",
+    "kl_divergence",
+    "l1",
+    "minkowski",
+    "rogerstanimoto",
+    "russellrao",
+    "seuclidean",
+    "sokalsneath",
+    "yule",
+]
 """Built-in metrics, for editors; a test holds them against the core's."""
 
 MetricName = BuiltinName | str

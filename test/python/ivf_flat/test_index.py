@@ -155,6 +155,24 @@ def test_centers_first_vectors_later(dtype, metric, tmp_path):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_cosine(dtype, tmp_path):
+    base, queries = vectors(2000, 12, dtype, 1), vectors(40, 12, dtype, 2)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=20, metric="cosine"), base)
+    wide = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (queries.astype(float), base.astype(float))]
+    exact = 1 - wide[0] @ wide[1].T
+    np.testing.assert_allclose(np.linalg.norm(index.centers, axis=1), 1, rtol=1e-5)
+    check(*search(index, queries, 10), exact, rtol=1e-4, atol=1e-6)
+    ivf_flat.save(tmp_path / "cosine", index)
+    read = ivf_flat.load(tmp_path / "cosine")
+    assert read.metric == "cosine"
+    # Lists are ranked by it as well: half of them have nearly all of the nearest.
+    for one in (index, read):
+        _, found = ivf_flat.search(ivf_flat.SearchParams(n_probes=10), one, queries, 10)
+        nearest = np.argsort(exact, axis=1)[:, :10]
+        assert np.mean([np.isin(row, other).mean() for row, other in zip(found, nearest, strict=True)]) > 0.9
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_adaptive_centers_are_means(dtype):
     base, more = vectors(300, 6, dtype, 1), vectors(200, 6, dtype, 2)
     trained = ivf_flat.build(ivf_flat.IndexParams(n_lists=7, add_data_on_build=False), base).centers

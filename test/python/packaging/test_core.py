@@ -306,7 +306,7 @@ def test_python_types_what_the_tables_say():
     assert known["elements"] == list(get_args(_options.ElementName))
     assert known["orders"] == list(get_args(_options.Order))
     assert known["accumulators"] == [*get_args(_options.Word), "i64", "struct"]
-    assert set(get_args(_options.BuiltinName)) <= set(builtin_names())
+    assert set(get_args(_options.BuiltinName)) == set(builtin_names())
     assert set(get_args(_options.IndexMetric)) == set(_options.COARSE_OF_METRIC)
     assert known["capture_elements"] == list(get_args(_options.Word))
     assert known["coarses"] == list(_options.METRIC_OF_COARSE)
