@@ -35,6 +35,7 @@ struct ExampleMetric {
   bool bytesOnly = false; ///< Accepts u8 alone.
   /// On 8-bit vectors every intermediate value is an integer below 2^24.
   bool exactOnIntegers = true;
+  int leastDims = 1;
   bool needsWeights = false;
   bool needsOrder = false; ///< Minkowski's p.
   std::function<Distance(const Vector &query, const Vector &row, const Vector &weights, double p)>

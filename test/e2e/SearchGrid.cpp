@@ -131,20 +131,24 @@ const rt::Metric &metricOf(const std::string &name) {
 std::vector<uint32_t> nearestLists(const Fixture &f, const rt::Metric &metric, const Vector &query,
                                    uint32_t probes) {
   const Manifest &manifest = metric.artifact.manifest;
+  const bool isCosine = manifest.coarse == ANNUDF_COARSE_COSINE;
   std::vector<std::pair<double, uint32_t>> values;
   for (uint32_t list = 0; list < kLists; ++list) {
-    double value = 0;
+    double value = 0, ofQuery = 0, ofCenter = 0;
     for (size_t i = 0; i < query.size(); ++i) {
       const double center = f.index.centers()[list * query.size() + i];
       value += manifest.coarse == ANNUDF_COARSE_L2 ? (query[i] - center) * (query[i] - center)
                                                    : query[i] * center;
+      ofQuery += query[i] * query[i], ofCenter += center * center;
     }
+    if (isCosine)
+      value = 1 - value / std::sqrt(ofQuery * ofCenter);
     values.push_back({manifest.coarseOrder == ANNUDF_ORDER_MIN ? value : -value, list});
   }
   std::sort(values.begin(), values.end());
   if (probes < kLists) {
     const double gap = values[probes].first - values[probes - 1].first;
-    if (gap <= 1e-4 * std::fabs(values[probes].first))
+    if (gap <= 1e-4 * (isCosine ? 1 : std::fabs(values[probes].first)))
       return {};
   }
   std::vector<uint32_t> out;
@@ -246,7 +250,8 @@ static std::vector<SearchGrid::ParamType> grid(Device device) {
   for (size_t metric = 0; metric < exampleMetrics().size(); ++metric)
     for (int element = 0; element < 4; ++element)
       for (int dims : {1, 3, 16, 17, 33, 128, 257})
-        if (!exampleMetrics()[metric].bytesOnly || element == ANNUDF_ELEMENT_U8)
+        if ((!exampleMetrics()[metric].bytesOnly || element == ANNUDF_ELEMENT_U8) &&
+            dims >= exampleMetrics()[metric].leastDims)
           cells.push_back({device, int(metric), element, dims});
   return cells;
 }
