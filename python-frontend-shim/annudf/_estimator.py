@@ -13,7 +13,7 @@ import numpy as np
 from annudf import _arrays, ivf_flat
 from annudf._checks import check_int, shown
 from annudf._limits import MAX_K
-from annudf._metric.builtin import builtin_names
+from annudf._metric.builtin import builtin_metric, builtin_names
 from annudf._options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, DtypeError, UnavailableError
 
@@ -62,8 +62,9 @@ class NearestNeighbors(_Estimator):
     ----------
     n_neighbors : int, default 5
         Neighbours to find, 1 or more.
-    metric : {"euclidean", "sqeuclidean", "inner_product", "cosine"} or Metric, default "euclidean"
-        A function decorated with :func:`annudf.ivf_flat.metric` for a metric of your own.
+    metric : str or Metric, default "euclidean"
+        The name of a built-in metric (:mod:`annudf.metrics`), or a function decorated with
+        :func:`annudf.ivf_flat.metric` for a metric of your own.
     n_lists : int, optional
         Lists of the index. Default: the root of the number of samples, or 1 for fewer than 1000.
     n_probes : int, optional
@@ -126,7 +127,9 @@ class NearestNeighbors(_Estimator):
         """
         metric = _check_metric(self.metric)
         samples = self._validate(X, fitting=True)
-        name: Any = metric.coarse_metric if isinstance(metric, ivf_flat.Metric) else metric
+        name: Any = metric
+        if name not in COARSE_OF_METRIC:
+            name = (builtin_metric(metric) if isinstance(metric, str) else metric).coarse_metric
         rows = int(samples.shape[0])
         n_lists: int | Literal["auto"] = "auto" if self.n_lists is None else self.n_lists
         if n_lists != "auto" and rows < n_lists:
@@ -249,16 +252,18 @@ class NearestNeighbors(_Estimator):
 
 
 def _check_metric(metric: object) -> str | ivf_flat.Metric:
-    known = [one for one in COARSE_OF_METRIC if one in builtin_names()]
-    if isinstance(metric, ivf_flat.Metric) or (isinstance(metric, str) and metric in known):
+    known = builtin_names()
+    if isinstance(metric, str) and metric in known:
+        builtin_metric(metric)  # Which refuses one with parameters, and says how to give them.
+        return metric
+    if isinstance(metric, ivf_flat.Metric):
         return metric
     if callable(metric):
         name = getattr(metric, "__name__", type(metric).__name__)
         raise ArgumentError(f"metric is the function '{name}'; decorate it with @ivf_flat.metric(...)")
     names = ", ".join(f"'{one}'" for one in known)
-    cosine = "; for cosine normalise samples and queries to length 1" if metric == "cosine" else ""
     raise ArgumentError(
-        f"metric is {shown(metric)}, there are {names} and functions decorated with @ivf_flat.metric(...){cosine}"
+        f"metric is {shown(metric)}, there are {names} and functions decorated with @ivf_flat.metric(...)"
     )
 
 
