@@ -203,7 +203,9 @@ struct VerifyABIPass : annudf::impl::VerifyABIPassBase<VerifyABIPass> {
     numOps += counts.ops;
     maxUnrolled.updateMax(counts.maxUnrolled);
     if (failed(result))
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto metric : module.getOps<MetricOp>())
+      rules::warnOfUnreadAccumulator(metric);
   }
 };
 } // namespace

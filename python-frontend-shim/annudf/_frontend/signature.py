@@ -11,6 +11,9 @@ import weakref
 
 from annudf._frontend.syntax import Source, check
 
+_ACCUMULATOR = 2
+"""Which argument it is."""
+
 _checked: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 
 
@@ -26,17 +29,26 @@ def check_early(function: types.FunctionType) -> None:
         _checked.add(function.__code__)
 
 
+def reads_accumulator(update: types.FunctionType) -> bool:
+    """Whether the third argument is read anywhere in the function."""
+    code = update.__code__
+    acc = code.co_varnames[_ACCUMULATOR] if code.co_argcount > _ACCUMULATOR else ""
+    for instruction in dis.get_instructions(code):
+        names = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        is_read = instruction.opname.startswith(("LOAD_", "STORE_FAST_LOAD")) or "CLOSURE" in instruction.opname
+        if is_read and acc in names:
+            return True
+    return False
+
+
 def warn_of_unread_accumulator(name: str, update: types.FunctionType) -> None:
     """Warns if the third argument is never read, unless it is named as one that is not: ``_``, ``_acc``."""
     code = update.__code__
     if code.co_argcount <= _ACCUMULATOR or code.co_varnames[_ACCUMULATOR].startswith("_"):
         return
+    if reads_accumulator(update):
+        return
     acc = code.co_varnames[_ACCUMULATOR]
-    for instruction in dis.get_instructions(code):
-        names = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
-        is_read = instruction.opname.startswith(("LOAD_", "STORE_FAST_LOAD")) or "CLOSURE" in instruction.opname
-        if is_read and acc in names:
-            return
     warnings.warn_explicit(
         f"metric {name}: the result does not depend on {acc}, so only the last dimension counts; return {acc} + ..., "
         f"or call the argument _{acc} if that is meant",
@@ -45,6 +57,3 @@ def warn_of_unread_accumulator(name: str, update: types.FunctionType) -> None:
         code.co_firstlineno,
         module=update.__module__,
     )
-
-
-_ACCUMULATOR = 2

@@ -164,3 +164,21 @@ def test_an_accumulator_that_is_not_read(recwarn: pytest.WarningsRecorder) -> No
     for function in (meant, read, read_inside):
         ivf_flat.metric(function)
     assert not recwarn.list
+
+
+def test_what_the_compiler_warns_of_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    from annudf import ivf_flat
+
+    def meant(x, y, _acc):  # type: ignore[no-untyped-def]
+        return abs(x - y)
+
+    def overwritten(x, y, acc):  # type: ignore[no-untyped-def]
+        acc = acc + x
+        acc = abs(x - y)
+        return acc
+
+    ivf_flat.metric(meant).artifact([])
+    assert not caplog.records
+    ivf_flat.metric(overwritten).artifact([])
+    (record,) = caplog.records
+    assert "only the last dimension counts; combine it with the accumulator" in record.getMessage()

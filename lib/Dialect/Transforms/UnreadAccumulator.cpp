@@ -1,0 +1,49 @@
+//===- UnreadAccumulator.cpp - Does every dimension count? -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Rules.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::ir;
+
+/// Whether what `update` yields may depend on its accumulator: on the safe side, so that what is
+/// warned about is one.
+static bool dependsOnAccumulator(UpdateOp update) {
+  Block &body = update.getBody().front();
+  SmallVector<Value> pending(body.getArguments().drop_back(2)); // The coordinates come last.
+  llvm::DenseSet<Value> seen(pending.begin(), pending.end());
+  auto reach = [&](ValueRange values) {
+    for (Value value : values)
+      if (seen.insert(value).second)
+        pending.push_back(value);
+  };
+  while (!pending.empty())
+    for (Operation *user : pending.pop_back_val().getUsers()) {
+      if (user->getBlock() == &body && user->hasTrait<OpTrait::IsTerminator>())
+        return true;
+      reach(user->getResults());
+      for (Region &region : user->getRegions()) // What a loop carries.
+        for (Block &block : region)
+          reach(block.getArguments());
+      if (user->hasTrait<OpTrait::IsTerminator>())
+        reach(user->getParentOp()->getResults());
+    }
+  return false;
+}
+
+void rules::warnOfUnreadAccumulator(MetricOp metric) {
+  if (metric.getDims().value_or(0) == 1)
+    return; // Of one dimension the last is all.
+  for (auto update : metric.getBody().getOps<UpdateOp>())
+    if (!dependsOnAccumulator(update))
+      update.emitWarning() << "[H11] yields what does not depend on the accumulator, so only the "
+                              "last dimension counts; combine it with the accumulator";
+}
