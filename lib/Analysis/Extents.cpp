@@ -10,19 +10,60 @@
 
 #include "annudf/ABI/annudf_abi.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <algorithm>
+
 using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 using namespace annudf::ranges;
 
-Inside annudf::isInside(const IntRange &index, int64_t extent) {
-  if (extent != CaptureType::kDim && extent <= 0)
-    return Inside::Unknown;
-  if (index.smin < 0)
-    return Inside::MayBeBelow;
-  if (extent == CaptureType::kDim)
-    return index.dmax < 0 ? Inside::Yes : Inside::MayBeAbove;
-  return index.smax < extent ? Inside::Yes : Inside::MayBeAbove;
+/// Bits that hold every value of an index, and a sign that is not set.
+static unsigned bitsOf(IndexKind kind) {
+  switch (kind) {
+  case IndexKind::Dim:
+  case IndexKind::Dims:
+  case IndexKind::Query:
+  case IndexKind::List:
+    return 32;
+  case IndexKind::Row:
+    return 64;
+  }
+  llvm_unreachable("an index that the dialect does not have");
+}
+
+IndexOp annudf::sameIndex(Value value) {
+  unsigned narrowest = 64;
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto index = dyn_cast<IndexOp>(op))
+      return bitsOf(index.getKind()) <= narrowest ? index : nullptr;
+    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
+             arith::TruncIOp>(op))
+      break;
+    narrowest = std::min(narrowest, integerWidth(op->getResult(0).getType()));
+    value = op->getOperand(0);
+  }
+  return nullptr;
+}
+
+// No default: how an index of a new extent is proved to be inside has to be said here.
+Inside annudf::isInside(const IntRange &index, std::optional<IndexKind> same, int64_t extent) {
+  switch (CaptureType::kindOf(extent)) {
+  case ANNUDF_EXTENT_CONSTANT:
+  case ANNUDF_EXTENT_DIM:
+    if (index.smin < 0)
+      return Inside::MayBeBelow;
+    if (extent == CaptureType::kDim)
+      return index.dmax < 0 ? Inside::Yes : Inside::MayBeAbove;
+    return index.smax < extent ? Inside::Yes : Inside::MayBeAbove;
+  // How many there are is known to nobody; that a search has as many, the runtime sees to.
+  case ANNUDF_EXTENT_ROW:
+    return same == IndexKind::Row ? Inside::Yes : Inside::Unknown;
+  case ANNUDF_EXTENT_QUERY:
+    return same == IndexKind::Query ? Inside::Yes : Inside::Unknown;
+  }
+  return Inside::Unknown;
 }
 
 static std::string spell(Wide value) {
@@ -45,7 +86,9 @@ UnprovedIndex annudf::findUnprovedIndex(const RangeAnalysis &ranges, LoadOp load
   ArrayRef<int64_t> extents = load.getCapture().getType().getExtents();
   for (unsigned i = 0; i < extents.size(); ++i) {
     const IntRange index = ranges.at(load.getIndicesMutable()[i]);
-    if (Inside why = isInside(index, extents[i]); why != Inside::Yes)
+    IndexOp same = sameIndex(load.getIndices()[i]);
+    const auto kind = same ? std::optional(same.getKind()) : std::nullopt;
+    if (Inside why = isInside(index, kind, extents[i]); why != Inside::Yes)
       return {why, extents[i], spell(index.smin), spellLargest(index),
               extents[i] > 0 ? spell(extents[i] - 1) : "dims - 1"};
   }

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <limits>
 #include <optional>
 
 using namespace mlir;
@@ -343,6 +344,22 @@ private:
                                                          : domain.extendSigned(source, width);
   }
 
+  // No default: a new index has to say its range here.
+  IntRange indexOf(IndexKind kind) const {
+    switch (kind) {
+    case IndexKind::Dim:
+      return domain.dim(64);
+    case IndexKind::Dims:
+      return domain.dims(64);
+    case IndexKind::Row: // An index may hold the largest id that there is.
+      return domain.between(64, 0, std::numeric_limits<int64_t>::max());
+    case IndexKind::Query:
+    case IndexKind::List:
+      return domain.between(64, 0, std::numeric_limits<int32_t>::max());
+    }
+    return domain.any(64);
+  }
+
   /// What a capture that holds its value may give.
   std::optional<IntRange> entries(LoadOp load) const {
     auto capture = load.getCapture().getDefiningOp<CaptureOp>();
@@ -411,11 +428,8 @@ private:
       auto integer = dyn_cast<IntegerAttr>(constant.getValue());
       return integer ? domain.constant(any.width, integer.getValue().getZExtValue()) : any;
     }
-    if (auto index = dyn_cast<IndexOp>(op)) {
-      if (index.getKind() == IndexKind::Dims)
-        return domain.dims(64);
-      return index.getKind() == IndexKind::Dim ? domain.dim(64) : any;
-    }
+    if (auto index = dyn_cast<IndexOp>(op))
+      return indexOf(index.getKind());
     if (auto load = dyn_cast<LoadOp>(op))
       return entries(load).value_or(any);
     if (auto choice = dyn_cast<arith::SelectOp>(op))

@@ -95,9 +95,11 @@ std::string captureFault(const CaptureInfo &capture) {
            std::to_string(ANNUDF_MAX_EXTENTS) + " are allowed";
   for (const CaptureExtent &extent : capture.extents) {
     if (!rowOf(extent.kind))
-      return which + (isReserved(extent.kind) ? std::string("has extent ") + toString(extent.kind) +
-                                                    ", which is reserved for a later version"
-                                              : "has an extent that is no value of the ABI");
+      return which + "has an extent that is no value of the ABI";
+    // No code is made of it; and of rows there may be more than were asked for.
+    if ((extent.kind == ANNUDF_EXTENT_ROW || extent.kind == ANNUDF_EXTENT_QUERY) &&
+        &extent != capture.extents.data())
+      return which + "has extent " + toString(extent.kind) + " after another";
     if (extent.kind == ANNUDF_EXTENT_CONSTANT && extent.constant <= 0)
       return which + "has extent " + std::to_string(extent.constant) + ", which must be above 0";
   }

@@ -205,15 +205,11 @@ static CaptureExtent extentOf(const Call &call, const std::string &text, const s
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), constant);
   if (error == std::errc() && end == text.data() + text.size() && constant > 0)
     return {ANNUDF_EXTENT_CONSTANT, constant};
-  std::string why;
-  const auto kind = parseSpelling<annudf_extent>(text, &why);
+  const auto kind = parseSpelling<annudf_extent>(text);
   if (kind && *kind != ANNUDF_EXTENT_CONSTANT)
     return {*kind, 0};
-  const TableRow *row = tableOf<annudf_extent>().find(text);
-  call.refuse(
-      "capture '" + name + "' has extent " + inQuotes(text) +
-      (row && row->since == TableRow::kReserved ? ", which is reserved for a later version" : "") +
-      "; use dim, or no extents for a scalar");
+  call.refuse("capture '" + name + "' has extent " + inQuotes(text) +
+              "; use dim, or no extents for a scalar");
 }
 
 static CudaSourceOptions cudaOptions(const Call &call, const annudf_cuda_source_options &fields) {

@@ -82,7 +82,7 @@ public:
     llvm::raw_string_ostream os(bytes);
     BytecodeWriterConfig bytecode; // Readers that know what the metric uses can read it.
     bytecode.setDialectVersion<ir::AnnudfDialect>(
-        std::make_unique<ir::AnnudfVersion>(artifact.manifest.abiMinor));
+        std::make_unique<ir::AnnudfVersion>(bytecodeMinor(artifact.manifest)));
     if (failed(writeBytecodeToFile(*module, os, bytecode)))
       return fault();
     artifact.payloads.push_back(
@@ -133,6 +133,13 @@ public:
   }
 
 private:
+  /// Bodies may name indices of the scan that code of any minor gets, but not bytecode of any.
+  uint64_t bytecodeMinor(const Manifest &manifest) {
+    uint64_t minor = manifest.abiMinor;
+    module->walk([&](ir::IndexOp index) { minor = std::max(minor, ir::sinceOf(index.getKind())); });
+    return minor;
+  }
+
   static DialectRegistry makeRegistry(bool importFrontend) {
     DialectRegistry registry;
     registerCompilerDialects(registry);

@@ -177,6 +177,10 @@ class Index:
         """Number of rows."""
 
     @property
+    def row_extent(self) -> int:
+        """One more than the largest id."""
+
+    @property
     def n_lists(self) -> int:
         """Number of lists."""
 

@@ -73,15 +73,39 @@ METRIC_OF_COARSE = {"l2": "sqeuclidean", "inner_product": "inner_product", "cosi
 """What cuVS calls the coarse metrics of the ABI."""
 
 
+Extent = Literal["dim", "row", "query"] | int
+"""How many entries an axis of a capture has: one a dimension, an id or a query, or a number."""
+
+SYMBOLS: tuple[str, ...] = ("dim", "row", "query")
+
+MAX_RANK = 3
+"""The most extents of a capture (rule C8)."""
+
+
 @dataclass(frozen=True, slots=True)
 class CaptureType:
-    """Declared type of a capture: its element type, and whether it is a scalar or one entry a dimension."""
+    """Declared type of a capture: its element type, and its extents; a scalar has none."""
 
     element: Word
-    scalar: bool
+    extents: tuple[Extent, ...] = ()
+
+    @property
+    def scalar(self) -> bool:
+        """Whether it is one number."""
+        return not self.extents
+
+    def fits(self, element: str, shape: tuple[int, ...]) -> bool:
+        """Whether a value of this element type and shape can be bound; symbols fit any length."""
+        return (
+            element == self.element
+            and len(shape) == len(self.extents)
+            and all(
+                extent == length for extent, length in zip(self.extents, shape, strict=True) if isinstance(extent, int)
+            )
+        )
 
     def __str__(self) -> str:
-        return f"{self.element} scalar" if self.scalar else f"dim x {self.element}"
+        return " x ".join([*map(str, self.extents), self.element]) if self.extents else f"{self.element} scalar"
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,13 @@ static Centers centers(const Index &self) {
   return Centers(data, {rows, dims}, owner);
 }
 
+static int64_t rowExtent(const Index &self) {
+  annudf_extents extents = {};
+  extents.size = sizeof extents;
+  check(withoutGil([&] { return annudf_ivf_flat_extents(self.handle.get(), &extents); }));
+  return extents.rows;
+}
+
 /// Element type, shape, bytes in C order, and where the value came from.
 using Value = std::tuple<std::string, std::vector<int64_t>, nb::bytes, std::string>;
 using Values = nb::typed<nb::mapping, nb::str, Value>;
@@ -191,6 +198,7 @@ void addIndex(nb::module_ &module) {
       .def_prop_ro(
           "size", [](const Index &self) { return annudf_ivf_flat_size(self.handle.get()); },
           "Number of rows.")
+      .def_prop_ro("row_extent", &rowExtent, "One more than the largest id.")
       .def_prop_ro(
           "n_lists", [](const Index &self) { return annudf_ivf_flat_n_lists(self.handle.get()); },
           "Number of lists.")

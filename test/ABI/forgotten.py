@@ -54,6 +54,8 @@ BREAKS = {
     "lib/Dialect/IR/Descriptor.cpp": ["ANNUDF_ACCUMULATOR_FAKE", "ANNUDF_COMPUTE_FAKE", "ANNUDF_CAPTURE_FAKE"],
     "lib/Dialect/IR/AnnudfOps.cpp": [C_HOOK],
     "lib/Analysis/Ranges.cpp": [C_HOOK],
+    "lib/Analysis/Extents.cpp": ["ANNUDF_EXTENT_FAKE"],
+    "lib/Conversion/AccumulatorV1/LowerAccesses.cpp": ["ANNUDF_EXTENT_FAKE"],
     "lib/Artifact/Descriptor.cpp": ["ANNUDF_FEATURE_FAKE", "annudf_tables.h has a role beside scan"],
     "lib/Conversion/AccumulatorV1/LowerHooks.cpp": [HOOK],
     "lib/Compiler/CompileCudaSource.cpp": [C_HOOK],

@@ -216,6 +216,18 @@ TEST(Descriptor, ContractSeesWhatAScanReliesOn) {
   EXPECT_EQ(contractOf(same), contractOf(metric));
 }
 
+// The least that knows what is used, so that what uses nothing new stays readable.
+TEST(Descriptor, MinorIsThatOfWhatIsUsed) {
+  MetricDescriptor metric = test::smallArtifact().manifest;
+  EXPECT_EQ(minorOf(metric), 0u);
+  const uint64_t contract = contractOf(metric);
+  for (annudf_extent extent : {ANNUDF_EXTENT_ROW, ANNUDF_EXTENT_QUERY}) {
+    metric.captures[0].extents = {{extent, 0}};
+    EXPECT_EQ(minorOf(metric), 1u);
+    EXPECT_NE(contractOf(metric), contract);
+  }
+}
+
 TEST(Descriptor, Faults) {
   const MetricDescriptor metric = test::smallArtifact().manifest;
   const struct {
@@ -245,8 +257,11 @@ TEST(Descriptor, Faults) {
        "and at most 255 bytes"},
       {[](auto &m) { m.captures[0].extents.resize(9); },
        "capture 'w' has 9 extents, at most 8 are allowed"},
-      {[](auto &m) { m.captures[0].extents = {{ANNUDF_EXTENT_ROW, 0}}; },
-       "capture 'w' has extent row, which is reserved for a later version"},
+      {[](auto &m) { m.captures[0].extents = {{ANNUDF_EXTENT_ROW, 0}}; }, ""},
+      {[](auto &m) { m.captures[0].extents = {{ANNUDF_EXTENT_DIM, 0}, {ANNUDF_EXTENT_ROW, 0}}; },
+       "capture 'w' has extent row after another"},
+      {[](auto &m) { m.captures[0].extents = {{ANNUDF_EXTENT_ROW, 0}, {ANNUDF_EXTENT_QUERY, 0}}; },
+       "capture 'w' has extent query after another"},
       {[](auto &m) { m.captures[0].extents = {{static_cast<annudf_extent>(77), 0}}; },
        "capture 'w' has an extent that is no value of the ABI"},
   };

@@ -183,10 +183,19 @@ TEST(Manifest, UnknownSpellings) {
       "'captures[0].element' is 'f128', which is none of f32, f64, i32, u32"));
   EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["extents"] = {"constant"}; }),
                        "must give a constant extent as a number"));
-  for (const std::string extent : {"row", "query"})
+  EXPECT_EQ(errorWith([&](json &m) { m["captures"][0]["extents"] = {"lists"}; }),
+            "m: manifest field 'captures[0].extents' is 'lists', which is none of constant, dim, "
+            "row, query");
+  // Their minor goes with them.
+  for (const std::string extent : {"row", "query"}) {
     EXPECT_EQ(errorWith([&](json &m) { m["captures"][0]["extents"] = {extent}; }),
-              "m: manifest field 'captures[0].extents' is '" + extent +
-                  "', which is reserved for a later version; use one of constant, dim");
+              "m: says minor 0 of its ABI, its metric needs 1");
+    EXPECT_EQ(errorWith([&](json &m) {
+                m["captures"][0]["extents"] = {extent};
+                m["abi"]["minor"] = 1;
+              }),
+              "NO ERROR");
+  }
 }
 
 TEST(Manifest, ValuesOutOfRange) {

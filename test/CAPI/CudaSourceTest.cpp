@@ -346,9 +346,8 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
   capture = {"w", nullptr, dim, 1};
   EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: captures[0].element is NULL");
   capture = {"w", "f32", row, 1};
-  EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: capture 'w' has extent 'row', "
-                               "which is reserved for a later version; use dim, or no extents for "
-                               "a scalar");
+  EXPECT_EQ(with(withCapture), "usage: CUDA source: capture 'w' is declared row x f32; declare a "
+                               "scalar or an array with the one extent dim");
   capture = {"w", "f32", sixteen, 2};
   EXPECT_EQ(with(withCapture),
             "usage: CUDA source: capture 'w' is declared 16 x dim x f32; declare "

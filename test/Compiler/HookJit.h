@@ -41,22 +41,23 @@ public:
   };
   template <typename Word> ANNUDF_CALLS_JIT void initWords(Words<Word> &acc) const {
     reinterpret_cast<void (*)(Word *, int32_t, int32_t, int32_t, const uint64_t *)>(init_)(
-        acc.word, 1, 0, 0, slots);
+        acc.word, 1, query, list, slots);
   }
   template <typename Word, typename Coordinate>
   ANNUDF_CALLS_JIT void updateWords(Words<Word> &acc, Coordinate x, Coordinate y, int32_t dim = 0,
                                     int32_t dims = 1) const {
     reinterpret_cast<void (*)(Word *, Coordinate, Coordinate, int32_t, int32_t, int64_t, int32_t,
-                              int32_t, const uint64_t *)>(update_)(acc.word, x, y, dim, dims, 0, 0,
-                                                                   0, slots);
+                              int32_t, const uint64_t *)>(update_)(acc.word, x, y, dim, dims, row,
+                                                                   query, list, slots);
   }
   template <typename Word> ANNUDF_CALLS_JIT float finalizeWords(const Words<Word> &acc) const {
     return reinterpret_cast<float (*)(const Word *, int32_t, int64_t, int32_t, int32_t,
-                                      const uint64_t *)>(finalize_)(acc.word, 1, 0, 0, 0, slots);
+                                      const uint64_t *)>(finalize_)(acc.word, 1, row, query, list,
+                                                                    slots);
   }
   template <typename Word> ANNUDF_CALLS_JIT Word init(int32_t dims = 1) const {
-    return reinterpret_cast<Word (*)(int32_t, int32_t, int32_t, const uint64_t *)>(init_)(dims, 0,
-                                                                                          0, slots);
+    return reinterpret_cast<Word (*)(int32_t, int32_t, int32_t, const uint64_t *)>(init_)(
+        dims, query, list, slots);
   }
   /// \tparam Word, Coordinate  have to fit the metric.
   template <typename Word, typename Coordinate>
@@ -64,7 +65,7 @@ public:
                                int32_t dims = 1) const {
     return reinterpret_cast<Word (*)(Word, Coordinate, Coordinate, int32_t, int32_t, int64_t,
                                      int32_t, int32_t, const uint64_t *)>(update_)(
-        acc, x, y, dim, dims, 0, 0, 0, slots);
+        acc, x, y, dim, dims, row, query, list, slots);
   }
   /// update() of two values, converted to the metric's compute type as a kernel does.
   template <typename Word, typename T>
@@ -89,13 +90,17 @@ public:
              : sizeof(Word) == 8                      ? float(std::bit_cast<double>(uint64_t(acc)))
                                                       : std::bit_cast<float>(uint32_t(acc));
     return reinterpret_cast<float (*)(Word, int32_t, int64_t, int32_t, int32_t, const uint64_t *)>(
-        finalize_)(acc, dims, 0, 0, 0, slots);
+        finalize_)(acc, dims, row, query, list, slots);
   }
   /// Whether the metric brings its own.
   bool hasFinalize() const { return finalize_; }
   ANNUDF_CALLS_JIT uint64_t contract() const {
     return reinterpret_cast<uint64_t (*)()>(contract_)();
   }
+
+  /// Where the scan is, in every call.
+  int64_t row = 0;
+  int32_t query = 0, list = 0;
 
   /// Slot `i` as a scalar's bits or an array's address.
   template <typename T> void bind(int i, T value) {

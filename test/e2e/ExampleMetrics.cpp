@@ -93,6 +93,20 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
       return out;
     };
     list.push_back(minkowski);
+    ExampleMetric decay = named("time_decay");
+    decay.needsAges = true;
+    decay.exactOnIntegers = false;
+    decay.distance = [](const Vector &q, const Vector &b, const Vector &age, double halfLife) {
+      Distance out = sum(q, b, [](size_t, double x, double y) { return (x - y) * (x - y); });
+      out.value = out.magnitude = out.value * std::exp2(age[0] / halfLife);
+      return out;
+    };
+    list.push_back(decay);
+    ExampleMetric personal = weighted;
+    personal.name = "personal_l2";
+    personal.needsWeights = false;
+    personal.needsQueryWeights = true;
+    list.push_back(personal);
     return list;
   }();
   return metrics;

@@ -38,6 +38,8 @@ struct ExampleMetric {
   int leastDims = 1;
   bool needsWeights = false;
   bool needsOrder = false; ///< Minkowski's p.
+  bool needsAges = false;  ///< One a row: its weights are that age, p is the half-life.
+  bool needsQueryWeights = false; ///< Its weights are those of the query.
   std::function<Distance(const Vector &query, const Vector &row, const Vector &weights, double p)>
       distance;
 };

@@ -157,6 +157,9 @@ std::vector<uint32_t> nearestLists(const Fixture &f, const rt::Metric &metric, c
   return out;
 }
 
+/// Years from 0 to 12, exact in f32.
+double ageOf(int64_t row) { return double(row * 7 % 97) / 8; }
+
 class SearchGrid : public testing::TestWithParam<std::tuple<Device, int, int, int>> {};
 
 } // namespace
@@ -174,21 +177,46 @@ TEST_P(SearchGrid, EqualsBruteForce) {
 
   // Weights are multiples of 1/64, so integer distances are exact in float32.
   Vector weights;
-  std::vector<float> weights32;
   for (int i = 0; i < dims; ++i)
-    weights.push_back(0.25 + (i * 37 % 64) / 64.0), weights32.push_back(float(weights.back()));
+    weights.push_back(0.25 + (i * 37 % 64) / 64.0);
   const double p = 3;
   std::map<std::string, rt::NumericArray> values;
-  if (example.needsWeights) {
-    rt::NumericArray &w = values["w"];
-    w.dtype = "f32", w.shape = {dims}, w.origin = "test";
-    w.storage.resize(weights32.size() * 4);
-    std::memcpy(w.storage.data(), weights32.data(), w.storage.size());
+  const auto give = [&](const char *name, std::vector<int64_t> shape, const auto &numbers) {
+    const std::vector<float> narrow(numbers.begin(), numbers.end());
+    rt::NumericArray &array = values[name];
+    array.dtype = "f32", array.shape = std::move(shape), array.origin = "test";
+    array.storage.resize(narrow.size() * 4);
+    std::memcpy(array.storage.data(), narrow.data(), array.storage.size());
+  };
+  // A query's weights are those of the next ones, turned by its number.
+  const auto weightsOf = [&](int query, int64_t row) {
+    Vector own = weights;
+    if (example.needsAges)
+      own = {ageOf(row)};
+    if (example.needsQueryWeights)
+      std::rotate(own.begin(), own.begin() + query % dims, own.end());
+    return own;
+  };
+  if (example.needsWeights)
+    give("w", {dims}, weights);
+  if (example.needsQueryWeights) {
+    Vector all;
+    for (int query = 0; query < kQueries; ++query)
+      for (double weight : weightsOf(query, 0))
+        all.push_back(weight);
+    give("w", {kQueries, dims}, all);
+  }
+  if (example.needsAges) {
+    Vector ages;
+    for (int64_t row = 0; row < kRows + 5; ++row) // Longer than it has to be.
+      ages.push_back(ageOf(row));
+    give("age", {kRows + 5}, ages);
+    values["half_life"] = rt::readCapture("3");
   }
   if (example.needsOrder)
     values["p"] = rt::readCapture("3");
-  const rt::BoundCaptures captures =
-      rt::BoundCaptures::bind(metric.artifact.manifest, dims, values);
+  const rt::BoundCaptures captures = rt::BoundCaptures::bind(
+      metric.artifact.manifest, extentsOf(f.index, f.queries.matrix.view()), values);
 
   for (uint32_t probes : {kLists, 2u})
     for (int k : {1, 10, 100, 1024}) {
@@ -209,8 +237,10 @@ TEST_P(SearchGrid, EqualsBruteForce) {
         std::vector<double> expected;
         for (uint32_t list : lists)
           for (int64_t i = 0; i < f.index.list(list).size; ++i)
-            expected.push_back(
-                example.distance(q, f.base.decoded[f.index.list(list).ids[i]], weights, p).value);
+            expected.push_back(example
+                                   .distance(q, f.base.decoded[f.index.list(list).ids[i]],
+                                             weightsOf(query, f.index.list(list).ids[i]), p)
+                                   .value);
         std::sort(expected.begin(), expected.end());
         if (example.largestFirst)
           std::reverse(expected.begin(), expected.end());
@@ -227,7 +257,7 @@ TEST_P(SearchGrid, EqualsBruteForce) {
               << "query " << query << ", rank " << i << ": id " << id;
           ASSERT_TRUE(seen.insert(id).second) << "query " << query << ": id " << id << " twice";
           // The row's own distance, and the distance that this rank has to have.
-          const Distance own = example.distance(q, f.base.decoded[id], weights, p);
+          const Distance own = example.distance(q, f.base.decoded[id], weightsOf(query, id), p);
           const bool exact = example.exactOnIntegers && elementSize(element) == 1;
           const double tolerance = exact ? 0 : 1e-5 * own.magnitude + 1e-30;
           ASSERT_NEAR(got, own.value, tolerance) << "query " << query << ", rank " << i;

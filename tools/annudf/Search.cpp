@@ -120,8 +120,11 @@ static void runSearch(SearchArguments arguments) {
     arguments.params.nProbes = std::min(arguments.params.nProbes, index.nLists());
   runtime::checkSearch(index, metric, queries.view(), arguments.k, arguments.params);
   runtime::BoundCaptures captures =
-      runtime::BoundCaptures::bind(metric.artifact.manifest, index.dims(),
+      runtime::BoundCaptures::bind(metric.artifact.manifest, extentsOf(index, queries.view()),
                                    readCaptures(arguments.captures), arguments.allowNonFinite);
+  // What is bound for all queries cannot serve a part of them.
+  const bool byQuery = runtime::hasExtent(metric.artifact.manifest.captures, ANNUDF_EXTENT_QUERY);
+  const int64_t step = byQuery ? queries.rows : kBatch;
   Truth truth;
   if (!arguments.truth.empty())
     truth = readTruth(arguments.truth, queries.rows, arguments.k);
@@ -138,11 +141,11 @@ static void runSearch(SearchArguments arguments) {
   std::vector<double> searchMs;
   for (int repeat = 0; repeat < arguments.repeat; ++repeat) {
     double ms = 0;
-    for (int64_t first = 0; first < queries.rows; first += kBatch) {
+    for (int64_t first = 0; first < queries.rows; first += step) {
       InterruptGuard::check();
       runtime::MatrixView batch = queries.view();
       batch.data = queries.storage.data() + first * rowBytes;
-      batch.rows = std::min(kBatch, queries.rows - first);
+      batch.rows = std::min(step, queries.rows - first);
       runtime::SearchStats stats;
       backend->search(index, metric, captures, batch, arguments.k, arguments.params,
                       results.ids.data() + first * arguments.k,

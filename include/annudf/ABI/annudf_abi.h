@@ -97,14 +97,9 @@ enum annudf_coarse ANNUDF_ENUM_TYPE { ANNUDF_COARSES(ANNUDF_X) };
 enum annudf_numerics ANNUDF_ENUM_TYPE { ANNUDF_NUMERICS(ANNUDF_X) };
 #undef ANNUDF_X
 
-/** Symbolic extents of a capture. The reserved ones too: the dialect's type holds them, and the
- * runtime knows what to bind to them, before anything may use them. */
+/** Symbolic extents of a capture. */
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(EXTENT, NAME, VALUE)
-#define ANNUDF_X_RESERVED(NAME, VALUE, SPELLING) ANNUDF_ROW(EXTENT, NAME, VALUE)
-enum annudf_extent ANNUDF_ENUM_TYPE {
-  ANNUDF_EXTENTS(ANNUDF_X) ANNUDF_EXTENTS_RESERVED(ANNUDF_X_RESERVED)
-};
-#undef ANNUDF_X_RESERVED
+enum annudf_extent ANNUDF_ENUM_TYPE { ANNUDF_EXTENTS(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** What a UDF is in a kernel. */

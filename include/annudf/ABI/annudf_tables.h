@@ -74,14 +74,13 @@
   X(REASSOCIATE, 1, "reassociate", 0)
 
 /** Symbolic extents of a capture: X(NAME, VALUE, SPELLING, SINCE). A constant extent is
- * spelled as its number. Readers of 1.0 take it, so that is its SINCE; that the verifier takes
- * none yet (rule C9) is a matter of what can be proved of an index, not of what can be read. */
+ * spelled as its number. Readers of 1.0 take it, so that is its SINCE, although the verifier of
+ * 1.0 took none. */
 #define ANNUDF_EXTENTS(X)                                                                          \
   X(CONSTANT, 0, "constant", 0)                                                                    \
-  X(DIM, 1, "dim", 0)
-#define ANNUDF_EXTENTS_RESERVED(X)                                                                 \
-  X(ROW, 2, "row")                                                                                 \
-  X(QUERY, 3, "query")
+  X(DIM, 1, "dim", 0)                                                                              \
+  X(ROW, 2, "row", 1)                                                                              \
+  X(QUERY, 3, "query", 1)
 
 /** Element types of captures: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE). */
 #define ANNUDF_CAPTURE_ELEMENTS(X)                                                                 \

@@ -21,6 +21,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <optional>
 #include <string>
 
 namespace annudf {
@@ -54,12 +55,16 @@ enum class Inside {
   Yes,
   MayBeBelow, ///< 0
   MayBeAbove, ///< the last entry
-  Unknown,    ///< nothing is known to be smaller than this extent
+  Unknown,    ///< it is not the index of the scan that alone is inside
 };
 
 /// The one answer to whether a load may read: an index in `index` of an extent as
-/// CaptureType spells it. What it does not know is not inside.
-Inside isInside(const ranges::IntRange &index, int64_t extent);
+/// CaptureType spells it, which `same` says to be an annudf.index, if it is one and nothing was
+/// computed of it. What it does not know is not inside.
+Inside isInside(const ranges::IntRange &index, std::optional<ir::IndexKind> same, int64_t extent);
+
+/// The annudf.index whose value a value is, through casts that keep it; null if there is none.
+ir::IndexOp sameIndex(mlir::Value value);
 
 /// The first index of a load that is not proved to be inside its extent.
 struct UnprovedIndex {

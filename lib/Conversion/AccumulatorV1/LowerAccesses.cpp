@@ -45,7 +45,8 @@ public:
       builder.setLoc(index.getLoc());
       Value value = argumentFor(index.getKind());
       if (!value)
-        return index.emitOpError() << target.passName << ": annudf.index dim has no meaning here";
+        return index.emitOpError() << target.passName << ": annudf.index "
+                                   << stringifyEnum(index.getKind()) << " has no meaning here";
       index.replaceAllUsesWith(toIndex(value));
       index.erase();
     }
@@ -66,6 +67,12 @@ private:
       return arguments.dim;
     case IndexKind::Dims:
       return arguments.dims;
+    case IndexKind::Row:
+      return arguments.row;
+    case IndexKind::Query:
+      return arguments.query;
+    case IndexKind::List:
+      return arguments.list;
     }
     llvm_unreachable("an index that the dialect does not have");
   }
@@ -132,6 +139,19 @@ private:
     return isa<FloatType>(type) ? arith::BitcastOp::create(builder, type, bits) : bits;
   }
 
+  Value sizeOf(int64_t extent) {
+    switch (CaptureType::kindOf(extent)) {
+    case ANNUDF_EXTENT_CONSTANT:
+      return arith::ConstantIntOp::create(builder, builder.getI64Type(), extent);
+    case ANNUDF_EXTENT_DIM:
+      return toI64(toIndex(arguments.dims));
+    case ANNUDF_EXTENT_ROW: // proveLoads lets none of these come here.
+    case ANNUDF_EXTENT_QUERY:
+      break;
+    }
+    llvm::report_fatal_error("annudf: a load of an extent that no hook knows the size of");
+  }
+
   /// Row-major offset of the element, as i64.
   Value linearise(LoadOp load, CaptureType type) {
     Value offset;
@@ -141,14 +161,7 @@ private:
         offset = position;
         continue;
       }
-      Value size;
-      if (extent > 0)
-        size = arith::ConstantIntOp::create(builder, builder.getI64Type(), extent);
-      else if (extent == CaptureType::kDim)
-        size = toI64(toIndex(arguments.dims));
-      else // proveLoads lets none of these come here.
-        llvm::report_fatal_error("annudf: a load of an extent that nothing was proved of");
-      offset = arith::MulIOp::create(builder, offset, size);
+      offset = arith::MulIOp::create(builder, offset, sizeOf(extent));
       offset = arith::AddIOp::create(builder, offset, position);
     }
     return offset;
@@ -210,6 +223,14 @@ LogicalResult annudf::lowering::proveLoads(MetricOp metric, const TargetInfo &ta
   for (auto hook : metric.getBody().getOps<HookOpInterface>()) {
     const RangeAnalysis ranges(hook);
     hook.walk([&](LoadOp load) {
+      for (int64_t extent : load.getCapture().getType().getExtents().drop_front(
+               load.getCapture().getType().isScalar() ? 0 : 1))
+        if (extent == CaptureType::kRow || extent == CaptureType::kQuery) {
+          load.emitOpError() << target.passName << ": extent " << CaptureType::spellExtent(extent)
+                             << " stands after another; annudf-verify-abi says what to do instead";
+          result = failure();
+          return;
+        }
       const UnprovedIndex index = findUnprovedIndex(ranges, load);
       if (index.why == Inside::Yes)
         return;

@@ -162,8 +162,9 @@ private:
     returnAccumulator(function, cloneBody(metric.getInit(), {}));
     // Words by pointer come before what every init takes.
     const unsigned first = widths.form == AccumulatorForm::Words;
+    auto argument = [&](unsigned i) { return function.getArgument(first + i); };
     return lowerAccesses(function, metric,
-                         {{}, function.getArgument(first), function.getArgument(first + 3)}, target,
+                         {{}, argument(0), {}, argument(1), argument(2), argument(3)}, target,
                          counts);
   }
 
@@ -173,7 +174,10 @@ private:
     SmallVector<Value> values = loadAccumulator(argument(0));
     values.append({decode(argument(1), compute), decode(argument(2), compute)});
     returnAccumulator(function, cloneBody(metric.getUpdate(), values));
-    return lowerAccesses(function, metric, {argument(3), argument(4), argument(8)}, target, counts);
+    return lowerAccesses(
+        function, metric,
+        {argument(3), argument(4), argument(5), argument(6), argument(7), argument(8)}, target,
+        counts);
   }
 
   /// Without one the runtime links its own, which converts the accumulator.
@@ -183,7 +187,9 @@ private:
       return success();
     func::FuncOp function = begin(ScanHook::FINALIZE);
     func::ReturnOp::create(builder, cloneBody(finalize, loadAccumulator(function.getArgument(0))));
-    return lowerAccesses(function, metric, {{}, function.getArgument(1), function.getArgument(5)},
+    auto argument = [&](unsigned i) { return function.getArgument(i); };
+    return lowerAccesses(function, metric,
+                         {{}, argument(1), argument(2), argument(3), argument(4), argument(5)},
                          target, counts);
   }
 

@@ -40,9 +40,9 @@ struct LoweringCounts {
   int slots = 0, tables = 0;
 };
 
-/// Arguments of a hook's function that its body may use; `dim` is null but in update.
+/// Arguments of a hook's function that its body may use; null where the hook has none.
 struct HookArguments {
-  mlir::Value dim, dims, slots;
+  mlir::Value dim, dims, row, query, list, slots;
 };
 
 /// Leaves in the module the metric called `name` (empty: the only one) alone, with its

@@ -410,9 +410,25 @@ StringRef FinalizeOp::getHookName() { return "finalize"; }
 Block *InitOp::getHookBlock() { return &getBody().front(); }
 Block *UpdateOp::getHookBlock() { return &getBody().front(); }
 Block *FinalizeOp::getHookBlock() { return &getBody().front(); }
-bool InitOp::hasDimIndex() { return false; }
-bool UpdateOp::hasDimIndex() { return true; }
-bool FinalizeOp::hasDimIndex() { return false; }
+
+/// init may be called once for many rows, and only update for one coordinate.
+static bool hasIndexOf(annudf_hook hook, IndexKind kind) {
+  switch (kind) {
+  case IndexKind::Dim:
+    return hook == ANNUDF_HOOK_UPDATE;
+  case IndexKind::Row:
+    return hook != ANNUDF_HOOK_INIT;
+  case IndexKind::Dims:
+  case IndexKind::Query:
+  case IndexKind::List:
+    return true;
+  }
+  llvm_unreachable("an index that the dialect does not have");
+}
+bool InitOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_INIT, kind); }
+bool UpdateOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_UPDATE, kind); }
+bool FinalizeOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_FINALIZE, kind); }
+
 ParseResult InitOp::parse(OpAsmParser &parser, OperationState &result) {
   return parseHook(parser, result);
 }

@@ -37,7 +37,6 @@ Type CaptureType::getLoadType() const {
 static_assert(CaptureType::kDim == -ANNUDF_EXTENT_DIM && CaptureType::kRow == -ANNUDF_EXTENT_ROW &&
               CaptureType::kQuery == -ANNUDF_EXTENT_QUERY);
 
-/// Reserved ones too: a type can hold them, and rule C9 refuses them by name.
 static const TableRow *symbolRow(int64_t extent) {
   const bool isNegated = extent < 0 && extent != std::numeric_limits<int64_t>::min();
   return isNegated ? tableOf<annudf_extent>().find(-extent) : nullptr;

@@ -191,9 +191,11 @@ static LogicalResult verifyScanOps(Operation *op, HookOpInterface hook) {
   if (isa<IndexOp, LoadOp>(op) && !hook)
     return op->emitOpError() << "[F7] cannot stand in a helper; pass its result as an argument";
   if (auto index = dyn_cast<IndexOp>(op))
-    if (index.getKind() == IndexKind::Dim && !hook.hasDimIndex())
-      return op->emitOpError() << "[H8] dim has no meaning in annudf." << hook.getHookName()
-                               << "; read it in annudf.update";
+    if (!hook.hasIndex(index.getKind()))
+      return op->emitOpError() << "[H8] " << stringifyEnum(index.getKind())
+                               << " has no meaning in annudf." << hook.getHookName()
+                               << "; read it in annudf.update"
+                               << (index.getKind() == IndexKind::Row ? " or annudf.finalize" : "");
   return success();
 }
 
@@ -215,10 +217,12 @@ static LogicalResult verifyLoad(Operation *op, const RangeAnalysis &ranges) {
                              << " may be as large as " << index.largest
                              << ", but the extent ends at " << index.last
                              << "; bound it above, as min(i, " << index.last << ") does";
-  case Inside::Unknown:
-    return op->emitOpError() << "[L4] index of extent " << CaptureType::spellExtent(index.extent)
-                             << " cannot be proved to be inside it: nothing is known to be smaller "
-                                "than that extent; use a scalar or extent dim";
+  case Inside::Unknown: {
+    const std::string extent = CaptureType::spellExtent(index.extent);
+    return op->emitOpError() << "[L4] index of extent " << extent
+                             << " cannot be proved to be inside it: only annudf.index " << extent
+                             << " itself is; index that extent by it, without arithmetic";
+  }
   }
   llvm_unreachable("unknown answer");
 }

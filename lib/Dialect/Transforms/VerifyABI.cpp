@@ -103,16 +103,16 @@ static LogicalResult verifyCapture(CaptureOp capture) {
     return capture.emitOpError() << "[C11] has a name of " << capture.getName().size()
                                  << " bytes, more than " << int(ANNUDF_MAX_NAME) << "; shorten it";
   CaptureType type = capture.getType();
-  for (int64_t extent : type.getExtents())
-    if (extent != CaptureType::kDim) {
-      const bool isKept = extent < 0 && isReserved(static_cast<annudf_extent>(-extent));
-      return capture.emitOpError() << "[C9] extent " << CaptureType::spellExtent(extent) << " is "
-                                   << (isKept ? "reserved for a later version" : "not in 1.0")
-                                   << "; use a scalar or extent dim";
-    }
-  if (type.getExtents().size() > 1)
+  // The size of all but the first is a factor of an entry's place.
+  for (int64_t extent : type.getExtents().drop_front(type.isScalar() ? 0 : 1))
+    if (extent == CaptureType::kRow || extent == CaptureType::kQuery)
+      return capture.emitOpError() << "[C9] extent " << CaptureType::spellExtent(extent)
+                                   << " stands after another, and no hook knows how many there "
+                                      "are; put it first";
+  if (type.getExtents().size() > CaptureType::kMaxRank)
     return capture.emitOpError() << "[C8] has " << type.getExtents().size()
-                                 << " extents, which is not in 1.0; use a scalar or one extent dim";
+                                 << " extents, more than " << CaptureType::kMaxRank
+                                 << "; join some in one";
   Type element = type.getElementType();
   if (!isTypeOf<annudf_capture_element>(element))
     return capture.emitOpError() << "[C10] element type " << element

@@ -8,6 +8,8 @@
 
 #include "Frontend.h"
 
+#include "annudf/Analysis/Ranges.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -24,7 +26,7 @@ static FailureOr<CaptureOp> findCapture(UnrealizedConversionCastOp cast,
   CaptureOp capture = captures.lookup(name);
   if (!capture)
     return emitError(cast.getLoc())
-           << "[P9] ctx has no '" << name << "'; it has dim, dims" << known;
+           << "[P9] ctx has no '" << name << "'; it has dim, dims, row, query, list" << known;
   if (capture.getResult().getType() != cast.getType(0))
     return emitError(cast.getLoc()) << "[P10] takes ctx." << name << " as " << cast.getType(0)
                                     << ", but it is declared as " << capture.getResult().getType();
@@ -76,24 +78,10 @@ LogicalResult frontend::resolveContext(MetricOp metric) {
   return result;
 }
 
-/// The annudf.index behind casts that keep its value, which is from 0 to 2^31 - 1.
-static IndexOp findIndex(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto index = dyn_cast<IndexOp>(op))
-      return index;
-    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
-             arith::TruncIOp>(op) ||
-        integerWidth(op->getResult(0).getType()) < 32)
-      break;
-    value = op->getOperand(0);
-  }
-  return nullptr;
-}
-
 void frontend::shortenIndices(MetricOp metric) {
   metric.walk([](LoadOp load) {
     for (OpOperand &operand : load.getIndicesMutable())
-      if (IndexOp index = findIndex(operand.get()))
+      if (IndexOp index = sameIndex(operand.get()))
         operand.set(index.getResult());
   });
 }

@@ -131,7 +131,7 @@ def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
     into.add(options.name, options.order, options.coarse, options.coarse_order)
     into.add([value if isinstance(value, int) else value.hex() for value in initial])
     into.add(options.compute, options.accumulator, options.elements, _fields(options.fields))
-    into.add([(name, capture.element, capture.scalar) for name, capture in options.captures.items()])
+    into.add([(name, capture.element, capture.extents) for name, capture in options.captures.items()])
     seen: dict[object, int] = {}
     _add_function(into, function, seen)
     finalize: Any = options.finalize

@@ -24,7 +24,16 @@ from annudf._frontend.arithmetic import Value, constant, constant_of, convert, d
 from annudf._frontend.dtypes import BOOL, F32, I64, Refused
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import CONTEXT, active, ir, types
-from annudf._frontend.numba_types import NUMPY, Capture, Context, Number, capture_type_text, mlir_type, operand_of
+from annudf._frontend.numba_types import (
+    INDICES,
+    NUMPY,
+    Capture,
+    Context,
+    Number,
+    capture_type_text,
+    mlir_type,
+    operand_of,
+)
 
 Emit = Callable[..., Any]
 Dtype = np.dtype[Any]
@@ -35,10 +44,12 @@ class LoweringRefused(Exception):
 
 
 def _value(builder: Any, variable: Any) -> Value:
-    numba_type = builder.get_numba_type(variable.name)
-    ssa = builder.load_var(variable)
+    return _value_of(builder.load_var(variable), builder.get_numba_type(variable.name))
+
+
+def _value_of(ssa: Any, numba_type: Any) -> Value:
     operand = operand_of(numba_type)
-    assert operand is not None, f"{variable} of type {numba_type} is no number"
+    assert operand is not None, f"{ssa} of type {numba_type} is no number"
     ssa = getattr(ssa, "result", ssa)
     if dtypes.is_bool(operand) and str(ssa.type) == "i8":  # As numba-cuda-mlir keeps booleans in slots.
         ssa = arith.cmpi(arith.CmpIPredicate.ne, ssa, constant(np.dtype(np.int8), 0))
@@ -248,28 +259,37 @@ def _operation(name: str, result: Any, operands: list[Any], attributes: dict[str
     return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes).result
 
 
+def _indices(builder: Any, variable: Any) -> list[Value]:
+    """The entries of an index, which is a number or a tuple of numbers."""
+    numba_type = builder.get_numba_type(variable.name)
+    if not isinstance(numba_type, types.BaseTuple):
+        return [_value(builder, variable)]
+    loaded = builder.load_var(variable)
+    return [_value_of(ssa, one) for ssa, one in zip(loaded, numba_type.types, strict=True)]
+
+
 def _context() -> None:
     def capture(builder: Any, ctx: Any, name: str) -> Any:
-        element, scalar = builder.get_numba_type(ctx.name).captures[name]
-        result = ir.Type.parse(capture_type_text(element, scalar), CONTEXT)
+        element, extents = builder.get_numba_type(ctx.name).captures[name]
+        result = ir.Type.parse(capture_type_text(element, extents), CONTEXT)
         attributes = {"annudf.capture": ir.StringAttr.get(name, CONTEXT)}
         return _operation("builtin.unrealized_conversion_cast", result, [builder.load_var(ctx)], attributes)
 
     def attribute(context: Any, builder: Any, target: Any, value: Any, attr: str) -> None:
-        if attr in ("dim", "dims"):
+        if attr in INDICES:
             kind = {"kind": ir.Attribute.parse(f"#annudf.index_kind<{attr}>", CONTEXT)}
             number = _operation("annudf.index", ir.IndexType.get(CONTEXT), [], kind)
             builder.store_var(target, arith.index_cast(mlir_type(I64), number))
             return
         handle = capture(builder, value, attr)
-        element, scalar = builder.get_numba_type(value.name).captures[attr]
-        loaded = _operation("annudf.load", mlir_type(NUMPY[element]), [handle], {}) if scalar else handle
+        element, extents = builder.get_numba_type(value.name).captures[attr]
+        loaded = handle if extents else _operation("annudf.load", mlir_type(NUMPY[element]), [handle], {})
         builder.store_var(target, loaded)
 
     def entry(builder: Any, target: Any, args: Any, kws: Any) -> None:
         element = builder.get_numba_type(args[0].name).element
-        index = arithmetic.index(convert(_value(builder, args[1]), I64))
-        result = _operation("annudf.load", mlir_type(NUMPY[element]), [builder.load_var(args[0]), index], {})
+        indices = [arithmetic.index(convert(one, I64)) for one in _indices(builder, args[1])]
+        result = _operation("annudf.load", mlir_type(NUMPY[element]), [builder.load_var(args[0]), *indices], {})
         builder.store_var(target, result)
 
     lowering_registry.lower_getattr_generic(Context)(attribute)

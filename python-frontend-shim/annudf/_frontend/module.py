@@ -90,7 +90,7 @@ class _Writer:
         options = self.options
         several = isinstance(options.accumulator, tuple)
         has_context = _takes_context(function, tuple(arguments))
-        captures = tuple((n, c.element, c.scalar) for n, c in options.captures.items())
+        captures = tuple((n, c.element, c.extents) for n, c in options.captures.items())
         context = Context(captures, has_dim=kind == "update") if has_context else None
         symbol = f"{options.name}_{kind}"
         given: list[np.dtype[Any] | Fields] = [
@@ -165,7 +165,7 @@ class _Writer:
         )
         lines = ["module {", *self.helpers, head + " {"]
         for name, capture in options.captures.items():
-            kind = capture_type_text(capture.element, capture.scalar)
+            kind = capture_type_text(capture.element, capture.extents)
             lines.append(f"  %capture_{name} = annudf.capture {_quoted(name)} : {kind} {self.place}")
         lines += [
             "  annudf.init {",

@@ -24,6 +24,8 @@ from annudf._frontend import dtypes
 from annudf._frontend.ncm import CONTEXT, ir, types
 from annudf._frontend.rewrite import StrongFloat, StrongInt
 
+Extents = tuple[str | int, ...]
+
 
 class Number(types.Type):
     """A value of a metric."""
@@ -63,22 +65,32 @@ class Weak(Number):
         super().__init__(f"annudf.python_{kind}")
 
 
+INDICES = ("dim", "dims", "row", "query", "list")
+"""What ``ctx`` says of where the scan is."""
+
+
 class Context(types.Type):
     """``ctx``: its attributes are the indices of the scan and the metric's captures."""
 
-    def __init__(self, captures: tuple[tuple[str, str, bool], ...], has_dim: bool) -> None:
-        self.captures = {name: (element, scalar) for name, element, scalar in captures}
+    def __init__(self, captures: tuple[tuple[str, str, Extents], ...], has_dim: bool) -> None:
+        self.captures = {name: (element, extents) for name, element, extents in captures}
         self.has_dim = has_dim
         super().__init__(f"annudf.ctx{captures}{has_dim}")
 
 
 class Capture(types.Type):
-    """``ctx.weights``: an array with one entry a dimension."""
+    """``ctx.weights``: an array."""
 
-    def __init__(self, name: str, element: str) -> None:
+    def __init__(self, name: str, element: str, extents: Extents) -> None:
         self.capture = name
         self.element = element
-        super().__init__(f"annudf.capture<{name}, {element}>")
+        self.extents = extents
+        super().__init__(f"annudf.capture<{name}, {element}, {extents}>")
+
+    @property
+    def example(self) -> str:
+        """How an entry is read, for messages."""
+        return f"ctx.{self.capture}[{', '.join(index_of(extent) for extent in self.extents)}]"
 
 
 NUMPY: dict[str, np.dtype[Any]] = {
@@ -99,9 +111,14 @@ def mlir_type(dtype: np.dtype[Any]) -> Any:
     return ir.IntegerType.get_signless(1 if dtype.kind == "b" else 8 * dtype.itemsize, CONTEXT)
 
 
-def capture_type_text(element: str, scalar: bool) -> str:
+def index_of(extent: str | int) -> str:
+    """What indexes an axis, for messages."""
+    return f"ctx.{extent}" if isinstance(extent, str) else "i"
+
+
+def capture_type_text(element: str, extents: Extents) -> str:
     """A capture's type in the dialect's syntax."""
-    return f"!annudf.capture<{'' if scalar else 'dim x '}{_DIALECT[element]}>"
+    return f"!annudf.capture<{' x '.join([*map(str, extents), _DIALECT[element]])}>"
 
 
 def operand_of(numba_type: Any) -> dtypes.Operand | None:
@@ -157,7 +174,7 @@ class _ContextModel(PrimitiveModel):
 @register_model(Capture)
 class _CaptureModel(PrimitiveModel):
     def __init__(self, manager: Any, frontend_type: Capture) -> None:
-        text = capture_type_text(frontend_type.element, scalar=False)
+        text = capture_type_text(frontend_type.element, frontend_type.extents)
         super().__init__(manager, frontend_type, ir.Type.parse(text, CONTEXT))
 
 

@@ -46,6 +46,8 @@ def _in_python(diagnostic: Diagnostic) -> str:
     if diagnostic.rule in ("L2", "L3"):
         message = message.replace("index of extent dim", "an index of this capture")
         message = re.sub(r"\bdims\b", "ctx.dims", message)
+    if diagnostic.rule == "L4":
+        message = message.replace("annudf.index ", "ctx.")
     return _IN_PYTHON.get(diagnostic.rule, message)
 
 

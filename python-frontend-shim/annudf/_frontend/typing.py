@@ -17,7 +17,7 @@ from annudf._frontend import dtypes, functions
 from annudf._frontend.dtypes import Operand, Refused
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import active, types
-from annudf._frontend.numba_types import NUMPY, Capture, Context, Number, Strong, Weak, as_type, operand_of
+from annudf._frontend.numba_types import INDICES, NUMPY, Capture, Context, Number, Strong, Weak, as_type, operand_of
 
 Rule = Callable[..., Operand]
 
@@ -61,10 +61,14 @@ def _arguments(count: int) -> str:
 
 def _spell(numba_type: Any) -> str:
     if isinstance(numba_type, Capture):
-        return f"the array ctx.{numba_type.capture}; read one entry, ctx.{numba_type.capture}[ctx.dim]"
+        return f"the array ctx.{numba_type.capture}; read one entry, {numba_type.example}"
     if isinstance(numba_type, Context):
         return "ctx"
     return str(numba_type)
+
+
+def _axes(count: int) -> str:
+    return "1 axis" if count == 1 else f"{count} axes"
 
 
 def _register(key: object, rule: Rule, name: str, arities: tuple[int, ...], needs_number: bool = False) -> None:
@@ -192,12 +196,12 @@ def _context() -> None:
                     _refuse("ctx.dim has no meaning in finalize, which is called once a row; use it in update")
                     return None
                 return Weak("int")
-            if name == "dims":
+            if name in INDICES:
                 return Weak("int")
             if name in ctx.captures:
-                element, scalar = ctx.captures[name]
-                return Strong(NUMPY[element]) if scalar else Capture(name, element)
-            known = ", ".join(["ctx.dim", "ctx.dims", *(f"ctx.{c}" for c in ctx.captures)])
+                element, extents = ctx.captures[name]
+                return Capture(name, element, extents) if extents else Strong(NUMPY[element])
+            known = ", ".join(f"ctx.{one}" for one in (*INDICES, *ctx.captures))
             _refuse(f"there is no ctx.{name}; there are {known} (declare arrays and scalars in captures={{...}})")
             return None
 
@@ -213,10 +217,19 @@ def _context() -> None:
                 return None
             if len(args) != 2 or not isinstance(args[0], Capture):
                 return None
-            index = operand_of(args[1])
-            if index is None or dtypes.is_float(index) or dtypes.is_bool(index):
-                _refuse(f"ctx.{args[0].capture} has one entry a dimension; read ctx.{args[0].capture}[ctx.dim]")
+            array = args[0]
+            given = tuple(args[1].types) if isinstance(args[1], types.BaseTuple) else (args[1],)
+            if len(given) != len(array.extents):
+                _refuse(
+                    f"ctx.{array.capture} has {_axes(len(array.extents))}, it is indexed by {len(given)}; "
+                    f"read one entry, {array.example}"
+                )
                 return None
+            for one in given:
+                index = operand_of(one)
+                if index is None or dtypes.is_float(index) or dtypes.is_bool(index):
+                    _refuse(f"ctx.{array.capture} is indexed by integers; read one entry, {array.example}")
+                    return None
             return signature(Strong(NUMPY[args[0].element]), *args)
 
     typing_registry.register_global(operator.getitem)(GetItem)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import re
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, VECTORS
 from annudf._checks import check_bool, dtype_name, is_number, shown
-from annudf._metric.captures import Value, check_name, make_value
+from annudf._metric.captures import DeclaredCapture, Value, check_name, make_value
+from annudf._metric.extents import inferred
 from annudf._options import (
     ACCUMULATOR_WORDS,
     COARSE_OF_METRIC,
@@ -26,10 +27,11 @@ from annudf._options import (
     CaptureType,
     Coarse,
     ElementName,
+    Extent,
     Order,
     Word,
 )
-from annudf.errors import ArgumentError, DtypeError
+from annudf.errors import ArgumentError, CaptureError, DtypeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +43,20 @@ class Arguments:
     coarse: Coarse
     coarse_order: Order | None
     values: dict[str, Value]
+    extents: dict[str, tuple[Extent, ...]]
     accumulator: AccumulatorWord | tuple[AccumulatorWord, ...]
     elements: tuple[ElementName, ...]
     allow_non_finite: bool
     fields: type | None
 
-    @property
-    def captures(self) -> dict[str, CaptureType]:
-        """Declared types of the captures."""
-        return {name: value.type for name, value in self.values.items()}
+    def captures(self, *functions: Callable[..., Any] | None) -> dict[str, CaptureType]:
+        """Declared types of the captures, as the functions of a metric (update, finalize) read them."""
+        shapes = {name: value.shape for name, value in self.values.items() if name not in self.extents}
+        extents = {**inferred(shapes, *functions), **self.extents}
+        for name, value in self.values.items():
+            if 0 in extents[name]:
+                raise CaptureError(f"capture '{name}' has shape {value.shape}, which has no entries; give some")
+        return {name: CaptureType(value.element, extents[name]) for name, value in self.values.items()}
 
 
 def check_arguments(
@@ -69,19 +76,30 @@ def check_arguments(
     if captures is not None and not isinstance(captures, Mapping):
         raise ArgumentError(f"captures is a {type(captures).__name__}, it must be a mapping of names to values")
     words, starts, named = check_accumulator(initial, accumulator, compute)
+    given = dict(captures or {})
+    declared = {name: one for name, one in given.items() if isinstance(one, DeclaredCapture)}
+    given.update({name: one.value for name, one in declared.items()})
+    values = {check_name(name): make_value(name, value, None, not finite) for name, value in given.items()}
+    for name, one in declared.items():
+        _check_extents(name, values[name], one.extents)
     return Arguments(
         order=_order(order, "order"),
         initial=starts,
         coarse=_coarse(coarse_metric),
         coarse_order=None if coarse_order is None else _order(coarse_order, "coarse_order"),
-        values={
-            check_name(name): make_value(name, value, None, not finite) for name, value in (captures or {}).items()
-        },
+        values=values,
+        extents={name: one.extents for name, one in declared.items()},
         accumulator=words,
         elements=_elements(elements, compute),
         allow_non_finite=not finite,
         fields=named,
     )
+
+
+def _check_extents(name: str, value: Value, extents: tuple[Extent, ...]) -> None:
+    if not CaptureType(value.element, extents).fits(value.element, value.shape):
+        spelled = ", ".join(map(repr, extents))
+        raise CaptureError(f"capture '{name}' has shape {value.shape}, its extents are ({spelled}); give one an axis")
 
 
 def check_symbol(name: object) -> str:

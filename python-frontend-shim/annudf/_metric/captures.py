@@ -7,8 +7,9 @@ from __future__ import annotations
 import keyword
 import re
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from annudf import _arrays, _transfer
 from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._checks import shown
-from annudf._options import WORDS, CaptureType, Word
+from annudf._options import MAX_RANK, SYMBOLS, WORDS, CaptureType, Extent, Word
 from annudf.common import Resources
 from annudf.errors import ArgumentError, CaptureError, DeviceError
 
@@ -40,16 +41,77 @@ _RESERVED = frozenset({"x", "y", "acc", "ctx", "dim", "dims", "row", "query", "l
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value bound to a capture: its type, its shape and a copy of its bytes in C order."""
+    """A value bound to a capture: its element type, its shape and a copy of its bytes in C order."""
 
-    type: CaptureType
+    element: Word
     shape: tuple[int, ...]
     data: bytes
 
     @property
+    def scalar(self) -> bool:
+        """Whether it is one number."""
+        return not self.shape
+
+    @property
     def array(self) -> npt.NDArray[Any]:
         """The values; read-only."""
-        return np.frombuffer(self.data, DTYPE_OF_ELEMENT[self.type.element]).reshape(self.shape)
+        return np.frombuffer(self.data, DTYPE_OF_ELEMENT[self.element]).reshape(self.shape)
+
+    def __str__(self) -> str:
+        return " x ".join([*map(str, self.shape), self.element]) if self.shape else f"{self.element} scalar"
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredCapture:
+    """What :func:`capture` gives."""
+
+    value: object
+    extents: tuple[Extent, ...]
+
+
+def capture(value: Any, /, extents: Iterable[Extent] | Extent) -> DeclaredCapture:
+    """Says how many entries each axis of a capture has, where its use does not show it.
+
+    Parameters
+    ----------
+    value : array
+        As in ``captures=``.
+    extents : tuple of {"dim", "row", "query"} or int
+        One an axis: ``"dim"`` one entry a dimension of the vectors, ``"row"`` one an id of the index (an array may
+        have more), ``"query"`` one a query of the search, a number that many. Only the first may be ``"row"`` or
+        ``"query"``.
+
+    Returns
+    -------
+    DeclaredCapture
+        For ``captures=`` of :func:`metric`.
+
+    Raises
+    ------
+    CaptureError
+        There is no such extent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf import ivf_flat
+    >>> @ivf_flat.metric(captures={"w": ivf_flat.capture(np.ones((5, 8), np.float32), extents=("query", "dim"))})
+    ... def weighted_l2(x, y, acc, ctx):
+    ...     return acc + ctx.w[ctx.query, ctx.dim] * (x - y) ** 2
+    >>> weighted_l2
+    <annudf metric weighted_l2 (w: query x dim x f32)>
+    """
+    single = isinstance(extents, (str, int))
+    given: tuple[Any, ...] = (extents,) if single else tuple(cast("Iterable[Any]", extents))
+    if not 1 <= len(given) <= MAX_RANK:
+        raise CaptureError(f"extents has {len(given)} entries, a capture has one to {MAX_RANK} axes")
+    for place, extent in enumerate(given):
+        whole = isinstance(extent, (int, np.integer)) and not isinstance(extent, bool)
+        if not (extent in SYMBOLS if isinstance(extent, str) else whole and extent > 0):
+            raise CaptureError(f"extents has {shown(extent)}; an extent is 'dim', 'row', 'query' or a positive number")
+        if place and extent in ("row", "query"):
+            raise CaptureError(f"extents has '{extent}' after another; put it first, and transpose the array")
+    return DeclaredCapture(value, tuple(cast("Extent", one if isinstance(one, str) else int(one)) for one in given))
 
 
 def check_name(name: object) -> str:
@@ -75,8 +137,7 @@ def make_value(
     name : str
         Of the capture, for messages.
     value : number or array
-        A Python or NumPy number, or an array (of any supported library and device) of at most one
-        dimension.
+        A Python or NumPy number, or an array (of any supported library and device) of at most three axes.
     declared : CaptureType, optional
         What the metric was compiled for; None: the value decides.
     allow_non_finite : bool, default False
@@ -87,30 +148,44 @@ def make_value(
     ------
     CaptureError
     """
+    if isinstance(value, DeclaredCapture):
+        raise CaptureError(
+            f"capture '{name}' is an ivf_flat.capture(...), which says the extents when a metric is made; "
+            "give the array itself"
+        )
     # numpy.float64 is a float of Python too, but it says its width.
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
         result = _from_number(name, value, declared)
     else:
         result = _from_array(name, value, declared)
-    if declared is not None and result.type != declared:
+    if declared is not None and not declared.fits(result.element, result.shape):
         raise CaptureError(
-            f"capture '{name}' is declared as {declared}, the value given is {result.type}"
-            + _conversion_hint(name, value, result.type, declared, before)
+            f"capture '{name}' is declared as {declared}, the value given is {result}"
+            + _conversion_hint(name, value, result, declared, before)
         )
-    if result.type.element in ("f32", "f64") and not allow_non_finite:
+    if result.element in ("f32", "f64") and not allow_non_finite:
         finite = np.isfinite(result.array)
         if not finite.all():
-            at = "" if result.type.scalar else f"[{int(np.flatnonzero(~finite)[0])}]"
-            worst = result.array if result.type.scalar else result.array[~finite][0]
+            at = "" if result.scalar else f"[{', '.join(str(axis[0]) for axis in np.nonzero(~finite))}]"
+            worst = result.array if result.scalar else result.array[~finite][0]
             raise CaptureError(
                 f"capture '{name}{at}' is {float(worst)}; give finite numbers, or allow_non_finite=True to the metric"
             )
     return result
 
 
-def _conversion_hint(name: str, value: object, given: CaptureType, declared: CaptureType, before: Value | None) -> str:
-    if given.scalar != declared.scalar:
-        return "; give a number" if declared.scalar else "; give an array, one entry a dimension"
+_ENTRIES = {"dim": "a dimension", "row": "an id", "query": "a query"}
+
+
+def _conversion_hint(name: str, value: object, given: Value, declared: CaptureType, before: Value | None) -> str:
+    if len(given.shape) != len(declared.extents):
+        if declared.scalar:
+            return "; give a number"
+        if len(declared.extents) == 1 and isinstance(declared.extents[0], str):
+            return f"; give an array, one entry {_ENTRIES[declared.extents[0]]}"
+        return f"; give an array of {len(declared.extents)} axes"
+    if given.element == declared.element:
+        return "; the metric was made for that length, so declare it again with this array"
     if given.element[0] == "f" and declared.element[0] != "f":
         # Converting the value, as for other types, would drop its fraction without a word.
         if not declared.scalar:
@@ -146,7 +221,7 @@ def _from_number(name: str, value: bool | int | float, declared: CaptureType | N
         if not fits:
             raise CaptureError(f"capture '{name}' is {shown(value)}, which does not fit {element}")
         data = wide.astype(DTYPE_OF_ELEMENT[element]).tobytes()
-    return Value(CaptureType(element, True), (), data)
+    return Value(element, (), data)
 
 
 def _from_array(name: str, value: object, declared: CaptureType | None) -> Value:
@@ -158,13 +233,12 @@ def _from_array(name: str, value: object, declared: CaptureType | None) -> Value
         number = float(host)
         if declared.element[0] != "f" and number.is_integer():
             return _from_number(name, number, declared)
-    same = declared is not None and declared.scalar == (host.ndim == 0)
+    same = declared is not None and len(declared.extents) == host.ndim
     if declared is not None and same and declared.element[0] == "f" and host.dtype.kind in "biu":
         host = _floats_of_integers(name, host, DTYPE_OF_ELEMENT[declared.element])
-    if host.ndim > 1:
+    if host.ndim > MAX_RANK:
         raise CaptureError(
-            f"capture '{name}' has shape {host.shape}; a capture is a number or has one dimension, "
-            "with one entry a dimension of the vectors"
+            f"capture '{name}' has shape {host.shape}; a capture is a number or an array of at most {MAX_RANK} axes"
         )
     element = _ELEMENTS.get(host.dtype.name)
     if element is None:
@@ -184,7 +258,7 @@ def _from_array(name: str, value: object, declared: CaptureType | None) -> Value
             )
     # The one copy that is made here: of what is converted already, tobytes() reads the array itself.
     plain = np.asarray(host, dtype=DTYPE_OF_ELEMENT[element], order="C")
-    return Value(CaptureType(element, plain.ndim == 0), plain.shape, plain.tobytes())
+    return Value(element, plain.shape, plain.tobytes())
 
 
 def _floats_of_integers(name: str, host: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:

@@ -18,6 +18,12 @@ class Context(Protocol):
         The number of the dimension, from 0; not in finalize.
     dims : int
         How many dimensions the vectors have.
+    row : int
+        The id of the stored vector.
+    query : int
+        The number of the query among those of the search, from 0.
+    list : int
+        The number of the list that is scanned.
     """
 
     @property
@@ -25,5 +31,14 @@ class Context(Protocol):
 
     @property
     def dims(self) -> int: ...
+
+    @property
+    def row(self) -> int: ...
+
+    @property
+    def query(self) -> int: ...
+
+    @property
+    def list(self) -> int: ...
 
     def __getattr__(self, name: str, /) -> Any: ...

@@ -101,7 +101,7 @@ class CudaSourceDefinition(Definition):
             compute_type=self._compute,
             initial=self._initial,
             captures=[
-                (name, declared.element, [] if declared.scalar else ["dim"])
+                (name, declared.element, [str(extent) for extent in declared.extents])
                 for name, declared in self._captures.items()
             ],
         )

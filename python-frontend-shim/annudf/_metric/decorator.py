@@ -70,8 +70,9 @@ def metric(
 
     The function is called once a dimension, in ascending order, for every query and stored vector:
     `x` is the coordinate of the query, `y` that of the stored vector, `acc` what the call before gave.
-    ``ctx.dim`` is the number of the dimension, ``ctx.dims`` how many there are, ``ctx.weights[ctx.dim]``
-    an entry of the capture `weights`, ``ctx.p`` the scalar capture `p`.
+    ``ctx.dim`` is the number of the dimension, ``ctx.dims`` how many there are, ``ctx.row`` the id of the
+    stored vector, ``ctx.query`` the number of the query in its search, ``ctx.list`` that of the list;
+    ``ctx.weights[ctx.dim]`` is an entry of the capture `weights`, ``ctx.p`` the scalar capture `p`.
 
     Parameters
     ----------
@@ -88,12 +89,15 @@ def metric(
         What ranks the lists of the index before those that are probed are scanned. Choose what is
         closest to the metric: the nearest rows are found only in lists that are probed.
     captures : mapping of str to number or array, optional
-        Values that the function reads. A number becomes a scalar, an array of one dimension has one entry a
-        dimension of the vectors. float32, float64, int32 and uint32 stay as they are; bool, int8, int16, uint8, uint16
-        become int32 and float16 float32; int64 and uint64 become int32 and uint32 if every value fits; a Python int
-        becomes int32, a float float32. Arrays of CuPy and PyTorch are copied to the host. **The copy is
-        taken now**: later changes to an array do not matter, see :meth:`Metric.bind`. What is computed with a
-        float64 capture is float64, several times slower; NumPy's arrays are float64 unless one says otherwise.
+        Values that the function reads. A number becomes a scalar. What an axis of an array (of at most three) stands
+        for follows from its index: ``ctx.w[ctx.dim]`` has one entry a dimension of the vectors, ``ctx.age[ctx.row]``
+        one an id, ``ctx.w[ctx.query, ctx.dim]`` one a query and dimension, and an axis that other numbers index
+        (``ctx.table[i]``) as many as the array has; :func:`capture` says it where this is not meant. float32, float64,
+        int32 and uint32 stay as they are; bool, int8, int16, uint8, uint16 become int32 and float16 float32; int64
+        and uint64 become int32 and uint32 if every value fits; a Python int becomes int32, a float float32.
+        Arrays of CuPy and PyTorch are copied to the host. **The copy is taken now**: later changes to an array
+        do not matter, see :meth:`Metric.bind`. What is computed with a float64 capture is float64, several
+        times slower; NumPy's arrays are float64 unless one says otherwise.
     symbol_name : str, optional
         Name of the metric in artifacts; default: the function's.
     forceinline : bool, default True
@@ -181,7 +185,7 @@ def metric(
             initial=given.initial,
             coarse=given.coarse,
             coarse_order=given.coarse_order,
-            captures=given.captures,
+            captures=given.captures(update, final),
             compute=compute,
             accumulator=given.accumulator,
             elements=given.elements,
@@ -363,6 +367,6 @@ def cuda_source_metric(
         compute=compute,
         accumulator=given.accumulator,
         elements=given.elements,
-        captures=given.captures,
+        captures=given.captures(),
     )
     return Metric(definition, given.values, None, given.allow_non_finite)

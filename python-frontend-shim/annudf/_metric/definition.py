@@ -325,7 +325,7 @@ class _Manifest:
         self.captures: dict[str, CaptureType] = {}
         for capture in fields["captures"]:
             element = {"ui32": "u32"}.get(capture["element"], capture["element"])
-            self.captures[capture["name"]] = CaptureType(cast(Any, element), not capture["extents"])
+            self.captures[capture["name"]] = CaptureType(cast(Any, element), tuple(capture["extents"]))
 
 
 class _ManifestDefinition(Definition):

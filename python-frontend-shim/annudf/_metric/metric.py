@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,12 @@ from annudf._options import METRIC_OF_COARSE
 from annudf.errors import ArgumentError, CaptureError, DtypeError
 
 if TYPE_CHECKING:
-    from annudf._core import Artifact, Captures
+    from annudf._core import Artifact, Captures, Index
     from annudf.common import Resources
+
+
+_NONE = -1
+"""No capture has that extent."""
 
 
 class Metric:
@@ -73,7 +77,8 @@ class Metric:
         self._allow_non_finite = allow_non_finite
         self._lock = threading.Lock()
         self._bound: dict[tuple[str, int], Captures] = {}
-        self._prepared: dict[tuple[Device, str, int], tuple[Artifact, Captures]] = {}
+        self._rows = self._queries = _NONE
+        self._prepared: dict[tuple[Device, str, int], tuple[Artifact, Captures | None]] = {}
         self.__wrapped__ = function
         if function is not None:
             functools.update_wrapper(self, function, updated=())
@@ -256,16 +261,23 @@ class Metric:
 
     # --- For searches -----------------------------------------------------------------------------
 
-    def prepare(self, device: Device, element: str, dims: int) -> tuple[Artifact, Captures]:
-        """Artifact and captures for a search of vectors of `element` and `dims` on `device`."""
-        # Neither changes, so all but the first search with them asks nothing.
-        key = (device, element, dims)
+    def prepare(self, device: Device, index: Index, queries: int) -> tuple[Artifact, Captures | None]:
+        """Artifact and captures for a search of an index with so many queries on `device`.
+
+        The captures are None where they are bound to no queries, as is the search.
+        """
+        # Neither changes, so all but the first search with them asks no more than whether they are long enough.
+        key = (device, index.element, index.dims)
         found = self._prepared.get(key)
         if found is None:
-            found = self._prepared[key] = self._prepare(device, element, dims)
+            found = self._prepared[key] = self._prepare(*key)
+        if self._queries not in (_NONE, queries):
+            self._refuse_queries(queries)
+        if self._rows != _NONE and self._rows < (rows := index.row_extent):
+            self._refuse_rows(rows)
         return found
 
-    def _prepare(self, device: Device, element: str, dims: int) -> tuple[Artifact, Captures]:
+    def _prepare(self, device: Device, element: str, dims: int) -> tuple[Artifact, Captures | None]:
         from annudf import _core
 
         self._check_element(DTYPE_OF_ELEMENT[element])
@@ -276,10 +288,15 @@ class Metric:
             bound = self._bound.get(key)
             if bound is None:
                 values: dict[str, tuple[str, Sequence[int], bytes, str]] = {
-                    name: (value.type.element, value.shape, value.data, f"metric '{self.name}'")
+                    name: (value.element, value.shape, value.data, f"metric '{self.name}'")
                     for name, value in self._values.items()
                 }
-                bound = _core.Captures.bind(artifact, dims, values, self._allow_non_finite)
+                self._rows, self._queries = self._lengths()
+                if self._queries == 0:
+                    return artifact, None
+                bound = _core.Captures.bind(
+                    artifact, dims, values, self._allow_non_finite, max(self._rows, 0), max(self._queries, 0)
+                )
                 self._bound[key] = bound
         return artifact, bound
 
@@ -301,20 +318,61 @@ class Metric:
                     f"capture '{name}' ({declared}) of metric '{self.name}' has no value; "
                     f"give it one by .bind({name}=...)"
                 )
-            if not declared.scalar and value.shape[0] != dims:
+            for axis, (extent, length) in enumerate(zip(declared.extents, value.shape, strict=True)):
+                if extent == "dim" and length != dims:
+                    where = f" in axis {axis}" if len(declared.extents) > 1 else ""
+                    raise CaptureError(
+                        f"capture '{name}' of metric '{self.name}' has {length} entries{where}, the index "
+                        f"has {dims} dimensions; give one entry a dimension"
+                    )
+
+    def _lengths(self) -> tuple[int, int]:
+        """For how many rows the captures suffice, and for how many queries they are; `_NONE` without such."""
+        rows, queries, first = _NONE, _NONE, ""
+        for name, declared in self._definition.captures.items():
+            length = 0 if declared.scalar else self._values[name].shape[0]
+            if declared.extents[:1] == ("row",):
+                rows = length if rows == _NONE else min(rows, length)
+            elif declared.extents[:1] == ("query",) and queries not in (_NONE, length):
                 raise CaptureError(
-                    f"capture '{name}' of metric '{self.name}' has {value.shape[0]} entries, the index "
-                    f"has {dims} dimensions; give one entry a dimension"
+                    f"captures '{first}' and '{name}' of metric '{self.name}' have {queries} and {length} entries, "
+                    "one a query; give both as many"
                 )
+            elif declared.extents[:1] == ("query",):
+                queries, first = length, name
+        return rows, queries
+
+    def _first(self, symbol: str, fits: Callable[[int], bool]) -> tuple[str, str]:
+        """The first capture of that extent whose length does not fit, and what a message says of it."""
+        for name, declared in self._definition.captures.items():
+            if declared.extents[:1] == (symbol,) and not fits(self._values[name].shape[0]):
+                shape = self._values[name].shape
+                return name, f"capture '{name}' ({declared}) of metric '{self.name}' has shape {shape}"
+        raise AssertionError(f"the captures of extent {symbol} fit")
+
+    def _refuse_rows(self, rows: int) -> NoReturn:
+        _, who = self._first("row", lambda length: length >= rows)
+        raise CaptureError(f"{who}, the largest id of the index is {rows - 1}; give at least {rows} entries, one an id")
+
+    def _refuse_queries(self, queries: int) -> NoReturn:
+        name, who = self._first("query", lambda length: length == queries)
+        raise CaptureError(
+            f"{who}, this search has {queries} {'query' if queries == 1 else 'queries'}; give one entry a query, "
+            f"by .bind({name}=...)"
+        )
 
     # --- Of Python --------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         captures = ", ".join(
-            f"{name}: {self._values[name].type if name in self._values else 'unbound'}"
-            for name in {**self._values, **_known_captures(self._definition)}
+            f"{name}: {self._spelled(name)}" for name in {**self._values, **_known_captures(self._definition)}
         )
         return f"<annudf metric {self.name}{f' ({captures})' if captures else ''}>"
+
+    def _spelled(self, name: str) -> str:
+        if name not in self._values:
+            return "unbound"
+        return str(_known_captures(self._definition).get(name, self._values[name]))
 
     def __copy__(self) -> Metric:
         return self

@@ -31,8 +31,8 @@ def every_distance(index: Index, metric: Metric, queries: Any, name: str, out: A
     result, seen = result_array(out, "out", rows, (rows.shape[0], core.size), "float32", stream)
     if out is not None and _arrays.overlaps(seen, rows):
         raise ArgumentError(f"arguments 'out' and '{name}' share memory; give another array")
-    artifact, captures = metric.prepare(device, core.element, core.dims)
-    if rows.shape[0] == 0:
+    artifact, captures = metric.prepare(device, core, rows.shape[0])
+    if rows.shape[0] == 0 or captures is None:
         return result
     engine = _backends.backend(device)
     element = ELEMENT_OF_DTYPE[rows.dtype]

@@ -196,8 +196,8 @@ def search(
     metric = search_params.metric
     if not isinstance(metric, Metric):
         metric = builtin_metric(metric or index.metric)
-    artifact, captures = metric.prepare(device, core.element, core.dims)
-    if rows.shape[0] == 0:
+    artifact, captures = metric.prepare(device, core, rows.shape[0])
+    if rows.shape[0] == 0 or captures is None:
         return distances, neighbors
     engine = _backends.backend(device)
     arguments = (

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 
 namespace annudf::runtime {
 namespace {
@@ -42,28 +43,29 @@ public:
     throw Error(ErrorKind::Input, who_ + what);
   }
 
-  /// Element types and shape are as declared. \returns the number of elements.
+  /// Element types and shape are as declared; of rows there may be more than are needed. \returns
+  /// the number of elements.
   uint64_t checkShape(const CaptureExtents &extents) const;
   std::vector<std::byte> convert(uint64_t count, bool allowNonFinite) const;
   void checkDevice(uint64_t count) const;
 
 private:
-  int64_t sizeOf(const CaptureExtent &extent, const CaptureExtents &extents,
-                 std::string &with) const;
+  int64_t sizeOf(size_t i, const CaptureExtents &extents, std::string &with) const;
 
   const CaptureInfo &capture_;
   const CaptureValue &given_;
   const std::string element_, who_;
 };
 
-int64_t Binding::sizeOf(const CaptureExtent &extent, const CaptureExtents &extents,
-                        std::string &with) const {
-  auto known = [&](const char *name, int64_t size, const char *of) {
+/// What extent i asks of the shape that was given: its own entry, where that is enough.
+int64_t Binding::sizeOf(size_t i, const CaptureExtents &extents, std::string &with) const {
+  const CaptureExtent &extent = capture_.extents[i];
+  auto known = [&](const char *name, int64_t size, const char *of, const char *relation = " = ") {
     if (size <= 0)
       refuse("declared " + declaredText(capture_) + ", but it was not said for how many " + of +
              " it is bound");
-    if (with.find(std::string(name) + " = ") == std::string::npos)
-      with += (with.empty() ? " with " : ", ") + std::string(name) + " = " + std::to_string(size);
+    if (with.find(std::string(name) + relation) == std::string::npos)
+      with += (with.empty() ? " with " : ", ") + (name + (relation + std::to_string(size)));
     return size;
   };
   switch (extent.kind) {
@@ -71,8 +73,11 @@ int64_t Binding::sizeOf(const CaptureExtent &extent, const CaptureExtents &exten
     return extent.constant;
   case ANNUDF_EXTENT_DIM:
     return known("dim", extents.dims, "dims");
-  case ANNUDF_EXTENT_ROW:
-    return known("row", extents.rows, "rows");
+  case ANNUDF_EXTENT_ROW: {
+    const int64_t least = known("row", extents.rows, "rows", " >= ");
+    const bool isLonger = i == 0 && !given_.shape.empty() && given_.shape[0] > least;
+    return isLonger ? given_.shape[0] : least;
+  }
   case ANNUDF_EXTENT_QUERY:
     return known("query", extents.queries, "queries");
   }
@@ -83,8 +88,8 @@ int64_t Binding::sizeOf(const CaptureExtent &extent, const CaptureExtents &exten
 uint64_t Binding::checkShape(const CaptureExtents &extents) const {
   std::vector<int64_t> shape;
   std::string with;
-  for (const CaptureExtent &extent : capture_.extents)
-    shape.push_back(sizeOf(extent, extents, with));
+  for (size_t i = 0; i < capture_.extents.size(); ++i)
+    shape.push_back(sizeOf(i, extents, with));
   if (!storeOf(element_))
     refuse("declared element type " + element_ + " cannot be bound");
   if (!loadOf(given_.dtype))
@@ -180,6 +185,7 @@ BoundCaptures::Value BoundCaptures::bindOne(const CaptureInfo &capture,
   const Binding binding(capture, given);
   const uint64_t count = binding.checkShape(extents);
   Value value;
+  value.shape = given.shape;
   value.space = given.space;
   if (given.space == MemorySpace::Cuda) {
     binding.checkDevice(count);
@@ -226,8 +232,19 @@ BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureEx
                                         declaredText(capture) + "), which was not given");
     bound.values_.push_back(bindOne(capture, extents, found->second, allowNonFinite));
   }
+  if (hasExtent(bound.declared_, ANNUDF_EXTENT_ROW)) {
+    bound.extents_.rows = std::numeric_limits<int64_t>::max();
+    for (size_t i = 0; i < bound.size(); ++i)
+      if (hasExtent({bound.declared_[i]}, ANNUDF_EXTENT_ROW))
+        bound.extents_.rows = std::min(bound.extents_.rows, bound.rowsOf(i, extents.rows));
+  }
   bound.computeDigest();
   return bound;
+}
+
+/// The rows that capture i has entries for.
+int64_t BoundCaptures::rowsOf(size_t i, int64_t asked) const {
+  return declared_[i].extents[0].kind == ANNUDF_EXTENT_ROW ? values_[i].shape[0] : asked;
 }
 
 uint64_t BoundCaptures::slot(size_t i) const {
@@ -265,6 +282,21 @@ void BoundCaptures::computeDigest() {
       digest.number(uint64_t(value.device)).number(value.address).number(++bindings);
   }
   digest_ = digest.finish();
+}
+
+bool hasExtent(const std::vector<CaptureInfo> &captures, annudf_extent kind) {
+  for (const CaptureInfo &capture : captures)
+    for (const CaptureExtent &extent : capture.extents)
+      if (extent.kind == kind)
+        return true;
+  return false;
+}
+
+std::string boundText(const BoundCaptures &captures, size_t i) {
+  const CaptureInfo &declared = captures.declared()[i];
+  return "capture '" + declared.name + "' (" + declaredText(declared) + ") of metric '" +
+         captures.metric() + "' is bound to " +
+         typeText(captures.shape(i), toString(declared.element));
 }
 
 std::string captureText(const std::vector<CaptureInfo> &captures) {

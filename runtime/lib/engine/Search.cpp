@@ -37,14 +37,6 @@ bool sameDeclaration(const CaptureInfo &a, const CaptureInfo &b) {
          std::equal(a.extents.begin(), a.extents.end(), b.extents.begin(), b.extents.end(), same);
 }
 
-bool hasExtent(const std::vector<CaptureInfo> &captures, annudf_extent kind) {
-  for (const CaptureInfo &capture : captures)
-    for (const CaptureExtent &extent : capture.extents)
-      if (extent.kind == kind)
-        return true;
-  return false;
-}
-
 } // namespace
 
 Metric Metric::fromArtifact(Artifact artifact, const std::string &origin) {
@@ -91,6 +83,10 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
     input("queries: there are none");
   if (queries.rows < 0 || !queries.data)
     input("queries: " + std::to_string(queries.rows) + " rows without data");
+  // A hook gets the number of a query as an int32_t, and a capture of queries is read there.
+  if (queries.rows > std::numeric_limits<int32_t>::max())
+    input("queries: " + std::to_string(queries.rows) + " rows, a search takes at most " +
+          std::to_string(std::numeric_limits<int32_t>::max()) + "; search in parts");
   if (!manifest.accepts(index.element()))
     input(name + " takes " + elementList(manifest) + ", the index holds " +
           toString(index.element()));
@@ -144,13 +140,16 @@ void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
   if (!needed.empty() && bound.dims != searched.dims)
     usage(were + std::to_string(bound.dims) + " dims, the index has " +
           std::to_string(searched.dims));
-  if (hasExtent(needed, ANNUDF_EXTENT_ROW) && bound.rows < searched.rows)
-    usage(were + std::to_string(bound.rows) + " rows, the largest id of the index is " +
-          std::to_string(searched.rows - 1) + "; bind them again for " +
-          std::to_string(searched.rows));
-  if (hasExtent(needed, ANNUDF_EXTENT_QUERY) && bound.queries != searched.queries)
-    usage(were + std::to_string(bound.queries) + " queries, this search has " +
-          std::to_string(searched.queries));
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (hasExtent({needed[i]}, ANNUDF_EXTENT_ROW) && captures.rowsOf(i, bound.rows) < searched.rows)
+      usage(boundText(captures, i) + ", the largest id of the index is " +
+            std::to_string(searched.rows - 1) + "; bind an array of at least " +
+            std::to_string(searched.rows) + " rows");
+    if (hasExtent({needed[i]}, ANNUDF_EXTENT_QUERY) && bound.queries != searched.queries)
+      usage(boundText(captures, i) + ", this search has " + std::to_string(searched.queries) +
+            (searched.queries == 1 ? " query" : " queries") +
+            "; bind an array with one entry a query");
+  }
 }
 
 } // namespace annudf::runtime

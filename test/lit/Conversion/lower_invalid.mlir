@@ -65,7 +65,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  %w = annudf.capture "w" : !annudf.capture<dim x row x f32>
+  %w = annudf.capture "w" : !annudf.capture<row x dim x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -73,7 +73,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %d = annudf.index dim
     // expected-error @below {{'annudf.load' op annudf-lower-to-nvvm: index of extent row is not proved to be inside it; annudf-verify-abi says what is missing}}
-    %0 = annudf.load %w[%d, %d] : !annudf.capture<dim x row x f32>
+    %0 = annudf.load %w[%d, %d] : !annudf.capture<row x dim x f32>
     annudf.yield %0 : f32
   }
 }

@@ -196,3 +196,34 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
 }
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    // expected-error @below {{'annudf.index' op annudf-lower-to-nvvm: annudf.index row has no meaning here}}
+    %row = annudf.index row
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x query x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %dim = annudf.index dim
+    %query = annudf.index query
+    // expected-error @below {{'annudf.load' op annudf-lower-to-nvvm: extent query stands after another; annudf-verify-abi says what to do instead}}
+    %v = annudf.load %w[%dim, %query] : !annudf.capture<dim x query x f32>
+    annudf.yield %v : f32
+  }
+}

@@ -8,8 +8,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @below {{custom op 'annudf.index' unknown index_kind 'query'; write dim or dims}}
-    %d = annudf.index query
+    // expected-error @below {{custom op 'annudf.index' unknown index_kind 'lists'; write dim, dims, row, query or list}}
+    %d = annudf.index lists
     annudf.yield %acc : f32
   }
 }
@@ -22,7 +22,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @below {{custom op 'annudf.index' unknown index_kind 'Dim'; write dim or dims}}
+    // expected-error @below {{custom op 'annudf.index' unknown index_kind 'Dim'; write dim, dims, row, query or list}}
     %d = annudf.index Dim
     annudf.yield %acc : f32
   }

@@ -39,6 +39,13 @@ annudf.metric @every_op order(min) coarse(l2) elements(f32, f16, i8, u8) {
   }
   // CHECK: annudf.finalize (%{{.*}}: f32) {
   annudf.finalize (%acc: f32) {
+    // CHECK: annudf.index row
+    // GENERIC: "annudf.index"() <{kind = #annudf.index_kind<row>}> : () -> index
+    %row = annudf.index row
+    // CHECK: annudf.index query
+    %query = annudf.index query
+    // CHECK: annudf.index list
+    %list = annudf.index list
     annudf.yield %acc : f32
   }
 }

@@ -58,8 +58,8 @@ annudf.metric @m order(1) coarse(l2) elements(f32) {
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @below {{custom op 'annudf.index' unknown index_kind 'row'; write dim or dims}}
-    %r = annudf.index row
+    // expected-error @below {{custom op 'annudf.index' unknown index_kind 'rows'; write dim, dims, row, query or list}}
+    %r = annudf.index rows
   }
 }
 

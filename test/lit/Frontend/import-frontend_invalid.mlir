@@ -252,7 +252,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 func.func private @f(%x: f32, %ctx: none) -> f32 {
-  // expected-error @below {{[P9] ctx has no 'wieghts'; it has dim, dims, weights, p}}
+  // expected-error @below {{[P9] ctx has no 'wieghts'; it has dim, dims, row, query, list, weights, p}}
   %w = builtin.unrealized_conversion_cast %ctx : none to !annudf.capture<dim x f32> {annudf.capture = "wieghts"}
   // expected-error @below {{[P10] takes ctx.weights as '!annudf.capture<dim x f64>', but it is declared as '!annudf.capture<dim x f32>'}}
   %v = builtin.unrealized_conversion_cast %ctx : none to !annudf.capture<dim x f64> {annudf.capture = "weights"}

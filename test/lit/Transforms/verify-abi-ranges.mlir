@@ -3,6 +3,8 @@
 // RUN: annudf-opt %s --annudf-to-nvvm=metric=loads -o /dev/null
 // RUN: annudf-opt %s --annudf-to-host=metric=numbers -o /dev/null
 // RUN: annudf-opt %s --annudf-to-host=metric=three -o /dev/null
+// RUN: annudf-opt %s --annudf-to-host=metric=tables -o /dev/null
+// RUN: annudf-opt %s --annudf-to-nvvm=metric=tables -o /dev/null
 
 // What the ranges of integers prove, each at its limit; verify-abi-ranges_invalid.mlir has
 // the neighbours that they refuse.
@@ -228,5 +230,51 @@ annudf.metric @three order(min) coarse(l2) elements(u8) dims(3) {
     %i = arith.index_cast %m : i32 to index
     %0 = annudf.load %w[%i] : !annudf.capture<dim x f32>
     annudf.yield %0 : f32
+  }
+}
+
+// Tables that are looked up, and what the indices of the scan prove.
+annudf.metric @tables order(min) coarse(l2) elements(u8) {
+  %lut = annudf.capture "lut" : !annudf.capture<16 x 16 x f32>
+  %w = annudf.capture "w" : !annudf.capture<query x dim x f32>
+  %v = annudf.capture "v" : !annudf.capture<dim x f32>
+  %age = annudf.capture "age" : !annudf.capture<row x 4 x f32>
+  annudf.init {
+    %query = annudf.index query
+    %zero = arith.constant 0 : index
+    %0 = annudf.load %w[%query, %zero] : !annudf.capture<query x dim x f32>
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %fifteen = arith.constant 15 : i32
+    %a = arith.minsi %x, %fifteen : i32
+    %b = arith.andi %y, %fifteen : i32
+    %i = arith.index_cast %a : i32 to index
+    %j = arith.index_castui %b : i32 to index
+    %0 = annudf.load %lut[%i, %j] : !annudf.capture<16 x 16 x f32>
+    // v[(dim + 1) % dims]
+    %dim = annudf.index dim
+    %dims = annudf.index dims
+    %one = arith.constant 1 : index
+    %next = arith.addi %dim, %one : index
+    %around = arith.remsi %next, %dims : index
+    %1 = annudf.load %v[%around] : !annudf.capture<dim x f32>
+    // age[row][list % 4], lut[row % 16][query & 15]
+    %row = annudf.index row
+    %list = annudf.index list
+    %query = annudf.index query
+    %three = arith.constant 3 : index
+    %part = arith.andi %list, %three : index
+    %2 = annudf.load %age[%row, %part] : !annudf.capture<row x 4 x f32>
+    %sixteen = arith.constant 16 : index
+    %some = arith.remsi %row, %sixteen : index
+    %mask = arith.constant 15 : index
+    %any = arith.andi %query, %mask : index
+    %3 = annudf.load %lut[%some, %any] : !annudf.capture<16 x 16 x f32>
+    %4 = arith.addf %0, %1 : f32
+    %5 = arith.addf %2, %3 : f32
+    %6 = arith.addf %4, %5 : f32
+    %7 = arith.addf %6, %acc : f32
+    annudf.yield %7 : f32
   }
 }

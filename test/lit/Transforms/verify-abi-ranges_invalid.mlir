@@ -547,9 +547,8 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
 
 // -----
 
-// Nothing is known to be smaller than the number of extent row.
+// A dimension may be larger than every id.
 annudf.metric @m order(min) coarse(l2) elements(u8) {
-  // expected-error @below {{'annudf.capture' op [C9] extent row is reserved for a later version; use a scalar or extent dim}}
   %w = annudf.capture "w" : !annudf.capture<row x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -559,7 +558,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     %dim = annudf.index dim
     %dims = annudf.index dims
     %one = arith.constant 1 : index
-    // expected-error @below {{'annudf.load' op [L4] index of extent row cannot be proved to be inside it: nothing is known to be smaller than that extent; use a scalar or extent dim}}
+    // expected-error @below {{'annudf.load' op [L4] index of extent row cannot be proved to be inside it: only annudf.index row itself is; index that extent by it, without arithmetic}}
     %v = annudf.load %w[%dim] : !annudf.capture<row x f32>
     annudf.yield %acc : f32
   }
@@ -567,9 +566,8 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
 
 // -----
 
-// Nothing is known to be smaller than the number of extent query.
+// A dimension may be larger than every query.
 annudf.metric @m order(min) coarse(l2) elements(u8) {
-  // expected-error @below {{'annudf.capture' op [C9] extent query is reserved for a later version; use a scalar or extent dim}}
   %w = annudf.capture "w" : !annudf.capture<query x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -579,7 +577,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     %dim = annudf.index dim
     %dims = annudf.index dims
     %one = arith.constant 1 : index
-    // expected-error @below {{'annudf.load' op [L4] index of extent query cannot be proved to be inside it: nothing is known to be smaller than that extent; use a scalar or extent dim}}
+    // expected-error @below {{'annudf.load' op [L4] index of extent query cannot be proved to be inside it: only annudf.index query itself is; index that extent by it, without arithmetic}}
     %v = annudf.load %w[%dim] : !annudf.capture<query x f32>
     annudf.yield %acc : f32
   }
@@ -589,7 +587,6 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
 
 // A constant extent ends where it says.
 annudf.metric @m order(min) coarse(l2) elements(u8) {
-  // expected-error @below {{'annudf.capture' op [C9] extent 16 is not in 1.0; use a scalar or extent dim}}
   %w = annudf.capture "w" : !annudf.capture<16 x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -730,6 +727,268 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     %i = arith.index_cast %a : i32 to index
     // expected-error @below {{'annudf.load' op [L2] index of extent dim may be -2147483648, but the extent begins at 0; bound it below, as max(i, 0) does}}
     %v = annudf.load %w[%i] : !annudf.capture<dim x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// The row after the last is none.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<row x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %row = annudf.index row
+    %one = arith.constant 1 : index
+    %next = arith.addi %row, %one : index
+    // expected-error @below {{'annudf.load' op [L4] index of extent row cannot be proved to be inside it: only annudf.index row itself is; index that extent by it, without arithmetic}}
+    %v = annudf.load %w[%next] : !annudf.capture<row x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// An id may need 64 bits: in 32 it is another row.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<row x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %row = annudf.index row
+    %n = arith.index_cast %row : index to i32
+    %i = arith.index_cast %n : i32 to index
+    // expected-error @below {{'annudf.load' op [L4] index of extent row cannot be proved to be inside it: only annudf.index row itself is; index that extent by it, without arithmetic}}
+    %v = annudf.load %w[%i] : !annudf.capture<row x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// There may be more queries than rows.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<row x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %query = annudf.index query
+    // expected-error @below {{'annudf.load' op [L4] index of extent row cannot be proved to be inside it: only annudf.index row itself is; index that extent by it, without arithmetic}}
+    %v = annudf.load %w[%query] : !annudf.capture<row x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// Nothing but the row itself: what else is below its number is not looked for.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<row x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    annudf.yield %acc : f32
+  }
+  annudf.finalize (%acc: f32) {
+    %zero = arith.constant 0 : index
+    // expected-error @below {{'annudf.load' op [L4] index of extent row cannot be proved to be inside it: only annudf.index row itself is; index that extent by it, without arithmetic}}
+    %v = annudf.load %w[%zero] : !annudf.capture<row x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// There may be more rows than queries.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<query x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    annudf.yield %acc : f32
+  }
+  annudf.finalize (%acc: f32) {
+    %row = annudf.index row
+    // expected-error @below {{'annudf.load' op [L4] index of extent query cannot be proved to be inside it: only annudf.index query itself is; index that extent by it, without arithmetic}}
+    %v = annudf.load %w[%row] : !annudf.capture<query x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// In 16 bits it is another query.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<query x f32>
+  annudf.init {
+    %query = annudf.index query
+    %n = arith.index_cast %query : index to i16
+    %i = arith.index_cast %n : i16 to index
+    // expected-error @below {{'annudf.load' op [L4] index of extent query cannot be proved to be inside it: only annudf.index query itself is; index that extent by it, without arithmetic}}
+    %v = annudf.load %w[%i] : !annudf.capture<query x f32>
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// There may be more lists than queries.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<query x f32>
+  annudf.init {
+    %list = annudf.index list
+    // expected-error @below {{'annudf.load' op [L4] index of extent query cannot be proved to be inside it: only annudf.index query itself is; index that extent by it, without arithmetic}}
+    %v = annudf.load %w[%list] : !annudf.capture<query x f32>
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// A search may have one query.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<query x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %query = annudf.index query
+    %one = arith.constant 1 : index
+    %i = arith.maxsi %query, %one : index
+    // expected-error @below {{'annudf.load' op [L4] index of extent query cannot be proved to be inside it: only annudf.index query itself is; index that extent by it, without arithmetic}}
+    %v = annudf.load %w[%i] : !annudf.capture<query x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// Each of several extents.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<query x dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %query = annudf.index query
+    %dims = annudf.index dims
+    // expected-error @below {{'annudf.load' op [L3] index of extent dim may be as large as dims, but the extent ends at dims - 1; bound it above, as min(i, dims - 1) does}}
+    %v = annudf.load %w[%query, %dims] : !annudf.capture<query x dim x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// Each of several extents, the last too.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<dim x 4 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %dim = annudf.index dim
+    %i = arith.index_cast %x : i32 to index
+    // expected-error @below {{'annudf.load' op [L3] index of extent 4 may be as large as 255, but the extent ends at 3; bound it above, as min(i, 3) does}}
+    %v = annudf.load %w[%dim, %i] : !annudf.capture<dim x 4 x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// A constant extent begins at 0.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<16 x 16 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %i = arith.constant -1 : index
+    // expected-error @below {{'annudf.load' op [L2] index of extent 16 may be -1, but the extent begins at 0; bound it below, as max(i, 0) does}}
+    %v = annudf.load %w[%i, %i] : !annudf.capture<16 x 16 x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// A list is an index like others.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<16 x f32>
+  annudf.init {
+    %list = annudf.index list
+    // expected-error @below {{'annudf.load' op [L3] index of extent 16 may be as large as 2147483647, but the extent ends at 15; bound it above, as min(i, 15) does}}
+    %v = annudf.load %w[%list] : !annudf.capture<16 x f32>
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// An id may be the largest integer, and one more wraps around.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  %w = annudf.capture "w" : !annudf.capture<16 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    annudf.yield %acc : f32
+  }
+  annudf.finalize (%acc: f32) {
+    %row = annudf.index row
+    %n = arith.constant 16 : index
+    %one = arith.constant 1 : index
+    %next = arith.addi %row, %one : index
+    %i = arith.remsi %next, %n : index
+    // expected-error @below {{'annudf.load' op [L2] index of extent 16 may be -15, but the extent begins at 0; bound it below, as max(i, 0) does}}
+    %v = annudf.load %w[%i] : !annudf.capture<16 x f32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// Row 0 is one.
+annudf.metric @m order(min) coarse(l2) elements(u8) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    %row = annudf.index row
+    %n = arith.index_cast %row : index to i64
+    %c = arith.constant 1 : i64
+    // expected-error @below {{'arith.divsi' op [B4] may divide by zero, which stops the process on a CPU: the divisor is from 0 to 9223372036854775807; divide by what cannot be 0, as max(y, 1), or in floating point}}
+    %v = arith.divsi %c, %n : i64
     annudf.yield %acc : f32
   }
 }

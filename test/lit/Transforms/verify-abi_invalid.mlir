@@ -219,8 +219,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C8] has 2 extents, which is not in 1.0; use a scalar or one extent dim}}
-  %w = annudf.capture "w" : !annudf.capture<dim x dim x f32>
+  // expected-error @below {{'annudf.capture' op [C8] has 4 extents, more than 3; join some in one}}
+  %w = annudf.capture "w" : !annudf.capture<dim x dim x 2 x 2 x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -233,8 +233,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C9] extent row is reserved for a later version; use a scalar or extent dim}}
-  %w = annudf.capture "w" : !annudf.capture<row x f32>
+  // expected-error @below {{'annudf.capture' op [C9] extent row stands after another, and no hook knows how many there are; put it first}}
+  %w = annudf.capture "w" : !annudf.capture<dim x row x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -247,8 +247,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C9] extent query is reserved for a later version; use a scalar or extent dim}}
-  %w = annudf.capture "w" : !annudf.capture<query x f32>
+  // expected-error @below {{'annudf.capture' op [C9] extent query stands after another, and no hook knows how many there are; put it first}}
+  %w = annudf.capture "w" : !annudf.capture<row x query x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -261,8 +261,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C9] extent query is reserved for a later version; use a scalar or extent dim}}
-  %w = annudf.capture "w" : !annudf.capture<dim x query x f32>
+  // expected-error @below {{'annudf.capture' op [C9] extent query stands after another, and no hook knows how many there are; put it first}}
+  %w = annudf.capture "w" : !annudf.capture<16 x dim x query x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -275,8 +275,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C9] extent 16 is not in 1.0; use a scalar or extent dim}}
-  %w = annudf.capture "w" : !annudf.capture<16 x f32>
+  // expected-error @below {{'annudf.capture' op [C9] extent row stands after another, and no hook knows how many there are; put it first}}
+  %w = annudf.capture "w" : !annudf.capture<row x row x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -576,6 +576,21 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 annudf.metric @nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn order(min) coarse(l2) elements(f32) dims(1048576) {
   %w = annudf.capture "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" : !annudf.capture<f32>
   annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+// init may be called once for all rows of a list.
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    // expected-error @below {{'annudf.index' op [H8] row has no meaning in annudf.init; read it in annudf.update or annudf.finalize}}
+    %row = annudf.index row
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }

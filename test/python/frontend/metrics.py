@@ -265,7 +265,7 @@ MESSAGES = {
     "reads_an_array": "'TABLE' is an array; declare it: captures={'TABLE': TABLE}, and read ctx.TABLE[ctx.dim]",
     "reads_a_list": "'NAMES' is of type list; a metric can read numbers, and arrays given as captures",
     "reads_a_huge_number": "'HUGE' is 1208925819614629174706176, which does not fit 64 bits",
-    "unknown_capture": "there is no ctx.wieghts; there are ctx.dim, ctx.dims, ctx.weights, ctx.p"
+    "unknown_capture": "there is no ctx.wieghts; there are ctx.dim, ctx.dims, ctx.row, ctx.query, ctx.list, ctx.weights, ctx.p"
     " (declare arrays and scalars in captures={...})",
     "capture_without_index": "* needs numbers, got the array ctx.weights; read one entry, ctx.weights[ctx.dim]",
     "no_such_function": "a metric cannot use numpy.linalg; it sees one coordinate of two vectors at a time, and acc sums up:"

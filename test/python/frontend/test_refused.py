@@ -25,7 +25,7 @@ from annudf._frontend import fingerprint, translate
 from annudf._options import CaptureType, MetricOptions, Word
 from annudf.errors import ArgumentError, CompileError, UnsupportedError
 
-CAPTURES = {"weights": CaptureType("f32", False), "p": CaptureType("f32", True)}
+CAPTURES = {"weights": CaptureType("f32", ("dim",)), "p": CaptureType("f32")}
 FILE = Path(metrics.__file__)
 
 

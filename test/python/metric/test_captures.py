@@ -94,9 +94,13 @@ def test_types_of_captures(value, dtype, expected):
             "capture 'c' has dtype uint64 and holds 8589934592, which does not fit u32 (0 to 4294967295)",
         ),
         (
-            np.zeros((2, 3), np.float32),
-            "capture 'c' has shape (2, 3); a capture is a number or has one dimension, with one entry a dimension of "
-            "the vectors",
+            np.zeros((1, 2, 3, 4), np.float32),
+            "capture 'c' has shape (1, 2, 3, 4); a capture is a number or an array of at most 3 axes",
+        ),
+        (np.zeros((2, 0), np.float32), "capture 'c' has shape (2, 0), which has no entries; give some"),
+        (
+            np.array([[1, 2], [3, np.nan]]),
+            "capture 'c[1, 1]' is nan; give finite numbers, or allow_non_finite=True to the metric",
         ),
         (
             np.array([1j]),
@@ -148,7 +152,7 @@ def test_bind_shares_the_compiled_code(data):
         ),
         (
             {"w": W.astype(np.float64)},
-            "capture 'w' is declared as dim x f32, the value given is dim x f64; convert by numpy.float32(...)",
+            "capture 'w' is declared as dim x f32, the value given is 6 x f64; convert by numpy.float32(...)",
         ),
         (
             {"w": [2**24 + 1] * DIMS},

@@ -32,7 +32,7 @@ def build(**changes):
 def search(k, n_probes):
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), ROWS)
     metric = builtin_metric("sqeuclidean")
-    artifact, captures = metric.prepare(annudf._arrays.CPU, "f32", 4)
+    artifact, captures = metric.prepare(annudf._arrays.CPU, index._core, 4)
     ids, distances = np.empty((4, 2000), np.int64), np.empty((4, 2000), np.float32)
     _core.Backend.cpu(1).search(
         index._core, artifact, captures, ROWS.ctypes.data, 4, 4, "f32", k, n_probes, ids.ctypes.data,

@@ -161,17 +161,74 @@ TEST(Captures, RowsAndQueriesAreBoundAndChecked) {
   };
   EXPECT_EQ(check({4, 3, 2}), "NO ERROR");
   EXPECT_EQ(check({4, 2, 2}), "NO ERROR"); // Ids that the index does not have do no harm.
-  const std::string who = "captures of metric 'm' (m.annudf) were bound for ";
-  EXPECT_EQ(check({4, 4, 2}),
-            who + "3 rows, the largest id of the index is 3; bind them again for 4");
-  EXPECT_EQ(check({4, 3, 3}), who + "2 queries, this search has 3");
-  EXPECT_EQ(check({4, 3, 1}), who + "2 queries, this search has 1");
-  EXPECT_EQ(check({5, 3, 2}), who + "4 dims, the index has 5");
+  EXPECT_EQ(
+      check({4, 4, 2}),
+      "capture 'r' (row x f32) of metric 'm' is bound to 3 x f32, the largest id of the index "
+      "is 3; bind an array of at least 4 rows");
+  const std::string who = "capture 'q' (query x dim x f32) of metric 'm' is bound to 2 x 4 x f32, ";
+  EXPECT_EQ(check({4, 3, 3}),
+            who + "this search has 3 queries; bind an array with one entry a query");
+  EXPECT_EQ(check({4, 3, 1}),
+            who + "this search has 1 query; bind an array with one entry a query");
+  EXPECT_EQ(check({5, 3, 2}),
+            "captures of metric 'm' (m.annudf) were bound for 4 dims, the index has 5");
   EXPECT_EQ(errorOf([&] { BoundCaptures::bind(metric.artifact.manifest, {4, 5, 2}, values); }),
-            "capture 'r' from w.npy: declared row x f32 with row = 5, got 3 x f32");
+            "capture 'r' from w.npy: declared row x f32 with row >= 5, got 3 x f32");
   EXPECT_EQ(errorOf([&] { BoundCaptures::bind(metric.artifact.manifest, {4, 3, 0}, values); }),
             "capture 'q' from w.npy: declared query x dim x f32, but it was not said for how many "
             "queries it is bound");
+}
+
+// Ids may have gaps, and rows be added: what counts is the array, not for how many it was bound.
+TEST(Captures, AnArrayOfRowsMayBeLonger) {
+  Metric metric;
+  metric.origin = "m.annudf";
+  const CaptureExtent row{ANNUDF_EXTENT_ROW, 0};
+  metric.artifact.manifest =
+      manifest({{"a", ANNUDF_CAPTURE_F32, {row}}, {"b", ANNUDF_CAPTURE_I32, {row, kDim}}});
+  const BoundCaptures bound =
+      BoundCaptures::bind(metric.artifact.manifest, {2, 1, 0},
+                          {{"a", array<float>("f32", {5}, {1, 2, 3, 4, 5})},
+                           {"b", array<int32_t>("i32", {3, 2}, {1, 2, 3, 4, 5, 6})}});
+  EXPECT_EQ(valuesOf<float>(bound.bytes(0)), (std::vector<float>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(bound.extents().rows, 3);
+  auto check = [&](int64_t rows) {
+    return errorOf([&] { checkCaptures(metric, bound, {2, rows, 7}); }, ErrorKind::Usage);
+  };
+  EXPECT_EQ(check(1), "NO ERROR");
+  EXPECT_EQ(check(3), "NO ERROR");
+  EXPECT_EQ(check(4), "capture 'b' (row x dim x i32) of metric 'm' is bound to 3 x 2 x i32, the "
+                      "largest id of the index is 3; bind an array of at least 4 rows");
+  // The others are not.
+  EXPECT_EQ(errorOf([&] {
+              BoundCaptures::bind(metric.artifact.manifest, {2, 1, 0},
+                                  {{"a", array<float>("f32", {5}, {1, 2, 3, 4, 5})},
+                                   {"b", array<int32_t>("i32", {2, 3}, {1, 2, 3, 4, 5, 6})}});
+            }),
+            "capture 'b' from w.npy: declared row x dim x i32 with row >= 1, dim = 2, got 2 x 3 x "
+            "i32");
+}
+
+// A hook gets the number of a query as an int32_t.
+TEST(Captures, ASearchHasNoMoreQueriesThanAHookCanCount) {
+  std::vector<float> row(2);
+  IndexParams params;
+  params.nLists = 1;
+  const MatrixView one{row.data(), 1, 2, ANNUDF_ELEMENT_F32};
+  const Index index = Index::build(params, one);
+  Metric metric;
+  metric.origin = "m.annudf";
+  metric.artifact.manifest = manifest({});
+  metric.artifact.manifest.elements = {ANNUDF_ELEMENT_F32};
+  MatrixView queries = one;
+  auto check = [&](int64_t rows) {
+    queries.rows = rows;
+    return errorOf([&] { checkSearch(index, metric, queries, 1, {.nProbes = 1}); },
+                   ErrorKind::Input);
+  };
+  EXPECT_EQ(check(2147483647), "NO ERROR");
+  EXPECT_EQ(check(2147483648),
+            "queries: 2147483648 rows, a search takes at most 2147483647; search in parts");
 }
 
 TEST(Captures, ViewsWithStridesAreConvertedOnce) {

@@ -9,6 +9,8 @@
 #ifndef ANNUDF_DIALECT_IR_ANNUDF_H
 #define ANNUDF_DIALECT_IR_ANNUDF_H
 
+#include "annudf/ABI/annudf_abi.h"
+
 #include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -50,6 +52,8 @@ public:
 
 /// "annudf.accumulator.v1 1.0", for messages.
 std::string versionName(uint64_t minor);
+/// The minor in which an index of the scan appeared: that bytecode which names it needs.
+uint64_t sinceOf(IndexKind kind);
 /// What a message about bytecode of a newer version ends with: it is not damaged.
 inline constexpr const char *kUseWriter = "which this reader knows; use the version that wrote it";
 

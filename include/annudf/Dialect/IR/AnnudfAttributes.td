@@ -24,7 +24,10 @@ def Annudf_AccumulatorOrListAttr : AnyAttrOf<
 // Not in annudf_tables.h: only bodies say it, and lowered they say it no more.
 def Annudf_IndexKind : Annudf_Enum<"IndexKind", "which index of the running scan", [
   Annudf_Case<"Dim", 0, "dim", 0>,
-  Annudf_Case<"Dims", 1, "dims", 0>
+  Annudf_Case<"Dims", 1, "dims", 0>,
+  Annudf_Case<"Row", 2, "row", 1>,
+  Annudf_Case<"Query", 3, "query", 1>,
+  Annudf_Case<"List", 4, "list", 1>
 ]>;
 def Annudf_IndexKindAttr : Annudf_EnumAttr<Annudf_IndexKind, "index_kind">;
 

@@ -22,7 +22,8 @@ def Annudf_HookOpInterface : OpInterface<"HookOpInterface"> {
     InterfaceMethod<"Name of the hook in the ABI: init, update, finalize.",
                     "::llvm::StringRef", "getHookName">,
     InterfaceMethod<"The block that computes the values.", "::mlir::Block *", "getHookBlock">,
-    InterfaceMethod<"Whether `annudf.index dim` has a meaning in this hook.", "bool", "hasDimIndex">
+    InterfaceMethod<"Whether an index of the scan has a meaning in this hook.", "bool", "hasIndex",
+                    (ins "::annudf::ir::IndexKind":$kind)>
   ];
 }
 

@@ -133,8 +133,8 @@ def Annudf_CaptureOp : Annudf_Op<"capture", 0, [HasParent<"MetricOp">]> {
 def Annudf_InitOp : Annudf_HookOp<"init", 0> {
   let summary = "the accumulator before the first dimension";
   let description = [{
-    Any constant, infinities included, or what can be computed from scalar captures.
-    Of an accumulator of several fields it yields them all.
+    Any constant, infinities included, or what can be computed from the query, the list
+    and captures of them. Of an accumulator of several fields it yields them all.
 
     Example:
 
@@ -213,12 +213,16 @@ def Annudf_IndexOp : Annudf_Op<"index", 0, [
   let summary = "an index of the running scan";
   let description = [{
     `dim` is the dimension of the coordinate at hand (in `update` only), `dims`
-    the number of dimensions.
+    the number of dimensions, `row` the id of the stored vector (not in `init`, which
+    may be called once for many rows), `query` the number of the query in its search,
+    `list` that of the list in the index. `row` is from 0 to 2^63 - 1, `query` and
+    `list` are from 0 to 2^31 - 1.
 
     Example:
 
     ```mlir
     %d = annudf.index dim
+    %r = annudf.index row
     ```
   }];
   let arguments = (ins Annudf_IndexKindAttr:$kind);
@@ -234,7 +238,8 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
   let description = [{
     One index an extent, none for a scalar. An index must be provably inside its
     extent (rules L2 to L4): the ranges of the body's integers show it for `annudf.index dim`,
-    for `dims - 1 - dim`, or below a condition that compares the index with `dims`.
+    for `dims - 1 - dim`, or below a condition that compares the index with `dims`. Of the
+    extents `row` and `query` only `annudf.index row` and `annudf.index query` are inside.
     Captures never change during a search, so the op has no effects. An unsigned element
     is read as the signless integer of its width, as `arith` has no other.
 
@@ -243,6 +248,7 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
     ```mlir
     %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
     %p = annudf.load %s[] : !annudf.capture<f32>
+    %a = annudf.load %age[%row] : !annudf.capture<row x f32>
     ```
   }];
   let arguments = (ins Annudf_CaptureType:$capture, Variadic<Index>:$indices);

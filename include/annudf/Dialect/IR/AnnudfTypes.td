@@ -16,16 +16,19 @@ def Annudf_CaptureType : TypeDef<Annudf_Dialect, "Capture">, Annudf_Since<0> {
   let mnemonic = "capture";
   let summary = "a read-only array or scalar bound before a search";
   let description = [{
-    Extents are constants or symbols: `dim` (one entry a dimension), `row` (one a
-    source row), `query` (one a query of the batch). No extent is a scalar. The ABI
-    has `row` and `query` reserved: the type holds them, rule C9 refuses them.
+    Extents are constants or symbols: `dim` (one entry a dimension), `row` (one an id,
+    up to the largest of the index), `query` (one a query of the search). No extent is a
+    scalar. A metric declares at most three, `row` and `query` in the first place only
+    (rules C8, C9). Arrays are row-major.
 
     Example:
 
     ```mlir
     !annudf.capture<f32>             // a scalar
-    !annudf.capture<dim x f32>       // one weight a dimension
-    !annudf.capture<16 x 16 x f32>   // a constant table
+    !annudf.capture<dim x f32>          // one weight a dimension
+    !annudf.capture<row x f32>          // the age of every row
+    !annudf.capture<query x dim x f32>  // weights of each query
+    !annudf.capture<16 x 16 x f32>      // a constant table
     ```
   }];
   // Symbols are the negative numbers below; a constant extent is itself.
@@ -39,6 +42,12 @@ def Annudf_CaptureType : TypeDef<Annudf_Dialect, "Capture">, Annudf_Since<0> {
     bool isScalar() const { return getExtents().empty(); }
     /// What annudf.load gives: the element type, an integer without its sign.
     ::mlir::Type getLoadType() const;
+    /// The most extents that a metric may declare; the type itself holds more.
+    static constexpr unsigned kMaxRank = 3;
+    /// What an extent stands for.
+    static annudf_extent kindOf(int64_t extent) {
+      return extent > 0 ? ANNUDF_EXTENT_CONSTANT : static_cast<annudf_extent>(-extent);
+    }
     /// "dim", "row", "query" or the number.
     static std::string spellExtent(int64_t extent);
   }];

@@ -28,7 +28,7 @@ struct CaptureExtents {
       : dims(dims), rows(rows), queries(queries) {}
 
   int32_t dims;
-  int64_t rows;    ///< Extent `row`: one more than the index's largest id.
+  int64_t rows;    ///< Extent `row`: one more than the index's largest id, at least.
   int64_t queries; ///< Extent `query`: queries of one search.
 };
 
@@ -51,10 +51,10 @@ struct CaptureValue {
   static CaptureValue of(const NumericArray &array);
 };
 
-/// Captures bound to a metric: every declared one present, of its dtype and extents, finite
-/// unless allowed. Host values are converted once, here, and owned; device memory is used as it
-/// is, so it must have the declared element type and C order, and is neither copied nor looked
-/// at. Immutable.
+/// Captures bound to a metric: every declared one present, of its dtype and extents (an array of
+/// rows may be longer, since ids may have gaps), finite unless allowed. Host values are converted
+/// once, here, and owned; device memory is used as it is, so it must have the declared element type
+/// and C order, and is neither copied nor looked at. Immutable.
 class BoundCaptures {
 public:
   /// \throws Error(Usage) naming a missing or unknown capture; Error(Input) naming
@@ -72,8 +72,13 @@ public:
   /// Host values of capture i in its declared element type; scalars have one element.
   const std::vector<std::byte> &bytes(size_t i) const { return *values_[i].host; }
   bool isScalar(size_t i) const { return declared_[i].extents.empty(); }
+  /// Entries of capture i; empty for a scalar.
+  const std::vector<int64_t> &shape(size_t i) const { return values_[i].shape; }
   MemorySpace space(size_t i) const { return values_[i].space; }
   int device(size_t i) const { return values_[i].device; }
+  /// The rows that capture i, which has that extent, has entries for; `asked` where the array had
+  /// to have as many as were asked for.
+  int64_t rowsOf(size_t i, int64_t asked) const;
   /// What a scan gets for capture i where its memory is: a scalar's bits, or an address.
   uint64_t slot(size_t i) const;
   /// What keeps capture i's memory alive.
@@ -84,7 +89,8 @@ public:
   /// bound again it has another digest.
   const std::string &digest() const { return digest_; }
 
-  /// What the values were bound for; all empty when default-constructed.
+  /// What the values were bound for; all empty when default-constructed. Of rows as many as all
+  /// arrays of that extent have, which may be more than were asked for.
   const std::string &metric() const { return metric_; }
   const std::vector<CaptureInfo> &declared() const { return declared_; }
   const CaptureExtents &extents() const { return extents_; }
@@ -92,6 +98,7 @@ public:
 private:
   struct Value {
     MemorySpace space = MemorySpace::Host;
+    std::vector<int64_t> shape;
     std::shared_ptr<const std::vector<std::byte>> host;
     uint64_t address = 0;
     int device = 0;
@@ -106,6 +113,12 @@ private:
   CaptureExtents extents_;
   std::vector<Value> values_;
 };
+
+/// Whether one of them has such an extent.
+bool hasExtent(const std::vector<CaptureInfo> &captures, annudf_extent kind);
+
+/// "capture 'w' (dim x f32) of metric 'm' is bound to 4 x f32".
+std::string boundText(const BoundCaptures &captures, size_t i);
 
 /// "w (dim x f32), p (scalar f32)": captures as messages tell them.
 std::string captureText(const std::vector<CaptureInfo> &captures);
