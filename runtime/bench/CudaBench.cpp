@@ -176,7 +176,7 @@ struct Workload {
   uint32_t lists, probes;
   std::vector<int64_t> batches, ks;
   std::vector<double> pass; ///< Shares of rows that filters let pass.
-  int64_t queries, maxK; ///< The most of one search.
+  int64_t queries, maxK;    ///< The most of one search.
   bool host;
 };
 

@@ -178,9 +178,8 @@ TEST(Manifest, UnknownSpellings) {
       contains(errorWith([](json &m) { m["compute_type"] = "f8"; }), "'compute_type' is 'f8'"));
   EXPECT_TRUE(contains(errorWith([](json &m) { m["payloads"][0]["kind"] = "elf"; }),
                        "'payloads[0].kind' is 'elf', which is none of lto-ir"));
-  EXPECT_TRUE(contains(
-      errorWith([](json &m) { m["captures"][0]["element"] = "f128"; }),
-      "'captures[0].element' is 'f128', which is none of f32, f64, i32, u32"));
+  EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["element"] = "f128"; }),
+                       "'captures[0].element' is 'f128', which is none of f32, f64, i32, u32"));
   EXPECT_TRUE(contains(errorWith([](json &m) { m["captures"][0]["extents"] = {"constant"}; }),
                        "must give a constant extent as a number"));
   EXPECT_EQ(errorWith([&](json &m) { m["captures"][0]["extents"] = {"lists"}; }),
