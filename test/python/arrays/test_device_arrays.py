@@ -289,7 +289,9 @@ def test_build_and_extend_copy_to_the_host(gpu, queries):
 def test_captures_of_device_arrays(gpu, index, queries):
     metric = weighted.bind(w=DeviceArray(W[::-1].copy()))
     np.testing.assert_array_equal(metric.captures["w"], W[::-1])
-    with pytest.raises(CaptureError, match=r"capture 'w' is declared as dim x f32, the value given is dim x f64"):
+    with pytest.raises(
+        CaptureError, match=r"capture 'w' is declared as dim x f32, the value given is 8 x f64; convert"
+    ):
         weighted.bind(w=DeviceArray(np.ones(8)))
     np.testing.assert_array_equal(weighted.bind(w=DeviceArray(np.arange(8))).captures["w"], np.arange(8))
 

@@ -222,7 +222,7 @@ def Annudf_IndexOp : Annudf_Op<"index", 0, [
 
     ```mlir
     %d = annudf.index dim
-    %r = annudf.index row
+    %row = annudf.index row
     ```
   }];
   let arguments = (ins Annudf_IndexKindAttr:$kind);
