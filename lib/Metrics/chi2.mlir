@@ -1,6 +1,6 @@
 // Chi-squared distance of histograms: sum (q - b)^2 / (q + b), terms of 0 / 0 being 0 (sklearn.metrics.pairwise.additive_chi2_kernel,
 // its sign turned). Coordinates are 0 or above. Lists are ranked by L2.
-annudf.metric @chi2 order(min) coarse(l2) elements(f32, f16, i8, u8) {
+annudf.metric @chi2 order(min) coarse(l2) elements(f32, f16, u8) {
   annudf.init {
     %zero = arith.constant 0.0 : f32
     annudf.yield %zero : f32
@@ -13,7 +13,12 @@ annudf.metric @chi2 order(min) coarse(l2) elements(f32, f16, i8, u8) {
     %zero = arith.constant 0.0 : f32
     %none = arith.cmpf oeq, %whole, %zero : f32
     %term = arith.select %none, %zero, %ratio : f32
-    %next = arith.addf %acc, %term : f32
+    // A negative coordinate is none of a histogram: NaN.
+    %least = arith.minimumf %x, %y : f32
+    %outside = arith.cmpf olt, %least, %zero : f32
+    %nan = arith.constant 0x7FC00000 : f32
+    %checked = arith.select %outside, %nan, %term : f32
+    %next = arith.addf %acc, %checked : f32
     annudf.yield %next : f32
   }
 }

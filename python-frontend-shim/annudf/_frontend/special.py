@@ -53,8 +53,8 @@ def _reflected(x: Any) -> tuple[Any, Any, Any]:
     """Whether x is below one half; x or 1 - x, which is not; and ``|sin(πx)|``."""
     is_below = _is("OLT", x, 0.5)
     z = arith.select(is_below, arith.subf(_number(1.0), x), x)
-    part = arith.subf(x, mlir_math.floor(x))
-    part = arith.minimumf(part, arith.subf(_number(1.0), part))
+    # The distance to the nearest integer, which has no rounding: that to the one below, of a small negative x, is 1.
+    part = mlir_math.absf(arith.subf(x, mlir_math.roundeven(x)))
     return is_below, z, mlir_math.sin(arith.mulf(part, _number(math.pi)))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
+from annudf.distance import pairwise_distance
 
 ROWS = 4096
 INF = math.inf
@@ -198,3 +199,21 @@ def test_match_on_numbers() -> None:
     rows = np.arange(-4, 6, dtype=np.float32)
     found = values_of(ivf_flat.metric(cases), rows)
     assert found == {i: float(cases(None, row, 0, None)) for i, row in enumerate(rows)}
+
+
+def test_gamma_of_small_negative_numbers():
+    """1 + x rounds to 1 for them, so the distance to the next integer must not be taken from there."""
+
+    @ivf_flat.metric()
+    def gamma(x, y, acc):
+        return acc + math.gamma(y)
+
+    @ivf_flat.metric()
+    def lgamma(x, y, acc):
+        return acc + math.lgamma(y)
+
+    values = np.array([[-1e-20], [-5.76e-17], [-1.2e-10], [-0.25]], np.float32)
+    zero = np.zeros((1, 1), np.float32)
+    for metric, exact in ((gamma, math.gamma), (lgamma, math.lgamma)):
+        wanted = [exact(float(value)) for value in values[:, 0]]
+        np.testing.assert_allclose(pairwise_distance(zero, values, metric=metric)[0], wanted, rtol=2e-7)

@@ -146,6 +146,21 @@ def test_zero_vectors_are_at_distance_one_as_in_scikit_learn():
     assert neighbors.tolist() == [[0, 1, 2], [0, 1, 2]]
 
 
+@pytest.mark.parametrize("name", ["hellinger", "kl_divergence", "jensenshannon", "chi2"])
+def test_negative_coordinates_have_no_distance(name):
+    base = np.array([[0.5, 0.5], [-0.5, 1.5], [-0.9, -0.1]], np.float32)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), base)
+    params = ivf_flat.SearchParams(n_probes=1, metric=name)
+    _, neighbors = ivf_flat.search(params, index, np.array([[0.5, 0.5], [-0.9, -0.1]], np.float32), 3)
+    assert neighbors.tolist() == [[0, -1, -1], [-1, -1, -1]]
+
+
+def test_jensenshannon_of_denormals():
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), np.array([[1e-45, 1]], np.float32))
+    params = ivf_flat.SearchParams(n_probes=1, metric="jensenshannon")
+    assert ivf_flat.search(params, index, np.array([[0, 1]], np.float32), 1)[0].item() < 1e-6
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
