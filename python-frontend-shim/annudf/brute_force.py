@@ -14,7 +14,7 @@ import numpy as np
 
 from annudf import ivf_flat
 from annudf._checks import check_number, shown
-from annudf._metric.builtin import builtin_metric
+from annudf._metric.builtin import metric_or_name
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
 from annudf.common import Resources
@@ -65,6 +65,13 @@ class Index:
         return f"Index(type=BruteForce, size={self.size}, dim={self.dim}, dtype={self.dtype}, metric={self._metric!r})"
 
 
+def _check_index(index: object) -> None:
+    if not isinstance(index, Index):
+        raise ArgumentError(
+            f"index is a {type(index).__name__}, it must be a brute_force.Index, made by build() or load()"
+        )
+
+
 def check_metric(metric: object, metric_arg: object, name: str = "metric_arg") -> Metric | str:
     """The metric, or ArgumentError; `metric_arg` is only taken at its default."""
     if check_number(metric_arg, name) != 2.0:
@@ -72,13 +79,7 @@ def check_metric(metric: object, metric_arg: object, name: str = "metric_arg") -
             f"{name} is {shown(metric_arg)}, but no built-in metric has an argument; for Minkowski distances decorate "
             "a function with ivf_flat.metric"
         )
-    if isinstance(metric, Metric):
-        return metric
-    if isinstance(metric, str):
-        builtin_metric(metric)
-        return metric
-    hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
-    raise ArgumentError(f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}")
+    return metric_or_name(metric)
 
 
 def one_list(dataset: Any, resources: Resources | None, progress: bool | None) -> ivf_flat.Index:
@@ -154,10 +155,7 @@ def search(
     distances, neighbors : array of shape (n_queries, k)
         As of :func:`annudf.ivf_flat.search`.
     """
-    if not isinstance(index, Index):
-        raise ArgumentError(
-            f"index is a {type(index).__name__}, it must be a brute_force.Index, made by build() or load()"
-        )
+    _check_index(index)
     params = ivf_flat.SearchParams(n_probes=1, metric=index._metric)
     return ivf_flat.search(params, index._index, queries, k, neighbors, distances, resources, prefilter)
 
@@ -223,10 +221,7 @@ def save(
         As for :func:`annudf.ivf_flat.save`.
     index : Index
     """
-    if not isinstance(index, Index):
-        raise ArgumentError(
-            f"index is a {type(index).__name__}, it must be a brute_force.Index, made by build() or load()"
-        )
+    _check_index(index)
     ivf_flat.save(filename, index._index, include_dataset, resources)
 
 

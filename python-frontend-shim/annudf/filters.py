@@ -137,8 +137,7 @@ def from_mask(mask: Any, resources: Resources | None = None) -> Prefilter:
     >>> cheap, ~cheap
     (Prefilter(2 of 3 ids pass), Prefilter(1 of 3 ids pass))
     """
-    values = _vector(mask, "mask", "bool", resources)
-    return Prefilter(_CoreFilter.from_bytes(values.address, values.shape[0]))
+    return Prefilter(_of_booleans(mask, "mask", resources))
 
 
 def as_core(given: Any, resources: Resources) -> _CoreFilter | None:
@@ -152,7 +151,11 @@ def as_core(given: Any, resources: Resources) -> _CoreFilter | None:
         raise ArgumentError(
             f"filter is {what}; give an array of bool with an entry for every id, filters.from_bitset(...) or None"
         )
-    values = _vector(given, "filter", "bool", resources)
+    return _of_booleans(given, "filter", resources)
+
+
+def _of_booleans(array: Any, name: str, resources: Resources | None) -> _CoreFilter:
+    values = _vector(array, name, "bool", resources)
     return _CoreFilter.from_bytes(values.address, values.shape[0])
 
 

@@ -74,6 +74,17 @@ def builtin_metric(name: str) -> Metric:
     return _make(own)
 
 
+def metric_or_name(metric: object) -> Metric | str:
+    """The metric or the name of one that :func:`builtin_metric` takes, or ArgumentError."""
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str):
+        builtin_metric(metric)
+        return metric
+    hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
+    raise ArgumentError(f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}")
+
+
 def make_builtin(name: str, captures: Mapping[str, Any]) -> Metric:
     """The metric of that name with values for all of its parameters."""
     own = _own_name(name)

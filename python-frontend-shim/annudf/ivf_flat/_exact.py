@@ -4,16 +4,15 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 from annudf import _arrays, _backends, _transfer
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE
 from annudf._metric.metric import Metric
 from annudf.common import Resources
-from annudf.errors import ArgumentError, InputError
-from annudf.ivf_flat._index import Index, array_at_fault
-from annudf.ivf_flat._search import keep, result_array
+from annudf.errors import ArgumentError
+from annudf.ivf_flat._index import Index
+from annudf.ivf_flat._search import result_array, run
 
 
 def every_distance(index: Index, metric: Metric, queries: Any, name: str, out: Any, place: Resources) -> Any:
@@ -37,20 +36,13 @@ def every_distance(index: Index, metric: Metric, queries: Any, name: str, out: A
     engine = _backends.backend(device)
     element = ELEMENT_OF_DTYPE[rows.dtype]
     arguments = (core, artifact, captures, rows.address, rows.shape[0], rows.shape[1], element, seen.address)
-    try:
-        if rows.device.kind == "cpu":
-            engine.distances(*arguments)
-            return result
-        for one in (rows, seen):
-            _backends.order_after(one, stream)
-        try:
-            engine.distances_device(*arguments, stream)
-        except BaseException:
-            # What was enqueued before it failed will still run.
-            with contextlib.suppress(Exception):
-                keep(device, stream, (rows, seen), place)
-            raise
-        keep(device, stream, (rows, seen), place)
-    except InputError as error:
-        raise array_at_fault(error, name) from None
+    run(
+        lambda: engine.distances(*arguments),
+        lambda: engine.distances_device(*arguments, stream),
+        (rows, seen),
+        device,
+        stream,
+        place,
+        name,
+    )
     return result

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, overload
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +16,14 @@ from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device, View
 from annudf._checks import check_int
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
-from annudf._metric.builtin import builtin_metric
+from annudf._metric.builtin import builtin_metric, metric_or_name
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
+
+_T = TypeVar("_T")
 
 
 class SearchParams:
@@ -43,12 +46,7 @@ class SearchParams:
 
     def __init__(self, *, n_probes: float = 20, metric: Metric | MetricName | None = None) -> None:
         self._n_probes = check_int(n_probes, "n_probes", 1, MAX_LISTS)
-        if isinstance(metric, str):
-            builtin_metric(metric)
-        elif metric is not None and not isinstance(metric, Metric):
-            hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
-            raise ArgumentError(f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}")
-        self._metric = metric
+        self._metric = None if metric is None else metric_or_name(metric)
 
     @property
     def n_probes(self) -> int:
@@ -213,22 +211,15 @@ def search(
         neighbors_view.address,
         distances_view.address,
     )
-    try:
-        if rows.device.kind == "cpu":
-            stats = engine.search(*arguments, chosen)
-        else:
-            for one in views:
-                _backends.order_after(one, stream)
-            try:
-                stats = engine.search_device(*arguments, stream, chosen)
-            except BaseException:
-                # What was enqueued before it failed will still run.
-                with contextlib.suppress(Exception):
-                    keep(device, stream, views, place)
-                raise
-            keep(device, stream, views, place)
-    except InputError as error:
-        raise array_at_fault(error, "queries") from None
+    stats = run(
+        lambda: engine.search(*arguments, chosen),
+        lambda: engine.search_device(*arguments, stream, chosen),
+        views,
+        device,
+        stream,
+        place,
+        "queries",
+    )
     if stats.links:
         logger.debug("metric %s linked for %s in %.1f ms", metric.name, device, stats.link_ms)
     if stats.upload_ms:
@@ -244,7 +235,38 @@ def _refuse_shared(queries: View, distances: View, neighbors: View) -> None:
             raise ArgumentError(f"arguments '{name}' and 'queries' share memory; give another array")
 
 
-def keep(device: Device, stream: int, views: tuple[View, ...], place: Resources) -> None:
+def run(
+    on_host: Callable[[], _T],
+    on_device: Callable[[], _T],
+    views: tuple[View, ...],
+    device: Device,
+    stream: int,
+    place: Resources,
+    name: str,
+) -> _T:
+    """Calls what fits the queries, the first of `views`: on a device in the stream's order, and keeps arrays alive.
+
+    `name` is what the queries are called in messages.
+    """
+    try:
+        if views[0].device.kind == "cpu":
+            return on_host()
+        for one in views:
+            _backends.order_after(one, stream)
+        try:
+            result = on_device()
+        except BaseException:
+            # What was enqueued before it failed will still run.
+            with contextlib.suppress(Exception):
+                _keep(device, stream, views, place)
+            raise
+        _keep(device, stream, views, place)
+        return result
+    except InputError as error:
+        raise array_at_fault(error, name) from None
+
+
+def _keep(device: Device, stream: int, views: tuple[View, ...], place: Resources) -> None:
     """Keeps arrays alive until the work that is on the stream is done."""
     place.note(device, stream)
     _backends.hold(device, stream, *(view.owner for view in views), *(view.source for view in views))
