@@ -48,11 +48,6 @@ void capi::Call::refuse(const std::string &what) const {
   throw Error(ErrorKind::Usage, std::string(function) + ": " + what);
 }
 
-void capi::Call::refuseNull(const void *pointer, const char *parameter) const {
-  if (!pointer)
-    refuse(std::string(parameter) + " is NULL");
-}
-
 const char *annudf_status_name(annudf_status status) {
   switch (status) {
   case ANNUDF_OK:

@@ -51,7 +51,10 @@ class Call {
 public:
   explicit Call(const char *function) : function(function) {}
   /// \throws Error(Usage) "FUNCTION: PARAMETER is NULL".
-  void refuseNull(const void *pointer, const char *parameter) const;
+  template <typename T> void refuseNull(const T *pointer, const char *parameter) const {
+    if (!pointer)
+      refuse(std::string(parameter) + " is NULL");
+  }
   /// \throws Error(Usage) "FUNCTION: WHAT".
   [[noreturn]] void refuse(const std::string &what) const;
 

@@ -87,6 +87,7 @@ int64_t Binding::sizeOf(size_t i, const CaptureExtents &extents, std::string &wi
 
 uint64_t Binding::checkShape(const CaptureExtents &extents) const {
   std::vector<int64_t> shape;
+  shape.reserve(capture_.extents.size());
   std::string with;
   for (size_t i = 0; i < capture_.extents.size(); ++i)
     shape.push_back(sizeOf(i, extents, with));

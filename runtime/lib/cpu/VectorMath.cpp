@@ -47,7 +47,7 @@ constexpr InstructionSet kInstructionSets[] = {
     {'b', 128, "+sse2"}, {'d', 256, "+avx2"}, {'e', 512, "+avx512f"}};
 
 /// The names that LLVM keeps pointers to; they last as long as the process.
-StringRef kept(std::string name) {
+StringRef kept(StringRef name) {
   static std::mutex mutex;
   static StringSet<> names;
   const std::lock_guard lock(mutex);
@@ -64,20 +64,18 @@ void annudf::runtime::cpu::addVectorMath(TargetLibraryInfoImpl &library, TargetM
   for (const MathFunction &function : kFunctions)
     for (unsigned width : {32u, 64u})
       for (const InstructionSet &set : kInstructionSets) {
-        const std::string lanes = utostr(set.bits / width);
         const ElementCount count = ElementCount::getFixed(set.bits / width);
-        const std::string parameters(function.operands, 'v');
+        const std::string shape = utostr(set.bits / width) + std::string(function.operands, 'v');
         const std::string name = std::string(function.name) + (width == 32 ? "f" : "");
-        const std::string vector =
-            std::string("_ZGV") + set.letter + "N" + lanes + parameters + "_" + name;
+        const std::string vector = ("_ZGV" + Twine(set.letter) + "N" + shape + "_" + name).str();
         if (!target.getMCSubtargetInfo()->checkFeatures(set.feature) ||
             !opened.getAddressOfSymbol(vector.c_str()))
           continue;
-        const StringRef prefix = kept("_ZGV_LLVM_N" + lanes + parameters);
-        auto add = [&](std::string scalar) {
+        const StringRef prefix = kept("_ZGV_LLVM_N" + shape);
+        auto add = [&](StringRef scalar) {
           if (!library.isFunctionVectorizable(scalar, count))
-            added.emplace_back(kept(std::move(scalar)), kept(vector), count, /*Masked=*/false,
-                               prefix, std::nullopt);
+            added.emplace_back(kept(scalar), kept(vector), count, /*Masked=*/false, prefix,
+                               std::nullopt);
         };
         add(name);
         if (function.isIntrinsic)

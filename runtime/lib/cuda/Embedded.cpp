@@ -14,6 +14,7 @@
 
 #include "annudf/runtime/support/FieldDigest.h"
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -63,9 +64,13 @@ ANNUDF_EMBED(search)
 
 namespace annudf::runtime::cuda {
 
-#define ANNUDF_BYTES(NAME)                                                                         \
-  std::string_view(annudf_fatbin_##NAME,                                                           \
-                   static_cast<size_t>(annudf_fatbin_##NAME##_end - annudf_fatbin_##NAME))
+/// Two labels of one assembly, which are two arrays to the compiler: numbers, not pointers, are
+/// subtracted.
+static std::string_view between(const char *begin, const char *end) {
+  return {begin, reinterpret_cast<uintptr_t>(end) - reinterpret_cast<uintptr_t>(begin)};
+}
+
+#define ANNUDF_BYTES(NAME) between(annudf_fatbin_##NAME, annudf_fatbin_##NAME##_end)
 
 std::string_view scanFragment(HookWidths widths, bool compact) {
 #define ANNUDF_X(F, A, X)                                                                          \
