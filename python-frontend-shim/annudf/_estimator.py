@@ -13,7 +13,7 @@ import numpy as np
 from annudf import _arrays, ivf_flat
 from annudf._checks import check_int, shown
 from annudf._limits import MAX_K
-from annudf._metric.builtin import builtin_metric, builtin_names
+from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, DtypeError, UnavailableError
 
@@ -65,6 +65,8 @@ class NearestNeighbors(_Estimator):
     metric : str or Metric, default "euclidean"
         The name of a built-in metric (:mod:`annudf.metrics`), or a function decorated with
         :func:`annudf.ivf_flat.metric` for a metric of your own.
+    p : float, default 2
+        The exponent of "minkowski"; of other metrics anything else is refused.
     n_lists : int, optional
         Lists of the index. Default: the root of the number of samples, or 1 for fewer than 1000.
     n_probes : int, optional
@@ -100,12 +102,14 @@ class NearestNeighbors(_Estimator):
         n_neighbors: int = 5,
         *,
         metric: str | ivf_flat.Metric = "euclidean",
+        p: float = DEFAULT_ARGUMENT,
         n_lists: int | None = None,
         n_probes: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.p = p
         self.n_lists = n_lists
         self.n_probes = n_probes
         self.random_state = random_state
@@ -125,11 +129,11 @@ class NearestNeighbors(_Estimator):
         NearestNeighbors
             Itself.
         """
-        metric = _check_metric(self.metric)
+        metric, argument = _check_metric(self.metric, self.p)
         samples = self._validate(X, fitting=True)
         name: Any = metric
         if name not in COARSE_OF_METRIC:
-            name = (builtin_metric(metric) if isinstance(metric, str) else metric).coarse_metric
+            name = chosen_metric(metric, argument).coarse_metric
         rows = int(samples.shape[0])
         n_lists: int | Literal["auto"] = "auto" if self.n_lists is None else self.n_lists
         if n_lists != "auto" and rows < n_lists:
@@ -137,7 +141,7 @@ class NearestNeighbors(_Estimator):
         params = ivf_flat.IndexParams(n_lists=n_lists, metric=name, seed=_seed(self.random_state))
         self.index_ = ivf_flat.build(params, samples)
         # The parameter may be set to another metric before the next fit.
-        self._search_metric: Any = metric
+        self._search_metric: dict[str, Any] = {"metric": metric, "metric_arg": argument}
         self.n_samples_fit_ = rows
         self.effective_metric_ = metric.name if isinstance(metric, ivf_flat.Metric) else metric
         self._fit_X = samples
@@ -180,7 +184,7 @@ class NearestNeighbors(_Estimator):
         probes = self.n_probes
         if probes is None:
             probes = min(20, self.index_.n_lists)
-        params = ivf_flat.SearchParams(n_probes=probes, metric=self._search_metric)
+        params = ivf_flat.SearchParams(n_probes=probes, **self._search_metric)
         distances, neighbors = ivf_flat.search(params, self.index_, queries, k + itself)
         if itself:
             distances, neighbors = _without_self(distances, neighbors)
@@ -251,13 +255,10 @@ class NearestNeighbors(_Estimator):
         return _exactly(host, self.index_.dtype)
 
 
-def _check_metric(metric: object) -> str | ivf_flat.Metric:
+def _check_metric(metric: object, argument: object) -> tuple[str | ivf_flat.Metric, float]:
     known = builtin_names()
-    if isinstance(metric, str) and metric in known:
-        builtin_metric(metric)  # Which refuses one with parameters, and says how to give them.
-        return metric
-    if isinstance(metric, ivf_flat.Metric):
-        return metric
+    if isinstance(metric, ivf_flat.Metric) or (isinstance(metric, str) and metric in known):
+        return check_metric(metric, argument, "p")
     if callable(metric):
         name = getattr(metric, "__name__", type(metric).__name__)
         raise ArgumentError(f"metric is the function '{name}'; decorate it with @ivf_flat.metric(...)")

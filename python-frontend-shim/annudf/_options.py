@@ -50,6 +50,7 @@ BuiltinName = Literal[
     "jensenshannon",
     "kl_divergence",
     "l1",
+    "lp",
     "minkowski",
     "rogerstanimoto",
     "russellrao",

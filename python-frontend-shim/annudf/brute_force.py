@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from annudf import ivf_flat
-from annudf._checks import check_number, shown
-from annudf._metric.builtin import metric_or_name
+from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
 from annudf.common import Resources
@@ -29,9 +28,10 @@ class Index:
     Made by :func:`build` and :func:`load`.
     """
 
-    def __init__(self, index: ivf_flat.Index, metric: Metric | str) -> None:
+    def __init__(self, index: ivf_flat.Index, metric: Metric | str, metric_arg: float = DEFAULT_ARGUMENT) -> None:
         self._index = index
         self._metric = metric
+        self._metric_arg = metric_arg
 
     @property
     def trained(self) -> bool:
@@ -58,11 +58,20 @@ class Index:
         """What :func:`search` ranks by, as given."""
         return self._metric
 
+    @property
+    def metric_arg(self) -> float:
+        """The exponent of "minkowski"."""
+        return self._metric_arg
+
     def __len__(self) -> int:
         return self._index.size
 
     def __repr__(self) -> str:
-        return f"Index(type=BruteForce, size={self.size}, dim={self.dim}, dtype={self.dtype}, metric={self._metric!r})"
+        argument = "" if self._metric_arg == DEFAULT_ARGUMENT else f", metric_arg={self._metric_arg!r}"
+        return (
+            f"Index(type=BruteForce, size={self.size}, dim={self.dim}, dtype={self.dtype}, "
+            f"metric={self._metric!r}{argument})"
+        )
 
 
 def _check_index(index: object) -> None:
@@ -70,16 +79,6 @@ def _check_index(index: object) -> None:
         raise ArgumentError(
             f"index is a {type(index).__name__}, it must be a brute_force.Index, made by build() or load()"
         )
-
-
-def check_metric(metric: object, metric_arg: object, name: str = "metric_arg") -> Metric | str:
-    """The metric, or ArgumentError; `metric_arg` is only taken at its default."""
-    if check_number(metric_arg, name) != 2.0:
-        raise ArgumentError(
-            f"{name} is {shown(metric_arg)}, but no built-in metric has an argument; for Minkowski distances decorate "
-            "a function with ivf_flat.metric"
-        )
-    return metric_or_name(metric)
 
 
 def one_list(dataset: Any, resources: Resources | None, progress: bool | None) -> ivf_flat.Index:
@@ -90,7 +89,7 @@ def one_list(dataset: Any, resources: Resources | None, progress: bool | None) -
 def build(
     dataset: Any,
     metric: Metric | MetricName = "sqeuclidean",
-    metric_arg: float = 2.0,
+    metric_arg: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
     *,
     progress: bool | None = None,
@@ -105,7 +104,7 @@ def build(
         What rows are ranked by: a function decorated with :func:`annudf.ivf_flat.metric`, or the name of a built-in
         metric, as for :class:`annudf.ivf_flat.SearchParams`.
     metric_arg : float, default 2.0
-        Taken for code that was written for cuVS; anything else is refused.
+        The exponent of "minkowski"; of other metrics anything else is refused.
     resources, progress
         As for :func:`annudf.ivf_flat.build`.
 
@@ -128,7 +127,7 @@ def build(
     (array([[0., 2.]], dtype=float32), array([[2, 0]]))
     """
     chosen = check_metric(metric, metric_arg)
-    return Index(one_list(dataset, resources, progress), chosen)
+    return Index(one_list(dataset, resources, progress), *chosen)
 
 
 def search(
@@ -156,7 +155,7 @@ def search(
         As of :func:`annudf.ivf_flat.search`.
     """
     _check_index(index)
-    params = ivf_flat.SearchParams(n_probes=1, metric=index._metric)
+    params = ivf_flat.SearchParams(n_probes=1, metric=index._metric, metric_arg=index._metric_arg)
     return ivf_flat.search(params, index._index, queries, k, neighbors, distances, resources, prefilter)
 
 
@@ -167,7 +166,7 @@ def knn(
     indices: Any = None,
     distances: Any = None,
     metric: Metric | MetricName = "sqeuclidean",
-    metric_arg: float = 2.0,
+    metric_arg: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
 ) -> tuple[Any, Any]:
     """Finds the `k` best rows of a data set for each query, exactly and in one call.
@@ -204,7 +203,7 @@ def knn(
             raise ArgumentError("k is None; give it, or indices or distances of shape (n_queries, k)")
         k = shape[1]
     chosen = check_metric(metric, metric_arg)
-    return search(Index(one_list(dataset, resources, False), chosen), queries, k, indices, distances, resources)
+    return search(Index(one_list(dataset, resources, False), *chosen), queries, k, indices, distances, resources)
 
 
 def save(
@@ -230,6 +229,7 @@ def load(
     resources: Resources | None = None,
     *,
     metric: Metric | MetricName = "sqeuclidean",
+    metric_arg: float = DEFAULT_ARGUMENT,
 ) -> Index:
     """Reads an index from a file and checks it.
 
@@ -237,15 +237,15 @@ def load(
     ----------
     filename, resources
         As for :func:`annudf.ivf_flat.load`.
-    metric : Metric or str, default "sqeuclidean"
-        As for :func:`build`; the file does not keep it.
+    metric, metric_arg
+        As for :func:`build`; the file does not keep them.
 
     Returns
     -------
     Index
     """
-    chosen = check_metric(metric, 2.0)
+    chosen = check_metric(metric, metric_arg)
     index = ivf_flat.load(filename, resources)
     if index.n_lists != 1:
         raise ArgumentError(f"the index has {index.n_lists} lists, one of brute_force has 1; load it with ivf_flat")
-    return Index(index, chosen)
+    return Index(index, *chosen)

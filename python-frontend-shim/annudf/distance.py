@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from annudf._metric.builtin import builtin_metric
+from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
-from annudf.brute_force import check_metric, one_list
+from annudf.brute_force import one_list
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._exact import every_distance
@@ -25,7 +25,7 @@ def pairwise_distance(
     Y: Any = None,
     out: Any = None,
     metric: Metric | MetricName = "euclidean",
-    p: float = 2.0,
+    p: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
 ) -> Any:
     """The distance of every row of `X` to every row of `Y`.
@@ -42,7 +42,7 @@ def pairwise_distance(
     metric : Metric or str, default "euclidean"
         A function decorated with :func:`annudf.ivf_flat.metric`, or the name of a built-in metric.
     p : float, default 2.0
-        Taken for code that was written for cuVS; anything else is refused.
+        The exponent of "minkowski"; of other metrics anything else is refused.
     resources : Resources, optional
         Stream, or device for host arrays.
 
@@ -74,4 +74,4 @@ def pairwise_distance(
         raise type(error)(
             f"{name}: {text.removeprefix('dataset: ')}" if text.startswith("dataset: ") else text
         ) from None
-    return every_distance(index, chosen if isinstance(chosen, Metric) else builtin_metric(chosen), X, "X", out, place)
+    return every_distance(index, chosen_metric(*chosen), X, "X", out, place)

@@ -3,7 +3,8 @@
 """Metrics ready made: names of SciPy, scikit-learn, FAISS and cuVS.
 
 Each is text of the dialect (:func:`text` shows it) and takes the same way as a metric of one's own.
-``SearchParams(metric="canberra")`` takes those without a parameter by their names.
+``SearchParams(metric="canberra")`` takes those without a parameter by their names, and
+``SearchParams(metric="minkowski", metric_arg=3)`` the exponent.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def get(name: str, /, **captures: Any) -> Metric:
     name : str
         One of :func:`names`.
     **captures : number or array
-        Its parameters: ``p`` of "minkowski", ``V`` of "seuclidean" (the variance of each dimension, shape (dims,)).
+        Its parameters: ``p`` of "minkowski" (default 2), ``V`` of "seuclidean" (the variance of each dimension,
+        shape (dims,)).
 
     Returns
     -------

@@ -8,16 +8,18 @@ They take the same way as a user's: there is no second scan that could differ.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from annudf._checks import check_number, is_number, shown
 from annudf._metric.definition import TextDefinition
 from annudf._metric.metric import Metric
 from annudf._options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, CaptureError
 
-_OWN_NAMES = {"sqeuclidean": "l2", "cityblock": "l1", "manhattan": "l1"}
+_OWN_NAMES = {"sqeuclidean": "l2", "cityblock": "l1", "manhattan": "l1", "lp": "minkowski"}
 """What the library calls a metric that has another name in cuVS, SciPy or scikit-learn."""
 
 _OTHER_WAYS = {
@@ -26,6 +28,12 @@ _OTHER_WAYS = {
     " 'euclidean'",
 }
 """Distances that need two passes over a vector, which an accumulator does not make."""
+
+DEFAULT_ARGUMENT = 2.0
+"""Of ``metric_arg`` in cuVS and ``p`` in SciPy: the exponent of Minkowski distances."""
+
+_OF_EXPONENT = {1.0: "cityblock", 2.0: "euclidean"}
+"""Minkowski distances that need no powers with an exponent that is not known when they are compiled."""
 
 
 @functools.cache
@@ -59,8 +67,8 @@ def _make(own: str) -> Metric:
     return Metric(TextDefinition(_text(own), f"<built-in metric {own}>", own), {})
 
 
-def builtin_metric(name: str) -> Metric:
-    """The metric of that name.
+def builtin_metric(name: str, argument: float = DEFAULT_ARGUMENT) -> Metric:
+    """The metric of that name; `argument` is what :func:`check_metric` has checked.
 
     Raises
     ------
@@ -68,26 +76,52 @@ def builtin_metric(name: str) -> Metric:
         There is none, or it has parameters.
     """
     own = _own_name(name)
+    if own == "minkowski":
+        faster = _OF_EXPONENT.get(argument)
+        return make_builtin(own, {"p": argument}) if faster is None else builtin_metric(faster)
     if _parameters(own):
         needed = ", ".join(f"{one}=..." for one in _parameters(own))
         raise ArgumentError(f"metric '{name}' has parameters; write metrics.get('{name}', {needed})")
     return _make(own)
 
 
-def metric_or_name(metric: object) -> Metric | str:
-    """The metric or the name of one that :func:`builtin_metric` takes, or ArgumentError."""
-    if isinstance(metric, Metric):
-        return metric
-    if isinstance(metric, str):
+def check_metric(
+    metric: object, argument: object = DEFAULT_ARGUMENT, argument_name: str = "metric_arg"
+) -> tuple[Metric | str, float]:
+    """The metric, or the name of one, and its argument, for :func:`chosen_metric`; or ArgumentError."""
+    number = check_number(argument, argument_name)
+    if isinstance(metric, str) and _own_name(metric) == "minkowski":
+        _check_exponent(argument, argument_name)
+    elif isinstance(metric, str):
         builtin_metric(metric)
-        return metric
-    hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
-    raise ArgumentError(f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}")
+    elif not isinstance(metric, Metric):
+        hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
+        raise ArgumentError(f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}")
+    if number != DEFAULT_ARGUMENT and not (isinstance(metric, str) and _own_name(metric) == "minkowski"):
+        name = metric if isinstance(metric, str) else metric.name
+        raise ArgumentError(
+            f"{argument_name} is {shown(argument)}, which is for metric='minkowski'; '{name}' has no argument"
+        )
+    return metric, number
+
+
+def chosen_metric(metric: Metric | str, argument: float = DEFAULT_ARGUMENT) -> Metric:
+    """What :func:`check_metric` gave as a metric."""
+    return metric if isinstance(metric, Metric) else builtin_metric(metric, argument)
+
+
+def _check_exponent(exponent: object, name: str) -> None:
+    if is_number(exponent) and not 0 < exponent < math.inf:  # type: ignore[operator]
+        limit = "; its limit for inf is 'chebyshev'" if exponent == math.inf else ""
+        raise ArgumentError(f"{name} is {shown(exponent)}, of 'minkowski' it must be positive and finite{limit}")
 
 
 def make_builtin(name: str, captures: Mapping[str, Any]) -> Metric:
     """The metric of that name with values for all of its parameters."""
     own = _own_name(name)
+    if own == "minkowski":
+        captures = {"p": DEFAULT_ARGUMENT, **captures}
+        _check_exponent(captures["p"], "p")
     if missing := [one for one in _parameters(own) if one not in captures]:
         needed = ", ".join(f"{one}=..." for one in missing)
         raise CaptureError(f"metric '{name}' needs {needed}")

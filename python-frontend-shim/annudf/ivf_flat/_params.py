@@ -26,7 +26,8 @@ class IndexParams:
         metric. "sqeuclidean" is the sum of squared differences, "euclidean" its root, "inner_product" the sum
         of products, the largest first, "cosine" one minus that sum for vectors scaled to length 1.
     metric_arg : float, default 2.0
-        Taken for code that was written for cuVS. No metric here has an argument, so anything else is refused.
+        Taken for code that was written for cuVS. No metric here has an argument, so anything else is refused;
+        :class:`SearchParams` has one for "minkowski".
     kmeans_n_iters : int, default 20
         Most iterations of k-means, at most 10000.
     kmeans_trainset_fraction : float, default 0.5
@@ -77,8 +78,8 @@ class IndexParams:
         self._metric_arg = check_number(metric_arg, "metric_arg")
         if self._metric_arg != 2.0:
             raise ArgumentError(
-                f"metric_arg is {shown(metric_arg)}, but no metric of an index has an argument; for Minkowski "
-                "distances decorate a function with ivf_flat.metric"
+                f"metric_arg is {shown(metric_arg)}, but vectors are clustered by a metric without an argument; search "
+                f"by SearchParams(metric='minkowski', metric_arg={shown(metric_arg)})"
             )
         self._iterations = check_int(kmeans_n_iters, "kmeans_n_iters", 1, MAX_ITERATIONS)
         self._fraction = check_number(kmeans_trainset_fraction, "kmeans_trainset_fraction")

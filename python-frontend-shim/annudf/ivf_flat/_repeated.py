@@ -14,7 +14,6 @@ import numpy.typing as npt
 from annudf import _arrays
 from annudf._checks import check_int, check_number, shown
 from annudf._limits import MAX_K
-from annudf._metric.builtin import builtin_metric
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
 from annudf.common import Resources, check_resources, device_ndarray
@@ -77,7 +76,7 @@ def radius_neighbors(
             _host(one) for one in search(search_params, index, queries, k, None, None, resources, filter)
         )
         within = neighbors >= 0
-        within &= distances <= limit if _order(search_params, index) == "min" else distances >= limit
+        within &= distances <= limit if search_params.metric_for(index).order == "min" else distances >= limit
         if k == rows or not within[:, -1].any():
             break
         k = min(4 * k, rows)
@@ -164,11 +163,6 @@ def tune_n_probes(
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def _order(params: SearchParams, index: Index) -> str:
-    metric = params.metric
-    return (metric if isinstance(metric, Metric) else builtin_metric(metric or index.metric)).order
 
 
 def _host(array: Any) -> npt.NDArray[Any]:

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer, filters
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device, View
-from annudf._checks import check_int
+from annudf._checks import check_int, shown
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
-from annudf._metric.builtin import builtin_metric, metric_or_name
+from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
 from annudf.common import Resources, check_resources
@@ -37,6 +37,8 @@ class SearchParams:
         What rows are ranked by: a function decorated with :func:`metric`, or the name of one of
         :mod:`annudf.metrics`, "canberra" say.
         Default: the metric of the index.
+    metric_arg : float, default 2.0
+        The exponent of "minkowski"; of other metrics anything else is refused.
 
     Raises
     ------
@@ -44,9 +46,20 @@ class SearchParams:
         A value cannot be used.
     """
 
-    def __init__(self, *, n_probes: float = 20, metric: Metric | MetricName | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        n_probes: float = 20,
+        metric: Metric | MetricName | None = None,
+        metric_arg: float = DEFAULT_ARGUMENT,
+    ) -> None:
         self._n_probes = check_int(n_probes, "n_probes", 1, MAX_LISTS)
-        self._metric = None if metric is None else metric_or_name(metric)
+        self._metric: Metric | str | None = None
+        self._metric_arg = DEFAULT_ARGUMENT
+        if metric is not None:
+            self._metric, self._metric_arg = check_metric(metric, metric_arg)
+        elif metric_arg != DEFAULT_ARGUMENT:
+            raise ArgumentError(f"metric_arg is {shown(metric_arg)}, which is for metric='minkowski'; give both")
 
     @property
     def n_probes(self) -> int:
@@ -58,11 +71,21 @@ class SearchParams:
         """As given."""
         return self._metric
 
+    @property
+    def metric_arg(self) -> float:
+        """The exponent of "minkowski"."""
+        return self._metric_arg
+
+    def metric_for(self, index: Index) -> Metric:
+        """What rows of the index are ranked by."""
+        return chosen_metric(self._metric or index.metric, self._metric_arg)
+
     def __repr__(self) -> str:
         if not hasattr(self, "_metric"):  # As of IndexParams.
             return "<SearchParams, half made>"
         metric = "" if self._metric is None else f", metric={self._metric!r}"
-        return f"SearchParams(n_probes={self._n_probes}{metric})"
+        argument = "" if self._metric_arg == DEFAULT_ARGUMENT else f", metric_arg={self._metric_arg!r}"
+        return f"SearchParams(n_probes={self._n_probes}{metric}{argument})"
 
 
 @overload
@@ -168,7 +191,6 @@ def search(
         raise ArgumentError(f"search_params is a {type(search_params).__name__}, it must be an ivf_flat.SearchParams")
     core = check_index(index)._core
     place = check_resources(resources)
-    chosen = filters.as_core(filter, place)
     k = check_int(k, "k", 1, MAX_K)
     if k > core.size:
         raise ArgumentError(
@@ -191,9 +213,8 @@ def search(
     views = (rows, distances_view, neighbors_view)
     if given:
         _refuse_shared(rows, distances_view, neighbors_view)
-    metric = search_params.metric
-    if not isinstance(metric, Metric):
-        metric = builtin_metric(metric or index.metric)
+    chosen = filters.as_core(filter, place)  # Which copies it, so after all that costs nothing to check.
+    metric = search_params.metric_for(index)
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     if rows.shape[0] == 0 or captures is None:
         return distances, neighbors

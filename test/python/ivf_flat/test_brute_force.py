@@ -116,7 +116,7 @@ REFUSED = [
     (
         lambda: brute_force.build(X, metric_arg=3),
         ArgumentError,
-        "metric_arg is 3, but no built-in metric has an argument",
+        "metric_arg is 3, which is for metric='minkowski'; 'sqeuclidean' has no argument",
     ),
     (lambda: brute_force.build(X[:0]), ArgumentError, "argument 'dataset' has shape (0, 4): no rows"),
     (
@@ -130,7 +130,11 @@ REFUSED = [
         "k is None; give it, or indices or distances of shape (n_queries, k)",
     ),
     (lambda: brute_force.knn(X, X, 11), ArgumentError, "k is 11, but the index has 10 rows"),
-    (lambda: pairwise_distance(X, p=3), ArgumentError, "p is 3, but no built-in metric has an argument"),
+    (
+        lambda: pairwise_distance(X, p=3),
+        ArgumentError,
+        "p is 3, which is for metric='minkowski'; 'euclidean' has no argument",
+    ),
     (
         lambda: pairwise_distance(X, X.astype(np.float64)),
         DtypeError,

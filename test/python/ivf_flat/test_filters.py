@@ -98,6 +98,23 @@ REFUSED = [
 ]
 
 
+def test_a_filter_is_packed_after_what_costs_nothing_to_check(world):
+    index, queries, _ = world
+    packed = []
+
+    class Mask:
+        def __array__(self, dtype=None, copy=None):
+            packed.append(True)
+            return np.ones(ROWS, bool)
+
+    for wrong, k in ((queries, 0), (queries, ROWS + 1), (queries[:, 1:].copy(), 3), (queries.astype(np.float64), 3)):
+        with pytest.raises((ArgumentError, DtypeError)):
+            ivf_flat.search(ivf_flat.SearchParams(), index, wrong, k, filter=Mask())
+    assert not packed
+    ivf_flat.search(ivf_flat.SearchParams(), index, queries, 3, filter=Mask())
+    assert packed
+
+
 @pytest.mark.parametrize(("given", "kind", "message"), REFUSED)
 def test_refused(world, given, kind, message):
     with pytest.raises(kind, match=re.escape(message)):

@@ -64,8 +64,8 @@ REFUSED_PARAMS = [
     ),
     (
         {"metric_arg": 3.0},
-        "metric_arg is 3.0, but no metric of an index has an argument; for Minkowski distances "
-        "decorate a function with ivf_flat.metric",
+        "metric_arg is 3.0, but vectors are clustered by a metric without an argument; search by "
+        "SearchParams(metric='minkowski', metric_arg=3.0)",
     ),
     ({"kmeans_n_iters": 0}, "kmeans_n_iters is 0, it must be an integer from 1 to 10000"),
     ({"kmeans_trainset_fraction": 0}, "kmeans_trainset_fraction is 0, it must be above 0 and at most 1"),

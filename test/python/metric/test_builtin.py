@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from annudf import ArgumentError, CaptureError, DtypeError, ivf_flat, metrics
+from annudf.distance import pairwise_distance
+from annudf.neighbors import NearestNeighbors, brute_force
 from reference import check
 
 spatial = pytest.importorskip("scipy.spatial.distance")
@@ -112,8 +114,8 @@ TRUTH = {
     "sokalsneath": (booleans, of_booleans("sokalsneath"), {}),
     "yule": (booleans, of_booleans("yule"), {}),
 }
-OTHERS = {"inner_product", "hamming", "l1", "manhattan"}
-"""Tested in ivf_flat/test_search.py."""
+OTHERS = {"inner_product", "hamming", "l1", "lp", "manhattan"}
+"""Tested in ivf_flat/test_search.py, and other names of the same."""
 
 
 def test_every_metric_is_compared() -> None:
@@ -135,6 +137,35 @@ def test_equals_scipy_or_scikit_learn(name):
         distances, np.take_along_axis(exact, neighbors, axis=1), rtol=1e-4, atol=2e-3 if loose else 1e-5
     )
     check(*ivf_flat.search(params, index, queries, 10), exact, rtol=1e-4, atol=2e-3 if loose else 1e-5)
+
+
+@pytest.mark.parametrize("p", [0.5, 1, 2, 2.5, 3])
+def test_minkowski_takes_its_exponent_as_an_argument(p):
+    base, queries = numbers(17, 6)
+    exact = by_scipy("minkowski", p=p)(queries, base)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=5), base)
+    for name in ("minkowski", "lp"):
+        params = ivf_flat.SearchParams(n_probes=5, metric=name, metric_arg=p)
+        check(*ivf_flat.search(params, index, queries, 10), exact, rtol=1e-4)
+    rows = brute_force.build(base, "minkowski", p)
+    check(*brute_force.search(rows, queries, 10), exact, rtol=1e-4)
+    check(*brute_force.knn(base, queries, 10, metric="minkowski", metric_arg=p), exact, rtol=1e-4)
+    np.testing.assert_allclose(pairwise_distance(queries, base, metric="minkowski", p=p), exact, rtol=1e-4)
+    estimator = NearestNeighbors(n_neighbors=10, metric="minkowski", p=p).fit(base)
+    check(*estimator.kneighbors(queries), exact, rtol=1e-4)
+
+
+def test_the_exponent_is_shown_and_two_by_default():
+    base, queries = numbers(6, 6)
+    params = ivf_flat.SearchParams(metric="minkowski", metric_arg=3)
+    assert repr(params) == "SearchParams(n_probes=20, metric='minkowski', metric_arg=3.0)"
+    assert (params.metric, params.metric_arg) == ("minkowski", 3.0)
+    index = brute_force.build(base, "minkowski", 3)
+    assert repr(index) == "Index(type=BruteForce, size=400, dim=6, dtype=float32, metric='minkowski', metric_arg=3.0)"
+    assert index.metric_arg == 3.0
+    of_two = pairwise_distance(queries, base, metric="minkowski")
+    np.testing.assert_array_equal(of_two, pairwise_distance(queries, base, metric="euclidean"))
+    assert metrics.get("minkowski").captures["p"].item() == 2
 
 
 def test_zero_vectors_are_at_distance_one_as_in_scikit_learn():
@@ -165,7 +196,32 @@ def test_jensenshannon_of_denormals():
     ("call", "kind", "message"),
     [
         (lambda: metrics.get("minkowsky"), ArgumentError, "metric is 'minkowsky', it must be one of 'sqeuclidean', "),
-        (lambda: metrics.get("minkowski"), CaptureError, "metric 'minkowski' needs p=..."),
+        (lambda: metrics.get("seuclidean"), CaptureError, "metric 'seuclidean' needs V=..."),
+        (
+            lambda: metrics.get("minkowski", p=0),
+            ArgumentError,
+            "p is 0, of 'minkowski' it must be positive and finite",
+        ),
+        (
+            lambda: ivf_flat.SearchParams(metric="lp", metric_arg=np.inf),
+            ArgumentError,
+            "metric_arg is inf, of 'minkowski' it must be positive and finite; its limit for inf is 'chebyshev'",
+        ),
+        (
+            lambda: ivf_flat.SearchParams(metric="l1", metric_arg=3),
+            ArgumentError,
+            "metric_arg is 3, which is for metric='minkowski'; 'l1' has no argument",
+        ),
+        (
+            lambda: ivf_flat.SearchParams(metric_arg=3),
+            ArgumentError,
+            "metric_arg is 3, which is for metric='minkowski'; give both",
+        ),
+        (
+            lambda: ivf_flat.SearchParams(metric="minkowski", metric_arg="3"),
+            ArgumentError,
+            "metric_arg is '3', it must be a number",
+        ),
         (
             lambda: ivf_flat.SearchParams(metric="seuclidean"),
             ArgumentError,

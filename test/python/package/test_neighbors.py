@@ -127,7 +127,7 @@ def test_refused():
     ("metric", "message"),
     [
         (lambda x, y, acc: acc, "metric is the function '<lambda>'; decorate it with @ivf_flat.metric(...)"),
-        ("minkowski", "metric 'minkowski' has parameters; write metrics.get('minkowski', p=...)"),
+        ("seuclidean", "metric 'seuclidean' has parameters; write metrics.get('seuclidean', V=...)"),
         ("manhatten", "metric is 'manhatten', there are 'sqeuclidean', 'euclidean', 'inner_product', 'cosine', "),
         (None, "metric is None, there are 'sqeuclidean', 'euclidean', 'inner_product', 'cosine', "),
     ],
