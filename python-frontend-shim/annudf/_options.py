@@ -134,6 +134,10 @@ class MetricOptions:
         Type of ``acc``, or of its fields.
     fields : type or None
         The NamedTuple that ``acc`` is; None: a plain tuple, or a number.
+    names : tuple of str
+        Of the fields, for messages; empty: they have none.
+    init : callable or None
+        Function of ``ctx`` that gives the accumulator before the first dimension; None: it is `initial`.
     elements : tuple of str
         Element types of vectors that the metric accepts, of "f32", "f16", "i8", "u8".
     finalize : callable or None
@@ -151,6 +155,8 @@ class MetricOptions:
     elements: tuple[ElementName, ...] = ALL_ELEMENTS
     finalize: Callable[..., object] | None = None
     fields: type | None = None
+    names: tuple[str, ...] = ()
+    init: Callable[..., object] | None = None
 
     @property
     def words(self) -> tuple[AccumulatorWord, ...]:

@@ -134,9 +134,10 @@ def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
     into.add([(name, capture.element, capture.extents) for name, capture in options.captures.items()])
     seen: dict[object, int] = {}
     _add_function(into, function, seen)
-    finalize: Any = options.finalize
-    if finalize is None:
-        into.add("no finalize")
-    else:
-        _add_function(into, finalize, seen)
+    others: dict[str, Any] = {"finalize": options.finalize, "init": options.init}
+    for name, other in others.items():
+        if other is None:
+            into.add(f"no {name}")
+        else:
+            _add_function(into, other, seen)
     return into.hexdigest()

@@ -85,23 +85,27 @@ class _Writer:
         self.place = f"loc({_quoted(code.co_filename)}:{code.co_firstlineno}:1)"
         self.helpers: list[str] = []
 
+    def _field(self, number: int) -> str:
+        names = self.options.names
+        return f"field '{names[number]}'" if names else f"field {number} of the accumulator"
+
     def hook(self, function: types.FunctionType, kind: str, arguments: dict[str, Words], to: Words) -> str:
         """The hook of one function: calls it, and converts what it returns."""
         options = self.options
         several = isinstance(options.accumulator, tuple)
         has_context = _takes_context(function, tuple(arguments))
         captures = tuple((n, c.element, c.extents) for n, c in options.captures.items())
-        context = Context(captures, has_dim=kind == "update") if has_context else None
+        context = Context(captures, kind) if has_context else None
         symbol = f"{options.name}_{kind}"
         given: list[np.dtype[Any] | Fields] = [
             ([NUMPY[word] for word in words], options.fields) if name == "acc" and several else NUMPY[words[0]]
             for name, words in arguments.items()
         ]
-        lowered = lower_function(function, symbol, given, context, len(to) if kind == "update" and several else 0)
+        lowered = lower_function(function, symbol, given, context, len(to) if kind != "finalize" and several else 0)
         self.helpers.extend(lowered.functions)
         try:
             for number, (result, word) in enumerate(zip(lowered.results, to, strict=True)):
-                what = f"field {number} of the accumulator" if several else "the accumulator"
+                what = self._field(number) if several else "the accumulator"
                 returned(result, NUMPY[word], "the distance" if kind == "finalize" else what)
         except Refused as refused:
             unsupported(str(refused), function.__code__.co_filename, function.__code__.co_firstlineno)
@@ -128,7 +132,7 @@ class _Writer:
         values = [f"%{name}" for name, _ in flat] + (["%ctx"] if has_context else [])
         kinds = [_MLIR[word] for _, word in flat] + (["none"] if has_context else [])
         at = self.place
-        lines = [f"  annudf.{kind} ({block}) {{"]
+        lines = [f"  annudf.{kind} ({block}) {{" if flat else f"  annudf.{kind} {{"]
         if has_context:
             lines.append(f"    %ctx = builtin.unrealized_conversion_cast to none {at}")
         names = [f"%value_{number}" for number in range(len(to))]
@@ -147,6 +151,24 @@ class _Writer:
         lines.append(f"  }} {at}")
         return "\n".join(lines)
 
+    def _init(self, words: Words) -> list[str]:
+        """The hook: what `init` gives, or the constants that fields start with."""
+        options = self.options
+        if options.init is not None:
+            init: Any = options.init
+            return [self.hook(init, "init", {}, words)]
+        initial = options.initial if isinstance(options.initial, tuple) else (options.initial,)
+        return [
+            "  annudf.init {",
+            *(
+                f"    %initial_{number} = arith.constant {_constant(word, value)} : {_MLIR[word]}"
+                for number, (word, value) in enumerate(zip(words, initial, strict=True))
+            ),
+            f"    annudf.yield {', '.join(f'%initial_{number}' for number in range(len(words)))} : "
+            + ", ".join(_MLIR[word] for word in words),
+            "  }",
+        ]
+
     def write(self) -> str:
         options = self.options
         words = options.words
@@ -157,7 +179,7 @@ class _Writer:
         if options.finalize is not None:
             finalize: Any = options.finalize
             hooks.append(self.hook(finalize, "finalize", {"acc": words}, ("f32",)))
-        initial = options.initial if isinstance(options.initial, tuple) else (options.initial,)
+        init = self._init(words)
         coarse = options.coarse + (f" {options.coarse_order}" if options.coarse_order else "")
         head = (
             f"annudf.metric @{options.name} order({options.order}) coarse({coarse}) "
@@ -168,14 +190,7 @@ class _Writer:
             kind = capture_type_text(capture.element, capture.extents)
             lines.append(f"  %capture_{name} = annudf.capture {_quoted(name)} : {kind} {self.place}")
         lines += [
-            "  annudf.init {",
-            *(
-                f"    %initial_{number} = arith.constant {_constant(word, value)} : {_MLIR[word]}"
-                for number, (word, value) in enumerate(zip(words, initial, strict=True))
-            ),
-            f"    annudf.yield {', '.join(f'%initial_{number}' for number in range(len(words)))} : "
-            + ", ".join(_MLIR[word] for word in words),
-            "  }",
+            *init,
             *hooks,
             f"}} {self.place}",
             "}",

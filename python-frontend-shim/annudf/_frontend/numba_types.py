@@ -68,14 +68,20 @@ class Weak(Number):
 INDICES = ("dim", "dims", "row", "query", "list")
 """What ``ctx`` says of where the scan is."""
 
+ABSENT = {
+    "finalize": (("dim",), "which is called once a row"),
+    "init": (("dim", "row"), "which may be called once for many rows"),
+}
+"""What of it a hook does not have, and why."""
+
 
 class Context(types.Type):
     """``ctx``: its attributes are the indices of the scan and the metric's captures."""
 
-    def __init__(self, captures: tuple[tuple[str, str, Extents], ...], has_dim: bool) -> None:
+    def __init__(self, captures: tuple[tuple[str, str, Extents], ...], hook: str) -> None:
         self.captures = {name: (element, extents) for name, element, extents in captures}
-        self.has_dim = has_dim
-        super().__init__(f"annudf.ctx{captures}{has_dim}")
+        self.hook = hook
+        super().__init__(f"annudf.ctx{captures}{hook}")
 
 
 class Capture(types.Type):

@@ -9,6 +9,7 @@ import types
 import warnings
 import weakref
 
+from annudf._frontend.methods import reads_fields
 from annudf._frontend.syntax import Source, check
 
 _ACCUMULATOR = 2
@@ -32,6 +33,8 @@ def check_early(function: types.FunctionType) -> None:
 def reads_accumulator(update: types.FunctionType) -> bool:
     """Whether the third argument is read anywhere in the function."""
     code = update.__code__
+    if not reads_fields(code):
+        return False
     acc = code.co_varnames[_ACCUMULATOR] if code.co_argcount > _ACCUMULATOR else ""
     for instruction in dis.get_instructions(code):
         names = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
@@ -51,7 +54,9 @@ def warn_of_unread_accumulator(name: str, update: types.FunctionType) -> None:
     acc = code.co_varnames[_ACCUMULATOR]
     warnings.warn_explicit(
         f"metric {name}: the result does not depend on {acc}, so only the last dimension counts; return {acc} + ..., "
-        f"or call the argument _{acc} if that is meant",
+        f"or call the argument _{acc} if that is meant"
+        if reads_fields(code)
+        else f"metric {name}: update reads no field, so only the last dimension counts; write += instead of =",
         UserWarning,
         code.co_filename,
         code.co_firstlineno,

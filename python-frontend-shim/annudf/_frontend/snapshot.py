@@ -29,10 +29,11 @@ def snapshot(function: types.FunctionType, options: MetricOptions) -> tuple[type
         A function reads a name that is not defined.
     """
     made: dict[Any, Any] = {}
-    finalize: Any = options.finalize
+    others: dict[str, Any] = {"finalize": options.finalize, "init": options.init}
     made[_CAPTURES] = tuple(options.captures)
     copied = _freeze(function, made)
-    return copied, options if finalize is None else replace(options, finalize=_freeze(finalize, made))
+    frozen: dict[str, Any] = {name: _freeze(other, made) for name, other in others.items() if other is not None}
+    return copied, replace(options, **frozen) if frozen else options
 
 
 def _freeze(function: types.FunctionType, made: dict[Any, Any]) -> types.FunctionType:

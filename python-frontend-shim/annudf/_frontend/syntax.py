@@ -63,6 +63,15 @@ _WHY: dict[type[ast.AST], str] = {
 }
 
 
+_made: dict[types.CodeType, ast.FunctionDef] = {}
+"""Trees of code that was compiled from one that is not in a file."""
+
+
+def remember(code: types.CodeType, tree: ast.FunctionDef) -> None:
+    """Has `Source` give this tree, with the columns of its file, for the code."""
+    _made[code] = tree
+
+
 class Source:
     """A function's syntax tree with the places of its file; empty where no source can be found."""
 
@@ -71,13 +80,16 @@ class Source:
         self.file = function.__code__.co_filename
         self.line = function.__code__.co_firstlineno
         self.tree: ast.AST | None = None
-        self._indent = 0
+        self.indent = 0
+        if function.__code__ in _made:
+            self.tree = _made[function.__code__]
+            return
         try:
             # Of the code: a function would be unwrapped to what functools.wraps says it is.
             lines, start = inspect.getsourcelines(function.__code__)
             text = "".join(lines)
             dedented = textwrap.dedent(text)
-            self._indent = len(lines[0]) - len(lines[0].lstrip())
+            self.indent = len(lines[0]) - len(lines[0].lstrip())
             module = ast.parse(dedented)
         except (OSError, TypeError, SyntaxError, IndexError):
             return  # An interactive function, or a lambda within an expression.
@@ -89,7 +101,7 @@ class Source:
 
     def place(self, node: ast.AST) -> tuple[int, int]:
         """Line and column (from 1) of a node."""
-        return getattr(node, "lineno", self.line), getattr(node, "col_offset", -1) + 1 + self._indent
+        return getattr(node, "lineno", self.line), getattr(node, "col_offset", -1) + 1 + self.indent
 
     def refuse(self, node: ast.AST, message: str) -> NoReturn:
         line, column = self.place(node)

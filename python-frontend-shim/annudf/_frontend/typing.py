@@ -17,7 +17,18 @@ from annudf._frontend import dtypes, functions
 from annudf._frontend.dtypes import Operand, Refused
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import active, types
-from annudf._frontend.numba_types import INDICES, NUMPY, Capture, Context, Number, Strong, Weak, as_type, operand_of
+from annudf._frontend.numba_types import (
+    ABSENT,
+    INDICES,
+    NUMPY,
+    Capture,
+    Context,
+    Number,
+    Strong,
+    Weak,
+    as_type,
+    operand_of,
+)
 
 Rule = Callable[..., Operand]
 
@@ -191,11 +202,10 @@ def _context() -> None:
         key = Context
 
         def generic_resolve(self, ctx: Context, name: str) -> Any:
-            if name == "dim":
-                if not ctx.has_dim:
-                    _refuse("ctx.dim has no meaning in finalize, which is called once a row; use it in update")
-                    return None
-                return Weak("int")
+            absent, why = ABSENT.get(ctx.hook, ((), ""))
+            if name in absent:
+                _refuse(f"ctx.{name} has no meaning in {ctx.hook}, {why}; use it in update")
+                return None
             if name in INDICES:
                 return Weak("int")
             if name in ctx.captures:

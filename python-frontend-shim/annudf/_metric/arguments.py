@@ -144,7 +144,7 @@ def check_accumulator(
     several = isinstance(initial, (tuple, list)) or isinstance(accumulator, (tuple, list))
     if not several:
         word: AccumulatorWord = compute if accumulator is None else check_accumulator_word(accumulator, "accumulator")
-        return word, _initial(initial, word), None
+        return word, check_start(initial, word), None
     named = type(initial) if hasattr(type(initial), "_fields") else None
     starts = tuple(cast("tuple[object, ...]", initial)) if isinstance(initial, (tuple, list)) else None
     given = tuple(accumulator) if isinstance(accumulator, (tuple, list)) else None
@@ -158,7 +158,7 @@ def check_accumulator(
         starts = (initial,) * count
     if given is not None and len(given) != count:
         raise ArgumentError(f"{what}, accumulator {len(given)}; name one dtype a field, or one for all")
-    hints = _hints(named) if named is not None and accumulator is None else {}
+    hints = annotations_of(named) if named is not None and accumulator is None else {}
     names = getattr(named, "_fields", tuple(range(count)))
     words = tuple(
         check_accumulator_word(given[number], f"accumulator[{number}]")
@@ -169,14 +169,14 @@ def check_accumulator(
         for number, (name, start) in enumerate(zip(names, starts, strict=True))
     )
     numbers = tuple(
-        _initial(start, word, f"initial[{number}]")
+        check_start(start, word, f"initial[{number}]")
         for number, (start, word) in enumerate(zip(starts, words, strict=True))
     )
     return words, numbers, named
 
 
-def _hints(named: type) -> dict[str, Any]:
-    """A NamedTuple's annotations, also those that are kept as text."""
+def annotations_of(named: type) -> dict[str, Any]:
+    """Annotations of a class, also those that are kept as text."""
     try:
         # A cell that was executed has no module to look names up in.
         return typing.get_type_hints(named, localns={"np": np, "numpy": np})
@@ -204,8 +204,8 @@ def check_accumulator_word(dtype: Any, what: str) -> AccumulatorWord:
     return word
 
 
-def _initial(initial: object, accumulator: AccumulatorWord, what: str = "initial") -> float | int:
-    """The initial accumulator as a float or an int, whichever the accumulator is."""
+def check_start(initial: object, accumulator: AccumulatorWord, what: str = "initial") -> float | int:
+    """What the accumulator starts with as a float or an int, whichever the accumulator is."""
     if not is_number(initial):
         raise ArgumentError(f"{what} is {shown(initial)}, it must be a number")
     if accumulator == "i64" and isinstance(initial, (int, np.integer)):

@@ -8,6 +8,7 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy.typing as npt
@@ -17,11 +18,12 @@ from annudf._frontend import ahead
 from annudf._frontend.functions import unary_function
 from annudf._frontend.signature import check_early, warn_of_unread_accumulator
 from annudf._log import logger
-from annudf._metric.arguments import check_arguments, check_symbol, check_word
+from annudf._metric.arguments import Arguments, check_arguments, check_symbol, check_word
+from annudf._metric.classes import has_fields, read_class
 from annudf._metric.cuda_source import CudaSourceDefinition
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
-from annudf._options import IndexMetric, MetricOptions, Order
+from annudf._options import IndexMetric, MetricOptions, Order, Word
 from annudf.errors import ArgumentError
 
 
@@ -77,8 +79,10 @@ def metric(
     Parameters
     ----------
     function : function or class, optional
-        Given when the decorator stands without parentheses. A class has a function ``update(x, y, acc, ctx)``
-        and may have ``finalize(acc, ctx)``; neither takes ``self``, and there are no other attributes.
+        Given when the decorator stands without parentheses. A class may hold the functions ``update(x, y, acc, ctx)``
+        and ``finalize(acc, ctx)``, without ``self``; or 1 to 4 typed fields (``total: np.float32 = 0``) which are the
+        accumulator, and the methods ``update(self, x, y, ctx)`` that changes them, ``finalize(self, ctx)`` that returns
+        the distance, and, where the fields start with what is computed of captures, ``init(self, ctx)``.
     order : {"min", "max"}, default "min"
         Whether the smallest or the largest distances are best.
     initial : float or int, or a tuple of 2 to 4, default 0.0
@@ -173,38 +177,77 @@ def metric(
     )
 
     def decorate(target: Any) -> Metric:
-        update, final = _hooks(target, finalize)
-        if isinstance(given.accumulator, tuple) and final is None:
+        if isinstance(target, type) and has_fields(target):
+            hooks, said = _of_fields(target, finalize, given, compute)
+        else:
+            hooks, said = _hooks(target, finalize), given
+        update, final = hooks.update, hooks.finalize
+        if isinstance(said.accumulator, tuple) and final is None:
             raise ArgumentError(
-                f"the accumulator has {len(given.accumulator)} fields, of which none is the distance; give finalize, "
-                "such as finalize=lambda acc, ctx: acc[0] / acc[1]"
+                f"class {target.__name__} has {len(hooks.names)} fields, of which none is the distance; write "
+                "def finalize(self, ctx)"
+                if hooks.names
+                else f"the accumulator has {len(said.accumulator)} fields, of which none is the distance; give "
+                "finalize, such as finalize=lambda acc, ctx: acc[0] / acc[1]"
             )
         options = MetricOptions(
             name=_symbol(symbol_name, update if isinstance(target, types.FunctionType) else target),
-            order=given.order,
-            initial=given.initial,
-            coarse=given.coarse,
-            coarse_order=given.coarse_order,
-            captures=given.captures(update, final),
+            order=said.order,
+            initial=said.initial,
+            coarse=said.coarse,
+            coarse_order=said.coarse_order,
+            captures=said.captures(update, final, hooks.init),
             compute=compute,
-            accumulator=given.accumulator,
-            elements=given.elements,
+            accumulator=said.accumulator,
+            elements=said.elements,
             finalize=final,
-            fields=given.fields,
+            fields=said.fields,
+            names=hooks.names,
+            init=hooks.init,
         )
-        check_early(update)
-        if isinstance(final, types.FunctionType):
-            check_early(final)
+        for hook in (update, final, hooks.init):
+            if isinstance(hook, types.FunctionType):
+                check_early(hook)
         warn_of_unread_accumulator(options.name, update)
         _tell_wide_captures(update, options)
         definition = FunctionDefinition(update, options)
         ahead.begin(definition.is_compiled)
-        return Metric(definition, given.values, update, given.allow_non_finite)
+        result = Metric(definition, said.values, update, said.allow_non_finite)
+        if isinstance(target, type):
+            result.__name__, result.__qualname__, result.__doc__ = target.__name__, target.__qualname__, target.__doc__
+        return result
 
     return decorate if function is None else decorate(function)
 
 
-def _hooks(target: Any, finalize: Callable[..., Any] | None) -> tuple[types.FunctionType, Callable[..., Any] | None]:
+@dataclass(frozen=True, slots=True)
+class _Hooks:
+    """The functions of a metric."""
+
+    update: types.FunctionType
+    finalize: types.FunctionType | None
+    init: types.FunctionType | None = None
+    names: tuple[str, ...] = ()
+    """Of the fields, if they are those of a class."""
+
+
+def _of_fields(
+    target: type, finalize: Callable[..., Any] | None, given: Arguments, compute: Word
+) -> tuple[_Hooks, Arguments]:
+    """The functions of a class with fields, and the arguments with what the fields say."""
+    found = read_class(target, compute)
+    for said, name in ((given.initial != 0.0, "initial"), (given.accumulator != compute, "accumulator")):
+        if said:
+            raise ArgumentError(
+                f"class {target.__name__} has fields, and {name}= is given; leave that out, they say it"
+            )
+    if finalize is not None and found.finalize is not None:
+        raise ArgumentError(f"class {target.__name__} has a finalize and finalize= is given; drop one")
+    hooks = _Hooks(found.update, found.finalize or _finalize(finalize), found.init, found.names)
+    return hooks, replace(given, accumulator=found.accumulator, initial=found.initial, fields=None)
+
+
+def _hooks(target: Any, finalize: Callable[..., Any] | None) -> _Hooks:
     if isinstance(target, type):
         members = {
             name: member.__func__ if isinstance(member, staticmethod) else member
@@ -232,20 +275,25 @@ def _hooks(target: Any, finalize: Callable[..., Any] | None) -> tuple[types.Func
         raise ArgumentError(
             f"ivf_flat.metric decorates a Python function f(x, y, acc, ctx), not a {type(update).__name__}"
         )
+    return _Hooks(update, _finalize(finalize))
+
+
+def _finalize(finalize: Callable[..., Any] | None) -> types.FunctionType | None:
     if finalize is not None and (name := unary_function(finalize)):
         finalize = _calling(finalize, name)
     if finalize is not None and not isinstance(finalize, types.FunctionType):
         raise ArgumentError(f"finalize is a {type(finalize).__name__}, it must be a Python function of (acc, ctx)")
-    return update, finalize
+    return finalize
 
 
-def _calling(known: Callable[..., Any], name: str) -> Callable[[Any], Any]:
+def _calling(known: Callable[..., Any], name: str) -> types.FunctionType:
     """``finalize=math.sqrt`` as a function of Python, which all that follows takes."""
 
     def finalize(acc: Any) -> Any:
         return known(acc)
 
     finalize.__name__ = finalize.__qualname__ = name
+    assert isinstance(finalize, types.FunctionType)
     return finalize
 
 

@@ -79,6 +79,7 @@ class Metric:
         self._bound: dict[tuple[str, int], Captures] = {}
         self._rows = self._queries = _NONE
         self._prepared: dict[tuple[Device, str, int], tuple[Artifact, Captures | None]] = {}
+        self.__name__ = self.__qualname__ = ""
         self.__wrapped__ = function
         if function is not None:
             functools.update_wrapper(self, function, updated=())
@@ -384,11 +385,12 @@ class Metric:
     def __reduce__(self) -> str | tuple[Any, ...]:
         function = self.__wrapped__
         if function is not None:
+            name: str = self.__qualname__  # Of a class that was decorated its own, not that of its update.
             found: Any = sys.modules.get(function.__module__)
-            for part in function.__qualname__.split("."):
+            for part in name.split("."):
                 found = getattr(found, part, None)
             if found is self and not _is_of_this_process(function.__module__):
-                return function.__qualname__
+                return name
         data = self.artifact().to_bytes()
         return _from_pickle, (data, self.name, self._values, self._allow_non_finite)
 
