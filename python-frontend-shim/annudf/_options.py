@@ -142,6 +142,9 @@ class MetricOptions:
         Element types of vectors that the metric accepts, of "f32", "f16", "i8", "u8".
     finalize : callable or None
         Function of ``(acc, ctx)`` that gives the reported distance.
+    is_filter : bool
+        Whether it is a filter's: the function is one of ``(ctx)``, and a row's distance is 0 where that says so and
+        NaN elsewhere. All but name and captures is at its default then.
     """
 
     name: str
@@ -157,6 +160,7 @@ class MetricOptions:
     fields: type | None = None
     names: tuple[str, ...] = ()
     init: Callable[..., object] | None = None
+    is_filter: bool = False
 
     @property
     def words(self) -> tuple[AccumulatorWord, ...]:

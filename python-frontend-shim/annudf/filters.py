@@ -3,12 +3,13 @@
 """Filters: which rows a search may find.
 
 Names are those of ``cuvs.neighbors.filters``. A filter has a bit for every id of an index; a search with it gives the
-rows whose bit is set, as if the index held no others.
+rows whose bit is set, as if the index held no others. :func:`annudf.ivf_flat.filter` makes one of a Python function.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
 from annudf import _arrays, _transfer
 from annudf._checks import check_int, shown
@@ -16,15 +17,56 @@ from annudf._core import Filter as _CoreFilter
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 
-__all__ = ["Prefilter", "from_bitset", "from_mask", "no_filter"]
+if TYPE_CHECKING:
+    from annudf._core import Index as _CoreIndex
+
+__all__ = ["Filter", "Prefilter", "from_bitset", "from_mask", "no_filter"]
 
 _MOST_BITS = 2**63 - 32
 
 
-class Prefilter:
+class Filter(ABC):
+    """Which rows a search may find.
+
+    Bits (:class:`Prefilter`), code (:func:`annudf.ivf_flat.filter`), or what ``&``, ``|`` and ``~`` make of them. It
+    never changes.
+    """
+
+    @property
+    @abstractmethod
+    def _own_bits(self) -> int | None:
+        """For how many ids it is; None: for those of any index."""
+
+    @abstractmethod
+    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
+        """A bit for each of the ids below `bits`, which are all that the index has."""
+
+    def _for_search(self, index: _CoreIndex, device: _arrays.Device) -> _CoreFilter:
+        """What a search of the index on that device takes."""
+        own, least = self._own_bits, index.row_extent
+        if own is not None and own < least:
+            raise ArgumentError(
+                f"the filter has {own} bits, the largest id of the index is {least - 1}; give it a bit for every id"
+            )
+        return self._passing(index, device, least if own is None else own)
+
+    def __and__(self, other: Any) -> Filter:
+        return _joined("&", self, other) if isinstance(other, Filter) else NotImplemented
+
+    def __or__(self, other: Any) -> Filter:
+        return _joined("|", self, other) if isinstance(other, Filter) else NotImplemented
+
+    def __invert__(self) -> Filter:
+        return _Inverted(self)
+
+    def __bool__(self) -> bool:
+        raise ArgumentError("a filter is neither true nor false; join filters with &, | and ~ instead of and, or, not")
+
+
+class Prefilter(Filter):
     """A bit for every id, set where the row may be found; made by :func:`from_bitset` or :func:`from_mask`.
 
-    It never changes.     ``a & b``, ``a | b`` and ``~a`` join filters for the same ids.
+    It never changes. ``a & b``, ``a | b`` and ``~a`` join filters for the same ids.
     """
 
     def __init__(self, core: _CoreFilter) -> None:
@@ -42,30 +84,64 @@ class Prefilter:
         """Number of ids that pass."""
         return self._core.count
 
-    def __and__(self, other: Any) -> Prefilter:
-        return Prefilter(self._core.both(other._core)) if self._joins(other, "&") else NotImplemented
+    @property
+    def _own_bits(self) -> int:
+        return self._core.bits
 
-    def __or__(self, other: Any) -> Prefilter:
-        return Prefilter(self._core.either(other._core)) if self._joins(other, "|") else NotImplemented
+    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
+        return self._core
 
     def __invert__(self) -> Prefilter:
         return Prefilter(self._core.inverted())
 
-    def __bool__(self) -> bool:
-        raise ArgumentError("a filter is neither true nor false; join filters with &, | and ~ instead of and, or, not")
-
-    def _joins(self, other: Any, sign: str) -> bool:
-        if not isinstance(other, Prefilter):
-            return False
-        if other.n_bits != self.n_bits:
-            raise ArgumentError(
-                f"filters of {self.n_bits} and {other.n_bits} bits cannot be joined by {sign};"
-                " make them for the same index"
-            )
-        return True
-
     def __repr__(self) -> str:
         return f"Prefilter({self.n_passing} of {self.n_bits} ids pass)"
+
+
+class _Joined(Filter):
+    """Two filters of which at least one has code."""
+
+    def __init__(self, sign: str, a: Filter, b: Filter) -> None:
+        self._sign, self._a, self._b = sign, a, b
+
+    @property
+    def _own_bits(self) -> int | None:
+        return self._b._own_bits if self._a._own_bits is None else self._a._own_bits
+
+    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
+        a, b = self._a._passing(index, device, bits), self._b._passing(index, device, bits)
+        return a.both(b) if self._sign == "&" else a.either(b)
+
+    def __repr__(self) -> str:
+        return f"({self._a!r} {self._sign} {self._b!r})"
+
+
+class _Inverted(Filter):
+    """What another, which has code, drops."""
+
+    def __init__(self, of: Filter) -> None:
+        self._of = of
+
+    @property
+    def _own_bits(self) -> int | None:
+        return self._of._own_bits
+
+    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
+        return self._of._passing(index, device, bits).inverted()
+
+    def __repr__(self) -> str:
+        return f"~{self._of!r}"
+
+
+def _joined(sign: str, a: Filter, b: Filter) -> Filter:
+    bits = (a._own_bits, b._own_bits)
+    if None not in bits and bits[0] != bits[1]:
+        raise ArgumentError(
+            f"filters of {bits[0]} and {bits[1]} bits cannot be joined by {sign}; make them for the same index"
+        )
+    if isinstance(a, Prefilter) and isinstance(b, Prefilter):
+        return Prefilter(a._core.both(b._core) if sign == "&" else a._core.either(b._core))
+    return _Joined(sign, a, b)
 
 
 def no_filter() -> None:
@@ -140,18 +216,17 @@ def from_mask(mask: Any, resources: Resources | None = None) -> Prefilter:
     return Prefilter(_of_booleans(mask, "mask", resources))
 
 
-def as_core(given: Any, resources: Resources) -> _CoreFilter | None:
-    """What a search takes as its argument `filter`: a Prefilter, a boolean array, or None."""
-    if given is None:
-        return None
-    if isinstance(given, Prefilter):
-        return given._core
+def check_filter(given: Any, resources: Resources) -> Filter | None:
+    """What a search takes as its argument `filter`: a Filter, a boolean array, or None."""
+    if given is None or isinstance(given, Filter):
+        return given
     if isinstance(given, (bool, int, float, str, bytes)) or callable(given):
         what = f"a {type(given).__name__}" if callable(given) else shown(given)
         raise ArgumentError(
-            f"filter is {what}; give an array of bool with an entry for every id, filters.from_bitset(...) or None"
+            f"filter is {what}; give an array of bool with an entry for every id, filters.from_bitset(...), a function "
+            "decorated with @ivf_flat.filter, or None"
         )
-    return _of_booleans(given, "filter", resources)
+    return Prefilter(_of_booleans(given, "filter", resources))
 
 
 def _of_booleans(array: Any, name: str, resources: Resources | None) -> _CoreFilter:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""A weighted distance among what is affordable and in stock."""
+"""A weighted distance among what is affordable, by a function, and in stock, by an array."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from annudf import filters, ivf_flat
 random = np.random.default_rng(0)
 dataset = random.normal(size=(5_000, 32)).astype(np.float32)
 queries = random.normal(size=(10, 32)).astype(np.float32)
-price = random.uniform(1, 100, size=len(dataset))
+price = random.uniform(1, 100, size=len(dataset)).astype(np.float32)
 in_stock = random.random(len(dataset)) < 0.8
 weights = np.linspace(0.5, 2, 32, dtype=np.float32)
 
@@ -20,8 +20,12 @@ def weighted_l2(x, y, acc, ctx):
     return acc + ctx.weights[ctx.dim] * d * d
 
 
+@ivf_flat.filter(captures={"price": price, "most": 20.0})
+def affordable(ctx):
+    return ctx.price[ctx.row] <= ctx.most
+
+
 # Packed once, for any number of searches; an array of bool would do as well.
-affordable = filters.from_mask(price <= 20)
 available = affordable & filters.from_mask(in_stock)
 
 index = ivf_flat.build(ivf_flat.IndexParams(n_lists=16), dataset)
@@ -31,4 +35,9 @@ distances, neighbors = ivf_flat.search(params, index, queries, 5, filter=availab
 exact = (weights * (queries[:, None] - dataset[None]).astype(np.float64) ** 2).sum(axis=2)
 exact[:, ~((price <= 20) & in_stock)] = np.inf
 assert (neighbors == np.argsort(exact, axis=1)[:, :5]).all()
-print(f"{available}: nearest to the first query {neighbors[0].tolist()}")
+
+# Another value is bound without compiling.
+cheap = affordable.bind(most=5.0) & filters.from_mask(in_stock)
+_, cheapest = ivf_flat.search(params, index, queries, 5, filter=cheap)
+assert (price[cheapest] <= 5).all()
+print(f"nearest to the first query {neighbors[0].tolist()}, for 5 at most {cheapest[0].tolist()}")

@@ -54,10 +54,11 @@ def lower_function(
     arguments: Sequence[np.dtype[Any] | Fields],
     context: Context | None,
     fields: int = 0,
+    wanted: str = "",
 ) -> Lowered:
     """Types and lowers `function` for arguments of the given types, and ``ctx`` if it takes it.
 
-    `fields` is how many it has to return, 0 for one number.
+    `fields` is how many it has to return, 0 for one number; `wanted` says what, where that is no number of a metric.
 
     Raises
     ------
@@ -80,7 +81,7 @@ def lower_function(
         returns = result.signature.return_type
         operands = _operands(returns, fields)
         if operands is None:
-            told = f"returns {_spell_result(returns)}; return {_wanted(returns, fields)}"
+            told = f"returns {_spell_result(returns)}; return {wanted or _wanted(returns, fields)}"
             unsupported(f"{function.__name__} {told}", source.file, source.line)
         with CONTEXT:
             text = _functions(result.metadata["mlir_module"])

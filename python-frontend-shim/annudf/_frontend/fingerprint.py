@@ -131,6 +131,7 @@ def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
     into.add(options.name, options.order, options.coarse, options.coarse_order)
     into.add([value if isinstance(value, int) else value.hex() for value in initial])
     into.add(options.compute, options.accumulator, options.elements, _fields(options.fields))
+    into.add("filter" if options.is_filter else "metric")
     into.add([(name, capture.element, capture.extents) for name, capture in options.captures.items()])
     seen: dict[object, int] = {}
     _add_function(into, function, seen)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""The frontend module of a metric: its functions and the ``annudf.metric`` that calls them.
+"""The frontend module of a metric or a filter: its functions and the ``annudf.metric`` that calls them.
 
 docs/frontend-form.md describes the form; the compiler's pass ``annudf-import-frontend`` takes it.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from annudf._frontend.arithmetic import dtype_of
 from annudf._frontend.compile import Fields, Lowered, lower_function
-from annudf._frontend.dtypes import Operand, Refused, returned
+from annudf._frontend.dtypes import Operand, Refused, returned, spell
 from annudf._frontend.numba_types import NUMPY, Context, capture_type_text
 from annudf._frontend.report import unsupported
 from annudf._options import AccumulatorWord, MetricOptions
@@ -169,6 +169,13 @@ class _Writer:
             "  }",
         ]
 
+    def captures(self) -> list[str]:
+        """Their declarations."""
+        kinds = {name: capture_type_text(one.element, one.extents) for name, one in self.options.captures.items()}
+        return [
+            f"  %capture_{name} = annudf.capture {_quoted(name)} : {kind} {self.place}" for name, kind in kinds.items()
+        ]
+
     def write(self) -> str:
         options = self.options
         words = options.words
@@ -185,10 +192,7 @@ class _Writer:
             f"annudf.metric @{options.name} order({options.order}) coarse({coarse}) "
             f"elements({', '.join(options.elements)})" + (f" accumulator({', '.join(words)})" if "u32" in words else "")
         )
-        lines = ["module {", *self.helpers, head + " {"]
-        for name, capture in options.captures.items():
-            kind = capture_type_text(capture.element, capture.extents)
-            lines.append(f"  %capture_{name} = annudf.capture {_quoted(name)} : {kind} {self.place}")
+        lines = ["module {", *self.helpers, head + " {", *self.captures()]
         lines += [
             *init,
             *hooks,
@@ -196,6 +200,65 @@ class _Writer:
             "}",
         ]
         return "\n".join(lines) + "\n"
+
+
+class _FilterWriter(_Writer):
+    """A filter as a metric whose distance says whether a row passes.
+
+    It is 0 or, where the row does not pass, NaN, which no search finds. Its coordinates are read by nothing, so nothing
+    of them is left in the code.
+    """
+
+    def write(self) -> str:
+        function, options, at = self.function, self.options, self.place
+        _check_filter(function)
+        captures = tuple((n, c.element, c.extents) for n, c in options.captures.items())
+        symbol = f"{options.name}_keep"
+        context = Context(captures, "filter")
+        lowered = lower_function(function, symbol, (), context, wanted="True or False on every path")
+        result, kind = lowered.results[0], lowered.result_types[0]
+        if dtype_of(result).kind != "b":
+            unsupported(
+                f"{function.__name__} returns {spell(result)}; a filter returns True or False on every path, such as "
+                "ctx.price[ctx.row] <= ctx.most, or ... != 0",
+                function.__code__.co_filename, function.__code__.co_firstlineno,
+            )  # fmt: skip
+        bit = ["%none = arith.constant 0 : i8", "%bit = arith.cmpi ne, %value, %none : i8"] if kind == "i8" else []
+        lines = [
+            "module {",
+            *lowered.functions,
+            f"annudf.metric @{options.name} order(min) coarse(l2) elements({', '.join(options.elements)}) {{",
+            *self.captures(),
+            "  annudf.init {",
+            "    %zero = arith.constant 0.0 : f32",
+            "    annudf.yield %zero : f32",
+            "  }",
+            "  annudf.update (%acc: f32, %x: f32, %y: f32) {",
+            "    annudf.yield %acc : f32",
+            "  }",
+            "  annudf.finalize (%acc: f32) {",
+            f"    %ctx = builtin.unrealized_conversion_cast to none {at}",
+            f"    %value = func.call @{symbol}(%ctx) : (none) -> {kind} {at}",
+            *(f"    {line} {at}" for line in bit),
+            "    %kept = arith.constant 0.0 : f32",
+            "    %dropped = arith.constant 0x7FC00000 : f32",
+            f"    %result = arith.select {'%bit' if bit else '%value'}, %kept, %dropped : f32 {at}",
+            f"    annudf.yield %result : f32 {at}",
+            "  }",
+            f"}} {at}",
+            "}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def _check_filter(function: types.FunctionType) -> None:
+    parameters = list(inspect.signature(function).parameters.values())
+    if len(parameters) != 1 or parameters[0].kind is not parameters[0].POSITIONAL_OR_KEYWORD:
+        unsupported(
+            f"takes {inspect.signature(function)}; a filter's function is {function.__name__}(ctx), which says of the "
+            "row ctx.row whether it may be found",
+            function.__code__.co_filename, function.__code__.co_firstlineno,
+        )  # fmt: skip
 
 
 def _conversion(source: Operand, kind: str, to: AccumulatorWord, value: str, number: int) -> list[str]:
@@ -223,12 +286,12 @@ def _conversion(source: Operand, kind: str, to: AccumulatorWord, value: str, num
 
 
 def translate(function: types.FunctionType, options: MetricOptions) -> FrontendModule:
-    """Types and lowers a metric's functions with numba-cuda-mlir.
+    """Types and lowers the functions of a metric, or of a filter, with numba-cuda-mlir.
 
     Parameters
     ----------
     function : function
-        ``f(x, y, acc, ctx)`` or ``f(x, y, acc)``, the new accumulator.
+        ``f(x, y, acc, ctx)`` or ``f(x, y, acc)``, the new accumulator; a filter's ``f(ctx)``.
     options : MetricOptions
         Everything else about the metric.
 
@@ -237,4 +300,5 @@ def translate(function: types.FunctionType, options: MetricOptions) -> FrontendM
     UnsupportedError
         The function uses what a metric cannot; the message has file, line and a fix.
     """
-    return FrontendModule(_Writer(function, options).write(), function.__code__.co_filename)
+    writer = _FilterWriter if options.is_filter else _Writer
+    return FrontendModule(writer(function, options).write(), function.__code__.co_filename)

@@ -202,16 +202,15 @@ def _context() -> None:
         key = Context
 
         def generic_resolve(self, ctx: Context, name: str) -> Any:
-            absent, why = ABSENT.get(ctx.hook, ((), ""))
-            if name in absent:
-                _refuse(f"ctx.{name} has no meaning in {ctx.hook}, {why}; use it in update")
+            if refusal := ABSENT[ctx.hook].get(name):
+                _refuse(refusal)
                 return None
             if name in INDICES:
                 return Weak("int")
             if name in ctx.captures:
                 element, extents = ctx.captures[name]
                 return Capture(name, element, extents) if extents else Strong(NUMPY[element])
-            known = ", ".join(f"ctx.{one}" for one in (*INDICES, *ctx.captures))
+            known = ", ".join(f"ctx.{one}" for one in (*INDICES, *ctx.captures) if one not in ABSENT[ctx.hook])
             _refuse(f"there is no ctx.{name}; there are {known} (declare arrays and scalars in captures={{...}})")
             return None
 

@@ -49,10 +49,10 @@ class Arguments:
     allow_non_finite: bool
     fields: type | None
 
-    def captures(self, *functions: Callable[..., Any] | None) -> dict[str, CaptureType]:
-        """Declared types of the captures, as the functions of a metric (update, finalize) read them."""
+    def captures(self, *functions: Callable[..., Any] | None, unread: Extent = "dim") -> dict[str, CaptureType]:
+        """Declared types of the captures, as the functions of a metric (update, finalize) or a filter read them."""
         shapes = {name: value.shape for name, value in self.values.items() if name not in self.extents}
-        extents = {**inferred(shapes, *functions), **self.extents}
+        extents = {**inferred(shapes, *functions, unread=unread), **self.extents}
         for name, value in self.values.items():
             if 0 in extents[name]:
                 raise CaptureError(f"capture '{name}' has shape {value.shape}, which has no entries; give some")

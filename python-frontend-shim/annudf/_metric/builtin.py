@@ -18,6 +18,7 @@ from annudf._metric.definition import TextDefinition
 from annudf._metric.metric import Metric
 from annudf._options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, CaptureError
+from annudf.filters import Filter
 
 _OWN_NAMES = {"sqeuclidean": "l2", "cityblock": "l1", "manhattan": "l1", "lp": "minkowski"}
 """What the library calls a metric that has another name in cuVS, SciPy or scikit-learn."""
@@ -94,6 +95,10 @@ def check_metric(
         _check_exponent(argument, argument_name)
     elif isinstance(metric, str):
         builtin_metric(metric)
+    elif isinstance(metric, Filter):
+        raise ArgumentError(
+            f"metric is {metric!r}, which keeps and drops rows but ranks none; give it as search(filter=)"
+        )
     elif not isinstance(metric, Metric):
         hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
         raise ArgumentError(f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}")

@@ -40,7 +40,7 @@ class _Index:
 
 
 def inferred(
-    shapes: Mapping[str, tuple[int, ...]], *functions: Callable[..., Any] | None
+    shapes: Mapping[str, tuple[int, ...]], *functions: Callable[..., Any] | None, unread: Extent = "dim"
 ) -> dict[str, tuple[Extent, ...]]:
     """The extents of arrays of these shapes.
 
@@ -50,11 +50,13 @@ def inferred(
         By the capture's name.
     *functions : function or None
         Of a metric; the last parameter of each is ``ctx``.
+    unread : extent
+        What an array of one axis has one entry of where nothing is known of it.
 
     Returns
     -------
     dict of str to tuple of extents
-        Of what nothing is known, an array of one axis has one entry a dimension, and others their lengths.
+        Of what nothing is known, an array of one axis has extent `unread`, and others their lengths.
     """
     uses: dict[tuple[str, int], list[_Index]] = {}
     if any(shapes.values()):
@@ -63,18 +65,18 @@ def inferred(
             if isinstance(function, types.FunctionType) and (count := function.__code__.co_argcount):
                 _Reader(uses).read(function, function.__code__.co_varnames[count - 1])
     return {
-        name: tuple(_extent(uses.get((name, axis), []), axis, shape) for axis in range(len(shape)))
+        name: tuple(_extent(uses.get((name, axis), []), axis, shape, unread) for axis in range(len(shape)))
         for name, shape in shapes.items()
     }
 
 
-def _extent(uses: list[_Index], axis: int, shape: tuple[int, ...]) -> Extent:
+def _extent(uses: list[_Index], axis: int, shape: tuple[int, ...], unread: Extent) -> Extent:
     for symbol in SYMBOLS:
         if any(use.same == symbol for use in uses):
             return symbol  # type: ignore[return-value]
     if any("dims" in use.mentions or ("dim" in use.mentions and not use.is_bounded) for use in uses):
         return "dim"
-    return "dim" if not uses and len(shape) == 1 else shape[axis]
+    return unread if not uses and len(shape) == 1 else shape[axis]
 
 
 class _Reader:

@@ -71,10 +71,12 @@ class Metric:
         values: Mapping[str, Value],
         function: Callable[..., Any] | None = None,
         allow_non_finite: bool = False,
+        noun: str = "metric",
     ) -> None:
         self._definition = definition
         self._values = dict(values)
         self._allow_non_finite = allow_non_finite
+        self._noun = noun
         self._lock = threading.Lock()
         self._bound: dict[tuple[str, int], Captures] = {}
         self._rows = self._queries = _NONE
@@ -112,7 +114,7 @@ class Metric:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the plain Python function that the metric was made from."""
         if self.__wrapped__ is None:
-            raise TypeError(f"metric '{self.name}' was not made from a Python function, which could be called")
+            raise TypeError(f"{self._noun} '{self.name}' was not made from a Python function, which could be called")
         return self.__wrapped__(*args, **kwargs)
 
     def bind(self, /, **captures: Any) -> Metric:
@@ -140,9 +142,9 @@ class Metric:
         for name, value in captures.items():
             if name not in declared:
                 known = ", ".join(f"'{one}'" for one in declared) or "none"
-                raise CaptureError(f"metric '{self.name}' has no capture '{name}'; it has {known}")
+                raise CaptureError(f"{self._noun} '{self.name}' has no capture '{name}'; it has {known}")
             values[name] = make_value(name, value, declared[name], self._allow_non_finite, self._values.get(name))
-        return Metric(self._definition, values, self.__wrapped__, self._allow_non_finite)
+        return Metric(self._definition, values, self.__wrapped__, self._allow_non_finite, self._noun)
 
     # --- To look at -------------------------------------------------------------------------------
 
@@ -289,7 +291,7 @@ class Metric:
             bound = self._bound.get(key)
             if bound is None:
                 values: dict[str, tuple[str, Sequence[int], bytes, str]] = {
-                    name: (value.element, value.shape, value.data, f"metric '{self.name}'")
+                    name: (value.element, value.shape, value.data, f"{self._noun} '{self.name}'")
                     for name, value in self._values.items()
                 }
                 self._rows, self._queries = self._lengths()
@@ -308,7 +310,7 @@ class Metric:
         element = ELEMENT_OF_DTYPE.get(dtype, "")
         if element not in self._definition.elements:
             names = ", ".join(self.elements)
-            raise DtypeError(f"metric '{self.name}' does not accept vectors of {dtype}; it accepts {names}")
+            raise DtypeError(f"{self._noun} '{self.name}' does not accept vectors of {dtype}; it accepts {names}")
         return element
 
     def _check_values(self, dims: int) -> None:
@@ -316,14 +318,14 @@ class Metric:
             value = self._values.get(name)
             if value is None:
                 raise CaptureError(
-                    f"capture '{name}' ({declared}) of metric '{self.name}' has no value; "
+                    f"capture '{name}' ({declared}) of {self._noun} '{self.name}' has no value; "
                     f"give it one by .bind({name}=...)"
                 )
             for axis, (extent, length) in enumerate(zip(declared.extents, value.shape, strict=True)):
                 if extent == "dim" and length != dims:
                     where = f" in axis {axis}" if len(declared.extents) > 1 else ""
                     raise CaptureError(
-                        f"capture '{name}' of metric '{self.name}' has {length} entries{where}, the index "
+                        f"capture '{name}' of {self._noun} '{self.name}' has {length} entries{where}, the index "
                         f"has {dims} dimensions; give one entry a dimension"
                     )
 
@@ -336,8 +338,8 @@ class Metric:
                 rows = length if rows == _NONE else min(rows, length)
             elif declared.extents[:1] == ("query",) and queries not in (_NONE, length):
                 raise CaptureError(
-                    f"captures '{first}' and '{name}' of metric '{self.name}' have {queries} and {length} entries, "
-                    "one a query; give both as many"
+                    f"captures '{first}' and '{name}' of {self._noun} '{self.name}' have {queries} and {length} "
+                    "entries, one a query; give both as many"
                 )
             elif declared.extents[:1] == ("query",):
                 queries, first = length, name
@@ -348,7 +350,7 @@ class Metric:
         for name, declared in self._definition.captures.items():
             if declared.extents[:1] == (symbol,) and not fits(self._values[name].shape[0]):
                 shape = self._values[name].shape
-                return name, f"capture '{name}' ({declared}) of metric '{self.name}' has shape {shape}"
+                return name, f"capture '{name}' ({declared}) of {self._noun} '{self.name}' has shape {shape}"
         raise AssertionError(f"the captures of extent {symbol} fit")
 
     def _refuse_rows(self, rows: int) -> NoReturn:
@@ -368,7 +370,7 @@ class Metric:
         captures = ", ".join(
             f"{name}: {self._spelled(name)}" for name in {**self._values, **_known_captures(self._definition)}
         )
-        return f"<annudf metric {self.name}{f' ({captures})' if captures else ''}>"
+        return f"<annudf {self._noun} {self.name}{f' ({captures})' if captures else ''}>"
 
     def _spelled(self, name: str) -> str:
         if name not in self._values:
@@ -383,16 +385,29 @@ class Metric:
         return self
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        function = self.__wrapped__
-        if function is not None:
-            name: str = self.__qualname__  # Of a class that was decorated its own, not that of its update.
-            found: Any = sys.modules.get(function.__module__)
-            for part in name.split("."):
-                found = getattr(found, part, None)
-            if found is self and not _is_of_this_process(function.__module__):
-                return name
-        data = self.artifact().to_bytes()
-        return _from_pickle, (data, self.name, self._values, self._allow_non_finite)
+        # Of a class that was decorated its own name, not that of its update.
+        return name_in_module(self, self.__wrapped__) or self._pickled()
+
+    def _pickled(self) -> tuple[Any, ...]:
+        """With its code and the values of its captures."""
+        return _from_pickle, (
+            self.artifact().to_bytes(),
+            self.name,
+            self._values,
+            self._allow_non_finite,
+            self._noun,
+        )
+
+
+def name_in_module(made: Any, function: Callable[..., Any] | None) -> str:
+    """The name by which another process finds what a decorator made of a function in its module; "" if it does not."""
+    if function is None:
+        return ""
+    name: str = made.__qualname__
+    found: Any = sys.modules.get(function.__module__)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return name if found is made and not _is_of_this_process(function.__module__) else ""
 
 
 def _is_of_this_process(module: str) -> bool:
@@ -408,11 +423,13 @@ def _known_captures(definition: Definition) -> Mapping[str, Any]:
     return {} if isinstance(definition, TextDefinition) else definition.captures
 
 
-def _from_pickle(data: bytes, name: str, values: dict[str, Value], allow_non_finite: bool) -> Metric:
+def _from_pickle(
+    data: bytes, name: str, values: dict[str, Value], allow_non_finite: bool, noun: str = "metric"
+) -> Metric:
     from annudf import _core
 
-    artifact = _core.Artifact.from_bytes(data, f"pickled metric {name}")
-    return Metric(ArtifactDefinition(artifact, "a pickle"), values, None, allow_non_finite)
+    artifact = _core.Artifact.from_bytes(data, f"pickled {noun} {name}")
+    return Metric(ArtifactDefinition(artifact, "a pickle"), values, None, allow_non_finite, noun)
 
 
 def load_metric(

@@ -9,6 +9,7 @@ there, so code that was written for those runs with the import changed. What is 
 from annudf._metric.captures import capture
 from annudf._metric.context import Context
 from annudf._metric.decorator import cuda_source_metric, metric
+from annudf._metric.filter import CodeFilter, filter
 from annudf._metric.metric import Metric, load_metric
 from annudf.ivf_flat._index import Index, build, extend, load, save
 from annudf.ivf_flat._params import IndexParams
@@ -16,6 +17,7 @@ from annudf.ivf_flat._repeated import radius_neighbors, tune_n_probes
 from annudf.ivf_flat._search import SearchParams, search
 
 __all__ = [
+    "CodeFilter",
     "Context",
     "Index",
     "IndexParams",
@@ -25,6 +27,7 @@ __all__ = [
     "capture",
     "cuda_source_metric",
     "extend",
+    "filter",
     "load",
     "load_metric",
     "metric",

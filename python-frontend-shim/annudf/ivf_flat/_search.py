@@ -142,11 +142,12 @@ def search(
         float32, else the same.
     resources : Resources, optional
         Stream, or device for host arrays.
-    filter : Prefilter or array of bool of shape (n_ids,), optional
-        Rows that may be found, by their ids: made by :mod:`annudf.filters`, or an array with an entry for every id of
+    filter : Filter or array of bool of shape (n_ids,), optional
+        Rows that may be found, by their ids: made by :mod:`annudf.filters`, a function decorated with :func:`filter`,
+        what ``&``, ``|`` and ``~`` make of them, or an array with an entry for every id of
         the index. Of a list, 32 rows at a time are not scanned where none of them passes, so a filter that lets few
         rows pass makes the search faster. An array is copied and packed in every call; a Prefilter is copied to a
-        device once.
+        device once; what a function keeps is computed once for an index.
 
     Returns
     -------
@@ -213,11 +214,12 @@ def search(
     views = (rows, distances_view, neighbors_view)
     if given:
         _refuse_shared(rows, distances_view, neighbors_view)
-    chosen = filters.as_core(filter, place)  # Which copies it, so after all that costs nothing to check.
+    asked = filters.check_filter(filter, place)  # Which copies it, so after all that costs nothing to check.
     metric = search_params.metric_for(index)
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     if rows.shape[0] == 0 or captures is None:
         return distances, neighbors
+    chosen = None if asked is None else asked._for_search(core, device)
     engine = _backends.backend(device)
     arguments = (
         index._core,

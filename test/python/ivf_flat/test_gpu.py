@@ -226,6 +226,28 @@ def test_host_arrays_on_the_gpu(index, queries):
     np.testing.assert_allclose(result[0], expected[0], rtol=1e-5)
 
 
+def test_filters_of_code(library, queries):
+    """Against the same mask as bits: with ids that are all below the number of rows, and with gaps."""
+    pytest.importorskip("numba_cuda_mlir")
+    price = np.random.default_rng(8).uniform(0, 100, 10_001).astype(np.float32)
+
+    @ivf_flat.filter(captures={"price": price, "most": 30.0})
+    def affordable(ctx):
+        return ctx.price[ctx.row] <= ctx.most and ctx.row % 7 != 0
+
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=16), vectors(2000, DIMS, "float32", 1))
+    params = ivf_flat.SearchParams(n_probes=16)
+    mask = (price <= 30) & (np.arange(10_001) % 7 != 0)
+    for added in (None, np.array([5000, 7001, 7007, 10_000])):
+        if added is not None:
+            ivf_flat.extend(index, queries[:4], added)
+        for chosen, array in ((affordable, mask), (~affordable, ~mask), (affordable.bind(most=-1.0), mask & False)):
+            expected = ivf_flat.search(params, index, queries, 10, filter=array)
+            result = ivf_flat.search(params, index, library.put(queries), 10, filter=chosen)
+            np.testing.assert_array_equal(library.get(result[1]), expected[1])
+            np.testing.assert_allclose(library.get(result[0]), expected[0], rtol=1e-5, atol=1e-5)
+
+
 def test_buffers(library, index, queries):
     distances, neighbors = library.empty((50, 10), "float32"), library.empty((50, 10), "int64")
     result = ivf_flat.search(PARAMS, index, library.put(queries), 10, neighbors, distances)

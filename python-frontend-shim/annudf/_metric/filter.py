@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+""":func:`filter`: rows that a search may find, chosen by a function of the user's own.
+
+A filter is compiled, verified and bound as a metric is, and what it keeps is computed by a scan of the whole index
+for one query: a row's distance is 0 where it passes and NaN elsewhere. Its bits are kept for that state of the
+index, and a search takes them as it takes those of a Prefilter; so no kernel knows of filters with code.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+import types
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from annudf import _backends
+from annudf._arrays import DTYPE_OF_ELEMENT, Device
+from annudf._frontend import ahead
+from annudf._frontend.signature import check_early
+from annudf._log import logger
+from annudf._metric.arguments import check_arguments, check_symbol
+from annudf._metric.definition import FunctionDefinition
+from annudf._metric.metric import Metric, name_in_module
+from annudf._options import MetricOptions
+from annudf.errors import ArgumentError, CaptureError
+from annudf.filters import Filter
+
+if TYPE_CHECKING:
+    from annudf._core import Filter as CoreFilter
+    from annudf._core import Index as CoreIndex
+
+_KEPT = 4
+"""States of indices whose bits a filter remembers."""
+
+_MOST_IDS = 2**35
+"""Ids that bits are made for: 4 GiB of them."""
+
+
+class CodeFilter(Filter):
+    """Rows that a function of the user's own keeps, with values bound to its captures; made by :func:`filter`.
+
+    It never changes: :meth:`bind` gives another one that shares the compiled code. ``a & b``, ``a | b`` and ``~a`` join
+    it with other filters. It may be used by many threads at once, and pickled as a metric can be.
+
+    Calling it calls the function in plain Python, with any object as `ctx`.
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+        self._lock = threading.Lock()
+        self._found: OrderedDict[tuple[int, Device, int], CoreFilter] = OrderedDict()
+        self.__wrapped__ = metric.__wrapped__
+        if self.__wrapped__ is not None:
+            functools.update_wrapper(self, self.__wrapped__, updated=())
+
+    @property
+    def name(self) -> str:
+        """Symbol of the filter."""
+        return self._metric.name
+
+    @property
+    def captures(self) -> dict[str, npt.NDArray[Any]]:
+        """The bound values, as read-only arrays."""
+        return self._metric.captures
+
+    def __call__(self, ctx: Any) -> Any:
+        """Calls the plain Python function that the filter was made from."""
+        if self.__wrapped__ is None:
+            raise TypeError(f"filter '{self.name}' is not of this process: it has no Python function to be called")
+        return self.__wrapped__(ctx)
+
+    def bind(self, /, **captures: Any) -> CodeFilter:
+        """The same filter with other values; nothing is compiled, but what it keeps is computed anew.
+
+        Parameters
+        ----------
+        **captures : number or array
+            As :meth:`Metric.bind` takes them.
+
+        Returns
+        -------
+        CodeFilter
+
+        Raises
+        ------
+        CaptureError
+            There is no such capture, or the value does not fit it.
+        """
+        return CodeFilter(self._metric.bind(**captures))
+
+    def mlir(self) -> str:
+        """The filter in the ``annudf`` dialect, as the verifier accepted it: a metric that is 0 or NaN.
+
+        Raises
+        ------
+        CompileError
+            The filter breaks a rule.
+        """
+        return self._metric.mlir()
+
+    @property
+    def _own_bits(self) -> None:
+        return None
+
+    def _passing(self, index: CoreIndex, device: Device, bits: int) -> CoreFilter:
+        artifact_and_captures = self._metric.prepare(device, index, 1)
+        # Of another state of the index nothing is reused: extend() may have moved rows to other lists.
+        key = (index.generation, device, bits)
+        with self._lock:
+            found = self._found.get(key)
+            if found is None:
+                found = self._found[key] = self._compute(index, device, bits, *artifact_and_captures)
+                logger.debug("filter %s keeps %d of %d rows", self.name, found.count, index.size)
+            self._found.move_to_end(key)
+            while len(self._found) > _KEPT:
+                self._found.popitem(last=False)
+            return found
+
+    def _compute(self, index: CoreIndex, device: Device, bits: int, artifact: Any, captures: Any) -> CoreFilter:
+        from annudf import _core
+
+        if bits > _MOST_IDS:
+            raise ArgumentError(
+                f"filter '{self.name}': the largest id of the index is {index.row_extent - 1}, and a filter with code "
+                f"has a bit for every id up to it, at most {_MOST_IDS}; give the rows smaller ids"
+            )
+        engine = _backends.backend(device)
+        query = np.zeros((1, index.dims), DTYPE_OF_ELEMENT[index.element])
+        scanned = (index, artifact, captures, query.ctypes.data, 1, index.dims, index.element)
+        packed = np.zeros((bits + 31) // 32 * 4, np.uint8)
+        if index.row_extent <= index.size:
+            distances = np.empty(index.size, np.float32)
+            engine.distances(*scanned, distances.ctypes.data)
+            kept = np.packbits(~np.isnan(distances[: index.row_extent]), bitorder="little")
+            packed[: len(kept)] = kept
+        else:  # Ids have gaps, so there is no column for each.
+            ids, unused = np.empty(index.size, np.int64), np.empty(index.size, np.float32)
+            engine.search(*scanned, index.size, index.n_lists, ids.ctypes.data, unused.ctypes.data, None)
+            passing = ids[ids >= 0]
+            np.bitwise_or.at(packed, passing >> 3, (1 << (passing & 7)).astype(np.uint8))
+        return _core.Filter.from_bitset(packed.ctypes.data, bits)
+
+    def __repr__(self) -> str:
+        return repr(self._metric)
+
+    def __copy__(self) -> CodeFilter:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CodeFilter:
+        return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return name_in_module(self, self.__wrapped__) or (CodeFilter, (self._metric,))
+
+
+@overload
+def filter(function: Callable[[Any], Any], /) -> CodeFilter: ...
+
+
+@overload
+def filter(
+    function: None = None,
+    /,
+    *,
+    captures: Mapping[str, Any] | None = None,
+    symbol_name: str | None = None,
+    allow_non_finite: bool = False,
+) -> Callable[[Callable[[Any], Any]], CodeFilter]: ...
+
+
+def filter(
+    function: Any = None,
+    /,
+    *,
+    captures: Mapping[str, Any] | None = None,
+    symbol_name: str | None = None,
+    allow_non_finite: bool = False,
+) -> CodeFilter | Callable[[Callable[[Any], Any]], CodeFilter]:
+    """Makes a filter of a function ``f(ctx)`` that says of a row whether a search may find it.
+
+    ``ctx.row`` is the id of the row, ``ctx.list`` the number of its list, ``ctx.dims`` the number of dimensions, and
+    captures are read as in a metric: ``ctx.price[ctx.row]`` is an entry of an array with one entry an id. The function
+    is compiled and verified as a metric is, on CPU and GPU. What it keeps is computed once for an index and the values
+    of its captures, before any distance, so a search with it costs what one with a Prefilter costs.
+
+    Parameters
+    ----------
+    function : function, optional
+        Given when the decorator stands without parentheses. It returns True or False.
+    captures : mapping of str to number or array, optional
+        As in :func:`metric`; also what is said there of extents, dtypes and copies holds.
+    symbol_name : str, optional
+        Name of the filter in messages; default: the function's.
+    allow_non_finite : bool, default False
+        Whether captures may be infinite or NaN.
+
+    Returns
+    -------
+    CodeFilter
+        Or a decorator that gives one.
+
+    Raises
+    ------
+    ArgumentError
+        An argument has none of the values above.
+    CaptureError
+        A capture cannot be used.
+    UnsupportedError
+        The function uses syntax that a filter cannot; the message has its file, line and column.
+    CompileError
+        At the first use: the function breaks a rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf import ivf_flat
+    >>> data = np.arange(12, dtype=np.float32).reshape(6, 2)
+    >>> price = np.array([9.0, 25.0, 14.0, 30.0, 18.0, 50.0], np.float32)
+    >>> @ivf_flat.filter(captures={"price": price, "most": 20.0})
+    ... def affordable(ctx):
+    ...     return ctx.price[ctx.row] <= ctx.most
+    >>> index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), data)
+    >>> params = ivf_flat.SearchParams(n_probes=1)
+    >>> ivf_flat.search(params, index, data[5:], 2, filter=affordable)[1]
+    array([[4, 2]])
+    >>> ivf_flat.search(params, index, data[5:], 2, filter=affordable.bind(most=10.0))[1]
+    array([[ 0, -1]])
+    """
+
+    def decorate(target: Any) -> CodeFilter:
+        if not isinstance(target, types.FunctionType):
+            raise ArgumentError(f"ivf_flat.filter decorates a Python function f(ctx), not a {type(target).__name__}")
+        given = check_arguments(
+            order="min",
+            initial=0.0,
+            coarse_metric="sqeuclidean",
+            coarse_order=None,
+            captures=captures,
+            compute="f32",
+            accumulator=None,
+            elements=None,
+            allow_non_finite=allow_non_finite,
+        )
+        symbol = check_symbol(symbol_name) if symbol_name is not None else _symbol(target.__name__)
+        check_early(target)
+        declared = given.captures(target, unread="row")
+        for name, one in declared.items():
+            if "query" in one.extents:
+                raise CaptureError(
+                    f"capture '{name}' of filter '{symbol}' has one entry a query, and a filter cannot read ctx.query "
+                    "yet: it is computed once, for all queries together; make one for each user and search with it"
+                )
+        options = MetricOptions(
+            symbol, given.order, 0.0, given.coarse, captures=declared, elements=given.elements, is_filter=True
+        )
+        definition = FunctionDefinition(target, options)
+        ahead.begin(definition.is_compiled)
+        return CodeFilter(Metric(definition, given.values, target, given.allow_non_finite, "filter"))
+
+    return decorate if function is None else decorate(function)
+
+
+def _symbol(name: str) -> str:
+    text = re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_") or "filter"
+    return f"f{text}" if text[0].isdigit() else text
