@@ -24,6 +24,7 @@ from annudf._frontend.numba_types import Context, Strong, fields_type, mlir_type
 from annudf._frontend.report import failed, unsupported
 from annudf._frontend.rewrite import Rewriter
 from annudf._frontend.syntax import Source
+from annudf.errors import UnsupportedError
 
 assert patches and typing and lowering  # Imported for what they register.
 refresh_registries()
@@ -143,6 +144,8 @@ _NOISE = re.compile(r"\x1b\[[0-9;]*m")
 
 def _explain(error: Exception, source: Source) -> NoReturn:
     """The user's place and a reason in the user's words; numba's own text only as the cause."""
+    if isinstance(error, UnsupportedError):
+        raise error from None
     file, line, column = active.place
     place = getattr(error, "loc", None)
     if place is not None and getattr(place, "line", None):

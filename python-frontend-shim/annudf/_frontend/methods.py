@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, remember
+from annudf._frontend.trees import arguments, compiled, names, shift, unused
 
 Kind = Literal["init", "update", "finalize"]
 
@@ -60,7 +61,7 @@ def as_function(
         )
     reader = _Fields(source, kind, owner, tree, fields)
     body = [changed for statement in tree.body for changed in [reader.visit(statement)]]
-    accumulator = _unused("acc", tree)
+    accumulator = unused("acc", tree)
     variables = [reader.variables[name] for name in fields]
     parameters = [argument.arg for argument in tree.args.args[1:]]
     if kind == "init":
@@ -79,24 +80,14 @@ def as_function(
     last: list[ast.stmt] = [] if kind == "finalize" else [ast.Return(reader.state())]
     for node in (*first, *last):
         _place(node, tree)
-    made = ast.FunctionDef(tree.name, _arguments(parameters), [*first, *body, *last], [], None, None)
-    if "type_params" in ast.FunctionDef._fields:
-        made.type_params = []  # type: ignore[attr-defined]
-    ast.copy_location(made, tree)
-    ast.fix_missing_locations(made)
-    for child in ast.walk(made):  # Columns of the file, as the source was dedented.
-        if hasattr(child, "col_offset"):
-            child.col_offset += source.indent
-            child.end_col_offset += source.indent  # type: ignore[attr-defined]
-    function = _compiled(made, method)
+    made = ast.FunctionDef(tree.name, arguments(parameters), [*first, *body, *last], [], None, None)
+    ast.fix_missing_locations(ast.copy_location(made, tree))
+    shift(made, source.indent)
+    function = _over(compiled(made, method.__code__), method)
     remember(function.__code__, made)
     if not reader.is_read:
         _without_reads.add(function.__code__)
     return function
-
-
-def _arguments(names: Sequence[str]) -> ast.arguments:
-    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
 
 
 def _place(node: ast.AST, at: ast.FunctionDef) -> None:
@@ -107,36 +98,11 @@ def _place(node: ast.AST, at: ast.FunctionDef) -> None:
             child.col_offset = child.end_col_offset = at.col_offset
 
 
-def _names(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.arg):
-            yield node.arg
-
-
-def _unused(name: str, tree: ast.AST) -> str:
-    taken = set(_names(tree))
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _compiled(tree: ast.FunctionDef, method: types.FunctionType) -> types.FunctionType:
-    """The function of a tree, over the globals and closures of the method."""
-    code = method.__code__
-    around = ast.FunctionDef("around", _arguments(code.co_freevars), [tree], [], None, None)
-    if "type_params" in ast.FunctionDef._fields:
-        around.type_params = []  # type: ignore[attr-defined]
-    module = ast.fix_missing_locations(ast.Module([around], []))
-    whole = compile(module, code.co_filename, "exec", dont_inherit=True)
-    found = whole
-    for _ in range(2):  # Of the module, then of the function around it.
-        found = next(constant for constant in found.co_consts if isinstance(constant, types.CodeType))
-    found = found.replace(co_qualname=code.co_qualname)
-    cells = dict(zip(code.co_freevars, method.__closure__ or (), strict=True))
-    closure = tuple(cells[name] for name in found.co_freevars)
-    function = types.FunctionType(found, method.__globals__, method.__name__, None, closure)
+def _over(code: types.CodeType, method: types.FunctionType) -> types.FunctionType:
+    """The code over the globals and closures of the method."""
+    cells = dict(zip(method.__code__.co_freevars, method.__closure__ or (), strict=True))
+    closure = tuple(cells[name] for name in code.co_freevars)
+    function = types.FunctionType(code, method.__globals__, method.__name__, None, closure)
     function.__qualname__, function.__module__ = method.__qualname__, method.__module__
     function.__doc__ = method.__doc__
     return function
@@ -148,7 +114,7 @@ class _Fields(ast.NodeTransformer):
     def __init__(self, source: Source, kind: Kind, owner: str, tree: ast.FunctionDef, fields: Sequence[str]) -> None:
         self.source, self.kind, self.owner = source, kind, owner
         self.me = tree.args.args[0].arg
-        self.variables = {name: _unused(f"{self.me}_{name}", tree) for name in fields}
+        self.variables = {name: unused(f"{self.me}_{name}", tree) for name in fields}
         self.is_read = False
 
     def state(self) -> ast.expr:
@@ -192,7 +158,7 @@ class _Fields(ast.NodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        if self.me in _names(node):
+        if self.me in names(node):
             self.source.refuse(node, f"a lambda cannot use {self.me}; take the field to a variable before it")
         return node
 

@@ -20,6 +20,7 @@ from numba_cuda_mlir.numba_cuda.core import bytecode, byteflow, interpreter
 from numba_cuda_mlir.numba_cuda.core import ir as numba_ir
 from numba_cuda_mlir.numba_cuda.core.typeinfer import TypeInferer
 
+from annudf._frontend.constants import fold
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import CONTEXT, active, ir
 
@@ -151,7 +152,20 @@ def _patch_copies() -> None:
     interpreter.Interpreter.op_COPY = assigned
 
 
+def _patch_constants() -> None:
+    original = interpreter.Interpreter.interpret
+
+    def folded(self: Any, code: Any) -> Any:
+        result = original(self, code)
+        if _on():
+            fold(result)
+        return result
+
+    interpreter.Interpreter.interpret = folded
+
+
 _patch_columns()
+_patch_constants()
 _patch_copies()
 _patch_range()
 _patch_lowering()

@@ -23,6 +23,7 @@ import numpy as np
 from annudf._frontend import functions
 from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, check
+from annudf._frontend.trees import without_continue
 from annudf.errors import UnsupportedError
 
 _INT64 = range(-(2**63), 2**63)
@@ -173,13 +174,14 @@ class Rewriter:
             self._open.pop()
         _check_attributes(source, values)
         self._check_size(function, outside, source)
-        free = function.__code__.co_freevars
+        code = without_continue(function.__code__, source)
+        free = code.co_freevars
         names: dict[str, Any] = {name: values[name] for name in values if name not in free}
         names["__builtins__"] = {}
         # Numba asks for the module's name; the globals themselves are ours.
         names["__name__"] = function.__module__
         closure = tuple(types.CellType(values[name]) for name in free)
-        new = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__, closure)
+        new = types.FunctionType(code, names, function.__name__, function.__defaults__, closure)
         new.__kwdefaults__ = function.__kwdefaults__
         new.__qualname__ = function.__name__
         new.__module__ = function.__module__

@@ -175,12 +175,12 @@ def _check_code(source: Source) -> None:
         unsupported(_WHY[ast.Try], source.file, source.line)
 
 
-def _of_loop(loop: ast.AST) -> Iterator[ast.AST]:
+def of_loop(loop: ast.AST) -> Iterator[ast.AST]:
     """What is in a loop, but not in a loop inside it."""
     for child in ast.iter_child_nodes(loop):
         if not isinstance(child, ast.For | ast.While):
             yield child
-            yield from _of_loop(child)
+            yield from of_loop(child)
 
 
 class _Checker(ast.NodeVisitor):
@@ -225,12 +225,6 @@ class _Checker(ast.NodeVisitor):
     def visit_While(self, node: ast.While) -> None:
         if node.orelse:
             self.source.refuse(node.orelse[0], "a metric cannot use while ... else; write it after the loop")
-        for inner in _of_loop(node):
-            if isinstance(inner, ast.Continue):
-                # CPython writes the loop's condition twice then, and neither copy counts the loop alone.
-                self.source.refuse(
-                    inner, "a metric cannot use continue in while; put what follows under if, or use for and break"
-                )
         self.generic_visit(node)
 
     def visit_MatchSingleton(self, node: ast.MatchSingleton) -> None:

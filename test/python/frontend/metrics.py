@@ -65,14 +65,27 @@ def comprehension(x, y, acc):
     return acc + sum(i for i in range(3))  # HERE 21
 
 
-def continues_while(x, y, acc):
-    i = 0
-    while i < 3:
-        i += 1
-        if x > i:
-            continue  # HERE 13
-        acc += 1
-    return acc
+SMALL = 7
+
+
+def power_of_constants(x, y, acc):
+    return acc + x * SMALL**70  # HERE 22
+
+
+def literal_of_many_bits(x, y, acc):
+    return acc + x * 10**30  # HERE 22
+
+
+def divides_a_constant_by_zero(x, y, acc):
+    return acc + x * (SMALL // 0)  # HERE 23
+
+
+def root_of_a_negative(x, y, acc):
+    return acc + x * (-SMALL) ** 0.5  # HERE 22
+
+
+def shift_of_many_bits(x, y, acc):
+    return acc + x * (SMALL << 10_000)  # HERE 23
 
 
 def matches_a_sequence(x, y, acc):
@@ -243,7 +256,11 @@ MESSAGES = {
     "list_display": "a metric cannot use lists; use several variables, or a capture",
     "dictionary": "a metric cannot use dictionaries; use captures",
     "comprehension": "a metric cannot use generators; write for i in range(<constant>)",
-    "continues_while": "a metric cannot use continue in while; put what follows under if, or use for and break",
+    "power_of_constants": "7 ** 70 does not fit 64 bits; compute it in floating point, such as 7.0 ** 70",
+    "literal_of_many_bits": "1000000000000000000000000000000 does not fit 64 bits; write a float, such as 1e30",
+    "divides_a_constant_by_zero": "7 // 0 divides by zero",
+    "root_of_a_negative": "-7 ** 0.5 is a complex number; use numbers that are real",
+    "shift_of_many_bits": "7 << 10000 does not fit 64 bits; compute it in floating point",
     "matches_a_sequence": "a metric matches numbers only; match one number, or write if and elif",
     "matches_none": "a metric cannot use None; use numbers",
     "matches_true": "a metric compares values, and case True asks for identity; write if",

@@ -118,6 +118,63 @@ LOOPS = {
             s += i
         return acc + 10 * s + i
     """,
+    "while with continue": """
+        i = 0
+        while i < 8:
+            i += 1
+            if s > i:
+                continue
+            s += i
+        return acc + 10 * s + i
+    """,
+    "while with continue at the end": """
+        i = 0
+        while i < 5:
+            i += 1
+            if i == y:
+                s += 7
+                continue
+            else:
+                s -= 1
+                continue
+        return acc + s
+    """,
+    "continue in a nest": """
+        i = 0
+        while i < 5:
+            i += 1
+            if x > i:
+                if y > i:
+                    s += 1
+                    continue
+                elif y == 1:
+                    s += 3
+                else:
+                    s -= 1
+                    if i == 2:
+                        continue
+                s += 2
+            j = 0
+            while j < 3:
+                j += 1
+                if j == 2:
+                    continue
+                for q in range(3):
+                    if q == s:
+                        continue
+                    s += q
+                if y > 2 and j > 2:
+                    break
+            match i:
+                case 1:
+                    s += 7
+                case 3:
+                    continue
+                case _:
+                    s += 2
+            s += i
+        return acc + s
+    """,
     "while True": """
         i = 0
         while True:
@@ -232,9 +289,7 @@ def _random_body(random_: random.Random) -> str:
                 lines.append(f"{indent}{target} {random_.choice(['+=', '-='])} {random_.choice([*names, '1', '3'])}")
             elif kind == 2 and loop:
                 lines.append(f"{indent}if {condition(names)}:")
-                lines.append(
-                    f"{indent}    {random_.choice(['break', 'continue' if loop == 'for' else 'break', 'return acc + s'])}"
-                )
+                lines.append(f"{indent}    {random_.choice(['break', 'continue', 'return acc + s'])}")
             elif kind == 3 and depth > 0:
                 name = f"i{depth}"
                 lines.append(f"{indent}for {name} in range({random_.choice(['3', '1, 5', '6, 0, -2', '1'])}):")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
+from annudf.distance import pairwise_distance
 from annudf.errors import CompileError
 
 BASE = np.arange(40, dtype=np.float32).reshape(5, 8) / 7
@@ -73,3 +74,49 @@ def test_loops_and_conditions() -> None:
         return acc + total * x + (2 if few else 3) * y
 
     np.testing.assert_allclose(scanned(update), brute_force(update), rtol=1e-6)
+
+
+CONSTANTS = [
+    "N // 3", "N % 3", "N % -3", "K // 2 * x", "K ** 3 * x", "K ** -1 * x", "K ** 0.5", "2 ** K", "F // 2", "F % 2", "-F % 2",
+    "K // 2.0", "F ** K", "K ** 2.0", "K << 2", "N >> 1", "~K", "True + K", "K * 10**18 * 1e2 * x", "np.float32(3) * K", "K / 2",
+    "(K & 3) + (N | 1) + (K ^ 2)", "-K % 8", "(K if K % 2 else F) * x",
+]  # fmt: skip
+"""Of a global int, a negative one and a float; CPython computes none of them itself."""
+
+
+@pytest.mark.parametrize("expression", CONSTANTS)
+def test_constants_are_pythons(expression: str) -> None:
+    w = np.arange(8, dtype=np.float32)
+    space: dict[str, Any] = {"np": np, "K": 7, "N": -7, "F": 2.5}
+    exec(f"def update(x, y, acc, ctx):\n    return acc + ({expression}) + y\n", space)
+    metric = ivf_flat.metric(captures={"w": w})(space["update"])
+    want = [[0.0] * len(BASE) for _ in QUERIES]
+    for i, query in enumerate(QUERIES):
+        for j, row in enumerate(BASE):
+            for dim in range(8):
+                want[i][j] += float(space["update"](float(query[dim]), float(row[dim]), 0.0, SimpleNamespace(w=w)))
+    np.testing.assert_allclose(pairwise_distance(QUERIES, BASE, metric=metric), want, rtol=1e-5)
+
+
+def test_a_variable_that_counts() -> None:
+    def counts(x, y, acc):  # type: ignore[no-untyped-def]
+        i = 0
+        scale = 0.5
+        while i < 8:
+            acc += i**3 * x + i // 3 + -i % 3 + scale
+            scale = scale * 2
+            i += 1
+        return acc
+
+    want = [[sum(counts(float(a), 0.0, 0.0) for a in query) for _ in BASE] for query in QUERIES]
+    np.testing.assert_allclose(pairwise_distance(QUERIES, BASE, metric=ivf_flat.metric(counts)), want, rtol=1e-6)
+
+
+def test_a_constant_of_one_path_is_unassigned_on_the_other() -> None:
+    def unassigned(x, y, acc):  # type: ignore[no-untyped-def]
+        if x > y:
+            q = 3
+        return acc + q // 2
+
+    with pytest.raises(CompileError, match=r"\[P18\] uses 'q', which may be used before it is assigned"):
+        ivf_flat.metric(unassigned).mlir()

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Code of changed syntax trees, at the places of the file: what CPython or numba have no form for is written otherwise.
+
+``continue`` in ``while`` is such: CPython writes the loop's condition twice then, and neither copy counts the loop
+alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+from collections.abc import Iterator, Sequence
+
+from annudf._frontend.syntax import Source, of_loop
+
+
+def unused(name: str, tree: ast.AST) -> str:
+    """The name, or one like it that no variable of the tree has."""
+    taken = set(names(tree))
+    while name in taken:
+        name += "_"
+    return name
+
+
+def names(tree: ast.AST) -> Iterator[str]:
+    """Of variables and arguments."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+
+
+def arguments(of: Sequence[str]) -> ast.arguments:
+    """Plain arguments of these names."""
+    return ast.arguments([], [ast.arg(name) for name in of], None, [], [], None, [])
+
+
+def shift(tree: ast.AST, columns: int) -> None:
+    """Makes columns of the file out of those of a text that was dedented."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr)):
+            node.col_offset += columns
+            if node.end_col_offset is not None:
+                node.end_col_offset += columns
+
+
+def compiled(tree: ast.FunctionDef, code: types.CodeType) -> types.CodeType:
+    """Code of a tree that stands for the function whose code is given, with the same closure variables."""
+    around = ast.FunctionDef("around", arguments(code.co_freevars), [tree], [], None, None)
+    for function in (around, tree):
+        if "type_params" in function._fields:  # Since Python 3.12.
+            function.type_params = []  # type: ignore[attr-defined, unused-ignore]
+    module = ast.fix_missing_locations(ast.Module([around], []))
+    found = compile(module, code.co_filename, "exec", dont_inherit=True)
+    for _ in range(2):  # Of the module, then of the function around it.
+        found = next(constant for constant in found.co_consts if isinstance(constant, types.CodeType))
+    return found.replace(co_qualname=code.co_qualname)
+
+
+def without_continue(code: types.CodeType, source: Source) -> types.CodeType:
+    """The code with ``continue`` in ``while`` written as conditions; itself where there is none."""
+    tree = source.tree
+    if not isinstance(tree, ast.FunctionDef) or not any(_continues(node) for node in ast.walk(tree)):
+        return code
+    changed = copy.deepcopy(tree)
+    changed.decorator_list, changed.returns = [], None
+    for argument in ast.walk(changed.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    _Continue(unused("skipped", changed)).visit(changed)
+    shift(changed, source.indent)
+    return compiled(changed, code)
+
+
+def _continues(node: ast.AST) -> bool:
+    return isinstance(node, ast.While) and any(isinstance(inner, ast.Continue) for inner in of_loop(node))
+
+
+class _Continue(ast.NodeTransformer):
+    """``if c: continue`` and a rest become ``skipped = c`` and the rest below ``if not skipped``."""
+
+    def __init__(self, variable: str) -> None:
+        self._variable = variable
+        self._loops = 0
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        continues = _continues(node)
+        self.generic_visit(node)  # Loops inside first, whose variables have other names.
+        if continues:
+            name = f"{self._variable}_{self._loops}" if self._loops else self._variable
+            self._loops += 1
+            node.body = [_assigned(name, False, node.body[0]), *_guarded(node.body, name)]
+        return node
+
+
+def _guarded(statements: list[ast.stmt], name: str) -> list[ast.stmt]:
+    result: list[ast.stmt] = []
+    for number, statement in enumerate(statements):
+        if isinstance(statement, ast.Continue):
+            return [*result, _assigned(name, True, statement)]
+        result.append(statement)
+        if isinstance(statement, (ast.For, ast.While)) or not any(
+            isinstance(inner, ast.Continue) for inner in of_loop(statement)
+        ):
+            continue
+        if isinstance(statement, ast.If):
+            statement.body, statement.orelse = _guarded(statement.body, name), _guarded(statement.orelse, name)
+        elif isinstance(statement, ast.Match):
+            for case in statement.cases:
+                case.body = _guarded(case.body, name)
+        if rest := _guarded(statements[number + 1 :], name):
+            condition = ast.UnaryOp(ast.Not(), ast.Name(name, ast.Load()))
+            guard = ast.If(condition, rest, [])
+            for node in (condition.operand, condition, guard):
+                ast.copy_location(node, rest[0])
+            result.append(guard)
+        return result
+    return result
+
+
+def _assigned(name: str, value: bool, at: ast.stmt) -> ast.stmt:
+    target, constant = ast.Name(name, ast.Store()), ast.Constant(value)
+    assigned = ast.Assign([target], constant)
+    for node in (target, constant, assigned):
+        ast.copy_location(node, at)
+    return assigned
