@@ -7,8 +7,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annudf import ArgumentError, ivf_flat
-from reference import DTYPES, distances_of, vectors
+from annudf import ArgumentError, CaptureError, ivf_flat
+from annudf.distance import pairwise_distance
+from annudf.neighbors import brute_force
+from reference import DTYPES, check, distances_of, vectors
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -75,3 +77,61 @@ def test_recall_is_checked():
             ivf_flat.tune_n_probes(index, base, recall=recall)
     with pytest.raises(ArgumentError, match=r"^argument 'queries' has no rows, so there is no recall of them$"):
         ivf_flat.tune_n_probes(index, base[:0])
+
+
+@ivf_flat.metric(captures={"w": np.ones((3, 6), np.float32)})
+def personal(x, y, acc, ctx):
+    return acc + ctx.w[ctx.query, ctx.dim] * (x - y) ** 2
+
+
+def of_everyone(count):
+    """A base, queries and weights of each query, with the distances in float64."""
+    random = np.random.default_rng(7)
+    base, queries = (random.normal(size=(n, 6)).astype(np.float32) for n in (900, count))
+    weights = random.uniform(0.1, 3, size=(count, 6)).astype(np.float32)
+    difference = queries.astype(np.float64)[:, None] - base
+    return base, queries, weights, (weights.astype(np.float64)[:, None] * difference**2).sum(axis=2)
+
+
+@pytest.mark.parametrize("count", [1, 5, 700])
+def test_values_per_query_stay_with_their_query(count):
+    base, queries, weights, exact = of_everyone(count)
+    metric = personal.bind(w=weights)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=20), base)
+    params = ivf_flat.SearchParams(n_probes=20, metric=metric)
+    check(*ivf_flat.search(params, index, queries, 9), exact, rtol=1e-4)
+    check(*brute_force.search(brute_force.build(base, metric), queries, 9), exact, rtol=1e-4)
+    check(*brute_force.knn(base, queries, 9, metric=metric), exact, rtol=1e-4)
+    np.testing.assert_allclose(pairwise_distance(queries, base, metric=metric), exact, rtol=1e-4)
+    # More than the first 64 are within for some, so it searches several times.
+    radius = float(np.median(exact[0])) + 1e-3
+    distances, neighbors = ivf_flat.radius_neighbors(params, index, queries, radius)
+    for i in range(count):
+        within = np.flatnonzero(exact[i] <= radius)
+        assert abs(len(neighbors[i]) - len(within)) <= 2
+        np.testing.assert_allclose(distances[i], exact[i][neighbors[i]], rtol=1e-4)
+    probes = ivf_flat.tune_n_probes(index, queries, 5, recall=0.9, metric=metric)
+    found = ivf_flat.search(ivf_flat.SearchParams(n_probes=probes, metric=metric), index, queries, 5)[1]
+    truth = np.argsort(exact, axis=1)[:, :5]
+    hits = sum(len(set(one) & set(other)) for one, other in zip(found.tolist(), truth.tolist(), strict=True))
+    assert hits >= 0.9 * 5 * count - 2
+
+
+def test_values_of_other_queries_are_refused():
+    base, queries, weights, _ = of_everyone(5)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), base)
+    metric = personal.bind(w=weights[:4].copy())
+    params = ivf_flat.SearchParams(n_probes=4, metric=metric)
+    message = (
+        r"^capture 'w' \(query x dim x f32\) of metric 'personal' has shape \(4, 6\), this search has 5 queries; "
+        r"give one entry a query, by \.bind\(w=\.\.\.\)$"
+    )
+    for call in (
+        lambda: ivf_flat.search(params, index, queries, 3),
+        lambda: ivf_flat.radius_neighbors(params, index, queries, 1.0),
+        lambda: ivf_flat.tune_n_probes(index, queries, 3, metric=metric),
+        lambda: brute_force.knn(base, queries, 3, metric=metric),
+        lambda: pairwise_distance(queries, base, metric=metric),
+    ):
+        with pytest.raises(CaptureError, match=message):
+            call()
