@@ -43,6 +43,7 @@ BuiltinName = Literal[
     "chebyshev",
     "chi2",
     "dice",
+    "gower",
     "hamming",
     "haversine",
     "hellinger",

@@ -38,7 +38,7 @@ def get(name: str, /, **captures: Any) -> Metric:
         One of :func:`names`.
     **captures : number or array
         Its parameters: ``p`` of "minkowski" (default 2), ``V`` of "seuclidean" (the variance of each dimension,
-        shape (dims,)).
+        shape (dims,)), ``ranges`` of "gower" (the largest minus the smallest value of each, 0 for categories).
 
     Returns
     -------

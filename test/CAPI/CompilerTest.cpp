@@ -72,9 +72,10 @@ TEST(CApiCompiler, BuiltinMetricsAreTextThatCompiles) {
     EXPECT_STREQ(annudf_artifact_name(artifact), name);
     EXPECT_EQ(annudf_diagnostics_count(list), 0u) << name;
   }
-  EXPECT_EQ(names, "braycurtis canberra chebyshev chi2 cosine dice euclidean hamming haversine "
-                   "hellinger inner_product jaccard jensenshannon kl_divergence l1 l2 minkowski "
-                   "rogerstanimoto russellrao seuclidean sokalsneath yule ");
+  EXPECT_EQ(names,
+            "braycurtis canberra chebyshev chi2 cosine dice euclidean gower hamming "
+            "haversine hellinger inner_product jaccard jensenshannon kl_divergence l1 l2 minkowski "
+            "rogerstanimoto russellrao seuclidean sokalsneath yule ");
   EXPECT_EQ(annudf_builtin_metric_name(annudf_builtin_metric_count()), nullptr);
   EXPECT_EQ(annudf_builtin_metric("minkowsky"), nullptr);
   EXPECT_EQ(annudf_builtin_metric(""), nullptr);

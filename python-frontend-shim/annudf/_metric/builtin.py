@@ -24,11 +24,13 @@ _OWN_NAMES = {"sqeuclidean": "l2", "cityblock": "l1", "manhattan": "l1", "lp": "
 """What the library calls a metric that has another name in cuVS, SciPy or scikit-learn."""
 
 _OTHER_WAYS = {
-    "correlation": "subtract its mean from every vector and query, and take 'cosine'",
-    "mahalanobis": "multiply vectors and queries by the transposed Cholesky factor of the inverse covariance, and take"
-    " 'euclidean'",
+    "correlation": "needs two passes over a vector; subtract its mean from every vector and query, and take 'cosine'",
+    "mahalanobis": "needs two passes over a vector; multiply vectors and queries by the transposed Cholesky factor of"
+    " the inverse covariance, and take 'euclidean'",
+    "nan_euclidean": "is of vectors with missing values, and coordinates are finite numbers; put 0 where one is missing"
+    " and say which are known by a capture, as 'Masked dimensions' in the documentation's cookbook does",
 }
-"""Distances that need two passes over a vector, which an accumulator does not make."""
+"""Distances that are no metric of vectors as they are, and what to do."""
 
 DEFAULT_ARGUMENT = 2.0
 """Of ``metric_arg`` in cuVS and ``p`` in SciPy: the exponent of Minkowski distances."""
@@ -145,7 +147,7 @@ def _own_name(name: str) -> str:
 
 def _check(name: str, names: tuple[str, ...], others: str) -> str:
     if isinstance(name, str) and name in _OTHER_WAYS:
-        raise ArgumentError(f"metric '{name}' needs two passes over a vector; {_OTHER_WAYS[name]}")
+        raise ArgumentError(f"metric '{name}' {_OTHER_WAYS[name]}")
     if not isinstance(name, str) or name not in names:
         listed = ", ".join(f"'{one}'" for one in names)
         raise ArgumentError(f"metric is {name!r}, it must be one of {listed}, or in SearchParams {others}")

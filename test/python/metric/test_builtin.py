@@ -83,6 +83,25 @@ def jensenshannon(q, b):
     return np.sqrt((special.rel_entr(q, middle) + special.rel_entr(b, middle)).sum(axis=2) / 2)
 
 
+def records(dims, seed):
+    """Numbers, and codes of categories in every third dimension."""
+    base, queries = numbers(dims, seed)
+    for one in (base, queries):
+        one[:, ::3] = np.floor(one[:, ::3])
+    return base, queries
+
+
+RANGES = np.ptp(records(17, 5)[0], axis=0).astype(np.float32)
+RANGES[::3] = 0
+RANGES[4] = 0.0
+
+
+def gower(q, b):
+    q, b = q[:, None].astype(np.float64), b[None].astype(np.float64)
+    with np.errstate(all="ignore"):
+        return np.where(RANGES == 0, q != b, np.abs(q - b) / RANGES.astype(np.float64)).mean(axis=2)
+
+
 VARIANCES = np.random.default_rng(4).uniform(0.5, 2, size=17).astype(np.float32)
 TRUTH = {
     "canberra": (numbers, by_scipy("canberra"), {}),
@@ -92,6 +111,7 @@ TRUTH = {
     "euclidean": (numbers, by_scipy("euclidean"), {}),
     "minkowski": (numbers, by_scipy("minkowski", p=3), {"p": 3}),
     "seuclidean": (numbers, by_scipy("seuclidean", V=VARIANCES.astype(np.float64)), {"V": VARIANCES}),
+    "gower": (records, gower, {"ranges": RANGES}),
     "cosine": (numbers, pairwise.cosine_distances, {}),
     "braycurtis": (numbers, by_scipy("braycurtis"), {}),
     "chi2": (
@@ -237,6 +257,11 @@ def test_jensenshannon_of_denormals():
             lambda: ivf_flat.SearchParams(metric="correlation"),
             ArgumentError,
             "metric 'correlation' needs two passes over a vector; subtract its mean from every vector and query, and take",
+        ),
+        (
+            lambda: ivf_flat.SearchParams(metric="nan_euclidean"),
+            ArgumentError,
+            "metric 'nan_euclidean' is of vectors with missing values, and coordinates are finite numbers; put 0 where",
         ),
         (lambda: metrics.text(3), ArgumentError, "metric is 3, it must be one of"),
     ],
