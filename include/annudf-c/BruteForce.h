@@ -25,7 +25,8 @@ extern "C" {
  * \param captures  bound for this metric, these dims and, where it reads one entry a row or a
  * query, these rows and queries; NULL if it has none.
  * \param dataset   in host memory; ids are the numbers of its rows.
- * \param queries   in host memory, of the dataset's element type and dims.
+ * \param queries   in host memory, of the dataset's dims and an element type that the metric
+ * accepts.
  * \param k         1 to 2^30 and no more than there are rows.
  * \param options   may be NULL.
  * \param ids, distances  queries x k, in host memory.
@@ -38,7 +39,7 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_brute_force_knn(
 
 /** Every distance, of x[i] (the metric's first argument) and y[j] at distances[i * y->rows + j];
  * NaN where the metric says so.
- * \param x, y       in host memory, of one element type and dims.
+ * \param x, y       in host memory, of the same dims and element types that the metric accepts.
  * \param options    may be NULL; its filter must be.
  * \param distances  x->rows x y->rows, in host memory.
  * \param stats      may be NULL. */

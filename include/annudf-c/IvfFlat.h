@@ -137,7 +137,8 @@ typedef struct annudf_ivf_flat_search_stats {
  * distance (+inf for order min, -inf for max). Rows whose distance is NaN are never found. Equal
  * distances (-0 equals +0) are ordered by id, the lower first.
  * \param captures  bound for this metric and these dims; NULL if it has none.
- * \param queries   in host memory, of the index's element type and dims.
+ * \param queries   in host memory, of the index's dims and an element type that the metric accepts,
+ * the rows' or another.
  * \param k         1 to 2^30 and no more than the index has rows.
  * \param n_probes  1 to the index's lists.
  * \param options   may be NULL.

@@ -87,7 +87,7 @@ ANNUDF_CAPI_EXPORTED void annudf_buffer_destroy(annudf_buffer *buffer);
 
 /*===-- Names of types ----------------------------------------------------===*/
 
-/** "f32", "f16", "i8" or "u8" as an enum annudf_element. */
+/** "f32", "f16", "i8", "u8" or "bf16" as an enum annudf_element. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_element_parse(const char *name, int32_t *element);
 /** The other way round; NULL for any other number. */
 ANNUDF_CAPI_EXPORTED const char *annudf_element_name(int32_t element);

@@ -21,13 +21,14 @@ import numpy as np
 
 from annudf import _driver
 from annudf._options import ALL_ELEMENTS
-from annudf.errors import ArgumentError, DeviceError, DtypeError
+from annudf.errors import ArgumentError, DeviceError, DtypeError, UnavailableError
 
 Library = Literal["numpy", "cupy", "torch", "other"]
 
 ELEMENT_OF_DTYPE = {
     "float32": "f32",
     "float16": "f16",
+    "bfloat16": "bf16",
     "int8": "i8",
     "uint8": "u8",
     "float64": "f64",
@@ -43,6 +44,24 @@ DTYPE_OF_ELEMENT = {element: dtype for dtype, element in ELEMENT_OF_DTYPE.items(
 
 VECTORS = tuple(DTYPE_OF_ELEMENT[element] for element in ALL_ELEMENTS)
 """Element types of vectors, by NumPy's names."""
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """NumPy's dtype of that name; bfloat16 is a type of the package ml_dtypes.
+
+    Raises
+    ------
+    UnavailableError
+        Without ml_dtypes.
+    """
+    if name != "bfloat16":
+        return np.dtype(name)
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise UnavailableError("NumPy has bfloat16 from ml_dtypes only: pip install ml_dtypes") from None
+    bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return bfloat16
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +355,7 @@ def _view_dlpack(array: Any, name: str, stream: int | None) -> View:
         address=tensor.address,
         shape=tuple(tensor.shape),
         strides=tuple(tensor.strides),
-        dtype=DTYPE_OF_ELEMENT.get(tensor.dtype, {"bf16": "bfloat16"}.get(tensor.dtype, tensor.dtype)),
+        dtype=DTYPE_OF_ELEMENT.get(tensor.dtype, tensor.dtype),
         device=CPU if kind == "cpu" else Device("cuda", device_id),
         library="other",
         owner=tensor,

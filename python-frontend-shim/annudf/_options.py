@@ -23,7 +23,7 @@ MAX_FIELDS = 4
 
 Order = Literal["min", "max"]
 Coarse = Literal["l2", "inner_product", "cosine"]
-ElementName = Literal["f32", "f16", "i8", "u8"]
+ElementName = Literal["f32", "f16", "i8", "u8", "bf16"]
 
 ALL_ELEMENTS: tuple[ElementName, ...] = get_args(ElementName)
 """Element types of vectors; a metric accepts all of them unless it says otherwise."""

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from annudf import _backends
-from annudf._arrays import View, view
+from annudf._arrays import View, numpy_dtype, view
 from annudf.common import Resources, device_ndarray
 
 
@@ -24,8 +25,9 @@ def to_host(array: View, name: str, resources: Resources) -> View:
     stream = working_stream(array, resources)
     engine = _backends.backend(array.device)
     _backends.order_after(array, stream)
-    host = np.empty(array.shape, array.dtype)
-    result = view(host, name)
+    # Of bfloat16 the bits count, and NumPy has none of its own.
+    bits = np.dtype(np.uint16) if array.dtype == "bfloat16" else np.dtype(array.dtype)
+    result = replace(view(np.empty(array.shape, bits), name), dtype=array.dtype)
     if array.nbytes:
         engine.copy(result.address, array.address, array.nbytes, stream)
         engine.synchronize(stream)
@@ -37,7 +39,7 @@ def as_numpy(array: View) -> npt.NDArray[Any]:
     if isinstance(array.owner, np.ndarray):
         return array.owner
     data = ctypes.string_at(array.address, array.nbytes) if array.nbytes else b""
-    return np.frombuffer(data, array.dtype).reshape(array.shape)
+    return np.frombuffer(data, numpy_dtype(array.dtype)).reshape(array.shape)
 
 
 def working_stream(array: View, resources: Resources) -> int:

@@ -50,7 +50,7 @@ class Index:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Element type of the vectors: float32, float16, int8 or uint8."""
+        """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes."""
         return self._index.dtype
 
     @property
@@ -69,7 +69,7 @@ class Index:
     def __repr__(self) -> str:
         argument = "" if self._metric_arg == DEFAULT_ARGUMENT else f", metric_arg={self._metric_arg!r}"
         return (
-            f"Index(type=BruteForce, size={self.size}, dim={self.dim}, dtype={self.dtype}, "
+            f"Index(type=BruteForce, size={self.size}, dim={self.dim}, dtype={self._index.dtype_name}, "
             f"metric={self._metric!r}{argument})"
         )
 
@@ -176,7 +176,7 @@ def knn(
     dataset : array of shape (n_rows, dim)
         Copied; who searches it again uses :func:`build` and :func:`search`.
     queries : array of shape (n_queries, dim)
-        Of the same dtype.
+        Of the same dtype or another that the metric accepts.
     k : int, optional
         Default: the columns of `indices` or `distances`.
     indices, distances : array of shape (n_queries, k), optional

@@ -33,10 +33,11 @@ def pairwise_distance(
     Parameters
     ----------
     X : array of shape (m, dim)
-        float32, float16, int8 or uint8; its rows are the first argument of the metric. Taken as the queries of
-        :func:`annudf.ivf_flat.search` are: device arrays are worked on where they are.
+        float32, float16, bfloat16, int8 or uint8; its rows are the first argument of the metric. Taken as the
+        queries of :func:`annudf.ivf_flat.search` are: device arrays are worked on where they are.
     Y : array of shape (n, dim), optional
-        Of the same dtype; copied, and its rows are the second argument. Default: `X`.
+        Of the same dtype or another that the metric accepts; copied, and its rows are the second argument. Default:
+        `X`.
     out : array of shape (m, n), optional
         float32, C-contiguous, writable, on the device of `X`: distances are written there and it is returned.
     metric : Metric or str, default "euclidean"

@@ -189,9 +189,12 @@ nb::dlpack::dtype parseDtype(const std::string &name) {
     return {0, bits, 1};
   if (whole && name == "u" + std::to_string(bits))
     return {1, bits, 1};
+  if (name == "bf16")
+    return {4, 16, 1};
   if (whole && bits > 8 && name == "f" + std::to_string(bits))
     return {2, bits, 1};
-  raise("DtypeError", "no element type '" + name + "'; there are i8 to i64, u8 to u64, f16 to f64");
+  raise("DtypeError",
+        "no element type '" + name + "'; there are i8 to i64, u8 to u64, f16 to f64, bf16");
 }
 
 /// An object with __dlpack__ and __dlpack_device__ over memory that `owner` keeps.

@@ -67,6 +67,13 @@ template <> struct Element<ANNUDF_ELEMENT_F16> {
   }
 };
 
+/// The upper half of a float.
+template <> struct Element<ANNUDF_ELEMENT_BF16> {
+  using Value = float;
+  using Storage = uint16_t;
+  static ANNUDF_CONVERSION Value decode(uint32_t bits) { return bitsAs<float>(bits << 16); }
+};
+
 template <> struct Element<ANNUDF_ELEMENT_I8> {
   using Value = int32_t;
   using Storage = uint8_t;

@@ -24,7 +24,8 @@ TEST(Tables, EverySpellingParsesAndPrints) {
     if (row.since == TableRow::kReserved) {
       EXPECT_FALSE(value);
       EXPECT_EQ(why, std::string("is '") + row.spelling +
-                         "', which is reserved for a later version; use one of f32, f16, i8, u8");
+                         "', which is reserved for a later version; use one of f32, f16, i8, u8, "
+                         "bf16");
       EXPECT_EQ(rowOf(static_cast<annudf_element>(row.value)), nullptr);
       continue;
     }
@@ -37,7 +38,7 @@ TEST(Tables, EverySpellingParsesAndPrints) {
   std::string why;
   EXPECT_FALSE(parseSpelling<annudf_order>("be\x1bst", &why));
   EXPECT_EQ(why, "is 'be\\x1bst', which is none of min, max");
-  EXPECT_THROW((void)elementSize(static_cast<annudf_element>(4)), Error);
+  EXPECT_THROW((void)elementSize(static_cast<annudf_element>(5)), Error);
 }
 
 TEST(Tables, NamesAndPolicies) {
@@ -237,7 +238,7 @@ TEST(Descriptor, Faults) {
       {[](auto &) {}, ""},
       {[](auto &m) { m.order = static_cast<annudf_order>(7); },
        "order, coarse metric, numerics, compute type or accumulator is no value of the ABI"},
-      {[](auto &m) { m.elements = {static_cast<annudf_element>(4)}; },
+      {[](auto &m) { m.elements = {static_cast<annudf_element>(5)}; },
        "manifest field 'elements' holds no value of the ABI"},
       {[](auto &m) { m.compute = ANNUDF_COMPUTE_I32; },
        "compute type i32 cannot hold element type f32"},

@@ -41,8 +41,9 @@ TEST(Compiler, ManifestSaysWhatTheMetricSays) {
   EXPECT_EQ(manifest.coarseOrder, ANNUDF_ORDER_MIN);
   EXPECT_EQ(manifest.accumulator, ANNUDF_ACCUMULATOR_F32);
   EXPECT_EQ(manifest.compute, ANNUDF_COMPUTE_F32);
-  EXPECT_EQ(manifest.elements, (std::vector{ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16,
-                                            ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8}));
+  EXPECT_EQ(manifest.elements,
+            (std::vector{ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8,
+                         ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16}));
   EXPECT_EQ(manifest.hooks,
             (std::vector<annudf_hook>{ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE}));
   ASSERT_EQ(manifest.captures.size(), 1u);

@@ -33,12 +33,13 @@ struct ExampleMetric {
   std::string name; ///< Of the file in docs/examples/metrics.
   bool largestFirst = false;
   bool bytesOnly = false; ///< Accepts u8 alone.
+  bool takesBfloat = true;
   /// On 8-bit vectors every intermediate value is an integer below 2^24.
   bool exactOnIntegers = true;
   int leastDims = 1;
   bool needsWeights = false;
-  bool needsOrder = false; ///< Minkowski's p.
-  bool needsAges = false;  ///< One a row: its weights are that age, p is the half-life.
+  bool needsOrder = false;        ///< Minkowski's p.
+  bool needsAges = false;         ///< One a row: its weights are that age, p is the half-life.
   bool needsQueryWeights = false; ///< Its weights are those of the query.
   std::function<Distance(const Vector &query, const Vector &row, const Vector &weights, double p)>
       distance;

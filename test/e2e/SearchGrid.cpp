@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Compiled artifacts of docs/examples/metrics, searched on the CPU and, where
-// there is one, on a GPU: every element type, dims with and without a tail, k
-// from 1 to 1024, all lists probed and a part of them.
+// there is one, on a GPU: every element type, queries of the rows' type and of
+// another, dims with and without a tail, k from 1 to 5000, all lists probed and
+// a part of them, filters that let all rows pass, half, a few and none.
 //
 // ANNUDF_TEST_ARTIFACTS names the folder of artifacts.
 //
@@ -17,8 +18,8 @@
 #include "e2e/Devices.h"
 #include "e2e/ExampleMetrics.h"
 
-#include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <gtest/gtest.h>
 
@@ -38,8 +39,19 @@ namespace rt = annudf::runtime;
 
 namespace {
 
-constexpr int kRows = 1500, kQueries = 9;
+constexpr int kQueries = 9;
 constexpr uint32_t kLists = 6;
+/// Short vectors are many, for a large k.
+int64_t rowsOf(int dims) { return dims <= 33 ? 5500 : 1500; }
+
+struct Types {
+  annudf_element rows, queries;
+};
+constexpr Types kTypes[] = {
+    {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F32},   {ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_F16},
+    {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_I8},     {ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_U8},
+    {ANNUDF_ELEMENT_BF16, ANNUDF_ELEMENT_BF16}, {ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_F32},
+    {ANNUDF_ELEMENT_BF16, ANNUDF_ELEMENT_F32},  {ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_F32}};
 
 /// Vectors as stored and as numbers.
 struct Vectors {
@@ -56,7 +68,10 @@ uint16_t encodeHalf(float value) {
   return uint16_t(bits >> 16 & 0x8000) | uint16_t(exponent << 10) | uint16_t(bits >> 13 & 1023);
 }
 
-Vectors makeVectors(annudf_element element, int rows, int dims, unsigned seed) {
+/// \param like  whose values they are near to.
+Vectors makeVectors(annudf_element element, annudf_element like, int64_t rows, int dims,
+                    unsigned seed) {
+  const bool isByte = like == ANNUDF_ELEMENT_U8;
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
   std::uniform_int_distribution<int> byte(0, 255);
@@ -68,10 +83,10 @@ Vectors makeVectors(annudf_element element, int rows, int dims, unsigned seed) {
     std::memcpy(at, &value, sizeof value);
     at += sizeof value;
   };
-  for (int row = 0; row < rows; ++row) {
+  for (int64_t row = 0; row < rows; ++row) {
     Vector &vector = out.decoded.emplace_back();
     for (int dim = 0; dim < dims; ++dim) {
-      const float real = normal(random);
+      const float real = isByte ? 128 + 50 * normal(random) : normal(random);
       const int integer = byte(random);
       switch (element) {
       case ANNUDF_ELEMENT_F32:
@@ -80,6 +95,11 @@ Vectors makeVectors(annudf_element element, int rows, int dims, unsigned seed) {
       case ANNUDF_ELEMENT_F16: {
         const uint16_t half = encodeHalf(real);
         put(half), vector.push_back(decodeHalf(half));
+        break;
+      }
+      case ANNUDF_ELEMENT_BF16: {
+        const auto upper = uint16_t(std::bit_cast<uint32_t>(real) >> 16);
+        put(upper), vector.push_back(std::bit_cast<float>(uint32_t(upper) << 16));
         break;
       }
       case ANNUDF_ELEMENT_I8:
@@ -94,24 +114,35 @@ Vectors makeVectors(annudf_element element, int rows, int dims, unsigned seed) {
   return out;
 }
 
-/// An index and its vectors, built once for each element type and dims.
+/// An index and its vectors, built once for each pair of element types and dims.
 struct Fixture {
   Vectors base, queries;
   rt::Index index;
 };
 
-Fixture &fixture(annudf_element element, int dims) {
-  static std::map<std::pair<int, int>, std::unique_ptr<Fixture>> cache;
-  std::unique_ptr<Fixture> &slot = cache[{element, dims}];
+Fixture &fixture(const Types &types, int dims) {
+  static std::map<std::tuple<int, int, int>, std::unique_ptr<Fixture>> cache;
+  std::unique_ptr<Fixture> &slot = cache[{types.rows, types.queries, dims}];
   if (!slot) {
     slot = std::make_unique<Fixture>();
-    slot->base = makeVectors(element, kRows, dims, 1);
-    slot->queries = makeVectors(element, kQueries, dims, 2);
+    slot->base = makeVectors(types.rows, types.rows, rowsOf(dims), dims, 1);
+    slot->queries = makeVectors(types.queries, types.rows, kQueries, dims, 2);
     rt::IndexParams params;
     params.nLists = kLists;
     slot->index = rt::Index::build(params, slot->base.matrix.view());
   }
   return *slot;
+}
+
+/// Filters by the share of rows that pass, of 1000; nothing for all of them.
+std::shared_ptr<const rt::RowFilter> filterOf(int64_t rows, int share) {
+  if (share == 1000)
+    return nullptr;
+  std::vector<uint32_t> words(static_cast<size_t>(rt::RowFilter::wordsFor(rows)));
+  for (int64_t id = 0; id < rows; ++id)
+    if (id * 7919 % 1009 * 1000 / 1009 < share)
+      words[static_cast<size_t>(id / 32)] |= uint32_t(1) << (id % 32);
+  return std::make_shared<const rt::RowFilter>(std::move(words), rows);
 }
 
 const rt::Metric &metricOf(const std::string &name) {
@@ -160,26 +191,69 @@ std::vector<uint32_t> nearestLists(const Fixture &f, const rt::Metric &metric, c
 /// Years from 0 to 12, exact in f32.
 double ageOf(int64_t row) { return double(row * 7 % 97) / 8; }
 
-class SearchGrid : public testing::TestWithParam<std::tuple<Device, int, int, int>> {};
+class SearchGrid : public testing::TestWithParam<std::tuple<Device, int, int, int>> {
+protected:
+  void SetUp() override {
+    const auto [device, metricIndex, typesIndex, dims] = GetParam();
+    example = &exampleMetrics()[metricIndex];
+    types = kTypes[typesIndex];
+    std::string why;
+    engine = backendOf(device, &why);
+    if (!engine)
+      GTEST_SKIP() << "SKIPPED, NOT RUN: " << why;
+    f = &fixture(types, dims);
+    metric = &metricOf(example->name);
+    rows = rowsOf(dims);
+    // Weights are multiples of 1/64, so integer distances are exact in float32.
+    for (int i = 0; i < dims; ++i)
+      weights.push_back(0.25 + (i * 37 % 64) / 64.0);
+    // A bound for a sum of so many terms, each rounded.
+    const bool exact = example->exactOnIntegers && elementSize(types.rows) == 1 &&
+                       elementSize(types.queries) == 1 && dims <= 1024;
+    tolerance = exact ? 0 : 1e-5 + dims * 0x1p-24;
+    for (int query = 0; query < kQueries; ++query) {
+      expected.emplace_back();
+      for (int64_t row = 0; row < rows; ++row)
+        expected.back().push_back(example->distance(f->queries.decoded[query], f->base.decoded[row],
+                                                    weightsOf(query, row), kOrder));
+    }
+  }
 
-} // namespace
+  /// A query's weights are those of the next ones, turned by its number.
+  Vector weightsOf(int query, int64_t row) const {
+    if (example->needsAges)
+      return {ageOf(row)};
+    Vector own = weights;
+    if (example->needsQueryWeights)
+      std::rotate(own.begin(), own.begin() + query % int(own.size()), own.end());
+    return own;
+  }
 
-TEST_P(SearchGrid, EqualsBruteForce) {
-  const auto [device, metricIndex, elementNumber, dims] = GetParam();
-  const ExampleMetric &example = exampleMetrics()[metricIndex];
-  const annudf_element element = annudf_element(elementNumber);
-  std::string why;
-  rt::Backend *engine = backendOf(device, &why);
-  if (!engine)
-    GTEST_SKIP() << "SKIPPED, NOT RUN: " << why;
-  Fixture &f = fixture(element, dims);
-  const rt::Metric &metric = metricOf(example.name);
+  rt::BoundCaptures captures() const;
+  /// What may be found for a query: nothing where its lists are too close to call.
+  struct Candidates {
+    std::set<int64_t> ids;
+    std::vector<double> best; ///< Their distances, best first.
+    bool known = false;
+  };
+  Candidates candidatesOf(int query, uint32_t probes, const rt::RowFilter *filter) const;
+  void check(int query, const Candidates &candidates, int k, const int64_t *ids,
+             const float *distances) const;
 
-  // Weights are multiples of 1/64, so integer distances are exact in float32.
+  static constexpr double kOrder = 3; ///< Of Minkowski's, and the half-life.
+  const ExampleMetric *example;
+  Types types;
+  rt::Backend *engine;
+  Fixture *f;
+  const rt::Metric *metric;
+  int64_t rows;
   Vector weights;
-  for (int i = 0; i < dims; ++i)
-    weights.push_back(0.25 + (i * 37 % 64) / 64.0);
-  const double p = 3;
+  double tolerance;                            ///< Of a distance's magnitude.
+  std::vector<std::vector<Distance>> expected; ///< Of each query, by row.
+};
+
+rt::BoundCaptures SearchGrid::captures() const {
+  const int64_t dims = int64_t(weights.size());
   std::map<std::string, rt::NumericArray> values;
   const auto give = [&](const char *name, std::vector<int64_t> shape, const auto &numbers) {
     const std::vector<float> narrow(numbers.begin(), numbers.end());
@@ -188,101 +262,126 @@ TEST_P(SearchGrid, EqualsBruteForce) {
     array.storage.resize(narrow.size() * 4);
     std::memcpy(array.storage.data(), narrow.data(), array.storage.size());
   };
-  // A query's weights are those of the next ones, turned by its number.
-  const auto weightsOf = [&](int query, int64_t row) {
-    Vector own = weights;
-    if (example.needsAges)
-      own = {ageOf(row)};
-    if (example.needsQueryWeights)
-      std::rotate(own.begin(), own.begin() + query % dims, own.end());
-    return own;
-  };
-  if (example.needsWeights)
+  if (example->needsWeights)
     give("w", {dims}, weights);
-  if (example.needsQueryWeights) {
+  if (example->needsQueryWeights) {
     Vector all;
     for (int query = 0; query < kQueries; ++query)
       for (double weight : weightsOf(query, 0))
         all.push_back(weight);
     give("w", {kQueries, dims}, all);
   }
-  if (example.needsAges) {
+  if (example->needsAges) {
     Vector ages;
-    for (int64_t row = 0; row < kRows + 5; ++row) // Longer than it has to be.
+    for (int64_t row = 0; row < rows + 5; ++row) // Longer than it has to be.
       ages.push_back(ageOf(row));
-    give("age", {kRows + 5}, ages);
+    give("age", {rows + 5}, ages);
     values["half_life"] = rt::readCapture("3");
   }
-  if (example.needsOrder)
+  if (example->needsOrder)
     values["p"] = rt::readCapture("3");
-  const rt::BoundCaptures captures = rt::BoundCaptures::bind(
-      metric.artifact.manifest, extentsOf(f.index, f.queries.matrix.view()), values);
+  return rt::BoundCaptures::bind(metric->artifact.manifest,
+                                 extentsOf(f->index, f->queries.matrix.view()), values);
+}
 
-  for (uint32_t probes : {kLists, 2u})
-    for (int k : {1, 10, 100, 1024}) {
-      SCOPED_TRACE("probes " + std::to_string(probes) + ", k " + std::to_string(k));
-      std::vector<int64_t> ids(size_t(kQueries) * k);
-      std::vector<float> distances(ids.size());
+SearchGrid::Candidates SearchGrid::candidatesOf(int query, uint32_t probes,
+                                                const rt::RowFilter *filter) const {
+  Candidates result;
+  const std::vector<uint32_t> lists = nearestLists(*f, *metric, f->queries.decoded[query], probes);
+  result.known = !lists.empty();
+  for (uint32_t list : lists)
+    for (int64_t i = 0; i < f->index.list(list).size; ++i)
+      if (const int64_t id = f->index.list(list).ids[i]; !filter || filter->passes(id)) {
+        result.ids.insert(id);
+        result.best.push_back(expected[query][id].value);
+      }
+  std::sort(result.best.begin(), result.best.end());
+  if (example->largestFirst)
+    std::reverse(result.best.begin(), result.best.end());
+  return result;
+}
+
+void SearchGrid::check(int query, const Candidates &candidates, int k, const int64_t *ids,
+                       const float *distances) const {
+  std::set<int64_t> seen;
+  for (int i = 0; i < k; ++i) {
+    if (size_t(i) >= candidates.best.size()) {
+      ASSERT_EQ(ids[i], -1) << "query " << query << ", rank " << i;
+      ASSERT_EQ(distances[i], example->largestFirst ? -HUGE_VALF : HUGE_VALF);
+      continue;
+    }
+    ASSERT_TRUE(candidates.ids.contains(ids[i]))
+        << "query " << query << ", rank " << i << ": id " << ids[i] << " is no candidate";
+    ASSERT_TRUE(seen.insert(ids[i]).second) << "query " << query << ": id " << ids[i] << " twice";
+    // The row's own distance, and the distance that this rank has to have.
+    const Distance &own = expected[query][ids[i]];
+    const double most = tolerance == 0 ? 0 : tolerance * own.magnitude + 1e-30;
+    ASSERT_NEAR(distances[i], own.value, most) << "query " << query << ", rank " << i;
+    ASSERT_NEAR(distances[i], candidates.best[i], most) << "query " << query << ", rank " << i;
+  }
+}
+
+} // namespace
+
+TEST_P(SearchGrid, EqualsBruteForce) {
+  const rt::BoundCaptures bound = captures();
+  const bool isPart = std::get<Device>(GetParam()) == Device::Cpu && std::get<3>(GetParam()) != 17;
+  for (int share : isPart ? std::vector{1000, 10} : std::vector{1000, 500, 10, 0})
+    for (uint32_t probes : {kLists, 2u}) {
       rt::SearchParams params;
       params.nProbes = probes;
-      engine->search(f.index, metric, captures, f.queries.matrix.view(), k, params, ids.data(),
-                     distances.data());
-      int checked = 0;
-      for (int query = 0; query < kQueries; ++query) {
-        const Vector &q = f.queries.decoded[query];
-        const std::vector<uint32_t> lists = nearestLists(f, metric, q, probes);
-        if (lists.empty())
-          continue;
-        ++checked;
-        std::vector<double> expected;
-        for (uint32_t list : lists)
-          for (int64_t i = 0; i < f.index.list(list).size; ++i)
-            expected.push_back(example
-                                   .distance(q, f.base.decoded[f.index.list(list).ids[i]],
-                                             weightsOf(query, f.index.list(list).ids[i]), p)
-                                   .value);
-        std::sort(expected.begin(), expected.end());
-        if (example.largestFirst)
-          std::reverse(expected.begin(), expected.end());
-        std::set<int64_t> seen;
-        for (int i = 0; i < k; ++i) {
-          const int64_t id = ids[size_t(query) * k + i];
-          const float got = distances[size_t(query) * k + i];
-          if (size_t(i) >= expected.size()) {
-            ASSERT_EQ(id, -1) << "query " << query << ", rank " << i;
-            ASSERT_EQ(got, example.largestFirst ? -HUGE_VALF : HUGE_VALF);
-            continue;
-          }
-          ASSERT_TRUE(id >= 0 && id < kRows)
-              << "query " << query << ", rank " << i << ": id " << id;
-          ASSERT_TRUE(seen.insert(id).second) << "query " << query << ": id " << id << " twice";
-          // The row's own distance, and the distance that this rank has to have.
-          const Distance own = example.distance(q, f.base.decoded[id], weightsOf(query, id), p);
-          const bool exact = example.exactOnIntegers && elementSize(element) == 1;
-          const double tolerance = exact ? 0 : 1e-5 * own.magnitude + 1e-30;
-          ASSERT_NEAR(got, own.value, tolerance) << "query " << query << ", rank " << i;
-          ASSERT_NEAR(got, expected[i], tolerance) << "query " << query << ", rank " << i;
-        }
-      }
+      params.filter = filterOf(rows, share);
+      std::vector<Candidates> candidates;
+      candidates.reserve(kQueries);
+      for (int query = 0; query < kQueries; ++query)
+        candidates.push_back(candidatesOf(query, probes, params.filter.get()));
       // In one dimension centers of many queries are close; elsewhere a skip is an exception.
-      ASSERT_GT(checked, probes == kLists ? kQueries - 1 : dims == 1 ? 0 : kQueries / 2);
+      const auto known = std::ranges::count_if(candidates, &Candidates::known);
+      ASSERT_GT(known, probes == kLists ? kQueries - 1 : weights.size() == 1 ? 0 : kQueries / 2);
+      for (int k : {1, 10, 100, 1024, 5000}) {
+        if (k > rows)
+          continue;
+        SCOPED_TRACE("probes " + std::to_string(probes) + ", k " + std::to_string(k) + ", " +
+                     std::to_string(share) + " of 1000 pass");
+        std::vector<int64_t> ids(size_t(kQueries) * k);
+        std::vector<float> distances(ids.size());
+        engine->search(f->index, *metric, bound, f->queries.matrix.view(), k, params, ids.data(),
+                       distances.data());
+        for (int query = 0; query < kQueries && !HasFatalFailure(); ++query)
+          if (candidates[query].known)
+            check(query, candidates[query], k, ids.data() + size_t(query) * k,
+                  distances.data() + size_t(query) * k);
+        ASSERT_FALSE(HasFatalFailure());
+      }
     }
 }
 
 static std::string nameOf(const testing::TestParamInfo<SearchGrid::ParamType> &info) {
-  const auto [device, metric, element, dims] = info.param;
+  const auto [device, metric, types, dims] = info.param;
+  const auto [rows, queries] = kTypes[types];
   return std::string(device == Device::Cpu ? "cpu_" : "cuda_") + exampleMetrics()[metric].name +
-         "_" + toString(annudf_element(element)) + "_" + std::to_string(dims);
+         "_" + toString(rows) + (rows == queries ? "" : std::string("_") + toString(queries)) +
+         "_" + std::to_string(dims);
+}
+
+static bool takes(const ExampleMetric &metric, annudf_element element) {
+  return metric.bytesOnly ? element == ANNUDF_ELEMENT_U8
+                          : metric.takesBfloat || element != ANNUDF_ELEMENT_BF16;
 }
 
 static std::vector<SearchGrid::ParamType> grid(Device device) {
+  // On the CPU, where this is a part of every run of the tests, fewer.
+  const std::vector<int> all = {1, 3, 16, 17, 33, 96, 128, 257, 1024, 4097},
+                         some = {1, 3, 16, 17, 33, 128, 257}, few = {17, 128};
   std::vector<SearchGrid::ParamType> cells;
-  for (size_t metric = 0; metric < exampleMetrics().size(); ++metric)
-    for (int element = 0; element < 4; ++element)
-      for (int dims : {1, 3, 16, 17, 33, 128, 257})
-        if ((!exampleMetrics()[metric].bytesOnly || element == ANNUDF_ELEMENT_U8) &&
-            dims >= exampleMetrics()[metric].leastDims)
-          cells.push_back({device, int(metric), element, dims});
+  for (size_t metric = 0; metric < exampleMetrics().size(); ++metric) {
+    const ExampleMetric &example = exampleMetrics()[metric];
+    for (int types = 0; types < int(std::size(kTypes)); ++types)
+      for (int dims : device == Device::Cuda ? all : types < 4 ? some : few)
+        if (takes(example, kTypes[types].rows) && takes(example, kTypes[types].queries) &&
+            dims >= example.leastDims)
+          cells.push_back({device, int(metric), types, dims});
+  }
   return cells;
 }
 

@@ -14,8 +14,8 @@
 
 #include "e2e/Devices.h"
 
-#include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/ivf_flat/Index.h"
 
 #include <gtest/gtest.h>
 
@@ -60,8 +60,8 @@ class SharedData : public testing::TestWithParam<std::tuple<bool, Case>> {
 protected:
   void SetUp() override {
     const std::string set = std::get<1>(GetParam()).set;
-    const std::string base = folder("ANNUDF_TEST_DATA") + "/" + set +
-                             (set == "text" ? "/base.fbin" : "/base.u8bin");
+    const std::string base =
+        folder("ANNUDF_TEST_DATA") + "/" + set + (set == "text" ? "/base.fbin" : "/base.u8bin");
     if (!std::filesystem::exists(base))
       GTEST_SKIP() << "SKIPPED, NOT RUN: no file " << base << " (ANNUDF_TEST_DATA)";
     std::string why;

@@ -37,6 +37,11 @@ inline runtime::Matrix integerMatrix(annudf_element element, int64_t rows, int32
       std::memcpy(to, &real, 4);
       break;
     }
+    case ANNUDF_ELEMENT_BF16: { // Six bits suffice, of eight.
+      const auto real = static_cast<float>(value);
+      std::memcpy(to, reinterpret_cast<const char *>(&real) + 2, 2);
+      break;
+    }
     case ANNUDF_ELEMENT_F16: {
       // |value| < 64: exponent and fraction by hand, independent of the code under test.
       int size = value < 0 ? -value : value, exponent = 0;

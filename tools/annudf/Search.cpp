@@ -181,7 +181,10 @@ void tool::addSearchCommand(CLI::App &app) {
       app.add_subcommand("search", "Find the nearest neighbours of queries with a metric");
   auto arguments = std::make_shared<SearchArguments>();
   command->add_option("--index", arguments->index, "Index made by 'annudf build'")->required();
-  command->add_option("--queries", arguments->queries, "Vectors, of the index's type")->required();
+  command
+      ->add_option("--queries", arguments->queries,
+                   "Vectors, of the index's type or another that the metric accepts")
+      ->required();
   command
       ->add_option("--metric", arguments->metric,
                    "Artifact (.annudf), source (.mlir), or the name of a built-in metric: " +

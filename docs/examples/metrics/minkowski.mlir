@@ -1,6 +1,6 @@
 // Minkowski distance of order p: (sum |q - b|^p)^(1/p).
 // Capture: p, an f32 number of at least 1.
-annudf.metric @minkowski order(min) coarse(l2) elements(f32, f16, i8, u8) {
+annudf.metric @minkowski order(min) coarse(l2) elements(f32, f16, bf16, i8, u8) {
   %p = annudf.capture "p" : !annudf.capture<f32>
   annudf.init {
     %zero = arith.constant 0.0 : f32

@@ -1,6 +1,6 @@
 // Squared Euclidean distance with weights of each query: sum w[query] (q - b)^2.
 // Capture: w, f32, one entry a query and dimension.
-annudf.metric @personal_l2 order(min) coarse(l2) elements(f32, f16, i8, u8) {
+annudf.metric @personal_l2 order(min) coarse(l2) elements(f32, f16, bf16, i8, u8) {
   %w = annudf.capture "w" : !annudf.capture<query x dim x f32>
   annudf.init {
     %zero = arith.constant 0.0 : f32

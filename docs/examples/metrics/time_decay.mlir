@@ -1,6 +1,6 @@
 // Squared Euclidean distance, doubled for every half-life of a row's age: sum (q - b)^2 * 2^(age / half_life).
 // Captures: age, f32, one entry an id; half_life, a number.
-annudf.metric @time_decay order(min) coarse(l2) elements(f32, f16, i8, u8) {
+annudf.metric @time_decay order(min) coarse(l2) elements(f32, f16, bf16, i8, u8) {
   %age = annudf.capture "age" : !annudf.capture<row x f32>
   %half_life = annudf.capture "half_life" : !annudf.capture<f32>
   annudf.init {

@@ -34,6 +34,11 @@ struct Half {
   uint16_t bits;
 };
 
+/// A bfloat16 by its bits, the upper half of a float's.
+struct Bfloat16 {
+  uint16_t bits;
+};
+
 /// A row-major, contiguous matrix that stays the caller's.
 struct Vectors {
   const void *data = nullptr;
@@ -45,6 +50,7 @@ struct Vectors {
       : data(data), rows(rows), dims(dims), element(element) {}
   Vectors(std::span<const float> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_F32) {}
   Vectors(std::span<const Half> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_F16) {}
+  Vectors(std::span<const Bfloat16> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_BF16) {}
   Vectors(std::span<const int8_t> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_I8) {}
   Vectors(std::span<const uint8_t> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_U8) {}
 

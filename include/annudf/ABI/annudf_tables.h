@@ -31,10 +31,9 @@
   X(F32, 0, "f32", 32, FLOAT, 0)                                                                   \
   X(F16, 1, "f16", 16, FLOAT, 0)                                                                   \
   X(I8, 2, "i8", 8, SIGNED, 0)                                                                     \
-  X(U8, 3, "u8", 8, UNSIGNED, 0)
-#define ANNUDF_ELEMENTS_RESERVED(X)                                                                \
-  X(BF16, 4, "bf16")                                                                               \
-  X(BITS, 5, "bits")
+  X(U8, 3, "u8", 8, UNSIGNED, 0)                                                                   \
+  X(BF16, 4, "bf16", 16, FLOAT, 1)
+#define ANNUDF_ELEMENTS_RESERVED(X) X(BITS, 5, "bits")
 
 /** Types in which a hook sees a coordinate: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE).
  * The kernel converts elements to it, once for all queries of a tile. A type of KIND

@@ -151,7 +151,7 @@ template <typename Enum> bool isReserved(Enum value) {
 }
 
 /// The value that is spelled so. Else nothing, and `why` is "is 'best', which is none of min,
-/// max" or "is 'bf16', which is reserved for a later version; use one of f32, f16, i8, u8".
+/// max" or "is 'bits', which is reserved for a later version; use one of f32, f16, i8, u8, bf16".
 template <typename Enum>
 std::optional<Enum> parseSpelling(std::string_view text, std::string *why = nullptr);
 

@@ -256,7 +256,7 @@ def _elements(elements: Iterable[npt.DTypeLike] | npt.DTypeLike | None, compute:
     for name in names:
         if name not in VECTORS:
             raise DtypeError(f"elements has {name}, it may have {', '.join(VECTORS)}")
-        if integer and name.startswith("float"):
+        if integer and "float" in name:
             raise DtypeError(
                 f"elements has {name}, but dtype is an integer, which would lose the fraction; "
                 "take dtype='float32' or list only int8 and uint8"

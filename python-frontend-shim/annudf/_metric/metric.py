@@ -306,6 +306,19 @@ class Metric:
     def _artifact_for(self, device: Device) -> Artifact:
         return self._definition.artifact((HOST if device == CPU else _backends.arch_of(device),))
 
+    def query_dtypes(self, rows: str) -> tuple[str, ...]:
+        """Element types that queries may have for rows of type `rows`, the one to convert to first.
+
+        Raises
+        ------
+        DtypeError
+            Where the metric does not accept such rows.
+        """
+        self._check_element(rows)
+        # Floats that are made integers lose their fractions.
+        first = rows if "float" in rows or "float32" not in self.elements else "float32"
+        return tuple(dict.fromkeys((first, rows, *self.elements)))
+
     def _check_element(self, dtype: str) -> str:
         element = ELEMENT_OF_DTYPE.get(dtype, "")
         if element not in self._definition.elements:

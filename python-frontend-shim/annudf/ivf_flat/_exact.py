@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from annudf import _arrays, _backends, _transfer
-from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE
+from annudf._arrays import ELEMENT_OF_DTYPE
 from annudf._metric.metric import Metric
 from annudf.common import Resources
 from annudf.errors import ArgumentError
@@ -22,9 +22,8 @@ def every_distance(index: Index, metric: Metric, queries: Any, name: str, out: A
     queries.
     """
     core = index._core
-    rows = _arrays.input_matrix(
-        queries, name, accepted=(DTYPE_OF_ELEMENT[core.element],), dims=core.dims, stream=place.stream
-    )
+    accepted = metric.query_dtypes(index.dtype_name)
+    rows = _arrays.input_matrix(queries, name, accepted=accepted, dims=core.dims, stream=place.stream)
     device = place.place(rows.device, f"argument '{name}'")
     stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
     result, seen = result_array(out, "out", rows, (rows.shape[0], core.size), "float32", stream)

@@ -58,8 +58,13 @@ class Index:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Element type of the vectors: float32, float16, int8 or uint8."""
-        return np.dtype(DTYPE_OF_ELEMENT[self._core.element])
+        """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes."""
+        return _arrays.numpy_dtype(self.dtype_name)
+
+    @property
+    def dtype_name(self) -> str:
+        """Its name, which needs no ml_dtypes."""
+        return DTYPE_OF_ELEMENT[self._core.element]
 
     @property
     def metric(self) -> str:
@@ -89,7 +94,7 @@ class Index:
 
     def __repr__(self) -> str:
         return (
-            f"Index(type=IvfFlat, size={self.size}, dim={self.dim}, dtype={self.dtype}, "
+            f"Index(type=IvfFlat, size={self.size}, dim={self.dim}, dtype={self.dtype_name}, "
             f"n_lists={self.n_lists}, metric={self._metric!r})"
         )
 
@@ -138,7 +143,7 @@ def build(
     ----------
     index_params : IndexParams
     dataset : array of shape (n_rows, dim)
-        float32, float16, int8 or uint8; finite. Of NumPy, CuPy, PyTorch, or with
+        float32, float16, bfloat16, int8 or uint8; finite. Of NumPy, CuPy, PyTorch, or with
         ``__cuda_array_interface__`` or DLPack. Device arrays are copied to the host, where the index is
         built; arrays that are not C-contiguous are copied too. At least `n_lists` rows.
     resources : Resources, optional
@@ -251,7 +256,7 @@ def extend(
     core = check_index(index)._core
     place = check_resources(resources)
     repeated = check_bool(allow_repeated_ids, "allow_repeated_ids")
-    rows = _vectors(new_vectors, "new_vectors", place, (index.dtype.name,), core.dims)
+    rows = _vectors(new_vectors, "new_vectors", place, (index.dtype_name,), core.dims)
     ids = None if new_indices is None else _ids(new_indices, rows.shape[0], place)
     bar = ProgressBar(progress)
     work = core.extending(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer, filters
-from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device, View
+from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
 from annudf._checks import check_int, shown
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
@@ -131,8 +131,9 @@ def search(
     search_params : SearchParams
     index : Index
     queries : array of shape (n_queries, dim)
-        Of the index's dtype. Host arrays (NumPy, PyTorch) are searched on the CPU unless `resources` name a
-        device; device arrays (CuPy, PyTorch, ``__cuda_array_interface__``, DLPack) on their device. Host arrays
+        Of the index's dtype or another that the metric accepts, such as float32 for an index of uint8: both are
+        converted to the metric's ``dtype``. Host arrays (NumPy, PyTorch) are searched on the CPU unless `resources`
+        name a device; device arrays (CuPy, PyTorch, ``__cuda_array_interface__``, DLPack) on their device. Host arrays
         must be finite. Arrays that are not C-contiguous are copied.
     k : int
         From 1 to as many as the index has rows.
@@ -198,13 +199,9 @@ def search(
             f"k is {k}, but the index has {core.size} rows" + ("; add some with extend()" if core.size == 0 else "")
         )
     n_probes = min(search_params.n_probes, core.n_lists)
-    rows = _arrays.input_matrix(
-        queries,
-        "queries",
-        accepted=(DTYPE_OF_ELEMENT[core.element],),
-        dims=core.dims,
-        stream=place.stream,
-    )
+    metric = search_params.metric_for(index)
+    accepted = metric.query_dtypes(index.dtype_name)
+    rows = _arrays.input_matrix(queries, "queries", accepted=accepted, dims=core.dims, stream=place.stream)
     device = place.place(rows.device, "argument 'queries'")
     stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
     shape = (rows.shape[0], k)
@@ -215,7 +212,6 @@ def search(
     if given:
         _refuse_shared(rows, distances_view, neighbors_view)
     asked = filters.check_filter(filter, place)  # Which copies it, so after all that costs nothing to check.
-    metric = search_params.metric_for(index)
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     if rows.shape[0] == 0 or captures is None:
         return distances, neighbors

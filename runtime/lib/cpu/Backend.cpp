@@ -208,10 +208,10 @@ public:
                  const MatrixView &queries, const Progress &progress, float *distances,
                  SearchStats *stats) override;
 
-  void precompile(const MetricView &metric, annudf_element element, SearchStats *stats) override {
-    checkElement(metric, element);
+  void precompile(const MetricView &metric, ScanElements elements, SearchStats *stats) override {
+    checkElements(metric, elements);
     bool compiled = false;
-    const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, element, compiled);
+    const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, elements, compiled);
     if (stats)
       *stats = {.linkMs = compiled ? kernel->linkMs : 0, .links = compiled ? 1 : 0};
   }
@@ -336,7 +336,8 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   const int k = results.selected();
   bool compiled = false;
   const Plan plan = this->plan(workloadOf(manifest, index, queries.rows, k, params.nProbes));
-  const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, index.element(), compiled);
+  const std::shared_ptr<const ScanKernel> kernel =
+      kernels_.get(metric, {index.element(), queries.element}, compiled);
   const auto started = std::chrono::steady_clock::now();
   const bool everyList = params.nProbes == index.nLists(); // Nothing is to be ranked.
   const std::shared_ptr<const CoarseRanker> coarse = everyList ? nullptr : ranker(index, manifest);

@@ -85,7 +85,7 @@ public:
 
 namespace annudf::runtime::cpu {
 
-std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, annudf_element element,
+std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElements elements,
                                               const std::string &cpu) {
   const auto started = std::chrono::steady_clock::now();
   auto builder = hostBuilder(cpu);
@@ -94,7 +94,7 @@ std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, annudf_e
   auto vectorMath = openVectorMath(target->getTargetTriple(), prefix);
 
   auto context = std::make_unique<LLVMContext>();
-  auto module = linkScan(*context, *target, metric, element, vectorMath != nullptr);
+  auto module = linkScan(*context, *target, metric, elements, vectorMath != nullptr);
 
   auto kernel = std::make_shared<JitKernel>();
   kernel->jit = expectHost(orc::LLJITBuilder()
@@ -149,11 +149,11 @@ struct HostTarget {
 
 } // namespace
 
-KernelKey scanKey(const MetricView &metric, annudf_element element, const std::string &cpu) {
+KernelKey scanKey(const MetricView &metric, ScanElements elements, const std::string &cpu) {
   static const HostTarget own(""); // Asking the host takes longer than a small search.
   const HostTarget &target = cpu.empty() ? own : HostTarget(cpu);
   const Payload *payload = metric.artifact.find(PayloadKind::HostBitcode);
-  KernelKey key = metricKey(metric, payload ? *payload : Payload{}, element);
+  KernelKey key = metricKey(metric, payload ? *payload : Payload{}, elements);
   key.scan = target.scan;
   key.linker = "llvm";
   key.linkerVersion = LLVM_VERSION_STRING;
@@ -164,12 +164,12 @@ KernelKey scanKey(const MetricView &metric, annudf_element element, const std::s
   return key;
 }
 
-std::string scanAssembly(const MetricView &metric, annudf_element element) {
+std::string scanAssembly(const MetricView &metric, ScanElements elements) {
   auto builder = hostBuilder();
   auto target = expectHost(builder.createTargetMachine(), "make code for this host");
   const char prefix = target->createDataLayout().getGlobalPrefix();
   LLVMContext context;
-  auto module = linkScan(context, *target, metric, element,
+  auto module = linkScan(context, *target, metric, elements,
                          openVectorMath(target->getTargetTriple(), prefix) != nullptr);
   SmallString<0> text;
   raw_svector_ostream stream(text);

@@ -50,15 +50,15 @@ protected:
 /// \throws Error(Input) naming `metric.origin`: no host bitcode, bitcode of another
 /// processor, a hook that is missing or has another prototype, a call to a function
 /// that a hook may not call. Error(Environment) if LLVM cannot serve this host.
-std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, annudf_element element,
+std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElements elements,
                                               const std::string &cpu = "");
 
 /// The key of what compileScan makes; the payload's digest is that of nothing where there is no
 /// host bitcode, which compileScan refuses.
-KernelKey scanKey(const MetricView &metric, annudf_element element, const std::string &cpu = "");
+KernelKey scanKey(const MetricView &metric, ScanElements elements, const std::string &cpu = "");
 
 /// The same scan as assembly text, for tests and for looking at what was vectorised.
-std::string scanAssembly(const MetricView &metric, annudf_element element);
+std::string scanAssembly(const MetricView &metric, ScanElements elements);
 
 /// "x86_64-pc-linux-gnu, znver4, 512-bit vectors, LLVM 22.1.8".
 std::string describeHost();

@@ -27,10 +27,10 @@ public:
   /// \param compiled  set to whether this very call compiled the scan.
   /// \throws what compileScan throws, in every thread that waited. A failure is not
   /// kept: the next call tries again.
-  Kernel get(const MetricView &metric, annudf_element element, bool &compiled) {
+  Kernel get(const MetricView &metric, ScanElements elements, bool &compiled) {
     return kernels_.get(
-        metric, element, [&] { return scanKey(metric, element); },
-        [&] { return compileScan(metric, element); }, compiled);
+        metric, elements, [&] { return scanKey(metric, elements); },
+        [&] { return compileScan(metric, elements); }, compiled);
   }
 
   size_t size() const { return kernels_.size(); }

@@ -455,8 +455,7 @@ unsigned vectorBits(TargetMachine &target) {
 }
 
 std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
-                                 const MetricView &metric, annudf_element element,
-                                 bool vectorMath) {
+                                 const MetricView &metric, ScanElements elements, bool vectorMath) {
   auto handler = std::make_unique<CollectErrors>();
   const std::string &errors = handler->text;
   context.setDiagnosticHandler(std::move(handler)); // Lives as long as the context.
@@ -476,8 +475,8 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   if (Linker::linkModules(*scan, std::move(hooks)))
     refuse(metric, oneLine(errors));
   defineStubs(*scan, metric);
-  defineConstant(*scan, "annudf1_row_element", element);
-  defineConstant(*scan, "annudf1_query_element", element);
+  defineConstant(*scan, "annudf1_row_element", elements.rows);
+  defineConstant(*scan, "annudf1_query_element", elements.queries);
   defineConstant(*scan, "annudf1_compute", manifest.compute);
   defineConstant(*scan, "annudf_cpu_order", manifest.order);
   defineConstant(*scan, "annudf_cpu_dims", manifest.dims);

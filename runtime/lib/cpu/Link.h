@@ -46,7 +46,7 @@ unsigned vectorBits(llvm::TargetMachine &target);
 /// \param vectorMath  calls to libm in a row loop may become calls to glibc's libmvec.
 /// \throws as compileScan.
 std::unique_ptr<llvm::Module> linkScan(llvm::LLVMContext &context, llvm::TargetMachine &target,
-                                       const MetricView &metric, annudf_element element,
+                                       const MetricView &metric, ScanElements elements,
                                        bool vectorMath);
 
 } // namespace annudf::runtime::cpu

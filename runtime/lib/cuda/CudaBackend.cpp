@@ -67,13 +67,13 @@ public:
     ContextScope scope(*context_);
     return recordEvent(context_, checkStream(*context_, stream));
   }
-  void precompile(const MetricView &metric, annudf_element element, SearchStats *stats) override {
-    checkElement(metric, element);
+  void precompile(const MetricView &metric, ScanElements elements, SearchStats *stats) override {
+    checkElements(metric, elements);
     ContextScope scope(*context_);
     SearchStats local;
     if (stats)
       *stats = {};
-    (void)scan(metric, element, stats ? *stats : local);
+    (void)scan(metric, elements, stats ? *stats : local);
   }
   std::vector<const KernelFamily *> families() const override {
     return {cuda::families().begin(), cuda::families().end()};
@@ -105,7 +105,8 @@ private:
     bool every() const { return !ids; }
   };
   Ready prepare(const Index &index, const MetricView &metric, const BoundCaptures &captures,
-                const Wanted &wanted, const SearchParams &params, SearchStats &stats);
+                annudf_element queryElement, const Wanted &wanted, const SearchParams &params,
+                SearchStats &stats);
   void run(const Index &index, const MetricView &metric, const BoundCaptures &captures,
            const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
            SearchStats *stats);
@@ -113,7 +114,7 @@ private:
                  const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                  void *stream, SearchStats *stats);
   std::shared_ptr<DeviceIndex> upload(const Index &index, SearchStats &stats);
-  std::shared_ptr<ScanKernel> scan(const MetricView &metric, annudf_element element,
+  std::shared_ptr<ScanKernel> scan(const MetricView &metric, ScanElements elements,
                                    SearchStats &stats);
 
   const std::shared_ptr<const Context> context_;
@@ -125,14 +126,15 @@ private:
   WorkspacePool pool_; // Last: its searches end before what they read goes.
 };
 
-std::shared_ptr<ScanKernel> Implementation::scan(const MetricView &metric, annudf_element element,
+std::shared_ptr<ScanKernel> Implementation::scan(const MetricView &metric, ScanElements elements,
                                                  SearchStats &stats) {
   double linkMs = 0;
   bool made = false;
   auto kernel = scans_.get(
-      metric, element, [&] { return linkKey(metric, element, context_->sm()); },
+      metric, elements, [&] { return linkKey(metric, elements, context_->sm()); },
       [&] {
-        const std::string cubin = linkScanKernel(metric.artifact, element, context_->sm(), &linkMs);
+        const std::string cubin =
+            linkScanKernel(metric.artifact, elements, context_->sm(), &linkMs);
         auto kernel = std::make_shared<ScanKernel>(context_, cubin);
         checkContract(metric, kernel->readContract(context_));
         return kernel;
@@ -153,12 +155,13 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchSt
 }
 
 Implementation::Ready Implementation::prepare(const Index &index, const MetricView &metric,
-                                              const BoundCaptures &captures, const Wanted &wanted,
+                                              const BoundCaptures &captures,
+                                              annudf_element queryElement, const Wanted &wanted,
                                               const SearchParams &params, SearchStats &stats) {
   if (wanted.columns > std::numeric_limits<uint32_t>::max())
     throw Error(ErrorKind::Usage, "every distance to " + std::to_string(wanted.columns) +
                                       " rows: the CUDA backend takes fewer than 4294967296");
-  auto scanKernel = scan(metric, index.element(), stats);
+  auto scanKernel = scan(metric, {index.element(), queryElement}, stats);
   auto copy = upload(index, stats);
   auto bound = captures_.get(captures);
   auto filter = filters_.get(params.filter.get());
@@ -169,7 +172,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                      *copy,
                      bound->slots,
                      filter ? filter->words.device() : 0,
-                     index.element(),
+                     queryElement,
                      manifest.order,
                      manifest.coarse,
                      manifest.coarseOrder,
@@ -192,7 +195,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
   SearchStats &report = stats ? *stats : local;
   report = {};
   ContextScope scope(*context_);
-  const Ready ready = prepare(index, metric, captures, wanted, params, report);
+  const Ready ready = prepare(index, metric, captures, queries.element, wanted, params, report);
 
   const auto start = std::chrono::steady_clock::now();
   const auto lease = pool_.acquire(true, nullptr);
@@ -272,7 +275,7 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(wanted.distances),
                     results * sizeof(float), sizeof(float), "distances");
   const CUstream on = checkStream(*context_, stream);
-  const Ready ready = prepare(index, metric, captures, wanted, params, report);
+  const Ready ready = prepare(index, metric, captures, queries.element, wanted, params, report);
   const auto lease = pool_.acquire(false, on);
   lease->keep(ready.index);
   lease->keep(ready.scan);

@@ -216,9 +216,9 @@ std::string_view stubFragment(ScanHook hook, const Manifest &manifest) {
 
 } // namespace
 
-KernelKey linkKey(const MetricView &metric, annudf_element element, int sm) {
+KernelKey linkKey(const MetricView &metric, ScanElements elements, int sm) {
   const Payload *payload = metric.artifact.findLtoIr(sm);
-  KernelKey key = metricKey(metric, payload ? *payload : Payload{}, element);
+  KernelKey key = metricKey(metric, payload ? *payload : Payload{}, elements);
   const LinkerVersion version = linkerVersion();
   key.scan = fragmentsDigest();
   key.linker = "nvJitLink";
@@ -230,7 +230,7 @@ KernelKey linkKey(const MetricView &metric, annudf_element element, int sm) {
 
 LinkerVersion linkerVersion() { return library().version; }
 
-std::string linkScanKernel(const Artifact &artifact, annudf_element element, int sm,
+std::string linkScanKernel(const Artifact &artifact, ScanElements elements, int sm,
                            double *linkMs) {
   const Manifest &manifest = artifact.manifest;
   const Payload *payload = artifact.findLtoIr(sm);
@@ -244,9 +244,10 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
                     "; it has " + (present.empty() ? "none" : present) +
                     ": compile it with --arch=sm_" + std::to_string(sm) + " or older");
   }
-  if (!manifest.accepts(element))
-    throw Error(ErrorKind::Input,
-                "metric '" + manifest.name + "' does not take " + toString(element) + " vectors");
+  for (annudf_element element : {elements.rows, elements.queries})
+    if (!manifest.accepts(element))
+      throw Error(ErrorKind::Input,
+                  "metric '" + manifest.name + "' does not take " + toString(element) + " vectors");
   const nvJitLinkInputType type = typeOf(*payload, manifest.name);
   checkNotNewer(payload->producer,
                 "metric '" + manifest.name + "', payload " + payload->arch() + ",");
@@ -260,8 +261,9 @@ std::string linkScanKernel(const Artifact &artifact, annudf_element element, int
   for (ScanHook hook : kScanHooks)
     if (!isDefinedBy(hook, manifest.hooks))
       link.add(NVJITLINK_INPUT_FATBIN, stubFragment(hook, manifest), "a hook's stub");
-  link.add(NVJITLINK_INPUT_FATBIN, rowElementFragment(element), "element of the rows");
-  link.add(NVJITLINK_INPUT_FATBIN, queryElementFragment(element), "element of the queries");
+  link.add(NVJITLINK_INPUT_FATBIN, rowElementFragment(elements.rows), "element of the rows");
+  link.add(NVJITLINK_INPUT_FATBIN, queryElementFragment(elements.queries),
+           "element of the queries");
   link.add(NVJITLINK_INPUT_FATBIN, computeFragment(manifest.compute), "compute type");
   std::string cubin = link.finish();
   if (linkMs)

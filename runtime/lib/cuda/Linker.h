@@ -31,7 +31,7 @@ LinkerVersion linkerVersion();
 
 /// The key of what linkScanKernel makes; the payload's digest is that of nothing where there is
 /// no LTO-IR, which linkScanKernel refuses. \throws Error(Environment): no nvJitLink.
-KernelKey linkKey(const MetricView &metric, annudf_element element, int sm);
+KernelKey linkKey(const MetricView &metric, ScanElements elements, int sm);
 
 /// Links the scan kernels of the metric's widths with the metric's LTO-IR, the constants of
 /// the search and what the metric lacks, and compiles for sm_`sm`.
@@ -41,7 +41,7 @@ KernelKey linkKey(const MetricView &metric, annudf_element element, int sm);
 /// \throws Error(Input): no LTO-IR for sm_`sm` (names those present), bytes that are
 /// not LTO-IR, LTO-IR newer than the linker, a hook missing (the linker's own words).
 /// Error(Environment): no nvJitLink.
-std::string linkScanKernel(const Artifact &artifact, annudf_element element, int sm,
+std::string linkScanKernel(const Artifact &artifact, ScanElements elements, int sm,
                            double *linkMs = nullptr);
 
 } // namespace annudf::runtime::cuda

@@ -26,7 +26,7 @@ struct SearchKernels {
       everyDistance;
 };
 
-/// A metric linked for one element type and loaded.
+/// A metric linked for the types of rows and queries, and loaded.
 struct ScanKernel {
   /// \param cubin  from linkScanKernel.
   ScanKernel(std::shared_ptr<const Context> context, const std::string &cubin);
@@ -48,13 +48,13 @@ struct SearchPlan {
   const DeviceIndex &index;
   annudf_slots slots;
   uint64_t filter; ///< As of annudf_scan_args.
-  annudf_element element;
+  annudf_element queryElement;
   annudf_order order;
   annudf_coarse coarse;
   annudf_order coarseOrder;
   uint32_t k, nProbes;
   bool everyDistance; ///< Not the k best are wanted but the distances of all k rows, by their ids.
-  Workload work; ///< Of a batch, but for the number of its queries.
+  Workload work;      ///< Of a batch, but for the number of its queries.
   Machine machine;
 
   /// Queries of one batch, so that its workspace stays near 1 GiB: batches of equal

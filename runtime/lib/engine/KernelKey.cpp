@@ -23,7 +23,7 @@ std::string KernelKey::digest() const {
   return digest.text(arch).text(features).number(vectorBits).finish();
 }
 
-KernelKey metricKey(const MetricView &metric, const Payload &payload, annudf_element element) {
+KernelKey metricKey(const MetricView &metric, const Payload &payload, ScanElements elements) {
   const Manifest &manifest = metric.artifact.manifest;
   KernelKey key;
   key.abi = manifest.abiId;
@@ -31,7 +31,8 @@ KernelKey metricKey(const MetricView &metric, const Payload &payload, annudf_ele
   key.abiMinor = manifest.abiMinor;
   key.contract = sha256Hex(encodeContract(manifest));
   key.payload = FieldDigest().text(payload.arch()).text(payload.bytes).finish();
-  key.rowElement = key.queryElement = toString(element); // checkSearch: they are the same.
+  key.rowElement = toString(elements.rows);
+  key.queryElement = toString(elements.queries);
   key.compute = toString(manifest.compute);
   key.accumulator = toString(manifest.accumulator);
   return key;

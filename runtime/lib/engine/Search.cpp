@@ -60,11 +60,12 @@ void checkContract(const MetricView &metric, uint64_t contractOfCode) {
                                     ": one of them was altered; compile the metric again");
 }
 
-void checkElement(const MetricView &metric, annudf_element element) {
-  if (!metric.artifact.manifest.accepts(element))
-    throw Error(ErrorKind::Input, nameOf(metric) + " takes " +
-                                      elementList(metric.artifact.manifest) + ", not " +
-                                      toString(element));
+void checkElements(const MetricView &metric, ScanElements elements) {
+  for (annudf_element element : {elements.rows, elements.queries})
+    if (!metric.artifact.manifest.accepts(element))
+      throw Error(ErrorKind::Input, nameOf(metric) + " takes " +
+                                        elementList(metric.artifact.manifest) + ", not " +
+                                        toString(element));
 }
 
 void checkSearch(const Index &index, const MetricView &metric, const MatrixView &queries, int k,
@@ -73,9 +74,6 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
   auto input = [](const std::string &what) { throw Error(ErrorKind::Input, what); };
   auto usage = [](const std::string &what) { throw Error(ErrorKind::Usage, what); };
   const std::string name = nameOf(metric);
-  if (queries.element != index.element())
-    input(std::string("queries are ") + toString(queries.element) + ", the index holds " +
-          toString(index.element()));
   if (queries.dims != index.dims())
     input("queries have " + std::to_string(queries.dims) + " dims, the index has " +
           std::to_string(index.dims()));
@@ -90,6 +88,9 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
   if (!manifest.accepts(index.element()))
     input(name + " takes " + elementList(manifest) + ", the index holds " +
           toString(index.element()));
+  if (!manifest.accepts(queries.element))
+    input(name + " takes " + elementList(manifest) + ", the queries are " +
+          toString(queries.element));
   if (manifest.dims != 0 && manifest.dims != index.dims())
     input(name + " was compiled for " + std::to_string(manifest.dims) + " dims, the index has " +
           std::to_string(index.dims()));

@@ -25,6 +25,13 @@ template <typename T> void widen(const void *from, int64_t count, float *out) {
     out[i] = static_cast<float>(values[i]);
 }
 
+template <int element> void decode(const void *from, int64_t count, float *out) {
+  using Type = annudf_kernels::Element<element>;
+  const auto *values = static_cast<const Type::Storage *>(from);
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = Type::decode(values[i]);
+}
+
 const char *rowAt(const MatrixView &matrix, int64_t row) {
   return static_cast<const char *>(matrix.data) + row * rowBytes(matrix);
 }
@@ -45,6 +52,8 @@ bool anyNonFinite(const MatrixView &matrix, int64_t begin, int64_t end) {
     return anyNonFinite<uint32_t>(rowAt(matrix, begin), count, 0x7f800000u);
   case ANNUDF_ELEMENT_F16:
     return anyNonFinite<uint16_t>(rowAt(matrix, begin), count, uint16_t(0x7c00));
+  case ANNUDF_ELEMENT_BF16:
+    return anyNonFinite<uint16_t>(rowAt(matrix, begin), count, uint16_t(0x7f80));
   case ANNUDF_ELEMENT_I8:
   case ANNUDF_ELEMENT_U8:
     return false;
@@ -76,12 +85,12 @@ void convertRows(const MatrixView &matrix, int64_t begin, int64_t end, float *ou
   case ANNUDF_ELEMENT_F32:
     std::memcpy(out, from, static_cast<size_t>(count) * sizeof(float));
     break;
-  case ANNUDF_ELEMENT_F16: {
-    const auto *values = reinterpret_cast<const uint16_t *>(from);
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = halfToFloat(values[i]);
+  case ANNUDF_ELEMENT_F16:
+    decode<ANNUDF_ELEMENT_F16>(from, count, out);
     break;
-  }
+  case ANNUDF_ELEMENT_BF16:
+    decode<ANNUDF_ELEMENT_BF16>(from, count, out);
+    break;
   case ANNUDF_ELEMENT_I8:
     widen<int8_t>(from, count, out);
     break;
@@ -98,6 +107,9 @@ float coordinate(const MatrixView &matrix, int64_t row, int32_t dim) {
     return reinterpret_cast<const float *>(from)[dim];
   case ANNUDF_ELEMENT_F16:
     return halfToFloat(reinterpret_cast<const uint16_t *>(from)[dim]);
+  case ANNUDF_ELEMENT_BF16:
+    return annudf_kernels::Element<ANNUDF_ELEMENT_BF16>::decode(
+        reinterpret_cast<const uint16_t *>(from)[dim]);
   case ANNUDF_ELEMENT_I8:
     return reinterpret_cast<const int8_t *>(from)[dim];
   case ANNUDF_ELEMENT_U8:

@@ -124,8 +124,6 @@ TEST_F(CApiSearch, RefusesBadArguments) {
   EXPECT_EQ(search(queries, 10, 0, found), "usage: n_probes = 0: must be between 1 and 16777216");
   EXPECT_EQ(search(queries, 10, 17, found),
             "usage: probes = 17: must be between 1 and the index's 16 lists");
-  const auto bytes = reference::randomVectors(ANNUDF_ELEMENT_U8, 2, kDims, 1);
-  EXPECT_EQ(search(bytes, 3, 4, found), "input: queries are u8, the index holds f32");
   const auto narrow = reference::randomVectors(ANNUDF_ELEMENT_F32, 2, 3, 1);
   EXPECT_EQ(search(narrow, 3, 4, found), "input: queries have 3 dims, the index has 12");
   auto none = queries;

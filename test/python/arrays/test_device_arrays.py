@@ -113,7 +113,11 @@ def test_a_foreign_stream_is_waited_for(gpu, index, queries):
             ArgumentError,
             "has a __cuda_array_interface__ with a mask, which a search would not see; apply it first",
         ),
-        ({"typestr": "<f8"}, DtypeError, "has dtype float64, it must be float32; convert by .astype(numpy.float32)"),
+        (
+            {"typestr": "<f8"},
+            DtypeError,
+            "has dtype float64, it must be float32, float16, int8, uint8 or bfloat16; convert by .astype(numpy.float32)",
+        ),
         (
             {"typestr": ">f4"},
             DtypeError,

@@ -146,11 +146,6 @@ REFUSED = [
         "argument 'X' has dtype float64, it must be float32, ",
     ),
     (
-        lambda: pairwise_distance(X.astype(np.float16), X),
-        DtypeError,
-        "argument 'X' has dtype float16, it must be float32",
-    ),
-    (
         lambda: pairwise_distance(X, X[:, :3].copy()),
         ArgumentError,
         "argument 'X' has vectors of 4 dimensions, the index ",

@@ -219,13 +219,13 @@ REFUSED_DATASETS = [
     (
         GOOD.astype(np.float64),
         DtypeError,
-        "argument 'dataset' has dtype float64, it must be float32, float16, int8 or "
-        "uint8; convert by .astype(numpy.float32)",
+        "argument 'dataset' has dtype float64, it must be float32, float16, int8, "
+        "uint8 or bfloat16; convert by .astype(numpy.float32)",
     ),
     (
         GOOD > 0,
         DtypeError,
-        "argument 'dataset' has dtype bool, it must be float32, float16, int8 or uint8; convert by "
+        "argument 'dataset' has dtype bool, it must be float32, float16, int8, uint8 or bfloat16; convert by "
         ".astype(numpy.float32)",
     ),
     (GOOD[:0], ArgumentError, "argument 'dataset' has shape (0, 4): no rows"),
@@ -334,11 +334,11 @@ def test_arrays_are_called_as_the_arguments():
 def test_what_is_no_array_has_another_hint():
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), GOOD)
     for queries, hint in (
-        (GOOD[:1].tolist(), "dtype float64, it must be float32; convert by numpy.asarray(queries, numpy.float32)"),
-        (GOOD[:1].astype(np.float64), "dtype float64, it must be float32; convert by .astype(numpy.float32)"),
-        (GOOD[:1].astype(str), "it must be float32; give real numbers"),
-        ([["a"]], "it must be float32; give real numbers"),
-        (GOOD[:1].astype(complex), "it must be float32; give real numbers"),
+        (GOOD[:1].tolist(), "uint8 or bfloat16; convert by numpy.asarray(queries, numpy.float32)"),
+        (GOOD[:1].astype(np.float64), "uint8 or bfloat16; convert by .astype(numpy.float32)"),
+        (GOOD[:1].astype(str), "it must be float32, float16, int8, uint8 or bfloat16; give real numbers"),
+        ([["a"]], "it must be float32, float16, int8, uint8 or bfloat16; give real numbers"),
+        (GOOD[:1].astype(complex), "it must be float32, float16, int8, uint8 or bfloat16; give real numbers"),
     ):
         with pytest.raises(ArgumentError) as caught:
             search(index, queries)

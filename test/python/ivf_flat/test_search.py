@@ -259,12 +259,14 @@ REFUSED_QUERIES = [
     (
         GOOD.astype(np.float64),
         DtypeError,
-        "argument 'queries' has dtype float64, it must be float32; convert by .astype(numpy.float32)",
+        "argument 'queries' has dtype float64, it must be float32, float16, int8, uint8 or bfloat16; convert by "
+        ".astype(numpy.float32)",
     ),
     (
-        GOOD.astype(np.float16),
+        GOOD.astype(np.int16),
         DtypeError,
-        "argument 'queries' has dtype float16, it must be float32; convert by .astype(numpy.float32)",
+        "argument 'queries' has dtype int16, it must be float32, float16, int8, uint8 or bfloat16; convert by "
+        ".astype(numpy.float32)",
     ),
     (
         GOOD.astype(">f4"),
@@ -275,7 +277,7 @@ REFUSED_QUERIES = [
     (
         GOOD.astype(complex),
         DtypeError,
-        "argument 'queries' has dtype complex128, it must be float32; give real numbers",
+        "argument 'queries' has dtype complex128, it must be float32, float16, int8, uint8 or bfloat16; give real numbers",
     ),
     (
         np.array([["a", "b"]], dtype=object),
@@ -394,7 +396,7 @@ REFUSED_ARGUMENTS = [
     ({"resources": 17}, "resources is a int, it must be an annudf.Resources; for a stream write Resources(stream=...)"),
     (
         {"filter": "price < 20"},
-        "filter is 'price < 20'; give an array of bool with an entry for every id, filters.from_bitset(...) or None",
+        "filter is 'price < 20'; give an array of bool with an entry for every id, filters.from_bitset(...), a function decorated with @ivf_flat.filter, or None",
     ),
 ]
 
@@ -410,7 +412,7 @@ def test_refused_arguments(floats, changed, message):
 def test_fractions_against_bytes():
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), np.arange(40, dtype=np.uint8).reshape(10, 4))
     with pytest.raises(DtypeError) as caught:
-        ivf_flat.search(ivf_flat.SearchParams(), index, GOOD[:, :4].copy(), 1)
+        ivf_flat.search(ivf_flat.SearchParams(metric="hamming"), index, GOOD[:, :4].copy(), 1)
     assert str(caught.value) == (
         "argument 'queries' has dtype float32, it must be uint8; scale and round queries as the rows were, since "
         "converting alone cuts off fractions (0.7 becomes 0), or build the index from float32"

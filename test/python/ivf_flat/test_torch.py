@@ -75,12 +75,8 @@ REFUSED = [
     (
         lambda q: q.double(),
         DtypeError,
-        "argument 'queries' has dtype float64, it must be float32; convert by .to(torch.float32)",
-    ),
-    (
-        lambda q: q.bfloat16(),
-        DtypeError,
-        "argument 'queries' has dtype bfloat16, it must be float32; convert by .to(torch.float32)",
+        "argument 'queries' has dtype float64, it must be float32, float16, int8, uint8 or bfloat16; convert by "
+        ".to(torch.float32)",
     ),
     (
         lambda q: q[0],

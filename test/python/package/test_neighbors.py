@@ -71,9 +71,9 @@ def test_other_types_become_float32():
     model = NearestNeighbors(1).fit([[0, 0], [3, 4]])
     assert model.index_.dtype == np.float32
     assert model.kneighbors(np.array([[3.0, 4.0]]))[1].tolist() == [[1]]
-    integers = NearestNeighbors(1).fit(vectors(10, 3, "uint8", 1))
+    bits = NearestNeighbors(1, metric="hamming").fit(vectors(10, 3, "uint8", 1))
     with pytest.raises(DtypeError, match=r"argument 'queries' has dtype float32, it must be uint8"):
-        integers.kneighbors([[0.5, 1.0, 2.0]])
+        bits.kneighbors([[0.5, 1.0, 2.0]])
 
 
 def test_lists_and_probes():
@@ -163,9 +163,10 @@ def test_queries_become_the_integers_of_the_samples():
     model = NearestNeighbors(1).fit(np.array([[0, 0], [255, 4]], np.uint8))
     for queries in ([[250, 4]], [[250.0, 4.0]], np.array([[250, 4]]), np.array([[250, 4]], np.int16)):
         assert model.kneighbors(queries)[1].tolist() == [[1]]
-    for queries in ([[256, 4]], [[-1, 4]], [[0.5, 4]]):
-        with pytest.raises(DtypeError, match=r"it must be uint8"):
-            model.kneighbors(queries)
+    for queries, nearest, distance in (([[256, 4]], 1, 1.0), ([[-1, 4]], 0, 17**0.5), ([[0.5, 4]], 0, 16.25**0.5)):
+        distances, neighbors = model.kneighbors(queries)
+        assert neighbors.tolist() == [[nearest]]
+        np.testing.assert_allclose(distances, [[distance]], rtol=1e-6)
 
 
 WITHOUT = """
@@ -187,7 +188,7 @@ for array in (None, [[1j]]):
     except ValueError as error:
         print(error)
 try:
-    model.set_params(p=2)
+    model.set_params(q=2)
 except ValueError as error:
     print(error)
 """
@@ -197,10 +198,10 @@ def test_without_scikit_learn():
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "NearestNeighbors(n_neighbors=2, metric='euclidean', n_lists=None, n_probes=None, random_state=0)",
+        "NearestNeighbors(n_neighbors=2, metric='euclidean', p=2.0, n_lists=None, n_probes=None, random_state=0)",
         "this NearestNeighbors is not fitted yet; call fit() first",
         "1 2 (array([[1.]], dtype=float32), array([[1]]))",
         "X cannot be used: it has shape () and dtype object; give rows of real numbers",
         "X cannot be used: it has shape (1, 1) and dtype complex128; give rows of real numbers",
-        "no parameter 'p'; there are n_neighbors, metric, n_lists, n_probes, random_state",
+        "no parameter 'q'; there are n_neighbors, metric, p, n_lists, n_probes, random_state",
     ]

@@ -9,8 +9,8 @@
 #include "annudf/runtime/coarse/Coarse.h"
 
 #include "../../../runtime/lib/coarse/CoarseKernel.h"
-#include "runtime/TestData.h"
 #include "Support/TestFiles.h"
+#include "runtime/TestData.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,8 +32,8 @@ double coarseValue(const MatrixView &q, int64_t row, const float *center, annudf
 
 /// Integer data: L2 and inner product are exact, so even ties have one right order.
 TEST(Coarse, RanksLikeASort) {
-  for (annudf_element element :
-       {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8})
+  for (annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8,
+                                 ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16})
     for (int32_t dims : {1, 3, 16, 17, 128})
       for (uint32_t lists : {1u, 5u, 33u, 64u, 200u, 700u}) {
         const Matrix queries = test::integerMatrix(element, 37, dims, 5);

@@ -261,8 +261,8 @@ TEST(CpuSearch, RefusesWhatCheckSearchRefuses) {
   EXPECT_THROW(searchWith(*backend, index, metric, base, 0, 1), Error);
   EXPECT_THROW(searchWith(*backend, index, metric, base, 51, 1), Error);
   EXPECT_THROW(searchWith(*backend, index, metric, base, 1, 3), Error);
-  const auto bytes = reference::randomVectors(ANNUDF_ELEMENT_U8, 50, 4, 1);
-  EXPECT_THROW(searchWith(*backend, index, metric, bytes, 1, 1), Error);
+  const Metric bits = compiled(testMetric("hamming"));
+  EXPECT_THROW(searchWith(*backend, index, bits, base, 1, 1), Error);
   const auto none = reference::randomVectors(ANNUDF_ELEMENT_F32, 0, 4, 1);
   EXPECT_THROW(searchWith(*backend, index, metric, none, 1, 1), Error);
 }

@@ -35,7 +35,8 @@ inline std::string readBitcode(const std::string &name) {
 }
 
 inline const std::vector<annudf_element> kAllElements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16,
-                                                         ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
+                                                         ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8,
+                                                         ANNUDF_ELEMENT_BF16};
 
 struct TestMetric {
   std::string name;

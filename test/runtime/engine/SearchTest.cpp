@@ -62,8 +62,11 @@ TEST_F(CheckSearch, NamesValueAndLimit) {
             "probes = 6: must be between 1 and the index's 5 lists");
   EXPECT_EQ(check(test::integerMatrix(ANNUDF_ELEMENT_F32, 3, 9).view(), 1, 1, ErrorKind::Input),
             "queries have 9 dims, the index has 8");
+  EXPECT_EQ(check(test::integerMatrix(ANNUDF_ELEMENT_I8, 3, 8).view(), 1, 1, ErrorKind::Input),
+            "metric 'weighted_l2' (m.annudf) takes f32, u8, the queries are i8");
   EXPECT_EQ(check(test::integerMatrix(ANNUDF_ELEMENT_U8, 3, 8).view(), 1, 1, ErrorKind::Input),
-            "queries are u8, the index holds f32");
+            "NO ERROR")
+      << "another type than the rows have";
 }
 
 TEST_F(CheckSearch, MetricAgainstIndex) {

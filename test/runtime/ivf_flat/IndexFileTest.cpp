@@ -70,8 +70,8 @@ std::string withHeader(const std::string &bytes, const std::function<void(json &
 }
 
 TEST_F(IndexFile, RoundTrip) {
-  for (annudf_element element :
-       {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8}) {
+  for (annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8,
+                                 ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16}) {
     const Index index = smallIndex(element);
     index.save(path);
     EXPECT_EQ(dir.entries(), 1u);
@@ -166,9 +166,9 @@ TEST_F(IndexFile, HeadersThatLie) {
   EXPECT_EQ(with([](json &h) { h["list_sizes"] = json::array(); }),
             "ivf: index header field 'list_sizes' is missing or not a list of sizes");
   EXPECT_EQ(
-      with([](json &h) { h["element"] = "bf16"; }),
-      "ivf: index header field 'element' is 'bf16', which is reserved for a later version; use "
-      "one of f32, f16, i8, u8");
+      with([](json &h) { h["element"] = "bits"; }),
+      "ivf: index header field 'element' is 'bits', which is reserved for a later version; use "
+      "one of f32, f16, i8, u8, bf16");
   EXPECT_EQ(with([](json &h) { h.erase("metric"); }),
             "ivf: index header field 'metric' is missing or no text");
   EXPECT_TRUE(contains(

@@ -8,8 +8,8 @@
 
 #include "annudf/runtime/ivf_flat/Index.h"
 
-#include "runtime/TestData.h"
 #include "Support/TestFiles.h"
+#include "runtime/TestData.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ using test::errorOf;
 using test::integerMatrix;
 
 constexpr annudf_element kElements[] = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8,
-                                        ANNUDF_ELEMENT_U8};
+                                        ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16};
 
 IndexParams params(uint32_t lists, annudf_coarse metric = ANNUDF_COARSE_L2) {
   IndexParams p;
@@ -458,6 +458,10 @@ TEST(Index, RefusesCoordinatesThatAreNotFinite) {
   reinterpret_cast<uint16_t *>(half.storage.data())[49 * 3 + 1] = 0xfe01;
   EXPECT_EQ(errorOf([&] { Index::build(params(2), half.view()); }),
             "base: row 49, dim 1 is nan; every coordinate must be finite");
+  Matrix wide = integerMatrix(ANNUDF_ELEMENT_BF16, 50, 3);
+  reinterpret_cast<uint16_t *>(wide.storage.data())[48 * 3 + 2] = 0xff80;
+  EXPECT_EQ(errorOf([&] { Index::build(params(2), wide.view()); }),
+            "base: row 48, dim 2 is -inf; every coordinate must be finite");
   Index index = Index::build(params(2), integerMatrix(ANNUDF_ELEMENT_F32, 50, 4).view());
   EXPECT_EQ(errorOf([&] { index.extend(base.view()); }),
             "rows to add: row 4001, dim 2 is -inf; every coordinate must be finite");

@@ -62,7 +62,8 @@ inline Vectors encode(annudf_element element, int32_t dims, std::vector<double> 
   v.rows = int64_t(values.size()) / dims;
   v.dims = dims;
   v.element = element;
-  const size_t size = element == ANNUDF_ELEMENT_F32 ? 4 : element == ANNUDF_ELEMENT_F16 ? 2 : 1;
+  const bool isHalf = element == ANNUDF_ELEMENT_F16 || element == ANNUDF_ELEMENT_BF16;
+  const size_t size = element == ANNUDF_ELEMENT_F32 ? 4 : isHalf ? 2 : 1;
   v.encoded.resize(values.size() * size);
   for (size_t i = 0; i < values.size(); ++i) {
     uint8_t *out = &v.encoded[i * size];
@@ -78,6 +79,15 @@ inline Vectors encode(annudf_element element, int32_t dims, std::vector<double> 
       value = std::ldexp(std::trunc(std::ldexp(value, -unit)), unit);
       const uint16_t half = halfBits(value);
       std::memcpy(out, &half, 2);
+    } else if (element == ANNUDF_ELEMENT_BF16) {
+      int exponent;
+      std::frexp(value, &exponent);
+      const int unit = std::max(exponent - 8, -133); // Seven fraction bits.
+      const auto f = float(value = std::ldexp(std::trunc(std::ldexp(value, -unit)), unit));
+      uint32_t bits;
+      std::memcpy(&bits, &f, 4);
+      const auto upper = uint16_t(bits >> 16);
+      std::memcpy(out, &upper, 2);
     } else if (element == ANNUDF_ELEMENT_I8) {
       value = std::clamp(std::trunc(value), -128.0, 127.0);
       const auto i8 = int8_t(value);
@@ -95,7 +105,7 @@ inline Vectors encode(annudf_element element, int32_t dims, std::vector<double> 
 inline Vectors randomVectors(annudf_element element, int64_t rows, int32_t dims, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
-  const bool small = element == ANNUDF_ELEMENT_F32 || element == ANNUDF_ELEMENT_F16;
+  const bool small = element != ANNUDF_ELEMENT_I8 && element != ANNUDF_ELEMENT_U8;
   const double scale = small ? 1.0 : 40.0;
   const double middle = element == ANNUDF_ELEMENT_U8 ? 128.0 : 0.0;
   std::vector<double> centers(size_t(16) * dims), values(size_t(rows) * dims);

@@ -123,6 +123,22 @@ TEST_F(MatrixFile, HalfCoordinatesAreExact) {
   }
 }
 
+TEST(Bfloat16, CoordinatesAreTheUpperHalfOfFloats) {
+  for (int32_t i = 0; i < 65536; ++i) {
+    const int exponent = (i >> 7) & 255, fraction = i & 127;
+    const auto bits = static_cast<uint16_t>(i);
+    const float value = coordinate({&bits, 1, 1, ANNUDF_ELEMENT_BF16}, 0, 0);
+    if (exponent == 255 && fraction != 0) {
+      EXPECT_TRUE(std::isnan(value)) << i;
+      continue;
+    }
+    const double size = exponent == 255 ? INFINITY
+                        : exponent == 0 ? std::ldexp(fraction, -133)
+                                        : std::ldexp(128 + fraction, exponent - 134);
+    EXPECT_EQ(value, i & 0x8000 ? -size : size) << i;
+  }
+}
+
 TEST_F(MatrixFile, BigAnnHeadersThatLie) {
   EXPECT_EQ(matrixError("a.fbin", "1234567"),
             "a.fbin: truncated: 7 bytes, a header of rows and dims takes 8");
@@ -140,7 +156,7 @@ TEST_F(MatrixFile, BigAnnHeadersThatLie) {
   EXPECT_EQ(matrixError("a.bin", "x"),
             "a.bin: unknown ending; vectors come as .fbin, .hbin, .i8bin, .u8bin or .npy");
   EXPECT_EQ(matrixError("a.ibin", u32(1) + u32(1) + "1234"),
-            "a.ibin: holds i32; vectors are f32, f16, i8, u8");
+            "a.ibin: holds i32; vectors are f32, f16, i8, u8, bf16");
   EXPECT_EQ(strip(errorOf([&] { (void)readMatrix(dir / "none.fbin"); })),
             "none.fbin: cannot open: No such file or directory");
 }
@@ -180,7 +196,7 @@ TEST_F(MatrixFile, NpyThatIsRefused) {
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"),
             "a.npy: holds an array of 1 dimensions; vectors need 2, rows and dims");
   EXPECT_EQ(header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }"),
-            "a.npy: holds f64; vectors are f32, f16, i8, u8");
+            "a.npy: holds f64; vectors are f32, f16, i8, u8, bf16");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }"),
             "a.npy: the .npy header promises 12 bytes of data, the file holds 8");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }"),

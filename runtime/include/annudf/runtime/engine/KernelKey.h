@@ -50,7 +50,7 @@ struct KernelKey {
 
 /// The metric's and the types' part of a key.
 /// \param payload  the code that will be linked.
-KernelKey metricKey(const MetricView &metric, const Payload &payload, annudf_element element);
+KernelKey metricKey(const MetricView &metric, const Payload &payload, ScanElements elements);
 
 /// Linked kernels by KernelKey, for one backend. Thread-safe; one link a key, however many ask.
 template <class Kernel> class KernelCache {
@@ -65,17 +65,18 @@ public:
   /// \param made     set to whether this very call linked.
   /// \throws what `link` throws, in every thread that waited. A failure is not kept.
   template <class MakeKey, class Link>
-  Pointer get(const MetricView &metric, annudf_element element, MakeKey &&makeKey, Link &&link,
+  Pointer get(const MetricView &metric, ScanElements elements, MakeKey &&makeKey, Link &&link,
               bool &made) {
-    return kernels_.get(keyOf(metric, element, makeKey), link, made);
+    return kernels_.get(keyOf(metric, elements, makeKey), link, made);
   }
 
   size_t size() const { return kernels_.size(); }
 
 private:
   template <class MakeKey>
-  std::string keyOf(const MetricView &metric, annudf_element element, MakeKey &makeKey) {
-    const std::string known = metric.digest + "/" + std::to_string(int(element));
+  std::string keyOf(const MetricView &metric, ScanElements elements, MakeKey &makeKey) {
+    const std::string known = metric.digest + "/" + std::to_string(int(elements.rows)) + "/" +
+                              std::to_string(int(elements.queries));
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (const auto found = keys_.find(known); found != keys_.end())

@@ -60,6 +60,14 @@ struct MetricView {
   MetricView(const Metric &metric) : MetricView(metric.artifact, metric.digest, metric.origin) {}
 };
 
+/// What a scan reads. Queries may be of another type than the rows: a hook sees both in the
+/// metric's compute type.
+struct ScanElements {
+  annudf_element rows, queries;
+  ScanElements(annudf_element rows, annudf_element queries) : rows(rows), queries(queries) {}
+  ScanElements(annudf_element both) : ScanElements(both, both) {}
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -81,8 +89,8 @@ public:
                          const BoundCaptures &captures, const MatrixView &queries,
                          const Progress &progress, float *distances,
                          SearchStats *stats = nullptr) = 0;
-  /// Makes the kernel of metric and element type, so that no search waits for it.
-  virtual void precompile(const MetricView &metric, annudf_element element,
+  /// Makes the kernel of metric and element types, so that no search waits for it.
+  virtual void precompile(const MetricView &metric, ScanElements elements,
                           SearchStats *stats = nullptr) = 0;
   /// Its kernel families, of which plan() takes one for a search.
   virtual std::vector<const KernelFamily *> families() const = 0;
@@ -107,8 +115,8 @@ void checkDistances(const Index &index, const MetricView &metric, const MatrixVi
 /// \throws Error(Input) naming both.
 void checkContract(const MetricView &metric, uint64_t contractOfCode);
 
-/// Whether the metric takes vectors of this element type. \throws Error(Input) if not.
-void checkElement(const MetricView &metric, annudf_element element);
+/// Whether the metric takes vectors of these element types. \throws Error(Input) if not.
+void checkElements(const MetricView &metric, ScanElements elements);
 
 /// The other half of those checks: the captures were bound for captures such as the
 /// metric's (name, element, extents; any will do if it has none and they hold none) and
