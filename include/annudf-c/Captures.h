@@ -39,7 +39,7 @@ typedef enum annudf_memory ANNUDF_ENUM_TYPE {
 typedef struct annudf_capture_value {
   size_t size;            /**< sizeof(annudf_capture_value).                                 */
   const char *name;       /**< Of the capture.                                               */
-  const char *dtype;      /**< f16 f32 f64, i8 to i64, u8 to u64, or b1 (a byte, 0 or 1).    */
+  const char *dtype;      /**< f16 bf16 f32 f64, i8 to i64, u8 to u64, b1 (a byte, 0 or 1).  */
   const int64_t *shape;   /**< `rank` extents; NULL for a scalar.                            */
   const int64_t *strides; /**< `rank` steps in bytes, of any sign; NULL: C order, no gaps.   */
   int32_t rank;           /**< 0: a scalar.                                                  */

@@ -25,7 +25,7 @@ constexpr uint64_t kContainerVersion = 1;
 constexpr std::string_view kMagic = "\x66"
                                     "annudf";
 
-/// A manifest of 16 captures and 9 architectures has some 350 items and 4 KB of text.
+/// A manifest of 64 captures and 9 architectures has some 900 items and 10 KB of text.
 constexpr CborLimits kBodyLimits = {.items = 1 << 14, .text = 1 << 20};
 
 const Value *find(const Map &map, std::string_view key) {

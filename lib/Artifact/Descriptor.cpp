@@ -22,6 +22,8 @@ bool needs(const MetricDescriptor &metric, annudf_feature feature) {
     return metric.has(ANNUDF_HOOK_FINALIZE);
   case ANNUDF_FEATURE_CAPTURES:
     return !metric.captures.empty();
+  case ANNUDF_FEATURE_MANY_CAPTURES:
+    return metric.captures.size() > ANNUDF_FEW_CAPTURES;
   case ANNUDF_FEATURE_ACC64:
     return metric.accumulatorWidth() == 64;
   case ANNUDF_FEATURE_STRUCT:

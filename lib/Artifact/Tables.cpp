@@ -42,8 +42,7 @@ constexpr TableRow kOrders[] = {ANNUDF_ORDERS(ROW_PLAIN)};
 constexpr TableRow kCoarses[] = {ANNUDF_COARSES(ROW_DETAIL) ANNUDF_COARSES_RESERVED(ROW_RESERVED)};
 constexpr TableRow kNumerics[] = {ANNUDF_NUMERICS(ROW_PLAIN)};
 constexpr TableRow kExtents[] = {ANNUDF_EXTENTS(ROW_PLAIN)};
-constexpr TableRow kCaptureElements[] = {ANNUDF_CAPTURE_ELEMENTS(ROW_NUMBER)
-                                             ANNUDF_CAPTURE_ELEMENTS_RESERVED(ROW_RESERVED)};
+constexpr TableRow kCaptureElements[] = {ANNUDF_CAPTURE_ELEMENTS(ROW_NUMBER)};
 constexpr TableRow kRoles[] = {ANNUDF_ROLES(ROW_PLAIN) ANNUDF_ROLES_RESERVED(ROW_RESERVED)};
 constexpr TableRow kHooks[] = {ANNUDF_HOOKS(ROW_DETAIL) ANNUDF_HOOKS_RESERVED(ROW_RESERVED)};
 constexpr TableRow kFeatures[] = {ANNUDF_FEATURES(ROW_FEATURE)

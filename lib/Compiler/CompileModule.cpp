@@ -137,6 +137,9 @@ private:
   uint64_t bytecodeMinor(const Manifest &manifest) {
     uint64_t minor = manifest.abiMinor;
     module->walk([&](ir::IndexOp index) { minor = std::max(minor, ir::sinceOf(index.getKind())); });
+    // One that holds its value is in no manifest.
+    module->walk(
+        [&](ir::CaptureOp capture) { minor = std::max(minor, ir::sinceOf(capture.getType())); });
     return minor;
   }
 

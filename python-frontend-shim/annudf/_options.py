@@ -9,9 +9,16 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 Word = Literal["f32", "f64", "i32", "u32"]
-"""Element types of captures, coordinates and accumulators in the ABI 1.0."""
+"""Element types of coordinates, and of accumulators and captures in the ABI 1.0."""
 
 WORDS: tuple[Word, ...] = get_args(Word)
+
+CaptureWord = Literal[
+    "f32", "f64", "i32", "u32", "f16", "bf16", "i8", "u8", "i16", "u16", "i64", "u64", "i1"
+]
+"""Element types of captures, as they are stored."""
+
+CAPTURE_WORDS: tuple[CaptureWord, ...] = get_args(CaptureWord)
 
 AccumulatorWord = Literal["f32", "f64", "i32", "u32", "i64"]
 """Types of accumulators, and of the fields of one that has several."""
@@ -88,7 +95,7 @@ MAX_RANK = 3
 class CaptureType:
     """Declared type of a capture: its element type, and its extents; a scalar has none."""
 
-    element: Word
+    element: CaptureWord
     extents: tuple[Extent, ...] = ()
 
     @property

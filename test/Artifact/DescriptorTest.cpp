@@ -135,10 +135,10 @@ TEST(Descriptor, RowsHaveTheValuesOfTheEnums) {
       known |= static_cast<uint64_t>(row.value);
   EXPECT_EQ(known, ANNUDF_FEATURES_KNOWN);
   // A reserved row is known by name and by number, and may not be used.
-  const auto half = static_cast<annudf_capture_element>(4);
-  EXPECT_TRUE(isReserved(half));
+  const auto combine = static_cast<annudf_hook>(3);
+  EXPECT_TRUE(isReserved(combine));
   EXPECT_FALSE(isReserved(ANNUDF_EXTENT_ROW) || isReserved(static_cast<annudf_element>(7)));
-  EXPECT_EQ(rowOf(half), nullptr);
+  EXPECT_EQ(rowOf(combine), nullptr);
 }
 
 json canonical(const MetricDescriptor &m) {
@@ -227,6 +227,28 @@ TEST(Descriptor, MinorIsThatOfWhatIsUsed) {
     EXPECT_EQ(minorOf(metric), 1u);
     EXPECT_NE(contractOf(metric), contract);
   }
+  metric = test::smallArtifact().manifest;
+  std::set<uint64_t> contracts;
+  for (const TableRow &row : tableOf<annudf_capture_element>().rows) {
+    metric.captures[0].element = static_cast<annudf_capture_element>(row.value);
+    EXPECT_EQ(minorOf(metric), row.value <= ANNUDF_CAPTURE_U32 ? 0u : 1u) << row.spelling;
+    EXPECT_EQ(faultOf(metric), "");
+    EXPECT_TRUE(contracts.insert(contractOf(metric)).second) << row.spelling;
+  }
+  EXPECT_EQ(contracts.size(), 13u);
+}
+
+// 1.0 has slots for 16, and refuses what needs more by the feature's name.
+TEST(Descriptor, ManyCapturesAreAFeature) {
+  MetricDescriptor metric;
+  while (metric.captures.size() < 16)
+    metric.captures.push_back(
+        {"c" + std::to_string(metric.captures.size()), ANNUDF_CAPTURE_F32, {}});
+  EXPECT_EQ(featuresOf(metric), uint64_t(ANNUDF_FEATURE_CAPTURES));
+  EXPECT_EQ(minorOf(metric), 0u);
+  metric.captures.push_back({"more", ANNUDF_CAPTURE_F32, {}});
+  EXPECT_EQ(featuresOf(metric), uint64_t(ANNUDF_FEATURE_CAPTURES | ANNUDF_FEATURE_MANY_CAPTURES));
+  EXPECT_EQ(minorOf(metric), 1u);
 }
 
 TEST(Descriptor, Faults) {

@@ -172,6 +172,31 @@ TEST_F(CApiCudaSource, CapturesAndFinalize) {
   EXPECT_TRUE(contains(manifest, "\"finalize\"")) << manifest;
 }
 
+TEST_F(CApiCudaSource, CapturesOfEveryElement) {
+  const char *const dim[] = {"dim"};
+  const struct {
+    const char *element, *type;
+  } elements[] = {{"f32", "float"},    {"f64", "double"},   {"f16", "annudf_f16"},
+                  {"i8", "int8_t"},    {"u8", "uint8_t"},   {"bf16", "annudf_bf16"},
+                  {"i16", "int16_t"},  {"u16", "uint16_t"}, {"i32", "int32_t"},
+                  {"u32", "uint32_t"}, {"i64", "int64_t"},  {"u64", "uint64_t"},
+                  {"i1", "bool"}};
+  for (const auto &[element, type] : elements) {
+    const annudf_cuda_capture captures[] = {{"w", element, dim, 1}, {"p", element, nullptr, 0}};
+    Outcome result;
+    compile("float update(float acc, float x, float y, const annudf_context &ctx) {\n"
+            "  const " +
+                std::string(type) +
+                " w = ctx.w[ctx.dim], p = ctx.p;\n"
+                "  return acc + static_cast<float>(w) * x + static_cast<float>(p) * y;\n}\n",
+            result, [&](Options &options) {
+              options.captures = captures;
+              options.capture_count = 2;
+            });
+    EXPECT_EQ(result.text, "ok") << element;
+  }
+}
+
 TEST_F(CApiCudaSource, Accumulators) {
   EXPECT_EQ(messageOf("double update(double acc, double x, double y) { return acc + x * y; }\n"
                       "float finalize(double acc) { return sqrt(acc); }",
@@ -339,10 +364,10 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
   capture = {"float", "f32", dim, 1};
   EXPECT_EQ(with(withCapture),
             "usage: CUDA source: capture 'float' is no name for a member in C++; rename it");
-  capture = {"w", "bf16", dim, 1};
-  EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: capture 'w' element is 'bf16', "
-                               "which is reserved for a later version; use one of f32, f64, i32, "
-                               "u32");
+  capture = {"w", "tf32", dim, 1};
+  EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: capture 'w' element is 'tf32', "
+                               "which is none of f32, f64, i32, u32, f16, bf16, i8, u8, i16, u16, "
+                               "i64, u64, i1");
   capture = {"w", nullptr, dim, 1};
   EXPECT_EQ(with(withCapture), "usage: annudf_compile_cuda_source: captures[0].element is NULL");
   capture = {"w", "f32", row, 1};

@@ -268,12 +268,18 @@ struct CaptureCase {
   const char *toF64; ///< Ops from `%v` to `%f`, an f64.
 };
 
-constexpr CaptureCase kCaptureCases[] = {
-    {"f32", "%f = arith.extf %v : f32 to f64"},
-    {"f64", "%z = arith.constant 0.0 : f64\n %f = arith.addf %v, %z : f64"},
-    {"i32", "%f = arith.sitofp %v : i32 to f64"},
-    {"ui32", "%f = arith.uitofp %v : i32 to f64"},
+/// How the numbers of an element lie in memory, and what they are.
+template <typename Stored> struct Entries {
+  std::vector<Stored> stored;
+  std::vector<double> values;
 };
+template <typename T> Entries<T> entriesOf(std::vector<T> values) {
+  return {values, std::vector<double>(values.begin(), values.end())};
+}
+template <typename T> Entries<T> integers() {
+  using Limits = std::numeric_limits<T>;
+  return entriesOf<T>({0, 1, Limits::min(), Limits::max(), T(Limits::max() - 1), T(77)});
+}
 
 /// A capture of every kind before the one under test: slots are numbered in order.
 std::string captureText(const CaptureCase &test, bool isArray) {
@@ -291,36 +297,170 @@ std::string captureText(const CaptureCase &test, bool isArray) {
          "\n    %r = arith.addf %acc, %f : f64\n    annudf.yield %r : f64\n  }\n}\n";
 }
 
-template <typename T> void checkCapture(const CaptureCase &test) {
-  const T values[] = {T(1), T(-2), T(100), T(-100)};
+template <typename Stored> void checkCapture(const CaptureCase &test, Entries<Stored> entries) {
+  const int32_t count = int32_t(entries.stored.size());
   HookJit array(compileText(captureText(test, true), haveLibNvvm()));
   array.bind(0, 8.0);
-  array.bind(1, &values[0]);
+  array.bind(1, entries.stored.data());
   EXPECT_EQ(std::bit_cast<double>(array.init<uint64_t>()), 8.0);
-  for (int dim = 0; dim < 4; ++dim) {
-    auto sum = array.update<uint64_t, uint64_t>(0, 0, 0, dim, 4);
-    EXPECT_EQ(std::bit_cast<double>(sum), double(values[dim])) << test.type << " dim " << dim;
+  for (int dim = 0; dim < count; ++dim) {
+    auto sum = array.update<uint64_t, uint64_t>(0, 0, 0, dim, count);
+    EXPECT_EQ(std::bit_cast<double>(sum), entries.values[dim]) << test.type << " dim " << dim;
   }
   HookJit scalar(compileText(captureText(test, false), haveLibNvvm()));
-  for (T value : values) {
-    scalar.bind(1, value);
-    auto sum = scalar.update<uint64_t, uint64_t>(0, 0, 0, 0, 4);
-    EXPECT_EQ(std::bit_cast<double>(sum), double(value)) << test.type;
+  for (int i = 0; i < count; ++i) {
+    scalar.bind(1, entries.stored[i]);
+    auto sum = scalar.update<uint64_t, uint64_t>(0, 0, 0, 0, count);
+    EXPECT_EQ(std::bit_cast<double>(sum), entries.values[i]) << test.type;
   }
 }
 
+// For the host what they give, for devices that libNVVM takes them.
 TEST(Captures, EveryElementType) {
-  for (const CaptureCase &test : kCaptureCases) {
-    std::string type = test.type;
-    if (type == "f32")
-      checkCapture<float>(test);
-    else if (type == "f64")
-      checkCapture<double>(test);
-    else if (type == "i32")
-      checkCapture<int32_t>(test);
-    else
-      checkCapture<uint32_t>(test);
+  checkCapture<float>({"f32", "%f = arith.extf %v : f32 to f64"},
+                      entriesOf<float>({1, -2, 0x1p-149f, 3.4028235e38f}));
+  checkCapture<double>({"f64", "%z = arith.constant 0.0 : f64\n %f = arith.addf %v, %z : f64"},
+                       entriesOf<double>({1, -2, 0x1p-1074, 1.7976931348623157e308}));
+  checkCapture<int32_t>({"i32", "%f = arith.sitofp %v : i32 to f64"}, integers<int32_t>());
+  checkCapture<uint32_t>({"ui32", "%f = arith.uitofp %v : i32 to f64"}, integers<uint32_t>());
+  checkCapture<int8_t>({"i8", "%f = arith.sitofp %v : i8 to f64"}, integers<int8_t>());
+  checkCapture<uint8_t>({"ui8", "%f = arith.uitofp %v : i8 to f64"}, integers<uint8_t>());
+  checkCapture<int16_t>({"i16", "%f = arith.sitofp %v : i16 to f64"}, integers<int16_t>());
+  checkCapture<uint16_t>({"ui16", "%f = arith.uitofp %v : i16 to f64"}, integers<uint16_t>());
+  checkCapture<int64_t>({"i64", "%f = arith.sitofp %v : i64 to f64"}, integers<int64_t>());
+  checkCapture<uint64_t>({"ui64", "%f = arith.uitofp %v : i64 to f64"}, integers<uint64_t>());
+  // 1, -2, the largest, the least, and the largest of those without a leading 1.
+  checkCapture<uint16_t>(
+      {"f16", "%f = arith.extf %v : f16 to f64"},
+      {{0x3c00, 0xc000, 0x7bff, 0x0001, 0x83ff}, {1, -2, 65504, 0x1p-24, -0x1.ff8p-15}});
+  checkCapture<uint16_t>(
+      {"bf16", "%f = arith.extf %v : f32 to f64"},
+      {{0x3f80, 0xc000, 0x7f7f, 0x0001, 0x807f}, {1, -2, 0x1.fep127, 0x1p-133, -0x1.fcp-127}});
+  // Whoever wrote the byte, it is 0 or 1.
+  checkCapture<uint8_t>({"i1", "%f = arith.uitofp %v : i1 to f64"},
+                        {{0, 1, 2, 128, 255}, {0, 1, 1, 1, 1}});
+}
+
+// With values: as constants and as tables in the code.
+TEST(Captures, EveryElementTypeHoldsValues) {
+  const struct {
+    const char *type, *toF64, *one, *several;
+    double value, entries[3];
+  } cases[] = {
+      {"f16", "arith.extf %V : f16 to f64", "1.5", "[1.5, -2.0, 65504.0]", 1.5, {1.5, -2, 65504}},
+      {"bf16", "arith.extf %V : f32 to f64", "1.5", "[1.5, -2.0, 3.0]", 1.5, {1.5, -2, 3}},
+      {"i1", "arith.uitofp %V : i1 to f64", "true", "[true, false, true]", 1, {1, 0, 1}},
+      {"i8", "arith.sitofp %V : i8 to f64", "-128", "[-128, 0, 127]", -128, {-128, 0, 127}},
+      {"ui8", "arith.uitofp %V : i8 to f64", "255", "[255, 0, 128]", 255, {255, 0, 128}},
+      {"i16", "arith.sitofp %V : i16 to f64", "-7", "[-7, 0, 32767]", -7, {-7, 0, 32767}},
+      {"ui16", "arith.uitofp %V : i16 to f64", "65535", "[65535, 0, 1]", 65535, {65535, 0, 1}},
+      {"i64", "arith.sitofp %V : i64 to f64", "-7", "[-7, 0, 9]", -7, {-7, 0, 9}},
+      {"ui64", "arith.uitofp %V : i64 to f64", "7", "[7, 0, 9]", 7, {7, 0, 9}},
+  };
+  for (const auto &test : cases) {
+    auto convert = [&](const std::string &from, const std::string &to) {
+      std::string ops = test.toF64;
+      return "    " + to + " = " + ops.replace(ops.find("%V"), 2, from) + "\n";
+    };
+    const std::string type = test.type;
+    const std::string one = type == "i1" ? test.one : test.one + (" : " + type);
+    HookJit hooks(compileText(
+        "annudf.metric @m order(min) coarse(l2) elements(f32) dims(3) {\n"
+        "  %c = annudf.capture \"c\" = " +
+            one + " : !annudf.capture<" + type +
+            ">\n"
+            "  %t = annudf.capture \"t\" = dense<" +
+            test.several + "> : tensor<3x" + type + "> : !annudf.capture<dim x " + type +
+            ">\n"
+            "  annudf.init {\n    %0 = arith.constant 0.0 : f64\n    annudf.yield %0 : f64\n  }\n"
+            "  annudf.update (%acc: f64, %x: f64, %y: f64) {\n    %d = annudf.index dim\n"
+            "    %s = annudf.load %c[] : !annudf.capture<" +
+            type +
+            ">\n"
+            "    %e = annudf.load %t[%d] : !annudf.capture<dim x " +
+            type + ">\n" + convert("%s", "%a") + convert("%e", "%b") +
+            "    %k = arith.constant 1000.0 : f64\n    %ak = arith.mulf %a, %k : f64\n"
+            "    %r = arith.addf %ak, %b : f64\n    annudf.yield %r : f64\n  }\n}\n",
+        haveLibNvvm()));
+    for (int dim = 0; dim < 3; ++dim)
+      EXPECT_EQ(std::bit_cast<double>(hooks.update<uint64_t, uint64_t>(0, 0, 0, dim, 3)),
+                1000 * test.value + test.entries[dim])
+          << type << " dim " << dim;
   }
+}
+
+// A code of 8 bits is inside a table of 256 entries, whatever it is.
+TEST(Captures, ACodeIndexesATable) {
+  HookJit hooks(compileText(R"(
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %code = annudf.capture "code" : !annudf.capture<row x ui8>
+  %table = annudf.capture "table" : !annudf.capture<256 x f32>
+  %side = annudf.capture "side" : !annudf.capture<row x i1>
+  %both = annudf.capture "both" : !annudf.capture<2 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+  annudf.finalize (%acc: f32) {
+    %row = annudf.index row
+    %c = annudf.load %code[%row] : !annudf.capture<row x ui8>
+    %i = arith.index_castui %c : i8 to index
+    %t = annudf.load %table[%i] : !annudf.capture<256 x f32>
+    %s = annudf.load %side[%row] : !annudf.capture<row x i1>
+    %j = arith.index_castui %s : i1 to index
+    %b = annudf.load %both[%j] : !annudf.capture<2 x f32>
+    %r = arith.addf %t, %b : f32
+    annudf.yield %r : f32
+  }
+}
+)",
+                            haveLibNvvm()));
+  std::vector<uint8_t> code(256), side(256);
+  std::vector<float> table(256);
+  for (int i = 0; i < 256; ++i)
+    code[i] = uint8_t(255 - i), side[i] = uint8_t(i), table[i] = float(i * i);
+  const float both[] = {0.25f, 0.5f};
+  hooks.bind(0, code.data());
+  hooks.bind(1, table.data());
+  hooks.bind(2, side.data());
+  hooks.bind(3, &both[0]);
+  for (hooks.row = 0; hooks.row < 256; ++hooks.row)
+    EXPECT_EQ(hooks.finalize<uint32_t>(0), table[255 - hooks.row] + both[hooks.row ? 1 : 0]);
+}
+
+// As many captures as there are slots, each in its own.
+TEST(Captures, AsManyAsThereAreSlots) {
+  std::string declared, sum = "%acc";
+  std::string body;
+  for (int i = 0; i < ANNUDF_MAX_CAPTURES; ++i) {
+    const std::string n = std::to_string(i);
+    declared += "  %c" + n + " = annudf.capture \"c" + n + "\" : !annudf.capture<i64>\n";
+    // 2 sum + c, so that their order counts.
+    body += "    %v" + n + " = annudf.load %c" + n + "[] : !annudf.capture<i64>\n    %d" + n +
+            " = arith.addi " + sum + ", " + sum + " : i64\n    %s" + n + " = arith.addi %d" + n +
+            ", %v" + n + " : i64\n";
+    sum = "%s" + n;
+  }
+  const Artifact artifact = compileText(
+      "annudf.metric @m order(min) coarse(l2) elements(i8) {\n" + declared +
+          "  annudf.init {\n    %0 = arith.constant 0 : i64\n    annudf.yield %0 : i64\n  }\n"
+          "  annudf.update (%acc: i64, %x: i32, %y: i32) {\n" +
+          body + "    annudf.yield " + sum + " : i64\n  }\n}\n",
+      haveLibNvvm());
+  EXPECT_EQ(artifact.manifest.abiMinor, 1u);
+  EXPECT_TRUE(artifact.manifest.requiredFeatures & ANNUDF_FEATURE_MANY_CAPTURES);
+  HookJit hooks(artifact);
+  uint64_t expected = 0;
+  std::mt19937_64 random(3);
+  for (int i = 0; i < ANNUDF_MAX_CAPTURES; ++i) {
+    const uint64_t value = random();
+    hooks.bind(i, value);
+    expected = 2 * expected + value;
+  }
+  EXPECT_EQ((hooks.update<uint64_t, uint32_t>(0, 0, 0)), expected);
 }
 
 constexpr const char *kInlined = R"(

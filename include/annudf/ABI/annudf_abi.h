@@ -125,7 +125,8 @@ enum annudf_limit ANNUDF_ENUM_TYPE { ANNUDF_LIMITS(ANNUDF_X) };
 #undef ANNUDF_X
 
 /** Captures as a scan passes them: slot i belongs to the i-th capture. An array
- * is its address (global memory on a GPU); a scalar its bits, zero-extended.
+ * is its address (global memory on a GPU); a scalar its bits, zero-extended. Of 64
+ * slots an eighth of a kernel's 4 KiB of parameters is made; hooks see their address.
  * Whoever launches the scan has checked every array against its declared extents. */
 typedef struct annudf_slots {
   uint64_t slot[ANNUDF_MAX_CAPTURES];
@@ -140,9 +141,9 @@ typedef struct annudf_slots {
 #endif
 
 #if defined(__cplusplus)
-static_assert(sizeof(annudf_slots) == 128, "annudf_slots is part of the ABI");
+static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
-_Static_assert(sizeof(annudf_slots) == 128, "annudf_slots is part of the ABI");
+_Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
 #endif
 
 /*===-- Defined by the metric ---------------------------------------------===*\

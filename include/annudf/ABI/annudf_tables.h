@@ -81,22 +81,22 @@
   X(ROW, 2, "row", 1)                                                                              \
   X(QUERY, 3, "query", 1)
 
-/** Element types of captures: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE). */
+/** Element types of captures: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE). An I1 lies in memory as
+ * a byte; of a byte that is not 0 it is 1. */
 #define ANNUDF_CAPTURE_ELEMENTS(X)                                                                 \
   X(F32, 0, "f32", 32, FLOAT, 0)                                                                   \
   X(F64, 1, "f64", 64, FLOAT, 0)                                                                   \
   X(I32, 2, "i32", 32, SIGNED, 0)                                                                  \
-  X(U32, 3, "u32", 32, UNSIGNED, 0)
-#define ANNUDF_CAPTURE_ELEMENTS_RESERVED(X)                                                        \
-  X(F16, 4, "f16")                                                                                 \
-  X(BF16, 5, "bf16")                                                                               \
-  X(I8, 6, "i8")                                                                                   \
-  X(U8, 7, "u8")                                                                                   \
-  X(I16, 8, "i16")                                                                                 \
-  X(U16, 9, "u16")                                                                                 \
-  X(I64, 10, "i64")                                                                                \
-  X(U64, 11, "u64")                                                                                \
-  X(I1, 12, "i1")
+  X(U32, 3, "u32", 32, UNSIGNED, 0)                                                                \
+  X(F16, 4, "f16", 16, FLOAT, 1)                                                                   \
+  X(BF16, 5, "bf16", 16, FLOAT, 1)                                                                 \
+  X(I8, 6, "i8", 8, SIGNED, 1)                                                                     \
+  X(U8, 7, "u8", 8, UNSIGNED, 1)                                                                   \
+  X(I16, 8, "i16", 16, SIGNED, 1)                                                                  \
+  X(U16, 9, "u16", 16, UNSIGNED, 1)                                                                \
+  X(I64, 10, "i64", 64, SIGNED, 1)                                                                 \
+  X(U64, 11, "u64", 64, UNSIGNED, 1)                                                               \
+  X(I1, 12, "i1", 1, UNSIGNED, 1)
 
 /** Roles a UDF can have in one kernel; part of every symbol: X(NAME, VALUE, SPELLING, SINCE). */
 #define ANNUDF_ROLES(X) X(SCAN, 0, "scan", 0)
@@ -118,21 +118,24 @@
 
 /** What an artifact may require of its consumer: X(NAME, BIT, SPELLING, SINCE). A bit that
  * the consumer does not know is refused. ACC64: accumulators have words of 64 bits; STRUCT: they
- * have several, by pointer. */
+ * have several, by pointer. MANY_CAPTURES: more than ANNUDF_FEW_CAPTURES. */
 #define ANNUDF_FEATURES(X)                                                                         \
   X(FINALIZE, 0, "finalize", 0)                                                                    \
   X(CAPTURES, 1, "captures", 0)                                                                    \
   X(ACC64, 2, "acc64", 0)                                                                          \
+  X(MANY_CAPTURES, 6, "many_captures", 1)                                                          \
   X(STRUCT, 7, "struct", 1)
 #define ANNUDF_FEATURES_RESERVED(X)                                                                \
   X(ACC128, 3, "acc128")                                                                           \
   X(COMBINE, 4, "combine")                                                                         \
-  X(FILTER, 5, "filter")                                                                           \
-  X(MANY_CAPTURES, 6, "many_captures")
+  X(FILTER, 5, "filter")
+
+/** So many captures need no feature: 1.0 has slots for them. */
+#define ANNUDF_FEW_CAPTURES 16
 
 /** Limits: X(NAME, VALUE, WHAT). */
 #define ANNUDF_LIMITS(X)                                                                           \
-  X(MAX_CAPTURES, 16, "captures bound by one metric")                                              \
+  X(MAX_CAPTURES, 64, "captures bound by one metric")                                              \
   X(MAX_TRIP_COUNT, 4096, "iterations of one loop")                                                \
   X(MAX_UNROLLED_OPS, 4096, "weighted operations of one hook, loops unrolled and helpers inlined") \
   X(MAX_MODULE_OPS, 65536, "operations of a module")                                               \

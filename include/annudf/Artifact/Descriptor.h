@@ -81,7 +81,7 @@ std::string encodeContract(const MetricDescriptor &metric);
 uint64_t contractOf(const MetricDescriptor &metric);
 
 /// "" if every value is a row of its table, the values agree, and names are names; else what is
-/// wrong, in words that go after a file's name: "has 17 captures, the ABI allows 16".
+/// wrong, in words that go after a file's name: "has 65 captures, the ABI allows 64".
 std::string faultOf(const MetricDescriptor &metric);
 
 /// "16 x dim x f32", "f32" for a scalar.

@@ -91,11 +91,11 @@ private:
       return lowerConstant(load, capture, *capture.getValue());
     Value slot = loadSlot(capture);
     if (type.isScalar())
-      return fromSlot(slot, type.getLoadType());
+      return fromSlot(slot, type);
     Value offset = linearise(load, type);
     auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), target.globalAddressSpace);
     Value base = LLVM::IntToPtrOp::create(builder, pointer, slot);
-    return loadElement(base, pointer, type.getLoadType(), offset);
+    return loadElement(base, pointer, type, offset);
   }
 
   Value lowerConstant(LoadOp load, CaptureOp capture, TypedAttr value) {
@@ -103,14 +103,12 @@ private:
     auto dense = dyn_cast<DenseElementsAttr>(value);
     if (!dense || dense.isSplat()) {
       TypedAttr single = dense ? cast<TypedAttr>(dense.getSplatValue<Attribute>()) : value;
-      if (auto integer = dyn_cast<IntegerAttr>(single))
-        single = IntegerAttr::get(type.getLoadType(), integer.getValue());
-      return arith::ConstantOp::create(builder, single).getResult();
+      return arith::ConstantOp::create(builder, type.asLoaded(single)).getResult();
     }
     Value offset = linearise(load, type);
     LLVM::GlobalOp table = tableOf(capture, dense);
     Value base = LLVM::AddressOfOp::create(builder, table);
-    return loadElement(base, base.getType(), type.getLoadType(), offset);
+    return loadElement(base, base.getType(), type, offset);
   }
 
   /// Slots are numbered over the captures that are bound at run time.
@@ -130,13 +128,37 @@ private:
                                 /*isNonTemporal=*/false, /*isInvariant=*/true);
   }
 
+  /// As what an element lies in memory: an i1 as a byte, a bf16, which neither libNVVM nor every
+  /// host computes with, as its bits.
+  Type storedType(CaptureType type) {
+    if (type.getElementType().isBF16())
+      return builder.getI16Type();
+    return type.getLoadType().isInteger(1) ? builder.getI8Type() : type.getLoadType();
+  }
+
+  /// Any byte but 0 is true, so that an i1 has one of its two values whatever lies in memory.
+  Value fromStored(Value stored, CaptureType type) {
+    if (type.getElementType().isBF16()) {
+      Type i32 = builder.getI32Type();
+      Value bits = arith::ExtUIOp::create(builder, i32, stored);
+      bits = arith::ShLIOp::create(builder, bits, arith::ConstantIntOp::create(builder, i32, 16));
+      return arith::BitcastOp::create(builder, builder.getF32Type(), bits);
+    }
+    if (!type.getLoadType().isInteger(1))
+      return stored;
+    Value zero = arith::ConstantIntOp::create(builder, stored.getType(), 0);
+    return arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, stored, zero);
+  }
+
   /// A scalar is the slot's low bits.
-  Value fromSlot(Value slot, Type type) {
+  Value fromSlot(Value slot, CaptureType capture) {
+    Type type = storedType(capture);
     unsigned width = type.getIntOrFloatBitWidth();
     Value bits = slot;
     if (width < 64)
       bits = arith::TruncIOp::create(builder, builder.getIntegerType(width), slot);
-    return isa<FloatType>(type) ? arith::BitcastOp::create(builder, type, bits) : bits;
+    return fromStored(isa<FloatType>(type) ? arith::BitcastOp::create(builder, type, bits) : bits,
+                      capture);
   }
 
   Value sizeOf(int64_t extent) {
@@ -167,16 +189,14 @@ private:
     return offset;
   }
 
-  /// i1 lies in memory as a byte.
-  Value loadElement(Value base, Type pointer, Type type, Value offset) {
-    bool isBit = type.isInteger(1);
-    Type stored = isBit ? Type(builder.getI8Type()) : type;
+  Value loadElement(Value base, Type pointer, CaptureType type, Value offset) {
+    Type stored = storedType(type);
     Value address = LLVM::GEPOp::create(builder, pointer, stored, base, ValueRange(offset),
                                         LLVM::GEPNoWrapFlags::inbounds);
     Value value = LLVM::LoadOp::create(builder, stored, address, stored.getIntOrFloatBitWidth() / 8,
                                        /*isVolatile=*/false,
                                        /*isNonTemporal=*/false, /*isInvariant=*/true);
-    return isBit ? arith::TruncIOp::create(builder, type, value) : value;
+    return fromStored(value, type);
   }
 
   /// The table of a capture, made at its first use.
@@ -191,10 +211,9 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(module.getBody());
     int64_t entries = dense.getNumElements();
-    Type stored = capture.getType().getLoadType();
+    Type stored = storedType(capture.getType());
     DenseElementsAttr flat;
-    if (stored.isInteger(1)) {
-      stored = builder.getI8Type();
+    if (dense.getElementType().isInteger(1)) {
       SmallVector<int8_t> bytes(dense.getValues<bool>());
       flat = DenseElementsAttr::get(RankedTensorType::get(entries, stored), ArrayRef(bytes));
     } else {

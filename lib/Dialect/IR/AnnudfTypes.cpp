@@ -29,8 +29,18 @@ void AnnudfDialect::registerTypes() {
 }
 
 Type CaptureType::getLoadType() const {
+  if (getElementType().isBF16()) // Bodies have no arithmetic on it; every value is one of f32.
+    return Float32Type::get(getContext());
   auto integer = dyn_cast<IntegerType>(getElementType());
   return integer ? IntegerType::get(getContext(), integer.getWidth()) : getElementType();
+}
+
+TypedAttr CaptureType::asLoaded(TypedAttr number) const {
+  if (auto integer = dyn_cast<IntegerAttr>(number))
+    return IntegerAttr::get(getLoadType(), integer.getValue());
+  if (getElementType().isBF16())
+    return FloatAttr::get(getLoadType(), cast<FloatAttr>(number).getValueAsDouble());
+  return number;
 }
 
 // Symbols are written as the negated numbers of the table.

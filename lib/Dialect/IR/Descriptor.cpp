@@ -17,16 +17,12 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
-/// The row of the table whose bits and kind a type has; signless integers are signed: so they
-/// are compared and converted by default. The verifier lets no other type get here.
+/// The first row of the table that is written as `type`: of several, which differ by sign, the
+/// signed one stands first. The verifier lets no other type get here.
 template <typename Enum> static Enum rowFor(Type type) {
-  const auto integer = dyn_cast<IntegerType>(type);
-  const NumberKind kind = !integer               ? NumberKind::Float
-                          : integer.isUnsigned() ? NumberKind::Unsigned
-                                                 : NumberKind::Signed;
   for (const TableRow &row : tableOf<Enum>().rows)
-    if (row.since != TableRow::kReserved && row.kind == kind &&
-        row.bits == static_cast<int>(type.getIntOrFloatBitWidth()))
+    if (row.since != TableRow::kReserved &&
+        typeOf(static_cast<Enum>(row.value), type.getContext()) == type)
       return static_cast<Enum>(row.value);
   llvm::report_fatal_error("annudf: a verified metric has a type that is in no table");
 }
@@ -79,8 +75,33 @@ Type annudf::ir::typeOf(annudf_capture_element element, MLIRContext *context) {
     return IntegerType::get(context, 32);
   case ANNUDF_CAPTURE_U32:
     return IntegerType::get(context, 32, IntegerType::Unsigned);
+  case ANNUDF_CAPTURE_F16:
+    return Float16Type::get(context);
+  case ANNUDF_CAPTURE_BF16:
+    return BFloat16Type::get(context);
+  case ANNUDF_CAPTURE_I8:
+    return IntegerType::get(context, 8);
+  case ANNUDF_CAPTURE_U8:
+    return IntegerType::get(context, 8, IntegerType::Unsigned);
+  case ANNUDF_CAPTURE_I16:
+    return IntegerType::get(context, 16);
+  case ANNUDF_CAPTURE_U16:
+    return IntegerType::get(context, 16, IntegerType::Unsigned);
+  case ANNUDF_CAPTURE_I64:
+    return IntegerType::get(context, 64);
+  case ANNUDF_CAPTURE_U64:
+    return IntegerType::get(context, 64, IntegerType::Unsigned);
+  case ANNUDF_CAPTURE_I1:
+    return IntegerType::get(context, 1);
   }
   llvm_unreachable("an element type of captures that the tables do not have");
+}
+
+uint64_t annudf::ir::sinceOf(CaptureType type) {
+  int minor = rowOf(rowFor<annudf_capture_element>(type.getElementType()))->since;
+  for (int64_t extent : type.getExtents())
+    minor = std::max(minor, int(rowOf(CaptureType::kindOf(extent))->since));
+  return static_cast<uint64_t>(minor);
 }
 
 static CaptureInfo describeCapture(CaptureOp capture) {

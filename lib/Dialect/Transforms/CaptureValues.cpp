@@ -112,8 +112,5 @@ TypedAttr annudf::getUniformValue(CaptureOp capture) {
       return nullptr;
     value = cast<TypedAttr>(*array.getValues<Attribute>().begin());
   }
-  // An unsigned element is read as a signless integer.
-  if (auto number = dyn_cast<IntegerAttr>(value))
-    return IntegerAttr::get(capture.getType().getLoadType(), number.getValue());
-  return value;
+  return capture.getType().asLoaded(value);
 }

@@ -116,7 +116,8 @@ static LogicalResult verifyCapture(CaptureOp capture) {
   Type element = type.getElementType();
   if (!isTypeOf<annudf_capture_element>(element))
     return capture.emitOpError() << "[C10] element type " << element
-                                 << " is not in 1.0; use f32, f64, i32 or ui32";
+                                 << " is in no table of the ABI; use f16, bf16, f32, f64, i1, i8, "
+                                    "i16, i32, i64, ui8, ui16, ui32 or ui64";
   return success();
 }
 

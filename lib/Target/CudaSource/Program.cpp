@@ -123,6 +123,40 @@ constexpr const char *spell(NumberKind kind, int bits) {
   return kind == NumberKind::Signed ? "int32_t" : "uint32_t";
 }
 
+/// Of captures: narrow floats are types of the preamble, which convert to float. No default: a
+/// new row says its type here.
+constexpr const char *spell(annudf_capture_element element) {
+  switch (element) {
+  case ANNUDF_CAPTURE_F32:
+    return "float";
+  case ANNUDF_CAPTURE_F64:
+    return "double";
+  case ANNUDF_CAPTURE_F16:
+    return "annudf_f16";
+  case ANNUDF_CAPTURE_BF16:
+    return "annudf_bf16";
+  case ANNUDF_CAPTURE_I1:
+    return "bool";
+  case ANNUDF_CAPTURE_I8:
+    return "int8_t";
+  case ANNUDF_CAPTURE_U8:
+    return "uint8_t";
+  case ANNUDF_CAPTURE_I16:
+    return "int16_t";
+  case ANNUDF_CAPTURE_U16:
+    return "uint16_t";
+  case ANNUDF_CAPTURE_I32:
+    return "int32_t";
+  case ANNUDF_CAPTURE_U32:
+    return "uint32_t";
+  case ANNUDF_CAPTURE_I64:
+    return "int64_t";
+  case ANNUDF_CAPTURE_U64:
+    return "uint64_t";
+  }
+  return nullptr;
+}
+
 constexpr NumberKind FLOAT = NumberKind::Float, SIGNED = NumberKind::Signed,
                      UNSIGNED = NumberKind::Unsigned;
 
@@ -135,13 +169,15 @@ ANNUDF_COMPUTE_TYPES(ANNUDF_X)
 ANNUDF_ACCUMULATORS(ANNUDF_X)
 #undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
-  static_assert(spell(KIND, BITS), "CUDA source has no type for captures of " SPELLING);
+  static_assert(spell(ANNUDF_CAPTURE_##NAME), "CUDA source has no type for captures "              \
+                                              "of " SPELLING);
 ANNUDF_CAPTURE_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
 
 template <typename Enum> const char *typeOf(Enum value) {
   return spell(kindOf(value), bitsOf(value));
 }
+const char *typeOf(annudf_capture_element element) { return spell(element); }
 
 class Generator {
 public:
@@ -313,7 +349,7 @@ private:
       if (!capture.extents.empty())
         os << ".address = reinterpret_cast<const " << type << " *>(" << slot << ");\n";
       else
-        os << " = annudf_word<" << type << ">::unpack(" << slot << ");\n";
+        os << " = annudf_scalar<" << type << ">(" << slot << ");\n";
     }
   }
 

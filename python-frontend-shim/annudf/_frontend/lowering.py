@@ -26,13 +26,14 @@ from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import CONTEXT, active, ir, types
 from annudf._frontend.numba_types import (
     INDICES,
-    NUMPY,
+    LOADED,
     Capture,
     Context,
     Number,
     capture_type_text,
     mlir_type,
     operand_of,
+    read_as,
 )
 
 Emit = Callable[..., Any]
@@ -275,6 +276,10 @@ def _context() -> None:
         attributes = {"annudf.capture": ir.StringAttr.get(name, CONTEXT)}
         return _operation("builtin.unrealized_conversion_cast", result, [builder.load_var(ctx)], attributes)
 
+    def load(element: str, operands: list[Any]) -> Any:
+        loaded = _operation("annudf.load", mlir_type(LOADED[element]), operands, {})
+        return convert(Value(loaded, LOADED[element]), read_as(element))
+
     def attribute(context: Any, builder: Any, target: Any, value: Any, attr: str) -> None:
         if attr in INDICES:
             kind = {"kind": ir.Attribute.parse(f"#annudf.index_kind<{attr}>", CONTEXT)}
@@ -283,14 +288,12 @@ def _context() -> None:
             return
         handle = capture(builder, value, attr)
         element, extents = builder.get_numba_type(value.name).captures[attr]
-        loaded = handle if extents else _operation("annudf.load", mlir_type(NUMPY[element]), [handle], {})
-        builder.store_var(target, loaded)
+        builder.store_var(target, handle if extents else load(element, [handle]))
 
     def entry(builder: Any, target: Any, args: Any, kws: Any) -> None:
         element = builder.get_numba_type(args[0].name).element
         indices = [arithmetic.index(convert(one, I64)) for one in _indices(builder, args[1])]
-        result = _operation("annudf.load", mlir_type(NUMPY[element]), [builder.load_var(args[0]), *indices], {})
-        builder.store_var(target, result)
+        builder.store_var(target, load(element, [builder.load_var(args[0]), *indices]))
 
     lowering_registry.lower_getattr_generic(Context)(attribute)
     lowering_registry.lower(operator.getitem, Capture, types.Any)(entry)

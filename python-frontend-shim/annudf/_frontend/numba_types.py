@@ -111,10 +111,30 @@ NUMPY: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
     "i32": np.dtype(np.int32),
     "u32": np.dtype(np.uint32),
-    "i64": np.dtype(np.int64),  # Of accumulators; captures are refused before they come here.
+    "i64": np.dtype(np.int64),
 }
+"""Of coordinates and accumulators."""
+LOADED: dict[str, np.dtype[Any]] = {
+    **NUMPY,
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(np.float32),
+    "i8": np.dtype(np.int8),
+    "u8": np.dtype(np.uint8),
+    "i16": np.dtype(np.int16),
+    "u16": np.dtype(np.uint16),
+    "u64": np.dtype(np.uint64),
+    "i1": np.dtype(np.bool_),
+}
+"""What ``annudf.load`` gives of a capture's element."""
 _FLOATS = {2: ir.F16Type, 4: ir.F32Type, 8: ir.F64Type}
-_DIALECT = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "ui32"}
+
+
+def read_as(element: str) -> np.dtype[Any]:
+    """The dtype of a capture's entries in a function: narrow ones are widened, so that nothing wraps at 8 bits."""
+    dtype = LOADED[element]
+    if dtype.kind == "b" or dtype.itemsize >= np.dtype(np.int32).itemsize:
+        return dtype
+    return np.dtype(np.float32 if dtype.kind == "f" else np.int32)
 
 
 def mlir_type(dtype: np.dtype[Any]) -> Any:
@@ -131,7 +151,7 @@ def index_of(extent: str | int) -> str:
 
 def capture_type_text(element: str, extents: Extents) -> str:
     """A capture's type in the dialect's syntax."""
-    return f"!annudf.capture<{' x '.join([*map(str, extents), _DIALECT[element]])}>"
+    return f"!annudf.capture<{' x '.join([*map(str, extents), element.replace('u', 'ui')])}>"
 
 
 def operand_of(numba_type: Any) -> dtypes.Operand | None:

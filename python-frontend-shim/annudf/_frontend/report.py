@@ -31,7 +31,7 @@ def message_of(diagnostic: Diagnostic) -> str:
 _PREFIX = re.compile(r"^'[a-z_.]+' op ")
 
 _IN_PYTHON = {
-    "M14": "[M14] a metric has at most 16 captures; join some in one array",
+    "M14": "[M14] a metric has at most 64 captures; join some in one array",
     **{
         rule: f"[{rule}] this cannot be used in a metric; use numbers, if, for over range, and the functions that the"
         " documentation lists"

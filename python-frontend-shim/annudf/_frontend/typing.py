@@ -20,7 +20,6 @@ from annudf._frontend.ncm import active, types
 from annudf._frontend.numba_types import (
     ABSENT,
     INDICES,
-    NUMPY,
     Capture,
     Context,
     Number,
@@ -28,6 +27,7 @@ from annudf._frontend.numba_types import (
     Weak,
     as_type,
     operand_of,
+    read_as,
 )
 
 Rule = Callable[..., Operand]
@@ -209,7 +209,7 @@ def _context() -> None:
                 return Weak("int")
             if name in ctx.captures:
                 element, extents = ctx.captures[name]
-                return Capture(name, element, extents) if extents else Strong(NUMPY[element])
+                return Capture(name, element, extents) if extents else Strong(read_as(element))
             known = ", ".join(f"ctx.{one}" for one in (*INDICES, *ctx.captures) if one not in ABSENT[ctx.hook])
             _refuse(f"there is no ctx.{name}; there are {known} (declare arrays and scalars in captures={{...}})")
             return None
@@ -236,10 +236,13 @@ def _context() -> None:
                 return None
             for one in given:
                 index = operand_of(one)
-                if index is None or dtypes.is_float(index) or dtypes.is_bool(index):
+                if index is not None and dtypes.is_bool(index):
+                    _refuse(f"ctx.{array.capture} is indexed by integers, not by a boolean; write int(...) of it")
+                    return None
+                if index is None or dtypes.is_float(index):
                     _refuse(f"ctx.{array.capture} is indexed by integers; read one entry, {array.example}")
                     return None
-            return signature(Strong(NUMPY[args[0].element]), *args)
+            return signature(Strong(read_as(args[0].element)), *args)
 
     typing_registry.register_global(operator.getitem)(GetItem)
 

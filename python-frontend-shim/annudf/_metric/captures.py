@@ -6,35 +6,37 @@ from __future__ import annotations
 
 import keyword
 import re
-import struct
+import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays, _transfer
-from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._checks import shown
-from annudf._options import MAX_RANK, SYMBOLS, WORDS, CaptureType, Extent, Word
+from annudf._options import MAX_RANK, SYMBOLS, CaptureType, CaptureWord, Extent
 from annudf.common import Resources
 from annudf.errors import ArgumentError, CaptureError, DeviceError
 
-_ELEMENTS: dict[str, Word] = {
-    **{DTYPE_OF_ELEMENT[word]: word for word in WORDS},
-    # Narrower types widen exactly.
-    "float16": "f32",
-    "bfloat16": "f32",
-    "bool": "i32",
-    "int8": "i32",
-    "int16": "i32",
-    "uint8": "i32",
-    "uint16": "i32",
-    # Wider ones only where every value fits.
-    "int64": "i32",
-    "uint64": "u32",
+_WORDS: dict[str, CaptureWord] = {
+    "float32": "f32",
+    "float64": "f64",
+    "int32": "i32",
+    "uint32": "u32",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int8": "i8",
+    "uint8": "u8",
+    "int16": "i16",
+    "uint16": "u16",
+    "int64": "i64",
+    "uint64": "u64",
+    "bool": "i1",
 }
+_NAMES = {word: name for name, word in _WORDS.items()}
+_FLOATS = ("f16", "bf16", "f32", "f64")
 
 _RESERVED = frozenset({"x", "y", "acc", "ctx", "dim", "dims", "row", "query", "list"})
 
@@ -43,7 +45,7 @@ _RESERVED = frozenset({"x", "y", "acc", "ctx", "dim", "dims", "row", "query", "l
 class Value:
     """A value bound to a capture: its element type, its shape and a copy of its bytes in C order."""
 
-    element: Word
+    element: CaptureWord
     shape: tuple[int, ...]
     data: bytes
 
@@ -54,8 +56,21 @@ class Value:
 
     @property
     def array(self) -> npt.NDArray[Any]:
-        """The values; read-only."""
-        return np.frombuffer(self.data, DTYPE_OF_ELEMENT[self.element]).reshape(self.shape)
+        """The values; read-only. Those of bfloat16 are float32 where ml_dtypes was not imported."""
+        plain = np.frombuffer(self.data, _stored(self.element)).reshape(self.shape)
+        if self.element != "bf16":
+            return plain
+        known = sys.modules.get("ml_dtypes")
+        if known is not None:
+            return plain.view(known.bfloat16)
+        wide = _from_bfloat16(plain)
+        wide.flags.writeable = False
+        return wide
+
+    @property
+    def dtype(self) -> str:
+        """What the core calls the dtype of the bytes."""
+        return "b1" if self.element == "i1" else self.element
 
     def __str__(self) -> str:
         return " x ".join([*map(str, self.shape), self.element]) if self.shape else f"{self.element} scalar"
@@ -163,7 +178,7 @@ def make_value(
             f"capture '{name}' is declared as {declared}, the value given is {result}"
             + _conversion_hint(name, value, result, declared, before)
         )
-    if result.element in ("f32", "f64") and not allow_non_finite:
+    if result.element in _FLOATS and not allow_non_finite:
         finite = np.isfinite(result.array)
         if not finite.all():
             at = "" if result.scalar else f"[{', '.join(str(axis[0]) for axis in np.nonzero(~finite))}]"
@@ -186,7 +201,7 @@ def _conversion_hint(name: str, value: object, given: Value, declared: CaptureTy
         return f"; give an array of {len(declared.extents)} axes"
     if given.element == declared.element:
         return "; the metric was made for that length, so declare it again with this array"
-    if given.element[0] == "f" and declared.element[0] != "f":
+    if given.element in _FLOATS and declared.element not in _FLOATS:
         # Converting the value, as for other types, would drop its fraction without a word.
         if not declared.scalar:
             return "; it was declared by integers, so declare it by an array of float32 or give integers"
@@ -195,101 +210,153 @@ def _conversion_hint(name: str, value: object, given: Value, declared: CaptureTy
             f"; it was declared by {origin}, so declare it by a float (captures={{'{name}': {float(value)}}}) "  # type: ignore[arg-type]
             "or give an integer"
         )
-    return f"; convert by numpy.{DTYPE_OF_ELEMENT[declared.element]}(...)"
+    return f"; convert by {_function(declared.element)}(...)"
+
+
+def _function(element: CaptureWord) -> str:
+    """What makes a number or an array of that element, for messages."""
+    return {"bf16": "ml_dtypes.bfloat16", "i1": "numpy.bool_"}.get(element, f"numpy.{_NAMES[element]}")
+
+
+def _stored(element: CaptureWord) -> np.dtype[Any]:
+    """As what NumPy holds the bytes: bf16, which it does not know by itself, as their bits."""
+    return np.dtype("uint16" if element == "bf16" else _NAMES[element])
+
+
+def _limits(element: CaptureWord) -> tuple[int, int]:
+    if element == "i1":
+        return 0, 1
+    limits = np.iinfo(_stored(element))
+    return int(limits.min), int(limits.max)
+
+
+def _from_bfloat16(bits: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    return np.left_shift(bits.astype(np.uint32), 16, dtype=np.uint32).view(np.float32)
+
+
+def _rounded(wide: npt.NDArray[np.float64], element: CaptureWord) -> npt.NDArray[Any]:
+    """Floats as the nearest ones of the element, ties to even."""
+    with np.errstate(over="ignore"):
+        if element != "bf16":
+            return wide.astype(_stored(element))
+        single = wide.astype(np.float32)
+    bits = single.view(np.uint32)
+    # Towards zero with a mark of what was lost, so that it is rounded once.
+    bits = bits - (np.abs(single) > np.abs(wide)).astype(np.uint32) | (single != wide).astype(np.uint32)
+    nearest = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(wide), np.uint32(0x7FC0), nearest).astype(np.uint16)
+
+
+def _numbers(stored: npt.NDArray[Any], element: CaptureWord) -> npt.NDArray[Any]:
+    return _from_bfloat16(stored) if element == "bf16" else stored
 
 
 def _from_number(name: str, value: bool | int | float, declared: CaptureType | None) -> Value:
-    if isinstance(value, float) and declared is not None and declared.element[0] != "f" and value.is_integer():
+    if isinstance(value, float) and declared is not None and declared.element not in _FLOATS and value.is_integer():
         value = int(value)
-    element: Word = "f32" if isinstance(value, float) else "i32"
+    element: CaptureWord = "f32" if isinstance(value, float) else "i32"
     # A Python number has no width of its own, so it takes the declared one where that holds it.
-    if declared is not None and declared.scalar and (declared.element[0] == "f" or not isinstance(value, float)):
+    if declared is not None and declared.scalar and (declared.element in _FLOATS or not isinstance(value, float)):
         element = declared.element
-    if element in ("i32", "u32"):
-        low, high = (0, 2**32 - 1) if element == "u32" else (-(2**31), 2**31 - 1)
+    if element not in _FLOATS:
+        low, high = _limits(element)
         if not low <= value <= high:
-            raise CaptureError(f"capture '{name}' is {shown(value)}, which does not fit {element} ({low} to {high})")
-        data = struct.pack("=I" if element == "u32" else "=i", int(value))
+            wider = "; declare it by numpy.int64(...)" if declared is None and -(2**63) <= value < 2**63 else ""
+            raise CaptureError(
+                f"capture '{name}' is {shown(value)}, which does not fit {element} ({low} to {high}){wider}"
+            )
+        return Value(element, (), np.array(int(value), _stored(element)).tobytes())
+    try:
+        wide = np.array(value, np.float64)
+    except OverflowError:
+        fits = False
     else:
-        try:
-            wide = np.float64(value)
-        except OverflowError:
-            wide, fits = np.float64(0), False
-        else:
-            with np.errstate(over="ignore"):
-                fits = bool(np.isinf(wide) or not np.isinf(wide.astype(DTYPE_OF_ELEMENT[element])))
-        if not fits:
-            raise CaptureError(f"capture '{name}' is {shown(value)}, which does not fit {element}")
-        data = wide.astype(DTYPE_OF_ELEMENT[element]).tobytes()
-    return Value(element, (), data)
+        stored = _rounded(wide, element)
+        fits = bool(np.isinf(wide) or not np.isinf(_numbers(stored, element)))
+    if not fits:
+        raise CaptureError(f"capture '{name}' is {shown(value)}, which does not fit {element}")
+    return Value(element, (), stored.tobytes())
 
 
 def _from_array(name: str, value: object, declared: CaptureType | None) -> Value:
-    host = _host_array(name, value)
-    if isinstance(value, (list, tuple)) and host.dtype == np.float64:
-        # Numbers of Python in a list have no width either.
-        host = host.astype(np.float64 if declared is not None and declared.element == "f64" else np.float32)
-    if declared is not None and declared.scalar and host.ndim == 0 and host.dtype.kind == "f":
-        number = float(host)
-        if declared.element[0] != "f" and number.is_integer():
-            return _from_number(name, number, declared)
-    same = declared is not None and len(declared.extents) == host.ndim
-    if declared is not None and same and declared.element[0] == "f" and host.dtype.kind in "biu":
-        host = _floats_of_integers(name, host, DTYPE_OF_ELEMENT[declared.element])
+    host, element = _host_array(name, value)
     if host.ndim > MAX_RANK:
         raise CaptureError(
             f"capture '{name}' has shape {host.shape}; a capture is a number or an array of at most {MAX_RANK} axes"
         )
-    element = _ELEMENTS.get(host.dtype.name)
-    if element is None:
-        raise CaptureError(
-            f"capture '{name}' has dtype {host.dtype}; captures are float32, float64, int32 or uint32 "
-            "(narrower integers, bool and float16 are widened)"
-        )
-    if host.dtype.name in ("int64", "uint64"):
-        if declared is not None and declared.element in ("i32", "u32"):
-            element = declared.element
-        limits = np.iinfo(DTYPE_OF_ELEMENT[element])
-        if host.size and not (int(host.min()) >= limits.min and int(host.max()) <= limits.max):
-            wide = host[(host > limits.max) | (host < limits.min)] if host.ndim else host
-            raise CaptureError(
-                f"capture '{name}' has dtype {host.dtype} and holds {int(wide.flat[0])}, which does "
-                f"not fit {element} ({limits.min} to {limits.max})"
-            )
+    target = declared.element if declared is not None and len(declared.extents) == host.ndim else None
+    if isinstance(value, (list, tuple)):
+        # Numbers of Python in a list have no width either.
+        if element == "f64":
+            element = target if target in _FLOATS else "f32"
+            host = _rounded(host, element)
+        elif target is None and element in ("i64", "u64"):
+            target = "i32"
+    if target is None or target == element:
+        return _value(element, host)
+    if element in _FLOATS:
+        if target in ("f32", "f64") and element in ("f16", "bf16"):
+            return _value(target, _numbers(host, element))
+        if host.ndim == 0 and target not in _FLOATS and float(_numbers(host, element)).is_integer():
+            return _from_number(name, float(_numbers(host, element)), declared)
+        return _value(element, host)  # The caller tells what was declared.
+    return _value(target, _floats_of_integers(name, host, target) if target in _FLOATS else _fitted(name, host, target))
+
+
+def _value(element: CaptureWord, host: npt.NDArray[Any]) -> Value:
     # The one copy that is made here: of what is converted already, tobytes() reads the array itself.
-    plain = np.asarray(host, dtype=DTYPE_OF_ELEMENT[element], order="C")
+    plain = np.asarray(host, dtype=_stored(element), order="C")
     return Value(element, plain.shape, plain.tobytes())
 
 
-def _floats_of_integers(name: str, host: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
+def _fitted(name: str, host: npt.NDArray[Any], element: CaptureWord) -> npt.NDArray[Any]:
+    """Integers that the element holds, or CaptureError at the first that it does not."""
+    low, high = _limits(element)
+    if host.size and not (low <= int(host.min()) and int(host.max()) <= high):
+        outside = next(one for one in host.ravel().tolist() if not low <= one <= high)
+        raise CaptureError(
+            f"capture '{name}' has dtype {host.dtype} and holds {outside}, which does not fit {element} "
+            f"({low} to {high})"
+        )
+    return host
+
+
+def _floats_of_integers(name: str, host: npt.NDArray[Any], element: CaptureWord) -> npt.NDArray[Any]:
     """The same numbers as floats, or CaptureError where one would be rounded."""
-    floats = host.astype(dtype)
+    stored = _rounded(host.astype(np.float64), element)
+    floats = _numbers(stored, element)
     for given, float_ in zip(host.ravel().tolist(), floats.ravel().tolist(), strict=True):
         if given != float_:  # Python compares the numbers themselves, whatever their types.
             raise CaptureError(
-                f"capture '{name}' holds {given}, which no {dtype} is; round it by numpy.{dtype}(...) if that is meant"
+                f"capture '{name}' holds {given}, which no {_NAMES[element]} is; round it by {_function(element)}(...) "
+                "if that is meant"
             )
-    return floats
+    return stored
 
 
-def _host_array(name: str, value: object) -> npt.NDArray[Any]:
+def _host_array(name: str, value: object) -> tuple[npt.NDArray[Any], CaptureWord]:
+    """The array in host memory and its element; one of bfloat16 as its bits."""
     what = f"captures['{name}']"
     if value is None:
         raise CaptureError(f"capture '{name}' is None; give a number or an array")
     try:
-        if _arrays.library_of(value) == "torch" and str(value.dtype) == "torch.bfloat16":  # type: ignore[attr-defined]
-            value = value.float()  # type: ignore[attr-defined]
         seen = _arrays.view(value, what)
-        if seen.dtype not in _arrays.ELEMENT_OF_DTYPE:
+        element = _WORDS.get(seen.dtype)
+        if element is None:
             raise CaptureError(
-                f"capture '{name}' has dtype {seen.dtype}; give numbers of float32, float64, int32 or uint32"
+                f"capture '{name}' has dtype {seen.dtype}; give numbers: bool, int8 to int64, uint8 to uint64, float16, "
+                "bfloat16, float32 or float64"
             )
         # NumPy copies from any strides; a device array is first made contiguous by its library.
         if seen.library == "numpy":
-            return np.asarray(seen.owner)
-        host = _transfer.to_host(_arrays.as_contiguous(seen, what), what, Resources())
+            host = np.asarray(seen.owner)
+        else:
+            seen = _arrays.as_contiguous(seen, what)
+            if element == "bf16":
+                seen = replace(seen, dtype="uint16")
+            host = _transfer.as_numpy(_transfer.to_host(seen, what, Resources()))
     except DeviceError:
         raise
     except ArgumentError as error:
         raise CaptureError(str(error)) from None
-    return _transfer.as_numpy(host)
+    return host.view(np.uint16) if element == "bf16" else host, element

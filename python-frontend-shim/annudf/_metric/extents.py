@@ -151,6 +151,8 @@ class _Scope:
     def index(self, node: ast.AST) -> _Index:
         if isinstance(node, ast.Attribute) and self._is_ctx(node.value):
             return _Index(node.attr if node.attr in SYMBOLS else "", {node.attr})
+        if isinstance(node, ast.Subscript) and self.attribute(node.value):
+            return _Index()  # What an array holds is no place in the vectors: ctx.table[ctx.code[ctx.dim]].
         if isinstance(node, ast.Name) and node.id in self._assigned and node.id not in self._open:
             self._open.add(node.id)
             found = [_Index() if value is None else self.index(value) for value in self._assigned[node.id]]

@@ -291,7 +291,7 @@ class Metric:
             bound = self._bound.get(key)
             if bound is None:
                 values: dict[str, tuple[str, Sequence[int], bytes, str]] = {
-                    name: (value.element, value.shape, value.data, f"{self._noun} '{self.name}'")
+                    name: (value.dtype, value.shape, value.data, f"{self._noun} '{self.name}'")
                     for name, value in self._values.items()
                 }
                 self._rows, self._queries = self._lengths()

@@ -37,6 +37,7 @@ class Binding {
 public:
   Binding(const CaptureInfo &capture, const CaptureValue &given)
       : capture_(capture), given_(given), element_(toString(capture.element)),
+        dtype_(dtypeOf(capture.element)),
         who_("capture '" + capture.name + "' from " + given.origin + ": ") {}
 
   [[noreturn]] void refuse(const std::string &what) const {
@@ -54,7 +55,7 @@ private:
 
   const CaptureInfo &capture_;
   const CaptureValue &given_;
-  const std::string element_, who_;
+  const std::string element_, dtype_, who_;
 };
 
 /// What extent i asks of the shape that was given: its own entry, where that is enough.
@@ -115,7 +116,7 @@ std::vector<std::byte> Binding::convert(uint64_t count, bool allowNonFinite) con
   const std::vector<int64_t> &shape = given_.shape;
   const Load load = loadOf(given_.dtype);
   const Store store = storeOf(element_);
-  const size_t size = size_t(dtypeSize(element_));
+  const size_t size = size_t(dtypeSize(dtype_));
   std::vector<int64_t> strides = given_.strides, index(shape.size());
   if (strides.empty() && !shape.empty()) {
     strides.resize(shape.size());
@@ -155,7 +156,7 @@ void Binding::checkDevice(uint64_t count) const {
   const std::string where = "on CUDA device " + std::to_string(given_.device) + " ";
   if (capture_.extents.empty())
     refuse("a scalar " + where + "cannot be bound; give it as a host value");
-  if (given_.dtype != element_)
+  if (given_.dtype != dtype_)
     refuse(where + "it is " + given_.dtype + ", declared " + declaredText(capture_) +
            "; convert it on the device first");
   int64_t step = dtypeSize(given_.dtype);
@@ -197,6 +198,8 @@ BoundCaptures::Value BoundCaptures::bindOne(const CaptureInfo &capture,
   }
   value.host =
       std::make_shared<const std::vector<std::byte>>(binding.convert(count, allowNonFinite));
+  if (!capture.extents.empty())
+    value.digest = FieldDigest().bytes(value.host->data(), value.host->size()).finish();
   return value;
 }
 
@@ -277,7 +280,9 @@ void BoundCaptures::computeDigest() {
       digest.number(uint64_t(extent.kind)).number(uint64_t(extent.constant));
     const Value &value = values_[i];
     digest.number(uint64_t(value.space));
-    if (value.space == MemorySpace::Host)
+    if (!value.digest.empty())
+      digest.text(value.digest); // Nothing is read twice: an array of rows may be long.
+    else if (value.space == MemorySpace::Host)
       digest.bytes(value.host->data(), value.host->size());
     else
       digest.number(uint64_t(value.device)).number(value.address).number(++bindings);

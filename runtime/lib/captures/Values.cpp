@@ -32,6 +32,7 @@ template <typename T> Value loadInteger(const std::byte *bytes) {
 }
 template <typename T> Value loadReal(const std::byte *bytes) { return real(loadAs<T>(bytes)); }
 Value loadHalf(const std::byte *bytes) { return real(halfToFloat(loadAs<uint16_t>(bytes))); }
+Value loadBfloat(const std::byte *bytes) { return real(bfloatToFloat(loadAs<uint16_t>(bytes))); }
 Value loadBool(const std::byte *bytes) { return integer(loadAs<uint8_t>(bytes) != 0); }
 
 template <typename T> bool storeInteger(const Value &value, std::byte *out) {
@@ -96,13 +97,32 @@ bool storeF16(const Value &value, Rounding rounding, std::byte *out) {
                              [](uint16_t half) { return double(halfToFloat(half)); });
 }
 
+bool storeBF16(const Value &value, Rounding rounding, std::byte *out) {
+  return storeReal<uint16_t>(value, rounding, out, doubleToBfloat,
+                             [](uint16_t bits) { return double(bfloatToFloat(bits)); });
+}
+
+/// A byte: a number that is neither 0 nor 1 was not meant as a truth value.
+bool storeI1(const Value &value, Rounding rounding, std::byte *out) {
+  return storeInt<uint8_t>(value, rounding, out) && static_cast<uint8_t>(*out) <= 1;
+}
+
 constexpr struct {
   std::string_view name;
   Store store;
-} kStores[] = {{"f32", storeF32},           {"f64", storeF64},          {"f16", storeF16},
-               {"i8", storeInt<int8_t>},    {"u8", storeInt<uint8_t>},  {"i16", storeInt<int16_t>},
-               {"u16", storeInt<uint16_t>}, {"i32", storeInt<int32_t>}, {"u32", storeInt<uint32_t>},
-               {"i64", storeInt<int64_t>},  {"u64", storeInt<uint64_t>}};
+} kStores[] = {{"f32", storeF32},
+               {"f64", storeF64},
+               {"f16", storeF16},
+               {"bf16", storeBF16},
+               {"i1", storeI1},
+               {"i8", storeInt<int8_t>},
+               {"u8", storeInt<uint8_t>},
+               {"i16", storeInt<int16_t>},
+               {"u16", storeInt<uint16_t>},
+               {"i32", storeInt<int32_t>},
+               {"u32", storeInt<uint32_t>},
+               {"i64", storeInt<int64_t>},
+               {"u64", storeInt<uint64_t>}};
 
 constexpr bool isStored(std::string_view name) {
   for (const auto &entry : kStores)
@@ -134,6 +154,7 @@ Load loadOf(const std::string &dtype) {
   } known[] = {{"f32", loadReal<float>},
                {"f64", loadReal<double>},
                {"f16", loadHalf},
+               {"bf16", loadBfloat},
                {"i8", loadInteger<int8_t>},
                {"u8", loadInteger<uint8_t>},
                {"b1", loadBool},
@@ -147,6 +168,10 @@ Load loadOf(const std::string &dtype) {
     if (dtype == entry.name)
       return entry.load;
   return nullptr;
+}
+
+std::string dtypeOf(annudf_capture_element element) {
+  return element == ANNUDF_CAPTURE_I1 ? "b1" : toString(element);
 }
 
 Store storeOf(const std::string &element) {

@@ -9,6 +9,8 @@
 #ifndef ANNUDF_RUNTIME_LIB_CAPTURES_VALUES_H
 #define ANNUDF_RUNTIME_LIB_CAPTURES_VALUES_H
 
+#include "annudf/Artifact/Descriptor.h"
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +42,9 @@ enum class Rounding {
 using Load = Value (*)(const std::byte *from);
 /// Null for a dtype there is not.
 Load loadOf(const std::string &dtype);
+
+/// The dtype of an array whose values lie in memory as the element's do.
+std::string dtypeOf(annudf_capture_element element);
 
 /// Writes one value. \returns false when it has no (exact) counterpart.
 using Store = bool (*)(const Value &value, Rounding rounding, std::byte *to);

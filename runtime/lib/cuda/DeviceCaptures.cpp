@@ -10,27 +10,41 @@
 
 #include "annudf/ABI/annudf_abi.h"
 
+#include <algorithm>
+
 namespace annudf::runtime::cuda {
 
 namespace {
 
+/// Arrays that are kept; one search may have more.
 constexpr size_t kKept = 16;
 
 } // namespace
 
+std::shared_ptr<const Buffer> CaptureCache::arrayOf(const BoundCaptures &captures, size_t i) {
+  const auto found = std::find_if(recent_.begin(), recent_.end(), [&](const Kept &one) {
+    return one.digest == captures.digest(i);
+  });
+  if (found != recent_.end()) {
+    recent_.splice(recent_.begin(), recent_, found);
+    return recent_.front().array;
+  }
+  const std::vector<std::byte> &bytes = captures.bytes(i);
+  auto array = std::make_shared<const Buffer>(context_, bytes.size());
+  ANNUDF_CUDA(cuMemcpyHtoD, array->device(), bytes.data(), bytes.size());
+  // The copy runs on the default stream, which other streams do not wait for.
+  ANNUDF_CUDA(cuStreamSynchronize, nullptr);
+  recent_.push_front({captures.digest(i), array});
+  return array;
+}
+
 std::shared_ptr<const DeviceCaptures> CaptureCache::get(const BoundCaptures &captures) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  for (auto it = recent_.begin(); it != recent_.end(); ++it)
-    if ((*it)->digest == captures.digest()) {
-      recent_.splice(recent_.begin(), recent_, it);
-      return recent_.front();
-    }
   if (captures.size() > ANNUDF_MAX_CAPTURES)
     throw Error(ErrorKind::Usage, std::to_string(captures.size()) +
                                       " captures; a metric has at most " +
                                       std::to_string(ANNUDF_MAX_CAPTURES));
   auto device = std::make_shared<DeviceCaptures>();
-  device->digest = captures.digest();
+  std::lock_guard<std::mutex> lock(mutex_);
   ContextScope scope(*context_);
   for (size_t i = 0; i < captures.size(); ++i) {
     if (captures.space(i) == MemorySpace::Cuda) {
@@ -41,24 +55,15 @@ std::shared_ptr<const DeviceCaptures> CaptureCache::get(const BoundCaptures &cap
                         std::to_string(context_->device()));
       device->slots.slot[i] = captures.slot(i);
       device->borrowed.push_back(captures.owner(i));
-      continue;
-    }
-    if (captures.isScalar(i)) {
+    } else if (captures.isScalar(i)) {
       device->slots.slot[i] = captures.slot(i);
-      continue;
+    } else {
+      device->arrays.push_back(arrayOf(captures, i));
+      device->slots.slot[i] = device->arrays.back()->device();
     }
-    const std::vector<std::byte> &bytes = captures.bytes(i);
-    device->arrays.push_back(std::make_unique<Buffer>(context_, bytes.size()));
-    ANNUDF_CUDA(cuMemcpyHtoD, device->arrays.back()->device(), bytes.data(), bytes.size());
-    device->slots.slot[i] = device->arrays.back()->device();
   }
-  // The copies run on the default stream, which other streams do not wait for.
-  ANNUDF_CUDA(cuStreamSynchronize, nullptr);
-  // Kept, it would hold on to memory that is the caller's.
-  if (!device->borrowed.empty())
-    return device;
-  recent_.push_front(device);
-  if (recent_.size() > kKept) // Searches under way hold their own reference.
+  // Searches under way hold references of their own.
+  while (recent_.size() > std::max(kKept, device->arrays.size()))
     recent_.pop_back();
   return device;
 }

@@ -24,22 +24,28 @@ namespace annudf::runtime::cuda {
 /// Captures as a scan takes them, and the memory behind them.
 struct DeviceCaptures {
   annudf_slots slots = {};
-  std::vector<std::unique_ptr<Buffer>> arrays;       ///< Copies of host values.
+  std::vector<std::shared_ptr<const Buffer>> arrays; ///< Copies of host values.
   std::vector<std::shared_ptr<const void>> borrowed; ///< Memory that was on the device already.
-  std::string digest;
 };
 
-/// The captures of recent searches, by BoundCaptures::digest(): a search with the weights of
-/// the last one copies nothing, and compares 64 characters.
+/// The arrays of recent searches on the device, by what they hold (BoundCaptures::digest(i)): the
+/// ages of a million rows are copied once, whatever other captures change beside them, and
+/// whichever metrics read them. A search compares 64 characters an array.
 class CaptureCache {
 public:
   explicit CaptureCache(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
   std::shared_ptr<const DeviceCaptures> get(const BoundCaptures &captures);
 
 private:
+  struct Kept {
+    std::string digest;
+    std::shared_ptr<const Buffer> array;
+  };
+  std::shared_ptr<const Buffer> arrayOf(const BoundCaptures &captures, size_t i);
+
   const std::shared_ptr<const Context> context_;
   std::mutex mutex_;
-  std::list<std::shared_ptr<const DeviceCaptures>> recent_; ///< Most recent first.
+  std::list<Kept> recent_; ///< Most recent first.
 };
 
 } // namespace annudf::runtime::cuda

@@ -78,6 +78,21 @@ uint16_t doubleToHalf(double value) {
   return sign | static_cast<uint16_t>(((exponent + 15) << 10) + static_cast<int>(fraction));
 }
 
+uint16_t doubleToBfloat(double value) {
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double size = std::fabs(value);
+  if (std::isnan(value))
+    return sign | 0x7fc0;
+  if (size >= 0x1.ffp127) // Halfway between the largest one and the next step.
+    return sign | 0x7f80;
+  if (size < 0x1p-126)
+    return sign | static_cast<uint16_t>(std::nearbyint(size * 0x1p133));
+  const int exponent = std::ilogb(size);
+  const double fraction = std::nearbyint(std::ldexp(size, 7 - exponent)) - 128;
+  // As above, a carry goes into the exponent.
+  return sign | static_cast<uint16_t>(((exponent + 127) << 7) + static_cast<int>(fraction));
+}
+
 void convertRows(const MatrixView &matrix, int64_t begin, int64_t end, float *out) {
   const int64_t count = (end - begin) * matrix.dims;
   const char *from = rowAt(matrix, begin);

@@ -25,6 +25,12 @@ inline float halfToFloat(uint16_t half) {
 /// Round to nearest, ties to even.
 uint16_t doubleToHalf(double value);
 
+/// The same for bf16, which is the upper half of an f32.
+inline float bfloatToFloat(uint16_t bits) {
+  return annudf_kernels::bitsAs<float>(static_cast<uint32_t>(bits) << 16);
+}
+uint16_t doubleToBfloat(double value);
+
 /// Rows [begin, end) as floats, (end - begin) x dims.
 void convertRows(const MatrixView &matrix, int64_t begin, int64_t end, float *out);
 

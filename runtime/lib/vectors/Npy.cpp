@@ -157,7 +157,7 @@ std::string dtypeOf(const std::string &descr, const std::string &path) {
 int dtypeSize(const std::string &dtype) {
   if (dtype == "i8" || dtype == "u8" || dtype == "b1")
     return 1;
-  if (dtype == "f16" || dtype == "i16" || dtype == "u16")
+  if (dtype == "f16" || dtype == "bf16" || dtype == "i16" || dtype == "u16")
     return 2;
   if (dtype == "f32" || dtype == "i32" || dtype == "u32")
     return 4;

@@ -212,7 +212,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %d = annudf.index dim
-    // expected-error @below {{'annudf.load' op failed to verify that result is the capture's element type, signless}}
+    // expected-error @below {{'annudf.load' op failed to verify that result is the capture's element type, signless, or f32 of bf16}}
     %v = "annudf.load"(%w, %d) : (!annudf.capture<dim x f32>, index) -> f64
     annudf.yield %acc : f32
   }
@@ -228,7 +228,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %d = annudf.index dim
-    // expected-error @below {{'annudf.load' op failed to verify that result is the capture's element type, signless}}
+    // expected-error @below {{'annudf.load' op failed to verify that result is the capture's element type, signless, or f32 of bf16}}
     %v = "annudf.load"(%w, %d) : (!annudf.capture<dim x ui32>, index) -> ui32
     annudf.yield %acc : f32
   }

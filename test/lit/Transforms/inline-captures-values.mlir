@@ -1,4 +1,4 @@
-// Values of every kind of capture that 1.0 has, and values that the module itself holds.
+// Values of every kind of capture, and values that the module itself holds.
 // RUN: annudf-opt %s --split-input-file --annudf-inline-captures | FileCheck %s
 
 // CHECK-LABEL: annudf.metric @scalars
@@ -46,5 +46,38 @@ annudf.metric @signed_zero order(min) coarse(l2) elements(f32) dims(2) {
     %1 = annudf.load %v[%d] : !annudf.capture<dim x f32>
     %2 = arith.mulf %0, %1 : f32
     annudf.yield %2 : f32
+  }
+}
+
+// -----
+
+// Elements of 1.1: as annudf.load gives them, a bf16 as the f32 of its value.
+// CHECK-LABEL: annudf.metric @narrow
+// CHECK-NOT: annudf.capture
+annudf.metric @narrow order(min) coarse(l2) elements(f32) dims(2) {
+  %a = annudf.capture "a" = 1.5 : bf16 : !annudf.capture<bf16>
+  %b = annudf.capture "b" = -2.5 : f16 : !annudf.capture<f16>
+  %c = annudf.capture "c" = true : !annudf.capture<i1>
+  %d = annudf.capture "d" = 255 : ui8 : !annudf.capture<ui8>
+  %e = annudf.capture "e" = 18446744073709551615 : ui64 : !annudf.capture<ui64>
+  %f = annudf.capture "f" = dense<0.5> : tensor<2xbf16> : !annudf.capture<dim x bf16>
+  annudf.init {
+    // CHECK: arith.constant 1.500000e+00 : f32
+    // CHECK: arith.constant -2.500000e+00 : f16
+    // CHECK: arith.constant true
+    // CHECK: arith.constant -1 : i8
+    // CHECK: arith.constant -1 : i64
+    %0 = annudf.load %a[] : !annudf.capture<bf16>
+    %1 = annudf.load %b[] : !annudf.capture<f16>
+    %2 = annudf.load %c[] : !annudf.capture<i1>
+    %3 = annudf.load %d[] : !annudf.capture<ui8>
+    %4 = annudf.load %e[] : !annudf.capture<ui64>
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    // CHECK: arith.constant 5.000000e-01 : f32
+    %i = annudf.index dim
+    %0 = annudf.load %f[%i] : !annudf.capture<dim x bf16>
+    annudf.yield %0 : f32
   }
 }

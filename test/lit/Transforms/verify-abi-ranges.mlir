@@ -5,6 +5,7 @@
 // RUN: annudf-opt %s --annudf-to-host=metric=three -o /dev/null
 // RUN: annudf-opt %s --annudf-to-host=metric=tables -o /dev/null
 // RUN: annudf-opt %s --annudf-to-nvvm=metric=tables -o /dev/null
+// RUN: annudf-opt %s --annudf-to-nvvm=metric=codes -o /dev/null
 
 // What the ranges of integers prove, each at its limit; verify-abi-ranges_invalid.mlir has
 // the neighbours that they refuse.
@@ -276,5 +277,40 @@ annudf.metric @tables order(min) coarse(l2) elements(u8) {
     %6 = arith.addf %4, %5 : f32
     %7 = arith.addf %6, %acc : f32
     annudf.yield %7 : f32
+  }
+}
+
+// What a narrow element may be: codes index tables of all codes.
+annudf.metric @codes order(min) coarse(l2) elements(f32) {
+  %code = annudf.capture "code" : !annudf.capture<row x ui8>
+  %sign = annudf.capture "sign" : !annudf.capture<row x i8>
+  %flag = annudf.capture "flag" : !annudf.capture<row x i1>
+  %table = annudf.capture "table" : !annudf.capture<256 x f32>
+  %two = annudf.capture "two" : !annudf.capture<2 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %row = annudf.index row
+    %c = annudf.load %code[%row] : !annudf.capture<row x ui8>
+    %i = arith.index_castui %c : i8 to index
+    %0 = annudf.load %table[%i] : !annudf.capture<256 x f32>
+    %w = arith.extui %c : i8 to i32
+    %j = arith.index_cast %w : i32 to index
+    %1 = annudf.load %table[%j] : !annudf.capture<256 x f32>
+    %s = annudf.load %sign[%row] : !annudf.capture<row x i8>
+    %sw = arith.extsi %s : i8 to i32
+    %middle = arith.constant 128 : i32
+    %moved = arith.addi %sw, %middle : i32
+    %k = arith.index_cast %moved : i32 to index
+    %2 = annudf.load %table[%k] : !annudf.capture<256 x f32>
+    %f = annudf.load %flag[%row] : !annudf.capture<row x i1>
+    %l = arith.index_castui %f : i1 to index
+    %3 = annudf.load %two[%l] : !annudf.capture<2 x f32>
+    %4 = arith.addf %0, %1 : f32
+    %5 = arith.addf %2, %3 : f32
+    %6 = arith.addf %4, %5 : f32
+    annudf.yield %6 : f32
   }
 }

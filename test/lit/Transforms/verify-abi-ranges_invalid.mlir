@@ -992,3 +992,79 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     annudf.yield %acc : f32
   }
 }
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %code = annudf.capture "code" : !annudf.capture<row x ui8>
+  %table = annudf.capture "table" : !annudf.capture<255 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %row = annudf.index row
+    %c = annudf.load %code[%row] : !annudf.capture<row x ui8>
+    %i = arith.index_castui %c : i8 to index
+    // expected-error @below {{'annudf.load' op [L3] index of extent 255 may be as large as 255, but the extent ends at 254; bound it above, as min(i, 254) does}}
+    %0 = annudf.load %table[%i] : !annudf.capture<255 x f32>
+    annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %code = annudf.capture "code" : !annudf.capture<row x ui8>
+  %table = annudf.capture "table" : !annudf.capture<256 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %row = annudf.index row
+    %c = annudf.load %code[%row] : !annudf.capture<row x ui8>
+    %i = arith.index_cast %c : i8 to index
+    // expected-error @below {{'annudf.load' op [L2] index of extent 256 may be -128, but the extent begins at 0; bound it below, as max(i, 0) does}}
+    %0 = annudf.load %table[%i] : !annudf.capture<256 x f32>
+    annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %code = annudf.capture "code" : !annudf.capture<row x i1>
+  %table = annudf.capture "table" : !annudf.capture<1 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %row = annudf.index row
+    %c = annudf.load %code[%row] : !annudf.capture<row x i1>
+    %i = arith.index_castui %c : i1 to index
+    // expected-error @below {{'annudf.load' op [L3] index of extent 1 may be as large as 1, but the extent ends at 0; bound it above, as min(i, 0) does}}
+    %0 = annudf.load %table[%i] : !annudf.capture<1 x f32>
+    annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %code = annudf.capture "code" : !annudf.capture<row x i1>
+  %table = annudf.capture "table" : !annudf.capture<2 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %row = annudf.index row
+    %c = annudf.load %code[%row] : !annudf.capture<row x i1>
+    %i = arith.index_cast %c : i1 to index
+    // expected-error @below {{'annudf.load' op [L2] index of extent 2 may be -1, but the extent begins at 0; bound it below, as max(i, 0) does}}
+    %0 = annudf.load %table[%i] : !annudf.capture<2 x f32>
+    annudf.yield %0 : f32
+  }
+}

@@ -132,7 +132,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8, f16) {
 
 // -----
 
-// expected-error @below {{'annudf.metric' op [M14] binds 17 captures, more than 16; bake some in with annudf-inline-captures}}
+// expected-error @below {{'annudf.metric' op [M14] binds 65 captures, more than 64; bake some in with annudf-inline-captures}}
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   %c0 = annudf.capture "c0" : !annudf.capture<f32>
   %c1 = annudf.capture "c1" : !annudf.capture<f32>
@@ -151,6 +151,54 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   %c14 = annudf.capture "c14" : !annudf.capture<f32>
   %c15 = annudf.capture "c15" : !annudf.capture<f32>
   %c16 = annudf.capture "c16" : !annudf.capture<f32>
+  %c17 = annudf.capture "c17" : !annudf.capture<f32>
+  %c18 = annudf.capture "c18" : !annudf.capture<f32>
+  %c19 = annudf.capture "c19" : !annudf.capture<f32>
+  %c20 = annudf.capture "c20" : !annudf.capture<f32>
+  %c21 = annudf.capture "c21" : !annudf.capture<f32>
+  %c22 = annudf.capture "c22" : !annudf.capture<f32>
+  %c23 = annudf.capture "c23" : !annudf.capture<f32>
+  %c24 = annudf.capture "c24" : !annudf.capture<f32>
+  %c25 = annudf.capture "c25" : !annudf.capture<f32>
+  %c26 = annudf.capture "c26" : !annudf.capture<f32>
+  %c27 = annudf.capture "c27" : !annudf.capture<f32>
+  %c28 = annudf.capture "c28" : !annudf.capture<f32>
+  %c29 = annudf.capture "c29" : !annudf.capture<f32>
+  %c30 = annudf.capture "c30" : !annudf.capture<f32>
+  %c31 = annudf.capture "c31" : !annudf.capture<f32>
+  %c32 = annudf.capture "c32" : !annudf.capture<f32>
+  %c33 = annudf.capture "c33" : !annudf.capture<f32>
+  %c34 = annudf.capture "c34" : !annudf.capture<f32>
+  %c35 = annudf.capture "c35" : !annudf.capture<f32>
+  %c36 = annudf.capture "c36" : !annudf.capture<f32>
+  %c37 = annudf.capture "c37" : !annudf.capture<f32>
+  %c38 = annudf.capture "c38" : !annudf.capture<f32>
+  %c39 = annudf.capture "c39" : !annudf.capture<f32>
+  %c40 = annudf.capture "c40" : !annudf.capture<f32>
+  %c41 = annudf.capture "c41" : !annudf.capture<f32>
+  %c42 = annudf.capture "c42" : !annudf.capture<f32>
+  %c43 = annudf.capture "c43" : !annudf.capture<f32>
+  %c44 = annudf.capture "c44" : !annudf.capture<f32>
+  %c45 = annudf.capture "c45" : !annudf.capture<f32>
+  %c46 = annudf.capture "c46" : !annudf.capture<f32>
+  %c47 = annudf.capture "c47" : !annudf.capture<f32>
+  %c48 = annudf.capture "c48" : !annudf.capture<f32>
+  %c49 = annudf.capture "c49" : !annudf.capture<f32>
+  %c50 = annudf.capture "c50" : !annudf.capture<f32>
+  %c51 = annudf.capture "c51" : !annudf.capture<f32>
+  %c52 = annudf.capture "c52" : !annudf.capture<f32>
+  %c53 = annudf.capture "c53" : !annudf.capture<f32>
+  %c54 = annudf.capture "c54" : !annudf.capture<f32>
+  %c55 = annudf.capture "c55" : !annudf.capture<f32>
+  %c56 = annudf.capture "c56" : !annudf.capture<f32>
+  %c57 = annudf.capture "c57" : !annudf.capture<f32>
+  %c58 = annudf.capture "c58" : !annudf.capture<f32>
+  %c59 = annudf.capture "c59" : !annudf.capture<f32>
+  %c60 = annudf.capture "c60" : !annudf.capture<f32>
+  %c61 = annudf.capture "c61" : !annudf.capture<f32>
+  %c62 = annudf.capture "c62" : !annudf.capture<f32>
+  %c63 = annudf.capture "c63" : !annudf.capture<f32>
+  %c64 = annudf.capture "c64" : !annudf.capture<f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -289,8 +337,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'f16' is not in 1.0; use f32, f64, i32 or ui32}}
-  %w = annudf.capture "w" : !annudf.capture<dim x f16>
+  // expected-error @below {{'annudf.capture' op [C10] element type 'si8' is in no table of the ABI; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
+  %w = annudf.capture "w" : !annudf.capture<dim x si8>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -303,8 +351,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'bf16' is not in 1.0; use f32, f64, i32 or ui32}}
-  %w = annudf.capture "w" : !annudf.capture<dim x bf16>
+  // expected-error @below {{'annudf.capture' op [C10] element type 'si16' is in no table of the ABI; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
+  %w = annudf.capture "w" : !annudf.capture<dim x si16>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -317,63 +365,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'i1' is not in 1.0; use f32, f64, i32 or ui32}}
-  %w = annudf.capture "w" : !annudf.capture<dim x i1>
-  annudf.init {
-    %0 = arith.constant 0.0 : f32
-    annudf.yield %0 : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    annudf.yield %acc : f32
-  }
-}
-
-// -----
-
-annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'i8' is not in 1.0; use f32, f64, i32 or ui32}}
-  %w = annudf.capture "w" : !annudf.capture<dim x i8>
-  annudf.init {
-    %0 = arith.constant 0.0 : f32
-    annudf.yield %0 : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    annudf.yield %acc : f32
-  }
-}
-
-// -----
-
-annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'ui8' is not in 1.0; use f32, f64, i32 or ui32}}
-  %w = annudf.capture "w" : !annudf.capture<dim x ui8>
-  annudf.init {
-    %0 = arith.constant 0.0 : f32
-    annudf.yield %0 : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    annudf.yield %acc : f32
-  }
-}
-
-// -----
-
-annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'i16' is not in 1.0; use f32, f64, i32 or ui32}}
-  %w = annudf.capture "w" : !annudf.capture<dim x i16>
-  annudf.init {
-    %0 = arith.constant 0.0 : f32
-    annudf.yield %0 : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    annudf.yield %acc : f32
-  }
-}
-
-// -----
-
-annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'si32' is not in 1.0; use f32, f64, i32 or ui32}}
+  // expected-error @below {{'annudf.capture' op [C10] element type 'si32' is in no table of the ABI; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
   %w = annudf.capture "w" : !annudf.capture<dim x si32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -387,22 +379,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'i64' is not in 1.0; use f32, f64, i32 or ui32}}
-  %w = annudf.capture "w" : !annudf.capture<dim x i64>
-  annudf.init {
-    %0 = arith.constant 0.0 : f32
-    annudf.yield %0 : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    annudf.yield %acc : f32
-  }
-}
-
-// -----
-
-annudf.metric @m order(min) coarse(l2) elements(f32) {
-  // expected-error @below {{'annudf.capture' op [C10] element type 'ui64' is not in 1.0; use f32, f64, i32 or ui32}}
-  %w = annudf.capture "w" : !annudf.capture<dim x ui64>
+  // expected-error @below {{'annudf.capture' op [C10] element type 'si64' is in no table of the ABI; use f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64}}
+  %w = annudf.capture "w" : !annudf.capture<dim x si64>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32

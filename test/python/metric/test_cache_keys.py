@@ -73,6 +73,8 @@ OPTIONS = [
     {"captures": {"w": np.float64(1)}},
     {"captures": {"w": W.astype(np.float64)}},
     {"captures": {"w": W.astype(np.uint32)}},
+    {"captures": {"w": W.astype(np.float16)}},
+    {"captures": {"w": W.astype(bool)}},
     {"captures": {"w": W, "v": W}},
     {"captures": {"v": W, "w": W}},
 ]
@@ -91,7 +93,7 @@ def test_what_makes_no_other_code(stored):
     for same in (
         {"captures": {"w": 2 * W}},
         {"captures": {"w": np.full(9, np.inf, np.float32)}, "allow_non_finite": True},
-        {"captures": {"w": np.ones(4, np.float16)}},
+        {"captures": {"w": [1.0] * 4}},
         {"captures": {"w": W}, "coarse_metric": "euclidean"},
         {"captures": {"w": W}, "initial": 0},
         {"captures": {"w": W}, "elements": [np.float32, "float16", np.int8, "uint8", "int8", "bfloat16"]},

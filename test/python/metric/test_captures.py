@@ -53,17 +53,19 @@ def bound(value, **options):
         (np.float64(0.1), "float64", 0.1),
         (np.float32(2), "float32", 2),
         (np.uint32(2**32 - 1), "uint32", 2**32 - 1),
-        (np.int64(-5), "int32", -5),
-        (np.array(3, np.int16), "int32", 3),
+        (np.int64(-5), "int64", -5),
+        (np.True_, "bool", True),
+        (np.array(3, np.int16), "int16", 3),
         ([1, 2], "int32", [1, 2]),
+        ([True, False], "bool", [True, False]),
         ([0.5, 1.5], "float32", [0.5, 1.5]),
-        (np.array([1, 0], bool), "int32", [1, 0]),
-        (np.array([-128, 127], np.int8), "int32", [-128, 127]),
-        (np.array([0, 255], np.uint8), "int32", [0, 255]),
-        (np.array([0, 65535], np.uint16), "int32", [0, 65535]),
-        (np.array([0.5, 65504], np.float16), "float32", [0.5, 65504]),
-        (np.array([-(2**31), 2**31 - 1]), "int32", [-(2**31), 2**31 - 1]),
-        (np.array([0, 2**32 - 1], np.uint64), "uint32", [0, 2**32 - 1]),
+        (np.array([1, 0], bool), "bool", [1, 0]),
+        (np.array([-128, 127], np.int8), "int8", [-128, 127]),
+        (np.array([0, 255], np.uint8), "uint8", [0, 255]),
+        (np.array([0, 65535], np.uint16), "uint16", [0, 65535]),
+        (np.array([0.5, 65504], np.float16), "float16", [0.5, 65504]),
+        (np.array([-(2**63), 2**63 - 1]), "int64", [-(2**63), 2**63 - 1]),
+        (np.array([0, 2**64 - 1], np.uint64), "uint64", [0, 2**64 - 1]),
         (np.arange(6, dtype=np.float32)[::-2], "float32", [5, 3, 1]),
     ],
 )
@@ -78,7 +80,10 @@ def test_types_of_captures(value, dtype, expected):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (2**31, "capture 'c' is 2147483648, which does not fit i32 (-2147483648 to 2147483647)"),
+        (
+            2**31,
+            "capture 'c' is 2147483648, which does not fit i32 (-2147483648 to 2147483647); declare it by numpy.int64(...)",
+        ),
         (1e40, "capture 'c' is 1e+40, which does not fit f32"),
         (math.nan, "capture 'c' is nan; give finite numbers, or allow_non_finite=True to the metric"),
         (
@@ -86,12 +91,12 @@ def test_types_of_captures(value, dtype, expected):
             "capture 'c[1]' is inf; give finite numbers, or allow_non_finite=True to the metric",
         ),
         (
-            np.array([0, 2**40]),
+            [0, 2**40],
             "capture 'c' has dtype int64 and holds 1099511627776, which does not fit i32 (-2147483648 to 2147483647)",
         ),
         (
-            np.array([2**33], np.uint64),
-            "capture 'c' has dtype uint64 and holds 8589934592, which does not fit u32 (0 to 4294967295)",
+            np.array([1, np.inf], np.float16),
+            "capture 'c[1]' is inf; give finite numbers, or allow_non_finite=True to the metric",
         ),
         (
             np.zeros((1, 2, 3, 4), np.float32),
@@ -104,9 +109,14 @@ def test_types_of_captures(value, dtype, expected):
         ),
         (
             np.array([1j]),
-            "capture 'c' has dtype complex128; give numbers of float32, float64, int32 or uint32",
+            "capture 'c' has dtype complex128; give numbers: bool, int8 to int64, uint8 to uint64, float16, bfloat16, "
+            "float32 or float64",
         ),
-        ("text", "capture 'c' has dtype str128; give numbers of float32, float64, int32 or uint32"),
+        (
+            "text",
+            "capture 'c' has dtype str128; give numbers: bool, int8 to int64, uint8 to uint64, float16, bfloat16, "
+            "float32 or float64",
+        ),
         (None, "capture 'c' is None; give a number or an array"),
         (10**400, "capture 'c' is an integer of 1329 bits, which does not fit i32 (-2147483648 to 2147483647)"),
         (

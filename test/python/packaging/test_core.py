@@ -308,7 +308,7 @@ def test_python_types_what_the_tables_say():
     assert known["accumulators"] == [*get_args(_options.Word), "i64", "struct"]
     assert set(get_args(_options.BuiltinName)) == set(builtin_names())
     assert set(get_args(_options.IndexMetric)) == set(_options.COARSE_OF_METRIC)
-    assert known["capture_elements"] == list(get_args(_options.Word))
+    assert known["capture_elements"] == list(get_args(_options.CaptureWord))
     assert known["coarses"] == list(_options.METRIC_OF_COARSE)
     assert set(known["compute_types"]) <= set(get_args(_options.Word))
     assert set(_options.COARSE_OF_METRIC.values()) <= set(known["coarses"])
@@ -317,5 +317,5 @@ def test_python_types_what_the_tables_say():
     assert known["extents"] == ["constant", *_options.SYMBOLS]
     assert ("ACC64", "acc64", 4, 0, "", "", 0) in tables["features"]  # Its mask, as the enum of C has it.
     limits = {row[0]: row[2] for row in tables["limits"]}
-    assert limits["MAX_CAPTURES"] == 16
+    assert limits["MAX_CAPTURES"] == 64
     assert limits["MAX_K"] == _limits.MAX_K

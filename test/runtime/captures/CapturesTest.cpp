@@ -357,6 +357,118 @@ TEST(Captures, EveryDtypeConverts) {
             "element 3, 0.5 (f16), is not representable as i32");
 }
 
+/// The bytes of an array of four in the declared element type.
+template <typename To, typename From>
+std::vector<To> bound(annudf_capture_element element, const char *dtype,
+                      const std::vector<From> &values) {
+  return valuesOf<To>(bindOne(element, {kDim}, array<From>(dtype, {4}, values)));
+}
+
+// An array of the declared type is taken as it is, up to the ends of its range.
+TEST(Captures, EveryElementKeepsItsValues) {
+  const auto same = [](annudf_capture_element element, const char *dtype, auto values) {
+    using T = typename decltype(values)::value_type;
+    EXPECT_EQ((bound<T, T>(element, dtype, values)), values) << dtype;
+  };
+  same(ANNUDF_CAPTURE_I8, "i8", std::vector<int8_t>{-128, -1, 0, 127});
+  same(ANNUDF_CAPTURE_U8, "u8", std::vector<uint8_t>{0, 1, 128, 255});
+  same(ANNUDF_CAPTURE_I16, "i16", std::vector<int16_t>{-32768, -1, 0, 32767});
+  same(ANNUDF_CAPTURE_U16, "u16", std::vector<uint16_t>{0, 1, 32768, 65535});
+  same(ANNUDF_CAPTURE_I64, "i64",
+       std::vector<int64_t>{std::numeric_limits<int64_t>::min(), -1, (int64_t(1) << 53) + 1,
+                            std::numeric_limits<int64_t>::max()});
+  same(ANNUDF_CAPTURE_U64, "u64",
+       std::vector<uint64_t>{0, (uint64_t(1) << 53) + 1, (uint64_t(1) << 63) + 1, ~uint64_t(0)});
+  same(ANNUDF_CAPTURE_I1, "b1", std::vector<uint8_t>{0, 1, 1, 0});
+  // Denormals, the largest, negative 0.
+  same(ANNUDF_CAPTURE_F16, "f16", std::vector<uint16_t>{0x0001, 0x83ff, 0x7bff, 0x8000});
+  same(ANNUDF_CAPTURE_BF16, "bf16", std::vector<uint16_t>{0x0001, 0x807f, 0x7f7f, 0x8000});
+}
+
+TEST(Captures, EveryElementConvertsWhereExact) {
+  EXPECT_EQ((bound<uint16_t, float>(ANNUDF_CAPTURE_BF16, "f32", {1, -2, 0x1p-133f, 0x1.fep127f})),
+            (std::vector<uint16_t>{0x3f80, 0xc000, 0x0001, 0x7f7f}));
+  EXPECT_EQ((bound<uint16_t, double>(ANNUDF_CAPTURE_F16, "f64", {1, -2, 0x1p-24, 65504})),
+            (std::vector<uint16_t>{0x3c00, 0xc000, 0x0001, 0x7bff}));
+  EXPECT_EQ((bound<float, uint16_t>(ANNUDF_CAPTURE_F32, "bf16", {0x3f80, 0xc000, 1, 0x7f7f})),
+            (std::vector<float>{1, -2, 0x1p-133f, 0x1.fep127f}));
+  EXPECT_EQ((bound<uint8_t, int64_t>(ANNUDF_CAPTURE_I1, "i64", {0, 1, 1, 0})),
+            (std::vector<uint8_t>{0, 1, 1, 0}));
+  // Any byte but 0 of a boolean array is true.
+  EXPECT_EQ((bound<uint8_t, uint8_t>(ANNUDF_CAPTURE_I1, "b1", {0, 2, 255, 1})),
+            (std::vector<uint8_t>{0, 1, 1, 1}));
+  EXPECT_EQ(convert<int64_t>("i64", "i1", 2), "element 3, 2 (i64), is not representable as i1");
+  EXPECT_EQ(convert<float>("f32", "i1", 0.5f), "element 3, 0.5 (f32), is not representable as i1");
+  EXPECT_EQ(convert<int64_t>("i64", "i8", 128), "element 3, 128 (i64), is not representable as i8");
+  EXPECT_EQ(convert<int64_t>("i64", "u8", -1), "element 3, -1 (i64), is not representable as u8");
+  EXPECT_EQ(convert<int32_t>("i32", "i16", -32769),
+            "element 3, -32769 (i32), is not representable as i16");
+  EXPECT_EQ(convert<int32_t>("i32", "u16", 65536),
+            "element 3, 65536 (i32), is not representable as u16");
+  EXPECT_EQ(convert<uint64_t>("u64", "i64", uint64_t(1) << 63),
+            "element 3, 9223372036854775808 (u64), is not representable as i64");
+  EXPECT_EQ(convert<int64_t>("i64", "u64", -1), "element 3, -1 (i64), is not representable as u64");
+  EXPECT_EQ(convert<float>("f32", "f16", 65520.0f),
+            "element 3, 65520 (f32), is not representable as f16");
+  EXPECT_EQ(
+      convert<float>("f32", "bf16", 1.01f),
+      "element 3, 1.00999999 (f32), is not representable as bf16; round the array to bf16 first");
+  EXPECT_EQ(convert<int32_t>("i32", "bf16", 257),
+            "element 3, 257 (i32), is not representable as bf16; round the array to bf16 first");
+}
+
+// To nearest, ties to even, from the double itself: of 1 + 2^-8 + 2^-40 a float would be a tie.
+TEST(Captures, ScalarsRoundToBfloat16) {
+  const auto rounded = [](double value) {
+    return valuesOf<uint16_t>(
+        bindOne(ANNUDF_CAPTURE_BF16, {}, array<double>("f64", {}, {value})))[0];
+  };
+  EXPECT_EQ(rounded(1), 0x3f80);
+  EXPECT_EQ(rounded(1 + 0x1p-8), 0x3f80);
+  EXPECT_EQ(rounded(1 + 0x1p-8 + 0x1p-40), 0x3f81);
+  EXPECT_EQ(rounded(1 + 0x3p-8), 0x3f82);
+  EXPECT_EQ(rounded(-(2 - 0x1p-9)), 0xc000); // The carry goes into the exponent.
+  EXPECT_EQ(rounded(0x1.feffffp127), 0x7f7f);
+  EXPECT_EQ(rounded(0x1p-134), 0x0000);
+  EXPECT_EQ(rounded(0x3p-134), 0x0002);
+  EXPECT_EQ(rounded(0x1.fffp-127), 0x0080); // Up into the normal ones.
+  EXPECT_EQ(convert<double>("f64", "bf16", 0x1.ffp127, true),
+            "the value 3.39617753e+38 (f64), is not representable as bf16");
+}
+
+// Of a boolean array the device's bytes are of dtype b1.
+TEST(Captures, BooleansOnADevice) {
+  CaptureValue view;
+  view.dtype = "b1", view.shape = {4}, view.bytes = 4, view.origin = "w";
+  view.data = reinterpret_cast<const void *>(uintptr_t(0x1000));
+  view.space = MemorySpace::Cuda;
+  const Manifest m = manifest({{"w", ANNUDF_CAPTURE_I1, {kDim}}});
+  EXPECT_EQ(BoundCaptures::bindViews(m, 4, {{"w", view}}).slot(0), 0x1000u);
+  view.dtype = "u8";
+  EXPECT_EQ(errorOf([&] { BoundCaptures::bindViews(m, 4, {{"w", view}}); }),
+            "capture 'w' from w: on CUDA device 0 it is u8, declared dim x i1; convert it on the "
+            "device first");
+}
+
+// What a device copy is found by: the values alone.
+TEST(Captures, ArraysHaveDigestsOfTheirOwn) {
+  const Manifest m = manifest(
+      {{"r", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_ROW, 0}}}, {"p", ANNUDF_CAPTURE_F32, {}}});
+  const auto bind = [&](const char *name, float first, float p, int64_t rows) {
+    Manifest other = m;
+    other.captures[0].name = name;
+    return BoundCaptures::bind(
+        other, {4, rows, 0},
+        {{name, array<float>("f32", {3}, {first, 2, 3})}, {"p", array<float>("f32", {}, {p})}});
+  };
+  const BoundCaptures one = bind("r", 1, 1, 3);
+  EXPECT_EQ(one.digest(0).size(), 64u);
+  EXPECT_EQ(one.digest(1), "");
+  EXPECT_EQ(one.digest(0), bind("age", 1, 2, 2).digest(0));
+  EXPECT_NE(one.digest(0), bind("r", 5, 1, 3).digest(0));
+  EXPECT_NE(one.digest(), bind("r", 1, 2, 3).digest());
+}
+
 // A number typed by a person means the nearest one there is, as a literal does.
 TEST(Captures, ScalarsRoundToTheNearest) {
   EXPECT_EQ(valuesOf<float>(bindOne(ANNUDF_CAPTURE_F32, {}, array<double>("f64", {}, {0.1}))),

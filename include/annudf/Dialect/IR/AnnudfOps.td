@@ -232,7 +232,8 @@ def Annudf_IndexOp : Annudf_Op<"index", 0, [
 
 // Not Pure: where a condition proves the index, the load must not move before it.
 def Annudf_LoadOp : Annudf_Op<"load", 0, [
-    NoMemoryEffect, TypesMatchWith<"result is the capture's element type, signless", "capture", "result",
+    NoMemoryEffect, TypesMatchWith<"result is the capture's element type, signless, or f32 of bf16",
+        "capture", "result",
                          "::llvm::cast<CaptureType>($_self).getLoadType()">]> {
   let summary = "reads a capture";
   let description = [{
@@ -241,7 +242,9 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
     for `dims - 1 - dim`, or below a condition that compares the index with `dims`. Of the
     extents `row` and `query` only `annudf.index row` and `annudf.index query` are inside.
     Captures never change during a search, so the op has no effects. An unsigned element
-    is read as the signless integer of its width, as `arith` has no other.
+    is read as the signless integer of its width, as `arith` has no other: `arith.extui` and
+    `arith.index_castui` give its value, which is then proved to be below 256 for `ui8`. An
+    `i1` is read as `i1`, a bf16 as the f32 of the same value, as bodies have no bf16.
 
     Example:
 
@@ -249,6 +252,7 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
     %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
     %p = annudf.load %s[] : !annudf.capture<f32>
     %a = annudf.load %age[%row] : !annudf.capture<row x f32>
+    %c = annudf.load %code[%row] : !annudf.capture<row x ui8>  // i8
     ```
   }];
   let arguments = (ins Annudf_CaptureType:$capture, Variadic<Index>:$indices);

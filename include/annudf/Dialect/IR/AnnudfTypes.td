@@ -19,7 +19,8 @@ def Annudf_CaptureType : TypeDef<Annudf_Dialect, "Capture">, Annudf_Since<0> {
     Extents are constants or symbols: `dim` (one entry a dimension), `row` (one an id,
     up to the largest of the index), `query` (one a query of the search). No extent is a
     scalar. A metric declares at most three, `row` and `query` in the first place only
-    (rules C8, C9). Arrays are row-major.
+    (rules C8, C9). Arrays are row-major. Elements are f16, bf16, f32, f64, i1 (a byte each),
+    i8 to i64 and ui8 to ui64 (C10).
 
     Example:
 
@@ -29,6 +30,7 @@ def Annudf_CaptureType : TypeDef<Annudf_Dialect, "Capture">, Annudf_Since<0> {
     !annudf.capture<row x f32>          // the age of every row
     !annudf.capture<query x dim x f32>  // weights of each query
     !annudf.capture<16 x 16 x f32>      // a constant table
+    !annudf.capture<row x ui8>          // a code of every row
     ```
   }];
   // Symbols are the negative numbers below; a constant extent is itself.
@@ -40,8 +42,10 @@ def Annudf_CaptureType : TypeDef<Annudf_Dialect, "Capture">, Annudf_Since<0> {
     static constexpr int64_t kRow = -2;
     static constexpr int64_t kQuery = -3;
     bool isScalar() const { return getExtents().empty(); }
-    /// What annudf.load gives: the element type, an integer without its sign.
+    /// What annudf.load gives: the element type, an integer without its sign, bf16 as f32.
     ::mlir::Type getLoadType() const;
+    /// A number of the element type as annudf.load gives it.
+    ::mlir::TypedAttr asLoaded(::mlir::TypedAttr number) const;
     /// The most extents that a metric may declare; the type itself holds more.
     static constexpr unsigned kMaxRank = 3;
     /// What an extent stands for.

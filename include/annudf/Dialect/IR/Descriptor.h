@@ -30,6 +30,9 @@ mlir::Type typeOf(annudf_accumulator accumulator, mlir::MLIRContext *context);
 mlir::Type typeOf(annudf_compute compute, mlir::MLIRContext *context);
 mlir::Type typeOf(annudf_capture_element element, mlir::MLIRContext *context);
 
+/// The minor in which a capture of that type may first be declared, by its element and extents.
+uint64_t sinceOf(CaptureType type);
+
 /// Whether a row of the enum's table that may be used is written as `type`.
 template <typename Enum> bool isTypeOf(mlir::Type type) {
   for (const TableRow &row : tableOf<Enum>().rows)

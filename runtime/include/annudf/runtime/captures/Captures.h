@@ -84,6 +84,10 @@ public:
   /// What keeps capture i's memory alive.
   std::shared_ptr<const void> owner(size_t i) const;
 
+  /// SHA-256 of the host values of capture i, which is an array: another binding, or another
+  /// metric, with the same values has the same. Empty for a scalar and for device memory.
+  const std::string &digest(size_t i) const { return values_[i].digest; }
+
   /// SHA-256 over the declarations, extents and host values, each length-prefixed; computed
   /// once. Device memory counts by this binding, since what it holds is not looked at:
   /// bound again it has another digest.
@@ -100,6 +104,7 @@ private:
     MemorySpace space = MemorySpace::Host;
     std::vector<int64_t> shape;
     std::shared_ptr<const std::vector<std::byte>> host;
+    std::string digest; ///< Of an array in host memory.
     uint64_t address = 0;
     int device = 0;
     std::shared_ptr<const void> owner;

@@ -42,7 +42,7 @@ struct Matrix {
 
 /// A capture's array or scalar as read from a file or given as a number.
 struct NumericArray {
-  std::string dtype;          ///< f16 f32 f64, i8 to i64, u8 to u64, b1 (a byte, 0 or 1).
+  std::string dtype;          ///< f16 bf16 f32 f64, i8 to i64, u8 to u64, b1 (a byte, 0 or 1).
   std::vector<int64_t> shape; ///< Empty for a scalar.
   std::vector<std::byte> storage;
   std::string origin; ///< File or argument, for messages.
