@@ -89,7 +89,8 @@ BoundCaptures Hostile::bind(const Manifest &manifest, const CaptureExtents &exte
   std::map<std::string, CaptureValue> values;
   for (const CaptureInfo &capture : manifest.captures) {
     CaptureValue &value = values[capture.name];
-    value.dtype = capture.element == ANNUDF_CAPTURE_U32 ? "u32" : toString(capture.element);
+    // A truth value is stored as a byte.
+    value.dtype = capture.element == ANNUDF_CAPTURE_I1 ? "b1" : toString(capture.element);
     value.origin = "hostile";
     size_t count = 1;
     for (const CaptureExtent &extent : capture.extents) {
@@ -100,7 +101,7 @@ BoundCaptures Hostile::bind(const Manifest &manifest, const CaptureExtents &exte
       value.shape.push_back(length);
       count *= static_cast<size_t>(length);
     }
-    const size_t bytes = count * (capture.element == ANNUDF_CAPTURE_F64 ? 8 : 4);
+    const size_t bytes = count * std::max(1, rowOf(capture.element)->bits / 8);
     std::vector<unsigned char> bits(bytes);
     for (unsigned char &byte : bits)
       byte = static_cast<unsigned char>(random());

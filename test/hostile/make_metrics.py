@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 
 EXTENTS = ("dim", "row", "query", "1", "2", "7", "16", "256", "1000")
-ELEMENTS = ("f32", "f64", "i32", "ui32")
+ELEMENTS = ("f32", "f64", "f16", "bf16", "i1", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64")
 HOOKS_OF = {"dim": ("update",), "row": ("update", "finalize"), "query": ("init", "update", "finalize")}
 ATOMS = {
     "init": ("dims", "query", "list"),
@@ -36,7 +36,7 @@ class Body:
     def __init__(self, seed: random.Random, captures: dict[str, tuple[tuple[str, ...], str]], hook: str, integers: bool):
         self.random, self.captures, self.hook, self.integers = seed, captures, hook, integers
         self.lines: list[str] = []
-        self.words: list[str] = []  # i32 values that loads gave.
+        self.words: list[tuple[str, str]] = []  # Integers that loads gave, and their types.
 
     def emit(self, text: str) -> str:
         name = f"%v{len(self.lines)}"
@@ -73,7 +73,7 @@ class Body:
                 case "coordinate":
                     return self.cast(self.random.choice(("%x", "%y")), "i32", "index")
                 case _:
-                    return self.cast(self.random.choice(self.words), "i32", "index")
+                    return self.cast(*self.random.choice(self.words), "index")
         if roll < 0.4:  # There and back through fewer bits.
             kind = self.random.choice(("i8", "i16", "i32", "i64"))
             return self.cast(self.cast(self.whole(depth - 1), "index", kind), kind, "index")
@@ -144,10 +144,13 @@ class Body:
         indices = ", ".join(self.index(extent) for extent in extents)
         kind = " x ".join((*extents, element))
         value = self.emit(f"annudf.load %{name}[{indices}] : !annudf.capture<{kind}>")
-        if element in ("i32", "ui32"):
-            self.words.append(value)
-            return self.emit(f"arith.{'sitofp' if element == 'i32' else 'uitofp'} {value} : i32 to f32")
-        return value if element == "f32" else self.emit(f"arith.truncf {value} : f64 to f32")
+        if element in ("f32", "bf16"):  # A body sees a bf16 as the f32 of its value.
+            return value
+        if element in ("f16", "f64"):
+            return self.emit(f"arith.{'extf' if element == 'f16' else 'truncf'} {value} : {element} to f32")
+        word = element.removeprefix("u")
+        self.words.append((value, word))
+        return self.emit(f"arith.{'uitofp' if element[0] == 'u' or word == 'i1' else 'sitofp'} {value} : {word} to f32")
 
 
 def metric(name: str, seed: random.Random) -> str:
