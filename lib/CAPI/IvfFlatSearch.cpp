@@ -8,6 +8,8 @@
 
 #include "Handles.h"
 
+#include "annudf/runtime/engine/FilterCode.h"
+
 #include <cstddef>
 #include <cstdio>
 #include <limits>
@@ -173,6 +175,32 @@ annudf_ivf_flat_distances_device(annudf_backend *backend, const annudf_ivf_flat_
                                    captures ? captures->value : arguments.none, arguments.queries,
                                    distances, reinterpret_cast<void *>(stream), &cost);
     give(stats, cost);
+  });
+}
+
+annudf_status annudf_ivf_flat_filter(annudf_backend *backend, const annudf_ivf_flat_index *index,
+                                     const annudf_artifact *artifact,
+                                     const annudf_captures *captures, int64_t bits,
+                                     const annudf_ivf_flat_search_options *options,
+                                     annudf_filter **filter) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(backend, "backend");
+    call.refuseNull(index, "index");
+    call.refuseNull(artifact, "artifact");
+    call.refuseNull(filter, "filter");
+    const annudf_ivf_flat_search_options given = copyOptions(
+        options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
+        "annudf_ivf_flat_search_options");
+    if (given.filter)
+      call.refuse("options.filter is set; a filter of code is computed for every row");
+    const std::string origin = originOf(*artifact);
+    const runtime::BoundCaptures none;
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    *filter =
+        new annudf_filter{std::make_shared<const runtime::RowFilter>(runtime::rowsWithDistance(
+            *backend->value, index->value, {artifact->value, artifact->digest, origin},
+            captures ? captures->value : none, inRange("bits", bits, 0, runtime::kMostFilterIds),
+            toProgress(given.progress, given.progress_user)))};
   });
 }
 

@@ -277,6 +277,9 @@ class Backend:
     def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, filter: Filter | None = None) -> SearchStats:
         """Searches with queries and results at host addresses."""
 
+    def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:
+        """The rows to which the metric gives a distance that is not NaN."""
+
     def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None) -> SearchStats:
         """
         Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there.

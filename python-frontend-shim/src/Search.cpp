@@ -93,6 +93,24 @@ annudf_ivf_flat_search_stats search(const Backend &self, const Index &index,
                    });
 }
 
+Filter filterOf(const Backend &self, const Index &index, const Artifact &artifact,
+                const Captures &captures, int64_t bits) {
+  const std::optional<ProgressFunction> noFunction;
+  Progress progress(noFunction); // Only for Ctrl-C.
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options;
+  options.progress = &Progress::report;
+  options.progress_user = &progress;
+  annudf_filter *filter = nullptr;
+  const annudf_status status = withoutGil([&] {
+    return annudf_ivf_flat_filter(self.handle.get(), index.handle.get(), artifact.handle.get(),
+                                  captures.handle.get(), bits, &options, &filter);
+  });
+  FilterPtr made(filter);
+  progress.check(status);
+  return {std::move(made)};
+}
+
 annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &index,
                                           const Artifact &artifact, const Captures &captures,
                                           uintptr_t queries, int64_t rows, int64_t dims,
@@ -277,6 +295,8 @@ void addSearch(nb::module_ &module) {
       .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
            "filter"_a.none() = nb::none(), "Searches with queries and results at host addresses.")
+      .def("filter", &filterOf, "index"_a, "artifact"_a, "captures"_a, "bits"_a,
+           "The rows to which the metric gives a distance that is not NaN.")
       .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a, "stream"_a,
            "filter"_a.none() = nb::none(),

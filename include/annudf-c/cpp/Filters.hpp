@@ -54,6 +54,7 @@ public:
   const annudf_filter *c() const { return handle_.get(); }
 
 private:
+  friend class IvfFlat; // Which computes some.
   explicit Filter(annudf_filter *handle) : handle_(handle) {}
   template <class Join> Filter joined(Join join, const Filter &other) const {
     annudf_filter *made = nullptr;

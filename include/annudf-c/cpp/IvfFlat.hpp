@@ -15,8 +15,8 @@
 
 #include "annudf-c/IvfFlat.h"
 #include "annudf-c/cpp/Captures.hpp"
-#include "annudf-c/cpp/Filters.hpp"
 #include "annudf-c/cpp/Device.hpp"
+#include "annudf-c/cpp/Filters.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -88,7 +88,7 @@ public:
     int32_t kmeansIterations = 20;
     double kmeansTrainsetFraction = 0.5;
     uint64_t seed = 1;
-    int32_t threads = 0; ///< 0: all cores.
+    int32_t threads = 0;          ///< 0: all cores.
     bool adaptiveCenters = false; ///< Every extend moves them to the means of their lists.
     bool trainOnly = false;       ///< No row is added; extend() adds some later.
   };
@@ -131,8 +131,8 @@ public:
     options.size = sizeof options;
     options.progress = reporting.function(), options.progress_user = reporting.user();
     options.allow_repeated_ids = allowRepeatedIds;
-    reporting.check(annudf_ivf_flat_extend(handle_.get(), &c, ids.empty() ? nullptr : ids.data(),
-                                           &options));
+    reporting.check(
+        annudf_ivf_flat_extend(handle_.get(), &c, ids.empty() ? nullptr : ids.data(), &options));
   }
   void save(const std::string &path, const Progress &progress = {}) const {
     detail::Reporting reporting(progress);
@@ -187,6 +187,22 @@ public:
         &options, reinterpret_cast<int64_t *>(static_cast<uintptr_t>(ids)),
         reinterpret_cast<float *>(static_cast<uintptr_t>(distances)), stream, &stats));
     return toStats(stats);
+  }
+  /// The rows to which the metric gives a distance that is not NaN, as the index is now.
+  /// \param captures  null if the metric has none; else bound for one query.
+  /// \param bits      0: one more than the largest id.
+  Filter filter(const Backend &backend, const Artifact &metric, const Captures *captures = nullptr,
+                int64_t bits = 0, const Progress &progress = {}) const {
+    detail::Reporting reporting(progress);
+    annudf_ivf_flat_search_options options = {};
+    options.size = sizeof options;
+    options.progress = reporting.function(), options.progress_user = reporting.user();
+    annudf_filter *made = nullptr;
+    const annudf_status status = annudf_ivf_flat_filter(
+        backend.c(), c(), metric.c(), captures ? captures->c() : nullptr, bits, &options, &made);
+    Filter computed(made);
+    reporting.check(status);
+    return computed;
   }
   const annudf_ivf_flat_index *c() const { return handle_.get(); }
 

@@ -17,11 +17,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
 import numpy.typing as npt
 
 from annudf import _backends
-from annudf._arrays import DTYPE_OF_ELEMENT, Device
+from annudf._arrays import Device
 from annudf._frontend import ahead
 from annudf._frontend.signature import check_early
 from annudf._log import logger
@@ -124,28 +123,12 @@ class CodeFilter(Filter):
             return found
 
     def _compute(self, index: CoreIndex, device: Device, bits: int, artifact: Any, captures: Any) -> CoreFilter:
-        from annudf import _core
-
         if bits > _MOST_IDS:
             raise ArgumentError(
                 f"filter '{self.name}': the largest id of the index is {index.row_extent - 1}, and a filter with code "
                 f"has a bit for every id up to it, at most {_MOST_IDS}; give the rows smaller ids"
             )
-        engine = _backends.backend(device)
-        query = np.zeros((1, index.dims), DTYPE_OF_ELEMENT[index.element])
-        scanned = (index, artifact, captures, query.ctypes.data, 1, index.dims, index.element)
-        packed = np.zeros((bits + 31) // 32 * 4, np.uint8)
-        if index.row_extent <= index.size:
-            distances = np.empty(index.size, np.float32)
-            engine.distances(*scanned, distances.ctypes.data)
-            kept = np.packbits(~np.isnan(distances[: index.row_extent]), bitorder="little")
-            packed[: len(kept)] = kept
-        else:  # Ids have gaps, so there is no column for each.
-            ids, unused = np.empty(index.size, np.int64), np.empty(index.size, np.float32)
-            engine.search(*scanned, index.size, index.n_lists, ids.ctypes.data, unused.ctypes.data, None)
-            passing = ids[ids >= 0]
-            np.bitwise_or.at(packed, passing >> 3, (1 << (passing & 7)).astype(np.uint8))
-        return _core.Filter.from_bitset(packed.ctypes.data, bits)
+        return _backends.backend(device).filter(index, artifact, captures, bits)
 
     def __repr__(self) -> str:
         return repr(self._metric)

@@ -108,6 +108,60 @@ TEST(CApiFilter, SearchesFindWhatPasses) {
   EXPECT_EQ(std::count(found.ids.begin(), found.ids.end(), -1), 0);
 }
 
+/// Rows of zeros are as far from zeros as can be told by cosine: not at all.
+TEST(CApiFilter, IsComputedByAMetric) {
+  OwnedBackend backend;
+  if (const annudf_status status = annudf_backend_create_cpu(2, &backend); status != ANNUDF_OK) {
+#ifdef ANNUDF_TEST_HAS_CPU
+    FAIL() << annudf_last_error();
+#else
+    GTEST_SKIP() << annudf_last_error();
+#endif
+  }
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 50, 5, 1);
+  const annudf_vectors rows = vectorsOf(base);
+  OwnedIndex index;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 4, nullptr, &index)), "ok");
+  OwnedArtifact l2, cosine;
+  toHandle(artifactOf(testMetric("l2"), readBitcode("l2")), &l2);
+  toHandle(artifactOf(testMetric("cosine"), readBitcode("cosine")), &cosine);
+  OwnedFilter all, none, more, out;
+  ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, l2, nullptr, 0, nullptr, &all)), "ok");
+  EXPECT_EQ(annudf_filter_bits(all), 50);
+  EXPECT_EQ(annudf_filter_count(all), 50);
+  ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, cosine, nullptr, 0, nullptr, &none)),
+            "ok");
+  EXPECT_EQ(annudf_filter_count(none), 0);
+  ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, l2, nullptr, 77, nullptr, &more)), "ok");
+  EXPECT_EQ(annudf_filter_bits(more), 77);
+  EXPECT_EQ(annudf_filter_count(more), 50);
+
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, 49, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_STREQ(annudf_last_error(), "a filter of code of 49 bits, the largest id of the index is "
+                                    "49; give it a bit for every id");
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, -1, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_STREQ(annudf_last_error(), "bits = -1: must be between 0 and 34359738368");
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options;
+  options.filter = all;
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, 0, &options, &out), ANNUDF_USAGE);
+  EXPECT_STREQ(annudf_last_error(), "annudf_ivf_flat_filter: options.filter is set; a filter of "
+                                    "code is computed for every row");
+  EXPECT_EQ(annudf_ivf_flat_filter(nullptr, index, l2, nullptr, 0, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, nullptr, l2, nullptr, 0, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, nullptr, nullptr, 0, nullptr, &out),
+            ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, 0, nullptr, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ((annudf_filter *)out, nullptr);
+  annudf_ivf_flat_build_options empty = {};
+  empty.size = sizeof empty;
+  empty.train_only = 1;
+  OwnedIndex centers;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 4, &empty, &centers)), "ok");
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, centers, l2, nullptr, 0, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_STREQ(annudf_last_error(), "a filter of code: the index has no rows");
+}
+
 TEST(CppFilter, Joins) {
   const std::array<uint32_t, 1> words = {0b0110};
   const Filter a = Filter::fromBitset(words, 4);

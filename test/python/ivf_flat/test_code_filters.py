@@ -195,7 +195,7 @@ def test_computed_once_for_an_index(index, monkeypatch):
 
     class Counting:
         def __getattr__(self, name):
-            if name == "distances":
+            if name == "filter":
                 calls.append(name)
             return getattr(engine, name)
 

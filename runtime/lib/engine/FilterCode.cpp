@@ -1,0 +1,71 @@
+//===- FilterCode.cpp - Filters that a metric computes --------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/engine/FilterCode.h"
+
+#include "annudf/Support/Error.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace annudf::runtime {
+
+namespace {
+
+void set(std::vector<uint32_t> &words, int64_t id) {
+  words[static_cast<size_t>(id / 32)] |= uint32_t(1) << (id % 32);
+}
+
+} // namespace
+
+RowFilter rowsWithDistance(Backend &backend, const Index &index, const MetricView &metric,
+                           const BoundCaptures &captures, int64_t bits, const Progress &progress) {
+  if (index.size() == 0)
+    throw Error(ErrorKind::Usage, "a filter of code: the index has no rows");
+  const int64_t extent = index.rowExtent();
+  if (bits == 0)
+    bits = extent;
+  if (bits < extent)
+    throw Error(ErrorKind::Usage, "a filter of code of " + std::to_string(bits) +
+                                      " bits, the largest id of the index is " +
+                                      std::to_string(index.largestId()) +
+                                      "; give it a bit for every id");
+  if (bits > kMostFilterIds || index.size() > ANNUDF_MAX_K)
+    throw Error(ErrorKind::Usage,
+                "a filter of code: the largest id of the index is " +
+                    std::to_string(index.largestId()) + " and it has " +
+                    std::to_string(index.size()) + " rows; there is a bit for every id, at most " +
+                    std::to_string(kMostFilterIds) + ", of at most " +
+                    std::to_string(int(ANNUDF_MAX_K)) + " rows; give the rows smaller ids");
+  const auto rows = static_cast<size_t>(index.size());
+  std::vector<uint32_t> words(static_cast<size_t>(RowFilter::wordsFor(bits)));
+  // 0 is made of zeros in every element type.
+  const std::vector<std::byte> zeros(static_cast<size_t>(index.dims()) *
+                                     static_cast<size_t>(elementSize(index.element())));
+  const MatrixView query{zeros.data(), 1, index.dims(), index.element()};
+  std::vector<float> distances(rows);
+  if (extent <= index.size()) {
+    backend.distances(index, metric, captures, query, progress, distances.data());
+    for (int64_t id = 0; id < extent; ++id)
+      if (!std::isnan(distances[static_cast<size_t>(id)]))
+        set(words, id);
+    return {std::move(words), bits};
+  }
+  // Ids have gaps, so there is no column for each; what is NaN is not found.
+  std::vector<int64_t> ids(rows);
+  backend.search(index, metric, captures, query, static_cast<int>(index.size()),
+                 {.nProbes = index.nLists(), .progress = progress}, ids.data(), distances.data());
+  for (const int64_t id : ids)
+    if (id >= 0)
+      set(words, id);
+  return {std::move(words), bits};
+}
+
+} // namespace annudf::runtime
