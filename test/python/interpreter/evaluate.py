@@ -157,11 +157,14 @@ def baked(text: str, kind: str) -> np.ndarray[Any, Any]:
 
 @dataclass
 class Scan:
-    """What a hook may read: the place in the vectors, and bound captures by name."""
+    """What a hook may read: the place in the vectors, bound captures by name, and where the scan is."""
 
     dim: int
     dims: int
     captures: Mapping[str, Any]
+    row: int = 0
+    query: int = 0
+    list: int = 0
 
 
 def _element(kind: str) -> str:
@@ -179,7 +182,11 @@ class Interpreter:
 
     def hook(self, name: str, arguments: list[Value], scan: Scan) -> Value:
         """What a hook yields."""
-        return self._block(self.metric.hooks[name], arguments, {}, scan)[0]
+        return self.fields(name, arguments, scan)[0]
+
+    def fields(self, name: str, arguments: list[Value], scan: Scan) -> list[Value]:
+        """All that a hook yields, of an accumulator of several fields."""
+        return self._block(self.metric.hooks[name], arguments, {}, scan)
 
     def accumulate(self, pairs: list[tuple[Value, Value]], captures: Mapping[str, Any]) -> Value:
         """The accumulator of a query and a row, whose coordinates are given as the hook sees them."""
@@ -221,7 +228,7 @@ class Interpreter:
             block = self.metric.helpers[op.attribute]
             return self._block(block, [values[name] for name in op.operands], {}, scan)
         if op.name == "annudf.index":
-            return [{"dim": scan.dim, "dims": scan.dims}[op.attribute]]
+            return [getattr(scan, op.attribute)]
         if op.name == "annudf.load":
             return [self._load(op, values, scan)]
         return [self._scalar(op, [values[name] for name in op.operands])]
