@@ -13,9 +13,7 @@ Word = Literal["f32", "f64", "i32", "u32"]
 
 WORDS: tuple[Word, ...] = get_args(Word)
 
-CaptureWord = Literal[
-    "f32", "f64", "i32", "u32", "f16", "bf16", "i8", "u8", "i16", "u16", "i64", "u64", "i1"
-]
+CaptureWord = Literal["f32", "f64", "i32", "u32", "f16", "bf16", "i8", "u8", "i16", "u16", "i64", "u64", "i1"]
 """Element types of captures, as they are stored."""
 
 CAPTURE_WORDS: tuple[CaptureWord, ...] = get_args(CaptureWord)

@@ -29,6 +29,9 @@ _BINARY: dict[object, str] = {
 }  # fmt: skip
 _UNARY: dict[object, str] = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
 
+_TRUTHS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.not_)
+"""What gives a bool, which stays as numba has it; ``~`` and arithmetic of that are Python's, not numba's."""
+
 Number = bool | int | float
 
 
@@ -49,7 +52,7 @@ def fold(function: Any) -> None:
             continue
         if isinstance(number, int) and number not in _INT64:
             _refuse(f"{_shown(number)} does not fit 64 bits; write a float, such as 1e30", statement.loc)
-        if isinstance(value, ir.Expr):
+        if isinstance(value, ir.Expr) and value.fn not in _TRUTHS:
             statement.value = ir.Const(number, value.loc)
             function._definitions[name] = [
                 statement.value if old is value else old for old in function._definitions[name]
@@ -80,8 +83,12 @@ def _number(value: Any, known: dict[str, Number]) -> Number | None:
         left, right = known.get(value.lhs.name), known.get(value.rhs.name)
         if fn in _BINARY and left is not None and right is not None:
             return _computed(fn, f"{_shown(left)} {_BINARY[fn]} {_shown(right)}", value.loc, left, right)
+        if fn in _TRUTHS and left is not None and right is not None:
+            return bool(fn(left, right))
     if value.op == "unary" and value.fn in _UNARY and (number := known.get(value.value.name)) is not None:
         return _computed(value.fn, f"{_UNARY[value.fn]}{_shown(number)}", value.loc, number)
+    if value.op == "unary" and value.fn is operator.not_ and (number := known.get(value.value.name)) is not None:
+        return not number
     return None
 
 

@@ -79,7 +79,7 @@ def test_loops_and_conditions() -> None:
 CONSTANTS = [
     "N // 3", "N % 3", "N % -3", "K // 2 * x", "K ** 3 * x", "K ** -1 * x", "K ** 0.5", "2 ** K", "F // 2", "F % 2", "-F % 2",
     "K // 2.0", "F ** K", "K ** 2.0", "K << 2", "N >> 1", "~K", "True + K", "K * 10**18 * 1e2 * x", "np.float32(3) * K", "K / 2",
-    "(K & 3) + (N | 1) + (K ^ 2)", "-K % 8", "(K if K % 2 else F) * x",
+    "~(N > 1) * x", "-(K > 3) + ~(not K)", "(K & 3) + (N | 1) + (K ^ 2)", "-K % 8", "(K if K % 2 else F) * x",
 ]  # fmt: skip
 """Of a global int, a negative one and a float; CPython computes none of them itself."""
 

@@ -93,9 +93,9 @@ def test_float16_is_read_as_float32():
 def test_bfloat16_is_read_as_float32():
     bfloat16 = pytest.importorskip("ml_dtypes", reason="bfloat16 arrays of NumPy are NOT checked").bfloat16
     values = np.resize(np.array([1e-40, -1e-39, 3.3e38, -3.3e38, -0.0, 1.5, 0.1, 2.0**-133]).astype(bfloat16), ROWS)
-    metric = ivf_flat.metric(captures={"v": values, "one": bfloat16(1)}, finalize=lambda acc, ctx: ctx.v[ctx.row] * ctx.one)(
-        plain
-    )
+    metric = ivf_flat.metric(
+        captures={"v": values, "one": bfloat16(1)}, finalize=lambda acc, ctx: ctx.v[ctx.row] * ctx.one
+    )(plain)
     assert str(metric) == "<annudf metric plain (v: row x bf16, one: bf16 scalar)>"
     assert metric.captures["v"].dtype == bfloat16
     np.testing.assert_array_equal(by_row(metric), values.astype(np.float32))
@@ -122,7 +122,9 @@ def test_numbers_are_rounded_to_bfloat16_once():
     np.testing.assert_array_equal(_rounded(wide, "bf16").view(bfloat16), wide.astype(np.float32).astype(bfloat16))
     # Just above and below a tie, which float32 cannot tell from it.
     ties = np.array([1 + 2.0**-8 + 2.0**-40, 1 + 3 * 2.0**-8 - 2.0**-40, -(1 + 2.0**-8 + 2.0**-40)])
-    np.testing.assert_array_equal(_rounded(ties, "bf16").view(bfloat16).astype(float), [1 + 2.0**-7, 1 + 2.0**-7, -1 - 2.0**-7])
+    np.testing.assert_array_equal(
+        _rounded(ties, "bf16").view(bfloat16).astype(float), [1 + 2.0**-7, 1 + 2.0**-7, -1 - 2.0**-7]
+    )
 
 
 def test_booleans():
@@ -243,7 +245,9 @@ def test_what_an_element_does_not_hold(made_of, given, message):
 
 
 @pytest.mark.parametrize("made_of", [np.zeros(4, one) for one in (*INTEGERS, "float16", "float32", "float64")])
-@pytest.mark.parametrize("given", [np.array([0, 1, 1, 0]), np.array([0, 1, 1, 0], bool), [0, 1, 1, 0], np.array([0, 1, 1, 0], np.uint8)])
+@pytest.mark.parametrize(
+    "given", [np.array([0, 1, 1, 0]), np.array([0, 1, 1, 0], bool), [0, 1, 1, 0], np.array([0, 1, 1, 0], np.uint8)]
+)
 def test_integers_are_bound_where_they_fit(made_of, given):
     got = ivf_flat.metric(captures={"c": made_of})(plain).bind(c=given).captures["c"]
     assert got.dtype == made_of.dtype
@@ -254,7 +258,9 @@ def test_integers_are_bound_where_they_fit(made_of, given):
 def test_many_captures(data, tmp_path, count):
     names = [f"c{number}" for number in range(count)]
     source = "def sums(x, y, acc, ctx):\n    w = 0.0\n"
-    source += "".join(f"    w = w + ctx.{name}{'[ctx.dim]' if number % 2 else ''}\n" for number, name in enumerate(names))
+    source += "".join(
+        f"    w = w + ctx.{name}{'[ctx.dim]' if number % 2 else ''}\n" for number, name in enumerate(names)
+    )
     source += "    return acc + w * (x - y) ** 2\n"
     path = tmp_path / "sums_of_captures.py"
     path.write_text(source)
@@ -275,7 +281,9 @@ def test_too_many_captures():
 
 
 def test_saved_and_loaded(tmp_path, data):
-    @ivf_flat.metric(captures={"w": W.astype(np.float16), "on": np.ones(DIMS, bool), "code": np.arange(DIMS, dtype=np.uint8)})
+    @ivf_flat.metric(
+        captures={"w": W.astype(np.float16), "on": np.ones(DIMS, bool), "code": np.arange(DIMS, dtype=np.uint8)}
+    )
     def mixed(x, y, acc, ctx):
         return acc + (ctx.w[ctx.dim] + ctx.code[ctx.dim]) * (x - y) ** 2 if ctx.on[ctx.dim] else acc
 
