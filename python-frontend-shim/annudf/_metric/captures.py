@@ -344,8 +344,8 @@ def _host_array(name: str, value: object) -> tuple[npt.NDArray[Any], CaptureWord
         element = _WORDS.get(seen.dtype)
         if element is None:
             raise CaptureError(
-                f"capture '{name}' has dtype {seen.dtype}; give numbers: bool, int8 to int64, uint8 to uint64, float16, "
-                "bfloat16, float32 or float64"
+                f"capture '{name}' has dtype {seen.dtype}; give numbers: bool, int8 to int64, uint8 to uint64, "
+                "float16, bfloat16, float32 or float64"
             )
         # NumPy copies from any strides; a device array is first made contiguous by its library.
         if seen.library == "numpy":
