@@ -4,7 +4,8 @@
 
 numba types what is computed of two constants by its own rules and lowers it by its own code, which knows neither
 ``//`` of floats nor powers and wraps integers around. So such expressions become constants in numba's IR, before
-anything is typed, and variables that begin with a constant and change become numbers of a metric.
+anything is typed, and variables that begin with a constant and change become numbers of a metric. ``~`` is ours whatever
+it is of: numba's of a Python bool is NumPy's ``not``.
 """
 
 from __future__ import annotations
@@ -138,25 +139,29 @@ def _make_numbers(function: Any, known: dict[str, Number]) -> None:
     for block in function.blocks.values():
         body: list[Any] = []
         for statement in block.body:
-            if isinstance(statement, ir.Assign) and _begins(function, statement):
-                number = _number(statement.value, known)
+            if isinstance(statement, ir.Assign):
+                value = statement.value
+                number = _number(value, known) if _begins(function, statement) else None
                 if type(number) in (int, float):
-                    _call(function, statement, STUBS["int" if isinstance(number, int) else "float"], body)
+                    _call(function, statement, value, STUBS["int" if isinstance(number, int) else "float"], body)
+                elif isinstance(value, ir.Expr) and value.op == "unary" and value.fn is operator.invert:
+                    _call(function, statement, value.value, STUBS["invert"], body)
             body.append(statement)
         block.body = body
 
 
 def _begins(function: Any, statement: Any) -> bool:
-    name = statement.target.name
-    return name.isidentifier() and len(function._definitions[name]) > 1
+    name: str = statement.target.name
+    # A variable that is begun anew has another version: i, i.1.
+    return name.partition(".")[0].isidentifier() and len(function._definitions[name]) > 1
 
 
-def _call(function: Any, statement: Any, stub: Any, body: list[Any]) -> None:
-    """Puts the call of a stub with what the statement assigns before it."""
+def _call(function: Any, statement: Any, of: Any, stub: Any, body: list[Any]) -> None:
+    """Puts the call of a stub before the statement, which assigns its result."""
     place, scope, value = statement.loc, statement.target.scope, statement.value
     callee, given, result = (scope.redefine(f"$annudf_{part}", place) for part in ("stub", "given", "number"))
     call = ir.Expr.call(callee, (given,), (), place)
-    for target, source in ((callee, ir.Global(stub.__name__, stub, place)), (given, value), (result, call)):
+    for target, source in ((callee, ir.Global(stub.__name__, stub, place)), (given, of), (result, call)):
         body.append(ir.Assign(source, target, place))
         function._definitions[target.name] = [source]
     definitions = function._definitions[statement.target.name]

@@ -57,7 +57,7 @@ CASTS = (
     "uint64",
     "bool_",
 )
-OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_not", "bitwise_count")
+OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_not", "bitwise_count", "invert")
 
 STUBS: dict[str, Stub] = {
     name: _stub(name)

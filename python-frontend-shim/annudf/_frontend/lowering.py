@@ -92,7 +92,7 @@ def _operators() -> None:
             _lower(fn, lambda v, result, symbol=symbol: arithmetic.compare(symbol, *v), *pair)
     _lower(operator.neg, lambda v, result: arithmetic.negative(v[0]), Number)
     _lower(operator.pos, lambda v, result: arithmetic.number(v[0]).ssa, Number)
-    _lower(operator.invert, lambda v, result: arithmetic.inverted(v[0]), Number)
+    _stub("invert", lambda v, result: arithmetic.inverted(v[0]))
     _lower(operator.not_, lambda v, result: _not(v[0]), Number)
     _lower(bool, lambda v, result: arithmetic.truth(v[0]), Number)
 

@@ -121,7 +121,7 @@ def _operators() -> None:
 
     _register(operator.neg, negated, "-", (1,), True)
     _register(operator.pos, _number, "+", (1,), True)
-    _register(operator.invert, inverted, "~", (1,), True)
+    _register(STUBS["invert"], inverted, "~", (1,))
     _register(operator.not_, lambda a: "bool" if isinstance(a, str) else dtypes.BOOL, "not", (1,), True)
 
     class ToBool(AbstractTemplate):
