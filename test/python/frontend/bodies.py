@@ -19,20 +19,23 @@ INTS = ("1", "2", "3", "5", "-1", "-7", "12")
 
 @dataclass(frozen=True)
 class Body:
-    """A function's source and name; `integer` says that coordinates and accumulator are int32."""
+    """A function's source and name; `integer` says that coordinates and accumulator are int32, `pair` that that has two fields."""
 
     name: str
     source: str
     integer: bool
+    pair: bool = False
 
 
 class _Generator:
-    def __init__(self, draw: st.DrawFn, integer: bool) -> None:
+    def __init__(self, draw: st.DrawFn, integer: bool, pair: bool) -> None:
         self.draw = draw
         self.integer = integer
+        self.pair = pair
         self.loop = ""
-        self.floats = [] if integer else ["x", "y", "acc"]
-        self.ints = ["x", "y", "acc"] if integer else []
+        numbers = ["x", "y", *(["acc[0]", "acc[1]"] if pair else ["acc"])]
+        self.floats = [] if integer else numbers
+        self.ints = numbers if integer else []
         self.floats += ["ctx.w[ctx.dim]", "ctx.p"]
         self.ints += ["ctx.n"]
 
@@ -72,7 +75,7 @@ class _Generator:
             return (
                 f"({self.f(depth - 1)} + ({self.b(depth - 1)}))"
                 if self.draw(st.booleans())
-                else f"({self.f(depth - 1)} ** 2)"
+                else f"({self.f(depth - 1)} ** {self.pick(('2', '1', '0', '2.0'))})"
             )
         return f"helper({self.f(depth - 1)}, {self.f(depth - 1)})"
 
@@ -82,8 +85,8 @@ class _Generator:
         return self.pick(FLOATS) if self.draw(st.integers(0, 2)) == 0 else self.f(depth)
 
     def weak(self) -> str:
-        """A small Python int that is computed: of the dimension or a loop's variable."""
-        number = self.loop or "(ctx.dim + 3)"
+        """A small Python int that is computed: of a constant, of where the scan is or of a loop's variable."""
+        number = self.loop or self.pick(("(ctx.dim + 3)", "ctx.row", "ctx.query", "(ctx.row + ctx.list)", "K", "N"))
         return self.pick((
             number, f"({number} // 2)", f"({number} % 3 - 1)", f"-{number}", f"({number} ** 2)", f"({number} < 3)",
             f"(~({number} > 1))", f"max({number}, 2)", f"({number} & 1)", f"(1 if {number} == 1 else 4)", "ctx.dims",
@@ -106,7 +109,7 @@ class _Generator:
             return f"{self.pick(('max', 'min', 'np.maximum', 'np.minimum'))}({self.i(depth - 1)}, {self.i(depth - 1)})"
         if kind == 8:
             return f"({self.i(depth - 1)} if {self.b(depth - 1)} else {self.i_or_constant(depth - 1)})"
-        return f"(np.int32(np.bitwise_count({self.i(depth - 1)})) + ({self.i(depth - 1)} ** {self.pick(('0', '1', '2', '3'))}))"
+        return f"(np.int32(np.bitwise_count({self.i(depth - 1)})) + ({self.i(depth - 1)} ** {self.pick(('0', '1', '2', '3', '5'))}))"
 
     def i_or_constant(self, depth: int) -> str:
         if self.draw(st.integers(0, 7)) == 0:
@@ -138,7 +141,7 @@ class _Generator:
         lines = [f"t = {self.value(depth)}"]
         (self.ints if self.integer else self.floats).append("t")
         for _ in range(self.draw(st.integers(0, 3))):
-            kind = self.draw(st.integers(0, 4))
+            kind = self.draw(st.integers(0, 5))
             if kind == 0:
                 lines.append(f"t {self.pick(('+=', '-=', '*='))} {self.value(depth - 1)}")
             elif kind == 1:
@@ -154,10 +157,29 @@ class _Generator:
                 lines.append(f"    t = {self.value(depth - 1)} {self.pick(('+', '-'))} t")
                 self.loop = ""
             elif kind == 3:
-                lines += [f"if {self.b(depth - 2)}:", f"    return {self.value(depth - 1)}"]
+                lines += [f"if {self.b(depth - 2)}:", f"    return {self.result(depth - 1)}"]
+            elif kind == 5 and not self.loop:
+                lines += self.loop_with_a_counter(depth)
             else:
                 lines.append(f"t = {self.value(depth)}")
-        lines.append(f"return {self.value(1)} + t")
+        lines.append(f"return {self.result(1, ' + t')}")
+        return lines
+
+    def result(self, depth: int, more: str = "") -> str:
+        """What a body returns."""
+        return f"{self.value(depth)}{more}" + (f", {self.value(depth)} - {self.value(0)}" if self.pair else "")
+
+    def loop_with_a_counter(self, depth: int) -> list[str]:
+        """A while loop, which may go on or end early."""
+        also = f" and {self.b(depth - 2)}" if self.draw(st.booleans()) else ""
+        lines = ["i = 0", f"while i < {self.pick(('1', '3', 'K // 2', 'K'))}{also}:", "    i += 1"]
+        self.loop = "i"
+        for _ in range(self.draw(st.integers(1, 2))):
+            lines.append(f"    t = {self.value(depth - 1)} {self.pick(('+', '-'))} t")
+            if self.draw(st.booleans()):
+                lines += [f"    if {self.b(depth - 2)}:", f"        {self.pick(('break', 'continue'))}"]
+                lines.append(f"    t = t + {self.value(depth - 2)}")
+        self.loop = ""
         return lines
 
 
@@ -165,8 +187,9 @@ class _Generator:
 def bodies(draw: st.DrawFn, integer: bool, count: int) -> list[Body]:
     """`count` bodies of one kind, named body_0, body_1, ..."""
     result = []
+    pair = draw(st.booleans())
     for number in range(count):
-        lines = _Generator(draw, integer).statements(draw(st.integers(1, 3)))
+        lines = _Generator(draw, integer, pair).statements(draw(st.integers(1, 3)))
         source = f"def body_{number}(x, y, acc, ctx):\n" + "".join(f"    {line}\n" for line in lines)
-        result.append(Body(f"body_{number}", source, integer))
+        result.append(Body(f"body_{number}", source, integer, pair))
     return result

@@ -6,6 +6,8 @@ more than a search. With one dimension a search over a list returns ``update(x, 
 for every pair of a query and a row. Metrics take turns with element types, so that each type sees
 hundreds of bodies; ANNUDF_RANDOM_ELEMENTS=all runs every body on every type.
 
+Half of the metrics have an accumulator of two fields, of which a body is asked for one.
+
 int32 bodies are compared for equality. In float32 the ABI allows a multiplication and an addition to
 be rounded once, so a result may be off by about what rounding did to the oracle: that is the distance
 between the body in float32 and in float64. All but a few results are equal.
@@ -40,17 +42,23 @@ ALL_ELEMENTS = os.environ.get("ANNUDF_RANDOM_ELEMENTS") == "all"
 QUERIES, ROWS = 3, 16
 INTERPRETED_ROWS = 4
 INITIAL = 3
+SECOND = -2
+"""What an accumulator of two fields begins its second with."""
+CONSTANTS = {"K": 7, "N": -5}
+"""Globals that bodies read."""
 
 HELPER = "def helper(a, b):\n    d = a - b\n    if d < 0:\n        return -d\n    return d + b\n"
 
 
 def build(some: list[Body]) -> dict[str, object]:
     """The module with the bodies and the metric over them, with source that inspect finds."""
-    text = "import numpy as np\n" + HELPER + "".join(b.source for b in some)
+    text = "import numpy as np\n" + "".join(f"{name} = {value}\n" for name, value in CONSTANTS.items())
+    text += HELPER + "".join(b.source for b in some)
     text += "def update(x, y, acc, ctx):\n"
     for number, body in enumerate(some):
         text += f"    if ctx.which == {number}:\n        return {body.name}(x, y, acc, ctx)\n"
     text += "    return acc\n"
+    text += "def finalize(acc, ctx):\n    return acc[0] if ctx.part == 0 else acc[1]\n"
     file = f"<random bodies {hash(text)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     space: dict[str, object] = {}
@@ -62,6 +70,11 @@ def evaluated(body: object, to: type[np.generic], query: np.generic, row: np.gen
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return float(np.float32(to(body(to(query), to(row), to(INITIAL), ctx))))  # type: ignore[operator, call-arg]
+
+
+def one_field(body: object, number: int) -> object:
+    """A body of two fields as one of a number: every other one is asked for its second field."""
+    return lambda x, y, acc, ctx: body(x, y, (acc, type(acc)(SECOND)), ctx)[number % 2]  # type: ignore[operator]
 
 
 @dataclass
@@ -87,6 +100,7 @@ class Tally:
             return bool(equal)
         self.rounded += 1
         wide = SimpleNamespace(w=ctx.w.astype(np.float64), p=np.float64(ctx.p), n=ctx.n, dim=0, dims=1)
+        wide.row, wide.query, wide.list = ctx.row, ctx.query, ctx.list
         exact = evaluated(body, np.float64, *pair, wide)
         if have is None or not np.isfinite(want) or not np.isfinite(exact):
             return want != exact
@@ -98,15 +112,18 @@ def check_text(text: str, some: list[Body], space: dict[str, object], base: Any,
     interpreter = Interpreter(parse(text))
     to = np.int32 if some[0].integer else np.float32
     ctx = SimpleNamespace(w=np.array([0.75], np.float32), p=np.float32(-1.25), n=np.int32(11), dim=0, dims=1)
+    ctx.row, ctx.query, ctx.list = 4, 1, 2
     for number, body in enumerate(some):
-        scan = Scan(0, 1, {"w": ctx.w, "p": ctx.p, "n": 11, "which": number})
+        scan = Scan(0, 1, {"w": ctx.w, "p": ctx.p, "n": 11, "which": number, "part": number % 2}, 4, 1, 2)
+        function = one_field(space[body.name], number) if body.pair else space[body.name]
         for row in base[:INTERPRETED_ROWS, 0]:
-            x, y, acc = (int(to(v)) & 0xFFFFFFFF if body.integer else to(v) for v in (query, row, INITIAL))
+            inputs = [INITIAL, *([SECOND] if body.pair else []), query, row]
+            arguments = [int(to(v)) & 0xFFFFFFFF if body.integer else to(v) for v in inputs]
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                have = interpreter.hook("update", [acc, x, y], scan)
+                have = interpreter.fields("update", arguments, scan)[number % 2 if body.pair else 0]
                 try:
-                    want = to(space[body.name](to(query), to(row), to(INITIAL), ctx))  # type: ignore[operator]
+                    want = to(function(to(query), to(row), to(INITIAL), ctx))  # type: ignore[operator]
                 except ZeroDivisionError:
                     continue
             same = have == int(want) & 0xFFFFFFFF if body.integer else have == want or np.isnan([have, want]).all()
@@ -120,14 +137,19 @@ def check(some: list[Body], elements: tuple[str, ...], tally: Tally) -> None:
     weights, p, n = np.array([0.75], np.float32), np.float32(-1.25), np.int32(11)
     dtype = "int32" if integer else "float32"
     captures = {"w": weights, "p": p, "n": n, "which": np.int32(0)}
-    metric = ivf_flat.metric(order="min", initial=INITIAL, captures=captures, dtype=dtype)(space["update"])
+    several: dict[str, object] = {"initial": INITIAL}
+    if some[0].pair:
+        several = {"initial": (INITIAL, SECOND), "finalize": space["finalize"]}
+        captures["part"] = np.int32(0)
+    metric = ivf_flat.metric(order="min", captures=captures, dtype=dtype, **several)(space["update"])  # type: ignore[call-overload]
     ctx = SimpleNamespace(w=weights, p=p, n=n, dim=0, dims=1)
     check_text(metric.mlir(), some, space, vectors(elements[0], ROWS, 1), vectors(elements[0], 1, 2)[0, 0], tally)
     for element in elements:
         base, queries = vectors(element, ROWS, 1), vectors(element, QUERIES, 2)
         index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), base)
         for number, body in enumerate(some):
-            bound = metric.bind(which=np.int32(number))
+            bound = metric.bind(which=np.int32(number), **({"part": np.int32(number % 2)} if body.pair else {}))
+            function = one_field(space[body.name], number) if body.pair else space[body.name]
             distances, neighbors = ivf_flat.search(
                 ivf_flat.SearchParams(n_probes=1, metric=bound), index, queries, ROWS
             )
@@ -135,7 +157,8 @@ def check(some: list[Body], elements: tuple[str, ...], tally: Tally) -> None:
                 got = dict(zip(neighbors[q].tolist(), distances[q].tolist(), strict=True))
                 for r in range(ROWS):
                     pair = (queries[q, 0], base[r, 0])
-                    fits = tally.compare(got.get(r), space[body.name], integer, pair, ctx)
+                    ctx.row, ctx.query, ctx.list = r, q, 0
+                    fits = tally.compare(got.get(r), function, integer, pair, ctx)
                     assert fits, (element, *pair, got.get(r), body.source)
 
 
