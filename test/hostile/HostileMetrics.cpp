@@ -20,12 +20,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <random>
 #include <set>
+#include <string_view>
 
 using namespace annudf;
 using namespace annudf::runtime;
@@ -166,9 +168,14 @@ std::vector<std::string> artifacts() {
       all.push_back(entry.path());
   std::sort(all.begin(), all.end());
   unsigned shard = 0, shards = 1;
-  if (const char *text = std::getenv("ANNUDF_HOSTILE_SHARD"))
-    if (std::sscanf(text, "%u/%u", &shard, &shards) != 2 || shard >= shards)
+  if (const char *given = std::getenv("ANNUDF_HOSTILE_SHARD")) {
+    const std::string_view text = given;
+    const char *slash = text.data() + std::min(text.find('/'), text.size());
+    const char *end = text.data() + text.size();
+    if (slash == end || std::from_chars(text.data(), slash, shard).ptr != slash ||
+        std::from_chars(slash + 1, end, shards).ptr != end || shard >= shards)
       throw std::runtime_error("ANNUDF_HOSTILE_SHARD is no I/N");
+  }
   for (size_t i = shard; i < all.size(); i += shards)
     mine.push_back(all[i]);
   return mine;

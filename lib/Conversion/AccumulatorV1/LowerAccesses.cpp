@@ -242,6 +242,12 @@ LogicalResult annudf::lowering::proveLoads(MetricOp metric, const TargetInfo &ta
   for (auto hook : metric.getBody().getOps<HookOpInterface>()) {
     const RangeAnalysis ranges(hook);
     hook.walk([&](LoadOp load) {
+      if (load.getType() != load.getCapture().getType().getLoadType()) {
+        load.emitOpError() << target.passName << ": gives " << load.getType()
+                           << "; annudf-verify-abi says what to do instead";
+        result = failure();
+        return;
+      }
       for (int64_t extent : load.getCapture().getType().getExtents().drop_front(
                load.getCapture().getType().isScalar() ? 0 : 1))
         if (extent == CaptureType::kRow || extent == CaptureType::kQuery) {

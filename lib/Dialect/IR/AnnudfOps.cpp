@@ -487,14 +487,5 @@ void IndexOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getResult(), stringifyEnum(getKind()));
 }
 
-LogicalResult LoadOp::verify() {
-  CaptureType type = getCapture().getType();
-  if (getIndices().size() != type.getExtents().size())
-    return emitOpError() << "[L1] gives " << getIndices().size()
-                         << (getIndices().size() == 1 ? " index" : " indices") << " for " << type
-                         << "; give " << type.getExtents().size();
-  return success();
-}
-
 #define GET_OP_CLASSES
 #include "annudf/Dialect/IR/AnnudfOps.cpp.inc"

@@ -216,6 +216,23 @@ LOOPS = {
             t += i
         return acc + t
     """,
+    "a counter begun anew": """
+        i = 0
+        while i < 2:
+            s += ~(i > 0)
+            i += 1
+        i = 0
+        while i < 3:
+            s += ~(i > 1)
+            i += 1
+        return acc + s + ~(i > 2)
+    """,
+    "what is true on one path": """
+        b = False
+        if s > y:
+            b = True
+        return acc + s + 3 * ~b + ~(s > y)
+    """,
     "no iteration": """
         for i in range(0):
             if s > y:

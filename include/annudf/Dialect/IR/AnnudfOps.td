@@ -232,9 +232,9 @@ def Annudf_IndexOp : Annudf_Op<"index", 0, [
 
 // Not Pure: where a condition proves the index, the load must not move before it.
 def Annudf_LoadOp : Annudf_Op<"load", 0, [
-    NoMemoryEffect, TypesMatchWith<"result is the capture's element type, signless, or f32 of bf16",
-        "capture", "result",
-                         "::llvm::cast<CaptureType>($_self).getLoadType()">]> {
+    NoMemoryEffect, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    PredOpTrait<"result is the capture's element type, signless, or f32 of bf16",
+                CPred<"getCapture().getType().mayGive(getResult().getType())">>]> {
   let summary = "reads a capture";
   let description = [{
     One index an extent, none for a scalar. An index must be provably inside its
@@ -252,13 +252,15 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
     %v = annudf.load %w[%d] : !annudf.capture<dim x f32>
     %p = annudf.load %s[] : !annudf.capture<f32>
     %a = annudf.load %age[%row] : !annudf.capture<row x f32>
-    %c = annudf.load %code[%row] : !annudf.capture<row x ui8>  // i8
     ```
   }];
   let arguments = (ins Annudf_CaptureType:$capture, Variadic<Index>:$indices);
   let results = (outs AnyType:$result);
   let assemblyFormat = "$capture `[` $indices `]` attr-dict `:` qualified(type($capture))";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange given);
+  }];
 }
 
 def Annudf_YieldOp : Annudf_Op<"yield", 0, [

@@ -1,0 +1,37 @@
+//===- LoadOp.cpp - annudf.load and the type that it gives ----------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Dialect/IR/Annudf.h"
+
+using namespace mlir;
+using namespace annudf::ir;
+
+LogicalResult LoadOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
+                                       DictionaryAttr, OpaqueProperties, RegionRange,
+                                       SmallVectorImpl<Type> &types) {
+  auto capture = operands.empty() ? CaptureType() : dyn_cast<CaptureType>(operands[0].getType());
+  if (!capture) // Which the operands' own constraints say in words.
+    return failure();
+  types.push_back(capture.getLoadType());
+  return success();
+}
+
+/// What mayGive() says, for who does not see the capture.
+bool LoadOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange given) {
+  return inferred == given || (inferred.size() == 1 && given.size() == 1 &&
+                               inferred.front().isF32() && given.front().isBF16());
+}
+
+LogicalResult LoadOp::verify() {
+  CaptureType type = getCapture().getType();
+  if (getIndices().size() != type.getExtents().size())
+    return emitOpError() << "[L1] gives " << getIndices().size()
+                         << (getIndices().size() == 1 ? " index" : " indices") << " for " << type
+                         << "; give " << type.getExtents().size();
+  return success();
+}
