@@ -366,8 +366,8 @@ std::vector<To> bound(annudf_capture_element element, const char *dtype,
 
 // An array of the declared type is taken as it is, up to the ends of its range.
 TEST(Captures, EveryElementKeepsItsValues) {
-  const auto same = [](annudf_capture_element element, const char *dtype, auto values) {
-    using T = typename decltype(values)::value_type;
+  const auto same = []<typename T>(annudf_capture_element element, const char *dtype,
+                                   const std::vector<T> &values) {
     EXPECT_EQ((bound<T, T>(element, dtype, values)), values) << dtype;
   };
   same(ANNUDF_CAPTURE_I8, "i8", std::vector<int8_t>{-128, -1, 0, 127});
