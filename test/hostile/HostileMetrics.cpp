@@ -27,7 +27,6 @@
 #include <filesystem>
 #include <random>
 #include <set>
-#include <string_view>
 
 using namespace annudf;
 using namespace annudf::runtime;
@@ -169,10 +168,8 @@ std::vector<std::string> artifacts() {
   std::sort(all.begin(), all.end());
   unsigned shard = 0, shards = 1;
   if (const char *given = std::getenv("ANNUDF_HOSTILE_SHARD")) {
-    const std::string_view text = given;
-    const char *slash = text.data() + std::min(text.find('/'), text.size());
-    const char *end = text.data() + text.size();
-    if (slash == end || std::from_chars(text.data(), slash, shard).ptr != slash ||
+    const char *end = given + std::strlen(given), *slash = std::find(given, end, '/');
+    if (slash == end || std::from_chars(given, slash, shard).ptr != slash ||
         std::from_chars(slash + 1, end, shards).ptr != end || shard >= shards)
       throw std::runtime_error("ANNUDF_HOSTILE_SHARD is no I/N");
   }
