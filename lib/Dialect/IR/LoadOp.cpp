@@ -11,12 +11,17 @@
 using namespace mlir;
 using namespace annudf::ir;
 
-LogicalResult LoadOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
-                                       DictionaryAttr, OpaqueProperties, RegionRange,
-                                       SmallVectorImpl<Type> &types) {
-  auto capture = operands.empty() ? CaptureType() : dyn_cast<CaptureType>(operands[0].getType());
-  if (!capture) // Which the operands' own constraints say in words.
+LogicalResult LoadOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       ValueRange operands, DictionaryAttr, OpaqueProperties,
+                                       RegionRange, SmallVectorImpl<Type> &types) {
+  if (operands.empty()) // Which the operation's own constraints say.
     return failure();
+  auto capture = dyn_cast<CaptureType>(operands[0].getType());
+  if (!capture) // The same words as those of the operand's constraint, which text comes to later.
+    return emitOptionalError(location,
+                             "'annudf.load' op operand #0 must be a read-only array or scalar "
+                             "bound before a search, but got ",
+                             operands[0].getType());
   types.push_back(capture.getLoadType());
   return success();
 }

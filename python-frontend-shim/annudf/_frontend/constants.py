@@ -4,8 +4,8 @@
 
 numba types what is computed of two constants by its own rules and lowers it by its own code, which knows neither
 ``//`` of floats nor powers and wraps integers around. So such expressions become constants in numba's IR, before
-anything is typed, and variables that begin with a constant and change become numbers of a metric. ``~`` is ours whatever
-it is of: numba's of a Python bool is NumPy's ``not``.
+anything is typed, and variables that begin with a constant and change become numbers of a metric. ``~`` is ours
+whatever it is of: numba's of a Python bool is NumPy's ``not``.
 """
 
 from __future__ import annotations

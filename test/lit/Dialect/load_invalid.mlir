@@ -17,14 +17,29 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 annudf.metric @m order(min) coarse(l2) elements(f32) {
+  // expected-note @below {{prior use here}}
   %w = annudf.capture "w" : !annudf.capture<dim x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @below {{custom op 'annudf.load' 'capture' must be a read-only array or scalar bound before a search, but got 'memref<4xf32>'}}
+    // expected-error @below {{use of value '%w' expects different type than prior uses: 'memref<4xf32>' vs '!annudf.capture<dim x f32>'}}
     %v = annudf.load %w[%x] : memref<4xf32>
+    annudf.yield %acc : f32
+  }
+}
+
+// -----
+
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    // expected-error @below {{'annudf.load' op operand #0 must be a read-only array or scalar bound before a search, but got 'f32'}}
+    %v = annudf.load %acc[] : f32
     annudf.yield %acc : f32
   }
 }
