@@ -14,7 +14,7 @@ using namespace annudf;
 using namespace annudf::capi;
 
 static void give(annudf_filter **to, runtime::RowFilter filter) {
-  *to = new annudf_filter{std::make_shared<const runtime::RowFilter>(std::move(filter))};
+  *to = new annudf_filter(std::move(filter));
 }
 
 static int64_t checkCount(const char *name, int64_t count) {

@@ -39,6 +39,8 @@ struct annudf_captures {
 };
 
 struct annudf_filter {
+  explicit annudf_filter(annudf::runtime::RowFilter filter)
+      : value(std::make_shared<const annudf::runtime::RowFilter>(std::move(filter))) {}
   std::shared_ptr<const annudf::runtime::RowFilter> value;
 };
 

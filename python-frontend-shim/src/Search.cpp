@@ -53,6 +53,18 @@ Backend makeCuda(int32_t device) {
   return makeBackend(status, backend);
 }
 
+/// A call with options that let Ctrl-C end it.
+template <class Call> void interruptibly(const Filter *filter, Call call) {
+  const std::optional<ProgressFunction> noFunction;
+  Progress progress(noFunction); // Only for Ctrl-C.
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options;
+  options.progress = &Progress::report;
+  options.progress_user = &progress;
+  options.filter = filter ? filter->handle.get() : nullptr;
+  progress.check(withoutGil([&] { return call(options); }));
+}
+
 /// `call` is annudf_ivf_flat_search or what remains of annudf_ivf_flat_search_device.
 template <class Call>
 annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
@@ -64,16 +76,10 @@ annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t 
   matrix.rows = rows;
   matrix.dims = dims;
   matrix.element = parseElement(element);
-  const std::optional<ProgressFunction> noFunction;
-  Progress progress(noFunction); // Only for Ctrl-C.
-  annudf_ivf_flat_search_options options = {};
-  options.size = sizeof options;
-  options.progress = &Progress::report;
-  options.progress_user = &progress;
-  options.filter = filter ? filter->handle.get() : nullptr;
   annudf_ivf_flat_search_stats stats = emptyStats();
-  const annudf_status status = withoutGil([&] { return call(matrix, options, stats); });
-  progress.check(status);
+  interruptibly(filter, [&](const annudf_ivf_flat_search_options &options) {
+    return call(matrix, options, stats);
+  });
   return stats;
 }
 
@@ -95,19 +101,15 @@ annudf_ivf_flat_search_stats search(const Backend &self, const Index &index,
 
 Filter filterOf(const Backend &self, const Index &index, const Artifact &artifact,
                 const Captures &captures, int64_t bits) {
-  const std::optional<ProgressFunction> noFunction;
-  Progress progress(noFunction); // Only for Ctrl-C.
-  annudf_ivf_flat_search_options options = {};
-  options.size = sizeof options;
-  options.progress = &Progress::report;
-  options.progress_user = &progress;
-  annudf_filter *filter = nullptr;
-  const annudf_status status = withoutGil([&] {
-    return annudf_ivf_flat_filter(self.handle.get(), index.handle.get(), artifact.handle.get(),
-                                  captures.handle.get(), bits, &options, &filter);
+  FilterPtr made;
+  interruptibly(nullptr, [&](const annudf_ivf_flat_search_options &options) {
+    annudf_filter *filter = nullptr;
+    const annudf_status status =
+        annudf_ivf_flat_filter(self.handle.get(), index.handle.get(), artifact.handle.get(),
+                               captures.handle.get(), bits, &options, &filter);
+    made.reset(filter);
+    return status;
   });
-  FilterPtr made(filter);
-  progress.check(status);
   return {std::move(made)};
 }
 

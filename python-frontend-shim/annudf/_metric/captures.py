@@ -20,21 +20,8 @@ from annudf._options import MAX_RANK, SYMBOLS, CaptureType, CaptureWord, Extent
 from annudf.common import Resources
 from annudf.errors import ArgumentError, CaptureError, DeviceError
 
-_WORDS: dict[str, CaptureWord] = {
-    "float32": "f32",
-    "float64": "f64",
-    "int32": "i32",
-    "uint32": "u32",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "int8": "i8",
-    "uint8": "u8",
-    "int16": "i16",
-    "uint16": "u16",
-    "int64": "i64",
-    "uint64": "u64",
-    "bool": "i1",
-}
+# A truth value of a capture is an element type of its own.
+_WORDS = cast(dict[str, CaptureWord], {**_arrays.ELEMENT_OF_DTYPE, "bool": "i1"})
 _NAMES = {word: name for name, word in _WORDS.items()}
 _FLOATS = ("f16", "bf16", "f32", "f64")
 

@@ -61,37 +61,31 @@ bool anyNonFinite(const MatrixView &matrix, int64_t begin, int64_t end) {
   return true;
 }
 
+/// The bits of a float of 16 bits with so many of them for its fraction, rounded to nearest, ties
+/// to even. The exponent takes the rest but the sign.
+template <int fractionBits> uint16_t narrow(double value) {
+  constexpr int bias = (1 << (14 - fractionBits)) - 1;
+  constexpr uint16_t infinity = (2 * bias + 1) << fractionBits;
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double size = std::fabs(value);
+  if (std::isnan(value))
+    return sign | infinity | 1 << (fractionBits - 1);
+  // Halfway between the largest one and the next step.
+  if (size >= std::ldexp(2 - std::ldexp(1, -fractionBits - 1), bias))
+    return sign | infinity;
+  if (size < std::ldexp(1, 1 - bias)) // Subnormal.
+    return sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(size, bias - 1 + fractionBits)));
+  const int exponent = std::ilogb(size);
+  constexpr int one = 1 << fractionBits;
+  const double fraction = std::nearbyint(std::ldexp(size, fractionBits - exponent)) - one;
+  // A fraction that is rounded up to one carries into the exponent, as it should.
+  return sign | static_cast<uint16_t>((exponent + bias) * one + static_cast<int>(fraction));
+}
+
 } // namespace
 
-uint16_t doubleToHalf(double value) {
-  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double size = std::fabs(value);
-  if (std::isnan(value))
-    return sign | 0x7e00;
-  if (size >= 65520) // Halfway between the largest half and the next step.
-    return sign | 0x7c00;
-  if (size < 0x1p-14)
-    return sign | static_cast<uint16_t>(std::nearbyint(size * 0x1p24));
-  const int exponent = std::ilogb(size);
-  const double fraction = std::nearbyint(std::ldexp(size, 10 - exponent)) - 1024;
-  // A fraction rounded up to 1024 carries into the exponent, as it should.
-  return sign | static_cast<uint16_t>(((exponent + 15) << 10) + static_cast<int>(fraction));
-}
-
-uint16_t doubleToBfloat(double value) {
-  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double size = std::fabs(value);
-  if (std::isnan(value))
-    return sign | 0x7fc0;
-  if (size >= 0x1.ffp127) // Halfway between the largest one and the next step.
-    return sign | 0x7f80;
-  if (size < 0x1p-126)
-    return sign | static_cast<uint16_t>(std::nearbyint(size * 0x1p133));
-  const int exponent = std::ilogb(size);
-  const double fraction = std::nearbyint(std::ldexp(size, 7 - exponent)) - 128;
-  // As above, a carry goes into the exponent.
-  return sign | static_cast<uint16_t>(((exponent + 127) << 7) + static_cast<int>(fraction));
-}
+uint16_t doubleToHalf(double value) { return narrow<10>(value); }
+uint16_t doubleToBfloat(double value) { return narrow<7>(value); }
 
 void convertRows(const MatrixView &matrix, int64_t begin, int64_t end, float *out) {
   const int64_t count = (end - begin) * matrix.dims;
@@ -123,8 +117,7 @@ float coordinate(const MatrixView &matrix, int64_t row, int32_t dim) {
   case ANNUDF_ELEMENT_F16:
     return halfToFloat(reinterpret_cast<const uint16_t *>(from)[dim]);
   case ANNUDF_ELEMENT_BF16:
-    return annudf_kernels::Element<ANNUDF_ELEMENT_BF16>::decode(
-        reinterpret_cast<const uint16_t *>(from)[dim]);
+    return bfloatToFloat(reinterpret_cast<const uint16_t *>(from)[dim]);
   case ANNUDF_ELEMENT_I8:
     return reinterpret_cast<const int8_t *>(from)[dim];
   case ANNUDF_ELEMENT_U8:

@@ -27,7 +27,7 @@ uint16_t doubleToHalf(double value);
 
 /// The same for bf16, which is the upper half of an f32.
 inline float bfloatToFloat(uint16_t bits) {
-  return annudf_kernels::bitsAs<float>(static_cast<uint32_t>(bits) << 16);
+  return annudf_kernels::Element<ANNUDF_ELEMENT_BF16>::decode(bits);
 }
 uint16_t doubleToBfloat(double value);
 
