@@ -47,6 +47,7 @@ BuiltinName = Literal[
     "canberra",
     "chebyshev",
     "chi2",
+    "correlation",
     "dice",
     "gower",
     "hamming",

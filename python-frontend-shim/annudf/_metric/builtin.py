@@ -24,7 +24,6 @@ _OWN_NAMES = {"sqeuclidean": "l2", "cityblock": "l1", "manhattan": "l1", "lp": "
 """What the library calls a metric that has another name in cuVS, SciPy or scikit-learn."""
 
 _OTHER_WAYS = {
-    "correlation": "needs two passes over a vector; subtract its mean from every vector and query, and take 'cosine'",
     "mahalanobis": "needs two passes over a vector; multiply vectors and queries by the transposed Cholesky factor of"
     " the inverse covariance, and take 'euclidean'",
     "nan_euclidean": "is of vectors with missing values, and coordinates are finite numbers; put 0 where one is missing"
