@@ -28,10 +28,10 @@ _GROUPS = (
 )
 
 
-def _functions() -> ModuleType:
+def _frontend(file: str) -> ModuleType:
     # By its path: the package itself needs its compiled part, and the site is also built without it.
-    path = ROOT / "python-frontend-shim/annudf/_frontend/functions.py"
-    spec = importlib.util.spec_from_file_location("functions_of_a_metric", path)
+    path = ROOT / "python-frontend-shim/annudf/_frontend" / file
+    spec = importlib.util.spec_from_file_location(f"{path.stem}_of_a_metric", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -40,7 +40,7 @@ def _functions() -> ModuleType:
 
 def functions_table() -> str:
     """Markdown table of every function that a metric may call, out of the frontend's own tables."""
-    functions = _functions()
+    functions = _frontend("functions.py")
     spellings: dict[str, list[str]] = {name: [] for name in functions.STUBS}
     for builtin, name in functions._BUILTINS.items():
         spellings[name].append(builtin.__name__)
@@ -56,6 +56,13 @@ def functions_table() -> str:
         lines.append(f"| {title} | {cell} | {result} |")
     missing = set(functions.STUBS) - told
     assert not missing, f"docs/site/hooks.py does not know the group of {sorted(missing)}"
+    short = {"numpy": "np", "math": "math", "scipy.special": "scipy.special"}
+    composed = [
+        f"`{short[module]}.{name}`" for module, names in _frontend("composed.py").COMPOSED.items() for name in names
+    ]
+    lines.append(f"| Written out of the others | `divmod`, {', '.join(composed)} | as there |")
+    spelled = ", ".join(f"`scipy.special.{name}`" for name in functions._SCIPY_SAME)
+    lines.append(f"| SciPy's, as those of `math` and NumPy | {spelled} | as there |")
     constants = ", ".join(f"`math.{c}`" for c in functions._CONSTANTS if hasattr(functions.math, c))
     return (
         "\n".join(lines) + f"\n\nConstants: {constants}, and those of the same names of NumPy (`np.euler_gamma` too).\n"

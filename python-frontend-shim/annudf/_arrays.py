@@ -381,7 +381,7 @@ def check_dtype(array: View, name: str, accepted: Sequence[str]) -> None:
         hint = f"convert by numpy.asarray({name}, numpy.{accepted[0]})"
     elif array.library == "torch":
         hint = f"convert by .to(torch.{accepted[0]})"
-    if array.dtype.startswith(("float", "bfloat")) and tuple(accepted) in (("int8",), ("uint8",)):
+    if array.dtype.startswith(("float", "bfloat")) and set(accepted) <= {"int8", "uint8"}:
         hint = (
             f"scale and round {name} as the rows were, since converting alone cuts off fractions (0.7 becomes 0), "
             f"or build the index from {array.dtype if array.dtype in VECTORS else 'float32'}"

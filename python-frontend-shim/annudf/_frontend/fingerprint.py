@@ -20,8 +20,18 @@ from typing import Any
 
 import numpy as np
 
-from annudf._frontend.functions import NAMESPACES, stub_for
-from annudf._frontend.rewrite import attribute_names, codes_of, named_tuple, outside_names, plain_function
+from annudf._frontend.functions import stub_for
+from annudf._frontend.rewrite import (
+    attribute_names,
+    codes_of,
+    composed_for,
+    holds_numbers,
+    is_namespace,
+    name_of,
+    named_tuple,
+    outside_names,
+    plain_function,
+)
 from annudf._options import MetricOptions
 
 
@@ -52,6 +62,8 @@ class _Hash:
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
+        self.kept: list[object] = []
+        """What must live on, as it is known by its id."""
 
     def add(self, *fields: object) -> None:
         for field in fields:
@@ -92,17 +104,20 @@ def _add_value(into: _Hash, value: Any, attributes: frozenset[str], seen: dict[o
         into.add("float", value.hex())
     elif isinstance(value, bool | int):
         into.add(type(value).__name__, int(value))
-    elif isinstance(value, types.ModuleType):
-        into.add("module", value.__name__)
-        key = (value, attributes)
-        if value.__name__ not in NAMESPACES and key not in seen:
+    elif holds_numbers(value):
+        into.add("module", name_of(value))
+        key = (id(value), attributes)
+        if not is_namespace(value) and key not in seen:
             seen[key] = len(seen)  # First: modules import each other.
+            into.kept.append(value)
             for name in sorted(attributes):
                 if hasattr(value, name):
                     into.add(name)
                     _add_value(into, getattr(value, name), attributes, seen)
     elif (stub := stub_for(value)) is not None:
         into.add("function", stub.__name__)
+    elif (composed := composed_for(value)) is not None:
+        into.add("function", composed.__name__)  # Whose code is part of the frontend's own.
     elif (helper := plain_function(value)) is not None:
         _add_function(into, helper, seen)
     elif (named := named_tuple(value)) is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -115,9 +116,22 @@ def _by_identity() -> dict[int, str]:
 _IDENTITIES = _by_identity()
 
 
+SCIPY = "scipy.special"
+_SCIPY_SAME = {
+    "erf": "erf", "erfc": "erfc", "gamma": "gamma", "gammaln": "lgamma", "exp2": "exp2", "expm1": "expm1",
+    "log1p": "log1p", "cbrt": "cbrt",
+}  # fmt: skip
+
+
+def scipy_name(value: object) -> str:
+    """The name of a function of scipy.special, which nothing here imports."""
+    name = getattr(value, "__name__", "") if isinstance(value, np.ufunc) else ""
+    return name if name and getattr(sys.modules.get(SCIPY), name, None) is value else ""
+
+
 def stub_for(value: object) -> Stub | None:
     """The stub of a function given as itself (``from math import sqrt``), or None."""
-    name = _IDENTITIES.get(id(value))
+    name = _IDENTITIES.get(id(value)) or _SCIPY_SAME.get(scipy_name(value))
     return STUBS[name] if name else None
 
 

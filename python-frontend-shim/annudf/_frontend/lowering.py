@@ -25,7 +25,6 @@ from annudf._frontend.dtypes import BOOL, F32, I64, Refused
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import CONTEXT, active, ir, types
 from annudf._frontend.numba_types import (
-    INDICES,
     LOADED,
     Capture,
     Context,
@@ -35,6 +34,7 @@ from annudf._frontend.numba_types import (
     operand_of,
     read_as,
 )
+from annudf._frontend.signature import INDICES
 
 Emit = Callable[..., Any]
 Dtype = np.dtype[Any]

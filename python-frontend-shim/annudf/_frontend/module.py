@@ -21,6 +21,7 @@ from annudf._frontend.compile import Fields, Lowered, lower_function
 from annudf._frontend.dtypes import Operand, Refused, returned, spell
 from annudf._frontend.numba_types import NUMPY, Context, capture_type_text
 from annudf._frontend.report import unsupported
+from annudf._frontend.signature import takes_context
 from annudf._options import AccumulatorWord, MetricOptions
 
 _MLIR = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "i32", "i64": "i64"}
@@ -57,26 +58,6 @@ def _constant(word: AccumulatorWord, value: float | int) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', number_f))[0]:016X}"
 
 
-def _takes_context(function: types.FunctionType, names: tuple[str, ...]) -> bool:
-    """Whether the function takes ctx; refuses other signatures."""
-    expected = f"{function.__name__}({', '.join(names)}, ctx)"
-    parameters = list(inspect.signature(function).parameters.values())
-    given = [p.name for p in parameters]
-    for position, name in enumerate((*names, "ctx")):
-        if name in given and given.index(name) != position:
-            unsupported(
-                f"takes {inspect.signature(function)}: '{name}' in another place; a metric's function is {expected}",
-                function.__code__.co_filename, function.__code__.co_firstlineno,
-            )  # fmt: skip
-    plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
-    if not plain or len(parameters) not in (len(names), len(names) + 1):
-        unsupported(
-            f"takes {inspect.signature(function)}; a metric's function is {expected}", function.__code__.co_filename,
-            function.__code__.co_firstlineno,
-        )  # fmt: skip
-    return len(parameters) == len(names) + 1
-
-
 class _Writer:
     def __init__(self, function: types.FunctionType, options: MetricOptions) -> None:
         self.options = options
@@ -93,7 +74,7 @@ class _Writer:
         """The hook of one function: calls it, and converts what it returns."""
         options = self.options
         several = isinstance(options.accumulator, tuple)
-        has_context = _takes_context(function, tuple(arguments))
+        has_context = takes_context(function, tuple(arguments))
         captures = tuple((n, c.element, c.extents) for n, c in options.captures.items())
         context = Context(captures, kind) if has_context else None
         symbol = f"{options.name}_{kind}"

@@ -65,23 +65,6 @@ class Weak(Number):
         super().__init__(f"annudf.python_{kind}")
 
 
-INDICES = ("dim", "dims", "row", "query", "list")
-"""What ``ctx`` says of where the scan is."""
-
-_INIT = "has no meaning in init, which may be called once for many rows; use it in update"
-ABSENT: dict[str, dict[str, str]] = {
-    "update": {},
-    "finalize": {"dim": "ctx.dim has no meaning in finalize, which is called once a row; use it in update"},
-    "init": {"dim": f"ctx.dim {_INIT}", "row": f"ctx.row {_INIT}"},
-    "filter": {
-        "dim": "ctx.dim has no meaning in a filter, which sees no coordinates; it has ctx.row, ctx.list and ctx.dims",
-        "query": "a filter cannot read ctx.query yet: it is computed once, for all queries together; "
-        "make one for each user and search with it, or let the metric read ctx.query",
-    },
-}
-"""What of it a hook does not have, and what a message says of that."""
-
-
 class Context(types.Type):
     """``ctx``: its attributes are the indices of the scan and the metric's captures."""
 

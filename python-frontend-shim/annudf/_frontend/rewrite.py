@@ -11,16 +11,21 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import dataclasses
 import dis
+import enum
+import functools
 import inspect
+import math
 import types
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
 from annudf._frontend import functions
+from annudf._frontend.composed import COMPOSED
 from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, check
 from annudf._frontend.trees import without_continue
@@ -56,9 +61,56 @@ def strong(value: np.generic) -> StrongFloat | StrongInt | bool:
 
 
 def plain_function(value: object) -> types.FunctionType | None:
-    """The Python function behind a helper: itself, or what a numba dispatcher wraps."""
+    """The Python function behind a helper: itself, or what numba's jit, functools.cache or np.vectorize made of one."""
     inner = getattr(value, "py_func", value)
+    if isinstance(inner, _CACHED):
+        inner = inner.__wrapped__
+    elif isinstance(inner, np.vectorize):
+        inner = inner.pyfunc
     return inner if isinstance(inner, types.FunctionType) else None
+
+
+def _composed_by_identity() -> Iterator[tuple[int, Any]]:
+    modules: dict[str, Any] = {"numpy": np, "math": math}
+    for module, found in modules.items():
+        for name, function in COMPOSED[module].items():
+            yield id(getattr(found, name)), function
+    yield id(builtins.divmod), COMPOSED["numpy"]["divmod"]
+
+
+_COMPOSED = dict(_composed_by_identity())
+
+
+def composed_for(value: object) -> types.FunctionType | None:
+    """What stands in a metric for a function given as itself (``np.logaddexp``), or None."""
+    found = _COMPOSED.get(id(value)) or COMPOSED[functions.SCIPY].get(functions.scipy_name(value))
+    assert found is None or isinstance(found, types.FunctionType)
+    return found
+
+
+_CACHED = type(functools.cache(lambda: None))
+
+
+def holds_numbers(value: object) -> bool:
+    """Whether attributes of it can be numbers and functions of a metric: a module, a class, an enum, a dataclass."""
+    if isinstance(value, type):
+        return value.__module__ != "builtins" and not issubclass(value, (np.generic, tuple))
+    return (
+        isinstance(value, (types.ModuleType, types.SimpleNamespace))
+        or (isinstance(value, enum.Enum) and not isinstance(value, (int, float)))
+        or (isinstance(value, tuple) and hasattr(value, "_fields"))
+        or dataclasses.is_dataclass(value)
+    )
+
+
+def is_namespace(value: object) -> bool:
+    """Whether it is a module whose functions have a meaning of their own in a metric."""
+    return value is np or value is math
+
+
+def name_of(value: Any) -> str:
+    """What messages call a thing that holds numbers."""
+    return getattr(value, "__name__", "") or type(value).__name__
 
 
 def named_tuple(value: object) -> type | None:
@@ -157,7 +209,7 @@ class Rewriter:
         self._helpers: dict[types.FunctionType, object] = {}
         self._open: list[types.FunctionType] = []
         self._inlined: dict[types.FunctionType, _Inlined] = {}
-        self._modules: dict[tuple[types.ModuleType, types.FunctionType], types.ModuleType] = {}
+        self._holders: dict[tuple[int, types.FunctionType], tuple[types.ModuleType, object]] = {}
 
     def rewrite(self, function: types.FunctionType) -> types.FunctionType:
         """The function over values of known meaning; its name, code and defaults are kept."""
@@ -172,7 +224,7 @@ class Rewriter:
             values = {name: self._value(name, value, function) for name, value in outside}
         finally:
             self._open.pop()
-        _check_attributes(source, values)
+        check_attributes(source, values)
         self._check_size(function, outside, source)
         code = without_continue(function.__code__, source)
         free = code.co_freevars
@@ -189,7 +241,11 @@ class Rewriter:
 
     def _check_size(self, function: types.FunctionType, outside: list[tuple[str, object]], source: Source) -> None:
         """Helpers are inlined, so a tree of calls doubles with each level: counted before that is done."""
-        inner = {name: plain_function(value) for name, value in outside}
+        inner = {name: composed_for(value) or plain_function(value) for name, value in outside}
+        for _, holder in outside:
+            for name in attribute_names(function) if holds_numbers(holder) else ():
+                value = getattr(holder, name, None)
+                inner[name] = inner.get(name) or composed_for(value) or plain_function(value)
         total = _Inlined()
         for code in codes_of(function.__code__):
             for instruction in dis.get_instructions(code):
@@ -215,10 +271,12 @@ class Rewriter:
             if int(value) not in _INT64:
                 self._refuse(name, user, f"'{name}' is {value}, which does not fit 64 bits")
             return int(value)
-        if isinstance(value, types.ModuleType):
-            return self._module(value, user)
         if (stub := functions.stub_for(value)) is not None:
             return stub
+        if (composed := composed_for(value)) is not None:
+            return self._helper(composed)
+        if holds_numbers(value):
+            return self._holder(value, user)
         if value is bool:
             return value
         if (named := named_tuple(value)) is not None:
@@ -232,21 +290,25 @@ class Rewriter:
             self._helpers[function] = self._wrap(self.rewrite(function))
         return self._helpers[function]
 
-    def _module(self, module: types.ModuleType, user: types.FunctionType) -> types.ModuleType:
-        if module.__name__ in functions.NAMESPACES:
-            return functions.NAMESPACES[module.__name__]
-        # Of a module of the user's, the attributes that the code may mean.
-        if (module, user) in self._modules:
-            return self._modules[module, user]
-        self._modules[module, user] = proxy = types.ModuleType(module.__name__)  # First: modules import each other.
+    def _holder(self, value: Any, user: types.FunctionType) -> types.ModuleType:
+        """A module, or another thing with attributes, as a module of those that the code may mean."""
+        if (id(value), user) in self._holders:
+            return self._holders[id(value), user][0]
+        name = name_of(value)
+        proxy = types.ModuleType(name)
+        self._holders[id(value), user] = proxy, value  # First: modules import each other.
+        if is_namespace(value):
+            vars(proxy).update(vars(functions.NAMESPACES[name]))
         for attribute in attribute_names(user):
-            if hasattr(proxy, attribute) or not hasattr(module, attribute):
+            if hasattr(proxy, attribute) or not hasattr(value, attribute):
+                continue
+            if is_namespace(value) and attribute not in COMPOSED[name]:
                 continue
             # Names of other things, a capture's for one, stand among these: what cannot be
             # used is left out, and refused where it is read.
             with contextlib.suppress(UnsupportedError):
-                value = self._value(f"{module.__name__}.{attribute}", getattr(module, attribute), user)
-                setattr(proxy, attribute, value)
+                found = self._value(f"{name}.{attribute}", getattr(value, attribute), user)
+                setattr(proxy, attribute, found)
         return proxy
 
     def _refuse(self, name: str, user: types.FunctionType, message: str) -> NoReturn:
@@ -268,24 +330,62 @@ def _check_parameters(function: types.FunctionType, source: Source) -> None:
             )
 
 
-def _check_attributes(source: Source, values: dict[str, object]) -> None:
+def check_attributes(source: Source, values: Mapping[str, object]) -> None:
     """Refuses attributes that a module does not have inside a metric, at their place."""
     for node, name, attribute in source.attributes():
         module = values.get(name)
-        if isinstance(module, types.ModuleType) and not hasattr(module, attribute):
-            source.refuse(
-                node,
-                f"a metric cannot use {module.__name__}.{attribute}; {_OF_VECTORS[attribute]}"
-                if attribute in _OF_VECTORS
-                else f"a metric cannot use {module.__name__}.{attribute}; it can use the constants and scalar functions"
-                " of math and numpy, and plain functions",
-            )
+        if not isinstance(module, types.ModuleType) or has_attribute(module, attribute):
+            continue
+        source.refuse(
+            node,
+            f"a metric cannot use {module.__name__}.{attribute}; {_INSTEAD[attribute]}"
+            if attribute in _INSTEAD
+            else f"a metric cannot use {module.__name__}.{attribute}; it can use the constants and scalar functions"
+            " of math and numpy, and plain functions",
+        )
+
+
+def has_attribute(module: types.ModuleType, name: str) -> bool:
+    """Whether the attribute may mean something in a metric; of a user's module that is seen when it is compiled."""
+    if is_namespace(module):
+        return hasattr(functions.NAMESPACES[module.__name__], name) or name in COMPOSED[module.__name__]
+    return hasattr(module, name)
 
 
 _ADDS_UP = "it sees one coordinate of two vectors at a time, and acc sums up: acc + x * y"
-_OF_VECTORS = dict.fromkeys(("dot", "vdot", "inner", "sum", "mean", "average", "nansum", "linalg", "cumsum"), _ADDS_UP)
-"""What of numpy is about whole vectors, with what a metric has instead."""
-_OF_BUILTINS = {"len": "the number of dimensions is ctx.dims", "sum": _ADDS_UP}
+_OUTSIDE = "assign the number to a name outside, such as EPS = float(np.finfo(np.float32).eps)"
+_INSTEAD = {
+    **dict.fromkeys(
+        ("dot", "vdot", "inner", "sum", "mean", "average", "nansum", "linalg", "cumsum", "prod", "fsum", "dist",
+         "sumprod", "cross", "matmul", "einsum", "std", "var", "median"), _ADDS_UP,
+    ),
+    **dict.fromkeys(("array", "asarray", "zeros", "ones", "arange", "stack", "concatenate"),
+                    "it has no arrays; use several variables, or a capture"),
+    **dict.fromkeys(("finfo", "iinfo", "float_info"), _OUTSIDE),
+    **dict.fromkeys(("round", "around"), "write np.rint(v), or np.rint(v * 100) / 100 for two digits"),
+    **dict.fromkeys(("any", "all"), "it sees one coordinate at a time: write a condition of x and y"),
+    "nan_to_num": "write np.where(np.isnan(v), 0, v)",
+    "float_power": "write a ** b",
+    "ldexp": "write v * 2.0 ** n",
+    "modf": "write np.trunc(v) and v - np.trunc(v)",
+    "select": "write if and elif, or np.where",
+    "amax": "write max(acc, v)",
+    "amin": "write min(acc, v)",
+    "nanmax": "write np.fmax(acc, v)",
+    "nanmin": "write np.fmin(acc, v)",
+    "random": "it gives the same distance each time; give random numbers as a capture",
+}  # fmt: skip
+"""What to write instead of an attribute of a module, beside those that have another name."""
+_OF_BUILTINS = {
+    "len": "the number of dimensions is ctx.dims",
+    "sum": _ADDS_UP,
+    "any": _INSTEAD["any"],
+    "all": _INSTEAD["any"],
+    "zip": "write for i in range(<constant>)",
+    "enumerate": "write for i in range(<constant>)",
+    "isinstance": "types are those that dtype=, accumulator= and captures say",
+    "bin": "bits are counted by np.bitwise_count(x ^ y)",
+}
 
 
 def _why_not(name: str, value: object, captures: Collection[str]) -> str:
@@ -300,8 +400,16 @@ def _why_not(name: str, value: object, captures: Collection[str]) -> str:
         or hasattr(value, "__dlpack__")
     ):
         return f"'{name}' is an array; declare it: captures={{'{name}': {name}}}, and read ctx.{name}[ctx.dim]"
-    if isinstance(value, type):
-        return f"'{name}' is a class; assign the numbers of it that the metric reads to names of their own"
+    if isinstance(value, list | tuple):
+        return (
+            f"'{name}' is a {type(value).__name__}; give it as a capture, captures={{'{name}': numpy.array({name})}}, "
+            f"and read ctx.{name}[i]"
+        )
+    if isinstance(value, dict | str | bytes):
+        return f"'{name}' is of type {type(value).__name__}; give each number of it a name, or declare captures"
+    if isinstance(value, functools.partial):
+        of = name_of(value.func)
+        return f"'{name}' is a functools.partial; write a function that calls {of} with those arguments"
     if name in _OF_BUILTINS and value is getattr(builtins, name):
         return f"a metric cannot call '{name}'; {_OF_BUILTINS[name]}"
     if callable(value):

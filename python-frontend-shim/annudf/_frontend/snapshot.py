@@ -13,8 +13,16 @@ import types
 from dataclasses import replace
 from typing import Any
 
-from annudf._frontend.functions import NAMESPACES, stub_for
-from annudf._frontend.rewrite import attribute_names, outside_names, plain_function
+from annudf._frontend.functions import stub_for
+from annudf._frontend.rewrite import (
+    attribute_names,
+    composed_for,
+    holds_numbers,
+    is_namespace,
+    name_of,
+    outside_names,
+    plain_function,
+)
 from annudf._options import MetricOptions
 
 _CAPTURES = "captures"
@@ -60,14 +68,15 @@ def _freeze(function: types.FunctionType, made: dict[Any, Any]) -> types.Functio
 
 
 def _value(value: Any, attributes: frozenset[str], made: dict[Any, Any]) -> Any:
-    if isinstance(value, types.ModuleType) and value.__name__ not in NAMESPACES:
-        key = (value, attributes)
+    if holds_numbers(value) and not is_namespace(value):
+        key = (id(value), attributes)
         if key not in made:
-            made[key] = proxy = types.ModuleType(value.__name__)  # First: modules import each other.
+            made[key] = proxy = types.ModuleType(name_of(value))  # First: modules import each other.
+            made["kept", id(value)] = value  # As it is known by its id.
             for name in attributes:
                 if hasattr(value, name):
                     setattr(proxy, name, _value(getattr(value, name), attributes, made))
         return made[key]
-    if stub_for(value) is None and (helper := plain_function(value)) is not None:
+    if stub_for(value) is None and composed_for(value) is None and (helper := plain_function(value)) is not None:
         return _freeze(helper, made)
     return value

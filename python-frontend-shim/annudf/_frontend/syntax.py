@@ -115,6 +115,21 @@ class Source:
             if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
         ]
 
+    def subscripts_and_attributes(self) -> list[ast.Subscript | ast.Attribute]:
+        """Those of names that are read: ``x[i]``, ``ctx.w``."""
+        return [
+            n
+            for n in self._body()
+            if isinstance(n, ast.Subscript | ast.Attribute)
+            and isinstance(n.value, ast.Name)
+            and isinstance(n.ctx, ast.Load)
+        ]
+
+    def assigned_names(self) -> set[str]:
+        """Names that are more than the function's own arguments: assigned in it, or arguments of a function in it."""
+        found = {n.id for n in self._body() if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        return found | {n.arg for n in self._body() if isinstance(n, ast.arg)}
+
     def place_of_name(self, name: str) -> tuple[int, int]:
         """Where a name is first used, or the function's first line."""
         uses = [n for n in self._body() if isinstance(n, ast.Name) and n.id == name]
@@ -241,7 +256,25 @@ class _Checker(ast.NodeVisitor):
         self._check_target(node.target)
         self.generic_visit(node)
 
+    def visit_Return(self, node: ast.Return) -> None:
+        if isinstance(node.value, ast.List):
+            self.source.refuse(node.value, "a metric cannot use lists; return several fields as a tuple: return a, b")
+        self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        of = node.value.func if isinstance(node.value, ast.Call) else None
+        if node.attr == "count" and isinstance(of, ast.Name) and of.id in ("bin", "format"):
+            self.source.refuse(node, "a metric cannot use strings; bits are counted by np.bitwise_count(x ^ y)")
+        self.generic_visit(node)
+
     def _check_target(self, target: ast.expr) -> None:
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            name = target.value.id
+            self.source.refuse(
+                target,
+                f"{ast.unparse(target)} cannot be written: nothing of a metric is changed in place; return what is "
+                f"next, of several fields as a tuple: return {name}[0] + x, {name}[1]",
+            )
         if isinstance(target, ast.Subscript | ast.Attribute):
             self.source.refuse(
                 target, f"{ast.unparse(target)} cannot be written: captures are read-only; use a variable"

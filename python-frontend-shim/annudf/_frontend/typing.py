@@ -18,8 +18,6 @@ from annudf._frontend.dtypes import Operand, Refused
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import active, types
 from annudf._frontend.numba_types import (
-    ABSENT,
-    INDICES,
     Capture,
     Context,
     Number,
@@ -29,6 +27,7 @@ from annudf._frontend.numba_types import (
     operand_of,
     read_as,
 )
+from annudf._frontend.signature import INDICES, no_attribute
 
 Rule = Callable[..., Operand]
 
@@ -54,7 +53,7 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_number: boo
                 return None
             if len(args) not in arities:
                 takes = f"{arities[0]} to {arities[-1]} arguments" if len(arities) > 1 else _arguments(arities[0])
-                _refuse(f"{name} takes {takes}, got {len(args)}")
+                _refuse(f"{name} takes {takes}, got {len(args)}{_MORE.get(name, '')}")
                 return None
             try:
                 return signature(as_type(rule(*operands)), *args)
@@ -66,6 +65,10 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_number: boo
     return Template
 
 
+_MORE = {"round": "; write np.rint(v * 100) / 100 for two digits", "power": "; write (a ** b) % c"}
+"""What to write instead of arguments that Python has beside those of a metric."""
+
+
 def _arguments(count: int) -> str:
     return "1 argument" if count == 1 else f"{count} arguments"
 
@@ -75,7 +78,11 @@ def _spell(numba_type: Any) -> str:
         return f"the array ctx.{numba_type.capture}; read one entry, {numba_type.example}"
     if isinstance(numba_type, Context):
         return "ctx"
-    return str(numba_type)
+    if isinstance(numba_type, types.BaseTuple):
+        return "a tuple; write its numbers one by one"
+    if isinstance(numba_type, types.Module):
+        return f"{numba_type.pymod.__name__}, which is none"
+    return "a function" if isinstance(numba_type, types.Callable) else str(numba_type)
 
 
 def _axes(count: int) -> str:
@@ -202,17 +209,13 @@ def _context() -> None:
         key = Context
 
         def generic_resolve(self, ctx: Context, name: str) -> Any:
-            if refusal := ABSENT[ctx.hook].get(name):
+            if refusal := no_attribute(name, ctx.hook, ctx.captures):
                 _refuse(refusal)
                 return None
             if name in INDICES:
                 return Weak("int")
-            if name in ctx.captures:
-                element, extents = ctx.captures[name]
-                return Capture(name, element, extents) if extents else Strong(read_as(element))
-            known = ", ".join(f"ctx.{one}" for one in (*INDICES, *ctx.captures) if one not in ABSENT[ctx.hook])
-            _refuse(f"there is no ctx.{name}; there are {known} (declare arrays and scalars in captures={{...}})")
-            return None
+            element, extents = ctx.captures[name]
+            return Capture(name, element, extents) if extents else Strong(read_as(element))
 
     typing_registry.register_attr(Attributes)
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from annudf._checks import check_bool
 from annudf._frontend import ahead
 from annudf._frontend.functions import unary_function
-from annudf._frontend.signature import check_early, warn_of_unread_accumulator
+from annudf._frontend.signature import check_hooks, warn_of_unread_accumulator
 from annudf._log import logger
 from annudf._metric.arguments import Arguments, check_arguments, check_symbol, check_word
 from annudf._metric.classes import has_fields, read_class
@@ -136,15 +136,16 @@ def metric(
     CaptureError
         A capture cannot be used.
     UnsupportedError
-        The function uses syntax that a metric cannot; the message has its file, line and column.
+        The function uses syntax, functions of NumPy or attributes of ``ctx`` that a metric cannot, or takes other
+        arguments; the message has its file, line and column.
     CompileError
         At the first use: the function breaks a rule.
 
     Warns
     -----
     UserWarning
-        The function never reads `acc`, so only the last dimension would count. An argument that is called ``_acc`` says
-        that this is meant.
+        The function, or `finalize`, never reads `acc`, so only the last dimension, or none, would count. An argument
+        that is called ``_acc`` says that this is meant.
 
     Notes
     -----
@@ -205,10 +206,8 @@ def metric(
             names=hooks.names,
             init=hooks.init,
         )
-        for hook in (update, final, hooks.init):
-            if isinstance(hook, types.FunctionType):
-                check_early(hook)
-        warn_of_unread_accumulator(options.name, update)
+        check_hooks(update, options)
+        warn_of_unread_accumulator(options.name, update, final)
         _tell_wide_captures(update, options)
         definition = FunctionDefinition(update, options)
         ahead.begin(definition.is_compiled)

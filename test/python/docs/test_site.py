@@ -105,11 +105,14 @@ def test_the_reference_shows_docstrings_as_text(site: Path) -> None:
 
 
 def test_the_functions_are_those_of_the_frontend(site: Path) -> None:
-    from annudf._frontend import functions
+    from annudf._frontend import composed, functions
 
     text = re.sub(r"<[^>]+>", " ", (site / "site/functions.html").read_text())
     words = set(re.findall(r"[\w.]+", text))
     expected = {f"math.{name}" for name in functions._MATH} | {f"np.{name}" for name in functions._NUMPY}
+    short = {"numpy": "np", "math": "math", "scipy.special": "scipy.special"}
+    expected |= {f"{short[module]}.{name}" for module, names in composed.COMPOSED.items() for name in names}
+    expected |= {f"scipy.special.{name}" for name in functions._SCIPY_SAME}
     assert expected <= words
     assert {getattr(f, "__name__", "") for f in functions._BUILTINS} <= words
 

@@ -280,7 +280,8 @@ MESSAGES = {
     "loops_over_a_value": "a metric loops over range(<constant>) only",
     "writes_a_capture": "ctx.weights[ctx.dim] cannot be written: captures are read-only; use a variable",
     "reads_an_array": "'TABLE' is an array; declare it: captures={'TABLE': TABLE}, and read ctx.TABLE[ctx.dim]",
-    "reads_a_list": "'NAMES' is of type list; a metric can read numbers, and arrays given as captures",
+    "reads_a_list": "'NAMES' is a list; give it as a capture, captures={'NAMES': numpy.array(NAMES)}, and read"
+    " ctx.NAMES[i]",
     "reads_a_huge_number": "'HUGE' is 1208925819614629174706176, which does not fit 64 bits",
     "unknown_capture": "there is no ctx.wieghts; there are ctx.dim, ctx.dims, ctx.row, ctx.query, ctx.list, ctx.weights, ctx.p"
     " (declare arrays and scalars in captures={...})",

@@ -463,20 +463,19 @@ def test_types_of_fields_are_kept():
 
 
 def test_init_has_no_row():
-    @ivf_flat.metric
-    class Early:
-        total: np.float32 = 0
-
-        def init(self, ctx):
-            self.total = ctx.row
-
-        def update(self, x, y, ctx):
-            self.total += x
-
     with pytest.raises(
         UnsupportedError, match=r"ctx\.row has no meaning in init, which may be called once for many rows; use it in "
     ):
-        Early.artifact()
+
+        @ivf_flat.metric
+        class Early:
+            total: np.float32 = 0
+
+            def init(self, ctx):
+                self.total = ctx.row
+
+            def update(self, x, y, ctx):
+                self.total += x
 
 
 def test_without_a_source():

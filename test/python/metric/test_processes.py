@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -59,6 +60,19 @@ def futures(works):
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         return list(pool.map(nearest, works))
 
+def dask(works):
+    from dask.distributed import Client, LocalCluster
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        return client.gather(client.map(nearest, works, pure=False))
+
+def ray(works):
+    import ray
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=80 * 2**20)
+    try:
+        return ray.get([ray.remote(nearest).remote(work) for work in works])
+    finally:
+        ray.shutdown()
+
 if __name__ == "__main__":
     works = [(metric, BASE[i : i + 3] + np.float32(0.01)) for i in (0, 100) for metric in (local, local.bind(w=np.ones(6, np.float32)), Fields)]
     here = [nearest(work)[1:] for work in works]
@@ -67,16 +81,27 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("how", ["loky", "spawn", "forkserver", "futures"])
+NEEDS = {"loky": "joblib", "spawn": "", "forkserver": "", "futures": "", "dask": "distributed", "ray": "ray"}
+"""What has to be installed for it."""
+
+
+@pytest.mark.parametrize("how", NEEDS)
 def test_metrics_of_main_reach_workers(how, tmp_path):
-    if how == "loky" and importlib.util.find_spec("joblib") is None:
-        pytest.skip("joblib is not installed")
+    if NEEDS[how] and importlib.util.find_spec(NEEDS[how]) is None:
+        pytest.skip(f"{NEEDS[how]} is not installed")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     # Workers find no code in a cache on disk: it is in the pickle.
-    environment = {**os.environ, "ANNUDF_CACHE_DIR": str(tmp_path / "cache"), "JOBLIB_TEMP_FOLDER": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, str(program), how], capture_output=True, text=True, check=False, env=environment
-    )
+    environment = {
+        **os.environ,
+        "ANNUDF_CACHE_DIR": str(tmp_path / "cache"),
+        "HOME": str(tmp_path),  # Ray keeps a token there.
+        "JOBLIB_TEMP_FOLDER": str(tmp_path),
+    }
+    with tempfile.TemporaryDirectory(prefix="ray") as short:  # Ray's sockets have long names.
+        environment["RAY_TMPDIR"] = short
+        done = subprocess.run(
+            [sys.executable, str(program), how], capture_output=True, text=True, check=False, env=environment
+        )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == [False, True]
