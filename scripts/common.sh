@@ -46,7 +46,8 @@ import tomllib
 from pathlib import Path
 project = tomllib.loads(Path("pyproject.toml").read_text())
 extras = project["project"]["optional-dependencies"]
-print(*project["project"]["dependencies"], *extras["test"], *extras["docs"], sep="\n")
+docs = [name for name in project["dependency-groups"]["docs"] if name not in extras["test"]]
+print(*project["project"]["dependencies"], *extras["test"], *docs, sep="\n")
 print(*(name for name in project["build-system"]["requires"] if name.startswith("nanobind")), sep="\n")
 END
 }

@@ -14,6 +14,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import yaml
 
 import annudf
 from annudf import brute_force, distance, errors, filters, ivf_flat, metrics, neighbors
@@ -115,6 +116,34 @@ def test_the_functions_are_those_of_the_frontend(site: Path) -> None:
     expected |= {f"scipy.special.{name}" for name in functions._SCIPY_SAME}
     assert expected <= words
     assert {getattr(f, "__name__", "") for f in functions._BUILTINS} <= words
+
+
+def labels(entries: list[object]) -> list[str]:
+    found = []
+    for entry in entries:
+        assert isinstance(entry, dict)
+        for label, target in entry.items():
+            found += [label, *(labels(target) if isinstance(target, list) else [])]
+    return found
+
+
+def test_the_navigation_says_nothing_twice() -> None:
+    names = labels(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+    # A word of it may come again, as in "CPU" and "CPU backend", but no entry may.
+    assert len(names) > 30 and len({name.lower() for name in names}) == len(names)
+
+
+def test_no_code_of_the_home_page_is_cut() -> None:
+    """A line of code has room for 76 characters beside the navigation and the table of contents."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```", (ROOT / "docs/index.md").read_text(), re.DOTALL | re.MULTILINE)
+    assert blocks and max(len(line) for block in blocks for line in block.splitlines()) <= 76
+
+
+def test_signatures_are_wrapped(site: Path) -> None:
+    text = (site / "site/api.html").read_text()
+    shown = re.findall(r'<div class="doc-signature highlight"><pre>.*?</pre>', text, re.DOTALL)
+    lines = [line for one in shown for line in re.sub(r"<[^>]+>", "", one).splitlines()]
+    assert len(shown) > 30 and max(map(len, lines)) <= 80, max(lines, key=len)
 
 
 def test_every_exception_is_explained() -> None:
