@@ -115,6 +115,7 @@ public:
     switch (hookOf(hook)) {
     case ANNUDF_HOOK_INIT:
     case ANNUDF_HOOK_FINALIZE:
+    case ANNUDF_HOOK_COMBINE:
       return; // An accumulator may be anything.
     case ANNUDF_HOOK_UPDATE:
       std::optional<IntRange> coordinate = coordinates(metric);

@@ -26,6 +26,8 @@ bool needs(const MetricDescriptor &metric, annudf_feature feature) {
     return metric.captures.size() > ANNUDF_FEW_CAPTURES;
   case ANNUDF_FEATURE_ACC64:
     return metric.accumulatorWidth() == 64;
+  case ANNUDF_FEATURE_COMBINE:
+    return metric.has(ANNUDF_HOOK_COMBINE);
   case ANNUDF_FEATURE_STRUCT:
     return metric.accumulator == ANNUDF_ACCUMULATOR_STRUCT;
   }
@@ -152,6 +154,9 @@ std::string faultOfHooks(const MetricDescriptor &m) {
       return std::string("manifest field 'hooks' names ") + toString(m.hooks[i]) +
              (m.hooks[i - 1] == m.hooks[i] ? " twice" : " out of order");
   }
+  if (m.has(ANNUDF_HOOK_COMBINE) && m.numerics != ANNUDF_NUMERICS_REASSOCIATE)
+    return std::string("manifest field 'hooks' names combine, but field 'numerics' is ") +
+           toString(m.numerics);
   for (const TableRow &row : tableOf<annudf_hook>().rows)
     if (row.since != TableRow::kReserved && std::string_view(row.detail) == "REQUIRED" &&
         !m.has(static_cast<annudf_hook>(row.value)))

@@ -130,6 +130,8 @@ bool hasHook(const SourceForm &form, annudf_hook hook) {
     return true;
   case ANNUDF_HOOK_FINALIZE:
     return form.hasFinalize;
+  case ANNUDF_HOOK_COMBINE:
+    return false; // Of CUDA source every metric takes its dimensions in one row.
   }
   llvm_unreachable("a hook that the tables do not have");
 }

@@ -234,6 +234,7 @@ private:
       return fault;
     PassManager manager(&context);
     manager.addPass(createVerifyABIPass());
+    manager.addPass(createInferCombinePass());
     if (!options.inlineCaptures.empty()) {
       std::unique_ptr<Pass> pass = createInlineCapturesPass();
       std::string why;

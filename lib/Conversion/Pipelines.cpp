@@ -30,6 +30,7 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 
 void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric) {
   manager.addPass(createVerifyABIPass());
+  manager.addPass(createInferCombinePass());
   LowerToNVVMPassOptions options;
   options.metric = metric.str();
   manager.addPass(createLowerToNVVMPass(options));
@@ -37,6 +38,7 @@ void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric) {
 
 void annudf::buildToHostPipeline(OpPassManager &manager, StringRef metric) {
   manager.addPass(createVerifyABIPass());
+  manager.addPass(createInferCombinePass());
   LowerToLLVMPassOptions options;
   options.metric = metric.str();
   manager.addPass(createLowerToLLVMPass(options));

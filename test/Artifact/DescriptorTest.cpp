@@ -135,10 +135,10 @@ TEST(Descriptor, RowsHaveTheValuesOfTheEnums) {
       known |= static_cast<uint64_t>(row.value);
   EXPECT_EQ(known, ANNUDF_FEATURES_KNOWN);
   // A reserved row is known by name and by number, and may not be used.
-  const auto combine = static_cast<annudf_hook>(3);
-  EXPECT_TRUE(isReserved(combine));
+  const auto packed = static_cast<annudf_hook>(5);
+  EXPECT_TRUE(isReserved(packed));
   EXPECT_FALSE(isReserved(ANNUDF_EXTENT_ROW) || isReserved(static_cast<annudf_element>(7)));
-  EXPECT_EQ(rowOf(combine), nullptr);
+  EXPECT_EQ(rowOf(packed), nullptr);
 }
 
 json canonical(const MetricDescriptor &m) {

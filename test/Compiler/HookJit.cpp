@@ -72,6 +72,8 @@ HookJit::HookJit(const Artifact &artifact) : implementation(new Implementation) 
   update_ = find(ScanHook::UPDATE);
   if (manifest.has(ANNUDF_HOOK_FINALIZE))
     finalize_ = find(ScanHook::FINALIZE);
+  if (manifest.has(ANNUDF_HOOK_COMBINE))
+    combine_ = find(ScanHook::COMBINE);
   contract_ = find(ScanHook::CONTRACT);
 }
 

@@ -50,6 +50,17 @@ public:
                               int32_t, const uint64_t *)>(update_)(acc.word, x, y, dim, dims, row,
                                                                    query, list, slots);
   }
+  template <typename Word>
+  ANNUDF_CALLS_JIT void combineWords(Words<Word> &acc, const Words<Word> &other) const {
+    reinterpret_cast<void (*)(Word *, const Word *, int32_t, int64_t, int32_t, int32_t,
+                              const uint64_t *)>(combine_)(acc.word, other.word, 1, row, query,
+                                                           list, slots);
+  }
+  template <typename Word> ANNUDF_CALLS_JIT Word combine(Word acc, Word other) const {
+    return reinterpret_cast<Word (*)(Word, Word, int32_t, int64_t, int32_t, int32_t,
+                                     const uint64_t *)>(combine_)(acc, other, 1, row, query, list,
+                                                                  slots);
+  }
   template <typename Word> ANNUDF_CALLS_JIT float finalizeWords(const Words<Word> &acc) const {
     return reinterpret_cast<float (*)(const Word *, int32_t, int64_t, int32_t, int32_t,
                                       const uint64_t *)>(finalize_)(acc.word, 1, row, query, list,
@@ -114,7 +125,7 @@ public:
 private:
   struct Implementation;
   std::unique_ptr<Implementation> implementation;
-  void *init_, *update_, *finalize_ = nullptr, *contract_;
+  void *init_, *update_, *finalize_ = nullptr, *combine_ = nullptr, *contract_;
   annudf_accumulator accumulator_;
   annudf_compute compute_;
   uint64_t slots[ANNUDF_MAX_CAPTURES] = {};

@@ -204,6 +204,76 @@ TEST(Hooks, SeveralFieldsInWordsOf32Bits) {
   }
 }
 
+/// The distance of two parts of the dimensions, every third one and the others, joined; update goes
+/// on with the last dimension afterwards.
+template <typename Word, typename Coordinate, typename T>
+float distanceInParts(const HookJit &hooks, const std::vector<T> &x, const std::vector<T> &y) {
+  HookJit::Words<Word> parts[2] = {};
+  for (auto &part : parts)
+    hooks.initWords(part);
+  const auto update = [&](HookJit::Words<Word> &acc, size_t d) {
+    hooks.updateWords(acc, std::bit_cast<Coordinate>(x[d]), std::bit_cast<Coordinate>(y[d]),
+                      int32_t(d), int32_t(x.size()));
+  };
+  for (size_t d = 0; d + 1 < x.size(); ++d)
+    update(parts[d % 3 == 0], d);
+  hooks.combineWords(parts[0], parts[1]);
+  update(parts[0], x.size() - 1);
+  return hooks.finalizeWords(parts[0]);
+}
+
+TEST(Hooks, CombineJoinsParts) {
+  CompileOptions options;
+  options.ltoIr = haveLibNvvm();
+  const Artifact artifact = compileMetricFile(ANNUDF_EXAMPLES "/long_cosine.mlir", options);
+  EXPECT_TRUE(artifact.manifest.has(ANNUDF_HOOK_COMBINE));
+  EXPECT_EQ(artifact.manifest.abiMinor, 1u);
+  const HookJit hooks(artifact);
+  std::mt19937 random(11);
+  std::uniform_real_distribution<float> value(-1.5f, 1.5f);
+  for (int dims : {1, 2, 3, 17, 128, 1025}) {
+    std::vector<float> x(dims), y(dims);
+    for (int d = 0; d < dims; ++d)
+      x[d] = value(random), y[d] = value(random);
+    EXPECT_NEAR((distanceInParts<uint32_t, uint32_t>(hooks, x, y)),
+                (distanceOf<uint32_t, uint32_t>(hooks, x, y)), 3e-6)
+        << dims;
+  }
+}
+
+/// One field, joined by what annudf-infer-combine found, exact for integers: of every operation
+/// that it knows.
+TEST(Hooks, CombineIsInferred) {
+  struct Case {
+    const char *type, *initial, *op;
+  };
+  for (const Case &c :
+       {Case{"i32", "0", "addi"}, Case{"i32", "0", "subi"}, Case{"i32", "1", "muli"},
+        Case{"i32", "0", "xori"}, Case{"i32", "7", "ori"}, Case{"i32", "-9", "andi"},
+        Case{"i32", "5", "maxsi"}, Case{"i32", "5", "minsi"}, Case{"i32", "5", "maxui"},
+        Case{"i32", "5", "minui"}}) {
+    const std::string text = std::string("annudf.metric @m order(min) coarse(l2) elements(u8) ") +
+                             "numerics(reassociate) {\n  annudf.init {\n    %0 = arith.constant " +
+                             c.initial + " : i32\n    annudf.yield %0 : i32\n  }\n" +
+                             "  annudf.update (%acc: i32, %x: i32, %y: i32) {\n" +
+                             "    %t = arith.subi %x, %y : i32\n    %r = arith." + c.op +
+                             " %acc, %t : i32\n    annudf.yield %r : i32\n  }\n}\n";
+    const Artifact artifact = compileText(text, false);
+    ASSERT_TRUE(artifact.manifest.has(ANNUDF_HOOK_COMBINE)) << c.op;
+    const HookJit hooks(artifact);
+    std::mt19937 random(12);
+    for (int turn = 0; turn < 100; ++turn) {
+      uint32_t all = hooks.init<uint32_t>(), parts[2] = {all, all};
+      for (int d = 0; d < 9; ++d) {
+        const uint32_t x = random() % 256, y = random() % 256;
+        all = hooks.update(all, x, y, d, 9);
+        parts[d % 2] = hooks.update(parts[d % 2], x, y, d, 9);
+      }
+      ASSERT_EQ(hooks.combine(parts[0], parts[1]), all) << c.op;
+    }
+  }
+}
+
 // A field of 32 bits takes a word of 64 where another needs it.
 TEST(Hooks, SeveralFieldsInWordsOf64Bits) {
   const Artifact artifact = compileText(kMoments, haveLibNvvm());

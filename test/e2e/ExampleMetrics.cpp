@@ -76,6 +76,10 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
       return Distance{1 - sum(q, b, product).value / lengths, 1};
     };
     list.push_back(cosine);
+    ExampleMetric inParts = cosine;
+    inParts.name = "long_cosine";
+    inParts.inParts = true;
+    list.push_back(inParts);
     ExampleMetric hamming = named("hamming");
     hamming.bytesOnly = true;
     hamming.distance = [](const Vector &q, const Vector &b, const Vector &, double) {

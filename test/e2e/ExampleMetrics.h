@@ -33,6 +33,7 @@ struct ExampleMetric {
   std::string name; ///< Of the file in docs/examples/metrics.
   bool largestFirst = false;
   bool bytesOnly = false; ///< Accepts u8 alone.
+  bool inParts = false;   ///< Has combine.
   bool takesBfloat = true;
   /// On 8-bit vectors every intermediate value is an integer below 2^24.
   bool exactOnIntegers = true;

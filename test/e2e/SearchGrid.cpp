@@ -356,6 +356,38 @@ TEST_P(SearchGrid, EqualsBruteForce) {
     }
 }
 
+/// Few queries of long vectors may be scanned in parts of their dimensions, which no batch above
+/// is.
+using SearchGridInParts = SearchGrid;
+TEST_P(SearchGridInParts, EqualsBruteForce) {
+  ASSERT_TRUE(metric->artifact.manifest.has(ANNUDF_HOOK_COMBINE));
+  const rt::BoundCaptures bound = captures();
+  const rt::Matrix &queries = f->queries.matrix;
+  constexpr int k = 10;
+  for (int share : {1000, 10})
+    for (int query = 0; query < 4; ++query) {
+      SCOPED_TRACE(std::to_string(share) + " of 1000 pass");
+      rt::SearchParams params;
+      params.nProbes = kLists;
+      params.filter = filterOf(rows, share);
+      rt::Matrix one = queries;
+      one.rows = 1;
+      const size_t bytes = queries.storage.size() / size_t(queries.rows);
+      one.storage.assign(queries.storage.begin() + ptrdiff_t(query * bytes),
+                         queries.storage.begin() + ptrdiff_t((query + 1) * bytes));
+      std::vector<int64_t> ids(k);
+      std::vector<float> distances(k);
+      rt::SearchStats stats;
+      engine->search(f->index, *metric, bound, one.view(), k, params, ids.data(), distances.data(),
+                     &stats);
+      const bool isCuda = std::get<Device>(GetParam()) == Device::Cuda;
+      if (isCuda && size_t(f->index.words()) * 4 >= 256)
+        EXPECT_EQ(stats.family, "parts") << stats.why;
+      check(query, candidatesOf(query, kLists, params.filter.get()), k, ids.data(),
+            distances.data());
+    }
+}
+
 static std::string nameOf(const testing::TestParamInfo<SearchGrid::ParamType> &info) {
   const auto [device, metric, types, dims] = info.param;
   const auto [rows, queries] = kTypes[types];
@@ -369,7 +401,7 @@ static bool takes(const ExampleMetric &metric, annudf_element element) {
                           : metric.takesBfloat || element != ANNUDF_ELEMENT_BF16;
 }
 
-static std::vector<SearchGrid::ParamType> grid(Device device) {
+static std::vector<SearchGrid::ParamType> grid(Device device, bool inParts = false) {
   // On the CPU, where this is a part of every run of the tests, fewer.
   const std::vector<int> all = {1, 3, 16, 17, 33, 96, 128, 257, 1024, 4097},
                          some = {1, 3, 16, 17, 33, 128, 257}, few = {17, 128};
@@ -378,8 +410,8 @@ static std::vector<SearchGrid::ParamType> grid(Device device) {
     const ExampleMetric &example = exampleMetrics()[metric];
     for (int types = 0; types < int(std::size(kTypes)); ++types)
       for (int dims : device == Device::Cuda ? all : types < 4 ? some : few)
-        if (takes(example, kTypes[types].rows) && takes(example, kTypes[types].queries) &&
-            dims >= example.leastDims)
+        if ((!inParts || example.inParts) && takes(example, kTypes[types].rows) &&
+            takes(example, kTypes[types].queries) && dims >= example.leastDims)
           cells.push_back({device, int(metric), types, dims});
   }
   return cells;
@@ -387,3 +419,7 @@ static std::vector<SearchGrid::ParamType> grid(Device device) {
 
 INSTANTIATE_TEST_SUITE_P(Cpu, SearchGrid, testing::ValuesIn(grid(Device::Cpu)), nameOf);
 INSTANTIATE_TEST_SUITE_P(Cuda, SearchGrid, testing::ValuesIn(grid(Device::Cuda)), nameOf);
+INSTANTIATE_TEST_SUITE_P(Cpu, SearchGridInParts, testing::ValuesIn(grid(Device::Cpu, true)),
+                         nameOf);
+INSTANTIATE_TEST_SUITE_P(Cuda, SearchGridInParts, testing::ValuesIn(grid(Device::Cuda, true)),
+                         nameOf);

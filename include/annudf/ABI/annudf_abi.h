@@ -158,7 +158,9 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
 |*   row    source id of the stored vector, always one that the index holds    *|
 |*   query, list  index of the query in its batch, of the list in the index    *|
 |* init sees neither row nor dim, so that a kernel may call it once a query and *|
-|* list. contract says for which descriptor the code was made (docs/abi.md).   *|
+|* list. combine, since 1.1, joins two accumulators of one query and row, each  *|
+|* begun by init and given other dimensions, in rising order; update may go on  *|
+|* with what it gives. contract says for which descriptor the code was made (docs/abi.md).   *|
 \*===----------------------------------------------------------------------===*/
 #define ANNUDF_SCAN_HOOKS_a(ROW, A, X)                                         \
   ROW(INIT, annudf1_scan_init_a##A, uint##A##_t,                               \
@@ -170,6 +172,9 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
   ROW(FINALIZE, annudf1_scan_finalize_a##A, float,                             \
       (uint##A##_t acc, int32_t dims, int64_t row, int32_t query,              \
        int32_t list, const uint64_t *slots))                                   \
+  ROW(COMBINE, annudf1_scan_combine_a##A, uint##A##_t,                         \
+      (uint##A##_t acc, uint##A##_t other, int32_t dims, int64_t row,          \
+       int32_t query, int32_t list, const uint64_t *slots))                    \
   ROW(CONTRACT, annudf1_scan_contract, uint64_t, (void))
 
 /*===-- The same for accumulators of several fields, since 1.1 ------------===*\
@@ -189,6 +194,9 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
   ROW(FINALIZE, annudf1_scan_finalize_s##A, float,                             \
       (const uint##A##_t *acc, int32_t dims, int64_t row, int32_t query,       \
        int32_t list, const uint64_t *slots))                                   \
+  ROW(COMBINE, annudf1_scan_combine_s##A, void,                                \
+      (uint##A##_t *acc, const uint##A##_t *other, int32_t dims, int64_t row,  \
+       int32_t query, int32_t list, const uint64_t *slots))                    \
   ROW(CONTRACT, annudf1_scan_contract, uint64_t, (void))
 
 /** The hooks of the form F: a, one word by value; s, several by pointer. */

@@ -110,9 +110,9 @@
 #define ANNUDF_HOOKS(X)                                                                            \
   X(INIT, 0, "init", REQUIRED, 0)                                                                  \
   X(UPDATE, 1, "update", REQUIRED, 0)                                                              \
-  X(FINALIZE, 2, "finalize", OPTIONAL, 0)
+  X(FINALIZE, 2, "finalize", OPTIONAL, 0)                                                          \
+  X(COMBINE, 3, "combine", OPTIONAL, 1)
 #define ANNUDF_HOOKS_RESERVED(X)                                                                   \
-  X(COMBINE, 3, "combine")                                                                         \
   X(FILTER, 4, "filter")                                                                           \
   X(UPDATE_PACKED, 5, "update_packed")
 
@@ -123,11 +123,11 @@
   X(FINALIZE, 0, "finalize", 0)                                                                    \
   X(CAPTURES, 1, "captures", 0)                                                                    \
   X(ACC64, 2, "acc64", 0)                                                                          \
+  X(COMBINE, 4, "combine", 1)                                                                      \
   X(MANY_CAPTURES, 6, "many_captures", 1)                                                          \
   X(STRUCT, 7, "struct", 1)
 #define ANNUDF_FEATURES_RESERVED(X)                                                                \
   X(ACC128, 3, "acc128")                                                                           \
-  X(COMBINE, 4, "combine")                                                                         \
   X(FILTER, 5, "filter")
 
 /** So many captures need no feature: 1.0 has slots for them. */

@@ -68,6 +68,8 @@ private:
       return buildUpdate();
     case ScanHook::FINALIZE:
       return buildFinalize();
+    case ScanHook::COMBINE:
+      return buildCombine();
     case ScanHook::CONTRACT:
       return buildContract();
     }
@@ -190,6 +192,21 @@ private:
     auto argument = [&](unsigned i) { return function.getArgument(i); };
     return lowerAccesses(function, metric,
                          {{}, argument(1), argument(2), argument(3), argument(4), argument(5)},
+                         target, counts);
+  }
+
+  /// A kernel calls it only of metrics that have one.
+  LogicalResult buildCombine() {
+    CombineOp combine = metric.getCombine();
+    if (!combine)
+      return success();
+    func::FuncOp function = begin(ScanHook::COMBINE);
+    auto argument = [&](unsigned i) { return function.getArgument(i); };
+    SmallVector<Value> values = loadAccumulator(argument(0));
+    values.append(loadAccumulator(argument(1)));
+    returnAccumulator(function, cloneBody(combine, values));
+    return lowerAccesses(function, metric,
+                         {{}, argument(2), argument(3), argument(4), argument(5), argument(6)},
                          target, counts);
   }
 

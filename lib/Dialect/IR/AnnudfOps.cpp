@@ -163,6 +163,7 @@ template <typename OpT> static OpT firstOf(MetricOp metric) {
 InitOp MetricOp::getInit() { return firstOf<InitOp>(*this); }
 UpdateOp MetricOp::getUpdate() { return firstOf<UpdateOp>(*this); }
 FinalizeOp MetricOp::getFinalize() { return firstOf<FinalizeOp>(*this); }
+CombineOp MetricOp::getCombine() { return firstOf<CombineOp>(*this); }
 
 SmallVector<CaptureOp> MetricOp::getCaptures() {
   return llvm::to_vector(getBody().front().getOps<CaptureOp>());
@@ -229,6 +230,14 @@ static LogicalResult verifyCount(MetricOp metric, annudf_hook hook, int found) {
       return metric.emitOpError() << "[M4] needs at most one annudf.finalize, found " << found
                                   << "; keep one";
     return success();
+  case ANNUDF_HOOK_COMBINE:
+    if (found > 1)
+      return metric.emitOpError() << "[M23] needs at most one annudf.combine, found " << found
+                                  << "; keep one";
+    if (found == 1 && metric.getNumerics() != Numerics::Reassociate)
+      return metric.emitOpError() << "[M24] has annudf.combine, but takes its dimensions in one "
+                                     "row; write numerics(reassociate), or drop annudf.combine";
+    return success();
   }
   llvm_unreachable("a hook that the tables do not have");
 }
@@ -239,6 +248,26 @@ static std::string listTypes(TypeRange types) {
   llvm::raw_string_ostream os(text);
   llvm::interleaveComma(types, os, [&](Type type) { os << "'" << type << "'"; });
   return types.empty() ? "nothing" : text;
+}
+
+/// Takes the accumulator twice and yields it once.
+static LogicalResult verifyCombine(MetricOp metric, ArrayRef<Type> acc) {
+  CombineOp combine = metric.getCombine();
+  if (!combine)
+    return success();
+  SmallVector<Type> twice(acc);
+  llvm::append_range(twice, acc);
+  const TypeRange taken = combine.getBody().getArgumentTypes();
+  if (taken != TypeRange(twice))
+    return combine.emitOpError() << "[H12] takes " << listTypes(taken)
+                                 << ", but the accumulator of annudf.update is " << listTypes(acc)
+                                 << "; take that twice, " << listTypes(twice);
+  const TypeRange yielded = combine.getBody().front().getTerminator()->getOperandTypes();
+  if (yielded != TypeRange(acc))
+    return combine.emitOpError() << "[H13] yields " << listTypes(yielded)
+                                 << ", but the accumulator of annudf.update is " << listTypes(acc)
+                                 << "; yield that";
+  return success();
 }
 
 /// The declaration and all hooks have the fields that update has.
@@ -259,6 +288,8 @@ static LogicalResult verifyAccumulator(MetricOp metric) {
     return metric.getInit().emitOpError()
            << "[M10] yields " << listTypes(initial) << ", but the accumulator of annudf.update is "
            << listTypes(acc) << "; yield that";
+  if (failed(verifyCombine(metric, acc)))
+    return failure();
   FinalizeOp finalize = metric.getFinalize();
   if (!finalize) {
     if (acc.size() > 1)
@@ -371,6 +402,7 @@ static LogicalResult verifyHookShape(Operation *op, bool takesAccumulator, unsig
 LogicalResult InitOp::verify() { return verifyHookBody(*this); }
 LogicalResult UpdateOp::verify() { return verifyHookBody(*this); }
 LogicalResult FinalizeOp::verify() { return verifyHookBody(*this); }
+LogicalResult CombineOp::verify() { return verifyHookBody(*this); }
 
 LogicalResult InitOp::verifyRegions() { return verifyHookShape(*this, false, 0, "()"); }
 
@@ -404,12 +436,17 @@ LogicalResult FinalizeOp::verifyRegions() {
   return success();
 }
 
+/// What it takes depends on update's accumulator: the metric looks at both.
+LogicalResult CombineOp::verifyRegions() { return success(); }
+
 StringRef InitOp::getHookName() { return "init"; }
 StringRef UpdateOp::getHookName() { return "update"; }
 StringRef FinalizeOp::getHookName() { return "finalize"; }
+StringRef CombineOp::getHookName() { return "combine"; }
 Block *InitOp::getHookBlock() { return &getBody().front(); }
 Block *UpdateOp::getHookBlock() { return &getBody().front(); }
 Block *FinalizeOp::getHookBlock() { return &getBody().front(); }
+Block *CombineOp::getHookBlock() { return &getBody().front(); }
 
 /// init may be called once for many rows, and only update for one coordinate.
 static bool hasIndexOf(annudf_hook hook, IndexKind kind) {
@@ -428,6 +465,7 @@ static bool hasIndexOf(annudf_hook hook, IndexKind kind) {
 bool InitOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_INIT, kind); }
 bool UpdateOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_UPDATE, kind); }
 bool FinalizeOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_FINALIZE, kind); }
+bool CombineOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_COMBINE, kind); }
 
 ParseResult InitOp::parse(OpAsmParser &parser, OperationState &result) {
   return parseHook(parser, result);
@@ -438,9 +476,13 @@ ParseResult UpdateOp::parse(OpAsmParser &parser, OperationState &result) {
 ParseResult FinalizeOp::parse(OpAsmParser &parser, OperationState &result) {
   return parseHook(parser, result);
 }
+ParseResult CombineOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseHook(parser, result);
+}
 void InitOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
 void UpdateOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
 void FinalizeOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
+void CombineOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // CaptureOp, IndexOp, LoadOp

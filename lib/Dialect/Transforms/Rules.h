@@ -37,6 +37,8 @@ mlir::LogicalResult verifySize(mlir::ModuleOp module, AbiCounts &counts);
 
 /// [H11]: warns of an update whose result the accumulator has no part in.
 void warnOfUnreadAccumulator(ir::MetricOp metric);
+/// [H14]: warns of a combine whose result one of the two accumulators has no part in.
+void warnOfUnreadPart(ir::MetricOp metric);
 
 /// [a-zA-Z_][a-zA-Z0-9_]*: what libNVVM takes as a symbol and a command line as a name.
 bool isIdentifier(llvm::StringRef name);

@@ -14,11 +14,10 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
-/// Whether what `update` yields may depend on its accumulator: on the safe side, so that what is
-/// warned about is one.
-static bool dependsOnAccumulator(UpdateOp update) {
-  Block &body = update.getBody().front();
-  SmallVector<Value> pending(body.getArguments().drop_back(2)); // The coordinates come last.
+/// Whether what a hook yields may depend on its arguments `given`: on the safe side, so that what
+/// is warned about is one.
+static bool dependsOn(Block &body, ArrayRef<BlockArgument> given) {
+  SmallVector<Value> pending(given.begin(), given.end());
   llvm::DenseSet<Value> seen(pending.begin(), pending.end());
   auto reach = [&](ValueRange values) {
     for (Value value : values)
@@ -43,7 +42,19 @@ void rules::warnOfUnreadAccumulator(MetricOp metric) {
   if (metric.getDims().value_or(0) == 1)
     return; // Of one dimension the last is all.
   for (auto update : metric.getBody().getOps<UpdateOp>())
-    if (!dependsOnAccumulator(update))
+    if (Block &body = update.getBody().front();
+        !dependsOn(body, body.getArguments().drop_back(2))) // The coordinates come last.
       update.emitWarning() << "[H11] yields what does not depend on the accumulator, so only the "
                               "last dimension counts; combine it with the accumulator";
+}
+
+void rules::warnOfUnreadPart(MetricOp metric) {
+  for (auto combine : metric.getBody().getOps<CombineOp>()) {
+    Block &body = combine.getBody().front();
+    const ArrayRef<BlockArgument> both = body.getArguments();
+    const size_t half = both.size() / 2;
+    if (!dependsOn(body, both.take_front(half)) || !dependsOn(body, both.drop_front(half)))
+      combine.emitWarning() << "[H14] yields what does not depend on both accumulators, so the "
+                               "dimensions of one are lost; join them";
+  }
 }

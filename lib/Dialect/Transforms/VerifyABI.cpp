@@ -205,8 +205,10 @@ struct VerifyABIPass : annudf::impl::VerifyABIPassBase<VerifyABIPass> {
     maxUnrolled.updateMax(counts.maxUnrolled);
     if (failed(result))
       return signalPassFailure();
-    for (auto metric : module.getOps<MetricOp>())
+    for (auto metric : module.getOps<MetricOp>()) {
       rules::warnOfUnreadAccumulator(metric);
+      rules::warnOfUnreadPart(metric);
+    }
   }
 };
 } // namespace

@@ -390,6 +390,8 @@ private:
       makeContext("-1", "row"); // A call for a row has no dimension.
       os << "  return annudf_finish(value, context);\n}\n";
       return;
+    case ScanHook::COMBINE:
+      return; // Of CUDA source every metric takes its dimensions in one row.
     case ScanHook::CONTRACT:
       begin(hook);
       os << "  return 0x" << utohexstr(contract) << "ull;\n}\n";

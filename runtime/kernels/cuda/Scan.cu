@@ -15,6 +15,9 @@
 // Every row's key goes to the workspace and every group's best key beside it; the
 // selection (Search.cu) is exact from these two alone.
 //
+// With ANNUDF_PARTS it is the kernel of metrics that have combine, a fragment by itself, so that
+// others are not linked with it.
+//
 //===----------------------------------------------------------------------===//
 
 #include "../Coordinates.h"
@@ -34,8 +37,9 @@ using namespace annudf_kernels;
 #define HOOK_UPDATE                                                                                \
   ANNUDF_HOOK_AX(update, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH, ANNUDF_COORDINATE_WIDTH)
 #define HOOK_FINALIZE ANNUDF_HOOK_A(finalize, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH)
+#define HOOK_COMBINE ANNUDF_HOOK_A(combine, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH)
 #define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE) +1
-static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 3,
+static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 4,
               "annudf_tables.h has a hook that this scan does not call; call it, then count it");
 #undef ANNUDF_X
 using Word = WordOf<ANNUDF_ACCUMULATOR_WIDTH>::Type;
@@ -76,6 +80,16 @@ template <class... Rest> __device__ __forceinline__ float finalize(Word acc, Res
 template <class... Rest> __device__ __forceinline__ float finalize(const Words &acc, Rest... rest) {
   return HOOK_FINALIZE(acc.word, rest...);
 }
+#ifdef ANNUDF_PARTS
+template <class... Rest>
+__device__ __forceinline__ void combine(Word &acc, Word other, Rest... rest) {
+  acc = HOOK_COMBINE(acc, other, rest...);
+}
+template <class... Rest>
+__device__ __forceinline__ void combine(Words &acc, const Words &other, Rest... rest) {
+  HOOK_COMBINE(acc.word, other.word, rest...);
+}
+#endif
 
 extern __shared__ uint4 tileWords[]; // Staged<N>::Word [coordinate][query of the tile]
 
@@ -206,30 +220,31 @@ __device__ __forceinline__ void updateChunk(const Block &block, uint4 &y, int c,
   }
 }
 
-/// Updates with the full chunks of a row.
+/// Updates with chunks [begin, end) of a row, all of them full.
 /// The next kAhead chunks are loaded while the current ones are used: two sets of
 /// registers, as moving a register that a load still fills would wait for the load.
 /// The last set may reach past the group; the lists end with that many chunks more.
 template <int N, int kAhead>
-__device__ __forceinline__ void updateFull(const Block &block, const uint4 *rows, int count,
-                                           int64_t row, const int (&query)[N], Acc (&acc)[N]) {
+__device__ __forceinline__ void updateFull(const Block &block, int begin, int last,
+                                           const uint4 *rows, int count, int64_t row,
+                                           const int (&query)[N], Acc (&acc)[N]) {
   uint4 current[kAhead], next[kAhead];
-  const uint4 *ahead = rows;
+  const uint4 *ahead = rows + begin * 32;
 #pragma unroll
   for (int a = 0; a < kAhead; ++a)
     next[a] = loadChunk(ahead + a * 32);
 #pragma unroll 1
-  for (int c = 0; c < block.fullChunks;) {
+  for (int c = begin; c < last;) {
 #pragma unroll
     for (int a = 0; a < kAhead; ++a)
       current[a] = next[a];
     ahead += kAhead * 32;
-    if (c + kAhead < block.fullChunks) {
+    if (c + kAhead < last) {
 #pragma unroll
       for (int a = 0; a < kAhead; ++a)
         next[a] = loadChunk(ahead + a * 32);
     }
-    const int end = min(c + kAhead, block.fullChunks);
+    const int end = min(c + kAhead, last);
 #pragma unroll 1
     for (; c < end; ++c) {
       uint4 y = current[0];
@@ -365,11 +380,79 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
 #pragma unroll
     for (int j = 0; j < N; ++j)
       init(acc[j], block.dims, query[j], block.list, block.slots);
-    updateFull<N, kAhead>(block, rows, count, row, query, acc);
+    updateFull<N, kAhead>(block, 0, block.fullChunks, rows, count, row, query, acc);
     finishGroup<N>(args, block, rows, g, lane, count, found, row, query, out, acc);
   }
 }
 
+#ifdef ANNUDF_PARTS
+/// Scans list `list` for the query of `pair`: the warps of a block share each group, the first
+/// chunks of its rows to warp 0 and so on, and combine joins what they have. For few queries and
+/// long vectors, where a warp a group would leave most of the machine waiting for memory.
+__device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t list,
+                                          const uint32_t (&pair)[1]) {
+  constexpr int kWarps = ANNUDF_SCAN_THREADS / 32;
+  const int element = annudf1_row_element();
+  const int perWord = elementsPerWord(element);
+  const int dims = static_cast<int>(args.index.dims);
+  const int chunks = static_cast<int>(args.index.chunks);
+  const Block block{element,        annudf1_compute(),      perWord,
+                    dims,           static_cast<int>(list), kCompact ? 0 : dims / (4 * perWord),
+                    args.slots.slot};
+  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+  stageQueries<1>(args, pair);
+  static_assert(sizeof(Acc) * 32 * (kWarps - 1) <= ANNUDF_PARTS_BYTES, "room for the parts");
+  // Behind the query, whose coordinates fill whole words of 16 bytes.
+  Acc *parts = reinterpret_cast<Acc *>(tileWords + (dims + 3) / 4);
+
+  const uint32_t q = pair[0] / args.work.nProbes;
+  const int query[1] = {args.queries.base + static_cast<int>(q)};
+  const uint64_t out[1] = {static_cast<uint64_t>(q) * args.work.stride +
+                           reinterpret_cast<const uint32_t *>(args.work.probeGroup)[pair[0]]};
+  const uint32_t firstGroup = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list];
+  const uint32_t size = reinterpret_cast<const uint32_t *>(args.index.listSize)[list];
+  const int share = (block.fullChunks + kWarps - 1) / kWarps;
+  const int begin = min(warp * share, block.fullChunks), end = min(begin + share, block.fullChunks);
+  for (uint32_t g = blockIdx.y; g < (size + 31) / 32; g += gridDim.y) {
+    const uint64_t group = firstGroup + g;
+    const uint4 *rows =
+        reinterpret_cast<const uint4 *>(args.index.rows) + group * chunks * 32 + lane;
+    const bool exists = g * 32 + lane < size; // As in scanList.
+    const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) + group * 32 +
+                              (exists ? lane : 0));
+    const bool found = passes(args, exists, row);
+    if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) { // The same for every warp.
+      if (warp == 0)
+        skipGroup<1>(args, g, lane, 1, out);
+      continue;
+    }
+    Acc acc[1] = {};
+    init(acc[0], block.dims, query[0], block.list, block.slots);
+    if (begin < end)
+      updateFull<1, ANNUDF_MOST_AHEAD>(block, begin, end, rows, 1, row, query, acc);
+    __syncthreads(); // Warp 0 has read the parts of the group before.
+    if (warp > 0)
+      parts[(warp - 1) * 32 + lane] = acc[0];
+    __syncthreads();
+    if (warp > 0)
+      continue;
+#pragma unroll 1
+    for (int w = 0; w < kWarps - 1; ++w)
+      combine(acc[0], parts[w * 32 + lane], block.dims, row, query[0], block.list, block.slots);
+    finishGroup<1>(args, block, rows, g, lane, 1, found, row, query, out, acc);
+  }
+}
+
+} // namespace
+
+/// Block (pair, segment): one query against one list, a group of its rows at a time.
+extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
+    annudf_scan_parts(const __grid_constant__ annudf_scan_args args) {
+  const uint32_t pair[1] = {blockIdx.x};
+  scanParts(args, reinterpret_cast<const uint32_t *>(args.work.probes)[blockIdx.x], pair);
+}
+
+#else
 } // namespace
 
 /// Block (pair, segment): one query against one list. For small batches, where the
@@ -401,3 +484,4 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
 extern "C" __global__ void annudf_read_contract(uint64_t *number) {
   *number = annudf1_scan_contract();
 }
+#endif // ANNUDF_PARTS

@@ -21,6 +21,9 @@
 #define ANNUDF_TILE_QUERIES 8
 /// Threads of a scan block: 4 warps, each on its own group of 32 rows.
 #define ANNUDF_SCAN_THREADS 128
+/// Accumulators of the parts of a group's rows, in a block's shared memory behind the query: of
+/// all warps but one, 32 bytes each at most.
+#define ANNUDF_PARTS_BYTES ((ANNUDF_SCAN_THREADS - 32) * 32)
 /// Most results of a query that annudf_finish collects in shared memory; else annudf_finish_many.
 #define ANNUDF_FINISH_MOST_K 1024
 /// Chunks that a scan may load past the end of the lists.

@@ -135,7 +135,7 @@ std::shared_ptr<ScanKernel> Implementation::scan(const MetricView &metric, ScanE
       [&] {
         const std::string cubin =
             linkScanKernel(metric.artifact, elements, context_->sm(), &linkMs);
-        auto kernel = std::make_shared<ScanKernel>(context_, cubin);
+        auto kernel = std::make_shared<ScanKernel>(context_, cubin, metric.artifact.manifest);
         checkContract(metric, kernel->readContract(context_));
         return kernel;
       },

@@ -47,7 +47,8 @@ struct Fragment {
   static const Fragment fragment_##NAME(annudf_fatbin_##NAME, annudf_fatbin_##NAME##_end);
 
 #define ANNUDF_X(F, A, X)                                                                          \
-  ANNUDF_EMBED(scan_##F##A##_x##X) ANNUDF_EMBED(scan_##F##A##_x##X##_compact)
+  ANNUDF_EMBED(scan_##F##A##_x##X)                                                                 \
+  ANNUDF_EMBED(scan_##F##A##_x##X##_compact) ANNUDF_EMBED(scan_##F##A##_x##X##_parts)
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
@@ -76,6 +77,15 @@ std::string_view scanFragment(HookWidths widths, bool compact) {
 #define ANNUDF_X(F, A, X)                                                                          \
   if (widths == HookWidths{A, X, static_cast<AccumulatorForm>((#F)[0])})                           \
     return compact ? ANNUDF_BYTES(scan_##F##A##_x##X##_compact) : ANNUDF_BYTES(scan_##F##A##_x##X);
+  ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
+  return {};
+}
+
+std::string_view partsFragment(HookWidths widths) {
+#define ANNUDF_X(F, A, X)                                                                          \
+  if (widths == HookWidths{A, X, static_cast<AccumulatorForm>((#F)[0])})                           \
+    return ANNUDF_BYTES(scan_##F##A##_x##X##_parts);
   ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
   return {};

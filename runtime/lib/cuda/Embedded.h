@@ -19,6 +19,8 @@ namespace annudf::runtime::cuda {
 /// LTO-IR (in a fatbin) of Scan.cu for the widths; empty where the ABI has no hooks of these.
 /// `compact` holds each hook once, for large bodies.
 std::string_view scanFragment(HookWidths widths, bool compact);
+/// The same with ANNUDF_PARTS, linked beside it for metrics that have combine.
+std::string_view partsFragment(HookWidths widths);
 /// LTO-IR (in a fatbin) of Constant.cu.
 std::string_view rowElementFragment(annudf_element element);
 std::string_view queryElementFragment(annudf_element element);

@@ -45,13 +45,51 @@ public:
     return perList(work) + ": each reads it for itself";
   }
   void enqueue(ScanQueue &queue, const Workload &batch) const override {
-    queue.scan(static_cast<uint64_t>(batch.queries) * batch.probes, 16, bytes(batch));
+    queue.scan(static_cast<uint64_t>(batch.queries) * batch.probes, 16, bytes(batch), kWarps);
   }
 
 private:
   /// A query's coordinates, 4 bytes each whatever the compute type (Scan.cu).
   static uint64_t bytes(const Workload &work) {
     return (static_cast<uint64_t>(work.dims) + 3) / 4 * 16;
+  }
+};
+
+/// As pairs, but the warps of a block share the dimensions of a group of rows. Results differ from
+/// other families' in the last digits, as the metric allows by numerics(reassociate).
+class Parts final : public CudaFamily {
+public:
+  const char *name() const override { return "parts"; }
+  const char *kernel() const override { return "annudf_scan_parts"; }
+  bool sortsPairs() const override { return false; }
+  FamilyNeeds needs() const override { return {.hooks = {ANNUDF_HOOK_COMBINE}, .arch = 75}; }
+  bool isFor(const Workload &work) const override {
+    return work.hooks.contains(ANNUDF_HOOK_COMBINE);
+  }
+  std::string unfit(const Workload &work, const Machine &machine) const override {
+    constexpr uint32_t kLeast = kWarps * kChunksAhead * 16;
+    if (work.rowBytes < kLeast)
+      return "a row of " + std::to_string(work.rowBytes) + " bytes is too short to be shared";
+    return unfitBytes("a query and the parts take", bytes(work), machine);
+  }
+  /// In readings of a list, as pairs: its blocks fill the machine with a fourth of the rows.
+  double cost(const Workload &work, const Machine &machine) const override {
+    constexpr double kFull = 24, kJoining = 1.05; // Warps a processor.
+    const double rows = work.lists == 0 ? 0 : double(work.rows) / work.lists;
+    const double warps = work.pairs() * rows / 32, full = kFull * machine.processors;
+    return work.pairs() * kJoining * std::min(1.0, warps / full) /
+           std::min(1.0, kWarps * warps / full);
+  }
+  std::string explain(const Workload &work, const Machine &) const override {
+    return perList(work) + ": too few rows for a warp each group";
+  }
+  void enqueue(ScanQueue &queue, const Workload &batch) const override {
+    queue.scan(static_cast<uint64_t>(batch.queries) * batch.probes, 16, bytes(batch), 1);
+  }
+
+private:
+  static uint64_t bytes(const Workload &work) {
+    return (static_cast<uint64_t>(work.dims) + 3) / 4 * 16 + kPartsBytes;
   }
 };
 
@@ -75,7 +113,7 @@ public:
   }
   void enqueue(ScanQueue &queue, const Workload &batch) const override {
     const uint64_t tiles = queue.sortPairs();
-    queue.scan(tiles, 32, bytes(batch));
+    queue.scan(tiles, 32, bytes(batch), kWarps);
   }
 
 private:
@@ -90,7 +128,8 @@ private:
 std::span<const CudaFamily *const> families() {
   static const Tiles tiles;
   static const Pairs pairs;
-  static const CudaFamily *const all[] = {&tiles, &pairs};
+  static const Parts parts;
+  static const CudaFamily *const all[] = {&tiles, &pairs, &parts};
   return all;
 }
 

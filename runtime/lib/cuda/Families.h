@@ -19,6 +19,11 @@
 
 namespace annudf::runtime::cuda {
 
+/// Warps of a scan's block, and chunks of 16 bytes of a row that each has in flight. Pipeline.cpp
+/// holds them, and what follows, against ScanArgs.h.
+inline constexpr int kWarps = 4, kChunksAhead = 4;
+/// Shared memory of the family "parts" for accumulators.
+inline constexpr uint64_t kPartsBytes = 3072;
 /// Queries that share one reading of a list in the family "tiles".
 inline constexpr int kTileQueries = 8;
 
@@ -30,8 +35,10 @@ public:
   /// list. For families that sort. \returns the most tiles there can be.
   virtual uint64_t sortPairs() = 0;
   /// The family's kernel over `items` pairs or tiles. Their lists are cut into segments, a block
-  /// each, until there are `perProcessor` blocks for each processor.
-  virtual void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes) = 0;
+  /// each, until there are `perProcessor` blocks for each processor, or one for each
+  /// `groupsAtOnce` groups of 32 rows.
+  virtual void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes,
+                    uint64_t groupsAtOnce) = 0;
 };
 
 class CudaFamily : public KernelFamily {

@@ -198,8 +198,8 @@ void checkNotNewer(const Producer &producer, const std::string &what) {
 /// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.
 constexpr size_t kLargeBody = 3328;
 
-/// What is linked where a metric's list of hooks lacks one. No default: a new hook that is
-/// optional has its stub here.
+/// What is linked where a metric's list of hooks lacks one, "" where no kernel that is linked then
+/// calls it. No default: a new hook that is optional has its stub here.
 std::string_view stubFragment(ScanHook hook, const Manifest &manifest) {
   switch (hook) {
   case ScanHook::INIT:
@@ -208,6 +208,8 @@ std::string_view stubFragment(ScanHook hook, const Manifest &manifest) {
     break;
   case ScanHook::FINALIZE:
     return finalizeFragment(manifest.accumulator);
+  case ScanHook::COMBINE:
+    return ""; // annudf_scan_parts alone does.
   }
   throw Error(ErrorKind::Input, "metric '" + manifest.name + "' lacks hook " +
                                     symbolOf(hook, manifest.hookWidths()) +
@@ -258,9 +260,12 @@ std::string linkScanKernel(const Artifact &artifact, ScanElements elements, int 
   Link link(sm, manifest.name);
   link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.hookWidths(), compact), "scan kernel");
   link.add(type, payload->bytes, "metric");
+  if (manifest.has(ANNUDF_HOOK_COMBINE))
+    link.add(NVJITLINK_INPUT_FATBIN, partsFragment(manifest.hookWidths()), "scan kernel of parts");
   for (ScanHook hook : kScanHooks)
     if (!isDefinedBy(hook, manifest.hooks))
-      link.add(NVJITLINK_INPUT_FATBIN, stubFragment(hook, manifest), "a hook's stub");
+      if (const std::string_view stub = stubFragment(hook, manifest); !stub.empty())
+        link.add(NVJITLINK_INPUT_FATBIN, stub, "a hook's stub");
   link.add(NVJITLINK_INPUT_FATBIN, rowElementFragment(elements.rows), "element of the rows");
   link.add(NVJITLINK_INPUT_FATBIN, queryElementFragment(elements.queries),
            "element of the queries");

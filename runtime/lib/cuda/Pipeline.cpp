@@ -20,7 +20,9 @@ constexpr uint64_t kWorkspaceBytes = uint64_t(1) << 30;
 /// Up to here a warp for each (query, center) is quicker than 64 x 64 tiles.
 constexpr uint64_t kFewQueries = 16;
 static_assert(kTileQueries == ANNUDF_TILE_QUERIES, "the planner's tiles are the kernel's");
-constexpr uint32_t kWarps = ANNUDF_SCAN_THREADS / 32;
+static_assert(kWarps == ANNUDF_SCAN_THREADS / 32 && kChunksAhead == ANNUDF_MOST_AHEAD &&
+                  kPartsBytes == ANNUDF_PARTS_BYTES,
+              "the planner's blocks are the kernel's");
 
 struct Grid {
   uint64_t x = 1, y = 1;
@@ -36,9 +38,10 @@ void launch(CUfunction function, Grid grid, unsigned threads, unsigned sharedByt
 }
 
 /// Segments to cut each list into, so that `blocks` lists keep every processor busy.
-uint64_t segments(uint64_t blocks, uint64_t mostGroups, int processors, uint64_t perProcessor) {
+uint64_t segments(uint64_t blocks, uint64_t mostGroups, int processors, uint64_t perProcessor,
+                  uint64_t atOnce) {
   const uint64_t wanted = (perProcessor * processors + blocks - 1) / blocks;
-  return std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(1, (mostGroups + kWarps - 1) / kWarps));
+  return std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(1, (mostGroups + atOnce - 1) / atOnce));
 }
 
 /// Long vectors need more than the default 48 KiB of shared memory.
@@ -61,9 +64,15 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
   allowAllSharedMemory(coarseFew, *context);
 }
 
-ScanKernel::ScanKernel(std::shared_ptr<const Context> context, const std::string &cubin)
+ScanKernel::ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
+                       const MetricDescriptor &metric)
     : module(context, cubin.data()) {
   for (const CudaFamily *family : families()) {
+    const std::vector<annudf_hook> hooks = family->needs().hooks;
+    if (!std::all_of(hooks.begin(), hooks.end(), [&](annudf_hook h) { return metric.has(h); })) {
+      entries.push_back(nullptr); // No search of this metric is planned for it.
+      continue;
+    }
     entries.push_back(module.function(family->kernel()));
     allowAllSharedMemory(entries.back(), *context);
   }
@@ -150,11 +159,12 @@ public:
     return mostTiles(shape);
   }
 
-  void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes) override {
-    launch(
-        kernel,
-        {items, segments(items, plan.index.mostGroups(1), plan.context.processors(), perProcessor)},
-        ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), stream, args);
+  void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes,
+            uint64_t groupsAtOnce) override {
+    launch(kernel,
+           {items, segments(items, plan.index.mostGroups(1), plan.context.processors(),
+                            perProcessor, groupsAtOnce)},
+           ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), stream, args);
   }
 
 private:

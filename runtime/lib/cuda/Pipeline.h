@@ -29,7 +29,8 @@ struct SearchKernels {
 /// A metric linked for the types of rows and queries, and loaded.
 struct ScanKernel {
   /// \param cubin  from linkScanKernel.
-  ScanKernel(std::shared_ptr<const Context> context, const std::string &cubin);
+  ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
+             const MetricDescriptor &metric);
   /// What annudf1_scan_contract of the linked metric returns. Waits for the device.
   uint64_t readContract(std::shared_ptr<const Context> context) const;
   /// The kernel of a family.
@@ -37,7 +38,8 @@ struct ScanKernel {
   Module module;
 
 private:
-  std::vector<CUfunction> entries; ///< In the order of families().
+  std::vector<CUfunction> entries; ///< In the order of families(); null where the metric lacks
+                                   ///< a hook that one needs.
 };
 
 /// A search that is ready to run; everything lives on the device.

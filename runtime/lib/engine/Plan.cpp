@@ -60,6 +60,8 @@ Choice pick(std::span<const KernelFamily *const> families, const Workload &work,
   double least = 0;
   std::string refusals;
   for (size_t i = 0; i < families.size(); ++i) {
+    if (!families[i]->isFor(work))
+      continue;
     if (const std::string why = whyNot(*families[i], work, machine); !why.empty()) {
       refusals += (refusals.empty() ? "" : "; ") + std::string(families[i]->name()) + ": " + why;
       continue;

@@ -114,6 +114,25 @@ annudf.metric @wide order(min) coarse(l2) elements(f32) accumulator(f64) {
   }
 }
 
+// CHECK-LABEL: annudf.metric @parts order(min) coarse(l2) elements(f32) numerics(reassociate) {
+annudf.metric @parts order(min) coarse(l2) elements(f32) numerics(reassociate) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0, %0 : f32, f32
+  }
+  annudf.update (%a: f32, %b: f32, %x: f32, %y: f32) {
+    annudf.yield %a, %b : f32, f32
+  }
+  // CHECK: annudf.combine (%{{.*}}: f32, %{{.*}}: f32, %{{.*}}: f32, %{{.*}}: f32) {
+  annudf.combine (%a: f32, %b: f32, %c: f32, %d: f32) {
+    // CHECK: annudf.yield %{{.*}}, %{{.*}} : f32, f32
+    annudf.yield %c, %b : f32, f32
+  }
+  annudf.finalize (%a: f32, %b: f32) {
+    annudf.yield %b : f32
+  }
+}
+
 // Every extent and element type that the type can hold, accepted by 1.0 or not.
 // CHECK-LABEL: annudf.metric @types
 annudf.metric @types order(min) coarse(l2) elements(f16) dims(2) {

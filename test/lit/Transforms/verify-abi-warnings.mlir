@@ -74,3 +74,34 @@ annudf.metric @helper order(min) coarse(l2) elements(f32) {
     annudf.yield %r : f32
   }
 }
+
+annudf.metric @part order(min) coarse(l2) elements(f32) numerics(reassociate) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %r = arith.addf %acc, %x : f32
+    annudf.yield %r : f32
+  }
+  // expected-warning @below {{[H14] yields what does not depend on both accumulators, so the dimensions of one are lost; join them}}
+  annudf.combine (%a: f32, %b: f32) {
+    %r = arith.mulf %b, %b : f32
+    annudf.yield %r : f32
+  }
+}
+
+annudf.metric @both order(min) coarse(l2) elements(f32) numerics(reassociate) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %r = arith.addf %acc, %x : f32
+    annudf.yield %r : f32
+  }
+  annudf.combine (%a: f32, %b: f32) {
+    %r = arith.mulf %b, %a : f32
+    annudf.yield %r : f32
+  }
+}

@@ -576,3 +576,20 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %acc : f32
   }
 }
+
+// -----
+// A part has seen many dimensions.
+annudf.metric @m order(min) coarse(l2) elements(f32) numerics(reassociate) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+  annudf.combine (%a: f32, %b: f32) {
+    // expected-error @below {{'annudf.index' op [H8] dim has no meaning in annudf.combine; read it in annudf.update}}
+    %d = annudf.index dim
+    annudf.yield %a : f32
+  }
+}

@@ -55,6 +55,26 @@ TEST(CudaFamilies, TheCostsAreThatRule) {
       }
 }
 
+TEST(CudaFamilies, PartsWhereFewRowsOfLongVectorsAreScanned) {
+  const auto inParts = [](int64_t queries, uint32_t probes, uint32_t lists, uint32_t rowBytes) {
+    Workload work = workOf(queries, probes, lists, rowBytes);
+    work.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_COMBINE};
+    return work;
+  };
+  EXPECT_EQ(chosen(inParts(1, 32, 1024, 4096)), "parts");
+  EXPECT_EQ(chosen(inParts(4, 8, 1024, 256)), "parts");
+  EXPECT_EQ(chosen(inParts(4, 8, 1024, 240)), "pairs");
+  // A warp for each of 31 groups fills 132 processors from about 100 pairs on.
+  EXPECT_EQ(chosen(inParts(3, 32, 1024, 4096)), "parts");
+  EXPECT_EQ(chosen(inParts(4, 32, 1024, 4096)), "pairs");
+  EXPECT_EQ(chosen(inParts(10000, 32, 1024, 4096)), "tiles");
+  EXPECT_EQ(chooseFamily(inParts(1, 32, 1024, 4096), kH200).why,
+            "0.0312 queries a list: too few rows for a warp each group");
+  EXPECT_EQ(chooseFamily(inParts(1, 32, 1024, 240), kH200).why,
+            "0.0312 queries a list: each reads it for itself; not parts: a row of 240 bytes is too "
+            "short to be shared");
+}
+
 TEST(CudaFamilies, TilesNeedTheirSharedMemory) {
   const uint32_t longest = 227 * 1024 / 8;
   EXPECT_EQ(chosen(workOf(10000, 32, 1024, longest)), "tiles");
@@ -85,7 +105,8 @@ TEST(CudaFamilies, HaveNamesAndKernelsOfTheirOwn) {
     EXPECT_TRUE(names.insert(family->name()).second);
     EXPECT_TRUE(kernels.insert(family->kernel()).second);
   }
-  EXPECT_EQ(kernels, (std::set<std::string>{"annudf_scan_pair", "annudf_scan_tile"}));
+  EXPECT_EQ(kernels,
+            (std::set<std::string>{"annudf_scan_pair", "annudf_scan_parts", "annudf_scan_tile"}));
 }
 
 /// Writes down what a family enqueues.
@@ -94,9 +115,11 @@ struct WrittenQueue : ScanQueue {
     text += "sort; ";
     return 77;
   }
-  void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes) override {
+  void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes,
+            uint64_t groupsAtOnce) override {
     text += "scan " + std::to_string(items) + " items, " + std::to_string(perProcessor) +
-            " blocks a processor, " + std::to_string(sharedBytes) + " bytes";
+            " blocks a processor, " + std::to_string(sharedBytes) + " bytes, " +
+            std::to_string(groupsAtOnce) + " groups at once";
   }
   std::string text;
 };
@@ -112,8 +135,11 @@ TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
     enqueued[family->name()] = queue.text;
   }
   // A query of 10 dims takes 3 x 16 bytes, as floats; of a tile, 8 doubles a dimension.
-  EXPECT_EQ(enqueued["pairs"], "scan 400 items, 16 blocks a processor, 48 bytes");
-  EXPECT_EQ(enqueued["tiles"], "sort; scan 77 items, 32 blocks a processor, 640 bytes");
+  EXPECT_EQ(enqueued["pairs"], "scan 400 items, 16 blocks a processor, 48 bytes, 4 groups at once");
+  EXPECT_EQ(enqueued["parts"],
+            "scan 400 items, 16 blocks a processor, 3120 bytes, 1 groups at once");
+  EXPECT_EQ(enqueued["tiles"],
+            "sort; scan 77 items, 32 blocks a processor, 640 bytes, 4 groups at once");
 }
 
 } // namespace

@@ -36,6 +36,7 @@
 
 namespace annudf::ir {
 class CaptureOp;
+class CombineOp;
 class FinalizeOp;
 class InitOp;
 class UpdateOp;

@@ -19,7 +19,7 @@ def Annudf_HookOpInterface : OpInterface<"HookOpInterface"> {
     walks this interface, so that a new hook needs no new walk.
   }];
   let methods = [
-    InterfaceMethod<"Name of the hook in the ABI: init, update, finalize.",
+    InterfaceMethod<"Name of the hook in the ABI: init, update, finalize, combine.",
                     "::llvm::StringRef", "getHookName">,
     InterfaceMethod<"The block that computes the values.", "::mlir::Block *", "getHookBlock">,
     InterfaceMethod<"Whether an index of the scan has a meaning in this hook.", "bool", "hasIndex",

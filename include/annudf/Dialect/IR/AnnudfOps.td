@@ -52,8 +52,8 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     coordinate reaches `update` converted to the type of its arguments.
     `accumulator` is needed only for `u32`; where the accumulator has several fields it
     lists them all, `accumulator(f32, u32)`. `numerics(reassociate)` lets a scan add
-    up parts of the dimensions and combine them; without it (`strict`) `update` sees
-    them one by one, ascending. `dims` fixes the dimensions, as
+    up parts of the dimensions and join them by `combine`; without it (`strict`) `update`
+    sees them one by one, ascending. `dims` fixes the dimensions, as
     `annudf-inline-captures` does.
 
     Example:
@@ -98,6 +98,8 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     /// Null if the metric has none: the accumulator, converted to f32, is the distance.
     FinalizeOp getFinalize();
     ::llvm::SmallVector<CaptureOp> getCaptures();
+    /// Null if the metric has none: then dimensions are taken in one row.
+    CombineOp getCombine();
     /// Types of the accumulator's fields in the bodies: one, or several.
     ::llvm::SmallVector<::mlir::Type> getAccumulatorTypes();
     /// Of each field: declared, or what the type of the bodies says (i32 is signed).
@@ -208,6 +210,39 @@ def Annudf_FinalizeOp : Annudf_HookOp<"finalize", 0> {
   }];
 }
 
+def Annudf_CombineOp : Annudf_HookOp<"combine", 1> {
+  let summary = "joins the accumulators of two parts of the dimensions";
+  let description = [{
+    Of a metric with `numerics(reassociate)` only. It takes two accumulators of one query
+    and row, all fields of the one before those of the other. Each began with what `init`
+    gives and was updated with dimensions that the other has not seen, in ascending order.
+    It yields the accumulator of both, with which `update` may go on. Where it is missing,
+    `annudf-infer-combine` writes it if every field is a sum, a product, a least or greatest
+    value, or bits joined.
+
+    Example:
+
+    ```mlir
+    annudf.metric @long_l1 order(min) coarse(l2) elements(f32) numerics(reassociate) {
+      annudf.init {
+        %0 = arith.constant 0.0 : f32
+        annudf.yield %0 : f32
+      }
+      annudf.update (%acc: f32, %x: f32, %y: f32) {
+        %d = arith.subf %x, %y : f32
+        %a = math.absf %d : f32
+        %r = arith.addf %acc, %a : f32
+        annudf.yield %r : f32
+      }
+      annudf.combine (%acc: f32, %other: f32) {
+        %r = arith.addf %acc, %other : f32
+        annudf.yield %r : f32
+      }
+    }
+    ```
+  }];
+}
+
 def Annudf_IndexOp : Annudf_Op<"index", 0, [
     Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "an index of the running scan";
@@ -264,7 +299,7 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
 }
 
 def Annudf_YieldOp : Annudf_Op<"yield", 0, [
-    Pure, Terminator, ReturnLike, ParentOneOf<["InitOp", "UpdateOp", "FinalizeOp"]>]> {
+    Pure, Terminator, ReturnLike, ParentOneOf<["InitOp", "UpdateOp", "FinalizeOp", "CombineOp"]>]> {
   let summary = "the value of a hook, or the fields of its accumulator";
   let description = [{
     Example:

@@ -97,4 +97,35 @@ def InlineCapturesPass : Pass<"annudf-inline-captures", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def InferCombinePass : Pass<"annudf-infer-combine", "::mlir::ModuleOp"> {
+  let summary = "writes annudf.combine where numerics(reassociate) and update show it";
+  let description = [{
+    A metric with `numerics(reassociate)` and no `combine` gets one if each field of the
+    accumulator is joined with terms that depend on no accumulator, by one operation that
+    can be regrouped: `+` (`math.fma` and subtraction of terms too), `*`, least or greatest
+    value, `and`, `or`, `xor`. Both parts begin with what `init` yields, so for `+`, `*` and
+    `xor` that must be the constant 0 or 1 that changes nothing. Otherwise a warning says
+    which field is not such a one. What the pass adds keeps every rule of `docs/abi.md`.
+
+    Example, which gets a `combine` of one `arith.addf`:
+
+    ```mlir
+    annudf.metric @l1 order(min) coarse(l2) elements(f32) numerics(reassociate) {
+      annudf.init {
+        %0 = arith.constant 0.0 : f32
+        annudf.yield %0 : f32
+      }
+      annudf.update (%acc: f32, %x: f32, %y: f32) {
+        %d = arith.subf %x, %y : f32
+        %a = math.absf %d : f32
+        %r = arith.addf %acc, %a : f32
+        annudf.yield %r : f32
+      }
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numInferred", "num-inferred", "Number of annudf.combine written">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // ANNUDF_TRANSFORMS_PASSES_TD

@@ -91,6 +91,8 @@ public:
   /// "tiles"; unique within a backend.
   virtual const char *name() const = 0;
   virtual FamilyNeeds needs() const = 0;
+  /// Whether the family is for such metrics at all: else it is passed over without a word.
+  virtual bool isFor(const Workload &) const { return true; }
   /// "" if the search fits this machine, beyond what needs() says; else why not.
   virtual std::string unfit(const Workload &, const Machine &) const { return ""; }
   /// How long the scan would take, in units that the families of one backend share.
