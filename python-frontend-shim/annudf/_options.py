@@ -28,6 +28,7 @@ MAX_FIELDS = 4
 
 Order = Literal["min", "max"]
 Coarse = Literal["l2", "inner_product", "cosine"]
+Numerics = Literal["strict", "reassociate"]
 ElementName = Literal["f32", "f16", "i8", "u8", "bf16"]
 
 ALL_ELEMENTS: tuple[ElementName, ...] = get_args(ElementName)
@@ -149,6 +150,10 @@ class MetricOptions:
         Element types of vectors that the metric accepts, of "f32", "f16", "i8", "u8".
     finalize : callable or None
         Function of ``(acc, ctx)`` that gives the reported distance.
+    numerics : {"strict", "reassociate"}
+        Whether parts of the dimensions may be added up side by side.
+    combine : callable or None
+        Function of ``(acc, other, ctx)`` that joins the accumulators of two parts; None: the compiler infers it.
     is_filter : bool
         Whether it is a filter's: the function is one of ``(ctx)``, and a row's distance is 0 where that says so and
         NaN elsewhere. All but name and captures is at its default then.
@@ -164,6 +169,8 @@ class MetricOptions:
     accumulator: AccumulatorWord | tuple[AccumulatorWord, ...] = "f32"
     elements: tuple[ElementName, ...] = ALL_ELEMENTS
     finalize: Callable[..., object] | None = None
+    numerics: Numerics = "strict"
+    combine: Callable[..., object] | None = None
     fields: type | None = None
     names: tuple[str, ...] = ()
     init: Callable[..., object] | None = None

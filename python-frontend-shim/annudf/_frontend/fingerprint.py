@@ -146,11 +146,12 @@ def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
     into.add(options.name, options.order, options.coarse, options.coarse_order)
     into.add([value if isinstance(value, int) else value.hex() for value in initial])
     into.add(options.compute, options.accumulator, options.elements, _fields(options.fields))
+    into.add(options.numerics)
     into.add("filter" if options.is_filter else "metric")
     into.add([(name, capture.element, capture.extents) for name, capture in options.captures.items()])
     seen: dict[object, int] = {}
     _add_function(into, function, seen)
-    others: dict[str, Any] = {"finalize": options.finalize, "init": options.init}
+    others: dict[str, Any] = {"finalize": options.finalize, "init": options.init, "combine": options.combine}
     for name, other in others.items():
         if other is None:
             into.add(f"no {name}")

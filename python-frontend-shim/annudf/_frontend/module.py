@@ -79,7 +79,9 @@ class _Writer:
         context = Context(captures, kind) if has_context else None
         symbol = f"{options.name}_{kind}"
         given: list[np.dtype[Any] | Fields] = [
-            ([NUMPY[word] for word in words], options.fields) if name == "acc" and several else NUMPY[words[0]]
+            ([NUMPY[word] for word in words], options.fields)
+            if name in ("acc", "other") and several
+            else NUMPY[words[0]]
             for name, words in arguments.items()
         ]
         lowered = lower_function(function, symbol, given, context, len(to) if kind != "finalize" and several else 0)
@@ -167,11 +169,16 @@ class _Writer:
         if options.finalize is not None:
             finalize: Any = options.finalize
             hooks.append(self.hook(finalize, "finalize", {"acc": words}, ("f32",)))
+        if options.combine is not None:
+            combine: Any = options.combine
+            hooks.append(self.hook(combine, "combine", {"acc": words, "other": words}, words))
         init = self._init(words)
         coarse = options.coarse + (f" {options.coarse_order}" if options.coarse_order else "")
         head = (
             f"annudf.metric @{options.name} order({options.order}) coarse({coarse}) "
-            f"elements({', '.join(options.elements)})" + (f" accumulator({', '.join(words)})" if "u32" in words else "")
+            f"elements({', '.join(options.elements)})"
+            + (f" accumulator({', '.join(words)})" if "u32" in words else "")
+            + (f" numerics({options.numerics})" if options.numerics != "strict" else "")
         )
         lines = ["module {", *self.helpers, head + " {", *self.captures()]
         lines += [

@@ -27,6 +27,7 @@ INDICES = ("dim", "dims", "row", "query", "list")
 _INIT = "has no meaning in init, which may be called once for many rows; use it in update"
 ABSENT: dict[str, dict[str, str]] = {
     "update": {},
+    "combine": {"dim": "ctx.dim has no meaning in combine, which joins what many dimensions gave; use it in update"},
     "finalize": {"dim": "ctx.dim has no meaning in finalize, which is called once a row; use it in update"},
     "init": {"dim": f"ctx.dim {_INIT}", "row": f"ctx.row {_INIT}"},
     "filter": {
@@ -76,6 +77,7 @@ def check_hooks(update: types.FunctionType, options: MetricOptions) -> None:
         (update, "update", {"x": _COORDINATE, "y": _COORDINATE, "acc": acc}),
         (options.finalize, "finalize", {"acc": acc}),
         (options.init, "init", {}),
+        (options.combine, "combine", {"acc": acc, "other": acc}),
     )
     for hook, kind, parameters in hooks:
         if isinstance(hook, types.FunctionType):

@@ -28,6 +28,7 @@ from annudf._options import (
     Coarse,
     ElementName,
     Extent,
+    Numerics,
     Order,
     Word,
 )
@@ -48,6 +49,7 @@ class Arguments:
     elements: tuple[ElementName, ...]
     allow_non_finite: bool
     fields: type | None
+    numerics: Numerics
 
     def captures(self, *functions: Callable[..., Any] | None, unread: Extent = "dim") -> dict[str, CaptureType]:
         """Declared types of the captures, as the functions of a metric (update, finalize) or a filter read them."""
@@ -70,6 +72,7 @@ def check_arguments(
     accumulator: object,
     elements: Iterable[npt.DTypeLike] | npt.DTypeLike | None,
     allow_non_finite: object,
+    numerics: object = "strict",
 ) -> Arguments:
     """Raises ArgumentError at the first that has none of its values."""
     finite = not check_bool(allow_non_finite, "allow_non_finite")
@@ -93,6 +96,7 @@ def check_arguments(
         elements=_elements(elements, compute),
         allow_non_finite=not finite,
         fields=named,
+        numerics=_numerics(numerics),
     )
 
 
@@ -122,6 +126,12 @@ def _order(order: object, what: str) -> Order:
     if not isinstance(order, str) or order not in ("min", "max"):
         raise ArgumentError(f"{what} is {shown(order)}, it must be 'min' or 'max'")
     return cast(Order, order)
+
+
+def _numerics(numerics: object) -> Numerics:
+    if not isinstance(numerics, str) or numerics not in ("strict", "reassociate"):
+        raise ArgumentError(f"numerics is {shown(numerics)}, it must be 'strict' or 'reassociate'")
+    return cast(Numerics, numerics)
 
 
 def _coarse(coarse_metric: object) -> Coarse:

@@ -90,8 +90,12 @@ def _methods(target: type, hints: dict[str, Any]) -> dict[Kind, types.FunctionTy
             )
         elif isinstance(value, (Callable, staticmethod, classmethod, property)):  # type: ignore[arg-type]
             raise ArgumentError(
-                f"class {name} has a method '{member}'; a metric has init, update and finalize only, so make it a "
-                "helper outside the class"
+                f"class {name} has a method '{member}'; "
+                + (
+                    "of a class with fields give the decorator a function of two tuples: combine=lambda acc, other: ..."
+                    if member == "combine"
+                    else "a metric has init, update and finalize only, so make it a helper outside the class"
+                )
             )
         else:
             raise ArgumentError(

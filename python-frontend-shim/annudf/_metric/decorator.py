@@ -23,7 +23,7 @@ from annudf._metric.classes import has_fields, read_class
 from annudf._metric.cuda_source import CudaSourceDefinition
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
-from annudf._options import IndexMetric, MetricOptions, Order, Word
+from annudf._options import IndexMetric, MetricOptions, Numerics, Order, Word
 from annudf.errors import ArgumentError
 
 
@@ -43,6 +43,8 @@ def metric(
     symbol_name: str | None = None,
     forceinline: bool = True,
     finalize: Callable[..., Any] | None = None,
+    numerics: Numerics = "strict",
+    combine: Callable[..., Any] | None = None,
     dtype: npt.DTypeLike = "float32",
     accumulator: npt.DTypeLike | tuple[npt.DTypeLike, ...] | None = None,
     elements: Iterable[npt.DTypeLike] | None = None,
@@ -62,6 +64,8 @@ def metric(
     symbol_name: str | None = None,
     forceinline: bool = True,
     finalize: Callable[..., Any] | None = None,
+    numerics: Numerics = "strict",
+    combine: Callable[..., Any] | None = None,
     dtype: npt.DTypeLike = "float32",
     accumulator: npt.DTypeLike | tuple[npt.DTypeLike, ...] | None = None,
     elements: Iterable[npt.DTypeLike] | None = None,
@@ -109,6 +113,14 @@ def metric(
     finalize : function, optional
         ``finalize(acc, ctx)`` gives the distance that is ranked and reported; ``math.sqrt`` and the like are taken as
         they are. Default: the accumulator.
+    numerics : {"strict", "reassociate"}, default "strict"
+        "reassociate" lets a search add up parts of the dimensions side by side and join them by `combine`, which
+        answers few queries of long vectors faster on a GPU; distances may then differ in their last digits between
+        searches of few and of many queries, and between GPU and CPU.
+    combine : function, optional
+        ``combine(acc, other)`` or ``combine(acc, other, ctx)`` joins the accumulators of two parts of the dimensions,
+        each of which began with `initial`. With "reassociate" only, and needed only where the compiler cannot tell it:
+        of sums, products, least and greatest values it can, and else warns.
     dtype : dtype, default float32
         Type of `x` and `y` in the function: float32, float64, int32 or uint32. Vectors are converted to it
         exactly.
@@ -175,6 +187,7 @@ def metric(
         accumulator=accumulator,
         elements=elements,
         allow_non_finite=allow_non_finite,
+        numerics=numerics,
     )
 
     def decorate(target: Any) -> Metric:
@@ -183,6 +196,7 @@ def metric(
         else:
             hooks, said = _hooks(target, finalize), given
         update, final = hooks.update, hooks.finalize
+        joined = _combine(combine, hooks.combine, said.numerics)
         if isinstance(said.accumulator, tuple) and final is None:
             raise ArgumentError(
                 f"class {target.__name__} has {len(hooks.names)} fields, of which none is the distance; write "
@@ -197,11 +211,13 @@ def metric(
             initial=said.initial,
             coarse=said.coarse,
             coarse_order=said.coarse_order,
-            captures=said.captures(update, final, hooks.init),
+            captures=said.captures(update, final, hooks.init, joined),
             compute=compute,
             accumulator=said.accumulator,
             elements=said.elements,
             finalize=final,
+            numerics=said.numerics,
+            combine=joined,
             fields=said.fields,
             names=hooks.names,
             init=hooks.init,
@@ -228,6 +244,7 @@ class _Hooks:
     init: types.FunctionType | None = None
     names: tuple[str, ...] = ()
     """Of the fields, if they are those of a class."""
+    combine: Callable[..., Any] | None = None
 
 
 def _of_fields(
@@ -258,23 +275,24 @@ def _hooks(target: Any, finalize: Callable[..., Any] | None) -> _Hooks:
                 _refuse_attribute(target.__name__, name, member)
         if "update" not in functions:
             raise ArgumentError(f"class {target.__name__} has no function update(x, y, acc, ctx); write one")
-        unknown = sorted(set(functions) - {"update", "finalize"})
+        unknown = sorted(set(functions) - {"update", "finalize", "combine"})
         if unknown:
             raise ArgumentError(
-                f"class {target.__name__} has a function '{unknown[0]}'; a metric has update and finalize only, "
-                "so make it a helper outside the class"
+                f"class {target.__name__} has a function '{unknown[0]}'; a metric has update, finalize and combine "
+                "only, so make it a helper outside the class"
             )
         if finalize is not None and "finalize" in functions:
             raise ArgumentError(f"class {target.__name__} has a finalize and finalize= is given; drop one")
         update = functions["update"]
         finalize = functions.get("finalize", finalize)
+        combine = functions.get("combine")
     else:
-        update = target
+        update, combine = target, None
     if not isinstance(update, types.FunctionType):
         raise ArgumentError(
             f"ivf_flat.metric decorates a Python function f(x, y, acc, ctx), not a {type(update).__name__}"
         )
-    return _Hooks(update, _finalize(finalize))
+    return _Hooks(update, _finalize(finalize), combine=combine)
 
 
 def _finalize(finalize: Callable[..., Any] | None) -> types.FunctionType | None:
@@ -283,6 +301,25 @@ def _finalize(finalize: Callable[..., Any] | None) -> types.FunctionType | None:
     if finalize is not None and not isinstance(finalize, types.FunctionType):
         raise ArgumentError(f"finalize is a {type(finalize).__name__}, it must be a Python function of (acc, ctx)")
     return finalize
+
+
+def _combine(
+    given: Callable[..., Any] | None, own: Callable[..., Any] | None, numerics: Numerics
+) -> types.FunctionType | None:
+    """What joins two parts: the argument of the decorator, or the class's own."""
+    if given is not None and own is not None:
+        raise ArgumentError("the class has a combine and combine= is given; drop one")
+    combine = given if own is None else own
+    if combine is None:
+        return None
+    if not isinstance(combine, types.FunctionType):
+        raise ArgumentError(f"combine is a {type(combine).__name__}, it must be a Python function of (acc, other)")
+    if numerics == "strict":
+        raise ArgumentError(
+            "combine is given, but numerics is 'strict', which takes the dimensions in one row; write "
+            "numerics='reassociate', or drop combine"
+        )
+    return combine
 
 
 def _calling(known: Callable[..., Any], name: str) -> types.FunctionType:

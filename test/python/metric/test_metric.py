@@ -225,8 +225,8 @@ def test_refused_options(options, message):
         (
             Helper,
             {},
-            "class Helper has a function 'other'; a metric has update and finalize only, so make it a helper outside "
-            "the class",
+            "class Helper has a function 'other'; a metric has update, finalize and combine only, so make it a helper "
+            "outside the class",
         ),
     ],
 )

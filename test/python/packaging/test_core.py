@@ -305,6 +305,7 @@ def test_python_types_what_the_tables_say():
     known = {table: [row[1] for row in rows if row[-1] >= 0] for table, rows in tables.items()}
     assert known["elements"] == list(get_args(_options.ElementName))
     assert known["orders"] == list(get_args(_options.Order))
+    assert known["numerics"] == list(get_args(_options.Numerics))
     assert known["accumulators"] == [*get_args(_options.Word), "i64", "struct"]
     assert set(get_args(_options.BuiltinName)) == set(builtin_names())
     assert set(get_args(_options.IndexMetric)) == set(_options.COARSE_OF_METRIC)
