@@ -22,18 +22,25 @@ from pathlib import Path
 
 EXTENTS = ("dim", "row", "query", "1", "2", "7", "16", "256", "1000")
 ELEMENTS = ("f32", "f64", "f16", "bf16", "i1", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64")
-HOOKS_OF = {"dim": ("update",), "row": ("update", "finalize"), "query": ("init", "update", "finalize")}
+HOOKS_OF = {
+    "dim": ("update",),
+    "row": ("update", "finalize", "combine"),
+    "query": ("init", "update", "finalize", "combine"),
+}
 ATOMS = {
     "init": ("dims", "query", "list"),
     "update": ("dim", "dims", "row", "query", "list"),
     "finalize": ("dims", "row", "query", "list"),
+    "combine": ("dims", "row", "query", "list"),
 }
 
 
 class Body:
     """Text of one region, with what it has defined so far."""
 
-    def __init__(self, seed: random.Random, captures: dict[str, tuple[tuple[str, ...], str]], hook: str, integers: bool):
+    def __init__(
+        self, seed: random.Random, captures: dict[str, tuple[tuple[str, ...], str]], hook: str, integers: bool
+    ):
         self.random, self.captures, self.hook, self.integers = seed, captures, hook, integers
         self.lines: list[str] = []
         self.words: list[tuple[str, str]] = []  # Integers that loads gave, and their types.
@@ -69,7 +76,9 @@ class Body:
                 case "atom":
                     return self.atom(self.random.choice(ATOMS[self.hook]))
                 case "constant":
-                    return self.constant(self.random.choice((0, 1, 2, 3, 6, 7, 8, 15, 16, 17, 255, 256, 1000, 2**31, -1)))
+                    return self.constant(
+                        self.random.choice((0, 1, 2, 3, 6, 7, 8, 15, 16, 17, 255, 256, 1000, 2**31, -1))
+                    )
                 case "coordinate":
                     return self.cast(self.random.choice(("%x", "%y")), "i32", "index")
                 case _:
@@ -83,7 +92,9 @@ class Body:
             return self.emit(f"arith.{self.random.choice(('shrui', 'shrsi', 'shli'))} {left}, {amount} : index")
         if roll < 0.7:
             by = self.constant(self.random.choice((1, 2, 7, 16, 17, 256, 1000)))
-            return self.emit(f"arith.{self.random.choice(('remui', 'divui', 'andi', 'remsi', 'divsi'))} {left}, {by} : index")
+            return self.emit(
+                f"arith.{self.random.choice(('remui', 'divui', 'andi', 'remsi', 'divsi'))} {left}, {by} : index"
+            )
         right = self.whole(depth - 1)
         if roll < 0.75:
             order = self.random.choice(("ult", "slt", "uge", "sge", "eq"))
@@ -162,9 +173,11 @@ def metric(name: str, seed: random.Random) -> str:
         captures[f"c{number}"] = (extents, seed.choice(ELEMENTS))
     integers = seed.random() < 0.5
     coordinates = "i32" if integers else "f32"
+    in_parts = seed.random() < 0.4  # Few queries of long vectors are then scanned by a kernel of their own.
     lines = [
         f"annudf.metric @{name} order({seed.choice(('min', 'max'))}) coarse(l2) "
-        f"elements({seed.choice(('u8', 'i8, u8')) if integers else 'f32, f16, u8'}) {{"
+        f"elements({seed.choice(('u8', 'i8, u8')) if integers else 'f32, f16, u8'})"
+        f"{' numerics(reassociate)' if in_parts else ''} {{"
     ]
     for capture, (extents, element) in captures.items():
         lines.append(f'  %{capture} = annudf.capture "{capture}" : !annudf.capture<{" x ".join((*extents, element))}>')
@@ -178,6 +191,12 @@ def metric(name: str, seed: random.Random) -> str:
             total = update.emit(f"arith.addf {total}, {value} : f32")
     lines += [f"  annudf.update (%acc: f32, %x: {coordinates}, %y: {coordinates}) {{", *update.lines]
     lines += [f"    annudf.yield {total} : f32", "  }"]
+    if in_parts:
+        join = Body(seed, captures, "combine", integers)
+        total = join.emit("arith.addf %acc, %other : f32")
+        if (value := join.load()) is not None:
+            total = join.emit(f"arith.addf {total}, {value} : f32")
+        lines += ["  annudf.combine (%acc: f32, %other: f32) {", *join.lines, f"    annudf.yield {total} : f32", "  }"]
     if seed.random() < 0.6:
         final = Body(seed, captures, "finalize", integers)
         value = final.load()
