@@ -94,7 +94,7 @@ private:
     std::shared_ptr<DeviceIndex> index;
     std::shared_ptr<ScanKernel> scan;
     std::shared_ptr<const DeviceCaptures> captures;
-    std::shared_ptr<const DeviceFilter> filter;
+    std::shared_ptr<const Buffer> filter;
     SearchPlan plan;
   };
   /// What is to be found, and where it goes.
@@ -171,7 +171,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                      *scanKernel,
                      *copy,
                      bound->slots,
-                     filter ? filter->words.device() : 0,
+                     filter ? filter->device() : 0,
                      queryElement,
                      manifest.order,
                      manifest.coarse,

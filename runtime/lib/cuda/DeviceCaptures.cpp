@@ -21,23 +21,6 @@ constexpr size_t kKept = 16;
 
 } // namespace
 
-std::shared_ptr<const Buffer> CaptureCache::arrayOf(const BoundCaptures &captures, size_t i) {
-  const auto found = std::find_if(recent_.begin(), recent_.end(), [&](const Kept &one) {
-    return one.digest == captures.digest(i);
-  });
-  if (found != recent_.end()) {
-    recent_.splice(recent_.begin(), recent_, found);
-    return recent_.front().array;
-  }
-  const std::vector<std::byte> &bytes = captures.bytes(i);
-  auto array = std::make_shared<const Buffer>(context_, bytes.size());
-  ANNUDF_CUDA(cuMemcpyHtoD, array->device(), bytes.data(), bytes.size());
-  // The copy runs on the default stream, which other streams do not wait for.
-  ANNUDF_CUDA(cuStreamSynchronize, nullptr);
-  recent_.push_front({captures.digest(i), array});
-  return array;
-}
-
 std::shared_ptr<const DeviceCaptures> CaptureCache::get(const BoundCaptures &captures) {
   if (captures.size() > ANNUDF_MAX_CAPTURES)
     throw Error(ErrorKind::Usage, std::to_string(captures.size()) +
@@ -58,13 +41,11 @@ std::shared_ptr<const DeviceCaptures> CaptureCache::get(const BoundCaptures &cap
     } else if (captures.isScalar(i)) {
       device->slots.slot[i] = captures.slot(i);
     } else {
-      device->arrays.push_back(arrayOf(captures, i));
+      device->arrays.push_back(recent_.get(context_, captures.digest(i), captures.bytes(i)));
       device->slots.slot[i] = device->arrays.back()->device();
     }
   }
-  // Searches under way hold references of their own.
-  while (recent_.size() > std::max(kKept, device->arrays.size()))
-    recent_.pop_back();
+  recent_.trim(std::max(kKept, device->arrays.size()));
   return device;
 }
 

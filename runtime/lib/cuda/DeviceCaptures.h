@@ -9,11 +9,10 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_DEVICECAPTURES_H
 #define ANNUDF_RUNTIME_LIB_CUDA_DEVICECAPTURES_H
 
-#include "Driver.h"
+#include "RecentCopies.h"
 
 #include "annudf/runtime/captures/Captures.h"
 
-#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -37,15 +36,9 @@ public:
   std::shared_ptr<const DeviceCaptures> get(const BoundCaptures &captures);
 
 private:
-  struct Kept {
-    std::string digest;
-    std::shared_ptr<const Buffer> array;
-  };
-  std::shared_ptr<const Buffer> arrayOf(const BoundCaptures &captures, size_t i);
-
   const std::shared_ptr<const Context> context_;
   std::mutex mutex_;
-  std::list<Kept> recent_; ///< Most recent first.
+  RecentCopies<std::string> recent_; ///< By the digest of what they hold.
 };
 
 } // namespace annudf::runtime::cuda
