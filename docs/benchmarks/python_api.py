@@ -3,11 +3,14 @@
 
     python docs/benchmarks/python_api.py speed [--rows 1000000] [--library cupy|torch|numpy]
     python docs/benchmarks/python_api.py latency [--arch sm_90]
+    python docs/benchmarks/python_api.py first [--runs 7]
     python docs/benchmarks/python_api.py equal
 
 ``speed`` searches an index with weighted L2 written in Python and as text, in two orders of multiplication,
 in turns, on a stream of its own (CuPy, Torch) or on the CPU (NumPy), and prints medians and their ratio.
 ``latency`` starts new processes: import, a metric's first compile, and the same from the cache.
+``first`` starts new processes too, and times what their user waits for: import, decorator and first search on the CPU,
+one after the other or with an index built between decorator and search, with and without the metric in the disk cache.
 ``equal`` compares both metrics on every element type and every engine that is there, bit for bit where
 sums are exact. Random data: only costs are measured here, not recall.
 """
@@ -193,6 +196,65 @@ def latency(arch: str) -> None:
                 )
 
 
+_FIRST = """
+import json, sys, time
+import numpy as np
+times = {}
+def timed(name, started):
+    times[name] = time.perf_counter() - started
+started = time.perf_counter()
+from annudf import ivf_flat
+timed("import annudf", started)
+rows = np.random.default_rng(0).random((int(sys.argv[1]), 64), dtype=np.float32)
+def build():
+    started = time.perf_counter()
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=64, kmeans_n_iters=5), rows)
+    timed("build", started)
+    return index
+index = build() if sys.argv[2] == "after" else None
+started = time.perf_counter()
+@ivf_flat.metric
+def canberra(x, y, acc, ctx):
+    total = abs(x) + abs(y)
+    return acc + (abs(x - y) / total if total > 0 else 0)
+timed("decorator", started)
+index = index or build()
+started = time.perf_counter()
+params = ivf_flat.SearchParams(n_probes=8, metric=canberra)
+ivf_flat.search(params, index, rows[:10], 5)
+timed("first search", started)
+started = time.perf_counter()
+ivf_flat.search(params, index, rows[:10], 5)
+timed("second search", started)
+times["seen by the user"] = times["import annudf"] + times["decorator"] + times["first search"]
+print(json.dumps(times))
+"""
+
+
+def first(runs: int, rows: int) -> None:
+    """Times the first use of a metric in new processes."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "first.py")
+        script.write_text(_FIRST)
+        for cached in (False, True):
+            for build in ("after", "between"):
+                collected: dict[str, list[float]] = {}
+                for run in range(runs + 1):
+                    cache = Path(folder, f"{build}{'' if cached else run}")
+                    done = subprocess.run(
+                        [sys.executable, script, str(rows), build],
+                        env={**os.environ, "ANNUDF_CACHE_DIR": str(cache)}, check=True, capture_output=True, text=True,
+                    )  # fmt: skip
+                    for name, seconds in json.loads(done.stdout).items() if run else ():  # The first reads the disk.
+                        collected.setdefault(name, []).append(seconds * 1e3)
+                print(
+                    f"metric {'in the disk cache' if cached else 'not cached'}, index built "
+                    f"{'between decorator and search' if build == 'between' else 'before the decorator'}:"
+                )
+                for name, values in collected.items():
+                    print(f"  {name:18s} {statistics.median(values):8.1f} ms  ({min(values):.1f} to {max(values):.1f})")
+
+
 def equal() -> None:
     """Compares results of both metrics."""
     from annudf import ivf_flat
@@ -243,12 +305,17 @@ def main() -> None:
     for_speed.add_argument("--library", choices=("cupy", "torch", "numpy"), default="numpy")
     for_latency = commands.add_parser("latency")
     for_latency.add_argument("--arch", default="sm_90", help="empty: the host only")
+    for_first = commands.add_parser("first")
+    for_first.add_argument("--runs", type=int, default=7)
+    for_first.add_argument("--rows", type=int, default=100_000)
     commands.add_parser("equal")
     options = parser.parse_args()
     if options.command == "speed":
         speed(options.rows, options.library)
     elif options.command == "latency":
         latency(options.arch)
+    elif options.command == "first":
+        first(options.runs, options.rows)
     else:
         equal()
 

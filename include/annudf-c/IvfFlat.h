@@ -127,7 +127,9 @@ typedef struct annudf_ivf_flat_search_stats {
   double search_ms; /**< The search itself; 0 where it was only enqueued.                   */
   int32_t links;    /**< Kernels made by this call, 0 or 1.                                 */
   /** The kernels that ran the search ("groups", "pairs", "tiles"), and why these; of its first
-   * batch. Cut where they are longer. "" where nothing was searched. */
+   * batch. Cut where they are longer. "" where nothing was searched. On the CPU `why` goes on after
+   * "; " with what of the metric is computed for one row at a time, which is several times slower;
+   * that annudf_backend_precompile tells too. */
   char family[16];
   char why[176];
 } annudf_ivf_flat_search_stats;

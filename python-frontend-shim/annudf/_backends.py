@@ -20,12 +20,30 @@ from annudf._log import logger
 from annudf.errors import ArgumentError, UnavailableError
 
 if TYPE_CHECKING:
-    from annudf._core import Backend, Event
+    from annudf._core import Backend, Event, SearchStats
 
 _lock = threading.Lock()
 _backends: dict[Device, Backend] = {}
 _archs: dict[Device, str] = {}
 _settings = {"threads": 0}
+
+
+_told_slow: set[tuple[str, str]] = set()
+
+
+def tell_link(metric: str, device: Device, stats: SearchStats) -> None:
+    """Logs that a kernel was made, and warns once of what the CPU does not compute as vectors of rows."""
+    logger.debug("metric %s linked for %s in %.1f ms", metric, device, stats.link_ms)
+    # After why these kernels; nothing else follows that on the CPU, which has one family.
+    remark = stats.why.partition("; ")[2] if device == CPU else ""
+    if remark and (metric, remark) not in _told_slow:
+        _told_slow.add((metric, remark))
+        logger.warning(
+            "metric %s: %s, which is several times slower on the CPU: fmod, %% and // of floats, and tables that "
+            "coordinates index, do that; see Performance in the documentation",
+            metric,
+            remark,
+        )
 
 
 def set_num_threads(count: int) -> None:

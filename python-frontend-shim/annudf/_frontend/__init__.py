@@ -29,7 +29,8 @@ def translate(function: types.FunctionType, options: MetricOptions) -> FrontendM
     """MLIR text of a metric; see `annudf._frontend.module.translate`."""
     ahead.wait()  # Or it might change the process while that is looked at.
     with _process_as_it_was():
-        from annudf._frontend import module
+        with ahead.seldom_collected() if "numba_cuda_mlir" not in sys.modules else contextlib.nullcontext():
+            from annudf._frontend import module
 
         return module.translate(function, options)
 

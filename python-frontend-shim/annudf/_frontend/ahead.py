@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -75,9 +76,30 @@ def _run(is_needless: Callable[[], bool]) -> None:
     # Whoever needs what fails here imports it again, and is told.
     with contextlib.suppress(BaseException):
         if not is_needless():
-            from annudf._frontend import module as module
+            with seldom_collected():
+                from annudf._frontend import module as module
 
             _forget_excepthook()
+
+
+_SELDOM = 200_000
+"""New objects before Python looks for garbage; a good half of what an import makes, of which none is any."""
+
+
+@contextlib.contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Has Python look for garbage seldom: a fifth of the import is that.
+
+    A program that switches collection off or on, or sets thresholds of its own, meanwhile keeps them.
+    """
+    before = gc.get_threshold()
+    ours = (max(_SELDOM, before[0]), *before[1:]) if before[0] else before
+    gc.set_threshold(*ours)
+    try:
+        yield
+    finally:
+        if gc.get_threshold() == ours:
+            gc.set_threshold(*before)
 
 
 def _forget_excepthook() -> None:

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from annudf import _backends
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device
 from annudf._checks import check_bool, check_path, dtype_name, printable, shown
-from annudf._log import logger
 from annudf._metric.captures import Value, make_value
 from annudf._metric.definition import (
     ALL,
@@ -260,7 +259,7 @@ class Metric:
         device = check_resources(resources).device or CPU
         element = self._check_element(dtype_name(dtype, "dtype"))
         stats = _backends.backend(device).precompile(self._artifact_for(device), element)
-        logger.debug("metric %s linked for %s in %.1f ms", self.name, device, stats.link_ms)
+        _backends.tell_link(self.name, device, stats)
 
     # --- For searches -----------------------------------------------------------------------------
 

@@ -240,7 +240,7 @@ def search(
         "queries",
     )
     if stats.links:
-        logger.debug("metric %s linked for %s in %.1f ms", metric.name, device, stats.link_ms)
+        _backends.tell_link(metric.name, device, stats)
     if stats.upload_ms:
         logger.debug("index copied to %s in %.1f ms", device, stats.upload_ms)
     return distances, neighbors

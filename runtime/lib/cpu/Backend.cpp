@@ -182,6 +182,13 @@ struct PreparedCenters : IndexAttachment {
   const CoarseRanker ranker;
 };
 
+constexpr const char *kOnlyFamily = "the CPU has no other";
+
+/// Why these kernels, and what of this one is slow.
+std::string why(const ScanKernel &kernel, const std::string &family) {
+  return kernel.remark.empty() ? family : family + "; " + kernel.remark;
+}
+
 /// The one family of the CPU: a group's rows are the lanes of its vectors, a tile of queries
 /// shares the reading of a list.
 class Groups final : public KernelFamily {
@@ -192,9 +199,7 @@ public:
   double cost(const Workload &work, const Machine &) const override {
     return work.lists == 0 ? 0 : work.pairs() * double(work.rows) / work.lists * work.dims;
   }
-  std::string explain(const Workload &, const Machine &) const override {
-    return "the CPU has no other";
-  }
+  std::string explain(const Workload &, const Machine &) const override { return kOnlyFamily; }
 };
 
 class CpuBackend : public Backend {
@@ -213,7 +218,9 @@ public:
     bool compiled = false;
     const std::shared_ptr<const ScanKernel> kernel = kernels_.get(metric, elements, compiled);
     if (stats)
-      *stats = {.linkMs = compiled ? kernel->linkMs : 0, .links = compiled ? 1 : 0};
+      *stats = {.linkMs = compiled ? kernel->linkMs : 0,
+                .links = compiled ? 1 : 0,
+                .why = why(*kernel, kOnlyFamily)};
   }
 
   std::vector<const KernelFamily *> families() const override {
@@ -411,7 +418,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
               .links = compiled ? 1 : 0,
               .searchMs = millisecondsSince(started),
               .family = plan.name,
-              .why = plan.why};
+              .why = why(*kernel, plan.why)};
 }
 
 void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,

@@ -94,9 +94,9 @@ std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElem
   auto vectorMath = openVectorMath(target->getTargetTriple(), prefix);
 
   auto context = std::make_unique<LLVMContext>();
-  auto module = linkScan(*context, *target, metric, elements, vectorMath != nullptr);
-
   auto kernel = std::make_shared<JitKernel>();
+  auto module =
+      linkScan(*context, *target, metric, elements, vectorMath != nullptr, &kernel->remark);
   kernel->jit = expectHost(orc::LLJITBuilder()
                                .setJITTargetMachineBuilder(std::move(builder))
                                .setLinkProcessSymbolsByDefault(false)

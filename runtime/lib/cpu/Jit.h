@@ -39,7 +39,8 @@ public:
   using Entry = void(const annudf_cpu_scan *);
   /// Scans one list. May run on any number of threads at once.
   ANNUDF_CALLS_JIT void run(const annudf_cpu_scan &scan) const { entry(&scan); }
-  double linkMs = 0; ///< Time from bitcode to callable code.
+  double linkMs = 0;  ///< Time from bitcode to callable code.
+  std::string remark; ///< What is done for one row at a time, "" if nothing is.
 
 protected:
   Entry *entry = nullptr;

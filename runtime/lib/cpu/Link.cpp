@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link.h"
+#include "RowLoops.h"
 #include "VectorMath.h"
 
 #include "annudf/ABI/Hooks.h"
@@ -311,59 +312,7 @@ void setHostAttributes(Module &module, TargetMachine &target) {
   }
 }
 
-/// Gives a loop's terminator the properties that `keep` accepts, and `add`.
-template <class Keep>
-void setLoopProperties(Instruction &terminator, const MDNode &loop, Keep keep, const char *add) {
-  LLVMContext &context = terminator.getContext();
-  SmallVector<Metadata *> properties{nullptr}; // The first is the loop's own identity.
-  for (const MDOperand &operand : drop_begin(loop.operands()))
-    if (keep(operand))
-      properties.push_back(operand);
-  properties.push_back(MDNode::get(context, MDString::get(context, add)));
-  MDNode *changed = MDNode::getDistinct(context, properties);
-  changed->replaceOperandWith(0, changed);
-  terminator.setMetadata(LLVMContext::MD_loop, changed);
-}
-
-bool isProperty(const Metadata *property, StringRef name) {
-  const auto *node = dyn_cast_or_null<MDNode>(property);
-  const auto *string =
-      node && node->getNumOperands() > 0 ? dyn_cast<MDString>(node->getOperand(0)) : nullptr;
-  return string && string->getString() == name;
-}
-
-bool hasProperty(const MDNode &loop, StringRef name) {
-  return any_of(drop_begin(loop.operands()),
-                [&](const MDOperand &operand) { return isProperty(operand, name); });
-}
-
-/// A loop over rows must still be a loop when the vectoriser comes: a cheap metric's
-/// would be unrolled before, and stay scalar.
-void keepRowLoops(Module &module) {
-  for (Function &function : module)
-    for (BasicBlock &block : function)
-      if (MDNode *loop = block.getTerminator()->getMetadata(LLVMContext::MD_loop))
-        if (hasProperty(*loop, "llvm.loop.vectorize.enable"))
-          setLoopProperties(
-              *block.getTerminator(), *loop, [](const Metadata *) { return true; },
-              "llvm.loop.unroll.disable");
-}
-
-/// Once vectors, the few iterations left must go, so that accumulators become registers.
-struct UnrollVectorLoops : PassInfoMixin<UnrollVectorLoops> {
-  PreservedAnalyses run(Function &function, FunctionAnalysisManager &) {
-    for (BasicBlock &block : function)
-      if (MDNode *loop = block.getTerminator()->getMetadata(LLVMContext::MD_loop))
-        if (hasProperty(*loop, "llvm.loop.isvectorized"))
-          setLoopProperties(
-              *block.getTerminator(), *loop,
-              [](const Metadata *p) { return !isProperty(p, "llvm.loop.unroll.disable"); },
-              "llvm.loop.unroll.full");
-    return PreservedAnalyses::none();
-  }
-};
-
-void optimise(Module &module, TargetMachine &target, bool vectorMath) {
+std::string optimise(Module &module, TargetMachine &target, bool vectorMath) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager callGraph;
@@ -377,8 +326,10 @@ void optimise(Module &module, TargetMachine &target, bool vectorMath) {
   tuning.LoopUnrolling = true;
   tuning.SLPVectorization = false; // The rows of a group are the lanes; there is nothing else.
   PassBuilder builder(&target, tuning);
-  builder.registerVectorizerEndEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
-    passes.addPass(UnrollVectorLoops());
+  std::string remark;
+  builder.registerVectorizerEndEPCallback([&](FunctionPassManager &passes, OptimizationLevel) {
+    passes.addPass(annudf::runtime::cpu::RemarkRowLoops(remark));
+    passes.addPass(annudf::runtime::cpu::UnrollVectorLoops());
     passes.addPass(LoopUnrollPass(LoopUnrollOptions(3, /*OnlyWhenForced=*/true)));
     passes.addPass(SROAPass(SROAOptions::PreserveCFG));
     passes.addPass(EarlyCSEPass());
@@ -386,13 +337,14 @@ void optimise(Module &module, TargetMachine &target, bool vectorMath) {
     passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
     passes.addPass(SimplifyCFGPass());
   });
-  keepRowLoops(module);
+  annudf::runtime::cpu::keepRowLoops(module);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(callGraph);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
   builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
+  return remark;
 }
 
 /// Rows held in registers: two vectors a query on a register file of 16, with the
@@ -473,7 +425,8 @@ unsigned vectorBits(TargetMachine &target) {
 }
 
 std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
-                                 const MetricView &metric, ScanElements elements, bool vectorMath) {
+                                 const MetricView &metric, ScanElements elements, bool vectorMath,
+                                 std::string *remark) {
   auto handler = std::make_unique<CollectErrors>();
   const std::string &errors = handler->text;
   context.setDiagnosticHandler(std::move(handler)); // Lives as long as the context.
@@ -503,7 +456,9 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   internalizeModule(*scan, [&](const GlobalValue &value) { return value.getName() == entry; });
   setHostAttributes(*scan, target);
   markMathPure(*scan);
-  optimise(*scan, target, vectorMath);
+  const std::string said = optimise(*scan, target, vectorMath);
+  if (remark)
+    *remark = said;
   if (!errors.empty())
     refuse(metric, oneLine(errors));
   return scan;

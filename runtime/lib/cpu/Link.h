@@ -44,10 +44,11 @@ unsigned vectorBits(llvm::TargetMachine &target);
 
 /// The scan of `metric` over `element`, optimised for `target`; only the entry point is visible.
 /// \param vectorMath  calls to libm in a row loop may become calls to glibc's libmvec.
+/// \param remark      set to what keeps rows from being the lanes of vectors, "" if nothing does.
 /// \throws as compileScan.
 std::unique_ptr<llvm::Module> linkScan(llvm::LLVMContext &context, llvm::TargetMachine &target,
                                        const MetricView &metric, ScanElements elements,
-                                       bool vectorMath);
+                                       bool vectorMath, std::string *remark = nullptr);
 
 } // namespace annudf::runtime::cpu
 

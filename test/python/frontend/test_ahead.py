@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from annudf._frontend import ahead
 
 METRIC = """
 import sys, threading
@@ -182,3 +185,19 @@ def test_what_the_compiler_warns_of_is_logged_once(caplog: pytest.LogCaptureFixt
     ivf_flat.metric(overwritten).artifact([])
     (record,) = caplog.records
     assert "only the last dimension counts; combine it with the accumulator" in record.getMessage()
+
+
+def test_collection_is_as_it_was() -> None:
+    before = gc.get_threshold()
+    with ahead.seldom_collected():
+        assert gc.get_threshold() == (ahead._SELDOM, *before[1:])
+    assert gc.get_threshold() == before
+    try:
+        with ahead.seldom_collected():
+            gc.set_threshold(123)  # The program's own from here on.
+        assert gc.get_threshold()[0] == 123
+        gc.set_threshold(0)
+        with ahead.seldom_collected():
+            assert gc.get_threshold()[0] == 0
+    finally:
+        gc.set_threshold(*before)

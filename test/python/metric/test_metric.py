@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import logging
 import math
 import pickle
 import subprocess
@@ -458,3 +459,22 @@ def test_precompile(data, caplog):
     for dtype in ("foo", None):
         with pytest.raises(DtypeError, match=r"^dtype is ('foo', which is no dtype of NumPy|None; name a dtype)$"):
             prepared.precompile(dtype)
+
+
+def test_a_metric_that_is_computed_row_by_row_is_warned_about_once(caplog):
+    def rest(x, y, acc):
+        return acc + x % y
+
+    def vectors(x, y, acc):
+        return acc + abs(x - y)
+
+    caplog.set_level(logging.WARNING, logger="annudf")
+    ivf_flat.metric(vectors).precompile()
+    assert not caplog.records
+    slow = ivf_flat.metric(rest)
+    slow.precompile()
+    slow.precompile()
+    (record,) = caplog.records
+    assert record.getMessage().startswith(
+        "metric rest: a loop over rows takes them one by one, not as vectors, which is several times slower on the CPU"
+    )

@@ -236,6 +236,22 @@ TEST(CpuJit, RowsAreLanes) {
   }
 }
 
+/// What the vectoriser did not take is told, by whoever links and by each search.
+TEST(CpuJit, RemarksOnRowsThatAreNoLanes) {
+  for (const TestMetric &test : testMetrics())
+    EXPECT_EQ(cpu::compileScan(compiled(test), test.elements.front())->remark, "") << test.name;
+  const Metric scalar =
+      Metric::fromArtifact(artifactOf(testMetric("l2"), readBitcode("scalar")), "scalar.annudf");
+  const std::string remark = "computed one row at a time: fmod";
+  EXPECT_EQ(cpu::compileScan(scalar, ANNUDF_ELEMENT_F32)->remark, remark);
+  auto backend = makeCpuBackend(1);
+  SearchStats stats;
+  backend->precompile(scalar, ANNUDF_ELEMENT_F32, &stats);
+  EXPECT_EQ(stats.why, "the CPU has no other; " + remark);
+  backend->precompile(compiled(testMetric("l2")), ANNUDF_ELEMENT_F32, &stats);
+  EXPECT_EQ(stats.why, "the CPU has no other");
+}
+
 #if defined(__x86_64__) && defined(__GLIBC__)
 /// A call that stays scalar costs 10 to 40 times as much, and keeps all of its loop from vectors.
 TEST(CpuJit, FunctionsOfLibmAreVectors) {
