@@ -10,7 +10,8 @@ from annudf._metric.captures import capture
 from annudf._metric.context import Context
 from annudf._metric.decorator import cuda_source_metric, metric
 from annudf._metric.filter import CodeFilter, filter
-from annudf._metric.metric import Metric, load_metric
+from annudf._metric.loading import load_metric
+from annudf._metric.metric import Metric
 from annudf.ivf_flat._index import Index, build, extend, load, save
 from annudf.ivf_flat._params import IndexParams
 from annudf.ivf_flat._repeated import radius_neighbors, tune_n_probes

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+""":func:`load_metric`: metrics of files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from annudf._checks import check_bool, check_path, printable, shown
+from annudf._metric.definition import ArtifactDefinition, Definition, TextDefinition
+from annudf._metric.metric import Metric
+from annudf.errors import ArgumentError, CaptureError
+
+
+def load_metric(
+    path: str | os.PathLike[str], /, *, name: str = "", allow_non_finite: bool | None = None, **captures: Any
+) -> Metric:
+    """Loads a compiled metric (``.annudf``), or text of the dialect (``.mlir``).
+
+    Parameters
+    ----------
+    path : path
+        What ends in ``.mlir`` is compiled at first use, everything else is an artifact. An artifact
+        holds code that is run: load it only from whom you would take a program.
+    name : str, optional
+        Which metric of a text that holds several.
+    allow_non_finite : bool, optional
+        Whether captures may be infinite or NaN. Default: False.
+    **captures : number or array
+        Values, as :meth:`Metric.bind` takes them; they can be bound later too, as must be those of captures that are
+        called `name` or `allow_non_finite`.
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    ArgumentError
+        `name` or `allow_non_finite` is none.
+    InputError
+        The file is not there, damaged, or no artifact.
+    CompileError
+        The text breaks a rule.
+    CaptureError
+        There is no such capture, or the value does not fit it.
+    """
+    from annudf import _core
+
+    file = check_path(path, "path")
+    definition: Definition
+    if file.endswith(".mlir"):
+        try:
+            with open(file, encoding="utf-8") as stream:
+                text = stream.read()
+        except (OSError, UnicodeDecodeError) as error:
+            from annudf.errors import InputError
+
+            raise InputError(f"{printable(file)}: cannot be read: {printable(str(error))}") from error
+        definition = TextDefinition(text, printable(file), name if isinstance(name, str) else "")
+    else:
+        definition = ArtifactDefinition(_core.Artifact.load(file), printable(file))
+    if not isinstance(name, str):
+        _refuse_capture(definition, "name")
+        raise ArgumentError(f"name is {shown(name)}, it must be the name of a metric")
+    if name and isinstance(definition, ArtifactDefinition):
+        _refuse_capture(definition, "name")
+        raise ArgumentError(f"name is {name!r}, but an artifact holds one metric; leave it out")
+    if allow_non_finite is not None:
+        _refuse_capture(definition, "allow_non_finite")
+        check_bool(allow_non_finite, "allow_non_finite")
+    result = Metric(definition, {}, None, bool(allow_non_finite))
+    return result.bind(**captures) if captures else result
+
+
+def _refuse_capture(definition: Definition, keyword: str) -> None:
+    if keyword in definition.captures:
+        raise CaptureError(
+            f"metric '{definition.name}' has a capture '{keyword}', which is also an argument of load_metric; load it "
+            f"without and give the capture its value by .bind({keyword}=...)"
+        )
