@@ -28,10 +28,11 @@ class Body:
 
 
 class _Generator:
-    def __init__(self, draw: st.DrawFn, integer: bool, pair: bool) -> None:
+    def __init__(self, draw: st.DrawFn, integer: bool, pair: bool, composed: bool) -> None:
         self.draw = draw
         self.integer = integer
         self.pair = pair
+        self.composed = composed
         self.loop = ""
         numbers = ["x", "y", *(["acc[0]", "acc[1]"] if pair else ["acc"])]
         self.floats = [] if integer else numbers
@@ -46,7 +47,9 @@ class _Generator:
         """A float32 expression with at least one strong operand."""
         if depth <= 0:
             return self.pick(self.floats)
-        kind = self.draw(st.integers(0, 14))
+        kind = self.draw(st.integers(0, 15 if self.composed else 14))
+        if kind == 15:
+            return f"np.heaviside({self.f(depth - 1)}, {self.f(depth - 1)})"
         if kind <= 3:
             return f"({self.f(depth - 1)} {self.pick(('+', '-', '*', '/'))} {self.f_or_constant(depth - 1)})"
         if kind == 4:
@@ -118,7 +121,7 @@ class _Generator:
 
     def b(self, depth: int) -> str:
         """A condition."""
-        kind = self.draw(st.integers(0, 6)) if depth > 0 else 0
+        kind = self.draw(st.integers(0, 9 if self.composed else 6)) if depth > 0 else 0
         compare = self.pick(("<", "<=", ">", ">=", "==", "!="))
         if kind <= 1:
             return f"({self.f(depth - 1)} {compare} {self.f_or_constant(depth - 1)})"
@@ -130,6 +133,13 @@ class _Generator:
             return f"({self.b(depth - 1)} {self.pick(('and', 'or'))} {self.b(depth - 1)})"
         if kind == 5:
             return f"(not {self.b(depth - 1)})"
+        if kind == 7:
+            return f"np.logical_{self.pick(('and', 'or', 'xor'))}({self.b(depth - 1)}, {self.b(depth - 1)})"
+        if kind == 8:
+            function = self.pick(("np.less", "np.greater_equal", "np.equal", "np.not_equal"))
+            return f"{function}({self.f(depth - 1)}, {self.f(depth - 1)})"
+        if kind == 9:
+            return f"np.signbit({self.f(depth - 1)})"
         if self.draw(st.booleans()):
             return f"({self.f(depth - 1)} < {self.f(depth - 1)} <= {self.f(depth - 1)})"
         return f"np.isnan({self.f(depth - 1)})"
@@ -184,12 +194,12 @@ class _Generator:
 
 
 @st.composite
-def bodies(draw: st.DrawFn, integer: bool, count: int) -> list[Body]:
-    """`count` bodies of one kind, named body_0, body_1, ..."""
+def bodies(draw: st.DrawFn, integer: bool, count: int, composed: bool = False) -> list[Body]:
+    """`count` bodies of one kind, named body_0, body_1, ...; `composed`: with functions of composed.py that round nothing."""
     result = []
     pair = draw(st.booleans())
     for number in range(count):
-        lines = _Generator(draw, integer, pair).statements(draw(st.integers(1, 3)))
+        lines = _Generator(draw, integer, pair, composed).statements(draw(st.integers(1, 3)))
         source = f"def body_{number}(x, y, acc, ctx):\n" + "".join(f"    {line}\n" for line in lines)
         result.append(Body(f"body_{number}", source, integer, pair))
     return result

@@ -162,16 +162,17 @@ def check(some: list[Body], elements: tuple[str, ...], tally: Tally) -> None:
                     assert fits, (element, *pair, got.get(r), body.source)
 
 
-def run(integer: bool) -> None:
+def run(integer: bool, composed: bool = False) -> None:
     seen = 0
     tally = Tally()
     elements = ("int8", "uint8") if integer else ("float32", "float16", "int8", "uint8")
+    examples = max(1, EXAMPLES // 5) if composed else EXAMPLES
 
     @settings(
-        max_examples=EXAMPLES, derandomize=True, deadline=None, database=None,
+        max_examples=examples, derandomize=True, deadline=None, database=None,
         phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(bodies(integer, PER_METRIC))
+    @given(bodies(integer, PER_METRIC, composed))
     def each(some: list[Body]) -> None:
         nonlocal seen
         turn = len(repr(some)) % len(elements)  # Of the example alone, so that it can be replayed.
@@ -183,10 +184,15 @@ def run(integer: bool) -> None:
     print(
         f"{seen} random {kind} bodies: {tally.compared} results, {tally.rounded} not equal to the bit, {tally.interpreted} interpreted"
     )
-    assert seen >= min(TOTAL // 2, EXAMPLES * PER_METRIC)
+    assert seen >= min(TOTAL // 2, examples * PER_METRIC)
     assert tally.rounded < tally.compared / 50
 
 
 @pytest.mark.parametrize("integer", [False, True], ids=["float32", "int32"])
 def test_bodies(integer: bool) -> None:
     run(integer)
+
+
+@pytest.mark.parametrize("integer", [False, True], ids=["float32", "int32"])
+def test_bodies_that_call_composed_functions(integer: bool) -> None:
+    run(integer, composed=True)
