@@ -226,6 +226,22 @@ def test_arguments_in_another_order() -> None:
         assert caught.value.diagnostics[0].message == message
 
 
+def takes_two(a, b):  # type: ignore[no-untyped-def]
+    return a * b
+
+
+def test_helpers_that_are_called_with_other_arguments() -> None:
+    def one(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + takes_two(x)
+
+    def three(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + np.logical_and(x > 0, y > 0, x > y)
+
+    for function in (one, three):
+        with pytest.raises(UnsupportedError, match=r"a helper that takes \(a, b\) is called with other arguments; giv"):
+            translate(function, options(function.__name__))
+
+
 def test_a_scalar_capture_has_no_entries() -> None:
     def indexes(x, y, acc, ctx):  # type: ignore[no-untyped-def]
         return acc + ctx.p[ctx.dim] * x
