@@ -202,6 +202,47 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_filter(
     const annudf_captures *captures, int64_t bits, const annudf_ivf_flat_search_options *options,
     annudf_filter **filter);
 
+/*===-- Searching several times -------------------------------------------===*/
+
+/** Neighbours of queries that have different numbers of them. */
+typedef struct annudf_radius_neighbors annudf_radius_neighbors;
+
+/** All rows whose distance is no worse than `radius` (no larger, or for order max no smaller) among
+ * those of each query's `n_probes` best lists. It searches with a larger k until no query's last
+ * neighbour is within the radius, so it takes room for up to four times as many results a query as
+ * the query with the most has.
+ * \param radius  a number or an infinity.
+ * \param result  to be destroyed by annudf_radius_neighbors_destroy.
+ * \param stats   may be NULL; links and times of all its searches.
+ * Else as annudf_ivf_flat_search. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_radius_neighbors(
+    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
+    const annudf_captures *captures, const annudf_vectors *queries, float radius, int64_t n_probes,
+    const annudf_ivf_flat_search_options *options, annudf_radius_neighbors **result,
+    annudf_ivf_flat_search_stats *stats);
+
+/** Of as many queries as were searched for; 0 for NULL. */
+ANNUDF_CAPI_EXPORTED int64_t annudf_radius_neighbors_queries(const annudf_radius_neighbors *result);
+/** One more than there are queries: the neighbours of query q are at offsets[q] to offsets[q + 1]
+ * of ids and distances, the best first. These live as long as the result; NULL for NULL. */
+ANNUDF_CAPI_EXPORTED const int64_t *
+annudf_radius_neighbors_offsets(const annudf_radius_neighbors *result);
+ANNUDF_CAPI_EXPORTED const int64_t *
+annudf_radius_neighbors_ids(const annudf_radius_neighbors *result);
+ANNUDF_CAPI_EXPORTED const float *
+annudf_radius_neighbors_distances(const annudf_radius_neighbors *result);
+ANNUDF_CAPI_EXPORTED void annudf_radius_neighbors_destroy(annudf_radius_neighbors *result);
+
+/** The fewest probes with which a search finds the part `recall` of these queries' true k nearest
+ * neighbours, which a search of all lists tells. Some hundred queries that are like those to come
+ * are enough.
+ * \param recall  above 0 and at most 1.
+ * Else as annudf_ivf_flat_search. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_tune_n_probes(
+    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
+    const annudf_captures *captures, const annudf_vectors *queries, int64_t k, double recall,
+    const annudf_ivf_flat_search_options *options, int64_t *n_probes);
+
 /** Makes the kernel of metric and element type, so that no search waits for it.
  * \param element  enum annudf_element.
  * \param stats    may be NULL. */

@@ -6,85 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Handles.h"
+#include "SearchArguments.h"
 
 #include "annudf/runtime/engine/FilterCode.h"
 
 #include <cstddef>
-#include <cstdio>
-#include <limits>
 
 using namespace annudf;
 using namespace annudf::capi;
 
-/// The caller's struct may be an older, shorter one.
-static void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &from) {
-  if (!to)
-    return;
-  annudf_ivf_flat_search_stats stats = {};
-  stats.size = to->size;
-  stats.link_ms = from.linkMs, stats.upload_ms = from.uploadMs, stats.search_ms = from.searchMs;
-  stats.links = from.links;
-  std::snprintf(stats.family, sizeof stats.family, "%s", from.family.c_str());
-  std::snprintf(stats.why, sizeof stats.why, "%s", from.why.c_str());
-  std::memcpy(to, &stats, std::min(to->size, sizeof stats));
-}
-
-static void checkStats(const Call &call, const annudf_ivf_flat_search_stats *stats) {
-  if (stats && stats->size < offsetof(annudf_ivf_flat_search_stats, links) + sizeof(int32_t))
-    call.refuse("annudf_ivf_flat_search_stats.size is " + std::to_string(stats->size) +
-                "; set it to sizeof(annudf_ivf_flat_search_stats)");
-}
-
-/// Where a metric came from, for messages: its source is all that an artifact knows.
-static std::string originOf(const annudf_artifact &artifact) {
-  const std::string &file = artifact.value.manifest.sourceFile;
-  return file.empty() ? "artifact " + artifact.digest.substr(0, 12) : file;
-}
-
 namespace {
-
-/// The arguments that both searches share, checked and translated.
-struct Arguments {
-  runtime::MatrixView queries;
-  int k = 0;
-  runtime::SearchParams params;
-  std::string origin;
-  runtime::BoundCaptures none; ///< For a metric without captures.
-
-  Arguments(const Call &call, const annudf_backend *backend, const annudf_ivf_flat_index *index,
-            const annudf_artifact *artifact, const annudf_vectors *vectors, int64_t k,
-            int64_t nProbes, const annudf_ivf_flat_search_options *options, const int64_t *ids,
-            const float *distances, const annudf_ivf_flat_search_stats *stats)
-      : Arguments(call, backend, artifact, vectors, "queries", options, distances, stats) {
-    call.refuseNull(index, "index");
-    call.refuseNull(ids, "ids");
-    this->k = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
-    params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
-  }
-  /// Of what finds every distance, or all lists.
-  Arguments(const Call &call, const annudf_backend *backend, const annudf_artifact *artifact,
-            const annudf_vectors *vectors, const char *what,
-            const annudf_ivf_flat_search_options *options, const float *distances,
-            const annudf_ivf_flat_search_stats *stats) {
-    call.refuseNull(backend, "backend");
-    call.refuseNull(artifact, "artifact");
-    call.refuseNull(distances, "distances");
-    checkStats(call, stats);
-    const annudf_ivf_flat_search_options given = copyOptions(
-        options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
-        "annudf_ivf_flat_search_options");
-    queries = toMatrix(call, vectors, what);
-    params.progress = toProgress(given.progress, given.progress_user);
-    if (given.filter)
-      params.filter = given.filter->value;
-    origin = originOf(*artifact);
-  }
-  void refuseFilter(const Call &call) const {
-    if (params.filter)
-      call.refuse("options.filter is set; distances are of every row");
-  }
-};
 
 /// An index of one list with all rows, for one call.
 runtime::Index listOf(const runtime::MatrixView &rows) {
@@ -143,8 +74,8 @@ annudf_status annudf_ivf_flat_distances(annudf_backend *backend, const annudf_iv
                                         float *distances, annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
-    const Arguments arguments(call, backend, artifact, queries, "queries", options, distances,
-                              stats);
+    call.refuseNull(distances, "distances");
+    const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
     arguments.refuseFilter(call);
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
@@ -163,8 +94,8 @@ annudf_ivf_flat_distances_device(annudf_backend *backend, const annudf_ivf_flat_
                                  uint64_t stream, annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
-    const Arguments arguments(call, backend, artifact, queries, "queries", options, distances,
-                              stats);
+    call.refuseNull(distances, "distances");
+    const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
     arguments.refuseFilter(call);
     if (!backend->cuda)
       call.refuse("the backend is " + backend->description + "; it has no device memory");
@@ -210,8 +141,8 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
                                      float *distances, annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(ids, "ids");
-    const Arguments arguments(call, backend, artifact, queries, "queries", options, distances,
-                              stats);
+    call.refuseNull(distances, "distances");
+    const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
     const int number = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
     const runtime::Index index = listOf(toMatrix(call, dataset, "dataset"));
     runtime::SearchParams params = arguments.params;
@@ -230,7 +161,8 @@ annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_art
                                        const annudf_ivf_flat_search_options *options,
                                        float *distances, annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
-    const Arguments arguments(call, backend, artifact, x, "x", options, distances, stats);
+    call.refuseNull(distances, "distances");
+    const Arguments arguments(call, backend, artifact, x, "x", options, stats);
     arguments.refuseFilter(call);
     const runtime::Index index = listOf(toMatrix(call, y, "y"));
     runtime::SearchStats cost;

@@ -65,17 +65,19 @@ template <class Call> void interruptibly(const Filter *filter, Call call) {
   progress.check(withoutGil([&] { return call(options); }));
 }
 
+/// Queries at an address.
+annudf_vectors vectorsAt(uintptr_t queries, int64_t rows, int64_t dims,
+                         const std::string &element) {
+  return {sizeof(annudf_vectors), reinterpret_cast<const void *>(queries), rows, dims,
+          parseElement(element)};
+}
+
 /// `call` is annudf_ivf_flat_search or what remains of annudf_ivf_flat_search_device.
 template <class Call>
 annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
                                        const std::string &element, const Filter *filter,
                                        Call call) {
-  annudf_vectors matrix = {};
-  matrix.size = sizeof matrix;
-  matrix.data = reinterpret_cast<const void *>(queries);
-  matrix.rows = rows;
-  matrix.dims = dims;
-  matrix.element = parseElement(element);
+  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
   annudf_ivf_flat_search_stats stats = emptyStats();
   interruptibly(filter, [&](const annudf_ivf_flat_search_options &options) {
     return call(matrix, options, stats);
@@ -97,6 +99,42 @@ annudf_ivf_flat_search_stats search(const Backend &self, const Index &index,
                                                    reinterpret_cast<int64_t *>(ids),
                                                    reinterpret_cast<float *>(distances), &stats);
                    });
+}
+
+/// Offsets (int64), ids (int64) and distances (float32) as their bytes.
+nb::tuple radiusNeighbors(const Backend &self, const Index &index, const Artifact &artifact,
+                          const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
+                          const std::string &element, float radius, int64_t nProbes,
+                          const Filter *filter) {
+  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
+  std::unique_ptr<annudf_radius_neighbors, Destroyer<annudf_radius_neighbors_destroy>> result;
+  interruptibly(filter, [&](const annudf_ivf_flat_search_options &options) {
+    annudf_radius_neighbors *made = nullptr;
+    const annudf_status status = annudf_ivf_flat_radius_neighbors(
+        self.handle.get(), index.handle.get(), artifact.handle.get(), captures.handle.get(),
+        &matrix, radius, nProbes, &options, &made, nullptr);
+    result.reset(made);
+    return status;
+  });
+  const int64_t *offsets = annudf_radius_neighbors_offsets(result.get());
+  const auto total = static_cast<size_t>(offsets[rows]);
+  return nb::make_tuple(
+      nb::bytes(offsets, static_cast<size_t>(rows + 1) * sizeof(int64_t)),
+      nb::bytes(annudf_radius_neighbors_ids(result.get()), total * sizeof(int64_t)),
+      nb::bytes(annudf_radius_neighbors_distances(result.get()), total * sizeof(float)));
+}
+
+int64_t tuneProbes(const Backend &self, const Index &index, const Artifact &artifact,
+                   const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
+                   const std::string &element, int64_t k, double recall, const Filter *filter) {
+  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
+  int64_t probes = 0;
+  interruptibly(filter, [&](const annudf_ivf_flat_search_options &options) {
+    return annudf_ivf_flat_tune_n_probes(self.handle.get(), index.handle.get(),
+                                         artifact.handle.get(), captures.handle.get(), &matrix, k,
+                                         recall, &options, &probes);
+  });
+  return probes;
 }
 
 Filter filterOf(const Backend &self, const Index &index, const Artifact &artifact,
@@ -297,6 +335,17 @@ void addSearch(nb::module_ &module) {
       .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
            "filter"_a.none() = nb::none(), "Searches with queries and results at host addresses.")
+      .def("radius_neighbors", &radiusNeighbors, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
+           "rows"_a, "dims"_a, "element"_a, "radius"_a, "n_probes"_a,
+           "filter"_a.none() = nb::none(),
+           nb::sig("def radius_neighbors(self, index: Index, artifact: Artifact, captures: "
+                   "Captures, queries: int, rows: int, dims: int, element: str, radius: float, "
+                   "n_probes: int, filter: Filter | None = None) -> tuple[bytes, bytes, bytes]"),
+           "All within a radius of queries at a host address: where those of each query begin "
+           "(int64, one more than there are queries), ids (int64) and distances (float32).")
+      .def("tune_n_probes", &tuneProbes, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
+           "rows"_a, "dims"_a, "element"_a, "k"_a, "recall"_a, "filter"_a.none() = nb::none(),
+           "The fewest probes with which queries at a host address have the recall.")
       .def("filter", &filterOf, "index"_a, "artifact"_a, "captures"_a, "bits"_a,
            "The rows to which the metric gives a distance that is not NaN.")
       .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,

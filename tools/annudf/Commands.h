@@ -29,6 +29,10 @@ void addInspectCommand(CLI::App &app);
 void addBuildCommand(CLI::App &app);
 void addExtendCommand(CLI::App &app);
 void addSearchCommand(CLI::App &app);
+void addKnnCommand(CLI::App &app);
+void addDistancesCommand(CLI::App &app);
+void addRadiusCommand(CLI::App &app);
+void addTuneCommand(CLI::App &app);
 void addDoctorCommand(CLI::App &app);
 /// \param code  set to the exit code of a verification that found nothing wrong.
 void addVerifyCommand(CLI::App &app, int &code);

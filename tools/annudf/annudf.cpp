@@ -35,6 +35,10 @@ static int run(int argc, char **argv) {
   annudf::tool::addBuildCommand(app);
   annudf::tool::addExtendCommand(app);
   annudf::tool::addSearchCommand(app);
+  annudf::tool::addKnnCommand(app);
+  annudf::tool::addDistancesCommand(app);
+  annudf::tool::addRadiusCommand(app);
+  annudf::tool::addTuneCommand(app);
   annudf::tool::addDoctorCommand(app);
   int code = 0;
   annudf::tool::addVerifyCommand(app, code);

@@ -81,6 +81,13 @@ struct Neighbors {
   SearchStats stats;
 };
 
+/// Of query q those from offsets[q] to offsets[q + 1], the best first.
+struct RadiusNeighbors {
+  std::vector<int64_t> offsets, ids;
+  std::vector<float> distances;
+  SearchStats stats;
+};
+
 class IvfFlat {
 public:
   struct BuildOptions {
@@ -188,6 +195,53 @@ public:
         reinterpret_cast<float *>(static_cast<uintptr_t>(distances)), stream, &stats));
     return toStats(stats);
   }
+  /// All rows whose distance is no worse than `radius`, of each query's probed lists.
+  /// \param captures  null if the metric has none.
+  RadiusNeighbors radiusNeighbors(const Backend &backend, const Artifact &metric,
+                                  const Captures *captures, const Vectors &queries, float radius,
+                                  int64_t nProbes, const Progress &progress = {},
+                                  const Filter *filter = nullptr) const {
+    detail::Reporting reporting(progress);
+    const annudf_ivf_flat_search_options options = toOptions(reporting, filter);
+    annudf_ivf_flat_search_stats stats = {};
+    stats.size = sizeof stats;
+    const annudf_vectors rows = queries.c();
+    annudf_radius_neighbors *made = nullptr;
+    const annudf_status status = annudf_ivf_flat_radius_neighbors(
+        backend.c(), c(), metric.c(), captures ? captures->c() : nullptr, &rows, radius, nProbes,
+        &options, &made, &stats);
+    const detail::Owner<annudf_radius_neighbors, annudf_radius_neighbors_destroy> owner(made);
+    reporting.check(status);
+    const int64_t *offsets = annudf_radius_neighbors_offsets(made);
+    const int64_t *ids = annudf_radius_neighbors_ids(made);
+    const float *distances = annudf_radius_neighbors_distances(made);
+    const int64_t count = annudf_radius_neighbors_queries(made);
+    RadiusNeighbors found;
+    try {
+      found.offsets.assign(offsets, offsets + count + 1);
+      found.ids.assign(ids, ids + offsets[count]);
+      found.distances.assign(distances, distances + offsets[count]);
+    } catch (const std::bad_alloc &) {
+      throw Error(ANNUDF_ENVIRONMENT, "there is no memory for " + std::to_string(offsets[count]) +
+                                          " neighbours within the radius");
+    }
+    found.stats = toStats(stats);
+    return found;
+  }
+  /// The fewest probes with which these queries' k nearest neighbours have the recall.
+  /// \param captures  null if the metric has none.
+  int64_t tuneProbes(const Backend &backend, const Artifact &metric, const Captures *captures,
+                     const Vectors &queries, int64_t k, double recall,
+                     const Progress &progress = {}, const Filter *filter = nullptr) const {
+    detail::Reporting reporting(progress);
+    const annudf_ivf_flat_search_options options = toOptions(reporting, filter);
+    const annudf_vectors rows = queries.c();
+    int64_t probes = 0;
+    reporting.check(annudf_ivf_flat_tune_n_probes(backend.c(), c(), metric.c(),
+                                                  captures ? captures->c() : nullptr, &rows, k,
+                                                  recall, &options, &probes));
+    return probes;
+  }
   /// The rows to which the metric gives a distance that is not NaN, as the index is now.
   /// \param captures  null if the metric has none; else bound for one query.
   /// \param bits      0: one more than the largest id.
@@ -213,6 +267,14 @@ private:
     return std::min(std::vector<int64_t>().max_size(), std::vector<float>().max_size()) /
            uint64_t(k);
   }
+  static annudf_ivf_flat_search_options toOptions(detail::Reporting &reporting,
+                                                  const Filter *filter) {
+    annudf_ivf_flat_search_options options = {};
+    options.size = sizeof options;
+    options.progress = reporting.function(), options.progress_user = reporting.user();
+    options.filter = filter ? filter->c() : nullptr;
+    return options;
+  }
   static SearchStats toStats(const annudf_ivf_flat_search_stats &stats) {
     return {stats.link_ms, stats.upload_ms, stats.search_ms, stats.links, stats.family, stats.why};
   }
@@ -236,10 +298,7 @@ private:
                                           std::to_string(queries.rows) + " queries");
     }
     detail::Reporting reporting(progress);
-    annudf_ivf_flat_search_options options = {};
-    options.size = sizeof options;
-    options.progress = reporting.function(), options.progress_user = reporting.user();
-    options.filter = filter ? filter->c() : nullptr;
+    const annudf_ivf_flat_search_options options = toOptions(reporting, filter);
     annudf_ivf_flat_search_stats stats = {};
     stats.size = sizeof stats;
     const annudf_vectors rows = queries.c();

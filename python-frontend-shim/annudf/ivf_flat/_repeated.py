@@ -5,24 +5,24 @@
 from __future__ import annotations
 
 import math
-import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays
+from annudf import _arrays, _backends, _transfer, filters
+from annudf._arrays import ELEMENT_OF_DTYPE
 from annudf._checks import check_int, check_number, shown
 from annudf._limits import MAX_K
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
-from annudf.common import Resources, check_resources, device_ndarray
-from annudf.errors import ArgumentError
-from annudf.ivf_flat._index import Index, check_index
-from annudf.ivf_flat._search import SearchParams, search
+from annudf.common import Resources, check_resources
+from annudf.errors import ArgumentError, InputError
+from annudf.ivf_flat._index import Index, array_at_fault, check_index
+from annudf.ivf_flat._search import SearchParams, check_k, check_params
 
-_FIRST = 64
-"""Neighbours that are asked for first."""
+_T = TypeVar("_T")
 
 
 def radius_neighbors(
@@ -52,8 +52,8 @@ def radius_neighbors(
     Notes
     -----
     It searches with a larger k until no query has its last neighbour within the radius, so it needs room for as many
-    results a query as the query with the most of them has, up to four times that. The arrays are NumPy's, whatever the
-    queries are.
+    results a query as the query with the most of them has, up to four times that. Queries on a device are copied to
+    the host, and searched for on that device. The arrays are NumPy's, whatever the queries are.
 
     Examples
     --------
@@ -69,23 +69,23 @@ def radius_neighbors(
     limit = check_number(radius, "radius")
     if math.isnan(limit):
         raise ArgumentError(f"radius is {shown(radius)}, it must be a number that distances can be compared with")
-    rows = len(check_index(index))
-    k = min(_FIRST, max(rows, 1))
-    while True:
-        distances, neighbors = (
-            _host(one) for one in search(search_params, index, queries, k, None, None, resources, filter)
-        )
-        within = neighbors >= 0
-        within &= distances <= limit if search_params.metric_for(index).order == "min" else distances >= limit
-        if k == rows or not within[:, -1].any():
-            break
-        k = min(4 * k, rows)
+    check_k(1, check_index(index))
+    call = _Prepared(search_params, index, queries, resources, filter)
+    with np.errstate(over="ignore"):  # What float32 does not hold is further than any distance.
+        limit = float(np.float32(limit))
     found: tuple[npt.NDArray[Any], npt.NDArray[Any]] = (
-        np.empty(len(within), object),
-        np.empty(len(within), object),
+        np.empty(call.rows.shape[0], object),
+        np.empty(call.rows.shape[0], object),
     )
-    for i, count in enumerate(within.sum(1)):  # They come first: results are in order.
-        found[0][i], found[1][i] = distances[i, :count].copy(), neighbors[i, :count].copy()
+    if call.empty:
+        return found
+    parts = call.run(call.engine.radius_neighbors, limit, call.n_probes)
+    offsets, ids, distances = (
+        np.frombuffer(part, dtype) for part, dtype in zip(parts, (np.int64, np.int64, np.float32), strict=True)
+    )
+    for i in range(call.rows.shape[0]):
+        one = slice(offsets[i], offsets[i + 1])
+        found[0][i], found[1][i] = distances[one].copy(), ids[one].copy()
     return found
 
 
@@ -131,47 +131,51 @@ def tune_n_probes(
     >>> 1 <= n_probes <= index.n_lists
     True
     """
-    lists = check_index(index).n_lists
+    check_index(index)
     k = check_int(k, "k", 1, MAX_K)
     wanted = check_number(recall, "recall")
     if not 0 < wanted <= 1:
         raise ArgumentError(f"recall is {shown(recall)}, it must be above 0 and at most 1")
-    check_resources(resources)
-
-    def found(probes: int) -> npt.NDArray[np.int64]:
-        params = SearchParams(n_probes=probes, metric=metric)
-        ids: npt.NDArray[np.int64] = _host(search(params, index, queries, k, None, None, resources, filter)[1])
-        return ids
-
-    truth = found(lists)
-    if truth.size == 0:
+    call = _Prepared(SearchParams(n_probes=1, metric=metric), index, queries, resources, filter)
+    if call.empty:
         raise ArgumentError("argument 'queries' has no rows, so there is no recall of them")
-    total = int((truth >= 0).sum())
+    check_k(k, index)
+    return call.run(call.engine.tune_n_probes, k, wanted)
 
-    def enough(probes: int) -> bool:
-        hits = sum(
-            len(np.intersect1d(one[one >= 0], other[other >= 0]))
-            for one, other in zip(truth, found(probes), strict=True)
+
+class _Prepared:
+    """The checked arguments of a call that searches several times, with its queries in host memory."""
+
+    def __init__(
+        self, params: SearchParams, index: Index, queries: Any, resources: Resources | None, filter: Any
+    ) -> None:
+        check_params(params)
+        core = check_index(index)._core
+        place = check_resources(resources)
+        metric = params.metric_for(index)
+        accepted = metric.query_dtypes(index.dtype_name)
+        rows = _arrays.input_matrix(queries, "queries", accepted=accepted, dims=core.dims, stream=place.stream)
+        device = place.place(rows.device, "argument 'queries'")
+        asked = filters.check_filter(filter, place)
+        artifact, captures = metric.prepare(device, core, rows.shape[0])
+        self.empty = rows.shape[0] == 0 or captures is None
+        self.filter = None if asked is None else asked._for_search(core, device)
+        self.n_probes = min(params.n_probes, core.n_lists)
+        self.rows = _transfer.to_host(rows, "queries", place)
+        self.engine = _backends.backend(device)
+        self.arguments: tuple[Any, ...] = (
+            core,
+            artifact,
+            captures,
+            self.rows.address,
+            self.rows.shape[0],
+            self.rows.shape[1],
+            ELEMENT_OF_DTYPE[self.rows.dtype],
         )
-        return hits >= wanted * total
 
-    # What more lists find is never worse, so the recall never falls.
-    low, high = 0, 1
-    while high < lists and not enough(high):
-        low, high = high, min(2 * high, lists)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def _host(array: Any) -> npt.NDArray[Any]:
-    """Results of a search as NumPy arrays."""
-    if isinstance(array, device_ndarray):
-        return array.copy_to_host()
-    library = _arrays.library_of(array)
-    if library == "torch":
-        array = array.cpu().numpy()
-    elif library == "cupy":
-        array = sys.modules["cupy"].asnumpy(array)
-    return np.asarray(array)
+    def run(self, call: Callable[..., _T], *more: float) -> _T:
+        """What a method of the engine gives for these and `more`; errors name the array as the caller does."""
+        try:
+            return call(*self.arguments, *more, self.filter)
+        except InputError as error:
+            raise array_at_fault(error, "queries") from None

@@ -189,15 +189,11 @@ def search(
     >>> distances, neighbors
     (array([[0.]], dtype=float32), array([[2]]))
     """
-    if not isinstance(search_params, SearchParams):
-        raise ArgumentError(f"search_params is a {type(search_params).__name__}, it must be an ivf_flat.SearchParams")
+    check_params(search_params)
     core = check_index(index)._core
     place = check_resources(resources)
     k = check_int(k, "k", 1, MAX_K)
-    if k > core.size:
-        raise ArgumentError(
-            f"k is {k}, but the index has {core.size} rows" + ("; add some with extend()" if core.size == 0 else "")
-        )
+    check_k(k, index)
     n_probes = min(search_params.n_probes, core.n_lists)
     metric = search_params.metric_for(index)
     accepted = metric.query_dtypes(index.dtype_name)
@@ -244,6 +240,21 @@ def search(
     if stats.upload_ms:
         logger.debug("index copied to %s in %.1f ms", device, stats.upload_ms)
     return distances, neighbors
+
+
+def check_params(search_params: object) -> None:
+    """Refuses what is no SearchParams."""
+    if not isinstance(search_params, SearchParams):
+        raise ArgumentError(f"search_params is a {type(search_params).__name__}, it must be an ivf_flat.SearchParams")
+
+
+def check_k(k: int, index: Index) -> None:
+    """Refuses more neighbours than there are rows."""
+    rows = index._core.size
+    if k > rows:
+        raise ArgumentError(
+            f"k is {k}, but the index has {rows} rows" + ("; add some with extend()" if rows == 0 else "")
+        )
 
 
 def _refuse_shared(queries: View, distances: View, neighbors: View) -> None:

@@ -29,6 +29,35 @@ template <typename Call> std::string errorOf(Call call) {
   return "nothing";
 }
 
+TEST(Cpp, RadiusAndProbes) {
+#ifndef ANNUDF_TEST_HAS_CPU
+  GTEST_SKIP() << "the CPU backend is not in this build: radius search is NOT checked";
+#endif
+  std::vector<float> data(100 * kDims);
+  for (size_t i = 0; i < data.size(); ++i) {
+    const size_t row = i / kDims;
+    data[i] = float(row);
+  }
+  const annudf::Vectors rows(std::span<const float>(data), kDims);
+  const annudf::IvfFlat index = annudf::IvfFlat::build(rows, 5);
+  const annudf::Artifact metric = annudf::Artifact::load(ANNUDF_TEST_GOLDEN);
+  const annudf::Backend cpu = annudf::Backend::cpu(1);
+  const std::vector<float> ones(kDims, 1.0f);
+  const annudf::Captures captures = annudf::Captures::bind(
+      metric, index.extents(), {annudf::CaptureValue::array("w", std::span<const float>(ones))});
+  // Row i is i in each coordinate, so its distance to row 50 is kDims (i - 50)^2.
+  const annudf::Vectors query(data.data() + 50 * kDims, 1, kDims, ANNUDF_ELEMENT_F32);
+  const annudf::RadiusNeighbors found =
+      index.radiusNeighbors(cpu, metric, &captures, query, 4.0f * kDims, 5);
+  EXPECT_EQ(found.offsets, (std::vector<int64_t>{0, 5}));
+  EXPECT_EQ(found.ids, (std::vector<int64_t>{50, 49, 51, 48, 52}));
+  EXPECT_EQ(found.distances, (std::vector<float>{0, 4, 4, 16, 16}));
+  const int64_t probes = index.tuneProbes(cpu, metric, &captures, rows, 3, 1.0);
+  EXPECT_TRUE(probes >= 1 && probes <= 5) << probes;
+  EXPECT_EQ(errorOf([&] { (void)index.tuneProbes(cpu, metric, &captures, rows, 3, 2.0); }),
+            std::to_string(ANNUDF_USAGE) + " recall = 2.000000: must be above 0 and at most 1");
+}
+
 TEST(Cpp, RowsThatNoVectorHasAreErrors) {
 #ifndef ANNUDF_TEST_HAS_CPU
   GTEST_SKIP() << "the CPU backend is not in this build: rows of searches are NOT checked";

@@ -1,0 +1,78 @@
+//===- IvfFlatRepeated.cpp - What repeats a search, in the C API ----------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SearchArguments.h"
+
+#include "annudf/runtime/engine/Repeated.h"
+
+#include <utility>
+
+using namespace annudf;
+using namespace annudf::capi;
+
+struct annudf_radius_neighbors {
+  runtime::RadiusNeighbors value;
+};
+
+annudf_status annudf_ivf_flat_radius_neighbors(
+    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
+    const annudf_captures *captures, const annudf_vectors *queries, float radius, int64_t n_probes,
+    const annudf_ivf_flat_search_options *options, annudf_radius_neighbors **result,
+    annudf_ivf_flat_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    call.refuseNull(result, "result");
+    Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
+    arguments.params.nProbes =
+        static_cast<uint32_t>(inRange("n_probes", n_probes, 1, runtime::kMaxLists));
+    runtime::SearchStats cost;
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    runtime::RadiusNeighbors found = runtime::radiusNeighbors(
+        *backend->value, index->value, {artifact->value, artifact->digest, arguments.origin},
+        captures ? captures->value : arguments.none, arguments.queries, radius, arguments.params,
+        &cost);
+    *result = new annudf_radius_neighbors{std::move(found)};
+    give(stats, cost);
+  });
+}
+
+int64_t annudf_radius_neighbors_queries(const annudf_radius_neighbors *result) {
+  return result ? static_cast<int64_t>(result->value.offsets.size()) - 1 : 0;
+}
+
+const int64_t *annudf_radius_neighbors_offsets(const annudf_radius_neighbors *result) {
+  return result ? result->value.offsets.data() : nullptr;
+}
+
+const int64_t *annudf_radius_neighbors_ids(const annudf_radius_neighbors *result) {
+  return result ? result->value.ids.data() : nullptr;
+}
+
+const float *annudf_radius_neighbors_distances(const annudf_radius_neighbors *result) {
+  return result ? result->value.distances.data() : nullptr;
+}
+
+void annudf_radius_neighbors_destroy(annudf_radius_neighbors *result) { delete result; }
+
+annudf_status
+annudf_ivf_flat_tune_n_probes(annudf_backend *backend, const annudf_ivf_flat_index *index,
+                              const annudf_artifact *artifact, const annudf_captures *captures,
+                              const annudf_vectors *queries, int64_t k, double recall,
+                              const annudf_ivf_flat_search_options *options, int64_t *n_probes) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    call.refuseNull(n_probes, "n_probes");
+    const Arguments arguments(call, backend, artifact, queries, "queries", options, nullptr);
+    const int number = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    *n_probes = runtime::tuneProbes(*backend->value, index->value,
+                                    {artifact->value, artifact->digest, arguments.origin},
+                                    captures ? captures->value : arguments.none, arguments.queries,
+                                    number, recall, arguments.params);
+  });
+}

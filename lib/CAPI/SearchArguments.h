@@ -1,0 +1,91 @@
+//===- SearchArguments.h - What the C API's searches share ------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_LIB_CAPI_SEARCHARGUMENTS_H
+#define ANNUDF_LIB_CAPI_SEARCHARGUMENTS_H
+
+#include "Handles.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace annudf::capi {
+
+/// The caller's struct may be an older, shorter one.
+inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &from) {
+  if (!to)
+    return;
+  annudf_ivf_flat_search_stats stats = {};
+  stats.size = to->size;
+  stats.link_ms = from.linkMs, stats.upload_ms = from.uploadMs, stats.search_ms = from.searchMs;
+  stats.links = from.links;
+  std::snprintf(stats.family, sizeof stats.family, "%s", from.family.c_str());
+  std::snprintf(stats.why, sizeof stats.why, "%s", from.why.c_str());
+  std::memcpy(to, &stats, std::min(to->size, sizeof stats));
+}
+
+inline void checkStats(const Call &call, const annudf_ivf_flat_search_stats *stats) {
+  if (stats && stats->size < offsetof(annudf_ivf_flat_search_stats, links) + sizeof(int32_t))
+    call.refuse("annudf_ivf_flat_search_stats.size is " + std::to_string(stats->size) +
+                "; set it to sizeof(annudf_ivf_flat_search_stats)");
+}
+
+/// Where a metric came from, for messages: its source is all that an artifact knows.
+inline std::string originOf(const annudf_artifact &artifact) {
+  const std::string &file = artifact.value.manifest.sourceFile;
+  return file.empty() ? "artifact " + artifact.digest.substr(0, 12) : file;
+}
+
+/// The arguments that all searches share, checked and translated.
+struct Arguments {
+  runtime::MatrixView queries;
+  int k = 0;
+  runtime::SearchParams params;
+  std::string origin;
+  runtime::BoundCaptures none; ///< For a metric without captures.
+
+  Arguments(const Call &call, const annudf_backend *backend, const annudf_ivf_flat_index *index,
+            const annudf_artifact *artifact, const annudf_vectors *vectors, int64_t k,
+            int64_t nProbes, const annudf_ivf_flat_search_options *options, const int64_t *ids,
+            const float *distances, const annudf_ivf_flat_search_stats *stats)
+      : Arguments(call, backend, artifact, vectors, "queries", options, stats) {
+    call.refuseNull(index, "index");
+    call.refuseNull(ids, "ids");
+    call.refuseNull(distances, "distances");
+    this->k = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
+    params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
+  }
+  /// Of what has no k, or no probes.
+  Arguments(const Call &call, const annudf_backend *backend, const annudf_artifact *artifact,
+            const annudf_vectors *vectors, const char *what,
+            const annudf_ivf_flat_search_options *options,
+            const annudf_ivf_flat_search_stats *stats) {
+    call.refuseNull(backend, "backend");
+    call.refuseNull(artifact, "artifact");
+    checkStats(call, stats);
+    const annudf_ivf_flat_search_options given = copyOptions(
+        options, offsetof(annudf_ivf_flat_search_options, progress_user) + sizeof(void *),
+        "annudf_ivf_flat_search_options");
+    queries = toMatrix(call, vectors, what);
+    params.progress = toProgress(given.progress, given.progress_user);
+    if (given.filter)
+      params.filter = given.filter->value;
+    origin = originOf(*artifact);
+  }
+  void refuseFilter(const Call &call) const {
+    if (params.filter)
+      call.refuse("options.filter is set; distances are of every row");
+  }
+};
+
+} // namespace annudf::capi
+
+#endif // ANNUDF_LIB_CAPI_SEARCHARGUMENTS_H

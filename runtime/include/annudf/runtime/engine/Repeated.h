@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What repeats a search: all rows within a radius, and the probes that a recall needs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_ENGINE_REPEATED_H
+#define ANNUDF_RUNTIME_ENGINE_REPEATED_H
+
+#include "annudf/runtime/engine/Search.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace annudf::runtime {
+
+/// Neighbours of queries that have different numbers of them: those of query q are
+/// [offsets[q], offsets[q + 1]), the best first.
+struct RadiusNeighbors {
+  std::vector<int64_t> offsets = {0};
+  std::vector<int64_t> ids;
+  std::vector<float> distances;
+};
+
+/// All rows whose distance is no worse than `radius`, among those of each query's probed lists. It
+/// searches with a larger k until no query's last neighbour is within the radius, so it takes room
+/// for up to four times as many results a query as the query with the most has.
+/// \param stats  may be null; times and links of all its searches.
+/// \throws as Backend::search, and Error(Usage) for a radius that is NaN.
+RadiusNeighbors radiusNeighbors(Backend &backend, const Index &index, const MetricView &metric,
+                                const BoundCaptures &captures, const MatrixView &queries,
+                                float radius, const SearchParams &params,
+                                SearchStats *stats = nullptr);
+
+/// The fewest probes with which these queries' k best have the recall, measured against a search of
+/// all lists. What more lists find is never worse, so it is found by halving.
+/// \param recall  part of the true neighbours that must be found, above 0 and at most 1.
+/// \param params  its probes do not matter.
+/// \throws as Backend::search, and Error(Usage) for a recall that is none.
+uint32_t tuneProbes(Backend &backend, const Index &index, const MetricView &metric,
+                    const BoundCaptures &captures, const MatrixView &queries, int k, double recall,
+                    const SearchParams &params);
+
+} // namespace annudf::runtime
+
+#endif // ANNUDF_RUNTIME_ENGINE_REPEATED_H

@@ -1,0 +1,194 @@
+//===- RepeatedTest.cpp - Radius search and probes for a recall -----------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeApi.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+using namespace annudf;
+using namespace annudf::test;
+
+namespace {
+
+constexpr int64_t kDims = 12, kRows = 1003, kQueries = 45, kLists = 20;
+
+using OwnedRadius = Owner<annudf_radius_neighbors, annudf_radius_neighbors_destroy>;
+using OwnedFilter = Owner<annudf_filter, annudf_filter_destroy>;
+
+class CApiRepeated : public testing::Test {
+protected:
+  void SetUp() override {
+    if (const annudf_status status = annudf_backend_create_cpu(2, &backend); status != ANNUDF_OK) {
+#ifdef ANNUDF_TEST_HAS_CPU
+      FAIL() << annudf_last_error();
+#else
+      EXPECT_EQ(status, ANNUDF_ENVIRONMENT);
+      GTEST_SKIP() << annudf_last_error();
+#endif
+    }
+    load("weighted_l2", &artifact);
+    bindWeights(artifact, weights, &captures);
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, kLists, nullptr, &index)), "ok");
+  }
+  static void load(const char *name, annudf_artifact **to) {
+    toHandle(artifactOf(testMetric(name), readBitcode(name)), to);
+  }
+  std::string within(float radius, annudf_radius_neighbors **result,
+                     const annudf_ivf_flat_search_options *options = nullptr,
+                     annudf_ivf_flat_search_stats *stats = nullptr) {
+    return outcome(annudf_ivf_flat_radius_neighbors(backend, index, artifact, captures, &asked,
+                                                    radius, kLists, options, result, stats));
+  }
+  /// Every neighbour, the best first, of which a radius takes those at the front.
+  Found all() {
+    Found found = foundFor(queries, kRows);
+    EXPECT_EQ(
+        outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &asked, kRows, kLists,
+                                       nullptr, found.ids.data(), found.distances.data(), nullptr)),
+        "ok");
+    return found;
+  }
+  double recall(int64_t k, int64_t probes) {
+    const Found truth = all();
+    Found found = foundFor(queries, k);
+    EXPECT_EQ(
+        outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &asked, k, probes,
+                                       nullptr, found.ids.data(), found.distances.data(), nullptr)),
+        "ok");
+    int64_t hits = 0;
+    for (int64_t q = 0; q < kQueries; ++q) {
+      const auto first = truth.ids.begin() + q * kRows;
+      const std::set<int64_t> wanted(first, first + k);
+      for (int64_t i = 0; i < k; ++i)
+        hits += int64_t(wanted.count(found.ids[size_t(q * k + i)]));
+    }
+    return double(hits) / double(kQueries * k);
+  }
+
+  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, kRows, kDims, 1);
+  const reference::Vectors queries =
+      reference::randomVectors(ANNUDF_ELEMENT_F32, kQueries, kDims, 2);
+  const annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
+  const std::vector<float> weights = someWeights(kDims);
+  OwnedArtifact artifact;
+  OwnedCaptures captures;
+  OwnedBackend backend;
+  OwnedIndex index;
+};
+
+/// From nobody within it, over a part that needs several searches, to all.
+TEST_F(CApiRepeated, AllWithinARadius) {
+  const Found every = all();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (float radius : {-kInfinity, -1.0f, every.distances[0], every.distances[100],
+                       every.distances[kRows / 2], kInfinity}) {
+    OwnedRadius result;
+    annudf_ivf_flat_search_stats stats = {};
+    stats.size = sizeof stats;
+    ASSERT_EQ(within(radius, &result, nullptr, &stats), "ok");
+    EXPECT_STREQ(stats.family, "groups");
+    ASSERT_EQ(annudf_radius_neighbors_queries(result), kQueries);
+    const int64_t *offsets = annudf_radius_neighbors_offsets(result);
+    ASSERT_EQ(offsets[0], 0);
+    for (int64_t q = 0; q < kQueries; ++q) {
+      const int64_t count = offsets[q + 1] - offsets[q];
+      const float *expected = every.distances.data() + q * kRows;
+      ASSERT_EQ(count, std::upper_bound(expected, expected + kRows, radius) - expected)
+          << radius << ", " << q;
+      for (int64_t i = 0; i < count; ++i) {
+        ASSERT_EQ(annudf_radius_neighbors_distances(result)[offsets[q] + i], expected[i]);
+        ASSERT_EQ(annudf_radius_neighbors_ids(result)[offsets[q] + i],
+                  every.ids[size_t(q * kRows + i)]);
+      }
+    }
+  }
+}
+
+/// Of order max the larger is the better; a filter leaves rows out, and so does a list not probed.
+TEST_F(CApiRepeated, OrderMaxAndFilters) {
+  OwnedArtifact product;
+  load("inner_product", &product);
+  std::vector<float> values(size_t(kQueries * kRows));
+  ASSERT_EQ(outcome(annudf_ivf_flat_distances(backend, index, product, nullptr, &asked, nullptr,
+                                              values.data(), nullptr)),
+            "ok");
+  std::vector<uint8_t> odd(kRows);
+  for (size_t i = 1; i < odd.size(); i += 2)
+    odd[i] = 1;
+  OwnedFilter filter;
+  ASSERT_EQ(outcome(annudf_filter_from_bytes(odd.data(), kRows, &filter)), "ok");
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options, options.filter = filter;
+  OwnedRadius result;
+  ASSERT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, product, nullptr, &asked, 0.5f,
+                                                     kLists, &options, &result, nullptr)),
+            "ok");
+  const int64_t *offsets = annudf_radius_neighbors_offsets(result);
+  int64_t total = 0;
+  for (int64_t q = 0; q < kQueries; ++q) {
+    std::set<int64_t> expected;
+    for (int64_t row = 1; row < kRows; row += 2)
+      if (values[size_t(q * kRows + row)] >= 0.5f)
+        expected.insert(row);
+    const int64_t *ids = annudf_radius_neighbors_ids(result);
+    EXPECT_EQ(std::set<int64_t>(ids + offsets[q], ids + offsets[q + 1]), expected) << q;
+    total += int64_t(expected.size());
+  }
+  EXPECT_GT(total, kQueries);
+  OwnedRadius fewer;
+  ASSERT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, product, nullptr, &asked, 0.5f,
+                                                     1, &options, &fewer, nullptr)),
+            "ok");
+  EXPECT_LT(annudf_radius_neighbors_offsets(fewer)[kQueries], total);
+}
+
+TEST_F(CApiRepeated, ProbesForARecall) {
+  int64_t last = 0;
+  for (double wanted : {0.05, 0.5, 0.9, 1.0}) {
+    int64_t probes = -1;
+    ASSERT_EQ(outcome(annudf_ivf_flat_tune_n_probes(backend, index, artifact, captures, &asked, 10,
+                                                    wanted, nullptr, &probes)),
+              "ok");
+    EXPECT_GE(recall(10, probes), wanted);
+    if (probes > 1)
+      EXPECT_LT(recall(10, probes - 1), wanted) << probes;
+    EXPECT_GE(probes, last);
+    last = probes;
+  }
+  EXPECT_GT(last, 1);
+}
+
+TEST_F(CApiRepeated, Refuses) {
+  OwnedRadius result;
+  EXPECT_EQ(within(std::nanf(""), &result),
+            "usage: radius is NaN; it must be a number that distances can be compared with");
+  EXPECT_EQ(within(1, nullptr), "usage: annudf_ivf_flat_radius_neighbors: result is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, artifact, captures, &asked, 1,
+                                                     kLists + 1, nullptr, &result, nullptr)),
+            "usage: probes = 21: must be between 1 and the index's 20 lists");
+  EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, nullptr, artifact, captures, &asked,
+                                                     1, 1, nullptr, &result, nullptr)),
+            "usage: annudf_ivf_flat_radius_neighbors: index is NULL");
+  EXPECT_EQ(annudf_radius_neighbors_queries(nullptr), 0);
+  EXPECT_EQ(annudf_radius_neighbors_offsets(nullptr), nullptr);
+  int64_t probes = 0;
+  const auto tune = [&](int64_t k, double wanted, int64_t *to) {
+    return outcome(annudf_ivf_flat_tune_n_probes(backend, index, artifact, captures, &asked, k,
+                                                 wanted, nullptr, to));
+  };
+  for (double wanted : {0.0, 1.5, -1.0, std::nan("")})
+    EXPECT_EQ(tune(10, wanted, &probes),
+              "usage: recall = " + std::to_string(wanted) + ": must be above 0 and at most 1");
+  EXPECT_EQ(tune(1004, 0.9, &probes), "usage: k = 1004: the index has only 1003 rows");
+  EXPECT_EQ(tune(0, 0.9, &probes), "usage: k = 0: must be between 1 and 1073741824");
+  EXPECT_EQ(tune(10, 0.9, nullptr), "usage: annudf_ivf_flat_tune_n_probes: n_probes is NULL");
+}
+
+} // namespace

@@ -1,0 +1,87 @@
+//===- MetricOptions.cpp - What every command with a metric takes ---------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MetricOptions.h"
+
+#include "annudf/ABI/annudf_abi.h"
+#include "annudf/runtime/support/Parallel.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace annudf;
+using namespace annudf::tool;
+
+static std::map<std::string, runtime::NumericArray>
+readCaptures(const std::vector<std::string> &pairs) {
+  std::map<std::string, runtime::NumericArray> values;
+  for (const std::string &pair : pairs) {
+    size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
+      throw Error(ErrorKind::Usage, "--capture " + pair + ": expected NAME=FILE or NAME=NUMBER");
+    std::string name = pair.substr(0, equals);
+    if (!values.emplace(name, runtime::readCapture(pair.substr(equals + 1))).second)
+      throw Error(ErrorKind::Usage, "--capture " + pair + ": " + name.append(" is given twice"));
+  }
+  return values;
+}
+
+void MetricOptions::addTo(CLI::App *command) {
+  command
+      ->add_option("--metric", metric,
+                   "Artifact (.annudf), source (.mlir), or the name of a built-in metric: " +
+                       metricNames())
+      ->required();
+  command
+      ->add_option("--capture", captures,
+                   "NAME=FILE (.npy, .fbin, .ibin) or NAME=NUMBER, once for each capture")
+      ->allow_extra_args(false);
+  command->add_option("--device", device, "Where to search")->check(CLI::IsMember({"cpu", "cuda"}));
+  command->add_option("--gpu", gpu, "Number of the GPU");
+  command->add_option("--threads", threads, "CPU threads, 0 for all cores")
+      ->check(CLI::Range(0, runtime::kMaxThreads));
+  command->add_flag("--allow-non-finite", allowNonFinite, "Accept infinities and NaN in captures");
+}
+
+std::vector<std::string> MetricOptions::inputs() const {
+  std::vector<std::string> files = {metric};
+  for (const std::string &pair : captures)
+    files.push_back(pair.substr(pair.find('=') + 1));
+  return files;
+}
+
+Engine::Engine(const MetricOptions &options)
+    : backend(options.device == "cuda" ? runtime::makeCudaBackend(options.gpu)
+                                       : runtime::makeCpuBackend(options.threads)),
+      metric(loadMetric(options.metric, options.device == "cuda", &compileMs)) {}
+
+runtime::BoundCaptures Engine::bind(const MetricOptions &options, const runtime::Index &index,
+                                    const runtime::MatrixView &queries) const {
+  return runtime::BoundCaptures::bind(metric.artifact.manifest, extentsOf(index, queries),
+                                      readCaptures(options.captures), options.allowNonFinite);
+}
+
+int64_t Engine::batch(int64_t queries, int64_t most) const {
+  return runtime::hasExtent(metric.artifact.manifest.captures, ANNUDF_EXTENT_QUERY)
+             ? queries
+             : std::clamp<int64_t>(most, 1, std::max<int64_t>(queries, 1));
+}
+
+runtime::MatrixView tool::rowsOf(const runtime::Matrix &matrix, int64_t first, int64_t count) {
+  runtime::MatrixView rows = matrix.view();
+  const size_t bytes = static_cast<size_t>(matrix.dims) * elementSize(matrix.element);
+  rows.data = matrix.storage.data() + static_cast<size_t>(first) * bytes;
+  rows.rows = std::min(count, matrix.rows - first);
+  return rows;
+}
+
+runtime::Index tool::indexOf(const runtime::Matrix &rows, int threads) {
+  runtime::IndexParams params;
+  params.nLists = 1, params.kmeansIterations = 1, params.threads = threads;
+  return runtime::Index::build(params, rows.view());
+}

@@ -1,0 +1,58 @@
+//===- MetricOptions.h - What every command with a metric takes -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TOOLS_METRICOPTIONS_H
+#define ANNUDF_TOOLS_METRICOPTIONS_H
+
+#include "Commands.h"
+
+#include "annudf/runtime/captures/Captures.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace annudf::tool {
+
+/// A metric, its captures and where it runs, as options.
+struct MetricOptions {
+  std::string metric, device = "cpu";
+  std::vector<std::string> captures;
+  int threads = 0, gpu = 0;
+  bool allowNonFinite = false;
+
+  void addTo(CLI::App *command);
+  /// Files that the command reads.
+  std::vector<std::string> inputs() const;
+};
+
+/// The same, ready to search.
+struct Engine {
+  std::unique_ptr<runtime::Backend> backend;
+  runtime::Metric metric;
+  double compileMs = 0;
+
+  /// A missing device is told before minutes go into loading and compiling.
+  explicit Engine(const MetricOptions &options);
+  /// \throws Error naming the capture.
+  runtime::BoundCaptures bind(const MetricOptions &options, const runtime::Index &index,
+                              const runtime::MatrixView &queries) const;
+  /// Queries given to it at once; Ctrl-C is heard in between. What is bound for all queries cannot
+  /// serve a part of them.
+  int64_t batch(int64_t queries, int64_t most) const;
+};
+
+/// `count` rows of a matrix, from `first` on.
+runtime::MatrixView rowsOf(const runtime::Matrix &matrix, int64_t first, int64_t count);
+
+/// All rows of a file in one list, which a search looks at without ranking.
+runtime::Index indexOf(const runtime::Matrix &rows, int threads);
+
+} // namespace annudf::tool
+
+#endif // ANNUDF_TOOLS_METRICOPTIONS_H

@@ -1,0 +1,179 @@
+//===- Repeated.cpp - annudf radius and annudf tune -----------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MetricOptions.h"
+
+#include "annudf/runtime/engine/Repeated.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+
+using namespace annudf;
+using namespace annudf::tool;
+
+namespace {
+struct RepeatedArguments {
+  std::string index, queries, output;
+  MetricOptions metric;
+  runtime::SearchParams params;
+  float radius = 0;
+  double recall = 0.95;
+  int k = 10, show = 5;
+  int64_t rows = 0;
+  bool probesGiven = false, asF32 = false, quiet = false;
+};
+
+/// What both commands read.
+struct Loaded {
+  Engine engine;
+  runtime::Index index;
+  runtime::Matrix queries;
+  runtime::BoundCaptures captures;
+
+  explicit Loaded(const RepeatedArguments &arguments)
+      : engine(arguments.metric), index(runtime::Index::load(arguments.index)),
+        queries(loadVectors(arguments.queries, arguments.rows, arguments.asF32)) {
+    runtime::checkSearch(index, engine.metric, queries.view(), 1, {.nProbes = 1});
+    captures = engine.bind(arguments.metric, index, queries.view());
+  }
+};
+} // namespace
+
+/// The format of big-ann-benchmarks' range search: queries and neighbours in all (int32), the
+/// number of each query's neighbours (int32), all ids (int32), all distances (f32).
+static void write(AtomicFileWriter &writer, const std::string &path,
+                  const runtime::RadiusNeighbors &found) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  const auto queries = static_cast<int64_t>(found.offsets.size()) - 1;
+  if (queries > kMost || found.offsets.back() > kMost)
+    throw Error(ErrorKind::Input, path + ": " + std::to_string(found.offsets.back()) +
+                                      " neighbours of " + std::to_string(queries) +
+                                      " queries; the file counts them as int32");
+  std::vector<int32_t> numbers = {static_cast<int32_t>(queries),
+                                  static_cast<int32_t>(found.offsets.back())};
+  for (int64_t q = 0; q < queries; ++q)
+    numbers.push_back(static_cast<int32_t>(found.offsets[static_cast<size_t>(q) + 1] -
+                                           found.offsets[static_cast<size_t>(q)]));
+  for (const int64_t id : found.ids) {
+    if (id > kMost)
+      throw Error(ErrorKind::Input,
+                  path + ": id " + std::to_string(id) + " does not fit the file's int32");
+    numbers.push_back(static_cast<int32_t>(id));
+  }
+  writer.write(numbers.data(), numbers.size() * sizeof(int32_t));
+  writer.write(found.distances.data(), found.distances.size() * sizeof(float));
+  writer.finish();
+  writer.commit();
+}
+
+static void show(const runtime::RadiusNeighbors &found, int64_t queries) {
+  constexpr int64_t kShown = 10;
+  queries = std::min(queries, static_cast<int64_t>(found.offsets.size()) - 1);
+  for (int64_t q = 0; q < queries; ++q) {
+    const int64_t first = found.offsets[static_cast<size_t>(q)];
+    const int64_t count = found.offsets[static_cast<size_t>(q) + 1] - first;
+    std::printf("query %lld: %lld within", static_cast<long long>(q),
+                static_cast<long long>(count));
+    for (int64_t i = first; i < first + std::min(count, kShown); ++i)
+      std::printf("  %lld (%g)", static_cast<long long>(found.ids[static_cast<size_t>(i)]),
+                  found.distances[static_cast<size_t>(i)]);
+    std::printf(count > kShown ? "  ...\n" : "\n");
+  }
+}
+
+static void runRadius(RepeatedArguments arguments) {
+  InterruptGuard guard;
+  std::optional<AtomicFileWriter> writer;
+  if (!arguments.output.empty()) {
+    std::vector<std::string> inputs = arguments.metric.inputs();
+    inputs.insert(inputs.end(), {arguments.index, arguments.queries});
+    refuseOverwriting(arguments.output, inputs);
+  }
+  const Loaded loaded(arguments);
+  if (!arguments.probesGiven)
+    arguments.params.nProbes = std::min(arguments.params.nProbes, loaded.index.nLists());
+  if (!arguments.output.empty())
+    writer.emplace(arguments.output);
+  arguments.params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
+  const runtime::RadiusNeighbors found = runtime::radiusNeighbors(
+      *loaded.engine.backend, loaded.index, loaded.engine.metric, loaded.captures,
+      loaded.queries.view(), arguments.radius, arguments.params);
+  InterruptGuard::check();
+  if (writer)
+    write(*writer, arguments.output, found);
+  if (arguments.quiet)
+    return;
+  show(found, arguments.show);
+  std::printf("%lld neighbours of %lld queries\n", static_cast<long long>(found.offsets.back()),
+              static_cast<long long>(loaded.queries.rows));
+}
+
+static void runTune(RepeatedArguments arguments) {
+  InterruptGuard guard;
+  const Loaded loaded(arguments);
+  runtime::checkSearch(loaded.index, loaded.engine.metric, loaded.queries.view(), arguments.k,
+                       {.nProbes = 1});
+  arguments.params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
+  const uint32_t probes = runtime::tuneProbes(
+      *loaded.engine.backend, loaded.index, loaded.engine.metric, loaded.captures,
+      loaded.queries.view(), arguments.k, arguments.recall, arguments.params);
+  if (arguments.quiet)
+    std::printf("%u\n", probes);
+  else
+    std::printf("--probes %u of %u lists: recall@%d of %lld queries is at least %g\n", probes,
+                loaded.index.nLists(), arguments.k, static_cast<long long>(loaded.queries.rows),
+                arguments.recall);
+}
+
+static void addOptions(CLI::App *command, RepeatedArguments &arguments) {
+  command->add_option("--index", arguments.index, "Index made by 'annudf build'")->required();
+  command
+      ->add_option("--queries", arguments.queries,
+                   "Vectors, of the index's type or another that the metric accepts")
+      ->required();
+  arguments.metric.addTo(command);
+  command->add_option("--rows", arguments.rows, "Only the first N queries")
+      ->check(CLI::Range(int64_t{1}, INT64_MAX));
+  command->add_flag("--as-f32", arguments.asF32, "Convert the queries to float32");
+}
+
+void tool::addRadiusCommand(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("radius", "Find all rows within a radius of each query");
+  auto arguments = std::make_shared<RepeatedArguments>();
+  addOptions(command, *arguments);
+  command
+      ->add_option("--radius", arguments->radius,
+                   "Distance that is not exceeded (for order max: that is reached)")
+      ->required();
+  command->add_option("--probes", arguments->params.nProbes,
+                      "Lists to scan for a query (not given: at most the index's lists)");
+  command->add_option("-o,--output", arguments->output,
+                      "Write the neighbours as big-ann-benchmarks does for range search: queries, "
+                      "neighbours in all, the number of each query's (int32), ids (int32), "
+                      "distances (float32)");
+  command->add_option("--show", arguments->show, "Queries whose neighbours are printed");
+  command->add_flag("-q,--quiet", arguments->quiet, "Do not print neighbours");
+  command->callback([arguments, command] {
+    arguments->probesGiven = command->count("--probes") != 0;
+    runRadius(*arguments);
+  });
+}
+
+void tool::addTuneCommand(CLI::App &app) {
+  CLI::App *command = app.add_subcommand(
+      "tune", "Find how many lists must be scanned for a recall, on queries of your own");
+  auto arguments = std::make_shared<RepeatedArguments>();
+  addOptions(command, *arguments);
+  command->add_option("-k", arguments->k, "Neighbours of a query that will be asked for");
+  command->add_option("--recall", arguments->recall,
+                      "Part of the true neighbours that must be found, above 0 and at most 1");
+  command->add_flag("-q,--quiet", arguments->quiet, "Print the number of probes alone");
+  command->callback([arguments] { runTune(*arguments); });
+}
