@@ -105,6 +105,10 @@ ANNUDF_CAPI_EXPORTED uint32_t annudf_artifact_verified_rules(const annudf_artifa
  * `artifact`. */
 ANNUDF_CAPI_EXPORTED const char *annudf_artifact_verified_by(const annudf_artifact *artifact);
 
+/** Whether the metric knows what to do with a coordinate that is NaN, a missing value. False for
+ * NULL. */
+ANNUDF_CAPI_EXPORTED bool annudf_artifact_missing_values(const annudf_artifact *artifact);
+
 /** What annudf1_scan_contract() of its code has to return (docs/artifact.md). 0 for NULL. */
 ANNUDF_CAPI_EXPORTED uint64_t annudf_artifact_contract(const annudf_artifact *artifact);
 

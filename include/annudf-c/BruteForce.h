@@ -8,7 +8,8 @@
 |*                                                                            *|
 |* Both copy the rows into an index of one list and scan it. Who searches the *|
 |* same rows again builds that index once, annudf_ivf_flat_build with one list, *|
-|* and searches it with one probe.                                            *|
+|* and searches it with one probe. Rows and queries may have missing values   *|
+|* (NaN) where the metric says missing_values.                                *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 

@@ -134,6 +134,7 @@ typedef struct annudf_cuda_source_options {
   /** At most 16; not for sources in the form of cuVS. */
   const annudf_cuda_capture *captures;
   size_t capture_count;
+  int32_t missing_values; /**< Not 0: the source knows what to do with a NaN.             */
 } annudf_cuda_source_options;
 
 /** Compiles CUDA C++ with NVRTC. docs/cuda-source.md has the two forms that it takes. The

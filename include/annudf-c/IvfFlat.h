@@ -44,6 +44,11 @@ typedef struct annudf_ivf_flat_build_options {
    * them. Rows stay in the list that they joined. */
   int32_t adaptive_centers;
   int32_t train_only; /**< Not 0: no row is added. Extend adds some later.                  */
+  /** Not 0: a coordinate of the base, of rows that extend adds and of queries may be NaN, which
+   * stands for a missing value. Lists are made and ranked by the mean of the base's values of that
+   * dimension in its place. Such an index is searched by metrics that say missing_values, such as
+   * the built-in nan_euclidean. Of f32, f16 and bf16 only. */
+  int32_t missing_values;
 } annudf_ivf_flat_build_options;
 
 /** Trains the centers of `n_lists` lists and adds every row, with ids from 0.
@@ -51,7 +56,8 @@ typedef struct annudf_ivf_flat_build_options {
  * \param n_lists  1 to 2^24 and no more than there are rows; 0: the root of the number of rows, or
  * 1 for fewer than 1000.
  * \param options  may be NULL.
- * ANNUDF_INPUT naming row and dim of a coordinate that is not finite. */
+ * ANNUDF_INPUT naming row and dim of a coordinate that is not finite, or infinite where NaN is a
+ * missing value. */
 ANNUDF_CAPI_EXPORTED annudf_status
 annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
                       const annudf_ivf_flat_build_options *options, annudf_ivf_flat_index **index);
@@ -100,6 +106,9 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat
 
 /** Whether every extend moves the centers. */
 ANNUDF_CAPI_EXPORTED bool annudf_ivf_flat_adaptive_centers(const annudf_ivf_flat_index *index);
+
+/** Whether coordinates of rows and queries may be NaN. */
+ANNUDF_CAPI_EXPORTED bool annudf_ivf_flat_missing_values(const annudf_ivf_flat_index *index);
 
 /** Copies the centers, n_lists x dims. Adaptive ones wait for an extend under way.
  * \param count  floats that `centers` has room for: ANNUDF_USAGE if it is not just as many. */

@@ -79,11 +79,15 @@ public:
       least_ = std::max(least_, static_cast<uint32_t>(row->since));
   }
   void use(const TableRow &row) { least_ = std::max(least_, static_cast<uint32_t>(row.since)); }
+  void use(uint32_t since) { least_ = std::max(least_, since); }
   uint32_t least() const { return least_; }
 
 private:
   uint32_t least_ = 0;
 };
+
+/// The minor that missing values came with, which are no row of a table.
+constexpr uint32_t kMissingValuesSince = 1;
 
 std::string captureFault(const CaptureInfo &capture) {
   const std::string which = "capture " + inQuotes(capture.name) + " ";
@@ -125,6 +129,10 @@ std::string faultOfElements(const MetricDescriptor &m) {
       return std::string("compute type ") + toString(m.compute) + " cannot hold element type " +
              toString(*entry);
   }
+  if (m.missingValues && std::none_of(m.elements.begin(), m.elements.end(), [](annudf_element e) {
+        return kindOf(e) == NumberKind::Float;
+      }))
+    return "manifest field 'missing_values' is true, but no element type of the metric has NaN";
   return "";
 }
 
@@ -219,6 +227,8 @@ uint32_t minorOf(const MetricDescriptor &metric) {
     for (const CaptureExtent &extent : capture.extents)
       minor.use(extent.kind);
   }
+  if (metric.missingValues)
+    minor.use(kMissingValuesSince);
   const uint64_t features = featuresOf(metric);
   for (const TableRow &row : tableOf<annudf_feature>().rows)
     if (features & static_cast<uint64_t>(row.value))
@@ -233,7 +243,7 @@ static_assert(0 ANNUDF_ROLES(COUNT) == 1, "annudf_tables.h has a role beside sca
 
 std::string encodeContract(const MetricDescriptor &metric) {
   Encoder encoder;
-  encoder.list(metric.fields.empty() ? 12 : 13);
+  encoder.list(12u + !metric.fields.empty() + metric.missingValues);
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(ANNUDF_ROLE_SCAN));
   encoder.text(toString(metric.order));
@@ -264,6 +274,10 @@ std::string encodeContract(const MetricDescriptor &metric) {
     encoder.text("fields");
     for (annudf_accumulator field : metric.fields)
       encoder.text(toString(field));
+  }
+  if (metric.missingValues) {
+    encoder.list(1);
+    encoder.text("missing_values");
   }
   return encoder.take();
 }

@@ -55,6 +55,8 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
   line("compute type", toString(m.compute));
   line("accumulator", accumulatorText(m));
   line("numerics", toString(m.numerics));
+  if (m.missingValues)
+    line("missing", "values are NaN");
   line("dims", m.dims == 0 ? "any" : std::to_string(m.dims));
   line("hooks", join(m.hooks, [](annudf_hook hook) { return toString(hook); }));
   line("captures", join(m.captures, [](const CaptureInfo &capture) {

@@ -326,6 +326,8 @@ Map manifestToFields(const Artifact &artifact) {
     fieldsOfStruct.push_back(toString(field));
   if (!m.fields.empty()) // Of 1.1: manifests of 1.0 have no such key.
     fields["fields"] = std::move(fieldsOfStruct);
+  if (m.missingValues) // Of 1.1 as well.
+    fields["missing_values"] = true;
   if (m.verified)
     fields["verified"] = Map{{"rules", m.verified->rules}, {"version", m.verified->version}};
   return fields;
@@ -344,7 +346,7 @@ Artifact manifestFromFields(const Value &map, const std::string &origin,
   abi.allow({"id", "major", "minor"});
   fields.allow({"abi", "features", "name", "order", "coarse", "coarse_order", "accumulator",
                 "compute_type", "numerics", "elements", "dims", "hooks", "captures", "fields",
-                "source", "tools", "verified", "payloads"});
+                "missing_values", "source", "tools", "verified", "payloads"});
   m.requiredFeatures = fields.number("features", std::numeric_limits<uint64_t>::max());
   m.name = fields.text("name");
   m.order = fields.choice<annudf_order>("order");
@@ -367,6 +369,12 @@ Artifact manifestFromFields(const Value &map, const std::string &origin,
       m.fields.push_back(fields.choice<annudf_accumulator>("fields", entry));
     if (m.fields.empty())
       fields.fail("fields", "is empty; an accumulator of one word has no such field");
+  }
+  if (fields.has("missing_values")) {
+    const bool *value = fields.get("missing_values").as<bool>();
+    if (!value || !*value)
+      fields.fail("missing_values", "must be true; a metric that takes none has no such field");
+    m.missingValues = true;
   }
   const Fields source = fields.map("source");
   m.sourceFile = source.line("file", kMaxPath);

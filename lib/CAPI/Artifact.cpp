@@ -211,6 +211,10 @@ const char *annudf_artifact_verified_by(const annudf_artifact *artifact) {
                                                : "";
 }
 
+bool annudf_artifact_missing_values(const annudf_artifact *artifact) {
+  return artifact && artifact->value.manifest.missingValues;
+}
+
 uint64_t annudf_artifact_contract(const annudf_artifact *artifact) {
   return artifact ? contractOf(artifact->value.manifest) : 0;
 }

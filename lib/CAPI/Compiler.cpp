@@ -233,6 +233,7 @@ static CudaSourceOptions cudaOptions(const Call &call, const annudf_cuda_source_
     options.compute =
         valueOf(call, fields.compute_type, ANNUDF_COMPUTE_F32, "the type of coordinates");
   options.initial = fields.initial;
+  options.missingValues = fields.missing_values != 0;
   if (fields.capture_count > 0)
     call.refuseNull(fields.captures, "captures");
   for (size_t i = 0; i < fields.capture_count; ++i) {

@@ -97,6 +97,7 @@ annudf_status annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
     params.threads = given.threads;
     params.adaptiveCenters = given.adaptive_centers != 0;
     params.addData = given.train_only == 0;
+    params.missingValues = given.missing_values != 0;
     *index = new annudf_ivf_flat_index(runtime::Index::build(
         params, toMatrix(call, base, "base"), toProgress(given.progress, given.progress_user)));
   });
@@ -152,6 +153,10 @@ uint64_t annudf_ivf_flat_generation(const annudf_ivf_flat_index *index) {
 
 bool annudf_ivf_flat_adaptive_centers(const annudf_ivf_flat_index *index) {
   return index && index->value.adaptiveCenters();
+}
+
+bool annudf_ivf_flat_missing_values(const annudf_ivf_flat_index *index) {
+  return index && index->value.missingValues();
 }
 
 annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat_index *index, annudf_extents *extents) {

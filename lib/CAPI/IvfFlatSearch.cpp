@@ -17,10 +17,13 @@ using namespace annudf::capi;
 
 namespace {
 
-/// An index of one list with all rows, for one call.
-runtime::Index listOf(const runtime::MatrixView &rows) {
+/// An index of one list with all rows, for one call by this metric.
+runtime::Index listOf(const runtime::MatrixView &rows, const annudf_artifact &artifact) {
   runtime::IndexParams params;
   params.nLists = 1, params.kmeansIterations = 1;
+  // Integers have no NaN, whatever the metric says.
+  params.missingValues =
+      artifact.value.manifest.missingValues && kindOf(rows.element) == NumberKind::Float;
   return runtime::Index::build(params, rows);
 }
 
@@ -144,7 +147,7 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     call.refuseNull(distances, "distances");
     const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
     const int number = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
-    const runtime::Index index = listOf(toMatrix(call, dataset, "dataset"));
+    const runtime::Index index = listOf(toMatrix(call, dataset, "dataset"), *artifact);
     runtime::SearchParams params = arguments.params;
     params.nProbes = 1;
     runtime::SearchStats cost;
@@ -164,7 +167,7 @@ annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_art
     call.refuseNull(distances, "distances");
     const Arguments arguments(call, backend, artifact, x, "x", options, stats);
     arguments.refuseFilter(call);
-    const runtime::Index index = listOf(toMatrix(call, y, "y"));
+    const runtime::Index index = listOf(toMatrix(call, y, "y"), *artifact);
     runtime::SearchStats cost;
     backend->value->distances(index, {artifact->value, artifact->digest, arguments.origin},
                               captures ? captures->value : arguments.none, arguments.queries,

@@ -107,6 +107,11 @@ std::optional<Fault> complete(CudaSourceOptions &options, const SourceForm &form
     if (is_contained(ArrayRef(options.elements).take_front(i), element))
       return misuse(Twine("element type ") + toString(element) + " is listed twice");
   }
+  if (options.missingValues && !any_of(options.elements, [](annudf_element element) {
+        return kindOf(element) == NumberKind::Float;
+      }))
+    return misuse("it takes missing values, but no element type of it has NaN; list f32, f16 or "
+                  "bf16, or drop missing_values");
   if (std::isnan(options.initial))
     return misuse("initial is NaN, so every distance would be");
   const NumberKind kind = kindOf(options.accumulator);
@@ -152,6 +157,7 @@ Manifest makeManifest(const CudaSourceOptions &options, const SourceForm &form,
         row.since != TableRow::kReserved && hasHook(form, hook))
       manifest.hooks.push_back(hook);
   manifest.captures = options.captures;
+  manifest.missingValues = options.missingValues;
   manifest.requiredFeatures = featuresOf(manifest);
   manifest.abiMinor = minorOf(manifest);
   manifest.sourceFile = printable(origin);

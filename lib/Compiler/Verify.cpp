@@ -62,6 +62,8 @@ private:
     const auto element = [](annudf_element value) { return toString(value); };
     field("elements", join(a.elements, element), join(b.elements, element));
     field("dims", std::to_string(a.dims), std::to_string(b.dims));
+    const auto word = [](bool value) { return value ? "true" : "false"; };
+    field("missing_values", word(a.missingValues), word(b.missingValues));
     const auto hook = [](annudf_hook value) { return toString(value); };
     field("hooks", join(a.hooks, hook), join(b.hooks, hook));
     const auto capture = [](const CaptureInfo &info) { return info.name + ": " + typeText(info); };

@@ -87,7 +87,7 @@ def lower(source: str, origin: str, target: str, *, arch: str = '', metric_name:
     Verifies text of the dialect and stops at `target`: "mlir", "nvvm-ir", "ptx" or "ltoir".
     """
 
-def compile_cuda_source(source: str, origin: str, *, archs: Sequence[str] | None = None, name: str = '', order: str = 'min', coarse: str = 'l2', coarse_order: str | None = None, elements: Sequence[str] = [], accumulator: str = 'f32', compute_type: str | None = None, initial: float = 0.0, captures: Sequence[tuple[str, str, Sequence[str]]] = []) -> tuple[Artifact, list[annudf.errors.Diagnostic]]:
+def compile_cuda_source(source: str, origin: str, *, archs: Sequence[str] | None = None, name: str = '', order: str = 'min', coarse: str = 'l2', coarse_order: str | None = None, elements: Sequence[str] = [], accumulator: str = 'f32', compute_type: str | None = None, initial: float = 0.0, captures: Sequence[tuple[str, str, Sequence[str]]] = [], missing_values: bool = False) -> tuple[Artifact, list[annudf.errors.Diagnostic]]:
     """
     Compiles CUDA C++ with NVRTC. A capture is its name, its element type and its extents: "dim" for one entry a dimension, none for a scalar.
     """
@@ -144,7 +144,7 @@ class Index:
     """An IVF-Flat index in host memory."""
 
     @staticmethod
-    def build(address: int, rows: int, dims: int, element: str, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, adaptive_centers: bool = False, train_only: bool = False, progress: Callable[[str, float], None] | None = None) -> Index:
+    def build(address: int, rows: int, dims: int, element: str, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, adaptive_centers: bool = False, train_only: bool = False, missing_values: bool = False, progress: Callable[[str, float], None] | None = None) -> Index:
         """
         Trains the centers on the C-contiguous matrix at `address` and adds its rows unless `train_only`. An exception of `progress` stops the work.
         """
@@ -191,6 +191,10 @@ class Index:
     @property
     def adaptive_centers(self) -> bool:
         """Whether every extend moves the centers."""
+
+    @property
+    def missing_values(self) -> bool:
+        """Whether coordinates may be NaN."""
 
     @property
     def generation(self) -> int:

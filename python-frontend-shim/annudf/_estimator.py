@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -16,6 +17,7 @@ from annudf._limits import MAX_K
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, DtypeError, UnavailableError
+from annudf.ivf_flat._index import build_of
 
 if TYPE_CHECKING:
 
@@ -114,6 +116,12 @@ class NearestNeighbors(_Estimator):
         self.n_probes = n_probes
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        with contextlib.suppress(ArgumentError):  # Parameters are checked by fit().
+            tags.input_tags.allow_nan = chosen_metric(*check_metric(self.metric, self.p, "p")).missing_values
+        return tags
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Builds the index.
 
@@ -130,16 +138,17 @@ class NearestNeighbors(_Estimator):
             Itself.
         """
         metric, argument = _check_metric(self.metric, self.p)
-        samples = self._validate(X, fitting=True)
-        name: Any = metric
-        if name not in COARSE_OF_METRIC:
-            name = chosen_metric(metric, argument).coarse_metric
+        ranking = chosen_metric(metric, argument)
+        samples = self._validate(X, fitting=True, missing=ranking.missing_values)
+        name: Any = metric if metric in COARSE_OF_METRIC else ranking.coarse_metric
         rows = int(samples.shape[0])
         n_lists: int | Literal["auto"] = "auto" if self.n_lists is None else self.n_lists
         if n_lists != "auto" and rows < n_lists:
             raise ArgumentError(f"n_samples = {rows}, which is fewer than n_lists = {n_lists}; a list needs a sample")
-        params = ivf_flat.IndexParams(n_lists=n_lists, metric=name, seed=_seed(self.random_state))
-        self.index_ = ivf_flat.build(params, samples)
+        params = ivf_flat.IndexParams(
+            n_lists=n_lists, metric=name, seed=_seed(self.random_state), missing_values=ranking.missing_values
+        )
+        self.index_ = build_of(params, samples)
         # The parameter may be set to another metric before the next fit.
         self._search_metric: dict[str, Any] = {"metric": metric, "metric_arg": argument}
         self.n_samples_fit_ = rows
@@ -180,7 +189,9 @@ class NearestNeighbors(_Estimator):
                 f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, n_samples_fit = {self.n_samples_fit_}"
                 + (", and no sample is its own neighbour" if itself else "")
             )
-        queries = self._fit_X if itself else self._validate(X, fitting=False)
+        queries = self._fit_X
+        if not itself:
+            queries = self._validate(X, fitting=False, missing=self.index_.missing_values)
         probes = self.n_probes
         if probes is None:
             probes = min(20, self.index_.n_lists)
@@ -227,7 +238,7 @@ class NearestNeighbors(_Estimator):
         elif not hasattr(self, "index_"):
             raise ArgumentError("this NearestNeighbors is not fitted yet; call fit() first")
 
-    def _validate(self, array: Any, fitting: bool) -> Any:
+    def _validate(self, array: Any, fitting: bool, missing: bool) -> Any:
         if _on_device(array):
             if fitting:
                 self.n_features_in_ = int(array.shape[1]) if len(array.shape) == 2 else 0
@@ -237,7 +248,14 @@ class NearestNeighbors(_Estimator):
             accepted = [self.index_.dtype]
         try:
             if _sklearn is not None:
-                host = _sklearn.validate_data(self, array, reset=fitting, dtype=accepted, order="C")
+                host = _sklearn.validate_data(
+                    self,
+                    array,
+                    reset=fitting,
+                    dtype=accepted,
+                    order="C",
+                    ensure_all_finite="allow-nan" if missing else True,
+                )
             else:
                 host = np.asarray(array)
                 if host.ndim == 0 or host.dtype.kind in "cmM":

@@ -60,6 +60,7 @@ BuiltinName = Literal[
     "l1",
     "lp",
     "minkowski",
+    "nan_euclidean",
     "rogerstanimoto",
     "russellrao",
     "seuclidean",
@@ -154,6 +155,8 @@ class MetricOptions:
         Whether parts of the dimensions may be added up side by side.
     combine : callable or None
         Function of ``(acc, other, ctx)`` that joins the accumulators of two parts; None: the compiler infers it.
+    missing_values : bool
+        Whether the function knows what to do with a coordinate that is NaN.
     is_filter : bool
         Whether it is a filter's: the function is one of ``(ctx)``, and a row's distance is 0 where that says so and
         NaN elsewhere. All but name and captures is at its default then.
@@ -174,6 +177,7 @@ class MetricOptions:
     fields: type | None = None
     names: tuple[str, ...] = ()
     init: Callable[..., object] | None = None
+    missing_values: bool = False
     is_filter: bool = False
 
     @property

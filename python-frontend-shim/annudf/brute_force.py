@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from annudf import ivf_flat
-from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric
+from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
 from annudf.common import Resources
 from annudf.errors import ArgumentError
+from annudf.ivf_flat._index import build_of
 
 __all__ = ["Index", "build", "knn", "load", "save", "search"]
 
@@ -81,9 +82,12 @@ def _check_index(index: object) -> None:
         )
 
 
-def one_list(dataset: Any, resources: Resources | None, progress: bool | None) -> ivf_flat.Index:
-    """The rows in an index that has nothing to choose from."""
-    return ivf_flat.build(ivf_flat.IndexParams(n_lists=1, kmeans_n_iters=1), dataset, resources, progress=progress)
+def one_list(
+    dataset: Any, metric: Metric, resources: Resources | None, progress: bool | None
+) -> ivf_flat.Index:
+    """The rows in an index that has nothing to choose from; they may have missing values if the metric says so."""
+    params = ivf_flat.IndexParams(n_lists=1, kmeans_n_iters=1, missing_values=metric.missing_values)
+    return build_of(params, dataset, resources, progress)
 
 
 def build(
@@ -127,7 +131,7 @@ def build(
     (array([[0., 2.]], dtype=float32), array([[2, 0]]))
     """
     chosen = check_metric(metric, metric_arg)
-    return Index(one_list(dataset, resources, progress), *chosen)
+    return Index(one_list(dataset, chosen_metric(*chosen), resources, progress), *chosen)
 
 
 def search(
@@ -203,7 +207,8 @@ def knn(
             raise ArgumentError("k is None; give it, or indices or distances of shape (n_queries, k)")
         k = shape[1]
     chosen = check_metric(metric, metric_arg)
-    return search(Index(one_list(dataset, resources, False), *chosen), queries, k, indices, distances, resources)
+    rows = one_list(dataset, chosen_metric(*chosen), resources, False)
+    return search(Index(rows, *chosen), queries, k, indices, distances, resources)
 
 
 def save(

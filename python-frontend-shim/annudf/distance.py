@@ -67,12 +67,13 @@ def pairwise_distance(
     """
     chosen = check_metric(metric, p, "p")
     place = check_resources(resources)
+    ranking = chosen_metric(*chosen)
     name = "X" if Y is None else "Y"
     try:
-        index = one_list(X if Y is None else Y, resources, False)
+        index = one_list(X if Y is None else Y, ranking, resources, False)
     except ArgumentError as error:
         text = str(error).replace("argument 'dataset'", f"argument '{name}'", 1)
         raise type(error)(
             f"{name}: {text.removeprefix('dataset: ')}" if text.startswith("dataset: ") else text
         ) from None
-    return every_distance(index, chosen_metric(*chosen), X, "X", out, place)
+    return every_distance(index, ranking, X, "X", out, place)

@@ -162,7 +162,7 @@ compileCudaSource(std::string_view source, const std::string &origin,
                   const std::string &order, const std::string &coarse,
                   const std::optional<std::string> &coarseOrder, const Names &elements,
                   const std::string &accumulator, const std::optional<std::string> &computeType,
-                  double initial, const std::vector<CudaCapture> &captures) {
+                  double initial, const std::vector<CudaCapture> &captures, bool missingValues) {
   if (archs && archs->empty())
     raise("ArgumentError", "archs is empty, and a metric in CUDA source runs on GPUs only; "
                            "name some, or pass None for all");
@@ -192,6 +192,7 @@ compileCudaSource(std::string_view source, const std::string &origin,
   options.initial = initial;
   options.captures = declared.data();
   options.capture_count = declared.size();
+  options.missing_values = missingValues;
   annudf_artifact *artifact = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
   const annudf_status status = withoutGil([&] {
@@ -299,14 +300,14 @@ void addCompiler(nb::module_ &module) {
              "archs"_a = nb::none(), "name"_a = "", "order"_a = "min", "coarse"_a = "l2",
              "coarse_order"_a = nb::none(), "elements"_a = Names(), "accumulator"_a = "f32",
              "compute_type"_a = nb::none(), "initial"_a = 0.0,
-             "captures"_a = std::vector<CudaCapture>(),
+             "captures"_a = std::vector<CudaCapture>(), "missing_values"_a = false,
              nb::sig("def compile_cuda_source(source: str, origin: str, *, archs: "
                      "collections.abc.Sequence[str] | None = None, name: str = '', order: str = "
                      "'min', coarse: str = 'l2', coarse_order: str | None = None, elements: "
                      "collections.abc.Sequence[str] = [], accumulator: str = 'f32', compute_type: "
                      "str | None = None, initial: float = 0.0, captures: "
                      "collections.abc.Sequence[tuple[str, str, "
-                     "collections.abc.Sequence[str]]] = []) -> "
+                     "collections.abc.Sequence[str]]] = [], missing_values: bool = False) -> "
                      "tuple[Artifact, list[annudf.errors.Diagnostic]]"),
              "Compiles CUDA C++ with NVRTC. A capture is its name, its element type and its "
              "extents: \"dim\" for one entry a dimension, none for a scalar.");

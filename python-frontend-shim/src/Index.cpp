@@ -35,7 +35,7 @@ static annudf_vectors vectors(uintptr_t address, int64_t rows, int64_t dims, int
 static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
                    int64_t nLists, const std::string &metric, int32_t iterations, double fraction,
                    uint64_t seed, int32_t threads, bool adaptiveCenters, bool trainOnly,
-                   const std::optional<ProgressFunction> &function) {
+                   bool missingValues, const std::optional<ProgressFunction> &function) {
   const annudf_vectors base = vectors(address, rows, dims, parseElement(element));
   Progress progress(function);
   annudf_ivf_flat_build_options options = {};
@@ -47,6 +47,7 @@ static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::str
   options.threads = threads;
   options.adaptive_centers = adaptiveCenters;
   options.train_only = trainOnly;
+  options.missing_values = missingValues;
   options.progress = &Progress::report;
   options.progress_user = &progress;
   annudf_ivf_flat_index *index = nullptr;
@@ -167,7 +168,7 @@ void addIndex(nb::module_ &module) {
       .def_static("build", &build, "address"_a, "rows"_a, "dims"_a, "element"_a, nb::kw_only(),
                   "n_lists"_a, "metric"_a, "kmeans_n_iters"_a, "kmeans_trainset_fraction"_a,
                   "seed"_a, "threads"_a, "adaptive_centers"_a = false, "train_only"_a = false,
-                  "progress"_a.none() = nb::none(),
+                  "missing_values"_a = false, "progress"_a.none() = nb::none(),
                   "Trains the centers on the C-contiguous matrix at `address` and adds its rows "
                   "unless `train_only`. An exception of `progress` stops the work.")
       .def("extending", &extending, "address"_a, "rows"_a, "dims"_a, "element"_a,
@@ -212,6 +213,10 @@ void addIndex(nb::module_ &module) {
           "adaptive_centers",
           [](const Index &self) { return annudf_ivf_flat_adaptive_centers(self.handle.get()); },
           "Whether every extend moves the centers.")
+      .def_prop_ro(
+          "missing_values",
+          [](const Index &self) { return annudf_ivf_flat_missing_values(self.handle.get()); },
+          "Whether coordinates may be NaN.")
       .def_prop_ro(
           "generation",
           [](const Index &self) { return annudf_ivf_flat_generation(self.handle.get()); },

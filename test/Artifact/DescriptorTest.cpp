@@ -159,6 +159,8 @@ json canonical(const MetricDescriptor &m) {
       fields.push_back(toString(field));
     all.push_back(fields);
   }
+  if (m.missingValues)
+    all.push_back({"missing_values"});
   return all;
 }
 
@@ -170,6 +172,7 @@ TEST(Descriptor, ContractIsTheDigestOfCanonicalCbor) {
       metric.accumulator = ANNUDF_ACCUMULATOR_STRUCT;
       metric.fields = {ANNUDF_ACCUMULATOR_F64, ANNUDF_ACCUMULATOR_I64, ANNUDF_ACCUMULATOR_U32};
     }
+    metric.missingValues = constant == 24 || constant == 65536;
     metric.captures[1].extents[0].constant = constant;
     metric.dims = static_cast<int32_t>(constant);
     std::string expected;
@@ -204,6 +207,7 @@ TEST(Descriptor, ContractSeesWhatAScanReliesOn) {
       [](auto &m) { m.captures[1].extents[0].constant = 17; },
       [](auto &m) { m.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_F32}; },
       [](auto &m) { m.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_U32}; },
+      [](auto &m) { m.missingValues = true; },
   };
   std::set<uint64_t> seen{contractOf(metric)};
   for (const auto &change : changes) {
@@ -236,6 +240,16 @@ TEST(Descriptor, MinorIsThatOfWhatIsUsed) {
     EXPECT_TRUE(contracts.insert(contractOf(metric)).second) << row.spelling;
   }
   EXPECT_EQ(contracts.size(), 13u);
+}
+
+TEST(Descriptor, MissingValuesAreOfOneOne) {
+  MetricDescriptor metric = test::smallArtifact().manifest;
+  metric.missingValues = true;
+  EXPECT_EQ(minorOf(metric), 1u);
+  EXPECT_EQ(faultOf(metric), "");
+  metric.elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
+  EXPECT_EQ(faultOf(metric),
+            "manifest field 'missing_values' is true, but no element type of the metric has NaN");
 }
 
 // 1.0 has slots for 16, and refuses what needs more by the feature's name.

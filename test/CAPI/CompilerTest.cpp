@@ -75,7 +75,7 @@ TEST(CApiCompiler, BuiltinMetricsAreTextThatCompiles) {
   EXPECT_EQ(names,
             "braycurtis canberra chebyshev chi2 correlation cosine dice euclidean gower hamming "
             "haversine hellinger inner_product jaccard jensenshannon kl_divergence l1 l2 minkowski "
-            "rogerstanimoto russellrao seuclidean sokalsneath yule ");
+            "nan_euclidean rogerstanimoto russellrao seuclidean sokalsneath yule ");
   EXPECT_EQ(annudf_builtin_metric_name(annudf_builtin_metric_count()), nullptr);
   EXPECT_EQ(annudf_builtin_metric("minkowsky"), nullptr);
   EXPECT_EQ(annudf_builtin_metric(""), nullptr);

@@ -67,6 +67,8 @@ TEST(Verify, ManifestsThatAreNotTheirModules) {
             Lines{"manifest field 'elements' says u8, its module says f32, f16, i8, u8"});
   EXPECT_EQ(differences([](Artifact &a) { a.manifest.numerics = ANNUDF_NUMERICS_REASSOCIATE; }),
             Lines{"manifest field 'numerics' says reassociate, its module says strict"});
+  EXPECT_EQ(differences([](Artifact &a) { a.manifest.missingValues = true; }),
+            Lines{"manifest field 'missing_values' says true, its module says false"});
   EXPECT_THROW((void)differences([](Artifact &a) { a.manifest.name = "another"; }), Error);
 }
 

@@ -80,6 +80,18 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
     inParts.name = "long_cosine";
     inParts.inParts = true;
     list.push_back(inParts);
+    ExampleMetric known = named("nan_euclidean");
+    known.missingValues = true;
+    known.exactOnIntegers = false;
+    known.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
+      double squares = 0, count = 0;
+      for (size_t i = 0; i < q.size(); ++i)
+        if (!std::isnan(q[i]) && !std::isnan(b[i]))
+          squares += (q[i] - b[i]) * (q[i] - b[i]), ++count;
+      const double distance = std::sqrt(squares * double(q.size()) / count); // 0 / 0 is NaN.
+      return Distance{distance, distance};
+    };
+    list.push_back(known);
     ExampleMetric hamming = named("hamming");
     hamming.bytesOnly = true;
     hamming.distance = [](const Vector &q, const Vector &b, const Vector &, double) {

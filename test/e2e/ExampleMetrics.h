@@ -42,6 +42,7 @@ struct ExampleMetric {
   bool needsOrder = false;        ///< Minkowski's p.
   bool needsAges = false;         ///< One a row: its weights are that age, p is the half-life.
   bool needsQueryWeights = false; ///< Its weights are those of the query.
+  bool missingValues = false;     ///< A coordinate may be NaN, and so may a distance.
   std::function<Distance(const Vector &query, const Vector &row, const Vector &weights, double p)>
       distance;
 };

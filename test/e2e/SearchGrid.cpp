@@ -9,7 +9,8 @@
 // Compiled artifacts of docs/examples/metrics, searched on the CPU and, where
 // there is one, on a GPU: every element type, queries of the rows' type and of
 // another, dims with and without a tail, k from 1 to 5000, all lists probed and
-// a part of them, filters that let all rows pass, half, a few and none.
+// a part of them, filters that let all rows pass, half, a few and none. Of
+// nan_euclidean vectors with missing values, a query and a row without any value.
 //
 // ANNUDF_TEST_ARTIFACTS names the folder of artifacts.
 //
@@ -61,6 +62,8 @@ struct Vectors {
 
 uint16_t encodeHalf(float value) {
   // Cuts the mantissa: any half will do, decodeHalf says which it is.
+  if (std::isnan(value))
+    return 0x7e00;
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const int exponent = int(bits >> 23 & 255) - 127 + 15;
   if (exponent <= 0)
@@ -68,9 +71,10 @@ uint16_t encodeHalf(float value) {
   return uint16_t(bits >> 16 & 0x8000) | uint16_t(exponent << 10) | uint16_t(bits >> 13 & 1023);
 }
 
-/// \param like  whose values they are near to.
+/// \param like     whose values they are near to.
+/// \param missing  whether a fifth of the coordinates, and all of the third row, are NaN.
 Vectors makeVectors(annudf_element element, annudf_element like, int64_t rows, int dims,
-                    unsigned seed) {
+                    unsigned seed, bool missing) {
   const bool isByte = like == ANNUDF_ELEMENT_U8;
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
@@ -86,7 +90,9 @@ Vectors makeVectors(annudf_element element, annudf_element like, int64_t rows, i
   for (int64_t row = 0; row < rows; ++row) {
     Vector &vector = out.decoded.emplace_back();
     for (int dim = 0; dim < dims; ++dim) {
-      const float real = isByte ? 128 + 50 * normal(random) : normal(random);
+      float real = isByte ? 128 + 50 * normal(random) : normal(random);
+      if (missing && (row == 2 || random() % 5 == 0))
+        real = NAN;
       const int integer = byte(random);
       switch (element) {
       case ANNUDF_ELEMENT_F32:
@@ -118,17 +124,34 @@ Vectors makeVectors(annudf_element element, annudf_element like, int64_t rows, i
 struct Fixture {
   Vectors base, queries;
   rt::Index index;
+  std::vector<Vector> ranked; ///< Queries as lists are ranked by them: without missing values.
 };
 
-Fixture &fixture(const Types &types, int dims) {
-  static std::map<std::tuple<int, int, int>, std::unique_ptr<Fixture>> cache;
-  std::unique_ptr<Fixture> &slot = cache[{types.rows, types.queries, dims}];
+/// With the mean of what the base knows of a dimension where a value is missing.
+std::vector<Vector> filled(std::vector<Vector> vectors, const std::vector<Vector> &base) {
+  for (size_t dim = 0; dim < base.front().size(); ++dim) {
+    double sum = 0, count = 0;
+    for (const Vector &row : base)
+      if (!std::isnan(row[dim]))
+        sum += row[dim], ++count;
+    for (Vector &vector : vectors)
+      if (std::isnan(vector[dim]))
+        vector[dim] = count == 0 ? 0 : sum / count;
+  }
+  return vectors;
+}
+
+Fixture &fixture(const Types &types, int dims, bool missing) {
+  static std::map<std::tuple<int, int, int, bool>, std::unique_ptr<Fixture>> cache;
+  std::unique_ptr<Fixture> &slot = cache[{types.rows, types.queries, dims, missing}];
   if (!slot) {
     slot = std::make_unique<Fixture>();
-    slot->base = makeVectors(types.rows, types.rows, rowsOf(dims), dims, 1);
-    slot->queries = makeVectors(types.queries, types.rows, kQueries, dims, 2);
+    slot->base = makeVectors(types.rows, types.rows, rowsOf(dims), dims, 1, missing);
+    slot->queries = makeVectors(types.queries, types.rows, kQueries, dims, 2, missing);
+    slot->ranked = filled(slot->queries.decoded, slot->base.decoded);
     rt::IndexParams params;
     params.nLists = kLists;
+    params.missingValues = missing;
     slot->index = rt::Index::build(params, slot->base.matrix.view());
   }
   return *slot;
@@ -201,7 +224,7 @@ protected:
     engine = backendOf(device, &why);
     if (!engine)
       GTEST_SKIP() << "SKIPPED, NOT RUN: " << why;
-    f = &fixture(types, dims);
+    f = &fixture(types, dims, example->missingValues);
     metric = &metricOf(example->name);
     rows = rowsOf(dims);
     // Weights are multiples of 1/64, so integer distances are exact in float32.
@@ -287,11 +310,12 @@ rt::BoundCaptures SearchGrid::captures() const {
 SearchGrid::Candidates SearchGrid::candidatesOf(int query, uint32_t probes,
                                                 const rt::RowFilter *filter) const {
   Candidates result;
-  const std::vector<uint32_t> lists = nearestLists(*f, *metric, f->queries.decoded[query], probes);
+  const std::vector<uint32_t> lists = nearestLists(*f, *metric, f->ranked[query], probes);
   result.known = !lists.empty();
   for (uint32_t list : lists)
     for (int64_t i = 0; i < f->index.list(list).size; ++i)
-      if (const int64_t id = f->index.list(list).ids[i]; !filter || filter->passes(id)) {
+      if (const int64_t id = f->index.list(list).ids[i];
+          (!filter || filter->passes(id)) && !std::isnan(expected[query][id].value)) {
         result.ids.insert(id);
         result.best.push_back(expected[query][id].value);
       }
@@ -397,6 +421,8 @@ static std::string nameOf(const testing::TestParamInfo<SearchGrid::ParamType> &i
 }
 
 static bool takes(const ExampleMetric &metric, annudf_element element) {
+  if (metric.missingValues && elementSize(element) == 1)
+    return false;
   return metric.bytesOnly ? element == ANNUDF_ELEMENT_U8
                           : metric.takesBfloat || element != ANNUDF_ELEMENT_BF16;
 }

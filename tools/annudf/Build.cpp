@@ -107,6 +107,8 @@ void tool::addBuildCommand(CLI::App &app) {
   command->add_option("--seed", params.seed, "Seed of k-means");
   command->add_flag("--adaptive-centers", params.adaptiveCenters,
                     "Move the centers to the means of their lists whenever rows are added");
+  command->add_flag("--missing-values", params.missingValues,
+                    "A coordinate may be NaN, which stands for a missing value");
   command->add_flag("!--train-only", params.addData, "Train the centers, add no row");
   command->add_option("--threads", params.threads, "Threads, 0 for all cores")
       ->check(CLI::Range(0, runtime::kMaxThreads));

@@ -88,6 +88,7 @@ public:
   std::string name() const { return annudf_artifact_name(c()); }
   std::string digest() const { return annudf_artifact_digest(c()); }
   bool hasHostCode() const { return annudf_artifact_has_host_code(c()); }
+  bool missingValues() const { return annudf_artifact_missing_values(c()); }
   bool isVerified() const { return annudf_artifact_is_verified(c()); }
   std::vector<std::string> archs() const {
     std::vector<std::string> all;

@@ -58,6 +58,11 @@ inline Neighbors knn(const Backend &backend, const Artifact &metric, const Captu
                      const Progress &progress = {}) {
   IvfFlat::BuildOptions options;
   options.kmeansIterations = 1;
+  // Integers have no NaN, whatever the metric says.
+  options.missingValues =
+      metric.missingValues() &&
+      (dataset.element == ANNUDF_ELEMENT_F32 || dataset.element == ANNUDF_ELEMENT_F16 ||
+       dataset.element == ANNUDF_ELEMENT_BF16);
   const IvfFlat index = IvfFlat::build(dataset, 1, options);
   return captures ? index.search(backend, metric, *captures, queries, k, 1, progress)
                   : index.search(backend, metric, queries, k, 1, progress);

@@ -98,6 +98,7 @@ public:
     int32_t threads = 0;          ///< 0: all cores.
     bool adaptiveCenters = false; ///< Every extend moves them to the means of their lists.
     bool trainOnly = false;       ///< No row is added; extend() adds some later.
+    bool missingValues = false;   ///< A coordinate may be NaN, which is a missing value.
   };
 
   static IvfFlat build(const Vectors &base, int64_t nLists, const BuildOptions &options,
@@ -109,6 +110,7 @@ public:
     c.kmeans_trainset_fraction = options.kmeansTrainsetFraction;
     c.seed = options.seed, c.threads = options.threads;
     c.adaptive_centers = options.adaptiveCenters, c.train_only = options.trainOnly;
+    c.missing_values = options.missingValues;
     c.progress = reporting.function(), c.progress_user = reporting.user();
     const annudf_vectors rows = base.c();
     annudf_ivf_flat_index *made = nullptr;
@@ -154,6 +156,7 @@ public:
   int64_t size() const { return annudf_ivf_flat_size(c()); }
   int64_t nLists() const { return annudf_ivf_flat_n_lists(c()); }
   bool adaptiveCenters() const { return annudf_ivf_flat_adaptive_centers(c()); }
+  bool missingValues() const { return annudf_ivf_flat_missing_values(c()); }
   /// What captures must be bound for to search it as it is now.
   Extents extents() const {
     annudf_extents sizes = {};

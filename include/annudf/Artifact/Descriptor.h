@@ -55,6 +55,7 @@ struct MetricDescriptor {
   std::vector<annudf_hook> hooks; ///< Those that the metric defines, in the order of the table.
   std::vector<CaptureInfo> captures;
   std::vector<annudf_accumulator> fields; ///< Of a STRUCT, in order; else none.
+  bool missingValues = false; ///< Whether update knows what to do with a coordinate that is NaN.
 
   /// Bits of a word of the accumulator (64 where a field needs it) and of a coordinate.
   int accumulatorWidth() const;

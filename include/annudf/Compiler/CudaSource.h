@@ -35,6 +35,8 @@ struct CudaSourceOptions {
   /// Members of annudf_context: scalars and arrays with extent dim. Not for sources in
   /// the form of cuVS, which have no context.
   std::vector<CaptureInfo> captures;
+  /// Whether the source knows what to do with a coordinate that is NaN.
+  bool missingValues = false;
 };
 
 /// Compiles `source`. The artifact holds LTO-IR only and is not marked as verified.

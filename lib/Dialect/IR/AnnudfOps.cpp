@@ -307,6 +307,50 @@ static LogicalResult verifyAccumulator(MetricOp metric) {
   return success();
 }
 
+/// Of what came after 1.0, bytecode that says 1.0 holds nothing.
+template <typename Stream> static bool isOfMinor(const Stream &stream, uint64_t minor) {
+  FailureOr<const DialectVersion *> version = stream.template getDialectVersion<AnnudfDialect>();
+  // Without one: a reader takes it for 1.0, a writer writes the newest.
+  if (failed(version))
+    return std::is_same_v<Stream, DialectBytecodeWriter>;
+  return static_cast<const AnnudfVersion *>(*version)->minor >= minor;
+}
+
+// By the names of the attributes in alphabetical order, as ODS has it; what is newer stands last.
+
+LogicalResult MetricOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(properties.accumulator)) ||
+      failed(reader.readAttribute(properties.coarse)) ||
+      failed(reader.readOptionalAttribute(properties.coarse_order)) ||
+      failed(reader.readOptionalAttribute(properties.dims)) ||
+      failed(reader.readAttribute(properties.elements)) ||
+      failed(reader.readOptionalAttribute(properties.numerics)) ||
+      failed(reader.readAttribute(properties.order)) ||
+      failed(reader.readAttribute(properties.sym_name)))
+    return failure();
+  return isOfMinor(reader, 1) ? reader.readOptionalAttribute(properties.missing_values) : success();
+}
+
+void MetricOp::writeProperties(DialectBytecodeWriter &writer) {
+  auto &properties = getProperties();
+  writer.writeOptionalAttribute(properties.accumulator);
+  writer.writeAttribute(properties.coarse);
+  writer.writeOptionalAttribute(properties.coarse_order);
+  writer.writeOptionalAttribute(properties.dims);
+  writer.writeAttribute(properties.elements);
+  writer.writeOptionalAttribute(properties.numerics);
+  writer.writeAttribute(properties.order);
+  writer.writeAttribute(properties.sym_name);
+  if (isOfMinor(writer, 1))
+    writer.writeOptionalAttribute(properties.missing_values);
+}
+
+static bool hasNaN(Attribute element) {
+  const auto row = static_cast<annudf_element>(cast<ElementAttr>(element).getValue());
+  return kindOf(row) == NumberKind::Float;
+}
+
 /// Structure only: which ops a metric holds and that their types agree. What a
 /// body may do is the business of annudf-verify-abi.
 LogicalResult MetricOp::verifyRegions() {
@@ -340,6 +384,9 @@ LogicalResult MetricOp::verifyRegions() {
   if (getDims() && static_cast<int32_t>(*getDims()) <= 0)
     return emitOpError() << "[M8] is for " << static_cast<int32_t>(*getDims())
                          << " dimensions; dims must be positive";
+  if (getMissingValues() && llvm::none_of(getElements(), hasNaN))
+    return emitOpError() << "[M20] takes missing values, but lists element types without NaN only; "
+                            "list f32, f16 or bf16, or drop missing_values";
 
   return verifyAccumulator(*this);
 }

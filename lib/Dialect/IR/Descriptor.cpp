@@ -136,6 +136,7 @@ MetricDescriptor annudf::ir::describe(MetricOp metric) {
     result.elements.push_back(static_cast<annudf_element>(element.getValue()));
   llvm::sort(result.elements); // A set: manifests have it in the order of its table.
   result.dims = static_cast<int32_t>(metric.getDims().value_or(0));
+  result.missingValues = metric.getMissingValues();
   for (auto hook : metric.getBody().getOps<HookOpInterface>())
     result.hooks.push_back(hookOf(hook));
   llvm::sort(result.hooks); // As the table has them.

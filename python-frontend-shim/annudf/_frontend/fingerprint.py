@@ -147,7 +147,7 @@ def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
     into.add([value if isinstance(value, int) else value.hex() for value in initial])
     into.add(options.compute, options.accumulator, options.elements, _fields(options.fields))
     into.add(options.numerics)
-    into.add("filter" if options.is_filter else "metric")
+    into.add("filter" if options.is_filter else "metric", options.missing_values)
     into.add([(name, capture.element, capture.extents) for name, capture in options.captures.items()])
     seen: dict[object, int] = {}
     _add_function(into, function, seen)

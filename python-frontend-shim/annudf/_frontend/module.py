@@ -179,6 +179,7 @@ class _Writer:
             f"elements({', '.join(options.elements)})"
             + (f" accumulator({', '.join(words)})" if "u32" in words else "")
             + (f" numerics({options.numerics})" if options.numerics != "strict" else "")
+            + (" missing_values" if options.missing_values else "")
         )
         lines = ["module {", *self.helpers, head + " {", *self.captures()]
         lines += [
@@ -215,7 +216,8 @@ class _FilterWriter(_Writer):
         lines = [
             "module {",
             *lowered.functions,
-            f"annudf.metric @{options.name} order(min) coarse(l2) elements({', '.join(options.elements)}) {{",
+            f"annudf.metric @{options.name} order(min) coarse(l2) elements({', '.join(options.elements)}) "
+            "missing_values {",
             *self.captures(),
             "  annudf.init {",
             "    %zero = arith.constant 0.0 : f32",

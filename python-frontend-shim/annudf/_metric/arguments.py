@@ -50,6 +50,7 @@ class Arguments:
     allow_non_finite: bool
     fields: type | None
     numerics: Numerics
+    missing_values: bool = False
 
     def captures(self, *functions: Callable[..., Any] | None, unread: Extent = "dim") -> dict[str, CaptureType]:
         """Declared types of the captures, as the functions of a metric (update, finalize) or a filter read them."""
@@ -73,6 +74,7 @@ def check_arguments(
     elements: Iterable[npt.DTypeLike] | npt.DTypeLike | None,
     allow_non_finite: object,
     numerics: object = "strict",
+    missing_values: object = False,
 ) -> Arguments:
     """Raises ArgumentError at the first that has none of its values."""
     finite = not check_bool(allow_non_finite, "allow_non_finite")
@@ -85,6 +87,11 @@ def check_arguments(
     values = {check_name(name): make_value(name, value, None, not finite) for name, value in given.items()}
     for name, one in declared.items():
         _check_extents(name, values[name], one.extents)
+    accepted = _elements(elements, compute)
+    if check_bool(missing_values, "missing_values") and all(one in ("i8", "u8") for one in accepted):
+        raise ArgumentError(
+            "missing_values is True, but the metric takes vectors of integers only, which have no NaN; leave it out"
+        )
     return Arguments(
         order=_order(order, "order"),
         initial=starts,
@@ -93,10 +100,11 @@ def check_arguments(
         values=values,
         extents={name: one.extents for name, one in declared.items()},
         accumulator=words,
-        elements=_elements(elements, compute),
+        elements=accepted,
         allow_non_finite=not finite,
         fields=named,
         numerics=_numerics(numerics),
+        missing_values=bool(missing_values),
     )
 
 

@@ -26,8 +26,6 @@ _OWN_NAMES = {"sqeuclidean": "l2", "cityblock": "l1", "manhattan": "l1", "lp": "
 _OTHER_WAYS = {
     "mahalanobis": "needs two passes over a vector; multiply vectors and queries by the transposed Cholesky factor of"
     " the inverse covariance, and take 'euclidean'",
-    "nan_euclidean": "is of vectors with missing values, and coordinates are finite numbers; put 0 where one is missing"
-    " and say which are known by a capture, as 'Masked dimensions' in the documentation's cookbook does",
 }
 """Distances that are no metric of vectors as they are, and what to do."""
 

@@ -35,6 +35,7 @@ class CudaSourceDefinition(Definition):
         accumulator: AccumulatorWord,
         elements: tuple[str, ...],
         captures: Mapping[str, CaptureType],
+        missing_values: bool,
     ) -> None:
         super().__init__()
         self.source = source
@@ -42,6 +43,7 @@ class CudaSourceDefinition(Definition):
         self._coarse, self._coarse_order = coarse, coarse_order
         self._initial, self._compute, self._accumulator = initial, compute, accumulator
         self._elements, self._captures = elements, dict(captures)
+        self._missing = missing_values
 
     @property
     def name(self) -> str:
@@ -63,6 +65,10 @@ class CudaSourceDefinition(Definition):
     def coarse(self) -> str:
         return self._coarse
 
+    @property
+    def missing_values(self) -> bool:
+        return self._missing
+
     def artifact(self, targets: Iterable[str]) -> Artifact:
         wanted = tuple(targets)
         if HOST in wanted:
@@ -82,6 +88,7 @@ class CudaSourceDefinition(Definition):
             self._accumulator,
             self._elements,
             {name: str(declared) for name, declared in self._captures.items()},
+            self._missing,
         ]
         return _cache.make_key("cuda source", self.source, self._name, json.dumps(options))
 
@@ -104,6 +111,7 @@ class CudaSourceDefinition(Definition):
                 (name, declared.element, [str(extent) for extent in declared.extents])
                 for name, declared in self._captures.items()
             ],
+            missing_values=self._missing,
         )
         report(self._name, diagnostics)
         return artifact

@@ -50,6 +50,7 @@ def metric(
     elements: Iterable[npt.DTypeLike] | None = None,
     coarse_order: Order | None = None,
     allow_non_finite: bool = False,
+    missing_values: bool = False,
 ) -> Callable[[Any], Metric]: ...
 
 
@@ -71,6 +72,7 @@ def metric(
     elements: Iterable[npt.DTypeLike] | None = None,
     coarse_order: Order | None = None,
     allow_non_finite: bool = False,
+    missing_values: bool = False,
 ) -> Metric | Callable[[Any], Metric]:
     """Makes a metric of a function ``f(x, y, acc, ctx)`` that gives the next accumulator.
 
@@ -135,6 +137,9 @@ def metric(
         "inner_product"). ``"max"`` with "sqeuclidean" probes the farthest lists.
     allow_non_finite : bool, default False
         Whether captures may be infinite or NaN.
+    missing_values : bool, default False
+        Whether the function knows what to do with coordinates that are missing: NaN, for which ``math.isnan(x)`` asks.
+        It may then search an index that was built with ``missing_values=True``, which other metrics may not.
 
     Returns
     -------
@@ -188,6 +193,7 @@ def metric(
         elements=elements,
         allow_non_finite=allow_non_finite,
         numerics=numerics,
+        missing_values=missing_values,
     )
 
     def decorate(target: Any) -> Metric:
@@ -221,6 +227,7 @@ def metric(
             fields=said.fields,
             names=hooks.names,
             init=hooks.init,
+            missing_values=said.missing_values,
         )
         check_hooks(update, options)
         warn_of_unread_accumulator(options.name, update, final)
@@ -384,6 +391,7 @@ def cuda_source_metric(
     elements: Iterable[npt.DTypeLike] | None = None,
     coarse_order: Order | None = None,
     allow_non_finite: bool = False,
+    missing_values: bool = False,
 ) -> Metric:
     """Makes a metric of CUDA C++ source; for GPUs only.
 
@@ -395,7 +403,7 @@ def cuda_source_metric(
     ----------
     source : str or bytes
         UTF-8.
-    order, initial, coarse_metric, coarse_order, captures, allow_non_finite
+    order, initial, coarse_metric, coarse_order, captures, allow_non_finite, missing_values
         As in :func:`metric`. Sources in the form of cuVS have no captures.
     symbol_name : str, default "cuda_source"
         Name of the metric in artifacts.
@@ -438,6 +446,7 @@ def cuda_source_metric(
         accumulator="float32" if accumulator is None else accumulator,
         elements=elements,
         allow_non_finite=allow_non_finite,
+        missing_values=missing_values,
     )
     if isinstance(given.accumulator, tuple) or isinstance(given.initial, tuple):
         raise ArgumentError("CUDA source keeps one number as its accumulator; write a Python function for several")
@@ -452,5 +461,6 @@ def cuda_source_metric(
         accumulator=given.accumulator,
         elements=given.elements,
         captures=given.captures(),
+        missing_values=given.missing_values,
     )
     return Metric(definition, given.values, None, given.allow_non_finite)

@@ -128,6 +128,11 @@ class Definition(ABC):
     def coarse(self) -> str:
         """What ranks the lists: "l2", "inner_product" or "cosine"."""
 
+    @property
+    @abstractmethod
+    def missing_values(self) -> bool:
+        """Whether it knows what to do with a coordinate that is NaN."""
+
     @abstractmethod
     def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
         """Compiles; `archs` None: all, empty: no LTO-IR."""
@@ -250,6 +255,10 @@ class FunctionDefinition(Definition):
     def coarse(self) -> str:
         return self.options.coarse
 
+    @property
+    def missing_values(self) -> bool:
+        return self.options.missing_values
+
     def _taken(self) -> tuple[types.FunctionType, MetricOptions]:
         """The functions as they were when they were first looked at, with what they read then."""
         if self._snapshot is None:
@@ -321,6 +330,7 @@ class _Manifest:
         self.name = str(fields["name"])
         self.order = str(fields["order"])
         self.coarse = str(fields["coarse"])
+        self.missing_values = bool(fields.get("missing_values", False))
         self.elements = tuple(map(str, fields["elements"]))
         self.captures: dict[str, CaptureType] = {}
         for capture in fields["captures"]:
@@ -350,6 +360,10 @@ class _ManifestDefinition(Definition):
     @property
     def coarse(self) -> str:
         return self._manifest.coarse
+
+    @property
+    def missing_values(self) -> bool:
+        return self._manifest.missing_values
 
 
 class TextDefinition(_ManifestDefinition):

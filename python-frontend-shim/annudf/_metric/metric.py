@@ -106,6 +106,11 @@ class Metric:
         return tuple(DTYPE_OF_ELEMENT[element] for element in self._definition.elements)
 
     @property
+    def missing_values(self) -> bool:
+        """Whether it knows what to do with a coordinate that is NaN, a missing value."""
+        return self._definition.missing_values
+
+    @property
     def captures(self) -> dict[str, npt.NDArray[Any]]:
         """The bound values, as read-only arrays."""
         return {name: value.array for name, value in self._values.items()}

@@ -77,6 +77,11 @@ class Index:
         return self._core.adaptive_centers
 
     @property
+    def missing_values(self) -> bool:
+        """Whether coordinates may be NaN, which are missing values."""
+        return self._core.missing_values
+
+    @property
     def centers(self) -> npt.NDArray[np.float32]:
         """Centers of the lists, float32 of shape (n_lists, dim); a copy."""
         return self._core.centers()
@@ -143,7 +148,7 @@ def build(
     ----------
     index_params : IndexParams
     dataset : array of shape (n_rows, dim)
-        float32, float16, bfloat16, int8 or uint8; finite. Of NumPy, CuPy, PyTorch, or with
+        float32, float16, bfloat16, int8 or uint8; finite, or NaN with ``missing_values=True``. Of NumPy, CuPy, PyTorch, or with
         ``__cuda_array_interface__`` or DLPack. Device arrays are copied to the host, where the index is
         built; arrays that are not C-contiguous are copied too. At least `n_lists` rows.
     resources : Resources, optional
@@ -176,10 +181,21 @@ def build(
     >>> neighbors[:, 0]
     array([0, 1, 2, 3, 4])
     """
-    from annudf import _core
-
     if not isinstance(index_params, IndexParams):
         raise ArgumentError(f"index_params is a {type(index_params).__name__}, it must be an ivf_flat.IndexParams")
+    return build_of(index_params, dataset, resources, progress, strictly=True)
+
+
+def build_of(
+    index_params: IndexParams,
+    dataset: Any,
+    resources: Resources | None = None,
+    progress: bool | None = None,
+    strictly: bool = False,
+) -> Index:
+    """As :func:`build`; unless `strictly`, ``missing_values`` of what has no NaN is passed over."""
+    from annudf import _core
+
     rows = _vectors(dataset, "dataset", check_resources(resources))
     n_lists = 0 if index_params.n_lists == "auto" else index_params.n_lists
     if n_lists > rows.shape[0]:
@@ -202,6 +218,7 @@ def build(
             threads=_backends.get_num_threads(),
             adaptive_centers=index_params.adaptive_centers,
             train_only=not index_params.add_data_on_build,
+            missing_values=index_params.missing_values and (strictly or rows.dtype not in ("int8", "uint8")),
             progress=bar,
         )
     except InputError as error:

@@ -39,6 +39,11 @@ class IndexParams:
     add_data_on_build : bool, default True
         Whether :func:`build` adds the vectors that it trains on. False: the index has centers and no vectors until
         :func:`extend` adds some.
+    missing_values : bool, default False
+        Whether a coordinate may be NaN, which then stands for a missing value: of the vectors that the index is built
+        of, of those that :func:`extend` adds and of queries. Lists are made and ranked by the mean of the dimension in
+        its place, metrics see the NaN. Such an index is searched by a metric that says ``missing_values``, as
+        "nan_euclidean" does. float32, float16 and bfloat16 only.
     conservative_memory_allocation : bool, default False
         Taken for code that was written for cuVS; lists always take what they need and no more.
     seed : int, default 1
@@ -60,6 +65,7 @@ class IndexParams:
         kmeans_trainset_fraction: float = 0.5,
         adaptive_centers: bool = False,
         add_data_on_build: bool = True,
+        missing_values: bool = False,
         conservative_memory_allocation: bool = False,
         seed: int = 1,
     ) -> None:
@@ -89,6 +95,7 @@ class IndexParams:
             )
         self._adaptive = check_bool(adaptive_centers, "adaptive_centers")
         self._add_data = check_bool(add_data_on_build, "add_data_on_build")
+        self._missing = check_bool(missing_values, "missing_values")
         self._conservative = check_bool(conservative_memory_allocation, "conservative_memory_allocation")
         self._seed = check_int(seed, "seed", 1, MAX_SEED)
 
@@ -128,6 +135,11 @@ class IndexParams:
         return self._add_data
 
     @property
+    def missing_values(self) -> bool:
+        """Whether a coordinate may be NaN."""
+        return self._missing
+
+    @property
     def conservative_memory_allocation(self) -> bool:
         """As given; it changes nothing."""
         return self._conservative
@@ -142,6 +154,7 @@ class IndexParams:
             return "<IndexParams, half made>"
         more = ", adaptive_centers=True" if self._adaptive else ""
         more += "" if self._add_data else ", add_data_on_build=False"
+        more += ", missing_values=True" if self._missing else ""
         return (
             f"IndexParams(n_lists={self._n_lists!r}, metric={self._metric!r}, kmeans_n_iters={self._iterations}, "
             f"kmeans_trainset_fraction={self._fraction}{more}, seed={self._seed})"

@@ -21,12 +21,16 @@ template <class T> __device__ __forceinline__ T *pointer(uint64_t address) {
   return reinterpret_cast<T *>(address);
 }
 
-/// Coordinate `i` of the queries as float. Queries of 16-bit and 32-bit elements are
-/// aligned to their element (checked by the host).
-__device__ __forceinline__ float coordinate(const annudf_queries &queries, uint64_t i) {
-  return annudf_kernels::bitsAs<float>(annudf_kernels::coordinateAt<uint32_t>(
+/// Coordinate `dim` of a query as float, as lists are ranked by it: what is missing counts as
+/// fill[dim], unless fill is null. Queries of 16-bit and 32-bit elements are aligned to their
+/// element (checked by the host).
+__device__ __forceinline__ float coordinate(const annudf_device_index &index,
+                                            const annudf_queries &queries, const float *fill,
+                                            uint64_t query, uint32_t dim) {
+  const float value = annudf_kernels::bitsAs<float>(annudf_kernels::coordinateAt<uint32_t>(
       static_cast<int32_t>(queries.element), ANNUDF_COMPUTE_F32, pointer<const void>(queries.data),
-      i));
+      query * index.dims + dim));
+  return fill && isnan(value) ? __ldg(fill + dim) : value;
 }
 
 /// What ranks a list, from its sums; a coarse metric that has no case does not compile. A zero
@@ -77,14 +81,12 @@ extern "C" __global__ void annudf_regroup(uint4 *rows, uint64_t blocks) {
 /// Direct differences, not the expanded form, so that far-off data keeps its ranks.
 extern "C" __global__ void __launch_bounds__(256)
     annudf_coarse_few(annudf_device_index index, annudf_queries queries, uint32_t *keys, int kind,
-                      int order) {
+                      int order, const float *fill) {
   extern __shared__ float query[];
   const uint32_t lane = threadIdx.x & 31, center = blockIdx.x * 8 + threadIdx.x / 32;
   const uint32_t padded = index.centerStride;
   for (uint32_t d = threadIdx.x; d < padded; d += blockDim.x)
-    query[d] = d < index.dims
-                   ? coordinate(queries, static_cast<uint64_t>(blockIdx.y) * index.dims + d)
-                   : 0;
+    query[d] = d < index.dims ? coordinate(index, queries, fill, blockIdx.y, d) : 0;
   __syncthreads();
   if (center >= index.nLists)
     return;
@@ -115,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(256)
 /// Coarse keys of many queries: 64 queries x 64 centers a block, 4 x 4 a thread.
 extern "C" __global__ void __launch_bounds__(256)
     annudf_coarse_many(annudf_device_index index, annudf_queries queries, uint32_t *keys, int kind,
-                       int order) {
+                       int order, const float *fill) {
   constexpr uint32_t kTile = 64, kDepth = 16, kPitch = kTile + 4;
   __shared__ __align__(16) float q[kDepth][kPitch], c[kDepth][kPitch];
   const uint32_t firstCenter = blockIdx.x * kTile, firstQuery = blockIdx.y * kTile;
@@ -127,8 +129,7 @@ extern "C" __global__ void __launch_bounds__(256)
       const uint32_t row = i / kDepth, d = i % kDepth;
       const bool inside = depth + d < index.dims;
       q[d][row] = inside && firstQuery + row < queries.count
-                      ? coordinate(queries,
-                                   static_cast<uint64_t>(firstQuery + row) * index.dims + depth + d)
+                      ? coordinate(index, queries, fill, firstQuery + row, depth + d)
                       : 0;
       c[d][row] =
           inside && firstCenter + row < index.nLists

@@ -13,12 +13,14 @@
 #include "annudf/runtime/support/Parallel.h"
 #include "coarse/CoarseKernel.h"
 #include "vectors/Elements.h"
+#include "vectors/Missing.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <new>
+#include <utility>
 
 namespace annudf::runtime {
 namespace {
@@ -132,8 +134,9 @@ std::vector<float> originOf(const float *centers, uint32_t nLists, int32_t dims)
 } // namespace
 
 CoarseRanker::CoarseRanker(const float *centers, uint32_t nLists, int32_t dims,
-                           annudf_coarse metric, annudf_order order)
-    : nLists_(nLists), dims_(dims), panels_((int64_t(nLists) + kPanel - 1) / kPanel) {
+                           annudf_coarse metric, annudf_order order, std::vector<float> fill)
+    : nLists_(nLists), dims_(dims), panels_((int64_t(nLists) + kPanel - 1) / kPanel),
+      fill_(std::move(fill)) {
   const size_t factorCount = static_cast<size_t>(panels_) * kPanel * dims;
   const auto memory = alignedFloats(factorCount + static_cast<size_t>(stride()));
   float *factors = memory.get(), *biases = factors + factorCount;
@@ -175,6 +178,7 @@ CoarseRanker::CoarseRanker(const float *centers, uint32_t nLists, int32_t dims,
 void CoarseRanker::keys(const MatrixView &rows, int64_t begin, int64_t end, float *scratch,
                         float *out) const {
   convertRows(rows, begin, end, scratch);
+  fillMissing(scratch, end - begin, fill_);
   if (!origin_.empty())
     for (int64_t r = 0; r < end - begin; ++r)
       for (int32_t d = 0; d < dims_; ++d)

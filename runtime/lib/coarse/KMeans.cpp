@@ -12,6 +12,7 @@
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/support/Parallel.h"
 #include "vectors/Elements.h"
+#include "vectors/Missing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -194,10 +195,11 @@ int64_t trainingRows(int64_t rows, const KMeansParams &params) {
 }
 
 std::vector<float> trainCenters(const KMeansParams &params, const MatrixView &base,
-                                const Progress &progress) {
+                                const std::vector<float> &fill, const Progress &progress) {
   report(progress, "train", 0);
   Random random(params.seed);
   std::vector<float> sample = sampleRows(base, trainingRows(base.rows, params), random);
+  fillMissing(sample.data(), static_cast<int64_t>(sample.size()) / base.dims, fill);
   // Without this, long rows would turn a center of directions their way.
   if (params.metric == ANNUDF_COARSE_COSINE)
     normaliseRows(sample.data(), static_cast<int64_t>(sample.size()) / base.dims, base.dims);

@@ -55,9 +55,10 @@ void normaliseRows(float *rows, int64_t count, int32_t dims);
 
 /// Lloyd's algorithm on a seeded sample. Empty lists are refilled by splitting large
 /// ones. The result depends on params and base, not on the number of threads.
+/// \param fill  what a coordinate that is NaN counts as; empty where there are none.
 /// \returns nLists x dims.
 std::vector<float> trainCenters(const KMeansParams &params, const MatrixView &base,
-                                const Progress &progress);
+                                const std::vector<float> &fill, const Progress &progress);
 
 } // namespace annudf::runtime
 

@@ -338,7 +338,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
                       SearchStats *stats) {
   const FloatModes modes; // Queries are converted and results collected in the caller's thread.
   checkCaptures(metric, captures, extentsOf(index, queries));
-  checkFinite(queries, "queries", threads_);
+  checkFinite(queries, "queries", threads_, index.missingValues() ? NaNs::Missing : NaNs::Refused);
   const Manifest &manifest = metric.artifact.manifest;
   const int k = results.selected();
   bool compiled = false;

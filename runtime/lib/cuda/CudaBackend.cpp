@@ -241,7 +241,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
     // While the device works, and in the copy that the cache still holds.
     orStop([&] {
       checkFinite({stagedQueries, int64_t(count), queries.dims, queries.element}, "queries", 0,
-                  int64_t(first));
+                  index.missingValues() ? NaNs::Missing : NaNs::Refused, int64_t(first));
     });
     ANNUDF_CUDA(cuStreamSynchronize, stream);
     if (!wanted.every())

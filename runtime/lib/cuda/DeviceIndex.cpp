@@ -87,6 +87,8 @@ DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> cont
   }
   centers_ = upload(context, centers);
   norms_ = upload(context, norms);
+  if (index.missingValues())
+    fill_ = upload(context, index.fill());
 
   args_.rows = rows_->device(), args_.ids = ids_->device();
   args_.listGroup = listGroup_->device(), args_.listSize = listSize_->device();

@@ -29,11 +29,14 @@ public:
   const annudf_device_index &args() const { return args_; }
   /// Most groups that any `nProbes` lists hold together.
   uint64_t mostGroups(uint32_t nProbes) const { return largest_[nProbes]; }
+  /// const float *, dims: what a coordinate of a query that is NaN counts as where lists are
+  /// ranked; 0 where there are none.
+  uint64_t fill() const { return fill_ ? fill_->device() : 0; }
   double uploadMs() const { return uploadMs_; }
 
 private:
   annudf_device_index args_ = {};
-  std::unique_ptr<Buffer> rows_, ids_, listGroup_, listSize_, centers_, norms_;
+  std::unique_ptr<Buffer> rows_, ids_, listGroup_, listSize_, centers_, norms_, fill_;
   std::vector<uint64_t> largest_; ///< Prefix sums of groups, largest list first.
   double uploadMs_ = 0;
 };

@@ -195,12 +195,13 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
   args.order = order;
 
   const int kind = coarse, rank = coarseOrder;
+  const uint64_t fill = index.fill();
   if (count <= kFewQueries)
     launch(kernels.coarseFew, {(shape.lists + 7) / 8, count}, 256, args.index.centerStride * 4,
-           stream, args.index, args.queries, args.work.coarse, kind, rank);
+           stream, args.index, args.queries, args.work.coarse, kind, rank, fill);
   else
     launch(kernels.coarseMany, {(shape.lists + 63) / 64, (count + 63) / 64}, 256, 0, stream,
-           args.index, args.queries, args.work.coarse, kind, rank);
+           args.index, args.queries, args.work.coarse, kind, rank, fill);
   launch(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, stream, args.index,
          args.work);
 

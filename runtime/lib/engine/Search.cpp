@@ -91,6 +91,9 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
   if (!manifest.accepts(queries.element))
     input(name + " takes " + elementList(manifest) + ", the queries are " +
           toString(queries.element));
+  if (index.missingValues() && !manifest.missingValues)
+    input(name + " does not say what a missing value is, which rows of the index may have; search "
+                 "by a metric with missing_values, such as nan_euclidean");
   if (manifest.dims != 0 && manifest.dims != index.dims())
     input(name + " was compiled for " + std::to_string(manifest.dims) + " dims, the index has " +
           std::to_string(index.dims()));

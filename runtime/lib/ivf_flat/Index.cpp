@@ -15,6 +15,7 @@
 #include "ivf_flat/IndexFile.h"
 #include "ivf_flat/NewRows.h"
 #include "vectors/Elements.h"
+#include "vectors/Missing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +25,7 @@
 namespace annudf::runtime {
 namespace {
 
-void checkMatrix(const MatrixView &matrix, const char *what, int threads) {
+void checkMatrix(const MatrixView &matrix, const char *what, int threads, NaNs nans) {
   auto refuse = [&](const std::string &why) {
     throw Error(ErrorKind::Input, std::string(what) + ": " + why);
   };
@@ -35,7 +36,7 @@ void checkMatrix(const MatrixView &matrix, const char *what, int threads) {
            " are supported");
   if (!matrix.data)
     refuse("no data");
-  checkFinite(matrix, what, threads);
+  checkFinite(matrix, what, threads, nans);
 }
 
 /// Copies one row to its place among the words of a list; padding stays as it is, zero.
@@ -56,7 +57,8 @@ void storeRow(const char *row, int64_t bytes, int32_t words, int64_t position,
 
 // Here, as the coarse stage knows no index.
 CoarseRanker::CoarseRanker(const Index &index, annudf_coarse metric, annudf_order order)
-    : CoarseRanker(index.centers().data(), index.nLists(), index.dims(), metric, order) {}
+    : CoarseRanker(index.centers().data(), index.nLists(), index.dims(), metric, order,
+                   index.fill()) {}
 
 int32_t wordsPerRow(annudf_element element, int32_t dims) {
   const int64_t bytes = int64_t(dims) * elementSize(element);
@@ -81,7 +83,10 @@ Index Index::build(const IndexParams &params, const MatrixView &base, const Prog
     usage("k-means training fraction = " + std::to_string(params.kmeansTrainsetFraction) +
           ": must be above 0 and at most 1");
   resolveThreads(params.threads);
-  checkMatrix(base, "base", params.threads);
+  if (params.missingValues && kindOf(base.element) != NumberKind::Float)
+    usage(std::string("missing_values: vectors of ") + toString(base.element) +
+          " have no NaN to stand for a missing value; give f32, f16 or bf16, or drop it");
+  checkMatrix(base, "base", params.threads, params.missingValues ? NaNs::Missing : NaNs::Refused);
   const uint32_t nLists = params.nLists != 0 ? params.nLists : automaticLists(base.rows);
   if (base.rows < nLists)
     throw Error(ErrorKind::Input, "base: it has " + std::to_string(base.rows) +
@@ -93,9 +98,11 @@ Index Index::build(const IndexParams &params, const MatrixView &base, const Prog
   index.metric_ = params.metric;
   index.adaptive_ = params.adaptiveCenters;
   index.threads_ = params.threads;
+  if (params.missingValues)
+    index.fill_ = meansOfPresent(base, params.threads);
   index.centers_ = trainCenters({nLists, params.metric, params.kmeansIterations,
                                  params.kmeansTrainsetFraction, params.seed, params.threads},
-                                base, progress);
+                                base, index.fill_, progress);
   for (size_t i = 0; i < index.centers_.size(); ++i)
     if (!std::isfinite(index.centers_[i]))
       throw Error(ErrorKind::Input,
@@ -111,7 +118,8 @@ Index Index::build(const IndexParams &params, const MatrixView &base, const Prog
 }
 
 void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress &progress) {
-  checkMatrix(rows, newIds.ids || size_ != 0 ? "rows to add" : "base", threads_);
+  checkMatrix(rows, newIds.ids || size_ != 0 ? "rows to add" : "base", threads_,
+              missingValues() ? NaNs::Missing : NaNs::Refused);
   if (rows.element != element_ || rows.dims != dims_)
     throw Error(ErrorKind::Input, std::string("rows to add: ") + std::to_string(rows.dims) +
                                       " dims of " + toString(rows.element) + ", the index holds " +
@@ -143,7 +151,7 @@ void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress 
   std::vector<float> centers;
   if (adaptive_) {
     sums = sums_.empty() ? sumsOfLists(*this, threads_) : sums_;
-    addToSums(sums, rows, added, metric_, threads_);
+    addToSums(sums, rows, added, *this, threads_);
     centers = meansOf(sums, *this, added);
   }
   const int32_t wordsOfRow = words();

@@ -38,6 +38,8 @@ static_assert(std::endian::native == std::endian::little, "the file holds little
 
 constexpr char kMagic[8] = {'a', 'n', 'n', 'u', 'd', 'f', 'I', 'X'};
 constexpr uint32_t kVersion = 1;
+/// Of an index with missing values, whose section readers of version 1 would take for damage.
+constexpr uint32_t kVersionOfMissing = 2;
 /// Sections begin at multiples of this in the file, so that it can be mapped.
 constexpr uint64_t kAlignment = 64;
 
@@ -51,10 +53,11 @@ struct Preamble {
 static_assert(sizeof(Preamble) == 64);
 
 constexpr const char *kAdaptive = "adaptive_centers";
+constexpr const char *kMissing = "missing_values";
 
 /// 16M lists take 9 bytes each at most.
 constexpr uint32_t kMaxHeader = 1u << 28;
-/// Besides a size for each list, the header holds eight fields at most.
+/// Besides a size for each list, the header holds nine fields at most.
 constexpr CborLimits kHeaderLimits = {.items = runtime::kMaxLists + 64, .text = 4096};
 
 uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
@@ -63,10 +66,12 @@ uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignmen
 /// up to more than a file can have. Each product is far from overflow by the limits that
 /// parseHeader() enforces first.
 std::optional<uint64_t> endOfSections(uint64_t headerSize, uint64_t dims, uint64_t words,
-                                      const std::vector<int64_t> &sizes) {
+                                      const std::vector<int64_t> &sizes, bool missing) {
   constexpr uint64_t kLimit = uint64_t(1) << 62;
   uint64_t at = aligned(sizeof(Preamble) + headerSize);
   at = aligned(at + sizes.size() * dims * sizeof(float));
+  if (missing)
+    at = aligned(at + dims * sizeof(float));
   for (int64_t size : sizes) {
     const uint64_t rows = (uint64_t(size) + kGroupRows - 1) / kGroupRows * kGroupRows;
     if (rows > kLimit / (words * sizeof(uint32_t) + sizeof(int64_t)) || at > kLimit)
@@ -123,7 +128,7 @@ private:
 struct Header {
   annudf_element element;
   annudf_coarse metric;
-  bool adaptive;
+  bool adaptive, missing;
   int32_t dims;
   int64_t rows;
   std::vector<int64_t> sizes;
@@ -235,6 +240,10 @@ Header parseHeader(const std::string &bytes, const std::string &path) {
   header.element = enumField<annudf_element>(fields, "element", path);
   header.metric = enumField<annudf_coarse>(fields, "metric", path);
   header.adaptive = fields.has(kAdaptive) && numberField(fields, kAdaptive, 0, 1, path) != 0;
+  header.missing = fields.has(kMissing) && numberField(fields, kMissing, 0, 1, path) != 0;
+  if (header.missing && kindOf(header.element) != NumberKind::Float)
+    refuse(path, std::string("the index header promises missing values of ") +
+                     toString(header.element) + ", which has no NaN");
   header.dims = static_cast<int32_t>(numberField(fields, "dims", 1, kMaxDims, path));
   header.rows = numberField(fields, "rows", 0, std::numeric_limits<int64_t>::max(), path);
   const int64_t words = numberField(fields, "words", 1, kMaxDims, path);
@@ -271,9 +280,10 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
     refuse(path, "not an annudf index (its first bytes are foreign)");
   if (known < sizeof preamble)
     refuseTruncated(path, file.size(), sizeof preamble);
-  if (preamble.version != kVersion)
+  if (preamble.version != kVersion && preamble.version != kVersionOfMissing)
     refuse(path, "index format version " + std::to_string(preamble.version) +
-                     ", this annudf reads version " + std::to_string(kVersion));
+                     ", this annudf reads versions " + std::to_string(kVersion) + " and " +
+                     std::to_string(kVersionOfMissing));
   for (uint8_t byte : preamble.reserved)
     if (byte != 0)
       refuse(path, "damaged: reserved bytes of the index's preamble are not zero");
@@ -290,7 +300,11 @@ Header readHeader(FileReader &file, SectionReader &sections, const std::string &
   if (std::memcmp(headerDigest.data(), preamble.headerDigest, headerDigest.size()) != 0)
     refuse(path, "damaged: the SHA-256 of the index header is not the one it carries");
   headerSize = bytes.size();
-  return parseHeader(bytes, path);
+  Header header = parseHeader(bytes, path);
+  if (header.missing != (preamble.version == kVersionOfMissing))
+    refuse(path, "damaged: an index file of version " + std::to_string(preamble.version) +
+                     (header.missing ? " with missing values" : " without missing values"));
+  return header;
 }
 
 } // namespace
@@ -302,7 +316,7 @@ uint64_t nextGeneration() {
 
 void Index::save(const std::string &path, const Progress &progress) const {
   CborText text; // Keys are sorted.
-  text.map(adaptive_ ? 8 : 7);
+  text.map(7u + adaptive_ + missingValues());
   if (adaptive_) // Absent, as in all files before it came, it is 0.
     text.string(kAdaptive), text.number(1);
   text.string("dims"), text.number(static_cast<uint64_t>(dims_));
@@ -312,12 +326,14 @@ void Index::save(const std::string &path, const Progress &progress) const {
   for (const List &list : lists_)
     text.number(static_cast<uint64_t>(list.size));
   text.string("metric"), text.string(toString(metric_));
+  if (missingValues())
+    text.string(kMissing), text.number(1);
   text.string("rows"), text.number(static_cast<uint64_t>(size_));
   text.string("words"), text.number(static_cast<uint64_t>(words()));
   const std::string header = text.take();
   Preamble preamble = {};
   std::memcpy(preamble.magic, kMagic, sizeof kMagic);
-  preamble.version = kVersion;
+  preamble.version = missingValues() ? kVersionOfMissing : kVersion;
   preamble.headerSize = static_cast<uint32_t>(header.size());
   const Sha256::Digest headerDigest = Sha256::of(header.data(), header.size());
   std::memcpy(preamble.headerDigest, headerDigest.data(), headerDigest.size());
@@ -328,6 +344,8 @@ void Index::save(const std::string &path, const Progress &progress) const {
   sections.write(&preamble, sizeof preamble);
   sections.write(header.data(), header.size());
   sections.write(centers_.data(), centers_.size() * sizeof(float));
+  if (missingValues())
+    sections.write(fill_.data(), fill_.size() * sizeof(float));
   for (size_t i = 0; i < lists_.size(); ++i) {
     report(progress, "save", double(i) / double(lists_.size()));
     sections.write(lists_[i].words.data(), lists_[i].words.size() * sizeof(uint32_t));
@@ -355,7 +373,7 @@ Index Index::load(const std::string &path) {
   index.size_ = header.rows;
   const auto words = static_cast<uint64_t>(index.words());
   const std::optional<uint64_t> end =
-      endOfSections(headerSize, uint64_t(header.dims), words, header.sizes);
+      endOfSections(headerSize, uint64_t(header.dims), words, header.sizes, header.missing);
   if (!end)
     refuse(path, "damaged: the index header promises more data than a file can hold");
   const uint64_t expected = *end + sizeof(Sha256::Digest);
@@ -366,6 +384,10 @@ Index Index::load(const std::string &path) {
 
   index.centers_.resize(header.sizes.size() * size_t(header.dims));
   sections.read(index.centers_.data(), index.centers_.size() * sizeof(float));
+  if (header.missing) {
+    index.fill_.resize(size_t(header.dims));
+    sections.read(index.fill_.data(), index.fill_.size() * sizeof(float));
+  }
   index.lists_.resize(header.sizes.size());
   for (size_t i = 0; i < index.lists_.size(); ++i) {
     List &list = index.lists_[i];
@@ -392,6 +414,9 @@ Index Index::load(const std::string &path) {
   for (float value : index.centers_)
     if (!std::isfinite(value))
       refuse(path, "a center of the index is not finite");
+  for (float value : index.fill_)
+    if (!std::isfinite(value))
+      refuse(path, "a mean of the index is not finite");
   index.generation_ = nextGeneration();
   return index;
 }

@@ -12,6 +12,7 @@
 #include "annudf/runtime/support/Parallel.h"
 #include "coarse/KMeans.h"
 #include "vectors/Elements.h"
+#include "vectors/Missing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -92,9 +93,10 @@ void loadRow(const List &list, int32_t words, int64_t position, int64_t bytes, c
 }
 
 /// Adds one row to the sum of its list.
-void addRow(const MatrixView &row, annudf_coarse metric, std::vector<float> &scratch, double *sum) {
+void addRow(const MatrixView &row, const Index &index, std::vector<float> &scratch, double *sum) {
   convertRows(row, 0, 1, scratch.data());
-  if (metric == ANNUDF_COARSE_COSINE)
+  fillMissing(scratch.data(), 1, index.fill());
+  if (index.metric() == ANNUDF_COARSE_COSINE)
     normaliseRows(scratch.data(), 1, row.dims);
   for (int32_t d = 0; d < row.dims; ++d)
     sum[d] += scratch[static_cast<size_t>(d)];
@@ -138,7 +140,7 @@ std::vector<double> sumsOfLists(const Index &index, int threads) {
     std::vector<float> scratch(dims);
     for (int64_t position = 0; position < list.size; ++position) {
       loadRow(list, index.words(), position, static_cast<int64_t>(bytes.size()), bytes.data());
-      addRow({bytes.data(), 1, index.dims(), index.element()}, index.metric(), scratch,
+      addRow({bytes.data(), 1, index.dims(), index.element()}, index, scratch,
              sums.data() + static_cast<size_t>(l) * dims);
     }
   });
@@ -146,14 +148,14 @@ std::vector<double> sumsOfLists(const Index &index, int threads) {
 }
 
 void addToSums(std::vector<double> &sums, const MatrixView &rows, const NewMembers &added,
-               annudf_coarse metric, int threads) {
+               const Index &index, int threads) {
   const auto dims = static_cast<size_t>(rows.dims);
   parallelFor(threads, static_cast<int64_t>(sums.size() / dims), [&](int64_t l, int) {
     std::vector<float> scratch(dims);
     for (const int64_t row : added.of(static_cast<uint32_t>(l)))
       addRow(
           {static_cast<const char *>(rows.data) + row * rowBytes(rows), 1, rows.dims, rows.element},
-          metric, scratch, sums.data() + static_cast<size_t>(l) * dims);
+          index, scratch, sums.data() + static_cast<size_t>(l) * dims);
   });
 }
 

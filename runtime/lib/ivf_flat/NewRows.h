@@ -35,11 +35,12 @@ private:
 /// \throws Error(Input) naming the first row whose id another new row or the index has.
 void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int threads);
 
-/// Sums of the rows of each list in double, nLists x dims; for cosine of the rows scaled to
-/// length 1. In the rows' order, so that they are the same whenever they are made.
+/// Sums of the rows of each list in double, nLists x dims; of missing values the index's means; for
+/// cosine of the rows scaled to length 1. In the rows' order, so that they are the same whenever
+/// they are made.
 std::vector<double> sumsOfLists(const Index &index, int threads);
 void addToSums(std::vector<double> &sums, const MatrixView &rows, const NewMembers &added,
-               annudf_coarse metric, int threads);
+               const Index &index, int threads);
 
 /// Centers that these sums make of the index's lists once `added` has joined them: means, of
 /// length 1 where rows find their list by direction. A list without rows keeps its center.

@@ -36,24 +36,26 @@ const char *rowAt(const MatrixView &matrix, int64_t row) {
   return static_cast<const char *>(matrix.data) + row * rowBytes(matrix);
 }
 
-/// Whether any of `count` words has all bits of `exponent` set: inf or NaN.
-template <typename T> bool anyNonFinite(const void *data, int64_t count, T exponent) {
+/// Whether any of `count` words has all bits of `exponent` set, and of the others but the sign
+/// none where only an infinity is refused: inf or NaN.
+template <typename T> bool anyRefused(const void *data, int64_t count, T exponent, NaNs nans) {
   const T *values = static_cast<const T *>(data);
+  const T mask = nans == NaNs::Missing ? T(~T(0) >> 1) : exponent;
   bool found = false;
   for (int64_t i = 0; i < count; ++i)
-    found |= (values[i] & exponent) == exponent;
+    found |= (values[i] & mask) == exponent;
   return found;
 }
 
-bool anyNonFinite(const MatrixView &matrix, int64_t begin, int64_t end) {
+bool anyRefused(const MatrixView &matrix, int64_t begin, int64_t end, NaNs nans) {
   const int64_t count = (end - begin) * matrix.dims;
   switch (matrix.element) {
   case ANNUDF_ELEMENT_F32:
-    return anyNonFinite<uint32_t>(rowAt(matrix, begin), count, 0x7f800000u);
+    return anyRefused<uint32_t>(rowAt(matrix, begin), count, 0x7f800000u, nans);
   case ANNUDF_ELEMENT_F16:
-    return anyNonFinite<uint16_t>(rowAt(matrix, begin), count, uint16_t(0x7c00));
+    return anyRefused<uint16_t>(rowAt(matrix, begin), count, uint16_t(0x7c00), nans);
   case ANNUDF_ELEMENT_BF16:
-    return anyNonFinite<uint16_t>(rowAt(matrix, begin), count, uint16_t(0x7f80));
+    return anyRefused<uint16_t>(rowAt(matrix, begin), count, uint16_t(0x7f80), nans);
   case ANNUDF_ELEMENT_I8:
   case ANNUDF_ELEMENT_U8:
     return false;
@@ -126,7 +128,8 @@ float coordinate(const MatrixView &matrix, int64_t row, int32_t dim) {
   return 0;
 }
 
-void checkFinite(const MatrixView &matrix, const char *what, int threads, int64_t firstRow) {
+void checkFinite(const MatrixView &matrix, const char *what, int threads, NaNs nans,
+                 int64_t firstRow) {
   if (kindOf(matrix.element) != NumberKind::Float)
     return;
   constexpr int64_t kRows = 1024;
@@ -134,10 +137,10 @@ void checkFinite(const MatrixView &matrix, const char *what, int threads, int64_
   std::atomic<int64_t> first{matrix.rows};
   parallelFor(threads, (matrix.rows + kRows - 1) / kRows, [&](int64_t task, int) {
     const int64_t begin = task * kRows, end = std::min(begin + kRows, matrix.rows);
-    if (begin >= first.load(std::memory_order_relaxed) || !anyNonFinite(matrix, begin, end))
+    if (begin >= first.load(std::memory_order_relaxed) || !anyRefused(matrix, begin, end, nans))
       return;
     int64_t row = begin;
-    while (!anyNonFinite(matrix, row, row + 1))
+    while (!anyRefused(matrix, row, row + 1, nans))
       ++row;
     int64_t known = first.load();
     while (row < known && !first.compare_exchange_weak(known, row)) {
@@ -146,16 +149,23 @@ void checkFinite(const MatrixView &matrix, const char *what, int threads, int64_
   const int64_t row = first.load();
   if (row == matrix.rows)
     return;
+  const auto isRefused = [&](float value) {
+    return nans == NaNs::Missing ? std::isinf(value) : !std::isfinite(value);
+  };
   int32_t dim = 0;
-  while (std::isfinite(coordinate(matrix, row, dim)))
+  while (!isRefused(coordinate(matrix, row, dim)))
     ++dim;
   const float value = coordinate(matrix, row, dim);
+  const char *rule = nans == NaNs::Missing ? "must be finite, or NaN where it is missing"
+                     : std::isnan(value)
+                         ? "must be finite unless index and metric say missing_values"
+                         : "must be finite";
   throw Error(ErrorKind::Input, std::string(what) + ": row " + std::to_string(firstRow + row) +
                                     ", dim " + std::to_string(dim) + " is " +
                                     (std::isnan(value) ? "nan"
                                      : value > 0       ? "inf"
                                                        : "-inf") +
-                                    "; every coordinate must be finite");
+                                    "; every coordinate " + rule);
 }
 
 } // namespace annudf::runtime

@@ -124,6 +124,23 @@ TEST_F(CApiIndex, CentersFirstAndAdaptive) {
   EXPECT_FALSE(annudf_ivf_flat_adaptive_centers(nullptr));
 }
 
+TEST_F(CApiIndex, MissingValues) {
+  annudf_ivf_flat_build_options options = {};
+  options.size = sizeof options;
+  options.missing_values = 1;
+  auto some = base;
+  const float nan = NAN;
+  std::memcpy(some.encoded.data() + 4 * (7 * 5 + 2), &nan, 4);
+  vectors = vectorsOf(some);
+  EXPECT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, &index)),
+            "input: base: row 7, dim 2 is nan; every coordinate must be finite unless "
+            "index and metric say missing_values");
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &options, &index)), "ok");
+  EXPECT_TRUE(annudf_ivf_flat_missing_values(index));
+  EXPECT_FALSE(annudf_ivf_flat_missing_values(nullptr));
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &vectors, nullptr, nullptr)), "ok");
+}
+
 TEST_F(CApiIndex, BuildFromC) {
   const auto *data = reinterpret_cast<const float *>(base.encoded.data());
   ASSERT_EQ(outcome(annudf_test_build_from_c(data, 400, 5, &index)), "ok");

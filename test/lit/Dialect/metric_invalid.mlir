@@ -224,3 +224,16 @@ func.func private @f() {
   }
   return
 }
+
+// -----
+
+// expected-error @below {{'annudf.metric' op [M20] takes missing values, but lists element types without NaN only; list f32, f16 or bf16, or drop missing_values}}
+annudf.metric @m order(min) coarse(l2) elements(i8, u8) missing_values {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}

@@ -84,6 +84,18 @@ annudf.metric @reassociate order(min) coarse(l2) elements(f32) numerics(reassoci
   }
 }
 
+// CHECK-LABEL: annudf.metric @missing order(min) coarse(l2) elements(f32, u8) dims(8) missing_values {
+// GENERIC: missing_values
+annudf.metric @missing order(min) coarse(l2) elements(f32, u8) dims(8) missing_values {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    annudf.yield %acc : f32
+  }
+}
+
 // CHECK-LABEL: annudf.metric @other_policies order(min) coarse(inner_product min) elements(i8) accumulator(i32) {
 annudf.metric @other_policies order(min) coarse(inner_product min) elements(i8) accumulator(i32) {
   annudf.init {

@@ -75,6 +75,7 @@ REFUSED_PARAMS = [
     ),
     ({"n_lists": 10**5000}, "n_lists is an integer of 16610 bits, it must be an integer from 1 to 16777216 or 'auto'"),
     ({"kmeans_trainset_fraction": float("nan")}, "kmeans_trainset_fraction is nan, it must be above 0 and at most 1"),
+    ({"missing_values": 1}, "missing_values is 1, it must be True or False"),
     ({"adaptive_centers": 1}, "adaptive_centers is 1, it must be True or False"),
     ({"add_data_on_build": None}, "add_data_on_build is None, it must be True or False"),
     ({"conservative_memory_allocation": "no"}, "conservative_memory_allocation is 'no', it must be True or False"),
@@ -317,7 +318,7 @@ def test_save_and_load(tmp_path, metric, caplog):
 def test_arrays_are_called_as_the_arguments():
     bad = GOOD.copy()
     bad[1, 2] = np.nan
-    text = "row 1, dim 2 is nan; every coordinate must be finite"
+    text = "row 1, dim 2 is nan; every coordinate must be finite unless index and metric say missing_values"
     params = ivf_flat.IndexParams(n_lists=2)
     index = ivf_flat.build(params, GOOD)
     for name, call in (

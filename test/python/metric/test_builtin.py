@@ -113,6 +113,7 @@ TRUTH = {
     "seuclidean": (numbers, by_scipy("seuclidean", V=VARIANCES.astype(np.float64)), {"V": VARIANCES}),
     "gower": (records, gower, {"ranges": RANGES}),
     "cosine": (numbers, pairwise.cosine_distances, {}),
+    "nan_euclidean": (numbers, pairwise.nan_euclidean_distances, {}),  # With NaN: ivf_flat/test_missing_values.py.
     "correlation": (numbers, by_scipy("correlation"), {}),
     "braycurtis": (numbers, by_scipy("braycurtis"), {}),
     "chi2": (
@@ -281,11 +282,6 @@ def test_jensenshannon_of_denormals():
             lambda: metrics.get("mahalanobis"),
             ArgumentError,
             "metric 'mahalanobis' needs two passes over a vector; multiply vectors and queries by the transposed Cholesky",
-        ),
-        (
-            lambda: ivf_flat.SearchParams(metric="nan_euclidean"),
-            ArgumentError,
-            "metric 'nan_euclidean' is of vectors with missing values, and coordinates are finite numbers; put 0 where",
         ),
         (lambda: metrics.text(3), ArgumentError, "metric is 3, it must be one of"),
     ],

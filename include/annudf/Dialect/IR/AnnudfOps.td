@@ -54,7 +54,9 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     lists them all, `accumulator(f32, u32)`. `numerics(reassociate)` lets a scan add
     up parts of the dimensions and join them by `combine`; without it (`strict`) `update`
     sees them one by one, ascending. `dims` fixes the dimensions, as
-    `annudf-inline-captures` does.
+    `annudf-inline-captures` does. `missing_values` says that `update` knows what to do
+    with a coordinate that is NaN: such a metric, and no other, searches an index of
+    rows with missing values.
 
     Example:
 
@@ -80,7 +82,11 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     Annudf_ElementsAttr:$elements,
     OptionalAttr<Annudf_AccumulatorOrListAttr>:$accumulator,
     DefaultValuedAttr<Annudf_NumericsAttr, "::annudf::ir::Numerics::Strict">:$numerics,
-    OptionalAttr<I32Attr>:$dims);
+    OptionalAttr<I32Attr>:$dims,
+    UnitAttr:$missing_values);
+  let newer = [Annudf_Newer<"missing_values", 1>];
+  // Bytecode holds properties by position: files of 1.0 have one less.
+  let useCustomPropertiesEncoding = 1;
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `order` `(` custom<Keyword>($order) `)`
@@ -89,6 +95,7 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     (`accumulator` `(` custom<Accumulators>($accumulator)^ `)`)?
     (`numerics` `(` custom<Keyword>($numerics)^ `)`)?
     (`dims` `(` custom<DimsValue>($dims)^ `)`)?
+    (`missing_values` $missing_values^)?
     attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;

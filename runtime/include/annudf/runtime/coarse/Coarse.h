@@ -33,8 +33,9 @@ class Index;
 class CoarseRanker {
 public:
   /// \param centers  nLists x dims, row-major; not kept.
+  /// \param fill     what a coordinate that is NaN counts as; empty where there are none.
   CoarseRanker(const float *centers, uint32_t nLists, int32_t dims, annudf_coarse metric,
-               annudf_order order);
+               annudf_order order, std::vector<float> fill = {});
   CoarseRanker(const Index &index, annudf_coarse metric, annudf_order order);
 
   uint32_t nLists() const { return nLists_; }
@@ -67,6 +68,7 @@ private:
   int64_t panels_;
   std::shared_ptr<const float> factors_; ///< 64-byte aligned; shared by copies.
   std::vector<float> origin_;            ///< L2: subtracted from rows; otherwise empty.
+  std::vector<float> fill_;
   const float *biases() const { return factors_.get() + panels_ * dims_ * kPanel; }
 };
 

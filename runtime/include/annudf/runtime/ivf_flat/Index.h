@@ -36,6 +36,7 @@ struct IndexParams {
   int threads = 0; ///< 0: all cores.
   bool adaptiveCenters = false; ///< Centers are the means of their lists' rows after each extend.
   bool addData = true;          ///< Else the index has centers and no rows.
+  bool missingValues = false;   ///< Whether a coordinate may be NaN, which is a missing value.
 };
 
 /// Lists for so many rows where nobody says how many: the root of their number, or one for so few
@@ -66,7 +67,8 @@ struct List {
 class Index {
 public:
   /// Trains centers and adds every row with ids 0..rows-1, unless params.addData says not to.
-  /// \throws Error(Input) on an empty base, rows < nLists, non-finite coordinates.
+  /// \throws Error(Input) on an empty base, rows < nLists, non-finite coordinates; Error(Usage) on
+  /// missing values of elements that have no NaN.
   static Index build(const IndexParams &params, const MatrixView &base,
                      const Progress &progress = {});
   /// Adds rows. On any error the index is as before.
@@ -89,6 +91,11 @@ public:
   annudf_coarse metric() const { return metric_; }
   /// Whether extend() moves the centers to the means of their lists.
   bool adaptiveCenters() const { return adaptive_; }
+  /// Whether coordinates of rows and queries may be NaN.
+  bool missingValues() const { return !fill_.empty(); }
+  /// What such a one counts as where lists are ranked: of each dimension the mean of what build()
+  /// was given. Empty where there are none.
+  const std::vector<float> &fill() const { return fill_; }
   /// 32-bit words of a row, a multiple of 4.
   int32_t words() const;
   const std::vector<float> &centers() const { return centers_; } ///< nLists x dims.
@@ -108,7 +115,7 @@ private:
   int64_t largestId_ = -1;
   annudf_coarse metric_ = ANNUDF_COARSE_L2;
   bool adaptive_ = false;
-  std::vector<float> centers_;
+  std::vector<float> centers_, fill_;
   /// Of adaptive centers the sums that they are means of; empty where nothing was added since
   /// build() or load(), which lists can tell.
   std::vector<double> sums_;

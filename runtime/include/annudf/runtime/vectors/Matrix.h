@@ -81,9 +81,14 @@ private:
 /// Coordinate (row, dim) as float; the exact value for every element type.
 float coordinate(const MatrixView &matrix, int64_t row, int32_t dim);
 
+/// What a coordinate that is NaN is.
+enum class NaNs { Refused, Missing };
+
 /// \param firstRow  number of the matrix's first row in messages.
-/// \throws Error(Input) naming `what`, row and dim of the first coordinate that is inf or NaN.
-void checkFinite(const MatrixView &matrix, const char *what, int threads, int64_t firstRow = 0);
+/// \throws Error(Input) naming `what`, row and dim of the first coordinate that is inf, or NaN
+/// where that is refused.
+void checkFinite(const MatrixView &matrix, const char *what, int threads, NaNs nans = NaNs::Refused,
+                 int64_t firstRow = 0);
 
 } // namespace annudf::runtime
 
