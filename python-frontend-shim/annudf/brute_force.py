@@ -82,9 +82,7 @@ def _check_index(index: object) -> None:
         )
 
 
-def one_list(
-    dataset: Any, metric: Metric, resources: Resources | None, progress: bool | None
-) -> ivf_flat.Index:
+def one_list(dataset: Any, metric: Metric, resources: Resources | None, progress: bool | None) -> ivf_flat.Index:
     """The rows in an index that has nothing to choose from; they may have missing values if the metric says so."""
     params = ivf_flat.IndexParams(n_lists=1, kmeans_n_iters=1, missing_values=metric.missing_values)
     return build_of(params, dataset, resources, progress)

@@ -141,8 +141,8 @@ def test_comparisons_of_nan_are_pythons():
 
     @ivf_flat.metric(missing_values=True)
     def asked(x, y, acc, ctx):
-        bits = (1 if math.isnan(x) else 0) + (2 if x != x else 0) + (4 if not x == x else 0)  # noqa: SIM201
-        bits += (8 if x - y < 0 or x - y >= 0 else 0) + (16 if np.isnan(y) else 0) + (32 if y == y else 0)
+        bits = (1 if math.isnan(x) else 0) + (2 if x != x else 0) + (4 if not x == x else 0)  # noqa: PLR0124, SIM201
+        bits += (8 if x - y < 0 or x - y >= 0 else 0) + (16 if np.isnan(y) else 0) + (32 if y == y else 0)  # noqa: PLR0124
         return acc * 64 + bits
 
     values = np.array([[1, 1], [np.nan, 1]], np.float32)
@@ -160,7 +160,9 @@ def test_exact_search_takes_them_where_the_metric_does():
     rows = brute_force.build(base, "nan_euclidean")
     check(*brute_force.search(rows, queries, ROWS), exact)
     np.testing.assert_allclose(pairwise_distance(queries, base, metric="nan_euclidean"), exact, rtol=1e-5)
-    np.testing.assert_allclose(pairwise_distance(base, metric="nan_euclidean"), exact_of(base, base), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        pairwise_distance(base, metric="nan_euclidean"), exact_of(base, base), rtol=1e-5, atol=1e-6
+    )
     estimator = NearestNeighbors(n_neighbors=9, metric="nan_euclidean").fit(base)
     check(*estimator.kneighbors(queries), exact)
     assert estimator.index_.missing_values
