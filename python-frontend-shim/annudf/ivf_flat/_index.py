@@ -149,8 +149,8 @@ def build(
     index_params : IndexParams
     dataset : array of shape (n_rows, dim)
         float32, float16, bfloat16, int8 or uint8; finite, or NaN with ``missing_values=True``. Of NumPy, CuPy,
-        PyTorch, or with ``__cuda_array_interface__`` or DLPack. Device arrays are copied to the host, where the index is
-        built; arrays that are not C-contiguous are copied too. At least `n_lists` rows.
+        PyTorch, or with ``__cuda_array_interface__`` or DLPack. Device arrays are copied to the host, where the index
+        is built; arrays that are not C-contiguous are copied too. At least `n_lists` rows.
     resources : Resources, optional
         Stream for reading a device array.
     progress : bool, optional
