@@ -56,7 +56,8 @@ static void runDistances(const DistancesArguments &arguments) {
   for (int64_t first = 0; first < x.rows; first += step) {
     InterruptGuard::check();
     const runtime::MatrixView batch = rowsOf(x, first, step);
-    engine.backend->distances(index, engine.metric, captures, batch, {}, distances.data());
+    engine.backend->distances(index, engine.metric, captures, batch, {}, distances.data(), nullptr,
+                              first);
     writer.write(distances.data(), static_cast<size_t>(batch.rows * columns) * sizeof(float));
     progress("distances", static_cast<double>(first + batch.rows) / static_cast<double>(x.rows));
   }

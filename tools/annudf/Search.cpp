@@ -122,8 +122,10 @@ static void runSearch(SearchArguments arguments) {
     for (int64_t first = 0; first < queries.rows; first += step) {
       InterruptGuard::check();
       runtime::SearchStats stats;
+      runtime::SearchParams params = arguments.params;
+      params.firstQuery = first;
       engine.backend->search(index, metric, captures, rowsOf(queries, first, step), arguments.k,
-                             arguments.params, results.ids.data() + first * arguments.k,
+                             params, results.ids.data() + first * arguments.k,
                              results.distances.data() + first * arguments.k, &stats);
       total.linkMs += stats.linkMs, total.links += stats.links, total.uploadMs += stats.uploadMs;
       ms += stats.searchMs;

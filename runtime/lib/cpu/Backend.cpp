@@ -211,7 +211,7 @@ public:
               float *distances, SearchStats *stats) override;
   void distances(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                  const MatrixView &queries, const Progress &progress, float *distances,
-                 SearchStats *stats) override;
+                 SearchStats *stats, int64_t firstQuery) override;
 
   void precompile(const MetricView &metric, ScanElements elements, SearchStats *stats) override {
     checkElements(metric, elements);
@@ -378,7 +378,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
     for (size_t i = 0; i < batch.pairs.size(); ++i) {
       x[i] = batch.coordinates.row(batch.pairs[i]);
       integers[i] = batch.coordinates.integers(batch.pairs[i]);
-      number[i] = int32_t(first + batch.pairs[i]);
+      number[i] = int32_t(params.firstQuery + first + batch.pairs[i]);
     }
 
     results.begin(first, batch.size, threads_);
@@ -431,9 +431,11 @@ void CpuBackend::search(const Index &index, const MetricView &metric, const Boun
 
 void CpuBackend::distances(const Index &index, const MetricView &metric,
                            const BoundCaptures &captures, const MatrixView &queries,
-                           const Progress &progress, float *distances, SearchStats *stats) {
-  checkDistances(index, metric, queries);
-  scan(index, metric, captures, queries, {.nProbes = index.nLists(), .progress = progress},
+                           const Progress &progress, float *distances, SearchStats *stats,
+                           int64_t firstQuery) {
+  checkDistances(index, metric, queries, firstQuery);
+  scan(index, metric, captures, queries,
+       {.nProbes = index.nLists(), .progress = progress, .firstQuery = firstQuery},
        EveryDistance(metric.artifact.manifest.order, index.size(), distances), stats);
 }
 

@@ -43,7 +43,7 @@ public:
                     float *distances, void *stream, SearchStats *stats) override;
   void distances(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                  const MatrixView &queries, const Progress &progress, float *distances,
-                 SearchStats *stats) override;
+                 SearchStats *stats, int64_t firstQuery) override;
   void distancesDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                        const MatrixView &queries, float *distances, void *stream,
                        SearchStats *stats) override;
@@ -233,8 +233,8 @@ void Implementation::run(const Index &index, const MetricView &metric,
     std::memcpy(stagedQueries, static_cast<const std::byte *>(queries.data) + first * rowBytes,
                 count * rowBytes);
     ANNUDF_CUDA(cuMemcpyHtoDAsync, queriesAt, stagedQueries, count * rowBytes, stream);
-    ready.plan.enqueue(**lease, stream, queriesAt, count, static_cast<int64_t>(first), idsAt,
-                       distancesAt);
+    ready.plan.enqueue(**lease, stream, queriesAt, count,
+                       params.firstQuery + static_cast<int64_t>(first), idsAt, distancesAt);
     // One copy: distances follow the ids of a full batch.
     ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned.host(), idsAt, idBytes + count * row * sizeof(float),
                 stream);
@@ -288,7 +288,7 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   for (uint64_t first = 0; first < total; first += batch)
     ready.plan.enqueue(
         **lease, lease->stream(), data + first * rowBytes, std::min(batch, total - first),
-        static_cast<int64_t>(first),
+        params.firstQuery + static_cast<int64_t>(first),
         wanted.every() ? 0 : reinterpret_cast<uint64_t>(wanted.ids + first * wanted.columns),
         reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns));
   lease->finish();
@@ -312,10 +312,11 @@ void Implementation::searchDevice(const Index &index, const MetricView &metric,
 
 void Implementation::distances(const Index &index, const MetricView &metric,
                                const BoundCaptures &captures, const MatrixView &queries,
-                               const Progress &progress, float *distances, SearchStats *stats) {
-  checkDistances(index, metric, queries);
+                               const Progress &progress, float *distances, SearchStats *stats,
+                               int64_t firstQuery) {
+  checkDistances(index, metric, queries, firstQuery);
   run(index, metric, captures, queries, {index.size(), nullptr, distances},
-      {.nProbes = index.nLists(), .progress = progress}, stats);
+      {.nProbes = index.nLists(), .progress = progress, .firstQuery = firstQuery}, stats);
 }
 
 void Implementation::distancesDevice(const Index &index, const MetricView &metric,

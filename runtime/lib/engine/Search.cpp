@@ -88,6 +88,12 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
   if (!manifest.accepts(index.element()))
     input(name + " takes " + elementList(manifest) + ", the index holds " +
           toString(index.element()));
+  if (params.firstQuery < 0 ||
+      params.firstQuery > std::numeric_limits<int32_t>::max() - queries.rows)
+    input("the first query has number " + std::to_string(params.firstQuery) +
+          ", which leaves no numbers for " + std::to_string(queries.rows) + " queries");
+  if (params.firstQuery != 0 && hasExtent(manifest.captures, ANNUDF_EXTENT_QUERY))
+    input(name + " has captures of queries, so all queries are searched at once, from number 0");
   if (!manifest.accepts(queries.element))
     input(name + " takes " + elementList(manifest) + ", the queries are " +
           toString(queries.element));
@@ -112,8 +118,9 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
           "; give it a bit for every id");
 }
 
-void checkDistances(const Index &index, const MetricView &metric, const MatrixView &queries) {
-  checkSearch(index, metric, queries, 1, {.nProbes = index.nLists()});
+void checkDistances(const Index &index, const MetricView &metric, const MatrixView &queries,
+                    int64_t firstQuery) {
+  checkSearch(index, metric, queries, 1, {.nProbes = index.nLists(), .firstQuery = firstQuery});
   if (index.largestId() >= index.size())
     throw Error(ErrorKind::Usage, "distances by id: the index has id " +
                                       std::to_string(index.largestId()) + " and " +

@@ -30,6 +30,9 @@ struct SearchParams {
   Progress progress = {}; ///< Stage "search"; what was found is unspecified after a stop.
   /// Rows that may be found; null: all. Has a bit for every id of the index.
   std::shared_ptr<const RowFilter> filter = {};
+  /// Number of the first query, as metrics see it: where one search is given in parts. 0 for
+  /// metrics with captures of queries.
+  int64_t firstQuery = 0;
 };
 
 /// What a search cost; filled when asked for. Times in milliseconds.
@@ -84,11 +87,12 @@ public:
   /// The distance of every query to every row of an index whose ids are 0 to size - 1, NaN where
   /// the metric says so. Lists and their order do not matter.
   /// \param distances  queries.rows x index.size(), host memory; the row with id i in column i.
+  /// \param firstQuery as of SearchParams.
   /// \throws as search(), and Error(Usage) for an id that is no column.
   virtual void distances(const Index &index, const MetricView &metric,
                          const BoundCaptures &captures, const MatrixView &queries,
-                         const Progress &progress, float *distances,
-                         SearchStats *stats = nullptr) = 0;
+                         const Progress &progress, float *distances, SearchStats *stats = nullptr,
+                         int64_t firstQuery = 0) = 0;
   /// Makes the kernel of metric and element types, so that no search waits for it.
   virtual void precompile(const MetricView &metric, ScanElements elements,
                           SearchStats *stats = nullptr) = 0;
@@ -108,7 +112,8 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
                  const SearchParams &params);
 
 /// The same for Backend::distances.
-void checkDistances(const Index &index, const MetricView &metric, const MatrixView &queries);
+void checkDistances(const Index &index, const MetricView &metric, const MatrixView &queries,
+                    int64_t firstQuery = 0);
 
 /// Compares the number that a metric's code returns with that of its manifest's descriptor:
 /// code for another one might read past the captures or the rows.
