@@ -1,4 +1,4 @@
-/*===- annudf-c/Artifact.h - Compiled metrics ---------------------*- C -*-===*\
+/*===- annudf-c/Artifact.h - Compiled metrics and filters ---------*- C -*-===*\
 |*                                                                            *|
 |* Part of the annudf project, under the Apache License v2.0 with LLVM        *|
 |* Exceptions. See LICENSE for license information.                           *|
@@ -6,7 +6,8 @@
 |*                                                                            *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
-|* An artifact is one compiled metric; docs/artifact.md describes the file.    *|
+|* An artifact is one compiled metric, or filter (annudf_artifact_role);      *|
+|* docs/artifact.md describes the file.                                       *|
 |* It never changes once made. annudf-c/Support.h has the rules of all calls. *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
@@ -44,8 +45,12 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_to_bytes(const annudf_artifac
 /** SHA-256 of those bytes, 64 hexadecimal digits; lives as long as `artifact`. "" for NULL. */
 ANNUDF_CAPI_EXPORTED const char *annudf_artifact_digest(const annudf_artifact *artifact);
 
-/** Name of the metric; lives as long as `artifact`. "" for NULL. */
+/** Name of the metric or filter; lives as long as `artifact`. "" for NULL. */
 ANNUDF_CAPI_EXPORTED const char *annudf_artifact_name(const annudf_artifact *artifact);
+
+/** What it is, an enum annudf_role: ANNUDF_ROLE_SCAN of a metric, which gives distances, or
+ * ANNUDF_ROLE_FILTER of a filter, of which annudf_ivf_flat_filter makes bits. -1 for NULL. */
+ANNUDF_CAPI_EXPORTED int32_t annudf_artifact_role(const annudf_artifact *artifact);
 
 /** The manifest as JSON, as `annudf inspect --json` prints it. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_manifest(const annudf_artifact *artifact,

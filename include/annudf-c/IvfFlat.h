@@ -197,11 +197,11 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances_device(
     const annudf_ivf_flat_search_options *options, float *distances, uint64_t stream,
     annudf_ivf_flat_search_stats *stats);
 
-/** A filter of code: the rows to which a metric gives a distance that is not NaN. Its predicate is
- * the metric's finalize (docs/examples/metrics/affordable.mlir), computed here and now, by a scan
- * of the whole index for one query, the number 0, that is made of zeros; a metric for this does not
- * read its coordinates. Of an index that was extended since it may lack ids: a search says so.
- * \param captures  bound for this metric, this index and one query; NULL if it has none.
+/** A filter of code: the rows that an annudf.filter keeps (docs/examples/filters/affordable.mlir),
+ * computed here and now, by a scan of the whole index. Of an index that was extended since it may
+ * lack ids: a search says so.
+ * \param artifact  of role ANNUDF_ROLE_FILTER; ANNUDF_INPUT for a metric.
+ * \param captures  bound for this filter, this index and one query; NULL if it has none.
  * \param bits      of the filter, so that it can be joined with others; 0: one more than the
  * index's largest id, which is the least.
  * \param options   may be NULL; its filter must be.

@@ -66,9 +66,9 @@ static Predicate toPredicate(arith::CmpIPredicate predicate) {
 }
 
 static IntRangeDomain domainOf(Operation *root) {
-  auto metric = root->getParentOfType<MetricOp>();
-  if (metric && metric.getDims() && int32_t(*metric.getDims()) > 0)
-    return IntRangeDomain(*metric.getDims(), *metric.getDims());
+  auto udf = root->getParentOfType<UdfOpInterface>();
+  if (udf && udf.getDims() && int32_t(*udf.getDims()) > 0)
+    return IntRangeDomain(*udf.getDims(), *udf.getDims());
   return IntRangeDomain(1, ANNUDF_MAX_DIMS);
 }
 
@@ -110,7 +110,7 @@ public:
   void setArguments(Operation *root) {
     auto hook = dyn_cast<HookOpInterface>(root);
     auto metric = root->getParentOfType<MetricOp>();
-    if (!hook || !metric)
+    if (!hook || !metric) // A filter's hook has no arguments.
       return;
     switch (hookOf(hook)) {
     case ANNUDF_HOOK_INIT:

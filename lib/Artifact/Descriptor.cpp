@@ -28,6 +28,8 @@ bool needs(const MetricDescriptor &metric, annudf_feature feature) {
     return metric.accumulatorWidth() == 64;
   case ANNUDF_FEATURE_COMBINE:
     return metric.has(ANNUDF_HOOK_COMBINE);
+  case ANNUDF_FEATURE_FILTER:
+    return metric.isFilter();
   case ANNUDF_FEATURE_STRUCT:
     return metric.accumulator == ANNUDF_ACCUMULATOR_STRUCT;
   }
@@ -154,6 +156,16 @@ std::string faultOfFields(const MetricDescriptor &m) {
   return "";
 }
 
+/// A filter is a name, dims and captures.
+std::string faultOfFilter(const MetricDescriptor &m) {
+  MetricDescriptor plain;
+  plain.role = m.role;
+  plain.name = m.name;
+  plain.dims = m.dims;
+  plain.captures = m.captures;
+  return m == plain ? "" : "is a filter, but its descriptor has what only a metric has";
+}
+
 std::string faultOfHooks(const MetricDescriptor &m) {
   for (size_t i = 0; i < m.hooks.size(); ++i) {
     if (!rowOf(m.hooks[i]))
@@ -171,6 +183,14 @@ std::string faultOfHooks(const MetricDescriptor &m) {
       return std::string("manifest field 'hooks' lacks ") + row.spelling +
              ", which every metric has";
   return "";
+}
+
+std::string faultOfScan(const MetricDescriptor &m) {
+  if (std::string fault = faultOfElements(m); !fault.empty())
+    return fault;
+  if (std::string fault = faultOfHooks(m); !fault.empty())
+    return fault;
+  return faultOfFields(m);
 }
 
 } // namespace
@@ -191,6 +211,8 @@ HookWidths MetricDescriptor::hookWidths() const {
 }
 
 bool MetricDescriptor::accepts(annudf_element element) const {
+  if (isFilter()) // It sees no coordinates.
+    return true;
   return std::find(elements.begin(), elements.end(), element) != elements.end();
 }
 
@@ -210,6 +232,7 @@ uint64_t featuresOf(const MetricDescriptor &metric) {
 
 uint32_t minorOf(const MetricDescriptor &metric) {
   Minor minor;
+  minor.use(metric.role);
   minor.use(metric.order);
   minor.use(metric.coarse);
   minor.use(metric.coarseOrder);
@@ -237,24 +260,11 @@ uint32_t minorOf(const MetricDescriptor &metric) {
 }
 
 #define COUNT(NAME, VALUE, SPELLING, SINCE) +1
-static_assert(0 ANNUDF_ROLES(COUNT) == 1, "annudf_tables.h has a role beside scan; a descriptor "
-                                          "has to say its role, and the contract with it");
+static_assert(0 ANNUDF_ROLES(COUNT) == 2, "annudf_tables.h has a role beside scan and filter; the "
+                                          "contract and faultOf() have to know what it has");
 #undef COUNT
 
-std::string encodeContract(const MetricDescriptor &metric) {
-  Encoder encoder;
-  encoder.list(12u + !metric.fields.empty() + metric.missingValues);
-  encoder.text(ANNUDF_ABI_ID);
-  encoder.text(toString(ANNUDF_ROLE_SCAN));
-  encoder.text(toString(metric.order));
-  encoder.text(toString(metric.coarse));
-  encoder.text(toString(metric.coarseOrder));
-  encoder.text(toString(metric.accumulator));
-  encoder.text(toString(metric.compute));
-  encoder.text(toString(metric.numerics));
-  encodeSorted(encoder, metric.elements);
-  encoder.number(static_cast<uint32_t>(metric.dims));
-  encodeSorted(encoder, metric.hooks);
+static void encodeCaptures(Encoder &encoder, const MetricDescriptor &metric) {
   encoder.list(metric.captures.size());
   for (const CaptureInfo &capture : metric.captures) {
     encoder.list(3);
@@ -267,6 +277,36 @@ std::string encodeContract(const MetricDescriptor &metric) {
       else
         encoder.text(toString(extent.kind));
   }
+}
+
+/// What the code of a filter relies on.
+static std::string encodeFilter(const MetricDescriptor &filter) {
+  Encoder encoder;
+  encoder.list(4);
+  encoder.text(ANNUDF_ABI_ID);
+  encoder.text(toString(filter.role));
+  encoder.number(static_cast<uint32_t>(filter.dims));
+  encodeCaptures(encoder, filter);
+  return encoder.take();
+}
+
+std::string encodeContract(const MetricDescriptor &metric) {
+  if (metric.isFilter())
+    return encodeFilter(metric);
+  Encoder encoder;
+  encoder.list(12u + !metric.fields.empty() + metric.missingValues);
+  encoder.text(ANNUDF_ABI_ID);
+  encoder.text(toString(metric.role));
+  encoder.text(toString(metric.order));
+  encoder.text(toString(metric.coarse));
+  encoder.text(toString(metric.coarseOrder));
+  encoder.text(toString(metric.accumulator));
+  encoder.text(toString(metric.compute));
+  encoder.text(toString(metric.numerics));
+  encodeSorted(encoder, metric.elements);
+  encoder.number(static_cast<uint32_t>(metric.dims));
+  encodeSorted(encoder, metric.hooks);
+  encodeCaptures(encoder, metric);
   // Only of a struct, so that the contracts of 1.0 stay; named, so that it cannot be taken for
   // what another minor adds.
   if (!metric.fields.empty()) {
@@ -292,6 +332,8 @@ uint64_t contractOf(const MetricDescriptor &metric) {
 }
 
 std::string faultOf(const MetricDescriptor &m) {
+  if (!rowOf(m.role))
+    return "role is no value of the ABI";
   if (!rowOf(m.order) || !rowOf(m.coarseOrder) || !rowOf(m.coarse) || !rowOf(m.accumulator) ||
       !rowOf(m.compute) || !rowOf(m.numerics))
     return "order, coarse metric, numerics, compute type or accumulator is no value of the ABI";
@@ -304,11 +346,7 @@ std::string faultOf(const MetricDescriptor &m) {
   if (m.dims < 0 || m.dims > ANNUDF_MAX_DIMS)
     return "manifest field 'dims' is " + std::to_string(m.dims) +
            (m.dims < 0 ? ", below 0" : ", above " + std::to_string(ANNUDF_MAX_DIMS));
-  if (std::string fault = faultOfElements(m); !fault.empty())
-    return fault;
-  if (std::string fault = faultOfHooks(m); !fault.empty())
-    return fault;
-  if (std::string fault = faultOfFields(m); !fault.empty())
+  if (std::string fault = m.isFilter() ? faultOfFilter(m) : faultOfScan(m); !fault.empty())
     return fault;
   if (m.captures.size() > ANNUDF_MAX_CAPTURES)
     return "has " + std::to_string(m.captures.size()) + " captures, the ABI allows " +

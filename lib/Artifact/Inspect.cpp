@@ -46,19 +46,22 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
     text +=
         "  " + std::string(label) + std::string(14 - std::string(label).size(), ' ') + value + "\n";
   };
-  text += "metric " + m.name + " (" + origin + ")\n";
+  text += std::string(m.noun()) + " " + m.name + " (" + origin + ")\n";
   line("abi", m.abiId + " " + std::to_string(m.abiMajor) + "." + std::to_string(m.abiMinor));
   line("features", featureText(m.requiredFeatures));
-  line("order", toString(m.order));
-  line("coarse", std::string(toString(m.coarse)) + ", best is " + toString(m.coarseOrder));
-  line("elements", join(m.elements, [](annudf_element e) { return toString(e); }));
-  line("compute type", toString(m.compute));
-  line("accumulator", accumulatorText(m));
-  line("numerics", toString(m.numerics));
-  if (m.missingValues)
-    line("missing", "values are NaN");
+  if (!m.isFilter()) {
+    line("order", toString(m.order));
+    line("coarse", std::string(toString(m.coarse)) + ", best is " + toString(m.coarseOrder));
+    line("elements", join(m.elements, [](annudf_element e) { return toString(e); }));
+    line("compute type", toString(m.compute));
+    line("accumulator", accumulatorText(m));
+    line("numerics", toString(m.numerics));
+    if (m.missingValues)
+      line("missing", "values are NaN");
+  }
   line("dims", m.dims == 0 ? "any" : std::to_string(m.dims));
-  line("hooks", join(m.hooks, [](annudf_hook hook) { return toString(hook); }));
+  line("hooks",
+       m.isFilter() ? "keep" : join(m.hooks, [](annudf_hook hook) { return toString(hook); }));
   line("captures", join(m.captures, [](const CaptureInfo &capture) {
          return capture.name + ": " + typeText(capture);
        }));

@@ -269,9 +269,10 @@ void checkManifest(const Manifest &m, const std::string &origin) {
     refuse(fault);
   // One producer of both numbers: a file that says others was not made from its own metric.
   if (const uint64_t features = featuresOf(m); m.requiredFeatures != features)
-    refuse("says feature bits " + hex(m.requiredFeatures) + ", its metric needs " + hex(features));
+    refuse("says feature bits " + hex(m.requiredFeatures) + ", its " + m.noun() + " needs " +
+           hex(features));
   if (const uint32_t minor = minorOf(m); m.abiMinor != minor)
-    refuse("says minor " + std::to_string(m.abiMinor) + " of its ABI, its metric needs " +
+    refuse("says minor " + std::to_string(m.abiMinor) + " of its ABI, its " + m.noun() + " needs " +
            std::to_string(minor));
   for (const auto &[what, text, most] : {std::tuple("source.file", &m.sourceFile, kMaxPath),
                                          std::tuple("tools.annudf", &m.annudfVersion, kMaxText),
@@ -309,19 +310,22 @@ Map manifestToFields(const Artifact &artifact) {
   Map fields = {{"abi", Map{{"id", m.abiId}, {"major", m.abiMajor}, {"minor", m.abiMinor}}},
                 {"features", m.requiredFeatures},
                 {"name", m.name},
-                {"order", toString(m.order)},
-                {"coarse", toString(m.coarse)},
-                {"coarse_order", toString(m.coarseOrder)},
-                {"accumulator", toString(m.accumulator)},
-                {"compute_type", toString(m.compute)},
-                {"numerics", toString(m.numerics)},
-                {"elements", std::move(elements)},
                 {"dims", static_cast<uint32_t>(m.dims)},
-                {"hooks", std::move(hooks)},
                 {"captures", std::move(captures)},
                 {"source", Map{{"file", m.sourceFile}, {"line", m.sourceLine}}},
                 {"tools", Map{{"annudf", m.annudfVersion}, {"llvm", m.llvmVersion}}},
                 {"payloads", std::move(payloads)}};
+  if (m.isFilter()) // Of 1.1: a metric does not say its role.
+    fields["role"] = toString(m.role);
+  else
+    fields.merge(Map{{"order", toString(m.order)},
+                     {"coarse", toString(m.coarse)},
+                     {"coarse_order", toString(m.coarseOrder)},
+                     {"accumulator", toString(m.accumulator)},
+                     {"compute_type", toString(m.compute)},
+                     {"numerics", toString(m.numerics)},
+                     {"elements", std::move(elements)},
+                     {"hooks", std::move(hooks)}});
   for (annudf_accumulator field : m.fields)
     fieldsOfStruct.push_back(toString(field));
   if (!m.fields.empty()) // Of 1.1: manifests of 1.0 have no such key.
@@ -331,6 +335,44 @@ Map manifestToFields(const Artifact &artifact) {
   if (m.verified)
     fields["verified"] = Map{{"rules", m.verified->rules}, {"version", m.verified->version}};
   return fields;
+}
+
+/// What a manifest says of its metric or filter, its name, dims and captures left out.
+static void roleFromFields(const Fields &fields, Manifest &m) {
+  if (fields.has("role")) {
+    m.role = fields.choice<annudf_role>("role");
+    if (!m.isFilter())
+      fields.fail("role", std::string("is '") + toString(m.role) +
+                              "', which a metric has without saying so");
+    fields.allow({"abi", "features", "name", "role", "dims", "captures", "source", "tools",
+                  "verified", "payloads"});
+    return;
+  }
+  fields.allow({"abi", "features", "name", "order", "coarse", "coarse_order", "accumulator",
+                "compute_type", "numerics", "elements", "dims", "hooks", "captures", "fields",
+                "missing_values", "source", "tools", "verified", "payloads"});
+  m.order = fields.choice<annudf_order>("order");
+  m.coarse = fields.choice<annudf_coarse>("coarse");
+  m.coarseOrder = fields.choice<annudf_order>("coarse_order");
+  m.accumulator = fields.choice<annudf_accumulator>("accumulator");
+  m.compute = fields.choice<annudf_compute>("compute_type");
+  m.numerics = fields.choice<annudf_numerics>("numerics");
+  for (const Value &entry : fields.list("elements"))
+    m.elements.push_back(fields.choice<annudf_element>("elements", entry));
+  for (const Value &entry : fields.list("hooks"))
+    m.hooks.push_back(fields.choice<annudf_hook>("hooks", entry));
+  if (fields.has("fields")) {
+    for (const Value &entry : fields.list("fields"))
+      m.fields.push_back(fields.choice<annudf_accumulator>("fields", entry));
+    if (m.fields.empty())
+      fields.fail("fields", "is empty; an accumulator of one word has no such field");
+  }
+  if (fields.has("missing_values")) {
+    const bool *value = fields.get("missing_values").as<bool>();
+    if (!value || !*value)
+      fields.fail("missing_values", "must be true; a metric that takes none has no such field");
+    m.missingValues = true;
+  }
 }
 
 Artifact manifestFromFields(const Value &map, const std::string &origin,
@@ -344,38 +386,14 @@ Artifact manifestFromFields(const Value &map, const std::string &origin,
   m.abiMinor = static_cast<uint32_t>(abi.number("minor", kMaxU32));
   checkAbi(m, origin);
   abi.allow({"id", "major", "minor"});
-  fields.allow({"abi", "features", "name", "order", "coarse", "coarse_order", "accumulator",
-                "compute_type", "numerics", "elements", "dims", "hooks", "captures", "fields",
-                "missing_values", "source", "tools", "verified", "payloads"});
   m.requiredFeatures = fields.number("features", std::numeric_limits<uint64_t>::max());
   m.name = fields.text("name");
-  m.order = fields.choice<annudf_order>("order");
-  m.coarse = fields.choice<annudf_coarse>("coarse");
-  m.coarseOrder = fields.choice<annudf_order>("coarse_order");
-  m.accumulator = fields.choice<annudf_accumulator>("accumulator");
-  m.compute = fields.choice<annudf_compute>("compute_type");
-  m.numerics = fields.choice<annudf_numerics>("numerics");
-  for (const Value &entry : fields.list("elements"))
-    m.elements.push_back(fields.choice<annudf_element>("elements", entry));
+  roleFromFields(fields, m);
   m.dims = static_cast<int32_t>(fields.number("dims", ANNUDF_MAX_DIMS));
-  for (const Value &entry : fields.list("hooks"))
-    m.hooks.push_back(fields.choice<annudf_hook>("hooks", entry));
   const List &captures = fields.list("captures");
   for (size_t i = 0; i < captures.size(); ++i)
     m.captures.push_back(
         captureFromFields(Fields(captures[i], origin, "captures[" + std::to_string(i) + "]")));
-  if (fields.has("fields")) {
-    for (const Value &entry : fields.list("fields"))
-      m.fields.push_back(fields.choice<annudf_accumulator>("fields", entry));
-    if (m.fields.empty())
-      fields.fail("fields", "is empty; an accumulator of one word has no such field");
-  }
-  if (fields.has("missing_values")) {
-    const bool *value = fields.get("missing_values").as<bool>();
-    if (!value || !*value)
-      fields.fail("missing_values", "must be true; a metric that takes none has no such field");
-    m.missingValues = true;
-  }
   const Fields source = fields.map("source");
   m.sourceFile = source.line("file", kMaxPath);
   m.sourceLine = static_cast<uint32_t>(source.number("line", kMaxU32));

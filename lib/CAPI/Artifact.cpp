@@ -215,6 +215,10 @@ bool annudf_artifact_missing_values(const annudf_artifact *artifact) {
   return artifact && artifact->value.manifest.missingValues;
 }
 
+int32_t annudf_artifact_role(const annudf_artifact *artifact) {
+  return artifact ? artifact->value.manifest.role : -1;
+}
+
 uint64_t annudf_artifact_contract(const annudf_artifact *artifact) {
   return artifact ? contractOf(artifact->value.manifest) : 0;
 }

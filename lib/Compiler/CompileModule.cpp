@@ -251,26 +251,27 @@ private:
     return std::nullopt;
   }
 
-  /// An artifact holds one metric, so the others leave the module.
+  /// An artifact holds one metric or filter, so the others leave the module.
   std::optional<Fault> selectMetric() {
-    auto metrics = llvm::to_vector(module->getOps<ir::MetricOp>());
-    for (ir::MetricOp candidate : metrics)
+    auto metrics = llvm::to_vector(module->getOps<ir::UdfOpInterface>());
+    for (ir::UdfOpInterface candidate : metrics)
       if (options.metricName.empty() || candidate.getSymName() == options.metricName)
         metric = candidate;
     if (metrics.empty()) {
       const bool nested =
-          module->walk([](ir::MetricOp) { return WalkResult::interrupt(); }).wasInterrupted();
+          module->walk([](ir::UdfOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
       return refuse(nested ? "holds its annudf.metric in a module within the module; move it out"
-                           : "holds no annudf.metric");
+                           : "holds no annudf.metric and no annudf.filter");
     }
     if (options.metricName.empty() && metrics.size() > 1)
-      return Fault{ErrorKind::Usage, origin + ": holds " + std::to_string(metrics.size()) +
-                                         " metrics, name one of " + ir::listNames(metrics)};
+      return Fault{ErrorKind::Usage, origin + ": holds " + std::to_string(metrics.size()) + " " +
+                                         ir::nounOf(metrics) + ", name one of " +
+                                         ir::listNames(metrics)};
     if (!metric)
       return Fault{ErrorKind::Usage, origin + ": holds no metric '" +
                                          ir::boundedMessage(options.metricName) + "'; there are " +
                                          ir::listNames(metrics)};
-    for (ir::MetricOp other : metrics)
+    for (ir::UdfOpInterface other : metrics)
       if (other != metric)
         other.erase();
     return std::nullopt;
@@ -356,7 +357,7 @@ private:
   }
 
   static HookShape shapeOf(const Manifest &manifest) {
-    return {manifest.hookWidths(), manifest.hooks};
+    return {manifest.hookWidths(), manifest.hooks, /*asksForElement=*/false, manifest.isFilter()};
   }
 
   std::optional<Fault> compileForHost(Artifact &artifact) {
@@ -383,7 +384,7 @@ private:
   MLIRContext context;
   ScopedDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;
-  ir::MetricOp metric;
+  ir::UdfOpInterface metric;
 };
 
 } // namespace

@@ -17,12 +17,12 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
-Manifest annudf::compiler::makeManifest(MetricOp metric) {
+Manifest annudf::compiler::makeManifest(UdfOpInterface udf) {
   Manifest manifest;
-  static_cast<MetricDescriptor &>(manifest) = describe(metric);
+  static_cast<MetricDescriptor &>(manifest) = describe(udf);
   manifest.requiredFeatures = featuresOf(manifest);
   manifest.abiMinor = minorOf(manifest);
-  if (auto place = metric.getLoc()->findInstanceOf<FileLineColLoc>()) {
+  if (auto place = udf.getLoc()->findInstanceOf<FileLineColLoc>()) {
     manifest.sourceFile = printable(place.getFilename().str());
     manifest.sourceLine = place.getLine();
   }

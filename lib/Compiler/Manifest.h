@@ -9,13 +9,13 @@
 #ifndef ANNUDF_LIB_COMPILER_MANIFEST_H
 #define ANNUDF_LIB_COMPILER_MANIFEST_H
 
-#include "annudf/Dialect/IR/Annudf.h"
 #include "annudf/Artifact/Artifact.h"
+#include "annudf/Dialect/IR/Annudf.h"
 
 namespace annudf::compiler {
 
 /// \param metric  verified, captures inlined.
-Manifest makeManifest(ir::MetricOp metric);
+Manifest makeManifest(ir::UdfOpInterface udf);
 
 } // namespace annudf::compiler
 

@@ -52,6 +52,7 @@ private:
   void manifests() {
     const Manifest &a = given.manifest, &b = made.manifest;
     const size_t before = report.different.size();
+    field("role", toString(a.role), toString(b.role));
     field("name", a.name, b.name);
     field("order", toString(a.order), toString(b.order));
     field("coarse", toString(a.coarse), toString(b.coarse));
@@ -71,7 +72,8 @@ private:
     // A field of the descriptor that is not in the list above would be forgotten otherwise.
     if (before == report.different.size() &&
         !(static_cast<const MetricDescriptor &>(a) == static_cast<const MetricDescriptor &>(b)))
-      report.different.push_back("the manifest's metric is not that of its module");
+      report.different.push_back(std::string("the manifest's ") + a.noun() +
+                                 " is not that of its module");
     // The module carries its places.
     field("source.file", quoted(a.sourceFile), quoted(b.sourceFile));
     field("source.line", std::to_string(a.sourceLine), std::to_string(b.sourceLine));
@@ -104,7 +106,8 @@ private:
     claim("tools.annudf", a.annudfVersion, b.annudfVersion);
     claim("tools.llvm", a.llvmVersion, b.llvmVersion);
     if (!a.verified) {
-      report.unknown.push_back("manifest: does not say that its metric was verified; it is");
+      report.unknown.push_back(std::string("manifest: does not say that its ") + a.noun() +
+                               " was verified; it is");
       return;
     }
     if (a.verified->rules > b.verified->rules)

@@ -95,6 +95,7 @@ static HookShape shapeOf(StringRef ir) {
     return ir.contains((llvm::Twine("@") + symbolOf(hook, widths) + "(").str());
   };
   HookShape shape;
+  shape.isFilter = ir.contains((llvm::Twine("@") + symbolOf(FilterHook::KEEP) + "(").str());
 #define ANNUDF_X(F, A, X)                                                                          \
   if (const HookWidths widths{A, X, static_cast<AccumulatorForm>((#F)[0])};                        \
       defines(ScanHook::UPDATE, widths))                                                           \

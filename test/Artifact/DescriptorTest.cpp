@@ -95,6 +95,66 @@ TEST(Descriptor, AnAccumulatorOfSeveralFields) {
                "int32_t query, int32_t list, const uint64_t *slots)");
 }
 
+MetricDescriptor aFilter() {
+  MetricDescriptor filter;
+  filter.role = ANNUDF_ROLE_FILTER;
+  filter.name = "affordable";
+  filter.captures = {{"price", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_ROW, 0}}},
+                     {"most", ANNUDF_CAPTURE_F32, {}}};
+  return filter;
+}
+
+// It has a name, dims and captures; its code relies on the last two alone.
+TEST(Descriptor, AFilter) {
+  const MetricDescriptor filter = aFilter();
+  EXPECT_EQ(faultOf(filter), "");
+  EXPECT_EQ(featuresOf(filter), uint64_t(ANNUDF_FEATURE_FILTER | ANNUDF_FEATURE_CAPTURES));
+  EXPECT_EQ(minorOf(filter), 1u);
+  EXPECT_STREQ(filter.noun(), "filter");
+  EXPECT_STREQ(MetricDescriptor().noun(), "metric");
+  for (annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16})
+    EXPECT_TRUE(filter.accepts(element));
+  MetricDescriptor plain = filter;
+  plain.captures.clear();
+  EXPECT_EQ(featuresOf(plain), uint64_t(ANNUDF_FEATURE_FILTER));
+  EXPECT_EQ(json::from_cbor(encodeContract(filter)),
+            json({ANNUDF_ABI_ID,
+                  "filter",
+                  0,
+                  {{"price", "f32", {"row"}}, {"most", "f32", json::array()}}}));
+  MetricDescriptor other = filter;
+  other.name = "cheap";
+  EXPECT_EQ(contractOf(other), contractOf(filter));
+  other.dims = 3;
+  EXPECT_NE(contractOf(other), contractOf(filter));
+  EXPECT_NE(contractOf(plain), contractOf(filter));
+  EXPECT_STREQ(symbolOf(FilterHook::KEEP), "annudf1_filter_keep");
+}
+
+TEST(Descriptor, WhatNoFilterHas) {
+  const std::function<void(MetricDescriptor &)> changes[] = {
+      [](auto &m) { m.order = ANNUDF_ORDER_MAX; },
+      [](auto &m) { m.coarse = ANNUDF_COARSE_COSINE; },
+      [](auto &m) { m.coarseOrder = ANNUDF_ORDER_MAX; },
+      [](auto &m) { m.accumulator = ANNUDF_ACCUMULATOR_F64; },
+      [](auto &m) { m.compute = ANNUDF_COMPUTE_I32; },
+      [](auto &m) { m.numerics = ANNUDF_NUMERICS_REASSOCIATE; },
+      [](auto &m) { m.elements = {ANNUDF_ELEMENT_F32}; },
+      [](auto &m) { m.hooks = {ANNUDF_HOOK_INIT}; },
+      [](auto &m) { m.fields = {ANNUDF_ACCUMULATOR_F32}; }};
+  for (const auto &change : changes) {
+    MetricDescriptor filter = aFilter();
+    change(filter);
+    EXPECT_EQ(faultOf(filter), "is a filter, but its descriptor has what only a metric has");
+  }
+  MetricDescriptor none = aFilter();
+  none.role = static_cast<annudf_role>(1); // Reserved.
+  EXPECT_EQ(faultOf(none), "role is no value of the ABI");
+  MetricDescriptor large = aFilter();
+  large.captures.resize(65, {"w", ANNUDF_CAPTURE_F32, {}});
+  EXPECT_EQ(faultOf(large), "has 65 captures, the ABI allows 64");
+}
+
 TEST(Descriptor, FieldsThatNoAccumulatorHas) {
   const MetricDescriptor good = [] {
     MetricDescriptor metric = test::smallArtifact().manifest;

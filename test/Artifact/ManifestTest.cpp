@@ -69,9 +69,9 @@ TEST(Manifest, FeatureGrid) {
       {3, "u32", true, "NO ERROR"},
       {7, "f64", true, "NO ERROR"},
       {1, "i32", false, "NO ERROR"},
-      {3 | 8, "f32", true, "m: needs feature bits 0x8, this annudf knows 0xd7"},
+      {3 | 8, "f32", true, "m: needs feature bits 0x8, this annudf knows 0xf7"},
       {uint64_t(1) << 63, "f32", true,
-       "m: needs feature bits 0x8000000000000000, this annudf knows 0xd7"},
+       "m: needs feature bits 0x8000000000000000, this annudf knows 0xf7"},
       {3, "f64", true, "m: says feature bits 0x3, its metric needs 0x7"},
       {7, "f32", true, "m: says feature bits 0x7, its metric needs 0x3"},
       {1, "f32", true, "m: says feature bits 0x1, its metric needs 0x3"},
@@ -155,6 +155,55 @@ TEST(Manifest, FieldsOfAnAccumulator) {
             "m: says feature bits 0x7, its metric needs 0x87");
   EXPECT_EQ(refusal([](json &m) { m["accumulator"] = "f32"; }),
             "m: manifest field 'fields' has 3, but the accumulator is f32");
+}
+
+// Of a filter it says the role, and nothing that only a metric has. The reader of 1.0 sees the
+// minor.
+TEST(Manifest, AFilter) {
+  Artifact artifact = test::smallArtifact();
+  EXPECT_FALSE(test::bodyOf(serializeArtifact(artifact))["manifest"].contains("role"));
+  MetricDescriptor filter;
+  filter.role = ANNUDF_ROLE_FILTER;
+  filter.name = "affordable";
+  filter.dims = 7;
+  filter.captures = {{"price", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_ROW, 0}}}};
+  Manifest &m = artifact.manifest;
+  static_cast<MetricDescriptor &>(m) = filter;
+  m.requiredFeatures = featuresOf(m);
+  m.abiMinor = minorOf(m);
+  const std::string bytes = serializeArtifact(artifact);
+  EXPECT_EQ(parseArtifact(bytes, "m").manifest, m);
+  const json manifest = test::bodyOf(bytes)["manifest"];
+  EXPECT_EQ(manifest["role"], "filter");
+  EXPECT_EQ(manifest["abi"]["minor"], 1);
+  for (const char *field : {"order", "coarse", "coarse_order", "accumulator", "compute_type",
+                            "numerics", "elements", "hooks", "fields"})
+    EXPECT_FALSE(manifest.contains(field)) << field;
+  const std::string text = manifestToText(artifact, "m");
+  for (const char *part :
+       {"filter affordable (m)\n", "features      captures, filter\n", "dims          7\n",
+        "hooks         keep\n", "captures      price: row x f32\n"})
+    EXPECT_TRUE(contains(text, part)) << part << " in\n" << text;
+  EXPECT_FALSE(contains(text, "\n  order") || contains(text, "\n  accumulator"));
+  const auto refusal = [&](auto change) {
+    json body = test::bodyOf(bytes);
+    change(body["manifest"]);
+    return errorOf([&] { (void)parseArtifact(test::seal(body), "m"); });
+  };
+  EXPECT_EQ(refusal([](json &m) { m["role"] = "scan"; }),
+            "m: manifest field 'role' is 'scan', which a metric has without saying so");
+  EXPECT_EQ(refusal([](json &m) { m["role"] = "coarse"; }),
+            "m: manifest field 'role' is 'coarse', which is reserved for a later version; use one "
+            "of scan, filter");
+  EXPECT_EQ(refusal([](json &m) { m["role"] = "join"; }),
+            "m: manifest field 'role' is 'join', which is none of scan, filter");
+  EXPECT_EQ(refusal([](json &m) { m["order"] = "min"; }),
+            "m: manifest field 'order' is none that this annudf knows");
+  EXPECT_EQ(refusal([](json &m) { m.erase("role"); }), "m: manifest field 'order' is missing");
+  EXPECT_EQ(refusal([](json &m) { m["abi"]["minor"] = 0; }),
+            "m: says minor 0 of its ABI, its filter needs 1");
+  EXPECT_EQ(refusal([](json &m) { m["features"] = 2; }),
+            "m: says feature bits 0x2, its filter needs 0x22");
 }
 
 TEST(Manifest, UnknownSpellings) {

@@ -96,12 +96,13 @@ TEST(CApiCompiler, NotesFollowTheirMessage) {
 TEST(CApiCompiler, FaultsWithoutARule) {
   OwnedArtifact artifact;
   OwnedDiagnostics list;
-  EXPECT_EQ(outcome(compile("", &artifact, &list)), "compile: test.mlir: holds no annudf.metric");
+  EXPECT_EQ(outcome(compile("", &artifact, &list)),
+            "compile: test.mlir: holds no annudf.metric and no annudf.filter");
   ASSERT_EQ(annudf_diagnostics_count(list), 1u);
   annudf_diagnostic found = diagnosticAt(list, 0);
   EXPECT_STREQ(found.rule, "");
   EXPECT_STREQ(found.file, "test.mlir");
-  EXPECT_STREQ(found.message, "holds no annudf.metric");
+  EXPECT_STREQ(found.message, "holds no annudf.metric and no annudf.filter");
   EXPECT_EQ(found.line, 0);
   EXPECT_EQ(compile("annudf.metric @m ordr(min)", &artifact, &list), ANNUDF_COMPILE);
   EXPECT_EQ(diagnosticAt(list, 0).line, 1);
@@ -360,7 +361,7 @@ TEST(CApiCompiler, ThreadsHaveTheirOwnErrors) {
     }
   };
   std::thread first(work, wrongMetric(), "compile: test.mlir:14:10: ");
-  std::thread second(work, "", "compile: test.mlir: holds no annudf.metric");
+  std::thread second(work, "", "compile: test.mlir: holds no annudf.metric and no annudf.filter");
   std::thread third(work, kMetric, "ok");
   first.join();
   second.join();

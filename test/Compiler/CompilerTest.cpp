@@ -144,7 +144,7 @@ TEST(Compiler, OneOfSeveralMetricsIsChosenByName) {
 }
 
 TEST(Compiler, FaultsNameFileLineAndColumn) {
-  EXPECT_EQ(compileError(""), "test.mlir: holds no annudf.metric");
+  EXPECT_EQ(compileError(""), "test.mlir: holds no annudf.metric and no annudf.filter");
   EXPECT_EQ(compileError("annudf.metric @m ordr(min)").find("test.mlir:1:"), 0u)
       << compileError("annudf.metric @m ordr(min)");
   std::string text = std::string("annudf.metric @m") + kMetric;

@@ -69,6 +69,15 @@ TEST(Verify, ManifestsThatAreNotTheirModules) {
             Lines{"manifest field 'numerics' says reassociate, its module says strict"});
   EXPECT_EQ(differences([](Artifact &a) { a.manifest.missingValues = true; }),
             Lines{"manifest field 'missing_values' says true, its module says false"});
+  EXPECT_EQ(differences([](Artifact &a) {
+              MetricDescriptor filter;
+              filter.role = ANNUDF_ROLE_FILTER;
+              filter.name = a.manifest.name;
+              filter.dims = a.manifest.dims;
+              filter.captures = a.manifest.captures;
+              static_cast<MetricDescriptor &>(a.manifest) = filter;
+            }).front(),
+            "manifest field 'role' says filter, its module says scan");
   EXPECT_THROW((void)differences([](Artifact &a) { a.manifest.name = "another"; }), Error);
 }
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/examples/metrics/affordable.mlir, compiled, on the CPU and, where there is one, a GPU.
+// docs/examples/filters/affordable.mlir, compiled, on the CPU and, where there is one, a GPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,7 +75,7 @@ struct World {
   /// Of the ids that the index has, those that are affordable; no other bit is set.
   void check(Backend &backend, const std::vector<int64_t> &ids) const {
     for (const float most : {-1.0f, 0.5f, 50.0f, 1000.0f}) {
-      const RowFilter filter = rowsWithDistance(backend, index, metric, bind(most));
+      const RowFilter filter = keptRows(backend, index, metric, bind(most));
       EXPECT_EQ(filter.bits(), index.rowExtent());
       int64_t wanted = 0;
       for (const int64_t id : ids) {
@@ -133,7 +133,7 @@ TEST_P(CodeFilters, RefusesAnIndexThatTheArrayIsTooShortFor) {
   const std::vector<std::byte> more = World::coordinates(1, ANNUDF_ELEMENT_F32);
   world.index.extend({more.data(), 1, kDims, ANNUDF_ELEMENT_F32});
   try {
-    (void)rowsWithDistance(*backend, world.index, world.metric, captures);
+    (void)keptRows(*backend, world.index, world.metric, captures);
     FAIL() << "it was read outside";
   } catch (const Error &error) {
     EXPECT_EQ(error.kind(), ErrorKind::Usage);
@@ -150,7 +150,7 @@ TEST_P(CodeFilters, RefusesIdsThatNoBitsReach) {
   const std::vector<std::byte> more = World::coordinates(1, ANNUDF_ELEMENT_F32);
   world.index.extend({more.data(), 1, kDims, ANNUDF_ELEMENT_F32}, {.ids = &far});
   try {
-    (void)rowsWithDistance(*backend, world.index, world.metric, captures);
+    (void)keptRows(*backend, world.index, world.metric, captures);
     FAIL() << "there are too many";
   } catch (const Error &error) {
     EXPECT_STREQ(error.what(),

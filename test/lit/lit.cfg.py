@@ -33,5 +33,6 @@ for name in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "ANNUDF_LIBNVVM", "VIR
 
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%examples", os.path.join(config.annudf_source_dir, "docs", "examples", "metrics")))
+config.substitutions.append(("%filters", os.path.join(config.annudf_source_dir, "docs", "examples", "filters")))
 config.substitutions.append(("%scripts", os.path.join(config.annudf_source_dir, "scripts")))
 config.substitutions.append(("%source", config.annudf_source_dir))

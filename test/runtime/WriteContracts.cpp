@@ -24,6 +24,8 @@ int main(int argc, char **argv) {
   for (const annudf::test::TestMetric &metric : annudf::test::testMetrics())
     std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_%s 0x%016" PRIx64 "ull\n", metric.name.c_str(),
                  annudf::contractOf(annudf::test::artifactOf(metric, "").manifest));
+  std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_even_rows 0x%016" PRIx64 "ull\n",
+               annudf::contractOf(annudf::test::evenRows("").manifest));
   // The same code under every coarse policy: the contract covers that, so each has its number.
   annudf::MetricDescriptor l2 =
       annudf::test::artifactOf(annudf::test::testMetric("l2"), "").manifest;

@@ -12,11 +12,14 @@
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdio>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +78,16 @@ std::string metricNames();
 /// compiled. `forGpu`: LTO-IR is needed, else host bitcode. A file that is called as a
 /// built-in metric can be named ./l2.
 runtime::Metric loadMetric(const std::string &path, bool forGpu, double *compileMs);
+
+/// Values of `pairs`, NAME=FILE or NAME=NUMBER, as they are given to `option`.
+std::map<std::string, runtime::NumericArray> readCaptures(const std::vector<std::string> &pairs,
+                                                          const char *option);
+
+/// The rows that `path` keeps: bits of a .npy, or what a filter's code computes of the index.
+/// \param captures  its values, as readCaptures takes them.
+std::shared_ptr<const runtime::RowFilter>
+loadFilter(const std::string &path, const std::vector<std::string> &captures, bool allowNonFinite,
+           runtime::Backend &backend, const runtime::Index &index, bool onGpu, double *filterMs);
 
 /// Ends the process where memory has run out: nothing that needs any is called, and locks
 /// that code without exceptions held stay as they are.

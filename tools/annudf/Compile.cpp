@@ -62,15 +62,15 @@ static void runCompile(const CompileArguments &arguments) {
   writeArtifact(artifact, output);
   if (arguments.quiet)
     return;
-  tool::print(stdout, output + ": metric " + artifact.manifest.name);
+  tool::print(stdout, output + ": " + artifact.manifest.noun() + " " + artifact.manifest.name);
   std::printf(", %zu payloads, %.1f ms (libNVVM %.1f ms, host %.1f ms)\n", artifact.payloads.size(),
               timings.total, timings.libnvvm, timings.host);
 }
 #endif
 
 void tool::addCompileCommand(CLI::App &app) {
-  CLI::App *command =
-      app.add_subcommand("compile", "Compile a metric (.mlir) to an artifact (.annudf)");
+  CLI::App *command = app.add_subcommand(
+      "compile", "Compile a metric or a filter (.mlir) to an artifact (.annudf)");
 #ifdef ANNUDF_HAVE_COMPILER
   auto arguments = std::make_shared<CompileArguments>();
   command->add_option("input", arguments->input, "Metric as MLIR text or bytecode");
@@ -85,7 +85,8 @@ void tool::addCompileCommand(CLI::App &app) {
                    "supported; none, with a warning, if there is no libNVVM)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--metric", arguments->metric, "Which metric, if the file holds several");
+  command->add_option("--metric", arguments->metric,
+                      "Which metric or filter, if the file holds several");
   command->add_option("--inline-captures", arguments->inlineCaptures,
                       "Options of the pass annudf-inline-captures, e.g. \"dims=128\"");
   command->add_flag("--no-host", arguments->noHost, "Leave out the code for the CPU");

@@ -12,24 +12,9 @@
 #include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
-#include <map>
 
 using namespace annudf;
 using namespace annudf::tool;
-
-static std::map<std::string, runtime::NumericArray>
-readCaptures(const std::vector<std::string> &pairs) {
-  std::map<std::string, runtime::NumericArray> values;
-  for (const std::string &pair : pairs) {
-    size_t equals = pair.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
-      throw Error(ErrorKind::Usage, "--capture " + pair + ": expected NAME=FILE or NAME=NUMBER");
-    std::string name = pair.substr(0, equals);
-    if (!values.emplace(name, runtime::readCapture(pair.substr(equals + 1))).second)
-      throw Error(ErrorKind::Usage, "--capture " + pair + ": " + name.append(" is given twice"));
-  }
-  return values;
-}
 
 void MetricOptions::addTo(CLI::App *command) {
   command
@@ -63,7 +48,8 @@ Engine::Engine(const MetricOptions &options)
 runtime::BoundCaptures Engine::bind(const MetricOptions &options, const runtime::Index &index,
                                     const runtime::MatrixView &queries) const {
   return runtime::BoundCaptures::bind(metric.artifact.manifest, extentsOf(index, queries),
-                                      readCaptures(options.captures), options.allowNonFinite);
+                                      readCaptures(options.captures, "--capture"),
+                                      options.allowNonFinite);
 }
 
 int64_t Engine::batch(int64_t queries, int64_t most) const {

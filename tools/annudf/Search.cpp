@@ -21,6 +21,8 @@ namespace {
 struct SearchArguments {
   std::string index, base, queries, truth, output; ///< An index, or vectors to search exactly.
   MetricOptions metric;
+  std::string filter;
+  std::vector<std::string> filterCaptures;
   runtime::SearchParams params;
   int k = 10, repeat = 1, show = 5;
   int64_t rows = 0;
@@ -80,15 +82,25 @@ static void show(const Results &results, int queries, int columns) {
   }
 }
 
-static void runSearch(SearchArguments arguments) {
-  InterruptGuard guard;
+/// What needs no file to be read.
+static void checkArguments(const SearchArguments &arguments) {
+  if (arguments.filter.empty() && !arguments.filterCaptures.empty())
+    throw Error(ErrorKind::Usage, "--filter-capture " + arguments.filterCaptures.front() +
+                                      ": there is no --filter that it is of");
   if (!arguments.output.empty()) {
     std::vector<std::string> inputs = arguments.metric.inputs();
-    inputs.insert(inputs.end(),
-                  {arguments.index, arguments.base, arguments.queries, arguments.truth});
+    inputs.insert(inputs.end(), {arguments.index, arguments.base, arguments.queries,
+                                 arguments.truth, arguments.filter});
+    for (const std::string &pair : arguments.filterCaptures)
+      inputs.push_back(pair.substr(pair.find('=') + 1));
     for (const char *ending : {".ibin", ".fbin"})
       refuseOverwriting(arguments.output + ending, inputs);
   }
+}
+
+static void runSearch(SearchArguments arguments) {
+  InterruptGuard guard;
+  checkArguments(arguments);
   auto start = std::chrono::steady_clock::now();
   const Engine engine(arguments.metric);
   const runtime::Metric &metric = engine.metric;
@@ -104,13 +116,18 @@ static void runSearch(SearchArguments arguments) {
   runtime::checkSearch(index, metric, queries.view(), arguments.k, arguments.params);
   const runtime::BoundCaptures captures = engine.bind(arguments.metric, index, queries.view());
   const int64_t step = engine.batch(queries.rows, kBatch);
+  double filterMs = 0;
+  if (!arguments.filter.empty())
+    arguments.params.filter =
+        loadFilter(arguments.filter, arguments.filterCaptures, arguments.metric.allowNonFinite,
+                   *engine.backend, index, arguments.metric.device == "cuda", &filterMs);
   Truth truth;
   if (!arguments.truth.empty())
     truth = readTruth(arguments.truth, queries.rows, arguments.k);
   std::optional<runtime::ResultWriter> writer;
   if (!arguments.output.empty())
     writer.emplace(arguments.output);
-  const double loadMs = msSince(start) - engine.compileMs;
+  const double loadMs = msSince(start) - engine.compileMs - filterMs;
 
   Results results{queries.rows, arguments.k, {}, {}};
   results.ids.resize(static_cast<size_t>(queries.rows) * arguments.k);
@@ -149,6 +166,10 @@ static void runSearch(SearchArguments arguments) {
       "load     %.1f ms\ncompile  %.1f ms\nlink     %.1f ms (%d link%s)\nupload   %.1f ms\n",
       loadMs, engine.compileMs, total.linkMs, total.links, total.links == 1 ? "" : "s",
       total.uploadMs);
+  if (arguments.params.filter)
+    std::printf("filter   %.1f ms, %lld of %lld ids pass\n", filterMs,
+                static_cast<long long>(arguments.params.filter->count()),
+                static_cast<long long>(arguments.params.filter->bits()));
   std::printf("kernels  %s (%s)\n", total.family.c_str(), total.why.c_str());
   std::printf("search   %.3f ms for %lld queries, %.0f queries/s (median of %zu)\n", median,
               static_cast<long long>(results.rows), results.rows / median * 1e3, searchMs.size());
@@ -161,6 +182,13 @@ static void addOptions(CLI::App *command, SearchArguments &arguments) {
                    "Vectors, of the rows' type or another that the metric accepts")
       ->required();
   arguments.metric.addTo(command);
+  command->add_option("--filter", arguments.filter,
+                      "Only rows that it keeps: a filter (.annudf, .mlir), or a .npy of bool, one "
+                      "entry an id, or of uint32, a bit an id");
+  command
+      ->add_option("--filter-capture", arguments.filterCaptures,
+                   "NAME=FILE or NAME=NUMBER, once for each capture of --filter")
+      ->allow_extra_args(false);
   command->add_option("-k", arguments.k,
                       "Neighbours of a query, at most as many as there are rows");
   command->add_option("--rows", arguments.rows, "Only the first N queries")

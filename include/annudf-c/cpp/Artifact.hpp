@@ -86,6 +86,8 @@ public:
     return detail::text([&](annudf_buffer **out) { return annudf_artifact_manifest(c(), out); });
   }
   std::string name() const { return annudf_artifact_name(c()); }
+  /// ANNUDF_ROLE_SCAN of a metric, ANNUDF_ROLE_FILTER of what IvfFlat::filter takes.
+  annudf_role role() const { return annudf_role(annudf_artifact_role(c())); }
   std::string digest() const { return annudf_artifact_digest(c()); }
   bool hasHostCode() const { return annudf_artifact_has_host_code(c()); }
   bool missingValues() const { return annudf_artifact_missing_values(c()); }

@@ -245,10 +245,10 @@ public:
                                                   recall, &options, &probes));
     return probes;
   }
-  /// The rows to which the metric gives a distance that is not NaN, as the index is now.
-  /// \param captures  null if the metric has none; else bound for one query.
+  /// The rows that an annudf.filter keeps, as the index is now.
+  /// \param captures  null if the filter has none; else bound for one query.
   /// \param bits      0: one more than the largest id.
-  Filter filter(const Backend &backend, const Artifact &metric, const Captures *captures = nullptr,
+  Filter filter(const Backend &backend, const Artifact &code, const Captures *captures = nullptr,
                 int64_t bits = 0, const Progress &progress = {}) const {
     detail::Reporting reporting(progress);
     annudf_ivf_flat_search_options options = {};
@@ -256,7 +256,7 @@ public:
     options.progress = reporting.function(), options.progress_user = reporting.user();
     annudf_filter *made = nullptr;
     const annudf_status status = annudf_ivf_flat_filter(
-        backend.c(), c(), metric.c(), captures ? captures->c() : nullptr, bits, &options, &made);
+        backend.c(), c(), code.c(), captures ? captures->c() : nullptr, bits, &options, &made);
     Filter computed(made);
     reporting.check(status);
     return computed;

@@ -131,6 +131,29 @@ constexpr bool hasEveryHook() {
 static_assert(hasEveryHook(), "a hook of annudf_abi.h has no prototype for accumulators of several "
                               "fields, or none for those of one");
 
+#define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS) HOOK,
+/// The functions that a filter defines, all of them.
+enum class FilterHook { ANNUDF_FILTER_HOOKS(ANNUDF_ROW_OF_HOOK) };
+#undef ANNUDF_ROW_OF_HOOK
+
+/// Calls visit(hook, symbol, std::type_identity<prototype>) for every hook of the role filter.
+template <typename Visit> constexpr void forEachFilterHook(Visit visit) {
+#define ANNUDF_ROW_OF_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS)                                       \
+  visit(FilterHook::HOOK, #SYMBOL, std::type_identity<RESULT PARAMETERS>());
+  ANNUDF_FILTER_HOOKS(ANNUDF_ROW_OF_HOOK)
+#undef ANNUDF_ROW_OF_HOOK
+}
+
+/// "annudf1_filter_keep"
+constexpr const char *symbolOf(FilterHook wanted) {
+  const char *found = nullptr;
+  forEachFilterHook([&](FilterHook hook, const char *symbol, auto) {
+    if (hook == wanted)
+      found = symbol;
+  });
+  return found;
+}
+
 /// What the runtime defines for each link.
 inline constexpr const char *kRuntimeConstants[] = {
 #define ANNUDF_ROW_OF_CONSTANT(SYMBOL, ENUM) #SYMBOL,

@@ -199,6 +199,17 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
        int32_t query, int32_t list, const uint64_t *slots))                    \
   ROW(CONTRACT, annudf1_scan_contract, uint64_t, (void))
 
+/*===-- The hooks of the role filter, since 1.1 ---------------------------===*\
+|*   keep   1 where the row may be found, else 0. Called once for a row of an  *|
+|*          index and the values of the captures, for all queries together: so *|
+|*          query is 0, and a verified filter does not read it.                *|
+\*===----------------------------------------------------------------------===*/
+#define ANNUDF_FILTER_HOOKS(ROW)                                               \
+  ROW(KEEP, annudf1_filter_keep, int32_t,                                      \
+      (int32_t dims, int64_t row, int32_t query, int32_t list,                 \
+       const uint64_t *slots))                                                 \
+  ROW(CONTRACT, annudf1_filter_contract, uint64_t, (void))
+
 /** The hooks of the form F: a, one word by value; s, several by pointer. */
 #define ANNUDF_SCAN_HOOKS(ROW, F, A, X) ANNUDF_SCAN_HOOKS_##F(ROW, A, X)
 
@@ -210,6 +221,7 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
 #define ANNUDF_DECLARE_HOOK(HOOK, SYMBOL, RESULT, PARAMETERS) ANNUDF_HOOK RESULT SYMBOL PARAMETERS;
 #define ANNUDF_DECLARE_HOOKS(F, A, X) ANNUDF_SCAN_HOOKS(ANNUDF_DECLARE_HOOK, F, A, X)
 ANNUDF_HOOK_WIDTHS(ANNUDF_DECLARE_HOOKS)
+ANNUDF_FILTER_HOOKS(ANNUDF_DECLARE_HOOK)
 
 /*===-- Defined by the runtime for each link ------------------------------===*\
 |* ROW(SYMBOL, ENUM): functions that return a value of an enum.                *|

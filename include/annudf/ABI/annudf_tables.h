@@ -99,10 +99,10 @@
   X(I1, 12, "i1", 1, UNSIGNED, 1)
 
 /** Roles a UDF can have in one kernel; part of every symbol: X(NAME, VALUE, SPELLING, SINCE). */
-#define ANNUDF_ROLES(X) X(SCAN, 0, "scan", 0)
-#define ANNUDF_ROLES_RESERVED(X)                                                                   \
-  X(COARSE, 1, "coarse")                                                                           \
-  X(FILTER, 2, "filter")
+#define ANNUDF_ROLES(X)                                                                            \
+  X(SCAN, 0, "scan", 0)                                                                            \
+  X(FILTER, 2, "filter", 1)
+#define ANNUDF_ROLES_RESERVED(X) X(COARSE, 1, "coarse")
 
 /** Hooks of the role scan: X(NAME, VALUE, SPELLING, PRESENCE, SINCE). A hook that is OPTIONAL
  * and that a metric lacks is linked from a stub, which the manifest's list of hooks chooses. Its
@@ -118,17 +118,17 @@
 
 /** What an artifact may require of its consumer: X(NAME, BIT, SPELLING, SINCE). A bit that
  * the consumer does not know is refused. ACC64: accumulators have words of 64 bits; STRUCT: they
- * have several, by pointer. MANY_CAPTURES: more than ANNUDF_FEW_CAPTURES. */
+ * have several, by pointer. MANY_CAPTURES: more than ANNUDF_FEW_CAPTURES. FILTER: no metric, but
+ * a filter. */
 #define ANNUDF_FEATURES(X)                                                                         \
   X(FINALIZE, 0, "finalize", 0)                                                                    \
   X(CAPTURES, 1, "captures", 0)                                                                    \
   X(ACC64, 2, "acc64", 0)                                                                          \
   X(COMBINE, 4, "combine", 1)                                                                      \
+  X(FILTER, 5, "filter", 1)                                                                        \
   X(MANY_CAPTURES, 6, "many_captures", 1)                                                          \
   X(STRUCT, 7, "struct", 1)
-#define ANNUDF_FEATURES_RESERVED(X)                                                                \
-  X(ACC128, 3, "acc128")                                                                           \
-  X(FILTER, 5, "filter")
+#define ANNUDF_FEATURES_RESERVED(X) X(ACC128, 3, "acc128")
 
 /** So many captures need no feature: 1.0 has slots for them. */
 #define ANNUDF_FEW_CAPTURES 16

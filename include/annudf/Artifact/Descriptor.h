@@ -41,8 +41,10 @@ struct CaptureInfo {
   bool operator==(const CaptureInfo &) const = default;
 };
 
-/// What a metric is: all that a scan relies on, and the name that messages call it.
+/// What a metric is: all that a scan relies on, and the name that messages call it. Or what a
+/// filter is, by its role: that has a name, dims and captures, everything else at its default.
 struct MetricDescriptor {
+  annudf_role role = ANNUDF_ROLE_SCAN;
   std::string name;
   annudf_order order = ANNUDF_ORDER_MIN;
   annudf_coarse coarse = ANNUDF_COARSE_L2;
@@ -57,6 +59,9 @@ struct MetricDescriptor {
   std::vector<annudf_accumulator> fields; ///< Of a STRUCT, in order; else none.
   bool missingValues = false; ///< Whether update knows what to do with a coordinate that is NaN.
 
+  bool isFilter() const { return role == ANNUDF_ROLE_FILTER; }
+  /// "metric" or "filter", for messages.
+  const char *noun() const { return isFilter() ? "filter" : "metric"; }
   /// Bits of a word of the accumulator (64 where a field needs it) and of a coordinate.
   int accumulatorWidth() const;
   int computeWidth() const;

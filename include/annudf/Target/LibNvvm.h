@@ -70,6 +70,8 @@ struct HookShape {
   std::vector<annudf_hook> hooks; ///< Those that the metric defines.
   /// May ask for the element of the rows, as a source in the form of cuVS does.
   bool asksForElement = false;
+  /// Of a filter: its hooks, which are those of no metric. Then `widths` and `hooks` do not matter.
+  bool isFilter = false;
 };
 
 /// Compares the functions that `ptx` defines with the prototypes in annudf_abi.h.

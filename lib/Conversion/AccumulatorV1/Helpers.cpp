@@ -31,18 +31,20 @@ static constexpr StringLiteral kMetricName = "annudf_metric";
 /// More than rule S5 lets through: only a module that skipped annudf-verify-abi has it.
 static constexpr int64_t kMaxInlinedOps = 1 << 16;
 
-static FailureOr<MetricOp> selectMetric(ModuleOp module, StringRef name, const TargetInfo &target) {
-  auto metrics = llvm::to_vector(module.getOps<MetricOp>());
+static FailureOr<UdfOpInterface> selectMetric(ModuleOp module, StringRef name,
+                                              const TargetInfo &target) {
+  auto metrics = llvm::to_vector(module.getOps<UdfOpInterface>());
   if (name.empty()) {
     if (metrics.size() == 1)
       return metrics.front();
     if (metrics.empty())
-      return emitError(module.getLoc()) << target.passName << ": the module holds no annudf.metric";
+      return emitError(module.getLoc())
+             << target.passName << ": the module holds no annudf.metric and no annudf.filter";
     return emitError(module.getLoc())
-           << target.passName << ": the module holds " << metrics.size()
-           << " metrics, so one must be named; there are " << listNames(metrics);
+           << target.passName << ": the module holds " << metrics.size() << " " << nounOf(metrics)
+           << ", so one must be named; there are " << listNames(metrics);
   }
-  for (MetricOp metric : metrics)
+  for (UdfOpInterface metric : metrics)
     if (metric.getSymName() == name)
       return metric;
   return emitError(module.getLoc())
@@ -69,7 +71,7 @@ static LogicalResult checkHelpers(ModuleOp module, const CallGraph &graph,
 }
 
 /// Puts the body of every helper that `metric` calls in the place of the call.
-static LogicalResult inlineHelpers(MetricOp metric, const CallGraph &graph,
+static LogicalResult inlineHelpers(UdfOpInterface metric, const CallGraph &graph,
                                    const TargetInfo &target) {
   SmallVector<func::CallOp> pending(graph.callsIn(metric));
   int64_t ops = 0;
@@ -88,8 +90,8 @@ static LogicalResult inlineHelpers(MetricOp metric, const CallGraph &graph,
       });
     }
     if (ops > kMaxInlinedOps)
-      return metric.emitOpError() << target.passName << ": has more than " << kMaxInlinedOps
-                                  << " operations with its helpers inlined";
+      return metric->emitOpError() << target.passName << ": has more than " << kMaxInlinedOps
+                                   << " operations with its helpers inlined";
     for (auto [result, value] : llvm::zip(call.getResults(), body.getTerminator()->getOperands()))
       result.replaceAllUsesWith(mapping.lookupOrDefault(value));
     call.erase();
@@ -97,12 +99,12 @@ static LogicalResult inlineHelpers(MetricOp metric, const CallGraph &graph,
   return success();
 }
 
-FailureOr<MetricOp> annudf::lowering::isolateMetric(ModuleOp module, StringRef name,
-                                                    const TargetInfo &target) {
-  FailureOr<MetricOp> metric = selectMetric(module, name, target);
+FailureOr<UdfOpInterface> annudf::lowering::isolateMetric(ModuleOp module, StringRef name,
+                                                          const TargetInfo &target) {
+  FailureOr<UdfOpInterface> metric = selectMetric(module, name, target);
   if (failed(metric))
     return failure();
-  for (MetricOp other : llvm::to_vector(module.getOps<MetricOp>()))
+  for (UdfOpInterface other : llvm::to_vector(module.getOps<UdfOpInterface>()))
     if (other != *metric)
       other.erase();
   CallGraph graph(module);

@@ -26,7 +26,7 @@ namespace {
 
 class AccessLowering {
 public:
-  AccessLowering(func::FuncOp function, MetricOp metric, const HookArguments &arguments,
+  AccessLowering(func::FuncOp function, UdfOpInterface metric, const HookArguments &arguments,
                  const TargetInfo &target, LoweringCounts &counts)
       : function(function), metric(metric), arguments(arguments), target(target), counts(counts),
         builder(function.getLoc(), function.getContext()) {}
@@ -228,7 +228,7 @@ private:
   }
 
   func::FuncOp function;
-  MetricOp metric;
+  UdfOpInterface metric;
   const HookArguments &arguments;
   const TargetInfo &target;
   LoweringCounts &counts;
@@ -237,7 +237,7 @@ private:
 
 } // namespace
 
-LogicalResult annudf::lowering::proveLoads(MetricOp metric, const TargetInfo &target) {
+LogicalResult annudf::lowering::proveLoads(UdfOpInterface metric, const TargetInfo &target) {
   LogicalResult result = success();
   for (auto hook : metric.getBody().getOps<HookOpInterface>()) {
     const RangeAnalysis ranges(hook);
@@ -268,7 +268,7 @@ LogicalResult annudf::lowering::proveLoads(MetricOp metric, const TargetInfo &ta
   return result;
 }
 
-LogicalResult annudf::lowering::lowerAccesses(func::FuncOp function, MetricOp metric,
+LogicalResult annudf::lowering::lowerAccesses(func::FuncOp function, UdfOpInterface metric,
                                               const HookArguments &arguments,
                                               const TargetInfo &target, LoweringCounts &counts) {
   return AccessLowering(function, metric, arguments, target, counts).run();

@@ -40,13 +40,93 @@ FunctionType typeFor(Builder &builder, std::type_identity<Result(Parameters...)>
     return builder.getFunctionType(parameters, typeFor<Result>(builder));
 }
 
+/// What the functions of metrics and filters are built with.
+class HookBuilder {
+protected:
+  HookBuilder(ModuleOp module, UdfOpInterface udf, const TargetInfo &target, LoweringCounts &counts)
+      : module(module), udf(udf), target(target), counts(counts),
+        builder(udf.getLoc(), module.getContext()), descriptor(describe(udf)) {}
+
+  /// The insertion point is its body.
+  func::FuncOp begin(StringRef name, FunctionType type) {
+    builder.setInsertionPointToEnd(module.getBody());
+    auto function = func::FuncOp::create(builder, name, type);
+    builder.setInsertionPointToStart(function.addEntryBlock());
+    return function;
+  }
+
+  /// Copies the body of a hook to the insertion point. Returns what it yields.
+  SmallVector<Value> cloneBody(HookOpInterface hook, ValueRange arguments) {
+    Block *block = hook.getHookBlock();
+    IRMapping mapping;
+    mapping.map(block->getArguments(), arguments);
+    for (Operation &op : block->without_terminator())
+      builder.clone(op, mapping);
+    return llvm::map_to_vector(block->getTerminator()->getOperands(),
+                               [&](Value value) { return mapping.lookup(value); });
+  }
+
+  /// Ends the function whose body is the insertion point.
+  void returnContract() {
+    Value number = arith::ConstantOp::create(
+        builder, builder.getIntegerAttr(builder.getI64Type(), APInt(64, contractOf(descriptor))));
+    func::ReturnOp::create(builder, number);
+  }
+
+  ModuleOp module;
+  UdfOpInterface udf;
+  const TargetInfo &target;
+  LoweringCounts &counts;
+  ImplicitLocOpBuilder builder;
+  const MetricDescriptor descriptor;
+};
+
+/// The two functions of a filter.
+class FilterLowering : HookBuilder {
+public:
+  FilterLowering(ModuleOp module, FilterOp filter, const TargetInfo &target, LoweringCounts &counts)
+      : HookBuilder(module, filter, target, counts), filter(filter) {}
+
+  LogicalResult run() {
+    LogicalResult result = success();
+    forEachFilterHook([&](FilterHook hook, const char *symbol, auto prototype) {
+      func::FuncOp function = begin(symbol, typeFor(builder, prototype));
+      if (failed(build(hook, function)))
+        result = failure();
+    });
+    return result;
+  }
+
+private:
+  /// No default: a new hook is built here, and nowhere else.
+  LogicalResult build(FilterHook hook, func::FuncOp function) {
+    switch (hook) {
+    case FilterHook::KEEP: {
+      Value kept = cloneBody(filter.getKeep(), {}).front();
+      func::ReturnOp::create(
+          builder, arith::ExtUIOp::create(builder, builder.getI32Type(), kept).getResult());
+      auto argument = [&](unsigned i) { return function.getArgument(i); };
+      // Of the query it knows nothing: argument 2 is one for every query.
+      return lowerAccesses(function, udf,
+                           {{}, argument(0), argument(1), {}, argument(3), argument(4)}, target,
+                           counts);
+    }
+    case FilterHook::CONTRACT:
+      returnContract();
+      return success();
+    }
+    llvm_unreachable("a hook that annudf_abi.h does not have");
+  }
+
+  FilterOp filter;
+};
+
 /// Builds the functions of one metric.
-class HookLowering {
+class HookLowering : HookBuilder {
 public:
   HookLowering(ModuleOp module, MetricOp metric, const TargetInfo &target, LoweringCounts &counts)
-      : module(module), metric(metric), target(target), counts(counts),
-        builder(metric.getLoc(), module.getContext()), fields(metric.getAccumulatorTypes()),
-        compute(metric.getComputeType()), descriptor(describe(metric)),
+      : HookBuilder(module, metric, target, counts), metric(metric),
+        fields(metric.getAccumulatorTypes()), compute(metric.getComputeType()),
         widths(descriptor.hookWidths()) {}
 
   LogicalResult run() {
@@ -84,21 +164,7 @@ private:
       if (hook == wanted)
         name = symbol, type = typeFor(builder, prototype);
     });
-    builder.setInsertionPointToEnd(module.getBody());
-    auto function = func::FuncOp::create(builder, name, type);
-    builder.setInsertionPointToStart(function.addEntryBlock());
-    return function;
-  }
-
-  /// Copies the body of a hook to the insertion point. Returns what it yields.
-  SmallVector<Value> cloneBody(HookOpInterface hook, ValueRange arguments) {
-    Block *block = hook.getHookBlock();
-    IRMapping mapping;
-    mapping.map(block->getArguments(), arguments);
-    for (Operation &op : block->without_terminator())
-      builder.clone(op, mapping);
-    return llvm::map_to_vector(block->getTerminator()->getOperands(),
-                               [&](Value value) { return mapping.lookup(value); });
+    return HookBuilder::begin(name, type);
   }
 
   /// Between the word that crosses the link and the value that a body sees. A word may be wider
@@ -212,20 +278,13 @@ private:
 
   LogicalResult buildContract() {
     begin(ScanHook::CONTRACT);
-    Value number = arith::ConstantOp::create(
-        builder, builder.getIntegerAttr(builder.getI64Type(), APInt(64, contractOf(descriptor))));
-    func::ReturnOp::create(builder, number);
+    returnContract();
     return success();
   }
 
-  ModuleOp module;
   MetricOp metric;
-  const TargetInfo &target;
-  LoweringCounts &counts;
-  ImplicitLocOpBuilder builder;
   SmallVector<Type> fields; ///< Of the accumulator; one that is no struct has one.
   Type compute;
-  const MetricDescriptor descriptor;
   const HookWidths widths;
 };
 
@@ -233,18 +292,22 @@ private:
 
 LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
                                            const TargetInfo &target, LoweringCounts &counts) {
-  FailureOr<MetricOp> metric = isolateMetric(module, name, target);
-  if (failed(metric) || failed(proveLoads(*metric, target)))
+  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target);
+  if (failed(udf) || failed(proveLoads(*udf, target)))
     return failure();
-  for (CaptureOp capture : metric->getCaptures())
+  for (CaptureOp capture : udf->getCaptures())
     if (!capture.getValue())
       ++counts.slots;
   if (counts.slots > ANNUDF_MAX_CAPTURES)
-    return metric->emitOpError() << target.passName << ": binds " << counts.slots
+    return (*udf)->emitOpError() << target.passName << ": binds " << counts.slots
                                  << " captures, the ABI has " << int(ANNUDF_MAX_CAPTURES)
                                  << " slots";
-  if (failed(HookLowering(module, *metric, target, counts).run()))
+  auto metric = dyn_cast<MetricOp>(udf->getOperation());
+  if (failed(
+          metric
+              ? HookLowering(module, metric, target, counts).run()
+              : FilterLowering(module, cast<FilterOp>(udf->getOperation()), target, counts).run()))
     return failure();
-  metric->erase();
+  (*udf)->erase();
   return success();
 }

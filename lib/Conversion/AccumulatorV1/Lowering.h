@@ -47,8 +47,8 @@ struct HookArguments {
 
 /// Leaves in the module the metric called `name` (empty: the only one) alone, with its
 /// helpers inlined and under a name that no function of the ABI has.
-mlir::FailureOr<ir::MetricOp> isolateMetric(mlir::ModuleOp module, llvm::StringRef name,
-                                            const TargetInfo &target);
+mlir::FailureOr<ir::UdfOpInterface> isolateMetric(mlir::ModuleOp module, llvm::StringRef name,
+                                                  const TargetInfo &target);
 
 /// Replaces the metric called `name` (empty: the only one) by functions of the ABI
 /// and removes all other metrics.
@@ -57,10 +57,10 @@ mlir::LogicalResult lowerHooks(mlir::ModuleOp module, llvm::StringRef name,
 
 /// Every load of the metric's hooks reads inside its capture, by the same proof as the
 /// verifier's: what comes here may have been changed since, or never have been verified.
-mlir::LogicalResult proveLoads(ir::MetricOp metric, const TargetInfo &target);
+mlir::LogicalResult proveLoads(ir::UdfOpInterface metric, const TargetInfo &target);
 
 /// Replaces every annudf.index and annudf.load in `function`, which proveLoads has seen.
-mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::MetricOp metric,
+mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::UdfOpInterface metric,
                                   const HookArguments &arguments, const TargetInfo &target,
                                   LoweringCounts &counts);
 

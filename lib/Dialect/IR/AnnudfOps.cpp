@@ -155,9 +155,13 @@ static void printDimsValue(OpAsmPrinter &printer, Operation *, IntegerAttr dims)
 // MetricOp
 //===----------------------------------------------------------------------===//
 
-template <typename OpT> static OpT firstOf(MetricOp metric) {
-  auto ops = metric.getBody().front().getOps<OpT>();
+template <typename OpT> static OpT firstOf(UdfOpInterface udf) {
+  auto ops = udf.getBody().front().getOps<OpT>();
   return ops.empty() ? OpT() : *ops.begin();
+}
+
+SmallVector<CaptureOp, 4> UdfOpInterface::getCaptures() {
+  return llvm::to_vector<4>(getBody().front().getOps<CaptureOp>());
 }
 
 InitOp MetricOp::getInit() { return firstOf<InitOp>(*this); }
@@ -165,9 +169,7 @@ UpdateOp MetricOp::getUpdate() { return firstOf<UpdateOp>(*this); }
 FinalizeOp MetricOp::getFinalize() { return firstOf<FinalizeOp>(*this); }
 CombineOp MetricOp::getCombine() { return firstOf<CombineOp>(*this); }
 
-SmallVector<CaptureOp> MetricOp::getCaptures() {
-  return llvm::to_vector(getBody().front().getOps<CaptureOp>());
-}
+SmallVector<CaptureOp> MetricOp::getCaptures() { return UdfOpInterface(*this).getCaptures(); }
 
 // The last two arguments of update are the coordinates.
 
@@ -351,22 +353,28 @@ static bool hasNaN(Attribute element) {
   return kindOf(row) == NumberKind::Float;
 }
 
+/// Values are bound by name, and vectors have dimensions.
+static LogicalResult verifyDeclarations(UdfOpInterface udf) {
+  llvm::SmallDenseSet<StringRef> names;
+  for (CaptureOp capture : udf.getCaptures())
+    if (!names.insert(capture.getName()).second)
+      return capture.emitOpError()
+             << "[M7] \"" << capture.getName() << "\" is declared twice; rename one";
+  if (const auto dims = static_cast<int32_t>(udf.getDims().value_or(1)); dims <= 0)
+    return udf->emitOpError() << "[M8] is for " << dims << " dimensions; dims must be positive";
+  return success();
+}
+
 /// Structure only: which ops a metric holds and that their types agree. What a
 /// body may do is the business of annudf-verify-abi.
 LogicalResult MetricOp::verifyRegions() {
   std::map<annudf_hook, int> found;
-  llvm::SmallDenseSet<StringRef> names;
   for (Operation &op : getBody().front()) {
-    if (auto capture = dyn_cast<CaptureOp>(op)) {
-      if (!names.insert(capture.getName()).second)
-        return capture.emitOpError()
-               << "[M7] \"" << capture.getName() << "\" is declared twice; rename one";
-    } else if (auto hook = dyn_cast<HookOpInterface>(op)) {
+    if (auto hook = dyn_cast<HookOpInterface>(op); hook && !isa<KeepOp>(op))
       ++found[hookOf(hook)];
-    } else {
+    else if (!isa<CaptureOp>(op))
       return op.emitOpError() << "[M1] cannot stand in a metric; only captures and hooks can, so "
                                  "move it into the hook that uses it";
-    }
   }
   for (const TableRow &row : tableOf<annudf_hook>().rows)
     if (row.since != TableRow::kReserved &&
@@ -381,14 +389,33 @@ LogicalResult MetricOp::verifyRegions() {
       return emitOpError() << "[M6] lists element type "
                            << stringifyEnum(cast<ElementAttr>(element).getValue())
                            << " twice; list it once";
-  if (getDims() && static_cast<int32_t>(*getDims()) <= 0)
-    return emitOpError() << "[M8] is for " << static_cast<int32_t>(*getDims())
-                         << " dimensions; dims must be positive";
+  if (failed(verifyDeclarations(*this)))
+    return failure();
   if (getMissingValues() && llvm::none_of(getElements(), hasNaN))
     return emitOpError() << "[M20] takes missing values, but lists element types without NaN only; "
                             "list f32, f16 or bf16, or drop missing_values";
-
   return verifyAccumulator(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// FilterOp
+//===----------------------------------------------------------------------===//
+
+KeepOp FilterOp::getKeep() { return firstOf<KeepOp>(*this); }
+SmallVector<CaptureOp> FilterOp::getCaptures() { return UdfOpInterface(*this).getCaptures(); }
+
+LogicalResult FilterOp::verifyRegions() {
+  int found = 0;
+  for (Operation &op : getBody().front()) {
+    found += isa<KeepOp>(op);
+    if (!isa<KeepOp, CaptureOp>(op))
+      return op.emitOpError() << "[K1] cannot stand in a filter; only captures and annudf.keep "
+                                 "can, so move it into annudf.keep";
+  }
+  if (found != 1)
+    return emitOpError() << "[K2] needs exactly one annudf.keep, found " << found
+                         << (found == 0 ? "; write one" : "; keep one");
+  return verifyDeclarations(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -450,6 +477,7 @@ LogicalResult InitOp::verify() { return verifyHookBody(*this); }
 LogicalResult UpdateOp::verify() { return verifyHookBody(*this); }
 LogicalResult FinalizeOp::verify() { return verifyHookBody(*this); }
 LogicalResult CombineOp::verify() { return verifyHookBody(*this); }
+LogicalResult KeepOp::verify() { return verifyHookBody(*this); }
 
 LogicalResult InitOp::verifyRegions() { return verifyHookShape(*this, false, 0, "()"); }
 
@@ -486,14 +514,28 @@ LogicalResult FinalizeOp::verifyRegions() {
 /// What it takes depends on update's accumulator: the metric looks at both.
 LogicalResult CombineOp::verifyRegions() { return success(); }
 
+LogicalResult KeepOp::verifyRegions() {
+  if (const unsigned found = getBody().getNumArguments(); found != 0)
+    return emitOpError() << "[K3] takes " << found << " argument" << (found == 1 ? "" : "s")
+                         << ", but a filter sees no coordinates; take none, and read "
+                            "annudf.index row";
+  const TypeRange yielded = getBody().front().getTerminator()->getOperandTypes();
+  if (yielded.size() != 1 || !yielded.front().isInteger(1))
+    return emitOpError() << "[K4] yields " << listTypes(yielded)
+                         << "; yield one i1, true where the row may be found";
+  return success();
+}
+
 StringRef InitOp::getHookName() { return "init"; }
 StringRef UpdateOp::getHookName() { return "update"; }
 StringRef FinalizeOp::getHookName() { return "finalize"; }
 StringRef CombineOp::getHookName() { return "combine"; }
+StringRef KeepOp::getHookName() { return "keep"; }
 Block *InitOp::getHookBlock() { return &getBody().front(); }
 Block *UpdateOp::getHookBlock() { return &getBody().front(); }
 Block *FinalizeOp::getHookBlock() { return &getBody().front(); }
 Block *CombineOp::getHookBlock() { return &getBody().front(); }
+Block *KeepOp::getHookBlock() { return &getBody().front(); }
 
 /// init may be called once for many rows, and only update for one coordinate.
 static bool hasIndexOf(annudf_hook hook, IndexKind kind) {
@@ -514,6 +556,21 @@ bool UpdateOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_UPDATE, 
 bool FinalizeOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_FINALIZE, kind); }
 bool CombineOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_COMBINE, kind); }
 
+/// No default: a new index has to say whether a filter, which is computed for all queries together
+/// and without coordinates, can read it.
+bool KeepOp::hasIndex(IndexKind kind) {
+  switch (kind) {
+  case IndexKind::Dims:
+  case IndexKind::Row:
+  case IndexKind::List:
+    return true;
+  case IndexKind::Dim:
+  case IndexKind::Query:
+    return false;
+  }
+  llvm_unreachable("an index that the dialect does not have");
+}
+
 ParseResult InitOp::parse(OpAsmParser &parser, OperationState &result) {
   return parseHook(parser, result);
 }
@@ -526,10 +583,14 @@ ParseResult FinalizeOp::parse(OpAsmParser &parser, OperationState &result) {
 ParseResult CombineOp::parse(OpAsmParser &parser, OperationState &result) {
   return parseHook(parser, result);
 }
+ParseResult KeepOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseHook(parser, result);
+}
 void InitOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
 void UpdateOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
 void FinalizeOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
 void CombineOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
+void KeepOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // CaptureOp, IndexOp, LoadOp
@@ -557,7 +618,7 @@ LogicalResult CaptureOp::verify() {
     return emitOpError() << "[C3] has a value of type " << value->getType()
                          << ", which does not fit " << type
                          << "; write dense<[...]> with one tensor dimension an extent";
-  std::optional<uint32_t> dims = getOperation()->getParentOfType<MetricOp>().getDims();
+  std::optional<uint32_t> dims = getOperation()->getParentOfType<UdfOpInterface>().getDims();
   for (auto [extent, size] : llvm::zip(type.getExtents(), dense.getType().getShape())) {
     if (extent == CaptureType::kDim && (!dims || static_cast<int64_t>(*dims) != size))
       return emitOpError() << "[C4] has a value of " << size

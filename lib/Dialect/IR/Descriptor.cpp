@@ -118,9 +118,8 @@ static CaptureInfo describeCapture(CaptureOp capture) {
   return info;
 }
 
-MetricDescriptor annudf::ir::describe(MetricOp metric) {
-  MetricDescriptor result;
-  result.name = metric.getSymName().str();
+/// What only a metric has.
+static void describeScan(MetricOp metric, MetricDescriptor &result) {
   result.order = static_cast<annudf_order>(metric.getOrder());
   result.coarse = static_cast<annudf_coarse>(metric.getCoarse());
   result.coarseOrder = static_cast<annudf_order>(metric.getEffectiveCoarseOrder());
@@ -135,26 +134,42 @@ MetricDescriptor annudf::ir::describe(MetricOp metric) {
   for (auto element : metric.getElements().getAsRange<ElementAttr>())
     result.elements.push_back(static_cast<annudf_element>(element.getValue()));
   llvm::sort(result.elements); // A set: manifests have it in the order of its table.
-  result.dims = static_cast<int32_t>(metric.getDims().value_or(0));
   result.missingValues = metric.getMissingValues();
   for (auto hook : metric.getBody().getOps<HookOpInterface>())
     result.hooks.push_back(hookOf(hook));
   llvm::sort(result.hooks); // As the table has them.
-  for (CaptureOp capture : metric.getCaptures())
+}
+
+MetricDescriptor annudf::ir::describe(UdfOpInterface udf) {
+  MetricDescriptor result;
+  result.name = udf.getSymName().str();
+  if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
+    describeScan(metric, result);
+  else
+    result.role = ANNUDF_ROLE_FILTER;
+  result.dims = static_cast<int32_t>(udf.getDims().value_or(0));
+  for (CaptureOp capture : udf.getCaptures())
     if (!capture.getValue())
       result.captures.push_back(describeCapture(capture));
   return result;
 }
 
-std::string annudf::ir::listNames(ArrayRef<MetricOp> metrics) {
+const char *annudf::ir::nounOf(ArrayRef<UdfOpInterface> udfs) {
+  auto isMetric = [](UdfOpInterface udf) { return isa<MetricOp>(udf.getOperation()); };
+  if (llvm::all_of(udfs, isMetric))
+    return "metrics";
+  return llvm::none_of(udfs, isMetric) ? "filters" : "metrics and filters";
+}
+
+std::string annudf::ir::listNames(ArrayRef<UdfOpInterface> udfs) {
   constexpr size_t kMostNames = 10, kMostBytes = 64;
   std::string text;
-  for (MetricOp metric : metrics.take_front(kMostNames)) {
-    StringRef name = metric.getSymName();
+  for (UdfOpInterface udf : udfs.take_front(kMostNames)) {
+    StringRef name = udf.getSymName();
     text += (text.empty() ? "" : ", ") + printable(name.take_front(kMostBytes)) +
             (name.size() > kMostBytes ? "..." : "");
   }
-  if (metrics.size() > kMostNames)
-    text += " and " + std::to_string(metrics.size() - kMostNames) + " more";
+  if (udfs.size() > kMostNames)
+    text += " and " + std::to_string(udfs.size() - kMostNames) + " more";
   return text;
 }

@@ -190,13 +190,21 @@ static LogicalResult verifyCall(Operation *op) {
 static LogicalResult verifyScanOps(Operation *op, HookOpInterface hook) {
   if (isa<IndexOp, LoadOp>(op) && !hook)
     return op->emitOpError() << "[F7] cannot stand in a helper; pass its result as an argument";
-  if (auto index = dyn_cast<IndexOp>(op))
-    if (!hook.hasIndex(index.getKind()))
-      return op->emitOpError() << "[H8] " << stringifyEnum(index.getKind())
-                               << " has no meaning in annudf." << hook.getHookName()
-                               << "; read it in annudf.update"
-                               << (index.getKind() == IndexKind::Row ? " or annudf.finalize" : "");
-  return success();
+  auto index = dyn_cast<IndexOp>(op);
+  if (!index || hook.hasIndex(index.getKind()))
+    return success();
+  if (isa<KeepOp>(hook.getOperation()) && index.getKind() == IndexKind::Query)
+    return op->emitOpError() << "[K5] a filter may not read 'query' yet: it is computed once, for "
+                                "all queries together; make one for each query, whose values are "
+                                "bound to captures, and search with it";
+  if (isa<KeepOp>(hook.getOperation()))
+    return op->emitOpError() << "[K7] " << stringifyEnum(index.getKind())
+                             << " has no meaning in a filter, which sees no coordinates; read row, "
+                                "list or dims";
+  return op->emitOpError() << "[H8] " << stringifyEnum(index.getKind())
+                           << " has no meaning in annudf." << hook.getHookName()
+                           << "; read it in annudf.update"
+                           << (index.getKind() == IndexKind::Row ? " or annudf.finalize" : "");
 }
 
 /// A load stays inside its capture, whatever the data.

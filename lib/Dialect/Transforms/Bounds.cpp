@@ -52,8 +52,8 @@ LogicalResult rules::verifyNoRecursion(ModuleOp module) {
 LogicalResult rules::verifySize(ModuleOp module, AbiCounts &counts) {
   SizeCounter counter(module);
   LogicalResult result = success();
-  for (auto metric : module.getOps<MetricOp>())
-    for (auto hook : metric.getBody().getOps<HookOpInterface>()) {
+  for (auto udf : module.getOps<UdfOpInterface>())
+    for (auto hook : udf.getBody().getOps<HookOpInterface>()) {
       uint64_t size = counter.below(hook);
       counts.maxUnrolled = std::max<int64_t>(
           counts.maxUnrolled, std::min<uint64_t>(size, std::numeric_limits<int64_t>::max()));

@@ -39,10 +39,10 @@ struct InlineCapturesPass : annudf::impl::InlineCapturesPassBase<InlineCapturesP
                            << ", or 0 to leave dims open";
       return signalPassFailure();
     }
-    for (auto metric : module.getOps<MetricOp>())
+    for (auto metric : module.getOps<UdfOpInterface>())
       if (failed(setDims(metric)) || failed(setValues(metric, *parsed)))
         return signalPassFailure();
-    for (auto metric : module.getOps<MetricOp>()) {
+    for (auto metric : module.getOps<UdfOpInterface>()) {
       foldCaptures(metric);
       foldDims(metric);
     }
@@ -53,7 +53,7 @@ private:
   LogicalResult checkNames(DictionaryAttr entries) {
     llvm::StringSet<> known;
     std::string list;
-    for (auto metric : getOperation().getOps<MetricOp>())
+    for (auto metric : getOperation().getOps<UdfOpInterface>())
       for (CaptureOp capture : metric.getCaptures())
         if (known.insert(capture.getName()).second)
           list += (list.empty() ? "" : ", ") + capture.getName().str();
@@ -65,18 +65,18 @@ private:
     return success();
   }
 
-  LogicalResult setDims(MetricOp metric) {
+  LogicalResult setDims(UdfOpInterface metric) {
     if (dims == 0)
       return success();
     if (metric.getDims() && *metric.getDims() != dims)
-      return metric.emitOpError() << "[I13] is for dims(" << *metric.getDims()
-                                  << ") and cannot be specialised for dims=" << dims.getValue()
-                                  << "; leave dims out or write " << *metric.getDims();
+      return metric->emitOpError() << "[I13] is for dims(" << *metric.getDims()
+                                   << ") and cannot be specialised for dims=" << dims.getValue()
+                                   << "; leave dims out or write " << *metric.getDims();
     metric.setDims(static_cast<uint32_t>(dims));
     return success();
   }
 
-  LogicalResult setValues(MetricOp metric, DictionaryAttr entries) {
+  LogicalResult setValues(UdfOpInterface metric, DictionaryAttr entries) {
     for (CaptureOp capture : metric.getCaptures()) {
       auto value = dyn_cast_or_null<TypedAttr>(entries.get(capture.getName()));
       if (!value)
@@ -90,7 +90,7 @@ private:
   }
 
   /// Loads of one known number become it; a capture without loads left goes.
-  void foldCaptures(MetricOp metric) {
+  void foldCaptures(UdfOpInterface metric) {
     for (CaptureOp capture : metric.getCaptures()) {
       if (!capture.getValue())
         continue;
@@ -108,11 +108,11 @@ private:
     }
   }
 
-  void foldDims(MetricOp metric) {
+  void foldDims(UdfOpInterface metric) {
     if (!metric.getDims())
       return;
     auto value = IntegerAttr::get(IndexType::get(&getContext()), *metric.getDims());
-    metric.walk([&](IndexOp index) {
+    metric->walk([&](IndexOp index) {
       if (index.getKind() != IndexKind::Dims)
         return;
       replaceByConstant(index, value);

@@ -40,15 +40,15 @@ static LogicalResult verifyModule(ModuleOp module) {
   }
   bool any = false;
   for (Operation &op : *module.getBody()) {
-    any |= isa<MetricOp>(op);
-    if (isa<MetricOp, func::FuncOp>(op))
+    any |= isa<UdfOpInterface>(op);
+    if (isa<UdfOpInterface, func::FuncOp>(op))
       continue;
-    op.emitOpError() << "[T2] cannot stand beside a metric; a module holds metrics and private "
-                        "helpers (func.func) only";
+    op.emitOpError() << "[T2] cannot stand beside a metric; a module holds metrics, filters and "
+                        "private helpers (func.func) only";
     result = failure();
   }
   if (!any) {
-    module.emitOpError() << "[T3] holds no annudf.metric; write one";
+    module.emitOpError() << "[T3] holds no annudf.metric and no annudf.filter; write one";
     result = failure();
   }
   return result;
@@ -94,6 +94,15 @@ LogicalResult rules::verifyHelper(func::FuncOp helper) {
 // Metrics and captures
 //===----------------------------------------------------------------------===//
 
+/// A filter is computed before there are queries.
+static LogicalResult verifyNotOfQueries(CaptureOp capture) {
+  if (isa<FilterOp>(capture->getParentOp()) &&
+      llvm::is_contained(capture.getType().getExtents(), CaptureType::kQuery))
+    return capture.emitOpError() << "[K6] has extent query, and a filter may not read 'query' yet; "
+                                    "bind what one query has, and make a filter for each";
+  return success();
+}
+
 static LogicalResult verifyCapture(CaptureOp capture) {
   if (!rules::isIdentifier(capture.getName()))
     return capture.emitOpError() << "[C7] name \"" << capture.getName()
@@ -133,40 +142,42 @@ static LogicalResult verifyElements(MetricOp metric) {
   return success();
 }
 
-static LogicalResult verifyMetric(MetricOp metric, AbiCounts &counts) {
+static LogicalResult verifyUdf(UdfOpInterface udf, AbiCounts &counts) {
   LogicalResult result = success();
   auto check = [&](LogicalResult part) {
     if (failed(part))
       result = failure();
   };
   ++counts.metrics;
-  if (!rules::isIdentifier(metric.getSymName())) {
-    metric.emitOpError() << "[M12] has a name that a device compiler refuses; use letters, digits "
-                            "and _, not beginning with a digit";
+  if (!rules::isIdentifier(udf.getSymName())) {
+    udf->emitOpError() << "[M12] has a name that a device compiler refuses; use letters, digits "
+                          "and _, not beginning with a digit";
     result = failure();
   }
-  if (metric.getSymName().size() > ANNUDF_MAX_NAME) {
-    metric.emitOpError() << "[M16] has a name of " << metric.getSymName().size()
-                         << " bytes, more than " << int(ANNUDF_MAX_NAME) << "; shorten it";
+  if (udf.getSymName().size() > ANNUDF_MAX_NAME) {
+    udf->emitOpError() << "[M16] has a name of " << udf.getSymName().size() << " bytes, more than "
+                       << int(ANNUDF_MAX_NAME) << "; shorten it";
     result = failure();
   }
-  if (metric.getDims().value_or(0) > ANNUDF_MAX_DIMS) {
-    metric.emitOpError() << "[M17] is for " << *metric.getDims() << " dimensions, more than "
-                         << int(ANNUDF_MAX_DIMS) << "; fix fewer, or leave dims out";
+  if (udf.getDims().value_or(0) > ANNUDF_MAX_DIMS) {
+    udf->emitOpError() << "[M17] is for " << *udf.getDims() << " dimensions, more than "
+                       << int(ANNUDF_MAX_DIMS) << "; fix fewer, or leave dims out";
     result = failure();
   }
-  check(verifyElements(metric));
-  SmallVector<CaptureOp> captures = metric.getCaptures();
-  for (CaptureOp capture : captures)
+  if (auto scanned = dyn_cast<MetricOp>(udf.getOperation()))
+    check(verifyElements(scanned));
+  SmallVector<CaptureOp> captures = udf.getCaptures();
+  for (CaptureOp capture : captures) {
     check(verifyCapture(capture));
+    check(verifyNotOfQueries(capture));
+  }
   size_t bound = llvm::count_if(captures, [](CaptureOp capture) { return !capture.getValue(); });
   if (bound > ANNUDF_MAX_CAPTURES) {
-    metric.emitOpError() << "[M14] binds " << bound << " captures, more than "
-                         << int(ANNUDF_MAX_CAPTURES)
-                         << "; bake some in with annudf-inline-captures";
+    udf->emitOpError() << "[M14] binds " << bound << " captures, more than "
+                       << int(ANNUDF_MAX_CAPTURES) << "; bake some in with annudf-inline-captures";
     result = failure();
   }
-  for (auto hook : metric.getBody().getOps<HookOpInterface>())
+  for (auto hook : udf.getBody().getOps<HookOpInterface>())
     check(rules::verifyBody(hook, counts));
   return result;
 }
@@ -179,8 +190,8 @@ LogicalResult annudf::verifyAbi(ModuleOp module, AbiCounts *counts) {
   bool ok = succeeded(verifyModule(module));
   for (auto helper : module.getOps<func::FuncOp>())
     ok &= succeeded(rules::verifyHelper(helper)) && succeeded(rules::verifyBody(helper, total));
-  for (auto metric : module.getOps<MetricOp>())
-    ok &= succeeded(verifyMetric(metric, total));
+  for (auto udf : module.getOps<UdfOpInterface>())
+    ok &= succeeded(verifyUdf(udf, total));
   ok = ok && succeeded(rules::verifyNoRecursion(module)) &&
        succeeded(rules::verifySize(module, total));
   return success(ok);

@@ -22,9 +22,9 @@ namespace {
 /// Follows what variables hold before they are assigned to where it would be used.
 class Unassigned {
 public:
-  LogicalResult run(MetricOp metric) {
+  LogicalResult run(UdfOpInterface metric) {
     SmallVector<UnrealizedConversionCastOp> markers;
-    metric.walk([&](UnrealizedConversionCastOp cast) {
+    metric->walk([&](UnrealizedConversionCastOp cast) {
       if (cast->hasAttr(kUnassignedAttr))
         markers.push_back(cast);
     });
@@ -86,4 +86,4 @@ private:
 };
 } // namespace
 
-LogicalResult frontend::checkAssigned(MetricOp metric) { return Unassigned().run(metric); }
+LogicalResult frontend::checkAssigned(UdfOpInterface metric) { return Unassigned().run(metric); }

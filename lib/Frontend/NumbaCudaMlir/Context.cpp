@@ -42,7 +42,7 @@ static LogicalResult checkUses(Value handle, function_ref<bool(Operation *)> isA
   return success();
 }
 
-LogicalResult frontend::resolveContext(MetricOp metric) {
+LogicalResult frontend::resolveContext(UdfOpInterface metric) {
   llvm::StringMap<CaptureOp> captures;
   std::string known;
   for (CaptureOp capture : metric.getCaptures()) {
@@ -53,7 +53,7 @@ LogicalResult frontend::resolveContext(MetricOp metric) {
   }
   LogicalResult result = success();
   SmallVector<UnrealizedConversionCastOp> casts, contexts;
-  metric.walk([&](UnrealizedConversionCastOp cast) {
+  metric->walk([&](UnrealizedConversionCastOp cast) {
     if (!cast->hasAttr(kUnassignedAttr)) // A variable's, of a function that was inlined.
       (cast.getNumOperands() ? casts : contexts).push_back(cast);
   });
@@ -78,8 +78,8 @@ LogicalResult frontend::resolveContext(MetricOp metric) {
   return result;
 }
 
-void frontend::shortenIndices(MetricOp metric) {
-  metric.walk([](LoadOp load) {
+void frontend::shortenIndices(UdfOpInterface metric) {
+  metric->walk([](LoadOp load) {
     for (OpOperand &operand : load.getIndicesMutable())
       if (IndexOp index = sameIndex(operand.get()))
         operand.set(index.getResult());

@@ -74,14 +74,23 @@ static bool computesInF64(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), [](Type type) { return type.isF64(); });
 }
 
-void frontend::remarkOnF64(MetricOp metric) {
-  if (llvm::any_of(metric.getAccumulatorTypes(), [](Type type) { return type.isF64(); }) ||
-      metric.getComputeType().isF64() || llvm::any_of(metric.getCaptures(), [](CaptureOp c) {
-        return c.getResult().getType().getElementType().isF64();
-      }))
+/// Where a metric, or a filter, has f64 in what it declares.
+static bool declaresF64(UdfOpInterface udf) {
+  auto isF64 = [](Type type) { return type.isF64(); };
+  if (auto metric = dyn_cast<MetricOp>(udf.getOperation());
+      metric &&
+      (llvm::any_of(metric.getAccumulatorTypes(), isF64) || metric.getComputeType().isF64()))
+    return true;
+  return llvm::any_of(udf.getCaptures(), [&](CaptureOp capture) {
+    return isF64(capture.getResult().getType().getElementType());
+  });
+}
+
+void frontend::remarkOnF64(UdfOpInterface metric) {
+  if (declaresF64(metric))
     return;
   llvm::DenseSet<std::pair<StringAttr, unsigned>> lines;
-  metric.walk([&](Operation *op) {
+  metric->walk([&](Operation *op) {
     if (!computesInF64(op))
       return;
     // One remark a line of the source says it.

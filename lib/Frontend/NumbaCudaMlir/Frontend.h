@@ -56,9 +56,9 @@ mlir::LogicalResult checkForm(mlir::ModuleOp module);
 mlir::FailureOr<int64_t> inlineCalls(mlir::ModuleOp module, int64_t &slots);
 
 /// Replaces what hooks get from `ctx` by the metric's captures (Context.cpp).
-mlir::LogicalResult resolveContext(ir::MetricOp metric);
+mlir::LogicalResult resolveContext(ir::UdfOpInterface metric);
 /// The indices of loads come from annudf.index without detours (Context.cpp).
-void shortenIndices(ir::MetricOp metric);
+void shortenIndices(ir::UdfOpInterface metric);
 
 /// Replaces the slots of a hook or function by values (Memory.cpp).
 mlir::FailureOr<int64_t> promoteSlots(mlir::Operation *root);
@@ -75,25 +75,25 @@ void mergeConditions(mlir::Region &region);
 
 /// Unrolls loops whose counter is an amount to shift by or a divisor; whether there was
 /// one (Unroll.cpp).
-bool unrollForConstants(ir::MetricOp metric);
+bool unrollForConstants(ir::UdfOpInterface metric);
 
 /// No variable is read before it is assigned (Assigned.cpp).
-mlir::LogicalResult checkAssigned(ir::MetricOp metric);
+mlir::LogicalResult checkAssigned(ir::UdfOpInterface metric);
 
 /// Remarks on arithmetic that is slow on a GPU and was probably not meant (Form.cpp).
-void remarkOnF64(ir::MetricOp metric);
+void remarkOnF64(ir::UdfOpInterface metric);
 
 /// Simplification that keeps every bit (Simplify.cpp).
 mlir::FrozenRewritePatternSet getSimplifications(mlir::MLIRContext *context);
-void simplify(ir::MetricOp metric, const mlir::FrozenRewritePatternSet &patterns);
+void simplify(ir::UdfOpInterface metric, const mlir::FrozenRewritePatternSet &patterns);
 
 /// Puts casts in the place of shifts. Simplification makes shifts of those whose amount
 /// is a constant below the width; of the others upstream's folding would make poison, and
 /// of that any value (Shifts.cpp).
-void guardShifts(ir::MetricOp metric);
+void guardShifts(ir::UdfOpInterface metric);
 void addShiftPatterns(mlir::RewritePatternSet &patterns);
 /// Makes shifts of what is left, for annudf-verify-abi to look at (Shifts.cpp).
-mlir::LogicalResult restoreShifts(ir::MetricOp metric);
+mlir::LogicalResult restoreShifts(ir::UdfOpInterface metric);
 
 /// The result of an operation on integers, if it is one that computes only (Evaluate.cpp).
 std::optional<llvm::APInt> evaluate(mlir::Operation *op, llvm::ArrayRef<llvm::APInt> operands);

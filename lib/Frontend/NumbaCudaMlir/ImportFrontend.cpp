@@ -27,8 +27,8 @@ namespace annudf {
 
 /// Integers of the frontend wrap around; before anything is folded, so that no fold uses
 /// the promise.
-static void dropOverflowFlags(MetricOp metric) {
-  metric.walk([](Operation *op) {
+static void dropOverflowFlags(UdfOpInterface metric) {
+  metric->walk([](Operation *op) {
     if (auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op))
       op->setAttr(flags.getIntegerOverflowAttrName(),
                   arith::IntegerOverflowFlagsAttr::get(op->getContext(),
@@ -37,7 +37,7 @@ static void dropOverflowFlags(MetricOp metric) {
 }
 
 /// What is nested deeper would end the stack of those who walk or read it.
-static LogicalResult checkNesting(MetricOp metric) {
+static LogicalResult checkNesting(UdfOpInterface metric) {
   SmallVector<std::pair<Operation *, int>> pending = {{metric, 0}};
   while (!pending.empty()) {
     auto [op, depth] = pending.pop_back_val();
@@ -70,18 +70,18 @@ struct ImportFrontendPass : annudf::impl::ImportFrontendPassBase<ImportFrontendP
     numCalls += *calls;
     numSlots += slots;
     bool ok = true;
-    for (auto metric : module.getOps<MetricOp>())
+    for (auto metric : module.getOps<UdfOpInterface>())
       ok &= succeeded(import(metric));
     if (!ok)
       signalPassFailure();
   }
 
 private:
-  static SmallVector<HookOpInterface> hooksOf(MetricOp metric) {
+  static SmallVector<HookOpInterface> hooksOf(UdfOpInterface metric) {
     return llvm::to_vector(metric.getBody().getOps<HookOpInterface>());
   }
 
-  LogicalResult import(MetricOp metric) {
+  LogicalResult import(UdfOpInterface metric) {
     if (failed(resolveContext(metric)))
       return failure();
     for (HookOpInterface hook : hooksOf(metric)) {

@@ -30,9 +30,9 @@ static Operation *makeShift(OpBuilder &builder, UnrealizedConversionCastOp cast)
   return builder.create(state);
 }
 
-void frontend::guardShifts(MetricOp metric) {
+void frontend::guardShifts(UdfOpInterface metric) {
   SmallVector<Operation *> shifts;
-  metric.walk([&](Operation *op) {
+  metric->walk([&](Operation *op) {
     if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op) &&
         integerWidth(op->getOperand(1).getType()))
       shifts.push_back(op);
@@ -66,9 +66,9 @@ void frontend::addShiftPatterns(RewritePatternSet &patterns) {
   patterns.add<ShiftByConstant>(patterns.getContext());
 }
 
-LogicalResult frontend::restoreShifts(MetricOp metric) {
+LogicalResult frontend::restoreShifts(UdfOpInterface metric) {
   SmallVector<UnrealizedConversionCastOp> casts;
-  metric.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+  metric->walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
   LogicalResult result = success();
   for (UnrealizedConversionCastOp cast : casts) {
     if (isTooLarge(cast.getOperand(1)))

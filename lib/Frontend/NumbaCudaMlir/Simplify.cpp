@@ -310,7 +310,7 @@ FrozenRewritePatternSet frontend::getSimplifications(MLIRContext *context) {
   return FrozenRewritePatternSet(std::move(patterns));
 }
 
-void frontend::simplify(MetricOp metric, const FrozenRewritePatternSet &patterns) {
+void frontend::simplify(UdfOpInterface metric, const FrozenRewritePatternSet &patterns) {
   GreedyRewriteConfig config;
   config.enableFolding(false);
   // Merging blocks that look alike would join what the program keeps apart.

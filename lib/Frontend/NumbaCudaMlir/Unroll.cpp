@@ -64,9 +64,9 @@ static void unroll(scf::ForOp loop, const APInt &lower, const APInt &step, int64
   loop.erase();
 }
 
-bool frontend::unrollForConstants(MetricOp metric) {
+bool frontend::unrollForConstants(UdfOpInterface metric) {
   SmallVector<scf::ForOp> loops;
-  metric.walk([&](scf::ForOp loop) {
+  metric->walk([&](scf::ForOp loop) {
     if (countsForConstant(loop))
       loops.push_back(loop);
   });

@@ -133,7 +133,11 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
   auto expect = [&]<typename T>(ScanHook hook, const char *symbol, std::type_identity<T>) {
     expected.push_back({symbol, Spelling<T>::get(), isDefinedBy(hook, shape.hooks)});
   };
-  if (!forEachScanHook(shape.widths, expect))
+  if (shape.isFilter)
+    forEachFilterHook([&]<typename T>(FilterHook, const char *symbol, std::type_identity<T>) {
+      expected.push_back({symbol, Spelling<T>::get()});
+    });
+  else if (!forEachScanHook(shape.widths, expect))
     return refuse("no hooks have ", spellWidths(shape.widths));
   for (const PtxFunction &function : functionsOf(ptx)) {
     if (function.isExternal) {
@@ -146,8 +150,8 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
                                [&](const Expectation &hook) { return hook.name == function.name; });
     if (match == expected.end()) { // Private, and gone once inlined.
       if (StringRef(function.name).starts_with("annudf1_"))
-        return refuse("the compiled metric defines ", function.name,
-                      ", which is no hook of a metric with ", spellWidths(shape.widths));
+        return refuse("the compiled metric defines ", function.name, ", which is no hook of a ",
+                      shape.isFilter ? "filter" : "metric with " + spellWidths(shape.widths));
       continue;
     }
     if (!match->isRequired)

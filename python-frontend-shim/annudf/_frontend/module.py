@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""The frontend module of a metric or a filter: its functions and the ``annudf.metric`` that calls them.
+"""The frontend module of a metric or a filter: its functions and the ``annudf.metric`` or ``annudf.filter`` that calls them.
 
 docs/frontend-form.md describes the form; the compiler's pass ``annudf-import-frontend`` takes it.
 """
@@ -192,11 +192,7 @@ class _Writer:
 
 
 class _FilterWriter(_Writer):
-    """A filter as a metric whose distance says whether a row passes.
-
-    It is 0 or, where the row does not pass, NaN, which no search finds. Its coordinates are read by nothing, so nothing
-    of them is left in the code.
-    """
+    """A filter: its function, called by ``annudf.keep``."""
 
     def write(self) -> str:
         function, options, at = self.function, self.options, self.place
@@ -216,24 +212,13 @@ class _FilterWriter(_Writer):
         lines = [
             "module {",
             *lowered.functions,
-            f"annudf.metric @{options.name} order(min) coarse(l2) elements({', '.join(options.elements)}) "
-            "missing_values {",
+            f"annudf.filter @{options.name} {{",
             *self.captures(),
-            "  annudf.init {",
-            "    %zero = arith.constant 0.0 : f32",
-            "    annudf.yield %zero : f32",
-            "  }",
-            "  annudf.update (%acc: f32, %x: f32, %y: f32) {",
-            "    annudf.yield %acc : f32",
-            "  }",
-            "  annudf.finalize (%acc: f32) {",
+            "  annudf.keep {",
             f"    %ctx = builtin.unrealized_conversion_cast to none {at}",
             f"    %value = func.call @{symbol}(%ctx) : (none) -> {kind} {at}",
             *(f"    {line} {at}" for line in bit),
-            "    %kept = arith.constant 0.0 : f32",
-            "    %dropped = arith.constant 0x7FC00000 : f32",
-            f"    %result = arith.select {'%bit' if bit else '%value'}, %kept, %dropped : f32 {at}",
-            f"    annudf.yield %result : f32 {at}",
+            f"    annudf.yield {'%bit' if bit else '%value'} : i1 {at}",
             "  }",
             f"}} {at}",
             "}",

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from annudf import _cache
+from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._checks import shown
 from annudf._frontend.fingerprint import fingerprint
 from annudf._frontend.signature import reads_accumulator
@@ -328,10 +329,12 @@ class _Manifest:
     def __init__(self, text: str) -> None:
         fields = json.loads(text)
         self.name = str(fields["name"])
-        self.order = str(fields["order"])
-        self.coarse = str(fields["coarse"])
+        # Of a filter there is nothing that ranks or reads coordinates; a search refuses one that is given as a metric.
+        self.is_filter = fields.get("role") == "filter"
+        self.order = str(fields.get("order", "min"))
+        self.coarse = str(fields.get("coarse", "l2"))
         self.missing_values = bool(fields.get("missing_values", False))
-        self.elements = tuple(map(str, fields["elements"]))
+        self.elements = tuple(map(str, fields.get("elements", DTYPE_OF_ELEMENT)))
         self.captures: dict[str, CaptureType] = {}
         for capture in fields["captures"]:
             element = {"ui32": "u32"}.get(capture["element"], capture["element"])
@@ -423,6 +426,11 @@ class ArtifactDefinition(_ManifestDefinition):
     @property
     def name(self) -> str:
         return self._manifest.name
+
+    @property
+    def is_filter(self) -> bool:
+        """Whether it holds a filter, as pickles of them do."""
+        return self._manifest.is_filter
 
     def artifact(self, targets: Iterable[str]) -> Artifact:
         """The artifact as it is; the backend says what it lacks."""

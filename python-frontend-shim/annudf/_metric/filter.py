@@ -2,9 +2,9 @@
 # Part of the annudf project. See LICENSE for license information.
 """:func:`filter`: rows that a search may find, chosen by a function of the user's own.
 
-A filter is compiled, verified and bound as a metric is, and what it keeps is computed by a scan of the whole index
-for one query: a row's distance is 0 where it passes and NaN elsewhere. Its bits are kept for that state of the
-index, and a search takes them as it takes those of a Prefilter; so no kernel knows of filters with code.
+A filter is compiled, verified and bound as a metric is, to an ``annudf.filter``, and what it keeps is computed by a
+scan of the whole index. Its bits are kept for that state of the index, and a search takes them as it takes those of
+a Prefilter; so a search knows of no filters with code.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class CodeFilter(Filter):
         return CodeFilter(self._metric.bind(**captures))
 
     def mlir(self) -> str:
-        """The filter in the ``annudf`` dialect, as the verifier accepted it: a metric that is 0 or NaN.
+        """The filter in the ``annudf`` dialect, as the verifier accepted it: an ``annudf.filter``.
 
         Raises
         ------

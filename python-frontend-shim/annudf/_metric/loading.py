@@ -64,6 +64,10 @@ def load_metric(
     if not isinstance(name, str):
         _refuse_capture(definition, "name")
         raise ArgumentError(f"name is {shown(name)}, it must be the name of a metric")
+    if isinstance(definition, ArtifactDefinition) and definition.is_filter:
+        raise ArgumentError(
+            f"{definition.origin}: holds filter '{definition.name}', which gives no distances; load a metric"
+        )
     if name and isinstance(definition, ArtifactDefinition):
         _refuse_capture(definition, "name")
         raise ArgumentError(f"name is {name!r}, but an artifact holds one metric; leave it out")

@@ -295,5 +295,9 @@ template <class Hooks> ANNUDF_INLINE void scanAnyRows(const annudf_cpu_scan &s) 
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 
-/// Keeps the declaration, which the link checks a metric's own against.
+/// Keep the declarations, which the link checks a metric's own, or a filter's, against.
 uint64_t annudf_cpu_contract() { return annudf1_scan_contract(); }
+uint64_t annudf_cpu_filter_contract() { return annudf1_filter_contract(); }
+int32_t annudf_cpu_filter_keep(const annudf_cpu_scan *s) {
+  return annudf1_filter_keep(s->dims, s->ids[0], s->query[0], s->list, s->slots);
+}

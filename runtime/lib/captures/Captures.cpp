@@ -215,7 +215,7 @@ BoundCaptures BoundCaptures::bind(const Manifest &manifest, const CaptureExtents
 BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureExtents &extents,
                                        const std::map<std::string, CaptureValue> &values,
                                        bool allowNonFinite) {
-  const std::string metric = "metric '" + manifest.name + "'";
+  const std::string metric = std::string(manifest.noun()) + " '" + manifest.name + "'";
   std::string declared;
   for (const CaptureInfo &capture : manifest.captures)
     declared += (declared.empty() ? "" : ", ") + capture.name;
@@ -226,7 +226,7 @@ BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureEx
                   metric + " has no capture '" + name + "'; " +
                       (declared.empty() ? "it has none" : "it declares " + declared));
   BoundCaptures bound;
-  bound.metric_ = manifest.name;
+  bound.owner_ = metric;
   bound.declared_ = manifest.captures;
   bound.extents_ = extents;
   for (const CaptureInfo &capture : manifest.captures) {
@@ -300,9 +300,8 @@ bool hasExtent(const std::vector<CaptureInfo> &captures, annudf_extent kind) {
 
 std::string boundText(const BoundCaptures &captures, size_t i) {
   const CaptureInfo &declared = captures.declared()[i];
-  return "capture '" + declared.name + "' (" + declaredText(declared) + ") of metric '" +
-         captures.metric() + "' is bound to " +
-         typeText(captures.shape(i), toString(declared.element));
+  return "capture '" + declared.name + "' (" + declaredText(declared) + ") of " + captures.owner() +
+         " is bound to " + typeText(captures.shape(i), toString(declared.element));
 }
 
 std::string captureText(const std::vector<CaptureInfo> &captures) {

@@ -8,6 +8,7 @@
 
 #include "Link.h"
 #include "RowLoops.h"
+#include "Stubs.h"
 #include "VectorMath.h"
 
 #include "annudf/ABI/Hooks.h"
@@ -18,7 +19,6 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
@@ -185,19 +185,40 @@ bool isCalled(ScanHook hook) {
   llvm_unreachable("a hook that annudf_abi.h does not have");
 }
 
+/// A function of the ABI that code of this metric, or filter, may define.
+struct Hook {
+  StringRef name;
+  bool isDefined; ///< By what the manifest says.
+  bool isCalled;  ///< By the scan of Scan.cpp, which then has its prototype.
+};
+
+std::vector<Hook> hooksOf(const annudf::runtime::MetricView &metric) {
+  std::vector<Hook> hooks;
+  const annudf::Manifest &manifest = metric.artifact.manifest;
+  if (manifest.isFilter())
+    annudf::forEachFilterHook([&](annudf::FilterHook, const char *symbol, auto) {
+      hooks.push_back({symbol, true, true});
+    });
+  // Of a filter these are stubs, of which its code may define none.
+  for (ScanHook hook : annudf::kScanHooks)
+    hooks.push_back({symbolOf(hook, widthsOf(metric)),
+                     !manifest.isFilter() && annudf::isDefinedBy(hook, manifest.hooks),
+                     isCalled(hook)});
+  return hooks;
+}
+
 /// Names carry the ABI's widths, so a definition can only be wrong in its types: the
 /// linker would accept those silently.
 void checkPrototypes(const Module &module, const Module &scan,
                      const annudf::runtime::MetricView &metric) {
-  for (ScanHook hook : annudf::kScanHooks) {
-    const StringRef name = symbolOf(hook, widthsOf(metric));
+  for (const auto &[name, isWanted, isCalled] : hooksOf(metric)) {
     const Function *expected = scan.getFunction(name);
     const Function *given = module.getFunction(name);
-    if (!expected && isCalled(hook))
+    if (!expected && isCalled)
       throw annudf::Error(ErrorKind::Environment,
                           "the CPU backend's own scan bitcode does not call " + name.str());
     const bool isDefined = given && !given->isDeclaration();
-    if (!annudf::isDefinedBy(hook, metric.artifact.manifest.hooks)) {
+    if (!isWanted) {
       if (isDefined)
         refuse(metric, "hook " + name + " is not in the manifest's list of hooks");
       continue;
@@ -218,7 +239,9 @@ void checkPrototypes(const Module &module, const Module &scan,
 
 /// The descriptor that the code was made for, by its number.
 uint64_t contractOfCode(const Module &module, const annudf::runtime::MetricView &metric) {
-  const Function *contract = module.getFunction(symbolOf(ScanHook::CONTRACT, widthsOf(metric)));
+  const Function *contract = module.getFunction(
+      metric.artifact.manifest.isFilter() ? symbolOf(annudf::FilterHook::CONTRACT)
+                                          : symbolOf(ScanHook::CONTRACT, widthsOf(metric)));
   const auto *result = dyn_cast<ReturnInst>(contract->front().getTerminator());
   const auto *number = result ? dyn_cast<ConstantInt>(result->getReturnValue()) : nullptr;
   if (!number || contract->size() != 1)
@@ -238,63 +261,6 @@ void defineConstant(Module &module, StringRef name, int32_t value) {
       call->eraseFromParent();
     }
   function->eraseFromParent();
-}
-
-/// The distance of a metric without finalize: its accumulator as float.
-void defineFinalize(Module &module, StringRef name, annudf_accumulator accumulator) {
-  Function *function = module.getFunction(name);
-  IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", function));
-  Value *word = function->getArg(0);
-  Type *result = function->getReturnType();
-  enum class Kind { FLOAT, SIGNED, UNSIGNED } kind = Kind::FLOAT;
-  switch (accumulator) {
-#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
-  case ANNUDF_ACCUMULATOR_##NAME:                                                                  \
-    kind = Kind::KIND;                                                                             \
-    break;
-    ANNUDF_ACCUMULATORS(ANNUDF_X)
-#undef ANNUDF_X
-  case ANNUDF_ACCUMULATOR_STRUCT: // checkManifest: it has its own.
-    llvm::report_fatal_error("annudf: an accumulator of several fields has no stub of finalize");
-  }
-  switch (kind) {
-  case Kind::FLOAT: {
-    const bool isDouble = word->getType()->isIntegerTy(64);
-    Value *acc =
-        builder.CreateBitCast(word, isDouble ? builder.getDoubleTy() : builder.getFloatTy());
-    builder.CreateRet(isDouble ? builder.CreateFPTrunc(acc, result) : acc);
-    break;
-  }
-  case Kind::SIGNED:
-    builder.CreateRet(builder.CreateSIToFP(word, result));
-    break;
-  case Kind::UNSIGNED:
-    builder.CreateRet(builder.CreateUIToFP(word, result));
-    break;
-  }
-  function->addFnAttr(Attribute::AlwaysInline);
-}
-
-/// Defines what the metric's list of hooks lacks. No default: a new hook that is optional has its
-/// stub here.
-void defineStubs(Module &scan, const annudf::runtime::MetricView &metric) {
-  const annudf::Manifest &manifest = metric.artifact.manifest;
-  for (ScanHook hook : annudf::kScanHooks) {
-    if (annudf::isDefinedBy(hook, manifest.hooks))
-      continue;
-    const StringRef name = symbolOf(hook, widthsOf(metric));
-    switch (hook) {
-    case ScanHook::INIT:
-    case ScanHook::UPDATE:
-    case ScanHook::CONTRACT:
-      refuse(metric, "lacks hook " + name + ", which every metric has");
-    case ScanHook::COMBINE:
-      break; // The scan does not call it.
-    case ScanHook::FINALIZE:
-      defineFinalize(scan, name, manifest.accumulator);
-      break;
-    }
-  }
 }
 
 /// Code for the host, whatever the two bitcodes were compiled for.

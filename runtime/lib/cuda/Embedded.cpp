@@ -61,6 +61,7 @@ ANNUDF_COMPUTE_TYPES(ANNUDF_X)
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_EMBED(finalize_##NAME)
 ANNUDF_ACCUMULATORS(ANNUDF_X)
 #undef ANNUDF_X
+ANNUDF_EMBED(filter)
 ANNUDF_EMBED(search)
 
 namespace annudf::runtime::cuda {
@@ -137,6 +138,8 @@ const std::string &fragmentsDigest() {
   }();
   return digest;
 }
+
+std::string_view filterFragment() { return ANNUDF_BYTES(filter); }
 
 std::string_view searchModule() { return ANNUDF_BYTES(search); }
 

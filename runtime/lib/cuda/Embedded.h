@@ -27,6 +27,8 @@ std::string_view queryElementFragment(annudf_element element);
 std::string_view computeFragment(annudf_compute compute);
 /// LTO-IR (in a fatbin) of Finalize.cu; of several fields there is none.
 std::string_view finalizeFragment(annudf_accumulator accumulator);
+/// LTO-IR (in a fatbin) of Filter.cu.
+std::string_view filterFragment();
 /// Machine code of Search.cu for every architecture, and PTX for later ones.
 std::string_view searchModule();
 

@@ -154,12 +154,12 @@ private:
                              result == NVJITLINK_ERROR_UNSUPPORTED_ARCH ||
                              result == NVJITLINK_ERROR_OUTDATED_LIBRARY;
     throw Error(environment ? ErrorKind::Environment : ErrorKind::Input,
-                "cannot link metric '" + name_ + "' for sm_" + std::to_string(sm_) + ": " + step +
-                    ": " + describe(result) + " (nvJitLink error " + std::to_string(result) + ")" +
+                "cannot link " + name_ + " for sm_" + std::to_string(sm_) + ": " + step + ": " +
+                    describe(result) + " (nvJitLink error " + std::to_string(result) + ")" +
                     (log.empty() ? "" : ": " + log));
   }
 
-  const std::string name_;
+  const std::string name_; ///< "metric 'l2'".
   const int sm_;
   nvJitLinkHandle handle_ = nullptr;
 };
@@ -179,9 +179,9 @@ nvJitLinkInputType typeOf(const Payload &payload, const std::string &name) {
     first += hex;
   }
   throw Error(ErrorKind::Input,
-              "metric '" + name + "': the " + payload.arch() + " payload (" +
-                  std::to_string(bytes.size()) + " bytes) is not LTO-IR: it begins with" +
-                  (first.empty() ? " nothing" : first) + ", LTO-IR with ed 43 4e 7f");
+              name + ": the " + payload.arch() + " payload (" + std::to_string(bytes.size()) +
+                  " bytes) is not LTO-IR: it begins with" + (first.empty() ? " nothing" : first) +
+                  ", LTO-IR with ed 43 4e 7f");
 }
 
 void checkNotNewer(const Producer &producer, const std::string &what) {
@@ -235,37 +235,39 @@ LinkerVersion linkerVersion() { return library().version; }
 std::string linkScanKernel(const Artifact &artifact, ScanElements elements, int sm,
                            double *linkMs) {
   const Manifest &manifest = artifact.manifest;
+  const std::string name = std::string(manifest.noun()) + " '" + manifest.name + "'";
   const Payload *payload = artifact.findLtoIr(sm);
   if (!payload) {
     std::string present;
     for (const Payload &candidate : artifact.payloads)
       if (candidate.kind == PayloadKind::LtoIr)
         present += (present.empty() ? "" : ", ") + candidate.arch();
-    throw Error(ErrorKind::Input,
-                "metric '" + manifest.name + "' has no LTO-IR for sm_" + std::to_string(sm) +
-                    "; it has " + (present.empty() ? "none" : present) +
-                    ": compile it with --arch=sm_" + std::to_string(sm) + " or older");
+    throw Error(ErrorKind::Input, name + " has no LTO-IR for sm_" + std::to_string(sm) +
+                                      "; it has " + (present.empty() ? "none" : present) +
+                                      ": compile it with --arch=sm_" + std::to_string(sm) +
+                                      " or older");
   }
   for (annudf_element element : {elements.rows, elements.queries})
     if (!manifest.accepts(element))
-      throw Error(ErrorKind::Input,
-                  "metric '" + manifest.name + "' does not take " + toString(element) + " vectors");
-  const nvJitLinkInputType type = typeOf(*payload, manifest.name);
-  checkNotNewer(payload->producer,
-                "metric '" + manifest.name + "', payload " + payload->arch() + ",");
+      throw Error(ErrorKind::Input, name + " does not take " + toString(element) + " vectors");
+  const nvJitLinkInputType type = typeOf(*payload, name);
+  checkNotNewer(payload->producer, name + ", payload " + payload->arch() + ",");
   checkNotNewer({"nvcc", ANNUDF_SCAN_PRODUCER}, "annudf's scan kernel");
 
   const bool compact = payload->bytes.size() > kLargeBody;
   const auto start = std::chrono::steady_clock::now();
-  Link link(sm, manifest.name);
+  Link link(sm, name);
   link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.hookWidths(), compact), "scan kernel");
-  link.add(type, payload->bytes, "metric");
+  link.add(type, payload->bytes, manifest.noun());
   if (manifest.has(ANNUDF_HOOK_COMBINE))
     link.add(NVJITLINK_INPUT_FATBIN, partsFragment(manifest.hookWidths()), "scan kernel of parts");
-  for (ScanHook hook : kScanHooks)
-    if (!isDefinedBy(hook, manifest.hooks))
-      if (const std::string_view stub = stubFragment(hook, manifest); !stub.empty())
-        link.add(NVJITLINK_INPUT_FATBIN, stub, "a hook's stub");
+  if (manifest.isFilter())
+    link.add(NVJITLINK_INPUT_FATBIN, filterFragment(), "the filter's place in a scan");
+  else
+    for (ScanHook hook : kScanHooks)
+      if (!isDefinedBy(hook, manifest.hooks))
+        if (const std::string_view stub = stubFragment(hook, manifest); !stub.empty())
+          link.add(NVJITLINK_INPUT_FATBIN, stub, "a hook's stub");
   link.add(NVJITLINK_INPUT_FATBIN, rowElementFragment(elements.rows), "element of the rows");
   link.add(NVJITLINK_INPUT_FATBIN, queryElementFragment(elements.queries),
            "element of the queries");

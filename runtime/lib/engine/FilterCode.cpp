@@ -1,4 +1,4 @@
-//===- FilterCode.cpp - Filters that a metric computes --------------------===//
+//===- FilterCode.cpp - Filters that code computes ------------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -25,8 +25,11 @@ void set(std::vector<uint32_t> &words, int64_t id) {
 
 } // namespace
 
-RowFilter rowsWithDistance(Backend &backend, const Index &index, const MetricView &metric,
-                           const BoundCaptures &captures, int64_t bits, const Progress &progress) {
+RowFilter keptRows(Backend &backend, const Index &index, const MetricView &given,
+                   const BoundCaptures &captures, int64_t bits, const Progress &progress) {
+  MetricView filter = given;
+  filter.as = ANNUDF_ROLE_FILTER;
+  checkRole(filter);
   if (index.size() == 0)
     throw Error(ErrorKind::Usage, "a filter of code: the index has no rows");
   const int64_t extent = index.rowExtent();
@@ -52,7 +55,7 @@ RowFilter rowsWithDistance(Backend &backend, const Index &index, const MetricVie
   const MatrixView query{zeros.data(), 1, index.dims(), index.element()};
   std::vector<float> distances(rows);
   if (extent <= index.size()) {
-    backend.distances(index, metric, captures, query, progress, distances.data());
+    backend.distances(index, filter, captures, query, progress, distances.data());
     for (int64_t id = 0; id < extent; ++id)
       if (!std::isnan(distances[static_cast<size_t>(id)]))
         set(words, id);
@@ -60,7 +63,7 @@ RowFilter rowsWithDistance(Backend &backend, const Index &index, const MetricVie
   }
   // Ids have gaps, so there is no column for each; what is NaN is not found.
   std::vector<int64_t> ids(rows);
-  backend.search(index, metric, captures, query, static_cast<int>(index.size()),
+  backend.search(index, filter, captures, query, static_cast<int>(index.size()),
                  {.nProbes = index.nLists(), .progress = progress}, ids.data(), distances.data());
   for (const int64_t id : ids)
     if (id >= 0)

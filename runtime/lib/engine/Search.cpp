@@ -26,7 +26,8 @@ std::string elementList(const Manifest &manifest) {
 }
 
 std::string nameOf(const MetricView &metric) {
-  return "metric '" + metric.artifact.manifest.name + "' (" + metric.origin + ")";
+  return std::string(metric.artifact.manifest.noun()) + " '" + metric.artifact.manifest.name +
+         "' (" + metric.origin + ")";
 }
 
 bool sameDeclaration(const CaptureInfo &a, const CaptureInfo &b) {
@@ -68,8 +69,20 @@ void checkElements(const MetricView &metric, ScanElements elements) {
                                         toString(element));
 }
 
+void checkRole(const MetricView &metric) {
+  if (metric.artifact.manifest.role == metric.as)
+    return;
+  const char *what = metric.artifact.manifest.isFilter()
+                         ? " gives no distances: it says which rows a search may find; search with "
+                           "a metric, and give this as the search's filter"
+                         : " does not say which rows a search may find: it gives distances; write "
+                           "an annudf.filter";
+  throw Error(ErrorKind::Input, nameOf(metric) + what);
+}
+
 void checkSearch(const Index &index, const MetricView &metric, const MatrixView &queries, int k,
                  const SearchParams &params) {
+  checkRole(metric);
   const Manifest &manifest = metric.artifact.manifest;
   auto input = [](const std::string &what) { throw Error(ErrorKind::Input, what); };
   auto usage = [](const std::string &what) { throw Error(ErrorKind::Usage, what); };
@@ -97,7 +110,7 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
   if (!manifest.accepts(queries.element))
     input(name + " takes " + elementList(manifest) + ", the queries are " +
           toString(queries.element));
-  if (index.missingValues() && !manifest.missingValues)
+  if (index.missingValues() && !manifest.missingValues && !manifest.isFilter())
     input(name + " does not say what a missing value is, which rows of the index may have; search "
                  "by a metric with missing_values, such as nan_euclidean");
   if (manifest.dims != 0 && manifest.dims != index.dims())
@@ -144,8 +157,8 @@ void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
   if (!std::equal(needed.begin(), needed.end(), captures.declared().begin(),
                   captures.declared().end(), sameDeclaration))
     usage(who + (needed.empty() ? " has no captures" : " needs captures " + captureText(needed)) +
-          "; those given were bound for metric '" + captures.metric() +
-          "': " + captureText(captures.declared()));
+          "; those given were bound for " + captures.owner() + ": " +
+          captureText(captures.declared()));
   const CaptureExtents &bound = captures.extents();
   const std::string were = "captures of " + who + " were bound for ";
   if (!needed.empty() && bound.dims != searched.dims)

@@ -11,6 +11,7 @@
 #include "annudf-c/annudf.hpp"
 
 #include <array>
+#include <regex>
 
 using namespace annudf;
 using namespace annudf::test;
@@ -108,8 +109,7 @@ TEST(CApiFilter, SearchesFindWhatPasses) {
   EXPECT_EQ(std::count(found.ids.begin(), found.ids.end(), -1), 0);
 }
 
-/// Rows of zeros are as far from zeros as can be told by cosine: not at all.
-TEST(CApiFilter, IsComputedByAMetric) {
+TEST(CApiFilter, IsComputedByCode) {
   OwnedBackend backend;
   if (const annudf_status status = annudf_backend_create_cpu(2, &backend); status != ANNUDF_OK) {
 #ifdef ANNUDF_TEST_HAS_CPU
@@ -122,44 +122,101 @@ TEST(CApiFilter, IsComputedByAMetric) {
   const annudf_vectors rows = vectorsOf(base);
   OwnedIndex index;
   ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 4, nullptr, &index)), "ok");
-  OwnedArtifact l2, cosine;
+  OwnedArtifact even, l2;
+  toHandle(evenRows(readBitcode("even_rows")), &even);
   toHandle(artifactOf(testMetric("l2"), readBitcode("l2")), &l2);
-  toHandle(artifactOf(testMetric("cosine"), readBitcode("cosine")), &cosine);
-  OwnedFilter all, none, more, out;
-  ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, l2, nullptr, 0, nullptr, &all)), "ok");
-  EXPECT_EQ(annudf_filter_bits(all), 50);
-  EXPECT_EQ(annudf_filter_count(all), 50);
-  ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, cosine, nullptr, 0, nullptr, &none)),
+  EXPECT_EQ(annudf_artifact_role(even), ANNUDF_ROLE_FILTER);
+  EXPECT_EQ(annudf_artifact_role(l2), ANNUDF_ROLE_SCAN);
+  EXPECT_EQ(annudf_artifact_role(nullptr), -1);
+  OwnedFilter half, more, out;
+  ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, even, nullptr, 0, nullptr, &half)),
             "ok");
-  EXPECT_EQ(annudf_filter_count(none), 0);
-  ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, l2, nullptr, 77, nullptr, &more)), "ok");
+  EXPECT_EQ(annudf_filter_bits(half), 50);
+  EXPECT_EQ(annudf_filter_count(half), 25);
+  ASSERT_EQ(outcome(annudf_ivf_flat_filter(backend, index, even, nullptr, 77, nullptr, &more)),
+            "ok");
   EXPECT_EQ(annudf_filter_bits(more), 77);
-  EXPECT_EQ(annudf_filter_count(more), 50);
+  EXPECT_EQ(annudf_filter_count(more), 25);
+  std::vector<uint8_t> bytes(50);
+  for (size_t id = 0; id < 50; id += 2)
+    bytes[id] = 1;
+  OwnedFilter expected, rest;
+  ASSERT_EQ(outcome(annudf_filter_from_bytes(bytes.data(), 50, &expected)), "ok");
+  ASSERT_EQ(outcome(annudf_filter_and(half, expected, &rest)), "ok");
+  EXPECT_EQ(annudf_filter_count(rest), 25);
 
-  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, 49, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, even, nullptr, 49, nullptr, &out), ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(), "a filter of code of 49 bits, the largest id of the index is "
                                     "49; give it a bit for every id");
-  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, -1, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, even, nullptr, -1, nullptr, &out), ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(), "bits = -1: must be between 0 and 34359738368");
   annudf_ivf_flat_search_options options = {};
   options.size = sizeof options;
-  options.filter = all;
-  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, 0, &options, &out), ANNUDF_USAGE);
+  options.filter = half;
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, even, nullptr, 0, &options, &out), ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(), "annudf_ivf_flat_filter: options.filter is set; a filter of "
                                     "code is computed for every row");
-  EXPECT_EQ(annudf_ivf_flat_filter(nullptr, index, l2, nullptr, 0, nullptr, &out), ANNUDF_USAGE);
-  EXPECT_EQ(annudf_ivf_flat_filter(backend, nullptr, l2, nullptr, 0, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_filter(nullptr, index, even, nullptr, 0, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, nullptr, even, nullptr, 0, nullptr, &out),
+            ANNUDF_USAGE);
   EXPECT_EQ(annudf_ivf_flat_filter(backend, index, nullptr, nullptr, 0, nullptr, &out),
             ANNUDF_USAGE);
-  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, 0, nullptr, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, even, nullptr, 0, nullptr, nullptr),
+            ANNUDF_USAGE);
   EXPECT_EQ((annudf_filter *)out, nullptr);
   annudf_ivf_flat_build_options empty = {};
   empty.size = sizeof empty;
   empty.train_only = 1;
   OwnedIndex centers;
   ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 4, &empty, &centers)), "ok");
-  EXPECT_EQ(annudf_ivf_flat_filter(backend, centers, l2, nullptr, 0, nullptr, &out), ANNUDF_USAGE);
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, centers, even, nullptr, 0, nullptr, &out),
+            ANNUDF_USAGE);
   EXPECT_STREQ(annudf_last_error(), "a filter of code: the index has no rows");
+}
+
+/// Neither is taken for the other, whichever way it comes.
+TEST(CApiFilter, MetricsAndFiltersAreToldApart) {
+  OwnedBackend backend;
+  if (const annudf_status status = annudf_backend_create_cpu(1, &backend); status != ANNUDF_OK) {
+#ifdef ANNUDF_TEST_HAS_CPU
+    FAIL() << annudf_last_error();
+#else
+    GTEST_SKIP() << annudf_last_error();
+#endif
+  }
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20, 5, 1);
+  const annudf_vectors rows = vectorsOf(base);
+  OwnedIndex index;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 1, nullptr, &index)), "ok");
+  OwnedArtifact even, l2;
+  toHandle(evenRows(readBitcode("even_rows")), &even);
+  toHandle(artifactOf(testMetric("l2"), readBitcode("l2")), &l2);
+  OwnedFilter out;
+  EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, 0, nullptr, &out), ANNUDF_INPUT);
+  EXPECT_TRUE(std::regex_match(
+      annudf_last_error(),
+      std::regex("metric 'l2' \\(.*\\) does not say which rows a search may find: it gives "
+                 "distances; write an annudf.filter")))
+      << annudf_last_error();
+  EXPECT_EQ((annudf_filter *)out, nullptr);
+  Found found = foundFor(base, 20);
+  const std::regex refused("filter 'even_rows' \\(.*\\) gives no distances: it says which rows a "
+                           "search may find; search with a metric, and give this as the search's "
+                           "filter");
+  const auto isRefused = [&](annudf_status status) {
+    EXPECT_EQ(status, ANNUDF_INPUT);
+    EXPECT_TRUE(std::regex_match(annudf_last_error(), refused)) << annudf_last_error();
+  };
+  isRefused(annudf_ivf_flat_search(backend, index, even, nullptr, &rows, 2, 1, nullptr,
+                                   found.ids.data(), found.distances.data(), nullptr));
+  isRefused(annudf_ivf_flat_distances(backend, index, even, nullptr, &rows, nullptr,
+                                      found.distances.data(), nullptr));
+  isRefused(annudf_brute_force_knn(backend, even, nullptr, &rows, &rows, 2, nullptr,
+                                   found.ids.data(), found.distances.data(), nullptr));
+  isRefused(annudf_pairwise_distance(backend, even, nullptr, &rows, &rows, nullptr,
+                                     found.distances.data(), nullptr));
+  // Its kernel may be made ahead all the same.
+  EXPECT_EQ(outcome(annudf_ivf_flat_precompile(backend, even, ANNUDF_ELEMENT_F32, nullptr)), "ok");
 }
 
 TEST(CppFilter, Joins) {

@@ -1,7 +1,7 @@
 // What only a module can hold that skipped annudf-verify-abi is refused by name.
 // RUN: annudf-opt %s --annudf-lower-to-nvvm --split-input-file --verify-diagnostics
 
-// expected-error @below {{annudf-lower-to-nvvm: the module holds no annudf.metric}}
+// expected-error @below {{annudf-lower-to-nvvm: the module holds no annudf.metric and no annudf.filter}}
 module {
 }
 

@@ -237,7 +237,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // -----
 
 func.func private @f() {
-  // expected-error @below {{'annudf.capture' op expects parent op 'annudf.metric'}}
+  // expected-error @below {{'annudf.capture' op expects parent op to be one of 'annudf.metric, annudf.filter'}}
   %w = annudf.capture "w" : !annudf.capture<f32>
   return
 }

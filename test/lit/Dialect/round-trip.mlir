@@ -182,3 +182,22 @@ annudf.metric @types order(min) coarse(l2) elements(f16) dims(2) {
     annudf.yield %acc : i32
   }
 }
+
+// CHECK-LABEL: annudf.filter @filter dims(3) {
+// GENERIC: "annudf.filter"() <{dims = 3 : i32, sym_name = "filter"}>
+annudf.filter @filter dims(3) {
+  // CHECK: %[[PRICE:.*]] = annudf.capture "price" : !annudf.capture<row x f32>
+  %price = annudf.capture "price" : !annudf.capture<row x f32>
+  // CHECK: %[[MOST:.*]] = annudf.capture "most" = 2.000000e+01 : f32 : !annudf.capture<f32>
+  %most = annudf.capture "most" = 20.0 : f32 : !annudf.capture<f32>
+  // CHECK: annudf.keep {
+  // GENERIC: "annudf.keep"() ({
+  annudf.keep {
+    %row = annudf.index row
+    %p = annudf.load %price[%row] : !annudf.capture<row x f32>
+    %m = annudf.load %most[] : !annudf.capture<f32>
+    %b = arith.cmpf ole, %p, %m : f32
+    // CHECK: annudf.yield %{{.*}} : i1
+    annudf.yield %b : i1
+  }
+}

@@ -184,7 +184,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'llvm.func' op [T2] cannot stand beside a metric; a module holds metrics and private helpers (func.func) only}}
+// expected-error @below {{'llvm.func' op [T2] cannot stand beside a metric; a module holds metrics, filters and private helpers (func.func) only}}
 llvm.func @other()
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {
@@ -253,7 +253,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
-    // expected-error @below {{custom op 'annudf.filter' is unknown}}
-    annudf.filter
+    // expected-error @below {{custom op 'annudf.update_packed' is unknown}}
+    annudf.update_packed
   }
 }

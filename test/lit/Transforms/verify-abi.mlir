@@ -3,7 +3,7 @@
 // RUN: annudf-opt %s --annudf-verify-abi=target=annudf.accumulator.v1 -o /dev/null
 // RUN: annudf-opt %s --canonicalize --cse --inline --annudf-verify-abi -o /dev/null
 // Every example is accepted.
-// RUN: cat %examples/*.mlir | annudf-opt --annudf-verify-abi -o /dev/null
+// RUN: cat %examples/*.mlir %filters/*.mlir | annudf-opt --annudf-verify-abi -o /dev/null
 
 func.func private @square(%a: f32) -> f32 {
   %r = arith.mulf %a, %a : f32
@@ -108,5 +108,32 @@ annudf.metric @_16 order(min) coarse(l2) elements(f32) dims(1048576) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     annudf.yield %acc : f32
+  }
+}
+
+// What a filter may read; one with as many captures, and as long a name, as there may be, is as good.
+annudf.filter @all_that_a_filter_reads dims(1048576) {
+  %age = annudf.capture "age" : !annudf.capture<row x ui8>
+  %known = annudf.capture "known" : !annudf.capture<256 x i1>
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.keep {
+    %row = annudf.index row
+    %list = annudf.index list
+    %dims = annudf.index dims
+    %a = annudf.load %age[%row] : !annudf.capture<row x ui8>
+    %i = arith.index_castui %a : i8 to index
+    %k = annudf.load %known[%i] : !annudf.capture<256 x i1>
+    %one = arith.constant 1 : index
+    %last = arith.subi %dims, %one : index
+    %v = annudf.load %w[%last] : !annudf.capture<dim x f32>
+    %f = func.call @fourth(%v) : (f32) -> f32
+    %c = arith.cmpf olt, %v, %f : f32
+    %r = scf.if %c -> (i1) {
+      scf.yield %k : i1
+    } else {
+      %l = arith.cmpi ult, %list, %row : index
+      scf.yield %l : i1
+    }
+    annudf.yield %r : i1
   }
 }

@@ -13,7 +13,17 @@ import sys
 import numpy as np
 import pytest
 
-from annudf import ArgumentError, CaptureError, UnsupportedError, _backends, brute_force, filters, ivf_flat, metrics
+from annudf import (
+    ArgumentError,
+    CaptureError,
+    InputError,
+    UnsupportedError,
+    _backends,
+    brute_force,
+    filters,
+    ivf_flat,
+    metrics,
+)
 
 ROWS, DIMS, LISTS = 701, 6, 7
 RANDOM = np.random.default_rng(3)
@@ -233,7 +243,8 @@ def test_of_python(index):
     assert affordable(At()) is True
     with pytest.raises(TypeError, match="filter 'affordable' is not of this process: it has no Python function"):
         bound(At())
-    assert "annudf.finalize" in affordable.mlir()
+    assert "annudf.filter @affordable {" in affordable.mlir()
+    assert "annudf.metric" not in affordable.mlir()
 
 
 def test_another_process_reads_a_pickle(index, tmp_path):
@@ -345,6 +356,20 @@ def test_refused_when_made():
     for join in (lambda: affordable & True, lambda: affordable | np.ones(3, bool).tolist()):
         with pytest.raises(TypeError):
             join()
+
+
+def test_a_filter_is_no_metric(index, tmp_path):
+    """As an artifact, and as text, which only a search compiles."""
+    text = affordable.mlir()
+    (tmp_path / "affordable.mlir").write_text(text)
+    metric = ivf_flat.load_metric(tmp_path / "affordable.mlir", price=prices, most=20.0)
+    with pytest.raises(
+        ArgumentError, match=r"filter 'affordable' \(.*\) gives no distances: it says which rows a search may"
+    ):
+        search(index, None, metric=metric)
+    metric.save(tmp_path / "affordable.annudf")
+    with pytest.raises(ArgumentError, match="holds filter 'affordable', which gives no distances; load a metric"):
+        ivf_flat.load_metric(tmp_path / "affordable.annudf")
 
 
 def test_a_metric_is_no_filter(index):

@@ -81,6 +81,28 @@ TEST(CpuJit, RefusesCodeOfAnotherDescriptor) {
   EXPECT_EQ(refusal(l2, "l2"), "accepted");
 }
 
+/// Of a filter the hooks are others, and those of a scan are the runtime's.
+TEST(CpuJit, RefusesWhatIsNoFilter) {
+  const auto refused = [](const char *bitcode) -> std::string {
+    try {
+      cpu::compileScan(Metric::fromArtifact(evenRows(readBitcode(bitcode)), "bad.annudf"),
+                       ANNUDF_ELEMENT_F32);
+    } catch (const Error &error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Input);
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(refused("even_rows"), "accepted");
+  EXPECT_EQ(refused("l2"), "bad.annudf: host bitcode: hook annudf1_filter_keep is missing");
+  EXPECT_EQ(refused("bad_filter"), "bad.annudf: host bitcode: hook annudf1_scan_init_a32 is not in "
+                                   "the manifest's list of hooks");
+  EXPECT_EQ(refused("bad_filter_contract").substr(0, 67),
+            "filter 'even_rows' (bad.annudf): its code was made for contract 0123");
+  EXPECT_EQ(refusal(testMetric("l2"), "even_rows"),
+            "bad.annudf: host bitcode: hook annudf1_scan_init_a32 is missing");
+}
+
 TEST(CpuJit, RefusesDamagedBitcode) {
   const TestMetric &l2 = testMetric("l2");
   const std::string whole = readBitcode("l2");

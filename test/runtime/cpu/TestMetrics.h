@@ -205,6 +205,19 @@ inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   return artifact;
 }
 
+/// A filter without captures: rows whose id is even.
+inline Artifact evenRows(std::string bitcode) {
+  Artifact artifact;
+  Manifest &m = artifact.manifest;
+  m.role = ANNUDF_ROLE_FILTER;
+  m.name = "even_rows";
+  m.requiredFeatures = featuresOf(m);
+  m.abiMinor = minorOf(m);
+  artifact.payloads.push_back(
+      Payload::hostBitcode("x86_64-pc-linux-gnu", {"test", "1"}, std::move(bitcode)));
+  return artifact;
+}
+
 inline runtime::Metric compiled(const TestMetric &metric) {
   return runtime::Metric::fromArtifact(artifactOf(metric, readBitcode(metric.name)),
                                        metric.name + ".annudf");

@@ -26,6 +26,11 @@
 
 #include "annudf/Dialect/IR/AnnudfDialect.h.inc"
 #include "annudf/Dialect/IR/AnnudfEnums.h.inc"
+
+namespace annudf::ir {
+class CaptureOp;
+} // namespace annudf::ir
+
 #include "annudf/Dialect/IR/AnnudfInterfaces.h.inc"
 
 #define GET_ATTRDEF_CLASSES
@@ -35,10 +40,10 @@
 #include "annudf/Dialect/IR/AnnudfTypes.h.inc"
 
 namespace annudf::ir {
-class CaptureOp;
 class CombineOp;
 class FinalizeOp;
 class InitOp;
+class KeepOp;
 class UpdateOp;
 
 /// [M15]: `op` has no attribute but those that it declares. A later version may declare

@@ -19,12 +19,32 @@ def Annudf_HookOpInterface : OpInterface<"HookOpInterface"> {
     walks this interface, so that a new hook needs no new walk.
   }];
   let methods = [
-    InterfaceMethod<"Name of the hook in the ABI: init, update, finalize, combine.",
+    InterfaceMethod<"Name of the hook in the ABI: init, update, finalize, combine; keep of a filter.",
                     "::llvm::StringRef", "getHookName">,
     InterfaceMethod<"The block that computes the values.", "::mlir::Block *", "getHookBlock">,
     InterfaceMethod<"Whether an index of the scan has a meaning in this hook.", "bool", "hasIndex",
                     (ins "::annudf::ir::IndexKind":$kind)>
   ];
+}
+
+def Annudf_UdfOpInterface : OpInterface<"UdfOpInterface"> {
+  let cppNamespace = "::annudf::ir";
+  let description = [{
+    What a module defines for a consumer of the ABI, a metric or a filter: a symbol whose block holds captures
+    and hooks. What verifies, imports, specialises or lowers either of them walks this interface.
+  }];
+  let methods = [
+    InterfaceMethod<"Its symbol.", "::llvm::StringRef", "getSymName">,
+    InterfaceMethod<"Renames it.", "void", "setSymName", (ins "::llvm::StringRef":$name)>,
+    InterfaceMethod<"The region of captures and hooks.", "::mlir::Region &", "getBody">,
+    InterfaceMethod<"The dimensions that it is for, if they are fixed.", "::std::optional<uint32_t>",
+                    "getDims">,
+    InterfaceMethod<"Fixes them.", "void", "setDims", (ins "::std::optional<uint32_t>":$dims)>
+  ];
+  let extraClassDeclaration = [{
+    /// Its declarations, in order. (With a number, as the size of what is not declared yet is not known.)
+    ::llvm::SmallVector<::annudf::ir::CaptureOp, 4> getCaptures();
+  }];
 }
 
 #endif // ANNUDF_INTERFACES_TD

@@ -29,8 +29,8 @@ class Annudf_Op<string mnemonic, int minor, list<Trait> traits = []>
     : Op<Annudf_Dialect, mnemonic, !listconcat([Annudf_KnownAttributes], traits)>,
       Annudf_Since<minor>;
 
-class Annudf_HookOp<string mnemonic, int minor>
-    : Annudf_Op<mnemonic, minor, [HasParent<"MetricOp">,
+class Annudf_HookOp<string mnemonic, int minor, string parent = "MetricOp">
+    : Annudf_Op<mnemonic, minor, [HasParent<parent>,
                                   DeclareOpInterfaceMethods<Annudf_HookOpInterface>]> {
   // One block, which ends with annudf.yield: rules H2 and H9 say so better than traits do.
   let regions = (region AnyRegion:$body);
@@ -41,7 +41,7 @@ class Annudf_HookOp<string mnemonic, int minor>
 }
 
 def Annudf_MetricOp : Annudf_Op<"metric", 0, [
-    IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol,
+    IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol, Annudf_UdfOpInterface,
     HasParent<"::mlir::ModuleOp">]> {
   let summary = "a distance: its hooks, captures and policy";
   let description = [{
@@ -118,13 +118,51 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
   }];
 }
 
+def Annudf_FilterOp : Annudf_Op<"filter", 1, [
+    IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol, Annudf_UdfOpInterface,
+    HasParent<"::mlir::ModuleOp">]> {
+  let summary = "which rows a search may find: a predicate and its captures";
+  let description = [{
+    A filter holds captures, as a metric does, and one `annudf.keep`. A search with it finds
+    rows that it keeps as if there were no others, whatever its metric. It is computed
+    once for an index and values of the captures, before any distance, and for all queries
+    together. `dims` fixes the dimensions, as `annudf-inline-captures` does.
+
+    Example:
+
+    ```mlir
+    annudf.filter @affordable {
+      %price = annudf.capture "price" : !annudf.capture<row x f32>
+      %most = annudf.capture "most" : !annudf.capture<f32>
+      annudf.keep {
+        %row = annudf.index row
+        %p = annudf.load %price[%row] : !annudf.capture<row x f32>
+        %m = annudf.load %most[] : !annudf.capture<f32>
+        %b = arith.cmpf ole, %p, %m : f32
+        annudf.yield %b : i1
+      }
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<I32Attr>:$dims);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name (`dims` `(` custom<DimsValue>($dims)^ `)`)? attr-dict-with-keyword $body
+  }];
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    KeepOp getKeep();
+    ::llvm::SmallVector<CaptureOp> getCaptures();
+  }];
+}
+
 // Not Pure: a capture that no hook reads is still one that a user may bind, and keeps its slot.
-def Annudf_CaptureOp : Annudf_Op<"capture", 0, [HasParent<"MetricOp">]> {
+def Annudf_CaptureOp : Annudf_Op<"capture", 0, [ParentOneOf<["MetricOp", "FilterOp"]>]> {
   let summary = "declares a capture";
   let description = [{
     Captures are numbered in the order in which they stand; without `value` each
     takes one slot of the ABI. With `value`, which `annudf-inline-captures` sets,
-    the capture is a constant of the metric and nothing is bound for it.
+    the capture is a constant of the metric, or the filter, and nothing is bound for it.
 
     Example:
 
@@ -250,6 +288,27 @@ def Annudf_CombineOp : Annudf_HookOp<"combine", 1> {
   }];
 }
 
+def Annudf_KeepOp : Annudf_HookOp<"keep", 1, "FilterOp"> {
+  let summary = "whether a row may be found";
+  let description = [{
+    Takes no arguments, as no coordinates are read, and yields one i1: true where the row
+    may be found. It may read `annudf.index row`, `list` and `dims`.
+
+    Example:
+
+    ```mlir
+    annudf.keep {
+      %row = annudf.index row
+      %two = arith.constant 2 : index
+      %rest = arith.remui %row, %two : index
+      %zero = arith.constant 0 : index
+      %b = arith.cmpi eq, %rest, %zero : index
+      annudf.yield %b : i1
+    }
+    ```
+  }];
+}
+
 def Annudf_IndexOp : Annudf_Op<"index", 0, [
     Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "an index of the running scan";
@@ -306,7 +365,8 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
 }
 
 def Annudf_YieldOp : Annudf_Op<"yield", 0, [
-    Pure, Terminator, ReturnLike, ParentOneOf<["InitOp", "UpdateOp", "FinalizeOp", "CombineOp"]>]> {
+    Pure, Terminator, ReturnLike, ParentOneOf<["InitOp", "UpdateOp", "FinalizeOp", "CombineOp",
+                                          "KeepOp"]>]> {
   let summary = "the value of a hook, or the fields of its accumulator";
   let description = [{
     Example:

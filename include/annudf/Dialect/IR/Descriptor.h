@@ -14,14 +14,18 @@
 
 namespace annudf::ir {
 
-/// What a verified metric is. Captures with a value are constants of the metric, not captures.
-MetricDescriptor describe(MetricOp metric);
+/// What a verified metric or filter is. Captures with a value are constants of it, not captures.
+MetricDescriptor describe(UdfOpInterface udf);
 
-/// "a, b and 3 more": metrics for a message. A module may hold thousands, and until it is
-/// verified a name has any length.
-std::string listNames(llvm::ArrayRef<MetricOp> metrics);
+/// "a, b and 3 more": metrics and filters for a message. A module may hold thousands, and until it
+/// is verified a name has any length.
+std::string listNames(llvm::ArrayRef<UdfOpInterface> udfs);
 
-/// The row of a hook. Every op that implements the interface has one.
+/// "metrics", "filters" or "metrics and filters": what some are.
+const char *nounOf(llvm::ArrayRef<UdfOpInterface> udfs);
+
+/// The row of a metric's hook. Every op that implements the interface has one, but annudf.keep: a
+/// filter has that one hook, and its role says so.
 annudf_hook hookOf(HookOpInterface hook);
 
 /// Types as the dialect writes the rows of the tables: signless inside a body, where the sign is

@@ -95,7 +95,7 @@ public:
 
   /// What the values were bound for; all empty when default-constructed. Of rows as many as all
   /// arrays of that extent have, which may be more than were asked for.
-  const std::string &metric() const { return metric_; }
+  const std::string &owner() const { return owner_; } ///< "metric 'l2'".
   const std::vector<CaptureInfo> &declared() const { return declared_; }
   const CaptureExtents &extents() const { return extents_; }
 
@@ -113,7 +113,7 @@ private:
                        const CaptureValue &given, bool allowNonFinite);
   void computeDigest();
 
-  std::string metric_, digest_;
+  std::string owner_, digest_;
   std::vector<CaptureInfo> declared_;
   CaptureExtents extents_;
   std::vector<Value> values_;

@@ -1,4 +1,4 @@
-//===- FilterCode.h - Filters that a metric computes --------------*- C++ -*-===//
+//===- FilterCode.h - Filters that code computes ------------------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,16 +16,15 @@ namespace annudf::runtime {
 /// Most bits of a filter that is computed: 4 GiB of them.
 inline constexpr int64_t kMostFilterIds = int64_t(1) << 35;
 
-/// The rows to which the metric gives a distance from a query of zeros that is not NaN: a predicate
-/// as code, whose finalize is NaN where a row is to be left out. Of this state of the index.
-/// \param captures  bound for the metric, this index and one query.
+/// The rows that a filter keeps, an artifact of annudf.filter, of this state of the index. It is
+/// linked into the scan in place of a metric's hooks, and scans all lists for one query.
+/// \param captures  bound for the filter, this index and one query.
 /// \param bits      of the filter, so that it can be joined with others; 0: one more than the
 ///                  index's largest id, which is the least.
-/// \throws Error(Usage) for an index without rows, too few bits or more than kMostFilterIds; as
-/// Backend::search().
-RowFilter rowsWithDistance(Backend &backend, const Index &index, const MetricView &metric,
-                           const BoundCaptures &captures, int64_t bits = 0,
-                           const Progress &progress = {});
+/// \throws Error(Input) for an artifact that is no filter; Error(Usage) for an index without rows,
+/// too few bits or more than kMostFilterIds; as Backend::search().
+RowFilter keptRows(Backend &backend, const Index &index, const MetricView &filter,
+                   const BoundCaptures &captures, int64_t bits = 0, const Progress &progress = {});
 
 } // namespace annudf::runtime
 

@@ -58,6 +58,7 @@ struct Metric {
 struct MetricView {
   const Artifact &artifact;
   const std::string &digest, &origin;
+  annudf_role as = ANNUDF_ROLE_SCAN; ///< What it is asked for: distances, or which rows it keeps.
   MetricView(const Artifact &artifact, const std::string &digest, const std::string &origin)
       : artifact(artifact), digest(digest), origin(origin) {}
   MetricView(const Metric &metric) : MetricView(metric.artifact, metric.digest, metric.origin) {}
@@ -104,7 +105,7 @@ public:
   virtual std::string describe() const = 0;
 };
 
-/// Checks shared by the backends, before any work: at least one query, dtype and dims of
+/// Checks shared by the backends, before any work: the role, at least one query, dtype and dims of
 /// the queries against index and metric, 1 <= k <= ANNUDF_MAX_K, k <= index size, 1 <= nProbes <=
 /// nLists, the filter's bits against the index's largest id. \throws Error(Usage or Input) naming
 /// value and limit.
@@ -114,6 +115,9 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
 /// The same for Backend::distances.
 void checkDistances(const Index &index, const MetricView &metric, const MatrixView &queries,
                     int64_t firstQuery = 0);
+
+/// Whether it is what it is asked for, a metric or a filter. \throws Error(Input) naming it if not.
+void checkRole(const MetricView &metric);
 
 /// Compares the number that a metric's code returns with that of its manifest's descriptor:
 /// code for another one might read past the captures or the rows.

@@ -1,0 +1,80 @@
+//===- Filter.cpp - Captures and filters of a search's arguments -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include "annudf/runtime/engine/FilterCode.h"
+
+#include <cstring>
+
+using namespace annudf;
+using namespace annudf::tool;
+
+std::map<std::string, runtime::NumericArray>
+tool::readCaptures(const std::vector<std::string> &pairs, const char *option) {
+  std::map<std::string, runtime::NumericArray> values;
+  for (const std::string &pair : pairs) {
+    const std::string given = std::string(option) + " " + pair;
+    const size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
+      throw Error(ErrorKind::Usage, given + ": expected NAME=FILE or NAME=NUMBER");
+    const std::string name = pair.substr(0, equals);
+    if (!values.emplace(name, runtime::readCapture(pair.substr(equals + 1))).second)
+      throw Error(ErrorKind::Usage, given + ": " + name + " is given twice");
+  }
+  return values;
+}
+
+/// Booleans, one an id, or words of a bitset as cuVS lays it out.
+static runtime::RowFilter filterOf(const runtime::NumericArray &array) {
+  const bool isMask = array.dtype == "b1";
+  if (array.shape.size() != 1 || array.shape[0] == 0 || (!isMask && array.dtype != "u32")) {
+    std::string shape;
+    for (const int64_t size : array.shape)
+      shape += std::to_string(size) + " x ";
+    throw Error(ErrorKind::Input, array.origin + ": holds " + shape + array.dtype +
+                                      "; a filter is a vector of bool, one entry an id, or of "
+                                      "uint32, whose bits are the ids'");
+  }
+  const int64_t bits = isMask ? array.shape[0] : array.shape[0] * 32;
+  std::vector<uint32_t> words(static_cast<size_t>(runtime::RowFilter::wordsFor(bits)));
+  if (!isMask)
+    std::memcpy(words.data(), array.storage.data(), words.size() * sizeof(uint32_t));
+  else
+    for (size_t id = 0; id < array.storage.size(); ++id)
+      words[id / 32] |= uint32_t(array.storage[id] != std::byte(0)) << (id % 32);
+  return {std::move(words), bits};
+}
+
+std::shared_ptr<const runtime::RowFilter>
+tool::loadFilter(const std::string &path, const std::vector<std::string> &captures,
+                 bool allowNonFinite, runtime::Backend &backend, const runtime::Index &index,
+                 bool onGpu, double *filterMs) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto values = readCaptures(captures, "--filter-capture");
+  std::shared_ptr<const runtime::RowFilter> kept;
+  if (path.ends_with(".npy")) {
+    if (!values.empty())
+      throw Error(ErrorKind::Usage, "--filter-capture " + captures.front() + ": " + path +
+                                        " holds bits, which have no captures");
+    kept = std::make_shared<runtime::RowFilter>(filterOf(runtime::readCapture(path)));
+  } else {
+    double compileMs = 0;
+    const runtime::Metric filter = loadMetric(path, onGpu, &compileMs);
+    // A metric is told before its captures are.
+    runtime::MetricView view = filter;
+    view.as = ANNUDF_ROLE_FILTER;
+    checkRole(view);
+    const auto bound = runtime::BoundCaptures::bind(
+        filter.artifact.manifest, {index.dims(), index.rowExtent(), 1}, values, allowNonFinite);
+    kept = std::make_shared<runtime::RowFilter>(
+        runtime::keptRows(backend, index, filter, bound, 0, progressBar(true)));
+  }
+  *filterMs = msSince(start);
+  return kept;
+}
