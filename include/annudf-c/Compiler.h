@@ -125,7 +125,7 @@ typedef struct annudf_cuda_source_options {
   const char *order;        /**< "min" (also for NULL) or "max". */
   const char *coarse;       /**< "l2" (also for NULL), "inner_product" or "cosine". */
   const char *coarse_order; /**< NULL: what suits `coarse`. */
-  /** "f32", "f16", "i8", "u8", "bf16"; without any: all that `compute_type` can hold. */
+  /** "f32", "f16", "i8", "u8", "bf16", "bits"; without any: all that `compute_type` can hold. */
   const char *const *elements;
   size_t element_count;
   const char *accumulator;  /**< "f32" (also for NULL), "f64", "i32", "u32" or "i64". */

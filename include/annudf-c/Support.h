@@ -87,7 +87,7 @@ ANNUDF_CAPI_EXPORTED void annudf_buffer_destroy(annudf_buffer *buffer);
 
 /*===-- Names of types ----------------------------------------------------===*/
 
-/** "f32", "f16", "i8", "u8" or "bf16" as an enum annudf_element. */
+/** "f32", "f16", "i8", "u8", "bf16" or "bits" as an enum annudf_element. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_element_parse(const char *name, int32_t *element);
 /** The other way round; NULL for any other number. */
 ANNUDF_CAPI_EXPORTED const char *annudf_element_name(int32_t element);
@@ -99,7 +99,9 @@ ANNUDF_CAPI_EXPORTED const char *annudf_coarse_name(int32_t coarse);
 
 /*===-- Vectors and progress ----------------------------------------------===*/
 
-/** A row-major, contiguous matrix that stays the caller's. */
+/** A row-major, contiguous matrix that stays the caller's. Of packed bits (ANNUDF_ELEMENT_BITS)
+ * dims counts bits, a multiple of 8: a row is dims / 8 bytes, coordinate i bit i % 8 of byte i / 8,
+ * as FAISS and numpy.packbits(bitorder="little") have it. */
 typedef struct annudf_vectors {
   size_t size;      /**< sizeof(annudf_vectors).                     */
   const void *data; /**< Aligned to its element.                     */

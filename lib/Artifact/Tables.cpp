@@ -33,8 +33,7 @@ constexpr NumberKind FLOAT = NumberKind::Float, SIGNED = NumberKind::Signed,
   {#NAME, int64_t(1) << (BIT), SPELLING, 0, NONE, "", TableRow::kReserved},
 #define ROW_LIMIT(NAME, VALUE, WHAT) {#NAME, VALUE, WHAT, 0, NONE, "", 0},
 
-constexpr TableRow kElements[] = {ANNUDF_ELEMENTS(ROW_NUMBER)
-                                      ANNUDF_ELEMENTS_RESERVED(ROW_RESERVED)};
+constexpr TableRow kElements[] = {ANNUDF_ELEMENTS(ROW_NUMBER)};
 constexpr TableRow kComputeTypes[] = {ANNUDF_COMPUTE_TYPES(ROW_NUMBER)};
 constexpr TableRow kAccumulators[] = {ANNUDF_ACCUMULATORS(ROW_NUMBER)
                                           ANNUDF_ACCUMULATORS_STRUCT(ROW_PLAIN)};
@@ -206,12 +205,23 @@ bool converts(annudf_element element, annudf_compute compute) {
   return kindOf(compute) == NumberKind::Float || kindOf(element) != NumberKind::Float;
 }
 
-int elementSize(annudf_element element) {
+int64_t bytesOfRow(annudf_element element, int64_t dims) {
   const int bits = bitsOf(element);
-  if (bits == 0 || bits % 8 != 0)
+  if (bits == 0)
     throw Error(ErrorKind::Usage,
                 "element type " + std::to_string(int(element)) + " does not exist");
-  return bits / 8;
+  return (dims * bits + 7) / 8;
+}
+
+int alignmentOf(annudf_element element) { return static_cast<int>(bytesOfRow(element, 1)); }
+
+std::string faultOfDims(annudf_element element, int64_t dims) {
+  const int bits = bitsOf(element);
+  if (dims * bits % 8 == 0)
+    return "";
+  return std::to_string(dims) + " dims of " + toString(element) +
+         "; a row is whole bytes, so pad it with zeros to a multiple of " +
+         std::to_string(8 / bits) + " dims";
 }
 
 std::string inQuotes(std::string_view text) {

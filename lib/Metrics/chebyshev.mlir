@@ -1,5 +1,5 @@
 // Chebyshev distance: max |q - b|. Starts at -inf, the neutral element of max.
-annudf.metric @chebyshev order(min) coarse(l2) elements(f32, f16, bf16, i8, u8) {
+annudf.metric @chebyshev order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
   annudf.init {
     %lowest = arith.constant 0xFF800000 : f32
     annudf.yield %lowest : f32

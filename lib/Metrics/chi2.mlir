@@ -1,6 +1,6 @@
 // Chi-squared distance of histograms: sum (q - b)^2 / (q + b), terms of 0 / 0 being 0 (sklearn.metrics.pairwise.additive_chi2_kernel,
 // its sign turned). Coordinates are 0 or above. Lists are ranked by L2.
-annudf.metric @chi2 order(min) coarse(l2) elements(f32, f16, bf16, u8) {
+annudf.metric @chi2 order(min) coarse(l2) elements(f32, f16, bf16, u8, bits) {
   annudf.init {
     %zero = arith.constant 0.0 : f32
     annudf.yield %zero : f32

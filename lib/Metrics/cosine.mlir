@@ -1,5 +1,5 @@
 // Cosine distance: 1 - q.b / (|q| |b|) (scipy.spatial.distance.cosine); 1 where one of them is zero, as in scikit-learn.
-annudf.metric @cosine order(min) coarse(cosine) elements(f32, f16, bf16, i8, u8) {
+annudf.metric @cosine order(min) coarse(cosine) elements(f32, f16, bf16, i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0.0 : f32
     annudf.yield %zero, %zero, %zero : f32, f32, f32

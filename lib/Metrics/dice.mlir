@@ -1,5 +1,5 @@
 // Dice distance of booleans, a coordinate that is not 0 being true: differing / (2 both + differing), 0 / 0 being 0 (scipy.spatial.distance.dice). Lists are ranked by L2.
-annudf.metric @dice order(min) coarse(l2) elements(i8, u8) {
+annudf.metric @dice order(min) coarse(l2) elements(i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0 : i32
     annudf.yield %zero, %zero : i32, i32

@@ -1,5 +1,5 @@
 // Gower's distance: the mean over dimensions of |q - b| / range, or of q != b where the range is 0, as of a category. Lists are ranked by L2.
-annudf.metric @gower order(min) coarse(l2) elements(f32, f16, bf16, i8, u8) {
+annudf.metric @gower order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
   %ranges = annudf.capture "ranges" : !annudf.capture<dim x f32>
   annudf.init {
     %zero = arith.constant 0.0 : f32

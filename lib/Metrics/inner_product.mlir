@@ -1,5 +1,5 @@
 // Inner product, the largest first: sum q b.
-annudf.metric @inner_product order(max) coarse(inner_product) elements(f32, f16, bf16, i8, u8) {
+annudf.metric @inner_product order(max) coarse(inner_product) elements(f32, f16, bf16, i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0.0 : f32
     annudf.yield %zero : f32

@@ -1,5 +1,5 @@
 // Jaccard distance of booleans, a coordinate that is not 0 being true: differing / (both + differing), 0 / 0 being 0 (scipy.spatial.distance.jaccard). Lists are ranked by L2.
-annudf.metric @jaccard order(min) coarse(l2) elements(i8, u8) {
+annudf.metric @jaccard order(min) coarse(l2) elements(i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0 : i32
     annudf.yield %zero, %zero : i32, i32

@@ -1,5 +1,5 @@
 // Manhattan distance: sum |q - b|. Lists are ranked by L2, the nearest the coarse stage has.
-annudf.metric @l1 order(min) coarse(l2) elements(f32, f16, bf16, i8, u8) {
+annudf.metric @l1 order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0.0 : f32
     annudf.yield %zero : f32

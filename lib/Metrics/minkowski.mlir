@@ -1,5 +1,5 @@
 // Minkowski distance: (sum |q - b|^p)^(1/p); p = 1 is l1, p = 2 euclidean. Lists are ranked by L2.
-annudf.metric @minkowski order(min) coarse(l2) elements(f32, f16, bf16, i8, u8) {
+annudf.metric @minkowski order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
   %p = annudf.capture "p" : !annudf.capture<f32>
   annudf.init {
     %zero = arith.constant 0.0 : f32

@@ -1,6 +1,6 @@
 // Rogers-Tanimoto distance of booleans, a coordinate that is not 0 being true: 2 differing / (dims + differing)
 // (scipy.spatial.distance.rogerstanimoto). Lists are ranked by L2.
-annudf.metric @rogerstanimoto order(min) coarse(l2) elements(i8, u8) {
+annudf.metric @rogerstanimoto order(min) coarse(l2) elements(i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0 : i32
     annudf.yield %zero, %zero : i32, i32

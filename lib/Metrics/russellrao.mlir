@@ -1,6 +1,6 @@
 // Russell-Rao distance of booleans, a coordinate that is not 0 being true: (dims - both) / dims (scipy.spatial.distance.russellrao). Lists
 // are ranked by L2.
-annudf.metric @russellrao order(min) coarse(l2) elements(i8, u8) {
+annudf.metric @russellrao order(min) coarse(l2) elements(i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0 : i32
     annudf.yield %zero : i32

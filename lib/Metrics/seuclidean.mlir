@@ -1,6 +1,6 @@
 // Standardised Euclidean distance: sqrt(sum (q - b)^2 / V), V the variance of each dimension (scipy.spatial.distance.seuclidean). Lists are
 // ranked by L2.
-annudf.metric @seuclidean order(min) coarse(l2) elements(f32, f16, bf16, i8, u8) {
+annudf.metric @seuclidean order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
   %V = annudf.capture "V" : !annudf.capture<dim x f32>
   annudf.init {
     %zero = arith.constant 0.0 : f32

@@ -1,6 +1,6 @@
 // Sokal-Sneath distance of booleans, a coordinate that is not 0 being true: 2 differing / (both + 2 differing), 0 / 0 being 0
 // (scipy.spatial.distance.sokalsneath). Lists are ranked by L2.
-annudf.metric @sokalsneath order(min) coarse(l2) elements(i8, u8) {
+annudf.metric @sokalsneath order(min) coarse(l2) elements(i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0 : i32
     annudf.yield %zero, %zero : i32, i32

@@ -1,6 +1,6 @@
 // Yule distance of booleans, a coordinate that is not 0 being true: 2 m n / (both neither + m n), m where the query alone and n where the row alone
 // is true; 0 where m n is 0 (scipy.spatial.distance.yule). Lists are ranked by L2.
-annudf.metric @yule order(min) coarse(l2) elements(i8, u8) {
+annudf.metric @yule order(min) coarse(l2) elements(i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0 : i32
     annudf.yield %zero, %zero, %zero : i32, i32, i32

@@ -21,6 +21,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from annudf import brute_force, distance, errors, filters, ivf_flat, metrics, neighbors
+from annudf._arrays import PackedBits
 from annudf._backends import get_num_threads, set_num_threads
 from annudf._config import show_config
 from annudf._log import set_log_level
@@ -47,6 +48,7 @@ __all__ = [
     "DtypeError",
     "Error",
     "InputError",
+    "PackedBits",
     "Resources",
     "UnavailableError",
     "UnsupportedError",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -39,11 +39,12 @@ ELEMENT_OF_DTYPE = {
     "uint32": "u32",
     "uint64": "u64",
     "bool": "b1",
+    "bits": "bits",
 }
 DTYPE_OF_ELEMENT = {element: dtype for dtype, element in ELEMENT_OF_DTYPE.items()}
 
 VECTORS = tuple(DTYPE_OF_ELEMENT[element] for element in ALL_ELEMENTS)
-"""Element types of vectors, by NumPy's names."""
+"""Element types of vectors, by NumPy's names; `bits` are those of :class:`annudf.PackedBits`."""
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
@@ -54,6 +55,8 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     UnavailableError
         Without ml_dtypes.
     """
+    if name == "bits":  # What they are packed in.
+        return np.dtype(np.uint8)
     if name != "bfloat16":
         return np.dtype(name)
     try:
@@ -89,7 +92,8 @@ class View:
     shape, strides : tuple of int
         In elements and in bytes.
     dtype : str
-        NumPy's name of the element type, also for those that NumPy lacks (``"bfloat16"``).
+        NumPy's name of the element type, also for those that NumPy lacks (``"bfloat16"``, ``"bits"``). Rows of bits
+        are whole bytes; their shape counts bits.
     device : Device
     library : {"numpy", "cupy", "torch", "other"}
     owner : object
@@ -114,7 +118,7 @@ class View:
 
     @property
     def itemsize(self) -> int:
-        return 2 if self.dtype == "bfloat16" else np.dtype(self.dtype).itemsize
+        return {"bfloat16": 2, "bits": 1}.get(self.dtype) or np.dtype(self.dtype).itemsize
 
     @property
     def size(self) -> int:
@@ -122,7 +126,7 @@ class View:
 
     @property
     def nbytes(self) -> int:
-        return self.size * self.itemsize
+        return self.size // 8 if self.dtype == "bits" else self.size * self.itemsize
 
     @property
     def contiguous(self) -> bool:
@@ -173,6 +177,8 @@ def view(array: object, name: str, stream: int | None = None) -> View:
     """
     if array is None:
         raise ArgumentError(f"argument '{name}' is None; give an array")
+    if isinstance(array, PackedBits):
+        raise DtypeError(f"argument '{name}' is an annudf.PackedBits, which only vectors can be; give an array")
     library = library_of(array)
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(array, (arrow.Array, arrow.ChunkedArray)):
@@ -373,9 +379,19 @@ def check_dtype(array: View, name: str, accepted: Sequence[str]) -> None:
     """Raises DtypeError unless the element type is one of `accepted`."""
     if array.dtype in accepted:
         return
-    names = accepted[0] if len(accepted) == 1 else f"{', '.join(accepted[:-1])} or {accepted[-1]}"
+    if accepted[0] != "bits" and array.dtype != "bool":  # Who has other numbers has no bits.
+        accepted = [dtype for dtype in accepted if dtype != "bits"]
+    listed = ["annudf.PackedBits" if dtype == "bits" else dtype for dtype in accepted]
+    names = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"
+    accepted = [dtype for dtype in accepted if dtype != "bits"]
+    if not accepted or (array.dtype == "bool" and len(accepted) < len(listed)):
+        also = f", or convert by .astype(numpy.{accepted[0]})" if accepted else ""
+        hint = f"pack truth values by annudf.PackedBits({name}){also}"
+        raise DtypeError(f"argument '{name}' has dtype {array.dtype}, it must be {names}; {hint}")
     hint = f"convert by .astype(numpy.{accepted[0]})"
-    if not array.dtype.startswith(("bool", "int", "uint", "float", "bfloat")):
+    if array.dtype == "bits":
+        hint = "unpack them by numpy.unpackbits(..., axis=1, bitorder='little')"
+    elif not array.dtype.startswith(("bool", "int", "uint", "float", "bfloat")):
         hint = "give real numbers"
     elif array.library == "numpy" and not hasattr(array.source, "astype"):
         hint = f"convert by numpy.asarray({name}, numpy.{accepted[0]})"
@@ -401,6 +417,84 @@ def check_matrix(array: View, name: str, dims: int | None = None) -> None:
         raise ArgumentError(f"argument '{name}' has shape {array.shape}: vectors without a dimension")
     if dims is not None and array.shape[1] != dims:
         raise ArgumentError(f"argument '{name}' has vectors of {array.shape[1]} dimensions, the index has {dims}")
+
+
+class PackedBits:
+    """Vectors of bits, eight to a byte, for whatever takes vectors: ``build``, ``extend``, ``search``, ``knn``, ....
+
+    A metric sees each bit as a coordinate, 0 or 1, and `dim` counts bits.
+
+    Parameters
+    ----------
+    array : array of shape (n_rows, n_bytes) or (n_rows, dim)
+        uint8: the bits, coordinate i of a row being bit i % 8 of byte i // 8, the lowest first. That is how FAISS keeps
+        binary vectors and what ``numpy.packbits(..., bitorder="little")`` gives. It stays where it is, in host or
+        device memory. Or bool: truth values, which are packed; `dim` must be a multiple of 8.
+
+    Raises
+    ------
+    DtypeError, ArgumentError
+        The array cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import annudf
+    >>> truths = np.array([[1, 1, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0, 0, 0]], bool)
+    >>> bits = annudf.PackedBits(truths)
+    >>> bits
+    PackedBits(rows=2, dim=8)
+    >>> annudf.distance.pairwise_distance(bits, metric="jaccard")
+    array([[0.       , 0.6666667],
+           [0.6666667, 0.       ]], dtype=float32)
+    """
+
+    def __init__(self, array: Any) -> None:
+        seen = view(array, "array")
+        check_matrix(seen, "array")
+        if seen.dtype == "bool":
+            if seen.shape[1] % 8:
+                raise ArgumentError(
+                    f"argument 'array' has vectors of {seen.shape[1]} truth values, which do not fill bytes; "
+                    "pad them with False to a multiple of 8"
+                )
+            if seen.device != CPU:
+                raise DeviceError(f"argument 'array' holds truth values on {seen.device}; pack them there, or on the CPU")
+            array = np.packbits(np.asarray(array), axis=1, bitorder="little")
+            seen = view(array, "array")
+        if seen.dtype != "uint8":
+            raise DtypeError(
+                f"argument 'array' has dtype {seen.dtype}, it must be uint8, of bits packed eight to a byte, or bool, of "
+                "truth values"
+            )
+        self._array = array
+        self._shape = (seen.shape[0], seen.shape[1] * 8)
+
+    @property
+    def array(self) -> Any:
+        """The bytes: the array as it was given, or what truth values were packed to."""
+        return self._array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and bits of a row."""
+        return self._shape
+
+    @property
+    def dim(self) -> int:
+        """Bits of a row."""
+        return self._shape[1]
+
+    def __len__(self) -> int:
+        return self._shape[0]
+
+    def __repr__(self) -> str:
+        return f"PackedBits(rows={self._shape[0]}, dim={self._shape[1]})"
+
+
+def as_bits(array: View) -> View:
+    """Bytes of uint8 as the bits that they hold."""
+    return replace(array, shape=(array.shape[0], array.shape[1] * 8), dtype="bits")
 
 
 def as_contiguous(array: View, name: str) -> View:
@@ -438,9 +532,24 @@ def input_matrix(
     accepted: Sequence[str] = VECTORS,
     dims: int | None = None,
     stream: int | None = None,
+    packed: bool = False,
 ) -> View:
-    """A readable, C-contiguous matrix of an accepted element type; copied only if it has gaps."""
-    result = view(array, name, stream)
+    """A readable, C-contiguous matrix of an accepted element type; copied only if it has gaps.
+
+    `packed`: it is for an index of bits, so that bytes of uint8, eight times as few as `dims`, are bits.
+    """
+    result = view(array.array if isinstance(array, PackedBits) else array, name, stream)
+    fits = dims is not None and len(result.shape) == 2 and result.shape[1] * 8 == dims
+    if isinstance(array, PackedBits) or (packed and fits and result.dtype == "uint8"):
+        bits = as_bits(as_contiguous(result, name))
+        check_dtype(bits, name, accepted)
+        check_matrix(bits, name, dims)
+        return bits
+    if packed and dims is not None and len(result.shape) == 2 and result.shape[1] != dims:
+        raise ArgumentError(
+            f"argument '{name}' has vectors of {result.shape[1]} dimensions, the index has {dims} of a bit each: "
+            f"give {dims // 8} bytes of uint8 a vector, or {dims} numbers"
+        )
     check_dtype(result, name, accepted)
     check_matrix(result, name, dims)
     return as_contiguous(result, name)

@@ -90,7 +90,8 @@ def dtype_name(dtype: npt.DTypeLike | None, what: str) -> str:
     """NumPy's name of a dtype, or DtypeError."""
     if dtype is None:  # To NumPy, None is float64.
         raise DtypeError(f"{what} is None; name a dtype")
-    if isinstance(dtype, str) and dtype == "bfloat16":  # NumPy knows it only once ml_dtypes is imported.
+    # NumPy knows the first only once ml_dtypes is imported, the other never.
+    if isinstance(dtype, str) and dtype in ("bfloat16", "bits"):
         return dtype
     try:
         return np.dtype(dtype).name

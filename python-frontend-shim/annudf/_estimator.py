@@ -244,7 +244,7 @@ class NearestNeighbors(_Estimator):
             if fitting:
                 self.n_features_in_ = int(array.shape[1]) if len(array.shape) == 2 else 0
             return array
-        accepted: list[Any] = [np.dtype(name) for name in _arrays.VECTORS if name != "bfloat16"]
+        accepted: list[Any] = [np.dtype(name) for name in _arrays.VECTORS if name not in ("bfloat16", "bits")]
         if not fitting and self.index_.dtype.kind == "f":
             accepted = [self.index_.dtype]
         try:

@@ -29,7 +29,7 @@ MAX_FIELDS = 4
 Order = Literal["min", "max"]
 Coarse = Literal["l2", "inner_product", "cosine"]
 Numerics = Literal["strict", "reassociate"]
-ElementName = Literal["f32", "f16", "i8", "u8", "bf16"]
+ElementName = Literal["f32", "f16", "i8", "u8", "bf16", "bits"]
 
 ALL_ELEMENTS: tuple[ElementName, ...] = get_args(ElementName)
 """Element types of vectors; a metric accepts all of them unless it says otherwise."""
@@ -148,7 +148,7 @@ class MetricOptions:
     init : callable or None
         Function of ``ctx`` that gives the accumulator before the first dimension; None: it is `initial`.
     elements : tuple of str
-        Element types of vectors that the metric accepts, of "f32", "f16", "i8", "u8".
+        Element types of vectors that the metric accepts, of "f32", "f16", "i8", "u8", "bf16", "bits".
     finalize : callable or None
         Function of ``(acc, ctx)`` that gives the reported distance.
     numerics : {"strict", "reassociate"}

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _backends
-from annudf._arrays import View, numpy_dtype, view
+from annudf._arrays import View, as_bits, numpy_dtype, view
 from annudf.common import Resources, device_ndarray
 
 
@@ -25,6 +25,9 @@ def to_host(array: View, name: str, resources: Resources) -> View:
     stream = working_stream(array, resources)
     engine = _backends.backend(array.device)
     _backends.order_after(array, stream)
+    if array.dtype == "bits":
+        packed = replace(array, shape=(array.shape[0], array.shape[1] // 8), dtype="uint8")
+        return as_bits(to_host(packed, name, resources))
     # Of bfloat16 the bits count, and NumPy has none of its own.
     bits = np.dtype(np.uint16) if array.dtype == "bfloat16" else np.dtype(array.dtype)
     result = replace(view(np.empty(array.shape, bits), name), dtype=array.dtype)

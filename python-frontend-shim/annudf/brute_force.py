@@ -51,7 +51,7 @@ class Index:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes."""
+        """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes; of bits uint8."""
         return self._index.dtype
 
     @property

@@ -34,7 +34,7 @@ Matrix prepare(Matrix from, int64_t rows, bool asF32) {
   to.rows = std::min(from.rows, rows);
   to.dims = from.dims;
   to.element = asF32 ? ANNUDF_ELEMENT_F32 : from.element;
-  to.storage.resize(size_t(to.rows) * to.dims * elementSize(to.element));
+  to.storage.resize(size_t(to.rows * bytesOfRow(to.element, to.dims)));
   if (to.element == from.element) {
     std::memcpy(to.storage.data(), from.storage.data(), to.storage.size());
     return to;
@@ -88,7 +88,7 @@ void run(const Options &options) {
   }
   const auto captures = BoundCaptures::bind(metric.artifact.manifest, index.dims(), values);
   auto backend = makeCpuBackend(options.threads);
-  const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
+  const auto rowBytes = size_t(bytesOfRow(queries.element, queries.dims));
 
   auto search = [&](int64_t first, int64_t count, uint32_t probes, std::vector<int64_t> &ids,
                     SearchStats &stats) {

@@ -107,8 +107,8 @@ Matrix mixture(int64_t rows, int32_t dims, annudf_element element, int64_t clust
                uint64_t seed) {
   Matrix matrix;
   matrix.rows = rows, matrix.dims = dims, matrix.element = element;
-  const size_t size = elementSize(element);
-  matrix.storage.resize(static_cast<size_t>(rows) * dims * size);
+  const size_t size = alignmentOf(element);
+  matrix.storage.resize(static_cast<size_t>(rows * bytesOfRow(element, dims)));
   const float scale = element == ANNUDF_ELEMENT_I8 ? 30 : element == ANNUDF_ELEMENT_U8 ? 25 : 1;
   const float shift = element == ANNUDF_ELEMENT_U8 ? 128 : 0;
   parallelFor(0, (rows + 1023) / 1024, [&](int64_t block, int) {
@@ -141,6 +141,9 @@ Matrix mixture(int64_t rows, int32_t dims, annudf_element element, int64_t clust
       case ANNUDF_ELEMENT_U8:
         *out =
             static_cast<std::byte>(static_cast<uint8_t>(std::clamp(std::round(value), 0.f, 255.f)));
+        break;
+      case ANNUDF_ELEMENT_BITS: // A thread has whole rows, and so whole bytes.
+        matrix.storage[static_cast<size_t>(i / 8)] |= static_cast<std::byte>(value > 0) << (i % 8);
         break;
       }
     }

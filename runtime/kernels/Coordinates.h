@@ -39,6 +39,7 @@ template <class To, class From> ANNUDF_CONVERSION To bitsAs(From from) {
 //===----------------------------------------------------------------------===//
 
 /// Value: the narrowest type of C++ that holds every value of the element.
+/// Storage: what memory holds; a byte of several elements that are smaller.
 /// decode: that value of the element in the lowest bits of `bits`; what lies above them counts not.
 template <int element> struct Element;
 
@@ -86,6 +87,12 @@ template <> struct Element<ANNUDF_ELEMENT_U8> {
   static ANNUDF_CONVERSION Value decode(uint32_t bits) { return static_cast<unsigned char>(bits); }
 };
 
+template <> struct Element<ANNUDF_ELEMENT_BITS> {
+  using Value = int32_t;
+  using Storage = uint8_t;
+  static ANNUDF_CONVERSION Value decode(uint32_t bits) { return static_cast<int32_t>(bits & 1); }
+};
+
 /// The type of C++ that a compute type is.
 template <int compute> struct Compute;
 template <> struct Compute<ANNUDF_COMPUTE_F32> {
@@ -118,7 +125,9 @@ template <int element> struct ElementRow;
   template <> struct ElementRow<VALUE> {                                                           \
     static constexpr int kBits = BITS;                                                             \
     static constexpr Kind kKind = Kind::KIND;                                                      \
-    static_assert(sizeof(Element<VALUE>::Storage) * 8 == BITS, SPELLING " has other bits");        \
+    static constexpr int kPerStorage = BITS < 8 ? 8 / BITS : 1;                                    \
+    static_assert(sizeof(Element<VALUE>::Storage) * 8 == BITS * kPerStorage,                       \
+                  SPELLING " has other bits");                                                     \
   };
 ANNUDF_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
@@ -173,13 +182,20 @@ ANNUDF_CONVERSION Word coordinateOf(int32_t element, int32_t compute, uint32_t w
   return 0;
 }
 
+/// Element `i` of those in memory, aligned to one, in the lowest bits.
+template <int element> ANNUDF_CONVERSION uint32_t elementAt(const void *row, uint64_t i) {
+  constexpr int per = ElementRow<element>::kPerStorage;
+  const uint32_t stored = static_cast<const typename Element<element>::Storage *>(row)[i / per];
+  return per == 1 ? stored : stored >> (i % per * ElementRow<element>::kBits);
+}
+
 /// Coordinate `i` of a row of elements in memory, aligned to its element.
 template <class Word>
 ANNUDF_CONVERSION Word coordinateAt(int32_t element, int32_t compute, const void *row, uint64_t i) {
   switch (element) {
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   case VALUE:                                                                                      \
-    return convertTo<Word, VALUE>(compute, static_cast<const Element<VALUE>::Storage *>(row)[i]);
+    return convertTo<Word, VALUE>(compute, elementAt<VALUE>(row, i));
     ANNUDF_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
   }

@@ -9,6 +9,7 @@
 #include "Support/TestFiles.h"
 #include "TestArtifact.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -25,20 +26,26 @@ TEST(Tables, EverySpellingParsesAndPrints) {
       EXPECT_FALSE(value);
       EXPECT_EQ(why, std::string("is '") + row.spelling +
                          "', which is reserved for a later version; use one of f32, f16, i8, u8, "
-                         "bf16");
+                         "bf16, bits");
       EXPECT_EQ(rowOf(static_cast<annudf_element>(row.value)), nullptr);
       continue;
     }
     ASSERT_TRUE(value);
     EXPECT_EQ(*value, row.value);
     EXPECT_STREQ(toString(*value), row.spelling);
-    EXPECT_EQ(elementSize(*value) * 8, row.bits);
+    EXPECT_EQ(bytesOfRow(*value, 24) * 8, row.bits * 24);
+    EXPECT_EQ(alignmentOf(*value), std::max(1, row.bits / 8));
+    EXPECT_EQ(faultOfDims(*value, 24), "");
+    EXPECT_EQ(faultOfDims(*value, 12).empty(), row.bits >= 8);
   }
   EXPECT_STREQ(toString(static_cast<annudf_element>(77)), "invalid");
   std::string why;
   EXPECT_FALSE(parseSpelling<annudf_order>("be\x1bst", &why));
   EXPECT_EQ(why, "is 'be\\x1bst', which is none of min, max");
-  EXPECT_THROW((void)elementSize(static_cast<annudf_element>(5)), Error);
+  EXPECT_THROW((void)bytesOfRow(static_cast<annudf_element>(77), 1), Error);
+  EXPECT_EQ(bytesOfRow(ANNUDF_ELEMENT_BITS, 1048576), 131072);
+  EXPECT_EQ(faultOfDims(ANNUDF_ELEMENT_BITS, 12),
+            "12 dims of bits; a row is whole bytes, so pad it with zeros to a multiple of 8 dims");
 }
 
 TEST(Tables, NamesAndPolicies) {
@@ -334,7 +341,7 @@ TEST(Descriptor, Faults) {
       {[](auto &) {}, ""},
       {[](auto &m) { m.order = static_cast<annudf_order>(7); },
        "order, coarse metric, numerics, compute type or accumulator is no value of the ABI"},
-      {[](auto &m) { m.elements = {static_cast<annudf_element>(5)}; },
+      {[](auto &m) { m.elements = {static_cast<annudf_element>(77)}; },
        "manifest field 'elements' holds no value of the ABI"},
       {[](auto &m) { m.compute = ANNUDF_COMPUTE_I32; },
        "compute type i32 cannot hold element type f32"},

@@ -212,11 +212,11 @@ TEST(Manifest, UnknownSpellings) {
   EXPECT_EQ(errorWith([](json &m) { m["coarse"] = "l1"; }),
             "m: manifest field 'coarse' is 'l1', which is none of l2, inner_product, cosine");
   EXPECT_EQ(
-      errorWith([](json &m) { m["elements"][1] = "bits"; }),
-      "m: manifest field 'elements' is 'bits', which is reserved for a later version; use one of "
-      "f32, f16, i8, u8, bf16");
+      errorWith([](json &m) { m["coarse"] = "metric"; }),
+      "m: manifest field 'coarse' is 'metric', which is reserved for a later version; use one "
+      "of l2, inner_product, cosine");
   EXPECT_EQ(errorWith([](json &m) { m["elements"][1] = "f8"; }),
-            "m: manifest field 'elements' is 'f8', which is none of f32, f16, i8, u8, bf16");
+            "m: manifest field 'elements' is 'f8', which is none of f32, f16, i8, u8, bf16, bits");
   EXPECT_EQ(errorWith([](json &m) { m["hooks"].push_back("update_packed"); }),
             "m: manifest field 'hooks' is 'update_packed', which is reserved for a later version; "
             "use one of init, update, finalize, combine");

@@ -49,7 +49,7 @@ struct World {
   /// Small numbers, distinct enough for lists.
   static std::vector<std::byte> coordinates(int64_t rows, annudf_element element) {
     std::mt19937 random(3);
-    std::vector<std::byte> bytes(size_t(rows) * kDims * size_t(elementSize(element)));
+    std::vector<std::byte> bytes(size_t(rows * bytesOfRow(element, kDims)));
     for (size_t i = 0; i < size_t(rows) * kDims; ++i)
       if (element == ANNUDF_ELEMENT_F32) {
         const float value = float(random() % 1000) / 10;

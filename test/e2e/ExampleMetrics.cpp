@@ -34,6 +34,7 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
   static const std::vector<ExampleMetric> metrics = [] {
     std::vector<ExampleMetric> list;
     ExampleMetric l2 = named("l2");
+    l2.takesBits = true;
     l2.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       return sum(q, b, [](size_t, double x, double y) { return (x - y) * (x - y); });
     };
@@ -47,6 +48,7 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
     };
     list.push_back(weighted);
     ExampleMetric l1 = named("l1");
+    l1.takesBits = true;
     l1.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       return sum(q, b, [](size_t, double x, double y) { return std::fabs(x - y); });
     };
@@ -62,6 +64,7 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
     list.push_back(chebyshev);
     ExampleMetric product = named("inner_product");
     product.largestFirst = true;
+    product.takesBits = true;
     product.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       return sum(q, b, [](size_t, double x, double y) { return x * y; });
     };
@@ -93,13 +96,23 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
     };
     list.push_back(known);
     ExampleMetric hamming = named("hamming");
-    hamming.bytesOnly = true;
+    hamming.bytesOnly = hamming.takesBits = true;
     hamming.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       return sum(q, b, [](size_t, double x, double y) {
         return double(std::popcount(unsigned(x) ^ unsigned(y)));
       });
     };
     list.push_back(hamming);
+    ExampleMetric jaccard = named("jaccard");
+    jaccard.bytesOnly = jaccard.takesBits = true;
+    jaccard.exactOnIntegers = false;
+    jaccard.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
+      double both = 0, any = 0;
+      for (size_t i = 0; i < q.size(); ++i)
+        both += q[i] != 0 && b[i] != 0, any += q[i] != 0 || b[i] != 0;
+      return Distance{any == 0 ? 0 : (any - both) / any, 1};
+    };
+    list.push_back(jaccard);
     ExampleMetric minkowski = named("minkowski");
     minkowski.needsOrder = true;
     minkowski.exactOnIntegers = false;

@@ -30,11 +30,12 @@ struct Distance {
 };
 
 struct ExampleMetric {
-  std::string name; ///< Of the file in docs/examples/metrics.
+  std::string name; ///< Of the file in docs/examples/metrics or lib/Metrics.
   bool largestFirst = false;
-  bool bytesOnly = false; ///< Accepts u8 alone.
+  bool bytesOnly = false; ///< Accepts u8 and bits alone.
   bool inParts = false;   ///< Has combine.
   bool takesBfloat = true;
+  bool takesBits = false;
   /// On 8-bit vectors every intermediate value is an integer below 2^24.
   bool exactOnIntegers = true;
   int leastDims = 1;

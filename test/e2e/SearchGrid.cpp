@@ -52,7 +52,9 @@ constexpr Types kTypes[] = {
     {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F32},   {ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_F16},
     {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_I8},     {ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_U8},
     {ANNUDF_ELEMENT_BF16, ANNUDF_ELEMENT_BF16}, {ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_F32},
-    {ANNUDF_ELEMENT_BF16, ANNUDF_ELEMENT_F32},  {ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_F32}};
+    {ANNUDF_ELEMENT_BF16, ANNUDF_ELEMENT_F32},  {ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_F32},
+    {ANNUDF_ELEMENT_BITS, ANNUDF_ELEMENT_BITS}, {ANNUDF_ELEMENT_BITS, ANNUDF_ELEMENT_U8},
+    {ANNUDF_ELEMENT_BITS, ANNUDF_ELEMENT_F32}};
 
 /// Vectors as stored and as numbers.
 struct Vectors {
@@ -75,13 +77,13 @@ uint16_t encodeHalf(float value) {
 /// \param missing  whether a fifth of the coordinates, and all of the third row, are NaN.
 Vectors makeVectors(annudf_element element, annudf_element like, int64_t rows, int dims,
                     unsigned seed, bool missing) {
-  const bool isByte = like == ANNUDF_ELEMENT_U8;
+  const bool isByte = like == ANNUDF_ELEMENT_U8, isBit = like == ANNUDF_ELEMENT_BITS;
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
   std::uniform_int_distribution<int> byte(0, 255);
   Vectors out;
   out.matrix.rows = rows, out.matrix.dims = dims, out.matrix.element = element;
-  out.matrix.storage.resize(size_t(rows) * dims * elementSize(element));
+  out.matrix.storage.resize(size_t(rows) * dims * bitsOf(element) / 8);
   std::byte *at = out.matrix.storage.data();
   auto put = [&](auto value) {
     std::memcpy(at, &value, sizeof value);
@@ -90,10 +92,10 @@ Vectors makeVectors(annudf_element element, annudf_element like, int64_t rows, i
   for (int64_t row = 0; row < rows; ++row) {
     Vector &vector = out.decoded.emplace_back();
     for (int dim = 0; dim < dims; ++dim) {
-      float real = isByte ? 128 + 50 * normal(random) : normal(random);
+      const int integer = isBit ? byte(random) < 100 : byte(random);
+      float real = isBit ? float(integer) : isByte ? 128 + 50 * normal(random) : normal(random);
       if (missing && (row == 2 || random() % 5 == 0))
         real = NAN;
-      const int integer = byte(random);
       switch (element) {
       case ANNUDF_ELEMENT_F32:
         put(real), vector.push_back(real);
@@ -113,6 +115,15 @@ Vectors makeVectors(annudf_element element, annudf_element like, int64_t rows, i
         break;
       case ANNUDF_ELEMENT_U8:
         put(uint8_t(integer)), vector.push_back(integer);
+        break;
+      case ANNUDF_ELEMENT_BITS:
+        vector.push_back(integer);
+        if (dim % 8 == 7) {
+          unsigned packed = 0;
+          for (int bit = 0; bit < 8; ++bit)
+            packed += vector[size_t(dim - 7 + bit)] != 0 ? 1u << bit : 0;
+          put(uint8_t(packed));
+        }
         break;
       }
     }
@@ -231,8 +242,10 @@ protected:
     for (int i = 0; i < dims; ++i)
       weights.push_back(0.25 + (i * 37 % 64) / 64.0);
     // A bound for a sum of so many terms, each rounded.
-    const bool exact = example->exactOnIntegers && elementSize(types.rows) == 1 &&
-                       elementSize(types.queries) == 1 && dims <= 257; // Sums below 2^24.
+    const bool exact =
+        example->exactOnIntegers && (types.rows == ANNUDF_ELEMENT_BITS ||
+                                     (bitsOf(types.rows) == 8 && bitsOf(types.queries) == 8 &&
+                                      dims <= 257)); // Sums below 2^24.
     tolerance = exact ? 0 : 1e-5 + dims * 0x1p-24;
     for (int query = 0; query < kQueries; ++query) {
       expected.emplace_back();
@@ -421,7 +434,9 @@ static std::string nameOf(const testing::TestParamInfo<SearchGrid::ParamType> &i
 }
 
 static bool takes(const ExampleMetric &metric, annudf_element element) {
-  if (metric.missingValues && elementSize(element) == 1)
+  if (element == ANNUDF_ELEMENT_BITS)
+    return metric.takesBits;
+  if (metric.missingValues && kindOf(element) != NumberKind::Float)
     return false;
   return metric.bytesOnly ? element == ANNUDF_ELEMENT_U8
                           : metric.takesBfloat || element != ANNUDF_ELEMENT_BF16;
@@ -430,12 +445,17 @@ static bool takes(const ExampleMetric &metric, annudf_element element) {
 static std::vector<SearchGrid::ParamType> grid(Device device, bool inParts = false) {
   // On the CPU, where this is a part of every run of the tests, fewer.
   const std::vector<int> all = {1, 3, 16, 17, 33, 96, 128, 257, 1024, 4097},
-                         some = {1, 3, 16, 17, 33, 128, 257}, few = {17, 128};
+                         some = {1, 3, 16, 17, 33, 128, 257}, few = {17, 128},
+                         bits = {8, 16, 24, 96, 128, 256, 1024, 4096}, fewBits = {8, 24, 136, 256};
   std::vector<SearchGrid::ParamType> cells;
   for (size_t metric = 0; metric < exampleMetrics().size(); ++metric) {
     const ExampleMetric &example = exampleMetrics()[metric];
     for (int types = 0; types < int(std::size(kTypes)); ++types)
-      for (int dims : device == Device::Cuda ? all : types < 4 ? some : few)
+      for (int dims : kTypes[types].rows == ANNUDF_ELEMENT_BITS
+                          ? device == Device::Cuda || example.bytesOnly ? bits : fewBits
+                      : device == Device::Cuda ? all
+                      : types < 4              ? some
+                                               : few)
         if ((!inParts || example.inParts) && takes(example, kTypes[types].rows) &&
             takes(example, kTypes[types].queries) && dims >= example.leastDims)
           cells.push_back({device, int(metric), types, dims});

@@ -42,10 +42,10 @@ Matrix randomVectors(annudf_element element, int64_t rows, int32_t dims, unsigne
   std::mt19937 random(seed);
   Matrix matrix;
   matrix.rows = rows, matrix.dims = dims, matrix.element = element;
-  matrix.storage.resize(static_cast<size_t>(rows * dims * elementSize(element)));
+  matrix.storage.resize(static_cast<size_t>(rows * bytesOfRow(element, dims)));
   for (std::byte &byte : matrix.storage)
     byte = static_cast<std::byte>(random());
-  const auto size = static_cast<size_t>(elementSize(element));
+  const auto size = static_cast<size_t>(alignmentOf(element));
   if (kindOf(element) == NumberKind::Float)
     for (size_t i = size - 1; i < matrix.storage.size(); i += size)
       matrix.storage[i] &= std::byte{0xbb}; // An exponent below the largest.
@@ -188,8 +188,8 @@ TEST_F(Hostile, AcceptedMetricsReadTheirCapturesAlone) {
     // Vectors that are long enough to be scanned in parts.
     const bool inParts = metric.artifact.manifest.has(ANNUDF_HOOK_COMBINE);
     for (annudf_element element : metric.artifact.manifest.elements)
-      for (int32_t dims : {1, 3, inParts ? 301 : 33})
-        searches += search(metric, element, dims, seed += 10);
+      for (int32_t dims : {1, 3, inParts ? 301 : 33}) // Of bits so many bytes.
+        searches += search(metric, element, dims * (bitsOf(element) < 8 ? 8 : 1), seed += 10);
   }
   std::printf("%zu metrics, %d searches\n", all.size(), searches);
 }

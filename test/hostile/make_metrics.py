@@ -176,7 +176,7 @@ def metric(name: str, seed: random.Random) -> str:
     in_parts = seed.random() < 0.4  # Few queries of long vectors are then scanned by a kernel of their own.
     lines = [
         f"annudf.metric @{name} order({seed.choice(('min', 'max'))}) coarse(l2) "
-        f"elements({seed.choice(('u8', 'i8, u8')) if integers else 'f32, f16, u8'})"
+        f"elements({seed.choice(('u8, bits', 'i8, u8')) if integers else 'f32, f16, u8, bits'})"
         f"{' numerics(reassociate)' if in_parts else ''} {{"
     ]
     for capture, (extents, element) in captures.items():

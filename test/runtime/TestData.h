@@ -19,7 +19,8 @@
 
 namespace annudf::test {
 
-/// Integers of small size, exact in every element type: distances then have no rounding.
+/// Integers of small size, exact in every element type: distances then have no rounding. Of bits
+/// dims is a multiple of 8.
 inline runtime::Matrix integerMatrix(annudf_element element, int64_t rows, int32_t dims,
                                      unsigned seed = 1) {
   std::mt19937 random(seed);
@@ -27,10 +28,10 @@ inline runtime::Matrix integerMatrix(annudf_element element, int64_t rows, int32
   matrix.rows = rows;
   matrix.dims = dims;
   matrix.element = element;
-  matrix.storage.resize(static_cast<size_t>(rows * dims * elementSize(element)));
+  matrix.storage.resize(static_cast<size_t>(rows * dims * bitsOf(element) / 8));
   for (int64_t i = 0; i < rows * dims; ++i) {
     const int value = static_cast<int>(random() % 120) - (element == ANNUDF_ELEMENT_U8 ? 0 : 60);
-    std::byte *to = matrix.storage.data() + i * elementSize(element);
+    std::byte *to = matrix.storage.data() + i * bitsOf(element) / 8;
     switch (element) {
     case ANNUDF_ELEMENT_F32: {
       const auto real = static_cast<float>(value);
@@ -55,6 +56,9 @@ inline runtime::Matrix integerMatrix(annudf_element element, int64_t rows, int32
     case ANNUDF_ELEMENT_I8:
     case ANNUDF_ELEMENT_U8:
       *to = static_cast<std::byte>(value);
+      break;
+    case ANNUDF_ELEMENT_BITS:
+      *to |= static_cast<std::byte>((value & 1) << (i % 8));
       break;
     }
   }

@@ -21,7 +21,7 @@ struct BuildArguments {
   std::string base, index, output, metric = "l2";
   runtime::IndexParams params;
   int64_t rows = 0;
-  bool asF32 = false, quiet = false;
+  bool asF32 = false, bits = false, quiet = false;
 };
 } // namespace
 
@@ -53,6 +53,8 @@ static void runBuild(BuildArguments arguments) {
   InterruptGuard guard;
   auto start = std::chrono::steady_clock::now();
   runtime::Matrix base = loadVectors(arguments.base, arguments.rows, arguments.asF32);
+  if (arguments.bits)
+    base = asBits(std::move(base), arguments.base);
   runtime::Progress progress = progressBar(arguments.quiet);
   runtime::Index index = namingFile(arguments.base, "base", [&] {
     return runtime::Index::build(arguments.params, base.view(), progress);
@@ -67,7 +69,7 @@ static void runExtend(const BuildArguments &arguments) {
   InterruptGuard guard;
   auto start = std::chrono::steady_clock::now();
   runtime::Index index = runtime::Index::load(arguments.index);
-  runtime::Matrix rows = loadVectors(arguments.base, arguments.rows, arguments.asF32);
+  runtime::Matrix rows = loadFor(index, arguments.base, arguments.rows, arguments.asF32);
   runtime::Progress progress = progressBar(arguments.quiet);
   namingFile(arguments.base, "rows to add", [&] { index.extend(rows.view(), {}, progress); });
   const std::string &output = arguments.output.empty() ? arguments.index : arguments.output;
@@ -92,6 +94,8 @@ void tool::addBuildCommand(CLI::App &app) {
   auto arguments = std::make_shared<BuildArguments>();
   runtime::IndexParams &params = arguments->params;
   addInput(command, *arguments);
+  command->add_flag("--bits", arguments->bits,
+                    "The bytes of the vectors (u8) are packed bits: 8 dims each, the first lowest");
   command
       ->add_option("--lists", params.nLists,
                    "Lists (clusters); 0: the root of the number of rows, or 1 for fewer than 1000")

@@ -71,6 +71,13 @@ double msSince(std::chrono::steady_clock::time_point start);
 /// Vectors of a file: the first `rows` of them if that is not 0, as float32 if asked.
 runtime::Matrix loadVectors(const std::string &path, int64_t rows, bool asF32);
 
+/// The same for an index: bytes are packed bits where that has bits, as many of them.
+runtime::Matrix loadFor(const runtime::Index &index, const std::string &path, int64_t rows,
+                        bool asF32);
+
+/// Rows of u8 as packed bits; errors name the file.
+runtime::Matrix asBits(runtime::Matrix matrix, const std::string &path);
+
 /// The built-in metrics, for --help.
 std::string metricNames();
 

@@ -113,6 +113,24 @@ runtime::Progress tool::progressBar(bool quiet) {
   };
 }
 
+runtime::Matrix tool::asBits(runtime::Matrix matrix, const std::string &path) {
+  try {
+    return runtime::asBits(std::move(matrix));
+  } catch (const Error &error) {
+    throw Error(error.kind(), path + ": " + error.what());
+  }
+}
+
+runtime::Matrix tool::loadFor(const runtime::Index &index, const std::string &path, int64_t rows,
+                              bool asF32) {
+  runtime::Matrix matrix = loadVectors(path, rows, asF32);
+  // Of as many bits as the index has: bytes are no coordinates then.
+  const bool packed = index.element() == ANNUDF_ELEMENT_BITS &&
+                      matrix.element == ANNUDF_ELEMENT_U8 &&
+                      int64_t(matrix.dims) * 8 == index.dims();
+  return packed ? asBits(std::move(matrix), path) : matrix;
+}
+
 runtime::Matrix tool::loadVectors(const std::string &path, int64_t rows, bool asF32) {
   runtime::Matrix matrix = runtime::readMatrix(path, rows);
   if (rows > matrix.rows)

@@ -60,7 +60,7 @@ int64_t Engine::batch(int64_t queries, int64_t most) const {
 
 runtime::MatrixView tool::rowsOf(const runtime::Matrix &matrix, int64_t first, int64_t count) {
   runtime::MatrixView rows = matrix.view();
-  const size_t bytes = static_cast<size_t>(matrix.dims) * elementSize(matrix.element);
+  const auto bytes = static_cast<size_t>(bytesOfRow(matrix.element, matrix.dims));
   rows.data = matrix.storage.data() + static_cast<size_t>(first) * bytes;
   rows.rows = std::min(count, matrix.rows - first);
   return rows;

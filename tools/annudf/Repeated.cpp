@@ -39,7 +39,7 @@ struct Loaded {
 
   explicit Loaded(const RepeatedArguments &arguments)
       : engine(arguments.metric), index(runtime::Index::load(arguments.index)),
-        queries(loadVectors(arguments.queries, arguments.rows, arguments.asF32)) {
+        queries(loadFor(index, arguments.queries, arguments.rows, arguments.asF32)) {
     runtime::checkSearch(index, engine.metric, queries.view(), 1, {.nProbes = 1});
     captures = engine.bind(arguments.metric, index, queries.view());
   }

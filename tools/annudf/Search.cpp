@@ -108,7 +108,7 @@ static void runSearch(SearchArguments arguments) {
       arguments.base.empty()
           ? runtime::Index::load(arguments.index)
           : indexOf(loadVectors(arguments.base, 0, arguments.asF32), arguments.metric.threads);
-  runtime::Matrix queries = loadVectors(arguments.queries, arguments.rows, arguments.asF32);
+  runtime::Matrix queries = loadFor(index, arguments.queries, arguments.rows, arguments.asF32);
   if (arguments.exact)
     arguments.params.nProbes = index.nLists();
   else if (!arguments.probesGiven)

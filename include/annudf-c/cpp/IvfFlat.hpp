@@ -39,6 +39,11 @@ struct Bfloat16 {
   uint16_t bits;
 };
 
+/// Eight values of a bit each, the first in the lowest bit: FAISS's binary vectors.
+struct PackedBits {
+  uint8_t bits;
+};
+
 /// A row-major, contiguous matrix that stays the caller's.
 struct Vectors {
   const void *data = nullptr;
@@ -53,17 +58,20 @@ struct Vectors {
   Vectors(std::span<const Bfloat16> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_BF16) {}
   Vectors(std::span<const int8_t> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_I8) {}
   Vectors(std::span<const uint8_t> all, int64_t dims) : Vectors(all, dims, ANNUDF_ELEMENT_U8) {}
+  /// \param dims  bits of a row, a multiple of 8.
+  Vectors(std::span<const PackedBits> all, int64_t dims)
+      : Vectors(all, dims, ANNUDF_ELEMENT_BITS, 8) {}
 
   annudf_vectors c() const { return {sizeof(annudf_vectors), data, rows, dims, element}; }
 
 private:
   template <class T>
-  Vectors(std::span<const T> all, int64_t dims, annudf_element element)
+  Vectors(std::span<const T> all, int64_t dims, annudf_element element, int64_t perItem = 1)
       : data(all.data()), dims(dims), element(element) {
-    if (dims <= 0 || int64_t(all.size()) % dims != 0)
-      throw Error(ANNUDF_USAGE, std::to_string(all.size()) + " coordinates are no rows of " +
-                                    std::to_string(dims) + " dims");
-    rows = int64_t(all.size()) / dims;
+    if (dims <= 0 || dims % perItem != 0 || int64_t(all.size()) % (dims / perItem) != 0)
+      throw Error(ANNUDF_USAGE, std::to_string(int64_t(all.size()) * perItem) +
+                                    " coordinates are no rows of " + std::to_string(dims) + " dims");
+    rows = int64_t(all.size()) / (dims / perItem);
   }
 };
 

@@ -26,14 +26,15 @@
 
 /** Element types of stored vectors and queries.
  * X(NAME, VALUE, SPELLING, BITS of a coordinate, KIND, SINCE); KIND is FLOAT, SIGNED or
- * UNSIGNED. 32 / BITS coordinates fill a word, lower dimensions in lower bits. */
+ * UNSIGNED. 32 / BITS coordinates fill a word, lower dimensions in lower bits: coordinate i of
+ * `bits` is bit i % 8 of byte i / 8. A row fills whole bytes, so its dims are a multiple of 8. */
 #define ANNUDF_ELEMENTS(X)                                                                         \
   X(F32, 0, "f32", 32, FLOAT, 0)                                                                   \
   X(F16, 1, "f16", 16, FLOAT, 0)                                                                   \
   X(I8, 2, "i8", 8, SIGNED, 0)                                                                     \
   X(U8, 3, "u8", 8, UNSIGNED, 0)                                                                   \
-  X(BF16, 4, "bf16", 16, FLOAT, 1)
-#define ANNUDF_ELEMENTS_RESERVED(X) X(BITS, 5, "bits")
+  X(BF16, 4, "bf16", 16, FLOAT, 1)                                                                 \
+  X(BITS, 5, "bits", 1, UNSIGNED, 1)
 
 /** Types in which a hook sees a coordinate: X(NAME, VALUE, SPELLING, BITS, KIND, SINCE).
  * The kernel converts elements to it, once for all queries of a tile. A type of KIND

@@ -157,7 +157,7 @@ template <typename Enum> bool isReserved(Enum value) {
 }
 
 /// The value that is spelled so. Else nothing, and `why` is "is 'best', which is none of min,
-/// max" or "is 'bits', which is reserved for a later version; use one of f32, f16, i8, u8, bf16".
+/// max" or "is 'metric', which is reserved for a later version; use one of l2, inner_product".
 template <typename Enum>
 std::optional<Enum> parseSpelling(std::string_view text, std::string *why = nullptr);
 
@@ -190,8 +190,14 @@ annudf_order naturalOrder(annudf_coarse);
 /// Whether coordinates of `element` keep their values in `compute`.
 bool converts(annudf_element element, annudf_compute compute);
 
-/// Bytes of one coordinate. \throws Error(Usage) for what has no row.
-int elementSize(annudf_element);
+/// Bytes of a row of so many coordinates. \throws Error(Usage) for what has no row.
+int64_t bytesOfRow(annudf_element, int64_t dims);
+
+/// Bytes to which a row is aligned: those of a coordinate, 1 where several share a byte.
+int alignmentOf(annudf_element);
+
+/// "" if a row of so many coordinates fills its bytes; else "12 dims of bits; a row is whole ...".
+std::string faultOfDims(annudf_element, int64_t dims);
 
 /// Text of a file in quotes, made safe to print on one line and of bounded length.
 std::string inQuotes(std::string_view text);

@@ -285,12 +285,12 @@ private:
        << "    return annudf_finalize_as<" << plain << ">()(value);\n  return 0;\n}\n";
   }
 
-  /// Floats of every width are widened before anything sees them.
+  /// Floats of every width are widened before anything sees them, and so are bits.
   static const char *peerElement(annudf_element element) {
     switch (element) {
 #define ANNUDF_PEER_FLOAT(BITS) "float"
 #define ANNUDF_PEER_SIGNED(BITS) "int" #BITS "_t"
-#define ANNUDF_PEER_UNSIGNED(BITS) "uint" #BITS "_t"
+#define ANNUDF_PEER_UNSIGNED(BITS) BITS < 8 ? "uint8_t" : "uint" #BITS "_t"
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   case ANNUDF_ELEMENT_##NAME:                                                                      \
     return ANNUDF_PEER_##KIND(BITS);
@@ -313,10 +313,12 @@ private:
       std::string point = "point<" + element + ", " + acc + ", 1>";
       return std::string("void (*)(") + acc + " &, " + point + ", " + point + ")";
     };
+    SmallVector<StringRef> expected;
     for (annudf_element element : options.elements) {
-      if (element == ANNUDF_ELEMENT_F16 && options.elements.front() != element)
-        continue; // As f32, unless it stands alone.
       const std::string type = peerElement(element);
+      if (is_contained(expected, type))
+        continue; // Several elements are one type.
+      expected.push_back(peerElement(element));
       expect("annudf_impl_is<" + plain + ", " + type + "> || annudf_impl_is<" + points(type) +
                  ", " + type + ">",
              std::string("compute_dist_udf_impl must be 'template <typename T, typename AccT, int "

@@ -264,7 +264,7 @@ def _elements(elements: Iterable[npt.DTypeLike] | npt.DTypeLike | None, compute:
     integer = compute in ("i32", "u32")
     names: list[str]
     if elements is None:
-        names = ["int8", "uint8"] if integer else list(VECTORS)
+        names = ["int8", "uint8", "bits"] if integer else list(VECTORS)
     elif isinstance(elements, (str, type, np.dtype)):
         names = [dtype_name(elements, "elements")]
     elif isinstance(elements, Iterable):
@@ -277,7 +277,7 @@ def _elements(elements: Iterable[npt.DTypeLike] | npt.DTypeLike | None, compute:
         if integer and "float" in name:
             raise DtypeError(
                 f"elements has {name}, but dtype is an integer, which would lose the fraction; "
-                "take dtype='float32' or list only int8 and uint8"
+                "take dtype='float32' or list only int8, uint8 and bits"
             )
     if not names:
         raise ArgumentError("elements is empty; name a type of vectors that the metric accepts")

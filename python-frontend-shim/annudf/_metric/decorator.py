@@ -130,8 +130,9 @@ def metric(
         Type of `acc`, or of its fields: float32, float64, int32, uint32 or int64. Default: `dtype`; of a field that
         starts with a NumPy scalar, or is annotated with such a type in a NamedTuple, that.
     elements : iterable of dtype, optional
-        Types of vectors that the metric accepts, of float32, float16, bfloat16, int8, uint8. Default: all,
-        or int8 and uint8 if `dtype` is an integer.
+        Types of vectors that the metric accepts, of float32, float16, bfloat16, int8, uint8 and "bits" (of
+        :class:`annudf.PackedBits`: coordinates are 0 and 1). Default: all, or int8, uint8 and "bits" if `dtype` is an
+        integer.
     coarse_order : {"min", "max"}, optional
         Which end of the coarse metric is probed; default: its own ("min" for distances, "max" for
         "inner_product"). ``"max"`` with "sqeuclidean" probes the farthest lists.

@@ -23,7 +23,9 @@ def every_distance(index: Index, metric: Metric, queries: Any, name: str, out: A
     """
     core = index._core
     accepted = metric.query_dtypes(index.dtype_name)
-    rows = _arrays.input_matrix(queries, name, accepted=accepted, dims=core.dims, stream=place.stream)
+    rows = _arrays.input_matrix(
+        queries, name, accepted=accepted, dims=core.dims, stream=place.stream, packed=index.packed
+    )
     device = place.place(rows.device, f"argument '{name}'")
     stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
     result, seen = result_array(out, "out", rows, (rows.shape[0], core.size), "float32", stream)

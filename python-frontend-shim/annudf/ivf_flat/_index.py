@@ -58,13 +58,18 @@ class Index:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes."""
+        """Element type of the vectors: float32, float16, int8, uint8, or bfloat16 of ml_dtypes; of bits uint8."""
         return _arrays.numpy_dtype(self.dtype_name)
 
     @property
     def dtype_name(self) -> str:
-        """Its name, which needs no ml_dtypes."""
+        """Its name, which needs no ml_dtypes, and is "bits" for those."""
         return DTYPE_OF_ELEMENT[self._core.element]
+
+    @property
+    def packed(self) -> bool:
+        """Whether the vectors are bits, packed eight to a byte; `dim` counts bits."""
+        return self._core.element == "bits"
 
     @property
     def metric(self) -> str:
@@ -149,8 +154,9 @@ def build(
     index_params : IndexParams
     dataset : array of shape (n_rows, dim)
         float32, float16, bfloat16, int8 or uint8; finite, or NaN with ``missing_values=True``. Of NumPy, CuPy,
-        PyTorch, or with ``__cuda_array_interface__`` or DLPack. Device arrays are copied to the host, where the index
-        is built; arrays that are not C-contiguous are copied too. At least `n_lists` rows.
+        PyTorch, or with ``__cuda_array_interface__`` or DLPack; or :class:`annudf.PackedBits`. Device arrays are
+        copied to the host, where the index is built; arrays that are not C-contiguous are copied too. At least
+        `n_lists` rows.
     resources : Resources, optional
         Stream for reading a device array.
     progress : bool, optional
@@ -243,7 +249,8 @@ def extend(
     ----------
     index : Index
     new_vectors : array of shape (n_rows, dim)
-        Of the index's dtype and dimensions; else as `dataset` of :func:`build`.
+        Of the index's dtype and dimensions; else as `dataset` of :func:`build`. For an index of bits also its uint8 of
+        shape (n_rows, dim / 8).
     new_indices : array of shape (n_rows,), optional
         int64 ids, 0 or above, different from each other and from those of the index; other integers are converted.
         Default: they go on from ``len(index)``.
@@ -273,7 +280,7 @@ def extend(
     core = check_index(index)._core
     place = check_resources(resources)
     repeated = check_bool(allow_repeated_ids, "allow_repeated_ids")
-    rows = _vectors(new_vectors, "new_vectors", place, (index.dtype_name,), core.dims)
+    rows = _vectors(new_vectors, "new_vectors", place, (index.dtype_name,), core.dims, index.packed)
     ids = None if new_indices is None else _ids(new_indices, rows.shape[0], place)
     bar = ProgressBar(progress)
     work = core.extending(
@@ -303,8 +310,11 @@ def _vectors(
     resources: Resources,
     accepted: tuple[str, ...] = _arrays.VECTORS,
     dims: int | None = None,
+    packed: bool = False,
 ) -> View:
-    rows = _arrays.input_matrix(array, name, accepted=accepted, dims=dims, stream=resources.stream)
+    rows = _arrays.input_matrix(
+        array, name, accepted=accepted, dims=dims, stream=resources.stream, packed=packed
+    )
     if rows.shape[0] == 0:
         raise ArgumentError(f"argument '{name}' has shape {rows.shape}: no rows")
     return _transfer.to_host(rows, name, resources)

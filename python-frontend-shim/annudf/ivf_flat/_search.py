@@ -134,7 +134,8 @@ def search(
         Of the index's dtype or another that the metric accepts, such as float32 for an index of uint8: both are
         converted to the metric's ``dtype``. Host arrays (NumPy, PyTorch) are searched on the CPU unless `resources`
         name a device; device arrays (CuPy, PyTorch, ``__cuda_array_interface__``, DLPack) on their device. Host arrays
-        must be finite. Arrays that are not C-contiguous are copied.
+        must be finite. Arrays that are not C-contiguous are copied. For an index of bits: :class:`annudf.PackedBits`,
+        its uint8 of shape (n_queries, dim / 8), or numbers that the metric accepts, one for each bit.
     k : int
         From 1 to as many as the index has rows.
     neighbors : array of shape (n_queries, k), optional
@@ -197,7 +198,9 @@ def search(
     n_probes = min(search_params.n_probes, core.n_lists)
     metric = search_params.metric_for(index)
     accepted = metric.query_dtypes(index.dtype_name)
-    rows = _arrays.input_matrix(queries, "queries", accepted=accepted, dims=core.dims, stream=place.stream)
+    rows = _arrays.input_matrix(
+        queries, "queries", accepted=accepted, dims=core.dims, stream=place.stream, packed=index.packed
+    )
     device = place.place(rows.device, "argument 'queries'")
     stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
     shape = (rows.shape[0], k)

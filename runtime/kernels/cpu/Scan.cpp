@@ -169,19 +169,23 @@ ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
       b.store(t, r, words);
     }
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
-  static_assert(32 / BITS <= ANNUDF_CPU_MOST_PER_WORD, SPELLING " needs more copies of the hook");
+  static_assert(32 / BITS < ANNUDF_CPU_MOST_COPIES || 32 / BITS % ANNUDF_CPU_MOST_COPIES == 0,     \
+                SPELLING " leaves a rest of a word");
   ANNUDF_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
   // A constant once linked. Each coordinate of a full word is a copy of the hook, so that
-  // its place in the word is a constant; those of a last word share one copy.
+  // its place in the word is a constant, or of packed ones in a part of the word; those of a
+  // last word share one copy.
   const int32_t perWord = elementsPerWord(annudf1_row_element());
   const uint32_t *y = group + row;
   int32_t dim = 0;
   for (; dim + perWord <= dims; dim += perWord, y += ANNUDF_CPU_GROUP_ROWS)
+#pragma clang loop unroll(disable)
+    for (int32_t part = 0; part < perWord; part += ANNUDF_CPU_MOST_COPIES)
 #pragma unroll
-    for (int32_t i = 0; i < ANNUDF_CPU_MOST_PER_WORD; ++i)
-      if (i < perWord)
-        b.update(dim + i, y, i);
+      for (int32_t i = 0; i < ANNUDF_CPU_MOST_COPIES; ++i)
+        if (i < perWord)
+          b.update(dim + part + i, y, part + i);
   if (perWord > 1) // Else a copy of the hook that never runs would be optimised all the same.
 #pragma clang loop unroll(disable)
     for (int32_t i = 0; dim < dims; ++dim, ++i)

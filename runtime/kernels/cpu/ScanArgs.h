@@ -18,8 +18,8 @@
 
 /** Rows of a group, and so bits of a survivor mask (Index.h: kGroupRows). */
 #define ANNUDF_CPU_GROUP_ROWS 32
-/** Most elements that a word of 32 bits holds. */
-#define ANNUDF_CPU_MOST_PER_WORD 4
+/** Most coordinates of a word of 32 bits that have a copy of the hook of their own. */
+#define ANNUDF_CPU_MOST_COPIES 4
 
 /** Takes the rows of one group that are not worse than the query's limit.
  * \param i          which of annudf_cpu_scan's queries

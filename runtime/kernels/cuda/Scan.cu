@@ -121,8 +121,7 @@ ANNUDF_COMPUTE_TYPES(ANNUDF_X)
 #undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   static_assert(BITS <= 24 || (BITS == 32 && ElementRow<VALUE>::kKind == Kind::FLOAT),             \
-                SPELLING " does not fit a float");                                                 \
-  static_assert(BITS >= 8, "a step takes four coordinates: a word must not hold more");
+                SPELLING " does not fit a float");
 ANNUDF_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
 
@@ -182,7 +181,7 @@ __device__ __forceinline__ void stageQueries(const annudf_scan_args &args,
 }
 
 /// Updates with chunk `c` of a row: four coordinates a step, whatever the element: of 4, 2
-/// or 1 words.
+/// or 1 words, or of a part of one.
 template <int N>
 __device__ __forceinline__ void updateChunk(const Block &block, uint4 &y, int c, int count,
                                             int64_t row, const int (&query)[N], Acc (&acc)[N]) {
@@ -217,6 +216,11 @@ __device__ __forceinline__ void updateChunk(const Block &block, uint4 &y, int c,
       y.x = y.z, y.y = y.w;
     else if (block.perWord == 4)
       y.x = y.y, y.y = y.z, y.z = y.w;
+    else if (block.perWord > 4) {
+      const uint32_t taken = 128 / block.perWord;
+      y.x = __funnelshift_r(y.x, y.y, taken), y.y = __funnelshift_r(y.y, y.z, taken);
+      y.z = __funnelshift_r(y.z, y.w, taken), y.w >>= taken;
+    }
   }
 }
 

@@ -65,7 +65,7 @@ struct annudf_workspace {
 
 struct annudf_queries {
   uint64_t data;     ///< Q rows of dims elements, contiguous, any alignment.
-  uint32_t rowBytes; ///< dims * bytes of an element.
+  uint32_t rowBytes; ///< Bytes of a row.
   uint32_t count;    ///< Q.
   uint32_t element;  ///< enum annudf_element.
   int32_t base;      ///< Index of the first query in the caller's batch.

@@ -349,7 +349,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   const bool everyList = params.nProbes == index.nLists(); // Nothing is to be ranked.
   const std::shared_ptr<const CoarseRanker> coarse = everyList ? nullptr : ranker(index, manifest);
   const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
-  const size_t rowBytes = size_t(queries.dims) * elementSize(queries.element);
+  const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   Reporter reporter(params.progress, double(queries.rows));
   const annudf_compute compute = manifest.compute;
   const int64_t batchSize =

@@ -30,9 +30,8 @@ int bitsOf(annudf_compute compute) {
 /// Both types are constants of the loop, so that it becomes vector code.
 template <int element, int compute> void convertAll(const void *from, int64_t count, uint32_t *to) {
   using Word = typename WordOf<ComputeRow<compute>::kBits>::Type;
-  const auto *elements = static_cast<const typename Element<element>::Storage *>(from);
   for (int64_t i = 0; i < count; ++i) {
-    const Word word = convert<Word, element, compute>(elements[i]);
+    const Word word = convert<Word, element, compute>(elementAt<element>(from, uint64_t(i)));
     __builtin_memcpy(to + i * (sizeof(Word) / 4), &word, sizeof(Word));
   }
 }

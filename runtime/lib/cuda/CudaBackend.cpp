@@ -207,7 +207,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
                                   std::max<uint64_t>(1, kStagedResults / uint64_t(wanted.columns)));
   if (stats) // Reasons are words, which take longer than the choice.
     ready.plan.tell(batch, report);
-  const size_t rowBytes = static_cast<size_t>(queries.dims) * elementSize(queries.element);
+  const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   const size_t row = static_cast<size_t>(wanted.columns);
   // Staging holds ids, distances, then queries, so that each is aligned.
   const size_t idBytes = wanted.every() ? 0 : batch * row * sizeof(int64_t),
@@ -266,9 +266,9 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   const uint64_t data = reinterpret_cast<uint64_t>(queries.data);
   const uint64_t total = static_cast<uint64_t>(queries.rows),
                  results = total * uint64_t(wanted.columns);
-  const uint64_t rowBytes = static_cast<uint64_t>(queries.dims) * elementSize(queries.element);
+  const auto rowBytes = static_cast<uint64_t>(bytesOfRow(queries.element, queries.dims));
   ContextScope scope(*context_);
-  checkDeviceMemory(*context_, data, total * rowBytes, elementSize(queries.element), "queries");
+  checkDeviceMemory(*context_, data, total * rowBytes, alignmentOf(queries.element), "queries");
   if (!wanted.every())
     checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(wanted.ids), results * sizeof(int64_t),
                       sizeof(int64_t), "ids");

@@ -186,7 +186,7 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
   args.index = index.args();
   args.work = workspace.prepare(shape);
   args.queries.data = queryData;
-  args.queries.rowBytes = args.index.dims * static_cast<uint32_t>(elementSize(queryElement));
+  args.queries.rowBytes = static_cast<uint32_t>(bytesOfRow(queryElement, args.index.dims));
   args.queries.count = static_cast<uint32_t>(count);
   args.queries.element = queryElement;
   args.queries.base = static_cast<int32_t>(base);

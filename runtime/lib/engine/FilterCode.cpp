@@ -50,8 +50,8 @@ RowFilter keptRows(Backend &backend, const Index &index, const MetricView &given
   const auto rows = static_cast<size_t>(index.size());
   std::vector<uint32_t> words(static_cast<size_t>(RowFilter::wordsFor(bits)));
   // 0 is made of zeros in every element type.
-  const std::vector<std::byte> zeros(static_cast<size_t>(index.dims()) *
-                                     static_cast<size_t>(elementSize(index.element())));
+  const std::vector<std::byte> zeros(
+      static_cast<size_t>(bytesOfRow(index.element(), index.dims())));
   const MatrixView query{zeros.data(), 1, index.dims(), index.element()};
   std::vector<float> distances(rows);
   if (extent <= index.size()) {

@@ -87,9 +87,15 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
   auto input = [](const std::string &what) { throw Error(ErrorKind::Input, what); };
   auto usage = [](const std::string &what) { throw Error(ErrorKind::Usage, what); };
   const std::string name = nameOf(metric);
-  if (queries.dims != index.dims())
+  if (queries.dims != index.dims()) {
+    const bool packed = index.element() == ANNUDF_ELEMENT_BITS && bitsOf(queries.element) == 8 &&
+                        int64_t(queries.dims) * 8 == index.dims();
     input("queries have " + std::to_string(queries.dims) + " dims, the index has " +
-          std::to_string(index.dims()));
+          std::to_string(index.dims()) +
+          (packed ? " of bits; give them as bits too if their bytes are packed" : ""));
+  }
+  if (const std::string fault = faultOfDims(queries.element, queries.dims); !fault.empty())
+    input("queries: " + fault);
   if (queries.rows == 0)
     input("queries: there are none");
   if (queries.rows < 0 || !queries.data)

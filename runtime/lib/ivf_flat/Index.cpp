@@ -34,6 +34,8 @@ void checkMatrix(const MatrixView &matrix, const char *what, int threads, NaNs n
   if (matrix.dims <= 0 || matrix.dims > kMaxDims)
     refuse(std::to_string(matrix.dims) + " dims; between 1 and " + std::to_string(kMaxDims) +
            " are supported");
+  if (const std::string fault = faultOfDims(matrix.element, matrix.dims); !fault.empty())
+    refuse(fault);
   if (!matrix.data)
     refuse("no data");
   checkFinite(matrix, what, threads, nans);
@@ -61,8 +63,7 @@ CoarseRanker::CoarseRanker(const Index &index, annudf_coarse metric, annudf_orde
                    index.fill()) {}
 
 int32_t wordsPerRow(annudf_element element, int32_t dims) {
-  const int64_t bytes = int64_t(dims) * elementSize(element);
-  return static_cast<int32_t>((bytes + 15) / 16 * 4);
+  return static_cast<int32_t>((bytesOfRow(element, dims) + 15) / 16 * 4);
 }
 
 int32_t Index::words() const { return wordsPerRow(element_, dims_); }

@@ -246,6 +246,8 @@ Header parseHeader(const std::string &bytes, const std::string &path) {
                      toString(header.element) + ", which has no NaN");
   header.dims = static_cast<int32_t>(numberField(fields, "dims", 1, kMaxDims, path));
   header.rows = numberField(fields, "rows", 0, std::numeric_limits<int64_t>::max(), path);
+  if (const std::string fault = faultOfDims(header.element, header.dims); !fault.empty())
+    refuse(path, "the index header promises " + fault);
   const int64_t words = numberField(fields, "words", 1, kMaxDims, path);
   const int64_t group = numberField(fields, "group_rows", 1, 4096, path);
   if (words != wordsPerRow(header.element, header.dims) || group != kGroupRows)

@@ -136,7 +136,7 @@ std::vector<double> sumsOfLists(const Index &index, int threads) {
   std::vector<double> sums(index.nLists() * dims);
   parallelFor(threads, index.nLists(), [&](int64_t l, int) {
     const List &list = index.list(static_cast<uint32_t>(l));
-    std::vector<char> bytes(dims * static_cast<size_t>(elementSize(index.element())));
+    std::vector<char> bytes(static_cast<size_t>(bytesOfRow(index.element(), index.dims())));
     std::vector<float> scratch(dims);
     for (int64_t position = 0; position < list.size; ++position) {
       loadRow(list, index.words(), position, static_cast<int64_t>(bytes.size()), bytes.data());

@@ -32,6 +32,14 @@ template <int element> void decode(const void *from, int64_t count, float *out) 
     out[i] = Type::decode(values[i]);
 }
 
+/// Each byte at once: rows are whole bytes.
+void unpackBits(const void *from, int64_t count, float *out) {
+  const auto *bytes = static_cast<const uint8_t *>(from);
+  for (int64_t i = 0; i < count / 8; ++i)
+    for (int bit = 0; bit < 8; ++bit)
+      out[i * 8 + bit] = static_cast<float>(bytes[i] >> bit & 1);
+}
+
 const char *rowAt(const MatrixView &matrix, int64_t row) {
   return static_cast<const char *>(matrix.data) + row * rowBytes(matrix);
 }
@@ -58,6 +66,7 @@ bool anyRefused(const MatrixView &matrix, int64_t begin, int64_t end, NaNs nans)
     return anyRefused<uint16_t>(rowAt(matrix, begin), count, uint16_t(0x7f80), nans);
   case ANNUDF_ELEMENT_I8:
   case ANNUDF_ELEMENT_U8:
+  case ANNUDF_ELEMENT_BITS:
     return false;
   }
   return true;
@@ -108,6 +117,9 @@ void convertRows(const MatrixView &matrix, int64_t begin, int64_t end, float *ou
   case ANNUDF_ELEMENT_U8:
     widen<uint8_t>(from, count, out);
     break;
+  case ANNUDF_ELEMENT_BITS:
+    unpackBits(from, count, out);
+    break;
   }
 }
 
@@ -124,6 +136,8 @@ float coordinate(const MatrixView &matrix, int64_t row, int32_t dim) {
     return reinterpret_cast<const int8_t *>(from)[dim];
   case ANNUDF_ELEMENT_U8:
     return reinterpret_cast<const uint8_t *>(from)[dim];
+  case ANNUDF_ELEMENT_BITS:
+    return static_cast<float>(static_cast<uint8_t>(from[dim / 8]) >> dim % 8 & 1);
   }
   return 0;
 }

@@ -36,7 +36,7 @@ void convertRows(const MatrixView &matrix, int64_t begin, int64_t end, float *ou
 
 /// Bytes of one row.
 inline int64_t rowBytes(const MatrixView &matrix) {
-  return int64_t(matrix.dims) * elementSize(matrix.element);
+  return bytesOfRow(matrix.element, matrix.dims);
 }
 
 } // namespace annudf::runtime

@@ -115,11 +115,22 @@ Matrix readMatrix(const std::string &path, int64_t rows) {
     refuse(path, "holds " + dtype + "; vectors are " + tableOf<annudf_element>().listing());
   matrix.element = *element;
   if (matrix.dims == 0) {
-    BigAnn file = readBigAnn(path, elementSize(matrix.element), rows);
+    BigAnn file = readBigAnn(path, dtypeSize(dtype), rows);
     matrix.rows = file.rows;
     matrix.dims = static_cast<int32_t>(file.columns);
     matrix.storage = std::move(file.storage);
   }
+  return matrix;
+}
+
+Matrix asBits(Matrix matrix) {
+  if (matrix.element != ANNUDF_ELEMENT_U8)
+    throw Error(ErrorKind::Input, std::string("vectors of ") + toString(matrix.element) +
+                                      " are no packed bits; those come as bytes of u8");
+  if (matrix.dims > std::numeric_limits<int32_t>::max() / 8)
+    throw Error(ErrorKind::Input, std::to_string(matrix.dims) + " bytes of bits are too many");
+  matrix.dims *= 8;
+  matrix.element = ANNUDF_ELEMENT_BITS;
   return matrix;
 }
 

@@ -104,13 +104,14 @@ TEST_F(CApiBruteForce, PairwiseDistances) {
 /// Each of two types has its own place; every coordinate is exact in the compute type.
 TEST_F(CApiBruteForce, QueriesOfAnotherType) {
   constexpr annudf_element kTypes[] = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_BF16,
-                                       ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
+                                       ANNUDF_ELEMENT_I8,  ANNUDF_ELEMENT_U8,  ANNUDF_ELEMENT_BITS};
+  constexpr int64_t kWide = 24;
   OwnedArtifact l2;
   load("l2", &l2);
   for (annudf_element left : kTypes)
     for (annudf_element right : kTypes) {
-      const auto x = reference::randomVectors(left, 5, kDims, 3);
-      const auto y = reference::randomVectors(right, 70, kDims, 4);
+      const auto x = reference::randomVectors(left, 5, kWide, 3);
+      const auto y = reference::randomVectors(right, 70, kWide, 4);
       const annudf_vectors first = vectorsOf(x), second = vectorsOf(y);
       std::vector<float> all(5 * 70);
       ASSERT_EQ(outcome(annudf_pairwise_distance(backend, l2, nullptr, &first, &second, nullptr,
@@ -119,7 +120,7 @@ TEST_F(CApiBruteForce, QueriesOfAnotherType) {
       for (int64_t q = 0; q < 5; ++q)
         for (int64_t row = 0; row < 70; ++row) {
           double total = 0;
-          for (int64_t d = 0; d < kDims; ++d)
+          for (int64_t d = 0; d < kWide; ++d)
             total += std::pow(x.row(q)[d] - y.row(row)[d], 2);
           ASSERT_NEAR(all[size_t(q * 70 + row)], total, 1e-5 * (1 + total))
               << int(left) << ", " << int(right);

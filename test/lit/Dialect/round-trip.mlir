@@ -107,6 +107,17 @@ annudf.metric @other_policies order(min) coarse(inner_product min) elements(i8) 
   }
 }
 
+// CHECK-LABEL: annudf.metric @packed order(min) coarse(l2) elements(u8, bits) {
+annudf.metric @packed order(min) coarse(l2) elements(u8, bits) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: i32, %y: i32) {
+    annudf.yield %acc : f32
+  }
+}
+
 // CHECK-LABEL: annudf.metric @wide order(min) coarse(l2) elements(f32) accumulator(f64) {
 annudf.metric @wide order(min) coarse(l2) elements(f32) accumulator(f64) {
   // CHECK: annudf.capture "a" : !annudf.capture<f64>

@@ -26,8 +26,8 @@ annudf.metric @m order(min) coarse(metric) elements(f32) {
 
 // -----
 
-// expected-error @below {{custom op 'annudf.metric' element 'bits' is reserved for a later version; write f32, f16, i8, u8 or bf16}}
-annudf.metric @m order(min) coarse(l2) elements(bits) {
+// expected-error @below {{custom op 'annudf.metric' unknown element 'b1'; write f32, f16, i8, u8, bf16 or bits}}
+annudf.metric @m order(min) coarse(l2) elements(b1) {
 }
 
 // -----

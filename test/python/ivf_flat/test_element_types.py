@@ -88,7 +88,7 @@ def test_not_finite(value):
 
 
 def test_elements_of_a_metric():
-    assert scaled_l1.elements == ("float32", "float16", "int8", "uint8", "bfloat16")
+    assert scaled_l1.elements == ("float32", "float16", "int8", "uint8", "bfloat16", "bits")
     for name in ("bfloat16", ml_dtypes.bfloat16):
 
         @ivf_flat.metric(elements=name)

@@ -226,7 +226,8 @@ REFUSED_DATASETS = [
     (
         GOOD > 0,
         DtypeError,
-        "argument 'dataset' has dtype bool, it must be float32, float16, int8, uint8 or bfloat16; convert by "
+        "argument 'dataset' has dtype bool, it must be float32, float16, int8, uint8, bfloat16 or "
+        "annudf.PackedBits; pack truth values by annudf.PackedBits(dataset), or convert by "
         ".astype(numpy.float32)",
     ),
     (GOOD[:0], ArgumentError, "argument 'dataset' has shape (0, 4): no rows"),

@@ -136,7 +136,7 @@ def test_integer_metric_is_exact():
         bits = (bits & 0x33) + ((bits >> 2) & 0x33)
         return acc + ((bits & 0x0F) + ((bits >> 4) & 0x0F))
 
-    assert hamming.elements == ("int8", "uint8")
+    assert hamming.elements == ("int8", "uint8", "bits")
     base, queries = vectors(300, 32, "uint8", 4), vectors(9, 32, "uint8", 5)
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), base)
     distances, _ = ivf_flat.search(ivf_flat.SearchParams(n_probes=4, metric=hamming), index, queries, 8)

@@ -96,7 +96,7 @@ def test_what_makes_no_other_code(stored):
         {"captures": {"w": [1.0] * 4}},
         {"captures": {"w": W}, "coarse_metric": "euclidean"},
         {"captures": {"w": W}, "initial": 0},
-        {"captures": {"w": W}, "elements": [np.float32, "float16", np.int8, "uint8", "int8", "bfloat16"]},
+        {"captures": {"w": W}, "elements": [np.float32, "float16", np.int8, "uint8", "int8", "bfloat16", "bits"]},
     ):
         assert not compiled(stored, ivf_flat.metric(**same)(function)), same
 

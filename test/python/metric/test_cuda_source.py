@@ -52,7 +52,7 @@ def test_cuda_source_is_compiled_for_gpus():
     assert not artifact.is_verified
     assert not artifact.has_host_code
     assert artifact.ltoir("sm_90") == metric.ltoir(90)
-    assert metric.elements == ("float32", "float16", "int8", "uint8", "bfloat16")
+    assert metric.elements == ("float32", "float16", "int8", "uint8", "bfloat16", "bits")
     with_captures = ivf_flat.cuda_source_metric(OF_ANNUDF, captures={"w": W, "scale": 2.0}, symbol_name="scaled")
     manifest = json.loads(with_captures.artifact(["sm_90"]).manifest)
     assert [one["name"] for one in manifest["captures"]] == ["w", "scale"]

@@ -67,7 +67,7 @@ def test_a_metric_is_still_the_function():
     assert repr(weighted) == "<annudf metric weighted (w: dim x f32)>"
     assert repr(manhattan) == "<annudf metric manhattan>"
     assert (weighted.name, weighted.order, weighted.coarse_metric) == ("weighted", "min", "sqeuclidean")
-    assert weighted.elements == ("float32", "float16", "int8", "uint8", "bfloat16")
+    assert weighted.elements == ("float32", "float16", "int8", "uint8", "bfloat16", "bits")
 
 
 def function(x, y, acc, ctx):
@@ -189,14 +189,14 @@ REFUSED = [
     ({"dtype": None}, "dtype is None; name a dtype"),
     ({"elements": [None]}, "an entry of elements is None; name a dtype"),
     ({"dtype": "f4x"}, "dtype is 'f4x', which is no dtype of NumPy"),
-    ({"elements": ["float64"]}, "elements has float64, it may have float32, float16, int8, uint8, bfloat16"),
+    ({"elements": ["float64"]}, "elements has float64, it may have float32, float16, int8, uint8, bfloat16, bits"),
     ({"dtype": "f4,,f4"}, "dtype is 'f4,,f4', which is no dtype of NumPy"),
     ({"elements": 5}, "elements is 5, it must be one or several dtypes"),
     ({"elements": []}, "elements is empty; name a type of vectors that the metric accepts"),
     (
         {"elements": ["float32"], "dtype": "int32"},
         "elements has float32, but dtype is an integer, which would lose the fraction; take dtype='float32' or list "
-        "only int8 and uint8",
+        "only int8, uint8 and bits",
     ),
     (
         {"symbol_name": "1st"},

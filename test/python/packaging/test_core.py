@@ -313,7 +313,7 @@ def test_python_types_what_the_tables_say():
     assert known["coarses"] == list(_options.METRIC_OF_COARSE)
     assert set(known["compute_types"]) <= set(get_args(_options.Word))
     assert set(_options.COARSE_OF_METRIC.values()) <= set(known["coarses"])
-    assert ("BITS", "bits", 5, 0, "", "", -1) in tables["elements"]
+    assert ("BITS", "bits", 5, 1, "unsigned", "", 1) in tables["elements"]
     assert ("ROW", "row", 2, 0, "", "", 1) in tables["extents"]
     assert known["extents"] == ["constant", *_options.SYMBOLS]
     assert ("ACC64", "acc64", 4, 0, "", "", 0) in tables["features"]  # Its mask, as the enum of C has it.

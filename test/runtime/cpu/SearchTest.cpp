@@ -105,6 +105,8 @@ TEST_P(EveryMetric, EqualsBruteForce) {
   const Metric metric = compiled(test);
   auto backend = makeCpuBackend(2);
   for (int32_t dims : {1, 3, 16, 17, 33, 128, 257}) {
+    if (!faultOfDims(element, dims).empty())
+      continue;
     const uint64_t seed = seedOf(test.name) + uint64_t(dims) * 8 + element;
     const auto base = reference::randomVectors(element, 1500, dims, seed);
     // Not a multiple of the scan's tile, and enough that some lists see several tiles.

@@ -34,9 +34,9 @@ inline std::string readBitcode(const std::string &name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline const std::vector<annudf_element> kAllElements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16,
-                                                         ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8,
-                                                         ANNUDF_ELEMENT_BF16};
+inline const std::vector<annudf_element> kAllElements = {ANNUDF_ELEMENT_F32,  ANNUDF_ELEMENT_F16,
+                                                         ANNUDF_ELEMENT_I8,   ANNUDF_ELEMENT_U8,
+                                                         ANNUDF_ELEMENT_BF16, ANNUDF_ELEMENT_BITS};
 
 struct TestMetric {
   std::string name;

@@ -180,6 +180,8 @@ TEST_P(EveryMetric, EqualsBruteForce) {
   const Metric metric = cudaMetric(test);
   int64_t partial = 0;
   for (int32_t dims : {1, 3, 16, 17, 33, 128, 257}) {
+    if (!faultOfDims(element, dims).empty())
+      continue;
     const uint64_t seed = seedOf(test.name) + uint64_t(dims) * 8 + element;
     const auto base = reference::randomVectors(element, 1500, dims, seed);
     const Index index = buildIndex(base, 10);
@@ -201,7 +203,8 @@ TEST_P(EveryMetric, EqualsBruteForce) {
       }
     }
   }
-  EXPECT_GT(partial, 100) << "too few queries with lists that float32 can rank";
+  EXPECT_GT(partial, bitsOf(element) < 8 ? 25 : 100)
+      << "too few queries with lists that float32 can rank";
 }
 
 std::vector<std::string> metricNames() {

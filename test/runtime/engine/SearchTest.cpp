@@ -69,6 +69,27 @@ TEST_F(CheckSearch, NamesValueAndLimit) {
       << "another type than the rows have";
 }
 
+TEST_F(CheckSearch, BitsAndTheirBytes) {
+  const Matrix base = test::integerMatrix(ANNUDF_ELEMENT_BITS, 50, 24);
+  index = Index::build(params(), base.view());
+  Artifact artifact = test::smallArtifact();
+  artifact.manifest.elements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BITS};
+  artifact.manifest.abiMinor = 1;
+  metric = Metric::fromArtifact(artifact, "m.annudf");
+  for (annudf_element element : artifact.manifest.elements)
+    EXPECT_EQ(check(test::integerMatrix(element, 3, 24).view(), 1, 1, ErrorKind::Input),
+              "NO ERROR");
+  EXPECT_EQ(check(test::integerMatrix(ANNUDF_ELEMENT_U8, 3, 3).view(), 1, 1, ErrorKind::Input),
+            "queries have 3 dims, the index has 24 of bits; give them as bits too if their bytes "
+            "are packed");
+  EXPECT_EQ(check(test::integerMatrix(ANNUDF_ELEMENT_F32, 3, 3).view(), 1, 1, ErrorKind::Input),
+            "queries have 3 dims, the index has 24");
+  index = Index::build(params(), test::integerMatrix(ANNUDF_ELEMENT_U8, 50, 12).view());
+  EXPECT_EQ(check({base.storage.data(), 3, 12, ANNUDF_ELEMENT_BITS}, 1, 1, ErrorKind::Input),
+            "queries: 12 dims of bits; a row is whole bytes, so pad it with zeros to a multiple of "
+            "8 dims");
+}
+
 TEST_F(CheckSearch, MetricAgainstIndex) {
   Artifact artifact = test::smallArtifact();
   artifact.manifest.elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};

@@ -23,11 +23,13 @@ using test::contains;
 using test::errorOf;
 using test::TempDir;
 
+int32_t dimsOf(annudf_element element) { return element == ANNUDF_ELEMENT_BITS ? 136 : 9; }
+
 Index smallIndex(annudf_element element = ANNUDF_ELEMENT_U8) {
   IndexParams params;
   params.nLists = 5;
   params.metric = ANNUDF_COARSE_COSINE;
-  return Index::build(params, test::integerMatrix(element, 100, 9).view());
+  return Index::build(params, test::integerMatrix(element, 100, dimsOf(element)).view());
 }
 
 class IndexFile : public testing::Test {
@@ -71,13 +73,13 @@ std::string withHeader(const std::string &bytes, const std::function<void(json &
 
 TEST_F(IndexFile, RoundTrip) {
   for (annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8,
-                                 ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16}) {
+                                 ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16, ANNUDF_ELEMENT_BITS}) {
     const Index index = smallIndex(element);
     index.save(path);
     EXPECT_EQ(dir.entries(), 1u);
     Index read = Index::load(path);
     EXPECT_EQ(read.element(), element);
-    EXPECT_EQ(read.dims(), 9);
+    EXPECT_EQ(read.dims(), dimsOf(element));
     EXPECT_EQ(read.size(), 100);
     EXPECT_EQ(read.metric(), ANNUDF_COARSE_COSINE);
     EXPECT_EQ(read.centers(), index.centers());
@@ -88,7 +90,7 @@ TEST_F(IndexFile, RoundTrip) {
       EXPECT_EQ(read.list(l).ids, index.list(l).ids);
       EXPECT_EQ(read.list(l).words, index.list(l).words);
     }
-    read.extend(test::integerMatrix(element, 10, 9, 2).view());
+    read.extend(test::integerMatrix(element, 10, dimsOf(element), 2).view());
     EXPECT_EQ(read.size(), 110);
   }
 }
@@ -189,16 +191,36 @@ TEST_F(IndexFile, HeadersThatLie) {
   EXPECT_TRUE(contains(with([](json &h) { h["list_sizes"][4] = 101; }), "'list_sizes' is 101"));
   EXPECT_EQ(with([](json &h) { h["list_sizes"] = json::array(); }),
             "ivf: index header field 'list_sizes' is missing or not a list of sizes");
-  EXPECT_EQ(
-      with([](json &h) { h["element"] = "bits"; }),
-      "ivf: index header field 'element' is 'bits', which is reserved for a later version; use "
-      "one of f32, f16, i8, u8, bf16");
+  EXPECT_EQ(with([](json &h) { h["element"] = "b1"; }),
+            "ivf: index header field 'element' is 'b1', which is none of f32, f16, i8, u8, bf16, "
+            "bits");
+  EXPECT_EQ(with([](json &h) { h["metric"] = "metric"; }),
+            "ivf: index header field 'metric' is 'metric', which is reserved for a later version; "
+            "use one of l2, inner_product, cosine");
   EXPECT_EQ(with([](json &h) { h.erase("metric"); }),
             "ivf: index header field 'metric' is missing or no text");
   EXPECT_TRUE(contains(
       with([](json &h) { h["group_rows"] = 16; }),
       "the index has rows of 4 words in groups of 16, this annudf reads 4 in groups of 32"));
   EXPECT_EQ(with([](json &h) { h = "text"; }), "ivf: damaged: the index header is no map");
+}
+
+// The same bytes are rows of other widths to other types, and never of another size in memory.
+TEST_F(IndexFile, BitsThatLie) {
+  smallIndex(ANNUDF_ELEMENT_BITS).save(path);
+  const std::string bytes = readFile(path, 1 << 20);
+  const auto with = [&](int dims, int words) {
+    return load(withHeader(bytes, [=](json &h) { h["dims"] = dims, h["words"] = words; }));
+  };
+  EXPECT_EQ(with(136, 8), "NO ERROR");
+  EXPECT_EQ(with(132, 8), "ivf: the index header promises 132 dims of bits; a row is whole bytes, "
+                          "so pad it with zeros to a multiple of 8 dims");
+  EXPECT_EQ(with(128, 8), "ivf: the index has rows of 8 words in groups of 32, this annudf reads 4 "
+                          "in groups of 32");
+  EXPECT_EQ(load(withHeader(bytes, [](json &h) { h["element"] = "u8"; })),
+            "ivf: the index has rows of 8 words in groups of 32, this annudf reads 36 in groups of "
+            "32");
+  EXPECT_TRUE(contains(with(144, 8), "ivf: truncated: the index file has "));
 }
 
 /// Puts a header, CBOR or not, into a file and seals it.

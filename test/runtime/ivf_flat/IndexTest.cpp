@@ -24,8 +24,9 @@ namespace {
 using test::errorOf;
 using test::integerMatrix;
 
-constexpr annudf_element kElements[] = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8,
-                                        ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16};
+constexpr annudf_element kElements[] = {ANNUDF_ELEMENT_F32,  ANNUDF_ELEMENT_F16,
+                                        ANNUDF_ELEMENT_I8,   ANNUDF_ELEMENT_U8,
+                                        ANNUDF_ELEMENT_BF16, ANNUDF_ELEMENT_BITS};
 
 IndexParams params(uint32_t lists, annudf_coarse metric = ANNUDF_COARSE_L2) {
   IndexParams p;
@@ -37,24 +38,34 @@ IndexParams params(uint32_t lists, annudf_coarse metric = ANNUDF_COARSE_L2) {
 
 /// Reads coordinate `dim` of a stored row by the formula of Index.h and annudf_abi.h.
 uint32_t storedBits(const Index &index, const List &list, int64_t position, int32_t dim) {
-  const int size = elementSize(index.element()), perWord = 4 / size;
+  const int bitsOfOne = bitsOf(index.element()), perWord = 32 / bitsOfOne;
   const int64_t group = position / kGroupRows, row = position % kGroupRows;
   const size_t word =
       static_cast<size_t>((group * index.words() + dim / perWord) * kGroupRows + row);
-  const uint32_t bits = list.words.at(word) >> (8 * size * (dim % perWord));
-  return size == 4 ? bits : bits & ((1u << (8 * size)) - 1);
+  const uint32_t bits = list.words.at(word) >> (bitsOfOne * (dim % perWord));
+  return bitsOfOne == 32 ? bits : bits & ((1u << bitsOfOne) - 1);
+}
+
+/// The same of coordinate i of rows as they were given.
+uint32_t givenBits(const Matrix &matrix, int64_t i) {
+  const int bits = bitsOf(matrix.element);
+  uint32_t value = 0;
+  std::memcpy(&value, matrix.storage.data() + i * bits / 8, size_t(std::max(1, bits / 8)));
+  return bits < 8 ? value >> (i % 8) & 1 : value;
 }
 
 TEST(Index, LayoutHoldsEveryRow) {
   for (annudf_element element : kElements)
-    for (int32_t dims : {1, 2, 3, 4, 5, 15, 16, 17, 33, 128, 257})
+    for (int32_t dims : {1, 2, 3, 4, 5, 8, 15, 16, 17, 24, 33, 120, 128, 136, 257, 1024})
       for (int64_t rows : {1, 31, 32, 33, 200}) {
+        if (!faultOfDims(element, dims).empty())
+          continue;
         const Matrix base = integerMatrix(element, rows, dims);
         const Index index = Index::build(params(rows > 3 ? 3 : 1), base.view());
-        const int size = elementSize(element);
+        const int bits = bitsOf(element);
         ASSERT_EQ(index.words() % 4, 0);
-        ASSERT_GE(index.words() * 4, dims * size);
-        ASSERT_LT(index.words() * 4, dims * size + 16);
+        ASSERT_GE(index.words() * 32, dims * bits);
+        ASSERT_LT(index.words() * 32, dims * bits + 128);
         ASSERT_EQ(index.size(), rows);
         std::set<int64_t> seen;
         for (uint32_t l = 0; l < index.nLists(); ++l) {
@@ -67,10 +78,10 @@ TEST(Index, LayoutHoldsEveryRow) {
             if (id >= 0) {
               ASSERT_TRUE(seen.insert(id).second);
             }
-            for (int32_t d = 0; d < index.words() * 4 / size; ++d) {
+            for (int32_t d = 0; d < index.words() * 32 / bits; ++d) {
               uint32_t expected = 0; // Padding, of rows and of dims.
               if (id >= 0 && d < dims)
-                std::memcpy(&expected, base.storage.data() + (id * dims + d) * size, size_t(size));
+                expected = givenBits(base, id * dims + d);
               ASSERT_EQ(storedBits(index, list, p, d), expected)
                   << toString(element) << " dims " << dims << " id " << id << " dim " << d;
             }
@@ -94,22 +105,22 @@ double keyOf(const MatrixView &m, int64_t row, const float *center, annudf_coars
 TEST(Index, RowsAreInTheListOfTheirNearestCenter) {
   for (annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
     for (annudf_element element : kElements) {
-      const Matrix base = integerMatrix(element, 900, 20);
+      const Matrix base = integerMatrix(element, 900, 24);
       const Index index = Index::build(params(37, metric), base.view());
       EXPECT_EQ(index.metric(), metric);
       for (uint32_t l = 0; l < index.nLists(); ++l) {
         const float *centers = index.centers().data();
         double norm = 0;
-        for (int32_t d = 0; d < 20; ++d)
-          norm += double(centers[l * 20 + d]) * centers[l * 20 + d];
+        for (int32_t d = 0; d < 24; ++d)
+          norm += double(centers[l * 24 + d]) * centers[l * 24 + d];
         if (metric != ANNUDF_COARSE_L2) {
           EXPECT_NEAR(norm, 1, 1e-5) << "centers of directions have length 1";
         }
         for (int64_t p = 0; p < index.list(l).size; ++p) {
           const int64_t row = index.list(l).ids[size_t(p)];
-          const double mine = keyOf(base.view(), row, centers + l * 20, metric);
+          const double mine = keyOf(base.view(), row, centers + l * 24, metric);
           for (uint32_t c = 0; c < index.nLists(); ++c)
-            ASSERT_LE(mine, keyOf(base.view(), row, centers + c * 20, metric) + 0.05);
+            ASSERT_LE(mine, keyOf(base.view(), row, centers + c * 24, metric) + 0.05);
         }
       }
     }
@@ -193,10 +204,10 @@ TEST(Index, ResultDoesNotDependOnThreads) {
 
 TEST(Index, ExtendEqualsAddingAtOnce) {
   for (annudf_element element : kElements) {
-    const Matrix base = integerMatrix(element, 1000, 10);
+    const Matrix base = integerMatrix(element, 1000, 16);
     Index index = Index::build(params(20), base.view());
     const uint64_t generation = index.generation();
-    const Matrix more = integerMatrix(element, 333, 10, 2);
+    const Matrix more = integerMatrix(element, 333, 16, 2);
     Index pieces = index;
     index.extend(more.view());
     EXPECT_NE(index.generation(), generation);
@@ -204,7 +215,7 @@ TEST(Index, ExtendEqualsAddingAtOnce) {
     for (int64_t row : {0, 1, 2}) { // In pieces of 1, 1 and the rest: groups fill up over calls.
       const int64_t count = row < 2 ? 1 : 331;
       MatrixView view = more.view();
-      view.data = more.storage.data() + row * 10 * elementSize(element);
+      view.data = more.storage.data() + row * bytesOfRow(element, 16);
       view.rows = count;
       pieces.extend(view);
     }
@@ -355,9 +366,9 @@ void expectMeans(const Index &index, const std::vector<const Matrix *> &rowsOfId
 TEST(Index, AdaptiveCentersAreTheMeansOfTheirLists) {
   for (annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
     for (annudf_element element : kElements) {
-      const Matrix base = integerMatrix(element, 400, 7, 1);
-      const Matrix more = integerMatrix(element, 150, 7, 2);
-      const Matrix last = integerMatrix(element, 33, 7, 3);
+      const Matrix base = integerMatrix(element, 400, 8, 1);
+      const Matrix more = integerMatrix(element, 150, 8, 2);
+      const Matrix last = integerMatrix(element, 33, 8, 3);
       IndexParams p = params(12, metric);
       const Index fixed = Index::build(p, base.view());
       p.adaptiveCenters = true;
@@ -563,6 +574,30 @@ TEST(Index, MissingValuesRefused) {
       "missing";
   EXPECT_EQ(errorOf([&] { Index::build(p, base.view()); }), "base: " + inf);
   EXPECT_EQ(errorOf([&] { index.extend(base.view()); }), "rows to add: " + inf);
+}
+
+TEST(Index, RowsOfBitsFillWholeBytes) {
+  const std::string words = " dims of bits; a row is whole bytes, so pad it with zeros to a "
+                            "multiple of 8 dims";
+  const std::vector<uint8_t> bytes(100, 0x5a);
+  for (int32_t dims : {1, 7, 12, 4095})
+    EXPECT_EQ(
+        errorOf([&] { Index::build(params(1), {bytes.data(), 1, dims, ANNUDF_ELEMENT_BITS}); }),
+        "base: " + std::to_string(dims) + words);
+  Index index = Index::build(params(1), {bytes.data(), 5, 16, ANNUDF_ELEMENT_BITS});
+  EXPECT_EQ(index.dims(), 16);
+  EXPECT_EQ(index.words(), 4);
+  EXPECT_EQ(errorOf([&] { index.extend({bytes.data(), 1, 12, ANNUDF_ELEMENT_BITS}); }),
+            "rows to add: 12" + words);
+  EXPECT_EQ(errorOf([&] { index.extend({bytes.data(), 1, 2, ANNUDF_ELEMENT_U8}); }),
+            "rows to add: 2 dims of u8, the index holds 16 dims of bits");
+}
+
+TEST(Index, CentersOfBitsAreTheirShares) {
+  // 0b01010101 and 0: half of the rows have each even bit.
+  const uint8_t bytes[4] = {0x55, 0, 0x55, 0};
+  const Index index = Index::build(params(1), {bytes, 4, 8, ANNUDF_ELEMENT_BITS});
+  EXPECT_EQ(index.centers(), (std::vector<float>{.5, 0, .5, 0, .5, 0, .5, 0}));
 }
 
 } // namespace

@@ -64,11 +64,14 @@ inline Vectors encode(annudf_element element, int32_t dims, std::vector<double> 
   v.element = element;
   const bool isHalf = element == ANNUDF_ELEMENT_F16 || element == ANNUDF_ELEMENT_BF16;
   const size_t size = element == ANNUDF_ELEMENT_F32 ? 4 : isHalf ? 2 : 1;
-  v.encoded.resize(values.size() * size);
+  v.encoded.resize(element == ANNUDF_ELEMENT_BITS ? values.size() / 8 : values.size() * size);
   for (size_t i = 0; i < values.size(); ++i) {
-    uint8_t *out = &v.encoded[i * size];
+    uint8_t *out = &v.encoded[element == ANNUDF_ELEMENT_BITS ? i / 8 : i * size];
     double &value = values[i];
-    if (element == ANNUDF_ELEMENT_F32) {
+    if (element == ANNUDF_ELEMENT_BITS) { // Eight coordinates a byte; dims is a multiple.
+      value = value > 0 ? 1 : 0;
+      *out = uint8_t(*out + (int(value) << i % 8));
+    } else if (element == ANNUDF_ELEMENT_F32) {
       const float f = float(value);
       value = f;
       std::memcpy(out, &f, 4);

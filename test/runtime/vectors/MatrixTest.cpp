@@ -10,6 +10,7 @@
 
 #include "Support/TestFiles.h"
 #include "runtime/TestData.h"
+#include "vectors/Elements.h"
 
 #include <cmath>
 
@@ -123,6 +124,33 @@ TEST_F(MatrixFile, HalfCoordinatesAreExact) {
   }
 }
 
+TEST(Bits, CoordinateIIsBitIOfTheBytes) {
+  Matrix bytes;
+  bytes.rows = 2, bytes.dims = 3, bytes.element = ANNUDF_ELEMENT_U8;
+  for (int value : {0x01, 0x80, 0xa5, 0xff, 0x00, 0x12})
+    bytes.storage.push_back(static_cast<std::byte>(value));
+  const Matrix bits = asBits(bytes);
+  EXPECT_EQ(bits.rows, 2);
+  EXPECT_EQ(bits.dims, 24);
+  EXPECT_EQ(bits.element, ANNUDF_ELEMENT_BITS);
+  // numpy.unpackbits(bytes, axis=1, bitorder="little")
+  const std::string expected[2] = {"100000000000000110100101", "111111110000000001001000"};
+  for (int row = 0; row < 2; ++row)
+    for (int dim = 0; dim < 24; ++dim)
+      EXPECT_EQ(coordinate(bits.view(), row, dim), float(expected[row][size_t(dim)] - '0')) << dim;
+  std::vector<float> all(48), second(24);
+  convertRows(bits.view(), 0, 2, all.data());
+  convertRows(bits.view(), 1, 2, second.data());
+  for (int i = 0; i < 48; ++i)
+    EXPECT_EQ(all[size_t(i)], float(expected[i / 24][size_t(i % 24)] - '0')) << i;
+  EXPECT_TRUE(std::equal(second.begin(), second.end(), all.begin() + 24));
+  Matrix wide = bytes;
+  wide.dims = 268435456;
+  EXPECT_EQ(test::errorOf([&] { (void)asBits(wide); }), "268435456 bytes of bits are too many");
+  EXPECT_EQ(test::errorOf([&] { (void)asBits(bits); }),
+            "vectors of bits are no packed bits; those come as bytes of u8");
+}
+
 TEST(Bfloat16, CoordinatesAreTheUpperHalfOfFloats) {
   for (int32_t i = 0; i < 65536; ++i) {
     const int exponent = (i >> 7) & 255, fraction = i & 127;
@@ -156,7 +184,7 @@ TEST_F(MatrixFile, BigAnnHeadersThatLie) {
   EXPECT_EQ(matrixError("a.bin", "x"),
             "a.bin: unknown ending; vectors come as .fbin, .hbin, .i8bin, .u8bin or .npy");
   EXPECT_EQ(matrixError("a.ibin", u32(1) + u32(1) + "1234"),
-            "a.ibin: holds i32; vectors are f32, f16, i8, u8, bf16");
+            "a.ibin: holds i32; vectors are f32, f16, i8, u8, bf16, bits");
   EXPECT_EQ(strip(errorOf([&] { (void)readMatrix(dir / "none.fbin"); })),
             "none.fbin: cannot open: No such file or directory");
 }
@@ -196,7 +224,7 @@ TEST_F(MatrixFile, NpyThatIsRefused) {
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"),
             "a.npy: holds an array of 1 dimensions; vectors need 2, rows and dims");
   EXPECT_EQ(header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }"),
-            "a.npy: holds f64; vectors are f32, f16, i8, u8, bf16");
+            "a.npy: holds f64; vectors are f32, f16, i8, u8, bf16, bits");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }"),
             "a.npy: the .npy header promises 12 bytes of data, the file holds 8");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }"),

@@ -33,7 +33,8 @@ def Annudf_Element : Annudf_Enum<"Element", "element type of stored vectors and 
   Annudf_Case<"F16", 1, "f16", 0>,
   Annudf_Case<"I8", 2, "i8", 0>,
   Annudf_Case<"U8", 3, "u8", 0>,
-  Annudf_Case<"Bf16", 4, "bf16", 1>
+  Annudf_Case<"Bf16", 4, "bf16", 1>,
+  Annudf_Case<"Bits", 5, "bits", 1>
 ]>;
 def Annudf_ElementAttr : Annudf_EnumAttr<Annudf_Element, "element">;
 

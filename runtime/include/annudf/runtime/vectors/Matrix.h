@@ -23,7 +23,8 @@
 
 namespace annudf::runtime {
 
-/// Rows of `dims` coordinates, contiguous, not owned.
+/// Rows of `dims` coordinates, contiguous, not owned. Bits are packed: a row of them is dims / 8
+/// bytes.
 struct MatrixView {
   const void *data = nullptr;
   int64_t rows = 0;
@@ -55,6 +56,9 @@ struct NumericArray {
 /// \throws Error naming file and fault; the header is checked against the file's
 /// size before anything is allocated.
 Matrix readMatrix(const std::string &path, int64_t rows = 0);
+
+/// The same rows as packed bits, eight to a byte. \throws Error(Input) unless they are bytes of u8.
+Matrix asBits(Matrix matrix);
 
 /// A capture's value: `.npy`, `.fbin`, `.ibin`, or a number as text.
 /// A BigANN file of one row gives a 1-D array.
