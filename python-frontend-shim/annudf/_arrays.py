@@ -459,13 +459,15 @@ class PackedBits:
                     "pad them with False to a multiple of 8"
                 )
             if seen.device != CPU:
-                raise DeviceError(f"argument 'array' holds truth values on {seen.device}; pack them there, or on the CPU")
+                raise DeviceError(
+                    f"argument 'array' holds truth values on {seen.device}; pack them there, or on the CPU"
+                )
             array = np.packbits(np.asarray(array), axis=1, bitorder="little")
             seen = view(array, "array")
         if seen.dtype != "uint8":
             raise DtypeError(
-                f"argument 'array' has dtype {seen.dtype}, it must be uint8, of bits packed eight to a byte, or bool, of "
-                "truth values"
+                f"argument 'array' has dtype {seen.dtype}, it must be uint8, of bits packed eight to a byte, or bool, "
+                "of truth values"
             )
         self._array = array
         self._shape = (seen.shape[0], seen.shape[1] * 8)

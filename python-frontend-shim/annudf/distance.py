@@ -33,8 +33,8 @@ def pairwise_distance(
     Parameters
     ----------
     X : array of shape (m, dim)
-        float32, float16, bfloat16, int8, uint8 or :class:`annudf.PackedBits`; its rows are the first argument of the metric. Taken as the
-        queries of :func:`annudf.ivf_flat.search` are: device arrays are worked on where they are.
+        float32, float16, bfloat16, int8, uint8 or :class:`annudf.PackedBits`; its rows are the first argument of the
+        metric. Taken as the queries of :func:`annudf.ivf_flat.search` are: device arrays are worked on where they are.
     Y : array of shape (n, dim), optional
         Of the same dtype or another that the metric accepts; copied, and its rows are the second argument. Default:
         `X`.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""The frontend module of a metric or a filter: its functions and the ``annudf.metric`` or ``annudf.filter`` that calls them.
+"""The frontend module of a metric or a filter: its functions, and the op that calls them.
 
 docs/frontend-form.md describes the form; the compiler's pass ``annudf-import-frontend`` takes it.
 """

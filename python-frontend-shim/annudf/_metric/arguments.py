@@ -88,7 +88,7 @@ def check_arguments(
     for name, one in declared.items():
         _check_extents(name, values[name], one.extents)
     accepted = _elements(elements, compute)
-    if check_bool(missing_values, "missing_values") and all(one in ("i8", "u8") for one in accepted):
+    if check_bool(missing_values, "missing_values") and not {"f32", "f16", "bf16"}.intersection(accepted):
         raise ArgumentError(
             "missing_values is True, but the metric takes vectors of integers only, which have no NaN; leave it out"
         )

@@ -430,7 +430,7 @@ class ArtifactDefinition(_ManifestDefinition):
     @property
     def is_filter(self) -> bool:
         """Whether it holds a filter, as pickles of them do."""
-        return self._manifest.is_filter
+        return bool(self._manifest.is_filter)
 
     def artifact(self, targets: Iterable[str]) -> Artifact:
         """The artifact as it is; the backend says what it lacks."""

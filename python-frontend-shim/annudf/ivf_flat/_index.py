@@ -312,9 +312,7 @@ def _vectors(
     dims: int | None = None,
     packed: bool = False,
 ) -> View:
-    rows = _arrays.input_matrix(
-        array, name, accepted=accepted, dims=dims, stream=resources.stream, packed=packed
-    )
+    rows = _arrays.input_matrix(array, name, accepted=accepted, dims=dims, stream=resources.stream, packed=packed)
     if rows.shape[0] == 0:
         raise ArgumentError(f"argument '{name}' has shape {rows.shape}: no rows")
     return _transfer.to_host(rows, name, resources)

@@ -126,9 +126,13 @@ def test_packed_bits():
     given = packed(values)
     assert PackedBits(given).array is given
     strided = np.repeat(given, 2, axis=1)[:, ::2]
-    np.testing.assert_array_equal(pairwise_distance(PackedBits(strided), bits, metric="hamming"), hamming(values, values))
+    np.testing.assert_array_equal(
+        pairwise_distance(PackedBits(strided), bits, metric="hamming"), hamming(values, values)
+    )
     torch = pytest.importorskip("torch", reason="PackedBits of tensors are NOT checked")
-    result = pairwise_distance(PackedBits(torch.from_numpy(given)), PackedBits(torch.from_numpy(values)), metric="hamming")
+    result = pairwise_distance(
+        PackedBits(torch.from_numpy(given)), PackedBits(torch.from_numpy(values)), metric="hamming"
+    )
     assert isinstance(result, torch.Tensor)
     np.testing.assert_array_equal(result.numpy(), hamming(values, values))
 

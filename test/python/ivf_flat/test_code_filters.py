@@ -16,7 +16,6 @@ import pytest
 from annudf import (
     ArgumentError,
     CaptureError,
-    InputError,
     UnsupportedError,
     _backends,
     brute_force,

@@ -97,7 +97,7 @@ TEST(CpuJit, RefusesWhatIsNoFilter) {
   EXPECT_EQ(refused("l2"), "bad.annudf: host bitcode: hook annudf1_filter_keep is missing");
   EXPECT_EQ(refused("bad_filter"), "bad.annudf: host bitcode: hook annudf1_scan_init_a32 is not in "
                                    "the manifest's list of hooks");
-  EXPECT_EQ(refused("bad_filter_contract").substr(0, 67),
+  EXPECT_EQ(refused("bad_filter_contract").substr(0, 68),
             "filter 'even_rows' (bad.annudf): its code was made for contract 0123");
   EXPECT_EQ(refusal(testMetric("l2"), "even_rows"),
             "bad.annudf: host bitcode: hook annudf1_scan_init_a32 is missing");
