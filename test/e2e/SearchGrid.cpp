@@ -92,8 +92,10 @@ Vectors makeVectors(annudf_element element, annudf_element like, int64_t rows, i
   for (int64_t row = 0; row < rows; ++row) {
     Vector &vector = out.decoded.emplace_back();
     for (int dim = 0; dim < dims; ++dim) {
+      float real = isByte ? 128 + 50 * normal(random) : normal(random);
       const int integer = isBit ? byte(random) < 100 : byte(random);
-      float real = isBit ? float(integer) : isByte ? 128 + 50 * normal(random) : normal(random);
+      if (isBit)
+        real = float(integer);
       if (missing && (row == 2 || random() % 5 == 0))
         real = NAN;
       switch (element) {
@@ -418,8 +420,9 @@ TEST_P(SearchGridInParts, EqualsBruteForce) {
       engine->search(f->index, *metric, bound, one.view(), k, params, ids.data(), distances.data(),
                      &stats);
       const bool isCuda = std::get<Device>(GetParam()) == Device::Cuda;
-      if (isCuda && size_t(f->index.words()) * 4 >= 256)
+      if (isCuda && size_t(f->index.words()) * 4 >= 256) {
         EXPECT_EQ(stats.family, "parts") << stats.why;
+      }
       check(query, candidatesOf(query, kLists, params.filter.get()), k, ids.data(),
             distances.data());
     }

@@ -38,7 +38,7 @@ static void runDistances(const DistancesArguments &arguments) {
   const Engine engine(arguments.metric);
   const runtime::Matrix x = loadVectors(arguments.x, 0, arguments.asF32);
   const runtime::Index index =
-      indexOf(loadVectors(arguments.y, 0, arguments.asF32), arguments.metric.threads);
+      engine.indexOf(loadVectors(arguments.y, 0, arguments.asF32), arguments.metric.threads);
   runtime::checkDistances(index, engine.metric, x.view());
   const int64_t columns = index.size();
   if (x.rows > UINT32_MAX || columns > UINT32_MAX)

@@ -66,8 +66,10 @@ runtime::MatrixView tool::rowsOf(const runtime::Matrix &matrix, int64_t first, i
   return rows;
 }
 
-runtime::Index tool::indexOf(const runtime::Matrix &rows, int threads) {
+runtime::Index Engine::indexOf(const runtime::Matrix &rows, int threads) const {
   runtime::IndexParams params;
+  params.missingValues =
+      metric.artifact.manifest.missingValues && kindOf(rows.element) == NumberKind::Float;
   params.nLists = 1, params.kmeansIterations = 1, params.threads = threads;
   return runtime::Index::build(params, rows.view());
 }

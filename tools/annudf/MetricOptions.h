@@ -45,13 +45,13 @@ struct Engine {
   /// Queries given to it at once; Ctrl-C is heard in between. What is bound for all queries cannot
   /// serve a part of them.
   int64_t batch(int64_t queries, int64_t most) const;
+  /// All rows of a file in one list, which a search looks at without ranking; they may have missing
+  /// values where the metric says what these are.
+  runtime::Index indexOf(const runtime::Matrix &rows, int threads) const;
 };
 
 /// `count` rows of a matrix, from `first` on.
 runtime::MatrixView rowsOf(const runtime::Matrix &matrix, int64_t first, int64_t count);
-
-/// All rows of a file in one list, which a search looks at without ranking.
-runtime::Index indexOf(const runtime::Matrix &rows, int threads);
 
 } // namespace annudf::tool
 

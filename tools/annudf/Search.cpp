@@ -104,10 +104,10 @@ static void runSearch(SearchArguments arguments) {
   auto start = std::chrono::steady_clock::now();
   const Engine engine(arguments.metric);
   const runtime::Metric &metric = engine.metric;
-  const runtime::Index index =
-      arguments.base.empty()
-          ? runtime::Index::load(arguments.index)
-          : indexOf(loadVectors(arguments.base, 0, arguments.asF32), arguments.metric.threads);
+  const runtime::Index index = arguments.base.empty()
+                                   ? runtime::Index::load(arguments.index)
+                                   : engine.indexOf(loadVectors(arguments.base, 0, arguments.asF32),
+                                                    arguments.metric.threads);
   runtime::Matrix queries = loadFor(index, arguments.queries, arguments.rows, arguments.asF32);
   if (arguments.exact)
     arguments.params.nProbes = index.nLists();

@@ -50,6 +50,26 @@ CONSTANTS = {"K": 7, "N": -5}
 HELPER = "def helper(a, b):\n    d = a - b\n    if d < 0:\n        return -d\n    return d + b\n"
 
 
+class Typed:
+    """NumPy for the oracle, where a Python float among arguments is float32, as in a metric.
+
+    ``np.floor(min(x, -1.5))`` is float64 in NumPy where -1.5 is the least, and float32 where x is.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(np, name)
+        if isinstance(found, type) or not callable(found):
+            return found
+        return lambda *given: found(*(np.float32(one) if type(one) is float else one for one in given))
+
+
+def oracle_of(some: list[Body]) -> dict[str, object]:
+    """The module again, as NumPy runs it: its functions look np up there."""
+    space = build(some)
+    space["np"] = Typed()
+    return space
+
+
 def build(some: list[Body]) -> dict[str, object]:
     """The module with the bodies and the metric over them, with source that inspect finds."""
     text = "import numpy as np\n" + "".join(f"{name} = {value}\n" for name, value in CONSTANTS.items())
@@ -133,7 +153,7 @@ def check_text(text: str, some: list[Body], space: dict[str, object], base: Any,
 
 def check(some: list[Body], elements: tuple[str, ...], tally: Tally) -> None:
     integer = some[0].integer
-    space = build(some)
+    space, oracle = build(some), oracle_of(some)
     weights, p, n = np.array([0.75], np.float32), np.float32(-1.25), np.int32(11)
     dtype = "int32" if integer else "float32"
     captures = {"w": weights, "p": p, "n": n, "which": np.int32(0)}
@@ -143,13 +163,13 @@ def check(some: list[Body], elements: tuple[str, ...], tally: Tally) -> None:
         captures["part"] = np.int32(0)
     metric = ivf_flat.metric(order="min", captures=captures, dtype=dtype, **several)(space["update"])  # type: ignore[call-overload]
     ctx = SimpleNamespace(w=weights, p=p, n=n, dim=0, dims=1)
-    check_text(metric.mlir(), some, space, vectors(elements[0], ROWS, 1), vectors(elements[0], 1, 2)[0, 0], tally)
+    check_text(metric.mlir(), some, oracle, vectors(elements[0], ROWS, 1), vectors(elements[0], 1, 2)[0, 0], tally)
     for element in elements:
         base, queries = vectors(element, ROWS, 1), vectors(element, QUERIES, 2)
         index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), base)
         for number, body in enumerate(some):
             bound = metric.bind(which=np.int32(number), **({"part": np.int32(number % 2)} if body.pair else {}))
-            function = one_field(space[body.name], number) if body.pair else space[body.name]
+            function = one_field(oracle[body.name], number) if body.pair else oracle[body.name]
             distances, neighbors = ivf_flat.search(
                 ivf_flat.SearchParams(n_probes=1, metric=bound), index, queries, ROWS
             )
