@@ -27,7 +27,8 @@ std::vector<std::pair<const char *, const char *>> &fragments() {
 }
 
 struct Fragment {
-  Fragment(const char *begin, const char *end) { fragments().emplace_back(begin, end); }
+  /// Before main() nothing could catch what is thrown.
+  Fragment(const char *begin, const char *end) noexcept { fragments().emplace_back(begin, end); }
 };
 
 } // namespace
