@@ -123,7 +123,7 @@ Vectors makeVectors(annudf_element element, annudf_element like, int64_t rows, i
         if (dim % 8 == 7) {
           unsigned packed = 0;
           for (int bit = 0; bit < 8; ++bit)
-            packed += vector[size_t(dim - 7 + bit)] != 0 ? 1u << bit : 0;
+            packed += vector[vector.size() - 8 + size_t(bit)] != 0 ? 1u << bit : 0;
           put(uint8_t(packed));
         }
         break;
