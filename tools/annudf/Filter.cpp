@@ -19,13 +19,15 @@ std::map<std::string, runtime::NumericArray>
 tool::readCaptures(const std::vector<std::string> &pairs, const char *option) {
   std::map<std::string, runtime::NumericArray> values;
   for (const std::string &pair : pairs) {
-    const std::string given = std::string(option) + " " + pair;
+    const auto refuse = [&](const std::string &why) {
+      throw Error(ErrorKind::Usage, std::string(option) + " " + pair + ": " + why);
+    };
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
-      throw Error(ErrorKind::Usage, given + ": expected NAME=FILE or NAME=NUMBER");
+      refuse("expected NAME=FILE or NAME=NUMBER");
     const std::string name = pair.substr(0, equals);
     if (!values.emplace(name, runtime::readCapture(pair.substr(equals + 1))).second)
-      throw Error(ErrorKind::Usage, given + ": " + name + " is given twice");
+      refuse(name + " is given twice");
   }
   return values;
 }
