@@ -15,20 +15,6 @@
 using namespace annudf;
 using namespace annudf::capi;
 
-namespace {
-
-/// An index of one list with all rows, for one call by this metric.
-runtime::Index listOf(const runtime::MatrixView &rows, const annudf_artifact &artifact) {
-  runtime::IndexParams params;
-  params.nLists = 1, params.kmeansIterations = 1;
-  // Integers have no NaN, whatever the metric says.
-  params.missingValues =
-      artifact.value.manifest.missingValues && kindOf(rows.element) == NumberKind::Float;
-  return runtime::Index::build(params, rows);
-}
-
-} // namespace
-
 annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_flat_index *index,
                                      const annudf_artifact *artifact,
                                      const annudf_captures *captures, const annudf_vectors *queries,
@@ -147,7 +133,8 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     call.refuseNull(distances, "distances");
     const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
     const int number = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
-    const runtime::Index index = listOf(toMatrix(call, dataset, "dataset"), *artifact);
+    const runtime::Index index = runtime::Index::ofOneList(toMatrix(call, dataset, "dataset"),
+                                                           artifact->value.manifest.missingValues);
     runtime::SearchParams params = arguments.params;
     params.nProbes = 1;
     runtime::SearchStats cost;
@@ -167,7 +154,8 @@ annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_art
     call.refuseNull(distances, "distances");
     const Arguments arguments(call, backend, artifact, x, "x", options, stats);
     arguments.refuseFilter(call);
-    const runtime::Index index = listOf(toMatrix(call, y, "y"), *artifact);
+    const runtime::Index index =
+        runtime::Index::ofOneList(toMatrix(call, y, "y"), artifact->value.manifest.missingValues);
     runtime::SearchStats cost;
     backend->value->distances(index, {artifact->value, artifact->digest, arguments.origin},
                               captures ? captures->value : arguments.none, arguments.queries,

@@ -130,7 +130,7 @@ class NearestNeighbors(_Estimator):
         ----------
         X : array of shape (n_samples, n_features)
             float32, float16, int8 and uint8 are kept, other host arrays and lists are converted to float32. Device
-            arrays are taken as :func:`annudf.ivf_flat.build` takes them.
+            arrays and :class:`annudf.PackedBits` are taken as :func:`annudf.ivf_flat.build` takes them.
         y : ignored
 
         Returns
@@ -240,7 +240,7 @@ class NearestNeighbors(_Estimator):
             raise ArgumentError("this NearestNeighbors is not fitted yet; call fit() first")
 
     def _validate(self, array: Any, fitting: bool, missing: bool) -> Any:
-        if _on_device(array):
+        if _on_device(array) or isinstance(array, _arrays.PackedBits):
             if fitting:
                 self.n_features_in_ = int(array.shape[1]) if len(array.shape) == 2 else 0
             return array

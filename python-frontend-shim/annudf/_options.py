@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 Word = Literal["f32", "f64", "i32", "u32"]
 """Element types of coordinates, and of accumulators and captures in the ABI 1.0."""
@@ -179,6 +179,11 @@ class MetricOptions:
     init: Callable[..., object] | None = None
     missing_values: bool = False
     is_filter: bool = False
+
+    @property
+    def other_hooks(self) -> dict[str, Any]:
+        """Functions beside the metric's own, by the names of their options."""
+        return {"finalize": self.finalize, "init": self.init, "combine": self.combine}
 
     @property
     def words(self) -> tuple[AccumulatorWord, ...]:

@@ -94,8 +94,7 @@ void tool::addBuildCommand(CLI::App &app) {
   auto arguments = std::make_shared<BuildArguments>();
   runtime::IndexParams &params = arguments->params;
   addInput(command, *arguments);
-  command->add_flag("--bits", arguments->bits,
-                    "The bytes of the vectors (u8) are packed bits: 8 dims each, the first lowest");
+  addBitsFlag(command, arguments->bits);
   command
       ->add_option("--lists", params.nLists,
                    "Lists (clusters); 0: the root of the number of rows, or 1 for fewer than 1000")

@@ -75,6 +75,8 @@ runtime::Matrix loadVectors(const std::string &path, int64_t rows, bool asF32);
 runtime::Matrix loadFor(const runtime::Index &index, const std::string &path, int64_t rows,
                         bool asF32);
 
+/// After --as-f32, which goes not with it.
+void addBitsFlag(CLI::App *command, bool &bits);
 /// Rows of u8 as packed bits; errors name the file.
 runtime::Matrix asBits(runtime::Matrix matrix, const std::string &path);
 

@@ -113,6 +113,13 @@ runtime::Progress tool::progressBar(bool quiet) {
   };
 }
 
+void tool::addBitsFlag(CLI::App *command, bool &bits) {
+  command
+      ->add_flag("--bits", bits,
+                 "The bytes of the vectors (u8) are packed bits: 8 dims each, the first lowest")
+      ->excludes("--as-f32");
+}
+
 runtime::Matrix tool::asBits(runtime::Matrix matrix, const std::string &path) {
   try {
     return runtime::asBits(std::move(matrix));

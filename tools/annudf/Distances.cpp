@@ -19,7 +19,7 @@ namespace {
 struct DistancesArguments {
   std::string x, y, output;
   MetricOptions metric;
-  bool asF32 = false, quiet = false;
+  bool asF32 = false, bits = false, quiet = false;
 };
 } // namespace
 
@@ -36,9 +36,9 @@ static void runDistances(const DistancesArguments &arguments) {
                 "-o " + arguments.output + ": distances are written as .fbin; give such a name");
   auto start = std::chrono::steady_clock::now();
   const Engine engine(arguments.metric);
-  const runtime::Matrix x = loadVectors(arguments.x, 0, arguments.asF32);
   const runtime::Index index =
-      engine.indexOf(loadVectors(arguments.y, 0, arguments.asF32), arguments.metric.threads);
+      engine.indexOf(arguments.y, arguments.asF32, arguments.bits, arguments.metric.threads);
+  const runtime::Matrix x = loadFor(index, arguments.x, 0, arguments.asF32);
   runtime::checkDistances(index, engine.metric, x.view());
   const int64_t columns = index.size();
   if (x.rows > UINT32_MAX || columns > UINT32_MAX)
@@ -81,6 +81,7 @@ void tool::addDistancesCommand(CLI::App &app) {
       ->required();
   arguments->metric.addTo(command);
   command->add_flag("--as-f32", arguments->asF32, "Convert the vectors to float32");
+  addBitsFlag(command, arguments->bits);
   command
       ->add_option("-o,--output", arguments->output,
                    "Distances to write (.fbin), a row for each row of X; NaN where the metric "

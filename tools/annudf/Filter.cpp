@@ -15,19 +15,21 @@
 using namespace annudf;
 using namespace annudf::tool;
 
+[[noreturn]] static void refuse(const char *option, const std::string &pair,
+                                const std::string &why) {
+  throw Error(ErrorKind::Usage, std::string(option) + " " + pair + ": " + why);
+}
+
 std::map<std::string, runtime::NumericArray>
 tool::readCaptures(const std::vector<std::string> &pairs, const char *option) {
   std::map<std::string, runtime::NumericArray> values;
   for (const std::string &pair : pairs) {
-    const auto refuse = [&](const std::string &why) {
-      throw Error(ErrorKind::Usage, std::string(option) + " " + pair + ": " + why);
-    };
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
-      refuse("expected NAME=FILE or NAME=NUMBER");
+      refuse(option, pair, "expected NAME=FILE or NAME=NUMBER");
     const std::string name = pair.substr(0, equals);
     if (!values.emplace(name, runtime::readCapture(pair.substr(equals + 1))).second)
-      refuse(name + " is given twice");
+      refuse(option, pair, name + " is given twice");
   }
   return values;
 }

@@ -66,10 +66,9 @@ runtime::MatrixView tool::rowsOf(const runtime::Matrix &matrix, int64_t first, i
   return rows;
 }
 
-runtime::Index Engine::indexOf(const runtime::Matrix &rows, int threads) const {
-  runtime::IndexParams params;
-  params.missingValues =
-      metric.artifact.manifest.missingValues && kindOf(rows.element) == NumberKind::Float;
-  params.nLists = 1, params.kmeansIterations = 1, params.threads = threads;
-  return runtime::Index::build(params, rows.view());
+runtime::Index Engine::indexOf(const std::string &path, bool asF32, bool bits, int threads) const {
+  runtime::Matrix rows = loadVectors(path, 0, asF32);
+  if (bits)
+    rows = asBits(std::move(rows), path);
+  return runtime::Index::ofOneList(rows.view(), metric.artifact.manifest.missingValues, threads);
 }

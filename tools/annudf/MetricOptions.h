@@ -47,7 +47,8 @@ struct Engine {
   int64_t batch(int64_t queries, int64_t most) const;
   /// All rows of a file in one list, which a search looks at without ranking; they may have missing
   /// values where the metric says what these are.
-  runtime::Index indexOf(const runtime::Matrix &rows, int threads) const;
+  /// \param bits  its bytes are packed bits.
+  runtime::Index indexOf(const std::string &path, bool asF32, bool bits, int threads) const;
 };
 
 /// `count` rows of a matrix, from `first` on.

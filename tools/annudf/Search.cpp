@@ -26,7 +26,8 @@ struct SearchArguments {
   runtime::SearchParams params;
   int k = 10, repeat = 1, show = 5;
   int64_t rows = 0;
-  bool exact = false, probesGiven = false, asF32 = false, stats = false, quiet = false;
+  bool exact = false, probesGiven = false, asF32 = false, bits = false, stats = false,
+       quiet = false;
 };
 
 struct Results {
@@ -106,7 +107,7 @@ static void runSearch(SearchArguments arguments) {
   const runtime::Metric &metric = engine.metric;
   const runtime::Index index = arguments.base.empty()
                                    ? runtime::Index::load(arguments.index)
-                                   : engine.indexOf(loadVectors(arguments.base, 0, arguments.asF32),
+                                   : engine.indexOf(arguments.base, arguments.asF32, arguments.bits,
                                                     arguments.metric.threads);
   runtime::Matrix queries = loadFor(index, arguments.queries, arguments.rows, arguments.asF32);
   if (arguments.exact)
@@ -229,5 +230,6 @@ void tool::addKnnCommand(CLI::App &app) {
                    "Vectors: .fbin, .hbin (f16), .i8bin, .u8bin or 2-D .npy")
       ->required();
   addOptions(command, *arguments);
+  addBitsFlag(command, arguments->bits);
   command->callback([arguments] { runSearch(*arguments); });
 }

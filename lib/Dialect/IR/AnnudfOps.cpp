@@ -8,6 +8,8 @@
 
 #include "annudf/Dialect/IR/Descriptor.h"
 
+#include "HookOps.h"
+
 #include "annudf/ABI/annudf_abi.h"
 
 #include "mlir/IR/Builders.h"
@@ -244,14 +246,6 @@ static LogicalResult verifyCount(MetricOp metric, annudf_hook hook, int found) {
   llvm_unreachable("a hook that the tables do not have");
 }
 
-/// "'f32', 'f32'", for messages.
-static std::string listTypes(TypeRange types) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::interleaveComma(types, os, [&](Type type) { os << "'" << type << "'"; });
-  return types.empty() ? "nothing" : text;
-}
-
 /// Takes the accumulator twice and yields it once.
 static LogicalResult verifyCombine(MetricOp metric, ArrayRef<Type> acc) {
   CombineOp combine = metric.getCombine();
@@ -420,180 +414,6 @@ LogicalResult FilterOp::verifyRegions() {
                          << (found == 0 ? "; write one" : "; keep one");
   return verifyDeclarations(*this);
 }
-
-//===----------------------------------------------------------------------===//
-// Hooks
-//===----------------------------------------------------------------------===//
-
-/// `(%a: t, ...)`, absent for a hook without arguments, then the region.
-static ParseResult parseHook(OpAsmParser &parser, OperationState &result) {
-  SmallVector<OpAsmParser::Argument> arguments;
-  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::OptionalParen,
-                               /*allowType=*/true) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
-    return failure();
-  return parser.parseRegion(*result.addRegion(), arguments);
-}
-
-static void printHook(OpAsmPrinter &printer, Operation *op) {
-  Region &region = op->getRegion(0);
-  if (region.getNumArguments() != 0) {
-    printer << " (";
-    llvm::interleaveComma(region.getArguments(), printer,
-                          [&](BlockArgument argument) { printer.printRegionArgument(argument); });
-    printer << ")";
-  }
-  printer.printOptionalAttrDictWithKeyword(op->getAttrs());
-  printer << ' ';
-  printer.printRegion(region, /*printEntryBlockArgs=*/false);
-}
-
-/// Before the ops of the body, whose own messages would be about something else.
-static LogicalResult verifyHookBody(Operation *op) {
-  Region &region = op->getRegion(0);
-  if (region.getBlocks().size() > 1)
-    return op->emitOpError() << "[H9] has " << region.getBlocks().size()
-                             << " blocks; write branches with scf.if and loops with scf.for";
-  // One in the middle has a message of its own.
-  if (region.empty() || llvm::none_of(region.front(), llvm::IsaPred<YieldOp>))
-    return op->emitOpError() << "[H2] has no value; end it with annudf.yield";
-  return success();
-}
-
-/// An accumulator of up to ANNUDF_MAX_FIELDS fields, if the hook takes one, and `others`.
-static LogicalResult verifyHookShape(Operation *op, bool takesAccumulator, unsigned others,
-                                     StringRef signature) {
-  const unsigned found = op->getRegion(0).getNumArguments();
-  const unsigned least = others + takesAccumulator;
-  const unsigned most = takesAccumulator ? others + ANNUDF_MAX_FIELDS : others;
-  if (found >= least && found <= most)
-    return success();
-  if (found > most && takesAccumulator)
-    return op->emitOpError() << "[H10] takes an accumulator of " << found - others
-                             << " fields; the ABI has " << int(ANNUDF_MAX_FIELDS) << " at most";
-  return op->emitOpError() << "[H1] takes " << least << " argument" << (least == 1 ? "" : "s")
-                           << " " << signature << (takesAccumulator ? " or more" : "") << ", found "
-                           << found;
-}
-
-LogicalResult InitOp::verify() { return verifyHookBody(*this); }
-LogicalResult UpdateOp::verify() { return verifyHookBody(*this); }
-LogicalResult FinalizeOp::verify() { return verifyHookBody(*this); }
-LogicalResult CombineOp::verify() { return verifyHookBody(*this); }
-LogicalResult KeepOp::verify() { return verifyHookBody(*this); }
-
-LogicalResult InitOp::verifyRegions() { return verifyHookShape(*this, false, 0, "()"); }
-
-LogicalResult UpdateOp::verifyRegions() {
-  if (failed(verifyHookShape(*this, true, 2, "(acc, x, y)")))
-    return failure();
-  Block &block = getBody().front();
-  const TypeRange arguments = block.getArgumentTypes(), acc = arguments.drop_back(2);
-  Type x = arguments.drop_back().back(), y = arguments.back();
-  for (Type field : acc)
-    if (!isTypeOf<annudf_accumulator>(field))
-      return emitOpError() << "[H3] has an accumulator of type " << field
-                           << "; use f32, f64, i32 or i64";
-  if (x != y)
-    return emitOpError() << "[H4] takes x as " << x << " and y as " << y << "; give both one type";
-  if (!isTypeOf<annudf_compute>(x))
-    return emitOpError() << "[H5] takes coordinates as " << x << "; use f32, f64 or i32";
-  const TypeRange yielded = block.getTerminator()->getOperandTypes();
-  if (yielded != acc)
-    return emitOpError() << "[H6] yields " << listTypes(yielded) << "; yield the accumulator's type"
-                         << (acc.size() == 1 ? "" : "s") << ", " << listTypes(acc);
-  return success();
-}
-
-LogicalResult FinalizeOp::verifyRegions() {
-  if (failed(verifyHookShape(*this, true, 0, "(acc)")))
-    return failure();
-  const TypeRange yielded = getBody().front().getTerminator()->getOperandTypes();
-  if (yielded.size() != 1 || !yielded.front().isF32())
-    return emitOpError() << "[H7] yields " << listTypes(yielded) << "; yield the distance as f32";
-  return success();
-}
-
-/// What it takes depends on update's accumulator: the metric looks at both.
-LogicalResult CombineOp::verifyRegions() { return success(); }
-
-LogicalResult KeepOp::verifyRegions() {
-  if (const unsigned found = getBody().getNumArguments(); found != 0)
-    return emitOpError() << "[K3] takes " << found << " argument" << (found == 1 ? "" : "s")
-                         << ", but a filter sees no coordinates; take none, and read "
-                            "annudf.index row";
-  const TypeRange yielded = getBody().front().getTerminator()->getOperandTypes();
-  if (yielded.size() != 1 || !yielded.front().isInteger(1))
-    return emitOpError() << "[K4] yields " << listTypes(yielded)
-                         << "; yield one i1, true where the row may be found";
-  return success();
-}
-
-StringRef InitOp::getHookName() { return "init"; }
-StringRef UpdateOp::getHookName() { return "update"; }
-StringRef FinalizeOp::getHookName() { return "finalize"; }
-StringRef CombineOp::getHookName() { return "combine"; }
-StringRef KeepOp::getHookName() { return "keep"; }
-Block *InitOp::getHookBlock() { return &getBody().front(); }
-Block *UpdateOp::getHookBlock() { return &getBody().front(); }
-Block *FinalizeOp::getHookBlock() { return &getBody().front(); }
-Block *CombineOp::getHookBlock() { return &getBody().front(); }
-Block *KeepOp::getHookBlock() { return &getBody().front(); }
-
-/// init may be called once for many rows, and only update for one coordinate.
-static bool hasIndexOf(annudf_hook hook, IndexKind kind) {
-  switch (kind) {
-  case IndexKind::Dim:
-    return hook == ANNUDF_HOOK_UPDATE;
-  case IndexKind::Row:
-    return hook != ANNUDF_HOOK_INIT;
-  case IndexKind::Dims:
-  case IndexKind::Query:
-  case IndexKind::List:
-    return true;
-  }
-  llvm_unreachable("an index that the dialect does not have");
-}
-bool InitOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_INIT, kind); }
-bool UpdateOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_UPDATE, kind); }
-bool FinalizeOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_FINALIZE, kind); }
-bool CombineOp::hasIndex(IndexKind kind) { return hasIndexOf(ANNUDF_HOOK_COMBINE, kind); }
-
-/// No default: a new index has to say whether a filter, which is computed for all queries together
-/// and without coordinates, can read it.
-bool KeepOp::hasIndex(IndexKind kind) {
-  switch (kind) {
-  case IndexKind::Dims:
-  case IndexKind::Row:
-  case IndexKind::List:
-    return true;
-  case IndexKind::Dim:
-  case IndexKind::Query:
-    return false;
-  }
-  llvm_unreachable("an index that the dialect does not have");
-}
-
-ParseResult InitOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseHook(parser, result);
-}
-ParseResult UpdateOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseHook(parser, result);
-}
-ParseResult FinalizeOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseHook(parser, result);
-}
-ParseResult CombineOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseHook(parser, result);
-}
-ParseResult KeepOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseHook(parser, result);
-}
-void InitOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
-void UpdateOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
-void FinalizeOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
-void CombineOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
-void KeepOp::print(OpAsmPrinter &printer) { printHook(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // CaptureOp, IndexOp, LoadOp

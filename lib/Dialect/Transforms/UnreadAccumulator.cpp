@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dependents.h"
 #include "Rules.h"
-
-#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace annudf;
@@ -17,25 +16,9 @@ using namespace annudf::ir;
 /// Whether what a hook yields may depend on its arguments `given`: on the safe side, so that what
 /// is warned about is one.
 static bool dependsOn(Block &body, ArrayRef<BlockArgument> given) {
-  SmallVector<Value> pending(given.begin(), given.end());
-  llvm::DenseSet<Value> seen(pending.begin(), pending.end());
-  auto reach = [&](ValueRange values) {
-    for (Value value : values)
-      if (seen.insert(value).second)
-        pending.push_back(value);
-  };
-  while (!pending.empty())
-    for (Operation *user : pending.pop_back_val().getUsers()) {
-      if (user->getBlock() == &body && user->hasTrait<OpTrait::IsTerminator>())
-        return true;
-      reach(user->getResults());
-      for (Region &region : user->getRegions()) // What a loop carries.
-        for (Block &block : region)
-          reach(block.getArguments());
-      if (user->hasTrait<OpTrait::IsTerminator>())
-        reach(user->getParentOp()->getResults());
-    }
-  return false;
+  const llvm::DenseSet<Value> dependents = dependentsOf(given);
+  return llvm::any_of(body.getTerminator()->getOperands(),
+                      [&](Value yielded) { return dependents.contains(yielded); });
 }
 
 void rules::warnOfUnreadAccumulator(MetricOp metric) {

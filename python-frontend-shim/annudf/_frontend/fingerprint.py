@@ -151,8 +151,7 @@ def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
     into.add([(name, capture.element, capture.extents) for name, capture in options.captures.items()])
     seen: dict[object, int] = {}
     _add_function(into, function, seen)
-    others: dict[str, Any] = {"finalize": options.finalize, "init": options.init, "combine": options.combine}
-    for name, other in others.items():
+    for name, other in options.other_hooks.items():
         if other is None:
             into.add(f"no {name}")
         else:

@@ -37,10 +37,11 @@ def snapshot(function: types.FunctionType, options: MetricOptions) -> tuple[type
         A function reads a name that is not defined.
     """
     made: dict[Any, Any] = {}
-    others: dict[str, Any] = {"finalize": options.finalize, "init": options.init, "combine": options.combine}
     made[_CAPTURES] = tuple(options.captures)
     copied = _freeze(function, made)
-    frozen: dict[str, Any] = {name: _freeze(other, made) for name, other in others.items() if other is not None}
+    frozen: dict[str, Any] = {
+        name: _freeze(other, made) for name, other in options.other_hooks.items() if other is not None
+    }
     return copied, replace(options, **frozen) if frozen else options
 
 

@@ -12,7 +12,7 @@ import annudf
 from annudf import PackedBits, ivf_flat, metrics
 from annudf.distance import pairwise_distance
 from annudf.errors import ArgumentError, DtypeError
-from annudf.neighbors import brute_force
+from annudf.neighbors import NearestNeighbors, brute_force
 
 DIMS = (8, 16, 24, 96, 128, 136, 1024)
 BOOLEAN = ("jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
@@ -180,3 +180,18 @@ def test_refused():
         "metric 'haversine' does not accept vectors of bits; it accepts float32, float16, bfloat16"
     )
     assert refused(lambda: annudf.filters.from_bitset(PackedBits(values), 20)).startswith("argument")
+
+
+def test_nearest_neighbors():
+    rows, queries = truths(60, 24, 3), truths(5, 24, 4)
+    fitted = NearestNeighbors(n_neighbors=60, metric="hamming").fit(PackedBits(packed(rows)))
+    assert (fitted.n_features_in_, fitted.n_samples_fit_) == (24, 60)
+    for given in (PackedBits(packed(queries)), PackedBits(queries)):
+        distances, ids = fitted.kneighbors(given)
+        expected = hamming(queries, rows)
+        assert np.array_equal(distances, np.sort(expected, axis=1))
+        assert np.array_equal(ids, np.argsort(expected, axis=1, kind="stable"))
+    # The samples themselves, of which none is its own neighbour.
+    distances, ids = fitted.kneighbors(n_neighbors=59)
+    assert not (ids == np.arange(60)[:, None]).any()
+    assert np.array_equal(distances, np.take_along_axis(hamming(rows, rows), ids, axis=1))

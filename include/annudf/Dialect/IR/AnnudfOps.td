@@ -38,6 +38,16 @@ class Annudf_HookOp<string mnemonic, int minor, string parent = "MetricOp">
   let hasVerifier = 1;
   // After the ops of the body: only then is the terminator known to be well formed.
   let hasRegionVerifier = 1;
+  // HookOps.h.
+  let extraClassDefinition = [{
+    ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
+                                         ::mlir::OperationState &result) {
+      return parseHook(parser, result);
+    }
+    void $cppClass::print(::mlir::OpAsmPrinter &printer) { printHook(printer, *this); }
+    ::llvm::LogicalResult $cppClass::verify() { return verifyHookBody(*this); }
+    ::mlir::Block *$cppClass::getHookBlock() { return &getBody().front(); }
+  }];
 }
 
 def Annudf_MetricOp : Annudf_Op<"metric", 0, [

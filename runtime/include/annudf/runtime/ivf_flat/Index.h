@@ -71,6 +71,9 @@ public:
   /// missing values of elements that have no NaN.
   static Index build(const IndexParams &params, const MatrixView &base,
                      const Progress &progress = {});
+  /// All rows in one list, for exact searches.
+  /// \param missingValues  whether the metric takes them; only floats have NaN to stand for one.
+  static Index ofOneList(const MatrixView &rows, bool missingValues, int threads = 0);
   /// Adds rows. On any error the index is as before.
   /// \throws Error(Input) on an id below 0, or one that is repeated and may not be.
   void extend(const MatrixView &rows, const NewIds &ids = {}, const Progress &progress = {});

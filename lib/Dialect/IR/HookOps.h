@@ -1,0 +1,33 @@
+//===- HookOps.h - What all hooks are -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Annudf_HookOp of AnnudfOps.td calls these for every hook.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_LIB_DIALECT_IR_HOOKOPS_H
+#define ANNUDF_LIB_DIALECT_IR_HOOKOPS_H
+
+#include "mlir/IR/OpImplementation.h"
+
+#include <string>
+
+namespace annudf::ir {
+
+/// `(%a: t, ...)`, absent for a hook without arguments, then the region.
+mlir::ParseResult parseHook(mlir::OpAsmParser &parser, mlir::OperationState &result);
+void printHook(mlir::OpAsmPrinter &printer, mlir::Operation *op);
+/// Before the ops of the body, whose own messages would be about something else.
+mlir::LogicalResult verifyHookBody(mlir::Operation *op);
+
+/// "'f32', 'f32'", for messages.
+std::string listTypes(mlir::TypeRange types);
+
+} // namespace annudf::ir
+
+#endif // ANNUDF_LIB_DIALECT_IR_HOOKOPS_H
