@@ -78,7 +78,9 @@ def _run(is_needless: Callable[[], bool]) -> None:
         if not is_needless():
             with seldom_collected():
                 from annudf._frontend import module as module
+                from annudf._frontend import ncm
 
+                ncm.warm()
             _forget_excepthook()
 
 
