@@ -46,6 +46,9 @@ DTYPE_OF_ELEMENT = {element: dtype for dtype, element in ELEMENT_OF_DTYPE.items(
 VECTORS = tuple(DTYPE_OF_ELEMENT[element] for element in ALL_ELEMENTS)
 """Element types of vectors, by NumPy's names; `bits` are those of :class:`annudf.PackedBits`."""
 
+FLOATS = ("float32", "float16", "bfloat16")
+"""Those of them that have fractions, and NaN."""
+
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """NumPy's dtype of that name; bfloat16 is a type of the package ml_dtypes.

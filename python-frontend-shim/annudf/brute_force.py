@@ -155,6 +155,13 @@ def search(
     -------
     distances, neighbors : array of shape (n_queries, k)
         As of :func:`annudf.ivf_flat.search`.
+
+    Raises
+    ------
+    DtypeError, DeviceError, CaptureError, ArgumentError
+        An argument cannot be used; the message names it.
+    CompileError, UnavailableError, KeyboardInterrupt
+        As :func:`annudf.ivf_flat.search`.
     """
     _check_index(index)
     params = ivf_flat.SearchParams(n_probes=1, metric=index._metric, metric_arg=index._metric_arg)
@@ -170,6 +177,7 @@ def knn(
     metric: Metric | MetricName = "sqeuclidean",
     metric_arg: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
+    prefilter: Any = None,
 ) -> tuple[Any, Any]:
     """Finds the `k` best rows of a data set for each query, exactly and in one call.
 
@@ -185,11 +193,20 @@ def knn(
         Where the ids (int64) and distances (float32) are written.
     metric, metric_arg, resources
         As for :func:`build`.
+    prefilter
+        As for :func:`search`, of the numbers of the rows.
 
     Returns
     -------
     distances, indices : array of shape (n_queries, k)
         As of :func:`annudf.ivf_flat.search`: the best first.
+
+    Raises
+    ------
+    DtypeError, DeviceError, CaptureError, ArgumentError
+        An argument cannot be used, or neither `k` nor an array says how many neighbours are wanted.
+    CompileError, UnavailableError, KeyboardInterrupt
+        As :func:`annudf.ivf_flat.search`.
 
     Examples
     --------
@@ -206,7 +223,7 @@ def knn(
         k = shape[1]
     chosen = check_metric(metric, metric_arg)
     rows = one_list(dataset, chosen_metric(*chosen), resources, False)
-    return search(Index(rows, *chosen), queries, k, indices, distances, resources)
+    return search(Index(rows, *chosen), queries, k, indices, distances, resources, prefilter)
 
 
 def save(
@@ -222,6 +239,13 @@ def save(
     filename, include_dataset, resources
         As for :func:`annudf.ivf_flat.save`.
     index : Index
+
+    Raises
+    ------
+    ArgumentError
+        An argument cannot be used.
+    UnavailableError, KeyboardInterrupt
+        As :func:`annudf.ivf_flat.save`.
     """
     _check_index(index)
     ivf_flat.save(filename, index._index, include_dataset, resources)
@@ -246,6 +270,13 @@ def load(
     Returns
     -------
     Index
+
+    Raises
+    ------
+    InputError
+        The file is not there, damaged, or no index.
+    ArgumentError
+        An argument cannot be used, or the index has several lists, as one of ``ivf_flat`` has.
     """
     chosen = check_metric(metric, metric_arg)
     index = ivf_flat.load(filename, resources)

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, VECTORS
+from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, VECTORS
 from annudf._checks import check_bool, dtype_name, is_number, shown
 from annudf._metric.captures import DeclaredCapture, Value, check_name, make_value
 from annudf._metric.extents import inferred
@@ -88,7 +88,7 @@ def check_arguments(
     for name, one in declared.items():
         _check_extents(name, values[name], one.extents)
     accepted = _elements(elements, compute)
-    if check_bool(missing_values, "missing_values") and not {"f32", "f16", "bf16"}.intersection(accepted):
+    if check_bool(missing_values, "missing_values") and not any(DTYPE_OF_ELEMENT[one] in FLOATS for one in accepted):
         raise ArgumentError(
             "missing_values is True, but the metric takes vectors of integers only, which have no NaN; leave it out"
         )
@@ -264,7 +264,7 @@ def _elements(elements: Iterable[npt.DTypeLike] | npt.DTypeLike | None, compute:
     integer = compute in ("i32", "u32")
     names: list[str]
     if elements is None:
-        names = ["int8", "uint8", "bits"] if integer else list(VECTORS)
+        names = [name for name in VECTORS if not integer or name not in FLOATS]
     elif isinstance(elements, (str, type, np.dtype)):
         names = [dtype_name(elements, "elements")]
     elif isinstance(elements, Iterable):
@@ -274,7 +274,7 @@ def _elements(elements: Iterable[npt.DTypeLike] | npt.DTypeLike | None, compute:
     for name in names:
         if name not in VECTORS:
             raise DtypeError(f"elements has {name}, it may have {', '.join(VECTORS)}")
-        if integer and "float" in name:
+        if integer and name in FLOATS:
             raise DtypeError(
                 f"elements has {name}, but dtype is an integer, which would lose the fraction; "
                 "take dtype='float32' or list only int8, uint8 and bits"

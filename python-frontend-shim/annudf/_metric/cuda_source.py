@@ -34,6 +34,7 @@ class CudaSourceDefinition(Definition):
         compute: Word | None,
         accumulator: AccumulatorWord,
         elements: tuple[str, ...],
+        lists_elements: bool,
         captures: Mapping[str, CaptureType],
         missing_values: bool,
     ) -> None:
@@ -44,6 +45,7 @@ class CudaSourceDefinition(Definition):
         self._initial, self._compute, self._accumulator = initial, compute, accumulator
         self._elements, self._captures = elements, dict(captures)
         self._missing = missing_values
+        self._lists_elements = lists_elements
 
     @property
     def name(self) -> str:
@@ -103,7 +105,7 @@ class CudaSourceDefinition(Definition):
             order=self._order,
             coarse=self._coarse,
             coarse_order=self._coarse_order,
-            elements=list(self.elements),
+            elements=list(self._elements) if self._lists_elements else [],  # None are all that it can hold.
             accumulator=self._accumulator,
             compute_type=self._compute,
             initial=self._initial,

@@ -13,17 +13,18 @@ from typing import Any, overload
 
 import numpy.typing as npt
 
+from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._checks import check_bool
 from annudf._frontend import ahead
 from annudf._frontend.functions import unary_function
 from annudf._frontend.signature import check_hooks, warn_of_unread_accumulator
 from annudf._log import logger
-from annudf._metric.arguments import Arguments, check_arguments, check_symbol, check_word
+from annudf._metric.arguments import Arguments, check_accumulator_word, check_arguments, check_symbol, check_word
 from annudf._metric.classes import has_fields, read_class
 from annudf._metric.cuda_source import CudaSourceDefinition
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
-from annudf._options import IndexMetric, MetricOptions, Numerics, Order, Word
+from annudf._options import AccumulatorWord, IndexMetric, MetricOptions, Numerics, Order, Word
 from annudf.errors import ArgumentError
 
 
@@ -102,11 +103,11 @@ def metric(
         Values that the function reads. A number becomes a scalar. What an axis of an array (of at most three) stands
         for follows from its index: ``ctx.w[ctx.dim]`` has one entry a dimension of the vectors, ``ctx.age[ctx.row]``
         one an id, ``ctx.w[ctx.query, ctx.dim]`` one a query and dimension, and an axis that other numbers index
-        (``ctx.table[i]``) as many as the array has; :func:`capture` says it where this is not meant. float32, float64,
-        int32 and uint32 stay as they are; bool, int8, int16, uint8, uint16 become int32 and float16 float32; int64
-        and uint64 become int32 and uint32 if every value fits; a Python int becomes int32, a float float32.
-        Arrays of CuPy and PyTorch are copied to the host. **The copy is taken now**: later changes to an array
-        do not matter, see :meth:`Metric.bind`. What is computed with a float64 capture is float64, several
+        (``ctx.table[i]``) as many as the array has; :func:`capture` says it where this is not meant. An array keeps its
+        dtype, and a function reads integers of 8 and 16 bits as int32, float16 and bfloat16 as float32, all others as
+        they are; a Python int becomes int32, a float float32 (docs/site/writing-a-metric.md has the table). Arrays of
+        CuPy and PyTorch are copied to the host. **The copy is taken now**: later changes to an array do not matter, see
+        :meth:`Metric.bind`. What is computed with a float64 capture is float64, several
         times slower; NumPy's arrays are float64 unless one says otherwise.
     symbol_name : str, optional
         Name of the metric in artifacts; default: the function's.
@@ -409,10 +410,13 @@ def cuda_source_metric(
     symbol_name : str, default "cuda_source"
         Name of the metric in artifacts.
     dtype : dtype, optional
-        Type of the coordinates in the source: float32, float64 or int32. Default: what suits.
+        Type of the coordinates in the source: float32, float64 or int32. Default: float32, float64 for an accumulator
+        of float64, and int32 for one of integers. A source in the form of cuVS is handed coordinates of just that type,
+        whatever is said here.
     accumulator : dtype, default float32
+        float32, float64, int32, uint32 or int64.
     elements : iterable of dtype, optional
-        Types of vectors that the metric accepts. Default: all that `dtype` can hold.
+        Types of vectors that the metric accepts. Default: all that the type of the coordinates can hold.
 
     Returns
     -------
@@ -436,32 +440,49 @@ def cuda_source_metric(
             raise ArgumentError(f"source is not UTF-8: {error}") from None
     if not source.strip():
         raise ArgumentError("source is empty; give CUDA C++ that updates the accumulator")
+    if isinstance(initial, (tuple, list)) or isinstance(accumulator, (tuple, list)):
+        raise ArgumentError("CUDA source keeps one number as its accumulator; write a Python function for several")
     compute = None if dtype is None else check_word(dtype, "dtype")
+    word = check_accumulator_word("float32" if accumulator is None else accumulator, "accumulator")
     given = check_arguments(
         order=order,
         initial=initial,
         coarse_metric=coarse_metric,
         coarse_order=coarse_order,
         captures=captures,
-        compute=compute or "f32",
-        accumulator="float32" if accumulator is None else accumulator,
+        compute=compute or _COORDINATES_OF[word],
+        accumulator=DTYPE_OF_ELEMENT[word],
         elements=elements,
         allow_non_finite=allow_non_finite,
         missing_values=missing_values,
     )
-    if isinstance(given.accumulator, tuple) or isinstance(given.initial, tuple):
-        raise ArgumentError("CUDA source keeps one number as its accumulator; write a Python function for several")
     definition = CudaSourceDefinition(
         source,
         name=check_symbol(symbol_name),
         order=given.order,
         coarse=given.coarse,
         coarse_order=given.coarse_order,
-        initial=float(given.initial),
+        initial=_as_double(given.initial),
         compute=compute,
-        accumulator=given.accumulator,
+        accumulator=word,
         elements=given.elements,
+        lists_elements=elements is not None,
         captures=given.captures(),
         missing_values=given.missing_values,
     )
     return Metric(definition, given.values, None, given.allow_non_finite)
+
+
+_COORDINATES_OF: dict[AccumulatorWord, Word] = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "i32", "i64": "i32"}
+"""The type of coordinates that suits an accumulator, as the compiler of CUDA source has it."""
+
+
+def _as_double(initial: object) -> float:
+    """What CUDA source is handed as its start, or ArgumentError where that is another number."""
+    assert isinstance(initial, (int, float))
+    if float(initial) != initial:
+        raise ArgumentError(
+            f"initial is {initial}, which CUDA source is handed as a float64, and that holds {float(initial):.0f} "
+            "instead; give an integer that float64 holds, such as any up to 2**53"
+        )
+    return float(initial)

@@ -114,13 +114,19 @@ class CodeFilter(Filter):
         key = (index.generation, device, bits)
         with self._lock:
             found = self._found.get(key)
-            if found is None:
-                found = self._found[key] = self._compute(index, device, bits, *artifact_and_captures)
-                logger.debug("filter %s keeps %d of %d rows", self.name, found.count, index.size)
+            if found is not None:
+                self._found.move_to_end(key)
+                return found
+        # Other searches with the filter need not wait for this one's scan, and what logs may search with it itself. So
+        # two threads may compute the same bits; those that come first are kept.
+        computed = self._compute(index, device, bits, *artifact_and_captures)
+        with self._lock:
+            found = self._found.setdefault(key, computed)
             self._found.move_to_end(key)
             while len(self._found) > _KEPT:
                 self._found.popitem(last=False)
-            return found
+        logger.debug("filter %s keeps %d of %d rows", self.name, found.count, index.size)
+        return found
 
     def _compute(self, index: CoreIndex, device: Device, bits: int, artifact: Any, captures: Any) -> CoreFilter:
         if bits > _MOST_IDS:

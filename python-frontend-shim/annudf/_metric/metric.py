@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _backends
-from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device
+from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, Device
 from annudf._checks import check_path, dtype_name
 from annudf._metric.captures import Value, make_value
 from annudf._metric.definition import (
@@ -97,7 +97,7 @@ class Metric:
 
     @property
     def coarse_metric(self) -> str:
-        """What ranks the lists before the scan, ``"sqeuclidean"`` or ``"inner_product"``; of text also ``"cosine"``."""
+        """What ranks the lists before the scan: ``"sqeuclidean"``, ``"inner_product"`` or ``"cosine"``."""
         return METRIC_OF_COARSE[self._definition.coarse]
 
     @property
@@ -320,7 +320,7 @@ class Metric:
         """
         self._check_element(rows)
         # Floats that are made integers lose their fractions.
-        first = rows if "float" in rows or "float32" not in self.elements else "float32"
+        first = rows if rows in FLOATS or "float32" not in self.elements else "float32"
         return tuple(dict.fromkeys((first, rows, *self.elements)))
 
     def _check_element(self, dtype: str) -> str:

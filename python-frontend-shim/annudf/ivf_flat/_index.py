@@ -199,7 +199,7 @@ def build_of(
     progress: bool | None = None,
     strictly: bool = False,
 ) -> Index:
-    """As :func:`build`; unless `strictly`, ``missing_values`` of what has no NaN is passed over."""
+    """As :func:`build`; unless `strictly`, ``missing_values`` of a type without NaN is passed over."""
     from annudf import _core
 
     rows = _vectors(dataset, "dataset", check_resources(resources))
@@ -224,7 +224,7 @@ def build_of(
             threads=_backends.get_num_threads(),
             adaptive_centers=index_params.adaptive_centers,
             train_only=not index_params.add_data_on_build,
-            missing_values=index_params.missing_values and (strictly or rows.dtype not in ("int8", "uint8")),
+            missing_values=index_params.missing_values and (strictly or rows.dtype in _arrays.FLOATS),
             progress=bar,
         )
     except InputError as error:

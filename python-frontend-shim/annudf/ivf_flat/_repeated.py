@@ -40,14 +40,26 @@ def radius_neighbors(
     search_params, index, queries, resources, filter
         As for :func:`search`.
     radius : float
-        Rows whose distance is no worse are found: no larger, or for a metric of order "max" no smaller.
+        Rows whose distance is no worse are found: no larger, or for a metric of order "max" no smaller. It is a
+        distance of the metric as the search reports it: of "sqeuclidean", the default, the **square** of a length.
 
     Returns
     -------
     distances : array of shape (n_queries,) of arrays
-        float32, the best first.
+        float32, the best first; those of the metric, as `radius`.
     neighbors : array of shape (n_queries,) of arrays
         int64 ids.
+
+    Raises
+    ------
+    DtypeError, DeviceError, CaptureError, ArgumentError
+        An argument cannot be used; the message names it.
+    CompileError
+        The metric or the filter breaks a rule; the message has file and line.
+    UnavailableError
+        A driver, library or memory is missing.
+    KeyboardInterrupt
+        Ctrl-C.
 
     Notes
     -----
@@ -121,6 +133,17 @@ def tune_n_probes(
     int
         The fewest probes of which these queries have that recall.
 
+    Raises
+    ------
+    DtypeError, DeviceError, CaptureError, ArgumentError
+        An argument cannot be used, or there are no queries; the message names it.
+    CompileError
+        The metric or the filter breaks a rule; the message has file and line.
+    UnavailableError
+        A driver, library or memory is missing.
+    KeyboardInterrupt
+        Ctrl-C.
+
     Examples
     --------
     >>> import numpy as np
@@ -133,13 +156,13 @@ def tune_n_probes(
     """
     check_index(index)
     k = check_int(k, "k", 1, MAX_K)
+    check_k(k, index)
     wanted = check_number(recall, "recall")
     if not 0 < wanted <= 1:
         raise ArgumentError(f"recall is {shown(recall)}, it must be above 0 and at most 1")
     call = _Prepared(SearchParams(n_probes=1, metric=metric), index, queries, resources, filter)
     if call.empty:
         raise ArgumentError("argument 'queries' has no rows, so there is no recall of them")
-    check_k(k, index)
     return call.run(call.engine.tune_n_probes, k, wanted)
 
 
@@ -154,12 +177,14 @@ class _Prepared:
         place = check_resources(resources)
         metric = params.metric_for(index)
         accepted = metric.query_dtypes(index.dtype_name)
-        rows = _arrays.input_matrix(queries, "queries", accepted=accepted, dims=core.dims, stream=place.stream)
+        rows = _arrays.input_matrix(
+            queries, "queries", accepted=accepted, dims=core.dims, stream=place.stream, packed=index.packed
+        )
         device = place.place(rows.device, "argument 'queries'")
-        asked = filters.check_filter(filter, place)
+        self.filter = filters.check_filter(filter, place)
         artifact, captures = metric.prepare(device, core, rows.shape[0])
         self.empty = rows.shape[0] == 0 or captures is None
-        self.filter = None if asked is None else asked._for_search(core, device)
+        self.device = device
         self.n_probes = min(params.n_probes, core.n_lists)
         self.rows = _transfer.to_host(rows, "queries", place)
         self.engine = _backends.backend(device)
@@ -175,7 +200,9 @@ class _Prepared:
 
     def run(self, call: Callable[..., _T], *more: float) -> _T:
         """What a method of the engine gives for these and `more`; errors name the array as the caller does."""
+        # One of code scans the index, so only now that all else is checked.
+        chosen = None if self.filter is None else self.filter._for_search(self.arguments[0], self.device)
         try:
-            return call(*self.arguments, *more, self.filter)
+            return call(*self.arguments, *more, chosen)
         except InputError as error:
             raise array_at_fault(error, "queries") from None

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annudf import ArgumentError, DtypeError, ivf_flat
+from annudf import ArgumentError, DtypeError, filters, ivf_flat
 from annudf.distance import pairwise_distance
 from annudf.neighbors import brute_force
 from reference import DTYPES, check, distances_of, vectors
@@ -89,6 +89,21 @@ def test_prefilter():
     mask = np.arange(200) % 3 == 0
     _, neighbors = brute_force.search(brute_force.build(x), x[:10], 20, prefilter=mask)
     assert (neighbors % 3 == 0).all()
+
+
+def test_prefilter_of_one_call():
+    base, queries = vectors(200, 4, "float32", 1), vectors(5, 4, "float32", 2)
+    keep = np.arange(200) % 3 == 1
+    index = brute_force.build(base, "l1")
+    for prefilter in (keep, filters.from_mask(keep), ivf_flat.filter(every_third)):
+        found = brute_force.knn(base, queries, 9, metric="l1", prefilter=prefilter)
+        for one, other in zip(found, brute_force.search(index, queries, 9, prefilter=keep), strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert keep[found[1]].all()
+
+
+def every_third(ctx):
+    return ctx.row % 3 == 1
 
 
 def test_files(tmp_path):

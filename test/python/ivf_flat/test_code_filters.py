@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import copy
+import logging
 import pickle
 import re
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ import pytest
 from annudf import (
     ArgumentError,
     CaptureError,
+    PackedBits,
     UnsupportedError,
     _backends,
     brute_force,
@@ -23,6 +27,7 @@ from annudf import (
     ivf_flat,
     metrics,
 )
+from annudf._arrays import VECTORS, numpy_dtype
 
 ROWS, DIMS, LISTS = 701, 6, 7
 RANDOM = np.random.default_rng(3)
@@ -142,12 +147,15 @@ def test_the_list_is_what_the_index_says():
     assert [len(rows) for rows in found] == np.bincount(nearest, minlength=LISTS).tolist()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint8])
+@pytest.mark.parametrize("dtype", VECTORS)
 @pytest.mark.parametrize("dims", [1, 17])
 def test_every_element_type(dtype, dims):
-    rows = np.random.default_rng(5).integers(0, 100, (90, dims)).astype(dtype)
+    values = np.random.default_rng(5).integers(0, 100, (90, 8 * dims))
+    rows = PackedBits(values > 50) if dtype == "bits" else values[:, :dims].astype(numpy_dtype(dtype))
+    queries = PackedBits(values[:2] > 50) if dtype == "bits" else rows[:2]
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=3, seed=1), rows)
-    _, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=3), index, rows[:2], 90, filter=even)
+    assert index.dtype_name == dtype
+    _, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=3), index, queries, 90, filter=even)
     for found in neighbors:
         assert sorted(found[found >= 0].tolist()) == list(range(0, 90, 2))
 
@@ -209,17 +217,61 @@ def test_computed_once_for_an_index(index, monkeypatch):
             return getattr(engine, name)
 
     monkeypatch.setattr(_backends, "backend", lambda device: Counting())
-    chosen = affordable.bind(most=31.0)
+    chosen, second = affordable.bind(most=31.0), even.bind()
     for _ in range(3):
         search(index, chosen)
-        search(index, chosen & even)
-    assert len(calls) <= 2  # `even` may be known of another test.
+        search(index, chosen & second)
+        assert len(calls) == 2  # One scan of each.
     search(index, chosen.bind(most=32.0))
-    assert 2 <= len(calls) + 1 <= 4
+    assert len(calls) == 3
     other = ivf_flat.build(ivf_flat.IndexParams(n_lists=LISTS, seed=2), DATA)
-    before = len(calls)
     search(other, chosen)
-    assert len(calls) == before + 1
+    assert len(calls) == 4
+    search(index, chosen)
+    assert len(calls) == 4
+
+
+def test_what_logs_may_search_with_the_filter(index):
+    """A handler of the log that comes back to the filter neither waits for itself nor computes it again."""
+    chosen, found = affordable.bind(most=33.0), []
+
+    class Searching(logging.Handler):
+        def emit(self, record):
+            if record.getMessage().startswith("filter affordable keeps "):
+                found.append(search(index, chosen)[1])
+
+    logger, handler = logging.getLogger("annudf"), Searching()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    try:
+        thread = threading.Thread(target=lambda: found.append(search(index, chosen)[1]), daemon=True)
+        thread.start()
+        thread.join(60)
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
+    assert not thread.is_alive()
+    assert len(found) == 2
+    assert found[0].tolist() == found[1].tolist()
+
+
+def test_threads_do_not_wait_for_each_others_scan(index, monkeypatch):
+    """Each is in its own scan at once, and all get the bits that came first."""
+    engine, barrier = _backends.backend(_backends.CPU), threading.Barrier(3, timeout=60)
+
+    class Meeting:
+        def __getattr__(self, name):
+            if name == "filter":
+                barrier.wait()
+            return getattr(engine, name)
+
+    monkeypatch.setattr(_backends, "backend", lambda device: Meeting())
+    chosen = affordable.bind(most=34.0)
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        made = list(pool.map(lambda _: chosen._for_search(index._core, _backends.CPU), range(3)))
+    assert made[0] is made[1] is made[2]
+    assert made[0].count == (prices <= 34).sum()
 
 
 def test_of_python(index):
@@ -309,7 +361,11 @@ def test_functions_that_are_refused(index, function, message):
     chosen = ivf_flat.filter(captures={"price": prices})(function)
     with pytest.raises(UnsupportedError, match=re.escape(message)) as caught:
         search(index, chosen)
-    assert f"test_code_filters.py:{function.__code__.co_firstlineno}" in str(caught.value) or ":" in str(caught.value)
+    (diagnostic,) = caught.value.diagnostics
+    first = function.__code__.co_firstlineno
+    assert diagnostic.file == __file__
+    assert first <= diagnostic.line <= first + 3
+    assert f"test_code_filters.py:{diagnostic.line}" in str(caught.value)
 
 
 def test_an_index_that_is_not_proved(index):

@@ -10,8 +10,8 @@ import re
 import numpy as np
 import pytest
 
-from annudf import ArgumentError, InputError, ivf_flat, metrics
-from annudf._arrays import numpy_dtype
+from annudf import ArgumentError, InputError, PackedBits, _core, ivf_flat, metrics
+from annudf._arrays import ELEMENT_OF_DTYPE, FLOATS, numpy_dtype
 from annudf.distance import pairwise_distance
 from annudf.neighbors import NearestNeighbors, brute_force
 
@@ -171,6 +171,14 @@ def test_exact_search_takes_them_where_the_metric_does():
     integers = np.arange(12, dtype=np.uint8).reshape(4, 3)
     both = ivf_flat.metric(missing_values=True)(lambda x, y, acc, ctx: acc + abs(x - y))
     assert pairwise_distance(integers, metric=both)[0, 1] == 9
+    # Nor have bits.
+    truths = np.random.default_rng(1).random((20, 16)) < 0.5
+    different = (truths[:, None] != truths[None]).sum(axis=2)
+    np.testing.assert_array_equal(pairwise_distance(PackedBits(truths), metric=both), different)
+    found = brute_force.knn(PackedBits(truths), PackedBits(truths), 7, metric=both)
+    np.testing.assert_array_equal(found[0], np.sort(different, axis=1)[:, :7])
+    rows = brute_force.build(PackedBits(truths), both)
+    np.testing.assert_array_equal(brute_force.search(rows, PackedBits(truths), 7)[0], found[0])
 
 
 def test_radius_and_all_lists():
@@ -269,6 +277,11 @@ def test_refused(call, message):
 def test_the_estimator_refuses_them_for_other_metrics():
     with pytest.raises(ArgumentError, match="X cannot be used: Input X contains NaN"):
         NearestNeighbors().fit(HOLED)
+
+
+def test_the_core_calls_the_same_elements_floats():
+    kinds = {spelling: kind for _, spelling, _, _, kind, _, since in _core.tables()["elements"] if since >= 0}
+    assert {ELEMENT_OF_DTYPE[name] for name in FLOATS} == {name for name, kind in kinds.items() if kind == "float"}
 
 
 def test_artifacts_say_so(tmp_path):

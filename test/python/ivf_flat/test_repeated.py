@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annudf import ArgumentError, CaptureError, ivf_flat
+from annudf import ArgumentError, CaptureError, PackedBits, ivf_flat
 from annudf.distance import pairwise_distance
 from annudf.neighbors import brute_force
 from reference import DTYPES, check, distances_of, vectors
@@ -33,6 +33,42 @@ def test_all_within_a_radius(dtype, metric):
             np.testing.assert_allclose(distances[q], exact[q][neighbors[q]], rtol=1e-4, atol=1e-4)
             steps = np.diff(distances[q])
             assert (steps >= 0).all() if metric == "sqeuclidean" else (steps <= 0).all()
+
+
+def test_packed_queries_of_an_index_of_bits():
+    random = np.random.default_rng(4)
+    base, queries = random.random((300, 24)) < 0.5, random.random((6, 24)) < 0.5
+    packed = np.packbits(queries, axis=1, bitorder="little")
+    exact = (queries[:, None] != base[None]).sum(axis=2)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=5), PackedBits(base))
+    params = ivf_flat.SearchParams(n_probes=5, metric="l1")
+    for given in (packed, PackedBits(packed), queries.astype(np.uint8)):
+        distances, neighbors = ivf_flat.radius_neighbors(params, index, given, 9)
+        for q in range(6):
+            assert sorted(neighbors[q].tolist()) == np.flatnonzero(exact[q] <= 9).tolist()
+            assert distances[q].tolist() == sorted(exact[q][exact[q] <= 9].tolist())
+    tuned = [ivf_flat.tune_n_probes(index, given, 5, metric="l1") for given in (packed, PackedBits(packed))]
+    assert tuned[0] == tuned[1]
+
+
+def test_a_filter_of_code_is_not_computed_for_nothing():
+    base = vectors(50, 3, "float32", 1)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), base)
+
+    @ivf_flat.filter
+    def even(ctx):
+        return ctx.row % 2 == 0
+
+    params = ivf_flat.SearchParams(n_probes=2)
+    distances, neighbors = ivf_flat.radius_neighbors(params, index, base[:0], 1.0, filter=even)
+    assert distances.shape == neighbors.shape == (0,)
+    with pytest.raises(ArgumentError, match=r"^argument 'queries' has no rows, so there is no recall of them$"):
+        ivf_flat.tune_n_probes(index, base[:0], filter=even)
+    with pytest.raises(ArgumentError, match=r"^k is 51, but the index has 50 rows$"):
+        ivf_flat.tune_n_probes(index, base, 51, filter=even)
+    assert len(even._found) == 0
+    ivf_flat.radius_neighbors(params, index, base, 1.0, filter=even)
+    assert len(even._found) == 1
 
 
 def test_radius_is_checked():

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from small import W, search
 
 from annudf import ArgumentError, CompileError, UnavailableError, ivf_flat
+from annudf._arrays import DTYPE_OF_ELEMENT
 
 SOURCE = "__device__ float f(float x) { return x; }"
 
@@ -44,6 +46,37 @@ float update(float acc, float x, float y, const annudf_context &ctx) {
 """
 
 
+OF_TYPES = {"float32": "float", "float64": "double", "int32": "int32_t", "uint32": "uint32_t", "int64": "int64_t"}
+
+
+@needs_nvrtc()
+@pytest.mark.parametrize(
+    ("accumulator", "coordinates"),
+    [("float32", "float"), ("float64", "double"), ("int32", "int32_t"), ("uint32", "int32_t"), ("int64", "int32_t")],
+)
+def test_an_accumulator_alone_says_what_coordinates_are(accumulator, coordinates):
+    """And so which vectors it takes, which Python says as the compiler does."""
+    kind = OF_TYPES[accumulator]
+    source = f"{kind} update({kind} acc, {coordinates} x, {coordinates} y) {{ return acc + x * y; }}"
+    for given in (source, OF_CUVS):
+        metric = ivf_flat.cuda_source_metric(given, accumulator=accumulator)
+        manifest = json.loads(metric.artifact(["sm_90"]).manifest)
+        assert manifest["compute_type"] == {"float": "f32", "double": "f64", "int32_t": "i32"}[coordinates]
+        assert [DTYPE_OF_ELEMENT[one] for one in manifest["elements"]] == list(metric.elements)
+        integers = ("int8", "uint8", "bits")
+        assert metric.elements == (
+            integers if "int" in coordinates else ("float32", "float16", "int8", "uint8", "bfloat16", "bits")
+        )
+
+
+@needs_nvrtc()
+def test_elements_that_are_listed():
+    source = "int update(int acc, int x, int y) { return acc + x * y; }"
+    metric = ivf_flat.cuda_source_metric(source, accumulator=np.int32, elements=[np.uint8])
+    assert json.loads(metric.artifact(["sm_90"]).manifest)["elements"] == ["u8"]
+    assert metric.elements == ("uint8",)
+
+
 @needs_nvrtc()
 def test_cuda_source_is_compiled_for_gpus():
     metric = ivf_flat.cuda_source_metric(OF_CUVS)
@@ -74,6 +107,17 @@ def test_cuda_source_is_compiled_for_gpus():
         (SOURCE, {"coarse_order": "up"}, "coarse_order is 'up', it must be 'min' or 'max'"),
         (SOURCE, {"initial": 10**400}, "initial is an integer of 1329 bits, which does not fit a float32 accumulator"),
         (SOURCE, {"elements": 5}, "elements is 5, it must be one or several dtypes"),
+        (
+            SOURCE,
+            {"accumulator": np.int64, "initial": 2**53 + 1},
+            "initial is 9007199254740993, which CUDA source is handed as a float64, and that holds 9007199254740992 "
+            "instead; give an integer that float64 holds, such as any up to 2**53",
+        ),
+        (
+            SOURCE,
+            {"initial": (0, 0)},
+            "CUDA source keeps one number as its accumulator; write a Python function for several",
+        ),
         (SOURCE, {"captures": [1]}, "captures is a list, it must be a mapping of names to values"),
         (SOURCE, {"captures": {"w": None}}, "capture 'w' is None; give a number or an array"),
         (SOURCE, {"symbol_name": "a-b"}, "symbol_name is 'a-b'; use letters, digits and _, not beginning with a digit"),
