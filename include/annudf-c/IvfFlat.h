@@ -135,8 +135,9 @@ typedef struct annudf_ivf_flat_search_stats {
   double upload_ms; /**< Copying the index to the device; 0 when it is there.               */
   double search_ms; /**< The search itself; 0 where it was only enqueued.                   */
   int32_t links;    /**< Kernels made by this call, 0 or 1.                                 */
-  /** The kernels that ran the search ("groups", "pairs", "tiles"), and why these; of its first
-   * batch. Cut where they are longer. "" where nothing was searched. On the CPU `why` goes on after
+  /** The kernels that ran the search ("groups", "parts", "pairs", "tiles"), and why these; of its
+   * first batch. Cut where they are longer. "" where nothing was searched. On the CPU `why` goes on
+   * after
    * "; " with what of the metric is computed for one row at a time, which is several times slower;
    * that annudf_backend_precompile tells too. */
   char family[16];

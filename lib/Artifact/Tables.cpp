@@ -190,6 +190,20 @@ NumberKind kindOf(annudf_compute value) { return kind(value); }
 NumberKind kindOf(annudf_accumulator value) { return kind(value); }
 NumberKind kindOf(annudf_capture_element value) { return kind(value); }
 
+std::string wholeElements() {
+  std::string text;
+  const TableRow *last = nullptr;
+  const auto add = [&](const char *between) {
+    if (last)
+      text += (text.empty() ? "" : between) + std::string(last->spelling);
+  };
+  for (const TableRow &row : kElements)
+    if (row.kind != NumberKind::Float)
+      add(", "), last = &row;
+  add(" and ");
+  return text;
+}
+
 annudf_order naturalOrder(annudf_coarse coarse) {
   switch (coarse) {
 #define CASE(NAME, VALUE, SPELLING, ORDER, SINCE)                                                  \

@@ -102,8 +102,8 @@ std::optional<Fault> complete(CudaSourceOptions &options, const SourceForm &form
     const annudf_element element = options.elements[i];
     if (!converts(element, *options.compute))
       return misuse(Twine("coordinates of type ") + toString(*options.compute) +
-                    " cannot hold element type " + toString(element) +
-                    "; list only i8 and u8, or accumulate in f32");
+                    " cannot hold element type " + toString(element) + "; list only " +
+                    wholeElements() + ", or accumulate in f32");
     if (is_contained(ArrayRef(options.elements).take_front(i), element))
       return misuse(Twine("element type ") + toString(element) + " is listed twice");
   }

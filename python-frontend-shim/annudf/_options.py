@@ -51,6 +51,7 @@ BuiltinName = Literal[
     "correlation",
     "dice",
     "gower",
+    "bitwise_hamming",
     "hamming",
     "haversine",
     "hellinger",

@@ -192,7 +192,8 @@ void addIndex(nb::module_ &module) {
           [](const Index &self) {
             return annudf_element_name(annudf_ivf_flat_element(self.handle.get()));
           },
-          "Element type of the rows: \"f32\", \"f16\", \"i8\" or \"u8\".")
+          "Element type of the rows: \"f32\", \"f16\", \"i8\", \"u8\", \"bf16\" or "
+          "\"bits\".")
       .def_prop_ro(
           "dims", [](const Index &self) { return annudf_ivf_flat_dims(self.handle.get()); },
           "Dimensions of a row.")

@@ -298,7 +298,7 @@ void addSearch(nb::module_ &module) {
               "The search itself; 0 where it was only enqueued.")
       .def_prop_ro(
           "family", [](const annudf_ivf_flat_search_stats &self) { return self.family; },
-          "The kernels that ran it: \"groups\", \"pairs\" or \"tiles\".")
+          "The kernels that ran it: \"groups\", \"parts\", \"pairs\" or \"tiles\".")
       .def_prop_ro(
           "why", [](const annudf_ivf_flat_search_stats &self) { return self.why; },
           "Why these kernels.");
@@ -347,7 +347,7 @@ void addSearch(nb::module_ &module) {
            "rows"_a, "dims"_a, "element"_a, "k"_a, "recall"_a, "filter"_a.none() = nb::none(),
            "The fewest probes with which queries at a host address have the recall.")
       .def("filter", &filterOf, "index"_a, "artifact"_a, "captures"_a, "bits"_a,
-           "The rows to which the metric gives a distance that is not NaN.")
+           "The rows that the filter, an artifact of annudf.filter, keeps.")
       .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a, "stream"_a,
            "filter"_a.none() = nb::none(),

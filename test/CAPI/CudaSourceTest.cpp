@@ -343,7 +343,7 @@ TEST_F(CApiCudaSource, OptionsThatContradict) {
               o.element_count = 2;
             }),
             "usage: CUDA source: coordinates of type i32 cannot hold element type f32; list only "
-            "i8 and u8, or accumulate in f32");
+            "i8, u8 and bits, or accumulate in f32");
   elements[1] = "i8";
   EXPECT_EQ(with([&](Options &o) {
               o.elements = elements;

@@ -489,7 +489,7 @@ TEST(Examples, CompileForTheHostAndEveryArchitecture) {
   CompileOptions options;
   options.ltoIr = haveLibNvvm();
   for (const char *name :
-       {"chebyshev", "hamming", "inner_product", "l1", "l2", "minkowski", "weighted_l2"}) {
+       {"bitwise_hamming", "chebyshev", "inner_product", "l1", "l2", "minkowski", "weighted_l2"}) {
     std::vector<std::string> warnings;
     Artifact artifact =
         compileMetricFile(std::string(ANNUDF_EXAMPLES "/") + name + ".mlir", options, &warnings);

@@ -125,6 +125,18 @@ TEST_P(CodeFilters, IdsMayHaveGaps) {
   world.check(*backend, ids);
 }
 
+TEST_P(CodeFilters, IdsMayBeRepeated) {
+  World world(metric, 500, 3, ANNUDF_ELEMENT_F32);
+  const std::vector<int64_t> again = {7, 7, 499, 502};
+  const std::vector<std::byte> more = World::coordinates(4, ANNUDF_ELEMENT_F32);
+  world.index.extend({more.data(), 4, kDims, ANNUDF_ELEMENT_F32},
+                     {.ids = again.data(), .allowRepeated = true});
+  std::vector<int64_t> ids(500);
+  std::iota(ids.begin(), ids.end(), 0);
+  ids.push_back(502);
+  world.check(*backend, ids);
+}
+
 /// The array was long enough for the index that it was bound for.
 TEST_P(CodeFilters, RefusesAnIndexThatTheArrayIsTooShortFor) {
   World world(metric, 40, 1, ANNUDF_ELEMENT_F32);

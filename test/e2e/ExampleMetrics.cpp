@@ -95,7 +95,7 @@ const std::vector<ExampleMetric> &annudf::test::exampleMetrics() {
       return Distance{distance, distance};
     };
     list.push_back(known);
-    ExampleMetric hamming = named("hamming");
+    ExampleMetric hamming = named("bitwise_hamming");
     hamming.bytesOnly = hamming.takesBits = true;
     hamming.distance = [](const Vector &q, const Vector &b, const Vector &, double) {
       return sum(q, b, [](size_t, double x, double y) {

@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
     Devices, SharedData,
     testing::Combine(testing::Bool(),
                      testing::Values(Case{"l2", "sift", "l2", true}, Case{"l1", "sift", "l1", true},
-                                     Case{"hamming", "sift", "hamming", true},
+                                     Case{"bitwise_hamming", "sift", "hamming", true},
                                      Case{"weighted_l2", "sift", "weighted_l2", false},
                                      Case{"inner_product", "text", "ip", false},
                                      Case{"l2", "text", "l2", false})),

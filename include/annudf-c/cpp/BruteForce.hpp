@@ -53,19 +53,17 @@ inline std::vector<float> pairwiseDistance(const Backend &backend, const Artifac
 
 /// The k best of all rows of `dataset` for each query.
 /// \param captures  may be null.
+/// \param filter    for the numbers of the rows; may be null.
 inline Neighbors knn(const Backend &backend, const Artifact &metric, const Captures *captures,
                      const Vectors &dataset, const Vectors &queries, int64_t k,
-                     const Progress &progress = {}) {
-  IvfFlat::BuildOptions options;
-  options.kmeansIterations = 1;
-  // Integers have no NaN, whatever the metric says.
-  options.missingValues =
-      metric.missingValues() &&
-      (dataset.element == ANNUDF_ELEMENT_F32 || dataset.element == ANNUDF_ELEMENT_F16 ||
-       dataset.element == ANNUDF_ELEMENT_BF16);
-  const IvfFlat index = IvfFlat::build(dataset, 1, options);
-  return captures ? index.search(backend, metric, *captures, queries, k, 1, progress)
-                  : index.search(backend, metric, queries, k, 1, progress);
+                     const Progress &progress = {}, const Filter *filter = nullptr) {
+  const annudf_vectors base = dataset.c();
+  return IvfFlat::neighborsBy(
+      queries, k, progress, filter,
+      [&](auto *rows, auto *options, auto *ids, auto *distances, auto *stats) {
+        return annudf_brute_force_knn(backend.c(), metric.c(), captures ? captures->c() : nullptr,
+                                      &base, rows, k, options, ids, distances, stats);
+      });
 }
 
 } // namespace v0

@@ -29,12 +29,27 @@
 namespace annudf {
 inline namespace v0 {
 
+/// A float16 by its bits.
+struct Half {
+  uint16_t bits;
+};
+
+/// A bfloat16 by its bits, the upper half of a float's.
+struct Bfloat16 {
+  uint16_t bits;
+};
+
 namespace detail {
 
 template <class T> constexpr const char *dtypeOf() {
-  static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, long double>,
+  static_assert((std::is_arithmetic_v<T> && !std::is_same_v<T, long double>) ||
+                    std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>,
                 "values of captures are numbers of at most 64 bits");
-  if constexpr (std::is_same_v<T, bool>)
+  if constexpr (std::is_same_v<T, Half>)
+    return "f16";
+  else if constexpr (std::is_same_v<T, Bfloat16>)
+    return "bf16";
+  else if constexpr (std::is_same_v<T, bool>)
     return "b1";
   else if constexpr (std::is_same_v<T, float>)
     return "f32";

@@ -29,16 +29,6 @@
 namespace annudf {
 inline namespace v0 {
 
-/// A float16 by its bits.
-struct Half {
-  uint16_t bits;
-};
-
-/// A bfloat16 by its bits, the upper half of a float's.
-struct Bfloat16 {
-  uint16_t bits;
-};
-
 /// Eight values of a bit each, the first in the lowest bit: FAISS's binary vectors.
 struct PackedBits {
   uint8_t bits;
@@ -289,9 +279,13 @@ private:
   static SearchStats toStats(const annudf_ivf_flat_search_stats &stats) {
     return {stats.link_ms, stats.upload_ms, stats.search_ms, stats.links, stats.family, stats.why};
   }
-  Neighbors search(const Backend &backend, const Artifact &metric, const annudf_captures *captures,
-                   const Vectors &queries, int64_t k, int64_t nProbes, const Progress &progress,
-                   const Filter *filter) const {
+  friend Neighbors knn(const Backend &backend, const Artifact &metric, const Captures *captures,
+                       const Vectors &dataset, const Vectors &queries, int64_t k,
+                       const Progress &progress, const Filter *filter);
+  /// \param call  a function of C, given queries, options, ids, distances and statistics.
+  template <class Call>
+  static Neighbors neighborsBy(const Vectors &queries, int64_t k, const Progress &progress,
+                               const Filter *filter, Call call) {
     // Checked here, as the results need their room before the call.
     if (k < 1 || k > ANNUDF_MAX_K)
       throw Error(ANNUDF_USAGE, "k = " + std::to_string(k) + ": must be between 1 and " +
@@ -313,11 +307,18 @@ private:
     annudf_ivf_flat_search_stats stats = {};
     stats.size = sizeof stats;
     const annudf_vectors rows = queries.c();
-    reporting.check(annudf_ivf_flat_search(backend.c(), c(), metric.c(), captures, &rows, k,
-                                           nProbes, &options, found.ids.data(),
-                                           found.distances.data(), &stats));
+    reporting.check(call(&rows, &options, found.ids.data(), found.distances.data(), &stats));
     found.stats = toStats(stats);
     return found;
+  }
+  Neighbors search(const Backend &backend, const Artifact &metric, const annudf_captures *captures,
+                   const Vectors &queries, int64_t k, int64_t nProbes, const Progress &progress,
+                   const Filter *filter) const {
+    return neighborsBy(queries, k, progress, filter,
+                       [&](auto *rows, auto *options, auto *ids, auto *distances, auto *stats) {
+                         return annudf_ivf_flat_search(backend.c(), c(), metric.c(), captures, rows,
+                                                       k, nProbes, options, ids, distances, stats);
+                       });
   }
   detail::Owner<annudf_ivf_flat_index, annudf_ivf_flat_destroy> handle_;
 };

@@ -156,11 +156,13 @@ _Static_assert(sizeof(annudf_slots) == 512, "annudf_slots is part of the ABI");
 |*   dim    which coordinate; each of [0, dims) comes once, in rising order    *|
 |*   dims   dimensions of the vectors                                          *|
 |*   row    source id of the stored vector, always one that the index holds    *|
-|*   query, list  index of the query in its batch, of the list in the index    *|
+|*   query, list  number of the query in its search, however a backend cuts    *|
+|*          that into batches; index of the list in the index                  *|
 |* init sees neither row nor dim, so that a kernel may call it once a query and *|
 |* list. combine, since 1.1, joins two accumulators of one query and row, each  *|
 |* begun by init and given other dimensions, in rising order; update may go on  *|
-|* with what it gives. contract says for which descriptor the code was made (docs/abi.md).   *|
+|* with what it gives. contract says for which descriptor the code was made     *|
+|* (docs/abi.md).                                                              *|
 \*===----------------------------------------------------------------------===*/
 #define ANNUDF_SCAN_HOOKS_a(ROW, A, X)                                         \
   ROW(INIT, annudf1_scan_init_a##A, uint##A##_t,                               \

@@ -190,6 +190,9 @@ annudf_order naturalOrder(annudf_coarse);
 /// Whether coordinates of `element` keep their values in `compute`.
 bool converts(annudf_element element, annudf_compute compute);
 
+/// The elements that hold whole numbers, for messages: "i8, u8 and bits".
+std::string wholeElements();
+
 /// Bytes of a row of so many coordinates. \throws Error(Usage) for what has no row.
 int64_t bytesOfRow(annudf_element, int64_t dims);
 

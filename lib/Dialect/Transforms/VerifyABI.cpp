@@ -137,8 +137,8 @@ static LogicalResult verifyElements(MetricOp metric) {
       return metric.emitOpError() << "[M13] accepts element type "
                                   << stringifyEnum(element.getValue())
                                   << ", but annudf.update takes its coordinates as "
-                                  << metric.getComputeType()
-                                  << "; take them as f32 or list only i8 and u8";
+                                  << metric.getComputeType() << "; take them as f32 or list only "
+                                  << wholeElements();
   return success();
 }
 

@@ -78,9 +78,9 @@ def _run(is_needless: Callable[[], bool]) -> None:
         if not is_needless():
             with seldom_collected():
                 from annudf._frontend import module as module
-                from annudf._frontend import ncm
 
-                ncm.warm()
+            if gc.isenabled():  # Or the next to make an object, in the first search, would wait for this.
+                gc.collect(1)
             _forget_excepthook()
 
 

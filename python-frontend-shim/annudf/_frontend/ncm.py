@@ -20,7 +20,6 @@ from numba_cuda_mlir import types as types
 from numba_cuda_mlir._mlir import ir as ir
 from numba_cuda_mlir.lowering_utilities import context as _context
 from numba_cuda_mlir.numba_cuda.core.compiler_lock import global_compiler_lock
-from numba_cuda_mlir.numba_cuda.typing.typeof import typeof_impl
 
 CONTEXT = _context.get_context()
 """The MLIR context that numba-cuda-mlir makes every module in."""
@@ -33,11 +32,6 @@ CHIP = "sm_80"
 
 active = threading.local()
 """``active.on`` is set while this thread compiles a metric: patches are inert otherwise."""
-
-
-def warm() -> None:
-    """What the first metric that calls a builtin would wait for: a search through all abstract classes for its type."""
-    typeof_impl.dispatch(type(abs))
 
 
 @contextmanager

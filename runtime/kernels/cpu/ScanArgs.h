@@ -1,4 +1,4 @@
-/*===- scan.h - What the host passes to the compiled scan ---------*- C -*-===*\
+/*===- ScanArgs.h - What the host passes to the compiled scan -----*- C -*-===*\
 |*                                                                            *|
 |* Part of the annudf project, under the Apache License v2.0 with LLVM        *|
 |* Exceptions. See LICENSE for license information.                           *|

@@ -64,7 +64,7 @@ struct annudf_workspace {
 };
 
 struct annudf_queries {
-  uint64_t data;     ///< Q rows of dims elements, contiguous, any alignment.
+  uint64_t data;     ///< Q rows of dims elements, contiguous, each element aligned.
   uint32_t rowBytes; ///< Bytes of a row.
   uint32_t count;    ///< Q.
   uint32_t element;  ///< enum annudf_element.

@@ -33,9 +33,10 @@ __device__ __forceinline__ float coordinate(const annudf_device_index &index,
   return fill && isnan(value) ? __ldg(fill + dim) : value;
 }
 
-/// What ranks a list, from its sums; a coarse metric that has no case does not compile. A zero
-/// vector has no direction: cosine distance 1.
-template <int kind> __device__ __forceinline__ float valueOf(float sum, float norms);
+/// What ranks a list for a query, from its sum; a coarse metric that has no case does not compile.
+/// Of the cosine distance only what differs between lists: neither the query's norm, which might
+/// overflow, nor the 1, which would round cosines near 0. A zero center has no direction: cosine 0.
+template <int kind> __device__ __forceinline__ float valueOf(float sum, float centerNorm);
 template <> __device__ __forceinline__ float valueOf<ANNUDF_COARSE_L2>(float sum, float) {
   return sum;
 }
@@ -43,16 +44,16 @@ template <>
 __device__ __forceinline__ float valueOf<ANNUDF_COARSE_INNER_PRODUCT>(float sum, float) {
   return sum;
 }
-template <> __device__ __forceinline__ float valueOf<ANNUDF_COARSE_COSINE>(float sum, float norms) {
-  return norms > 0 ? 1 - sum / norms : 1;
+template <>
+__device__ __forceinline__ float valueOf<ANNUDF_COARSE_COSINE>(float sum, float centerNorm) {
+  return centerNorm > 0 ? 0 - sum / centerNorm : 0; // Not -sum: a zero has one sign.
 }
 
-__device__ __forceinline__ float coarseValue(int kind, float sum, float queryNorm,
-                                             float centerNorm) {
+__device__ __forceinline__ float coarseValue(int kind, float sum, float centerNorm) {
   switch (kind) {
 #define ANNUDF_X(NAME, VALUE, SPELLING, ORDER, SINCE)                                              \
   case ANNUDF_COARSE_##NAME:                                                                       \
-    return valueOf<ANNUDF_COARSE_##NAME>(sum, queryNorm * centerNorm);
+    return valueOf<ANNUDF_COARSE_##NAME>(sum, centerNorm);
     ANNUDF_COARSES(ANNUDF_X)
 #undef ANNUDF_X
   }
@@ -92,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(256)
     return;
   const float4 *c =
       pointer<const float4>(index.centers) + static_cast<uint64_t>(center) * (padded / 4);
-  float sum = 0, norm = 0;
+  float sum = 0;
   for (uint32_t d = lane; d < padded / 4; d += 32) {
     const float4 y = __ldg(c + d), x = reinterpret_cast<const float4 *>(query)[d];
     if (kind == ANNUDF_COARSE_L2) {
@@ -100,18 +101,14 @@ extern "C" __global__ void __launch_bounds__(256)
       sum += a * a + b * b + e * e + f * f;
     } else {
       sum += x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
-      norm += x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w;
     }
   }
 #pragma unroll
-  for (int bit = 16; bit > 0; bit /= 2) {
+  for (int bit = 16; bit > 0; bit /= 2)
     sum += __shfl_xor_sync(0xFFFFFFFFu, sum, bit);
-    norm += __shfl_xor_sync(0xFFFFFFFFu, norm, bit);
-  }
   if (lane == 0)
     keys[static_cast<uint64_t>(blockIdx.y) * index.nLists + center] = annudfKeyOf(
-        coarseValue(kind, sum, sqrtf(norm), __ldg(pointer<const float>(index.norms) + center)),
-        order);
+        coarseValue(kind, sum, __ldg(pointer<const float>(index.norms) + center)), order);
 }
 
 /// Coarse keys of many queries: 64 queries x 64 centers a block, 4 x 4 a thread.
@@ -123,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(256)
   const uint32_t firstCenter = blockIdx.x * kTile, firstQuery = blockIdx.y * kTile;
   const uint32_t column = threadIdx.x % 16 * 4, line = threadIdx.x / 16 * 4;
   const float *centers = pointer<const float>(index.centers);
-  float sum[4][4] = {}, norm[4] = {};
+  float sum[4][4] = {};
   for (uint32_t depth = 0; depth < index.dims; depth += kDepth) {
     for (uint32_t i = threadIdx.x; i < kTile * kDepth; i += 256) {
       const uint32_t row = i / kDepth, d = i % kDepth;
@@ -152,7 +149,6 @@ extern "C" __global__ void __launch_bounds__(256)
             sum[i][j] = fmaf(difference, difference, sum[i][j]);
           }
         } else {
-          norm[i] = fmaf(x[i], x[i], norm[i]);
 #pragma unroll
           for (int j = 0; j < 4; ++j)
             sum[i][j] = fmaf(x[i], y[j], sum[i][j]);
@@ -167,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(256)
     for (int j = 0; j < 4; ++j)
       if (firstQuery + line + i < queries.count && firstCenter + column + j < index.nLists)
         keys[static_cast<uint64_t>(firstQuery + line + i) * index.nLists + firstCenter + column +
-             j] = annudfKeyOf(coarseValue(kind, sum[i][j], sqrtf(norm[i]),
+             j] = annudfKeyOf(coarseValue(kind, sum[i][j],
                                           __ldg(pointer<const float>(index.norms) + firstCenter +
                                                 column + j)),
                               order);

@@ -54,14 +54,14 @@ RowFilter keptRows(Backend &backend, const Index &index, const MetricView &given
       static_cast<size_t>(bytesOfRow(index.element(), index.dims())));
   const MatrixView query{zeros.data(), 1, index.dims(), index.element()};
   std::vector<float> distances(rows);
-  if (extent <= index.size()) {
+  if (index.idsAreRowNumbers()) {
     backend.distances(index, filter, captures, query, progress, distances.data());
     for (int64_t id = 0; id < extent; ++id)
       if (!std::isnan(distances[static_cast<size_t>(id)]))
         set(words, id);
     return {std::move(words), bits};
   }
-  // Ids have gaps, so there is no column for each; what is NaN is not found.
+  // Ids have gaps or are repeated, so there is no column for each row; what is NaN is not found.
   std::vector<int64_t> ids(rows);
   backend.search(index, filter, captures, query, static_cast<int>(index.size()),
                  {.nProbes = index.nLists(), .progress = progress}, ids.data(), distances.data());

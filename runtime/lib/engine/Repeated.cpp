@@ -8,6 +8,7 @@
 
 #include "annudf/runtime/engine/Repeated.h"
 
+#include "../../kernels/Orders.h"
 #include "annudf/Support/Error.h"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ RadiusNeighbors radiusNeighbors(Backend &backend, const Index &index, const Metr
   if (std::isnan(radius))
     throw Error(ErrorKind::Usage,
                 "radius is NaN; it must be a number that distances can be compared with");
-  const bool isMin = metric.artifact.manifest.order == ANNUDF_ORDER_MIN;
+  const bool isMin = !annudf_kernels::isLargestBest(metric.artifact.manifest.order);
   const int64_t most = std::min<int64_t>(index.size(), ANNUDF_MAX_K);
   int64_t k = std::clamp<int64_t>(most, 1, kFirst);
   std::vector<int64_t> counts(static_cast<size_t>(std::max<int64_t>(queries.rows, 0)));

@@ -140,12 +140,13 @@ void checkSearch(const Index &index, const MetricView &metric, const MatrixView 
 void checkDistances(const Index &index, const MetricView &metric, const MatrixView &queries,
                     int64_t firstQuery) {
   checkSearch(index, metric, queries, 1, {.nProbes = index.nLists(), .firstQuery = firstQuery});
-  if (index.largestId() >= index.size())
-    throw Error(ErrorKind::Usage, "distances by id: the index has id " +
-                                      std::to_string(index.largestId()) + " and " +
-                                      std::to_string(index.size()) +
-                                      " rows; ids must be those that build gives, 0 to " +
-                                      std::to_string(index.size() - 1));
+  if (!index.idsAreRowNumbers())
+    throw Error(ErrorKind::Usage,
+                "distances by id: the index has " + std::to_string(index.size()) + " rows, and " +
+                    (index.largestId() >= index.size() ? "id " + std::to_string(index.largestId())
+                                                       : "some of its ids are repeated") +
+                    "; ids must be those that build gives, 0 to " +
+                    std::to_string(index.size() - 1));
 }
 
 CaptureExtents extentsOf(const Index &index, const MatrixView &queries) {

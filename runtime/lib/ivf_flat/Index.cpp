@@ -75,6 +75,31 @@ uint32_t automaticLists(int64_t rows) {
   return static_cast<uint32_t>(std::min<double>(std::round(std::sqrt(double(rows))), kMaxLists));
 }
 
+bool Index::idsAreRowNumbers() const {
+  if (largestId_ != size_ - 1)
+    return false;
+  struct Answer : IndexAttachment {
+    bool value = true;
+  };
+  bool made = false;
+  return attachments_
+      ->get<Answer>(
+          "ids are row numbers",
+          [&] {
+            auto answer = std::make_shared<Answer>();
+            std::vector<bool> seen(static_cast<size_t>(size_));
+            for (const List &list : lists_)
+              for (int64_t i = 0; i < list.size; ++i) {
+                const auto id = static_cast<size_t>(list.ids[static_cast<size_t>(i)]);
+                answer->value = answer->value && !seen[id];
+                seen[id] = true;
+              }
+            return answer;
+          },
+          made)
+      ->value;
+}
+
 Index Index::ofOneList(const MatrixView &rows, bool missingValues, int threads) {
   IndexParams params;
   params.nLists = 1, params.kmeansIterations = 1, params.threads = threads;

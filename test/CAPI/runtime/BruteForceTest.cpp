@@ -21,19 +21,11 @@ constexpr int64_t kDims = 12;
 class CApiBruteForce : public testing::Test {
 protected:
   void SetUp() override {
-    if (const annudf_status status = annudf_backend_create_cpu(2, &backend); status != ANNUDF_OK) {
-#ifdef ANNUDF_TEST_HAS_CPU
-      FAIL() << annudf_last_error();
-#else
-      EXPECT_EQ(status, ANNUDF_ENVIRONMENT);
-      GTEST_SKIP() << annudf_last_error();
-#endif
-    }
+    openCpu(2, &backend);
+    if (!backend)
+      return;
     load("weighted_l2", &artifact);
     bindWeights(artifact, weights, &captures);
-  }
-  static void load(const char *name, annudf_artifact **to) {
-    toHandle(artifactOf(testMetric(name), readBitcode(name)), to);
   }
   double expected(int64_t q, int64_t row) const {
     double total = 0;
@@ -169,14 +161,52 @@ TEST_F(CApiBruteForce, Refuses) {
   const int64_t far[3] = {100, 200, 300};
   const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32};
   ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &few, far, nullptr)), "ok");
-  EXPECT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
-                                              all.data(), nullptr)),
-            "usage: distances by id: the index has id 300 and 48 rows; ids must be those that "
-            "build gives, 0 to 47");
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
+                                        all.data(), nullptr)),
+      "usage: distances by id: the index has 48 rows, and id 300; ids must be those that build "
+      "gives, 0 to 47");
   EXPECT_EQ(outcome(annudf_ivf_flat_distances_device(backend, index, artifact, captures, &asked,
                                                      nullptr, all.data(), 0, nullptr))
                 .find("usage: annudf_ivf_flat_distances_device: the backend is CPU"),
             0u);
+}
+
+/// As many ids as rows, none too large, and yet no column is that of one row.
+TEST_F(CApiBruteForce, RefusesRepeatedIds) {
+  OwnedIndex index;
+  const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32};
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&few, 2, nullptr, &index)), "ok");
+  annudf_ivf_flat_extend_options options = {};
+  options.size = sizeof options, options.allow_repeated_ids = 1;
+  const auto distances = [&] {
+    std::vector<float> all(45 * 6);
+    return outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
+                                             all.data(), nullptr));
+  };
+  EXPECT_EQ(distances(), "ok");
+  const int64_t again[3] = {4, 0, 5};
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &few, again, &options)), "ok");
+  EXPECT_EQ(distances(), "usage: distances by id: the index has 6 rows, and some of its ids are "
+                         "repeated; ids must be those that build gives, 0 to 5");
+}
+
+/// Ids in any order are those that build gives.
+TEST_F(CApiBruteForce, IdsInAnyOrder) {
+  OwnedIndex index;
+  const annudf_vectors few = {sizeof few, asked.data, 3, kDims, ANNUDF_ELEMENT_F32};
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&few, 2, nullptr, &index)), "ok");
+  const int64_t ids[3] = {5, 3, 4};
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &few, ids, nullptr)), "ok");
+  std::vector<float> all(45 * 6);
+  ASSERT_EQ(outcome(annudf_ivf_flat_distances(backend, index, artifact, captures, &asked, nullptr,
+                                              all.data(), nullptr)),
+            "ok");
+  for (int64_t q = 0; q < 45; ++q) {
+    EXPECT_EQ(all[size_t(q * 6 + 5)], all[size_t(q * 6 + 0)]);
+    EXPECT_EQ(all[size_t(q * 6 + 3)], all[size_t(q * 6 + 1)]);
+    EXPECT_EQ(all[size_t(q * 6 + 4)], all[size_t(q * 6 + 2)]);
+  }
 }
 
 } // namespace

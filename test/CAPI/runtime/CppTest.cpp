@@ -58,6 +58,45 @@ TEST(Cpp, RadiusAndProbes) {
             std::to_string(ANNUDF_USAGE) + " recall = 2.000000: must be above 0 and at most 1");
 }
 
+/// Of vectors and a filter it finds what a search of all lists of an index finds.
+TEST(Cpp, Knn) {
+#ifndef ANNUDF_TEST_HAS_CPU
+  GTEST_SKIP() << "the CPU backend is not in this build: exact searches are NOT checked";
+#endif
+  std::vector<float> data(40 * kDims);
+  for (size_t i = 0; i < data.size(); ++i)
+    data[i] = float(i * i % 97);
+  const annudf::Vectors rows(data.data(), 40, kDims, ANNUDF_ELEMENT_F32);
+  const annudf::Vectors queries(data.data(), 5, kDims, ANNUDF_ELEMENT_F32);
+  const annudf::Artifact metric = annudf::Artifact::load(ANNUDF_TEST_GOLDEN);
+  const annudf::Backend cpu = annudf::Backend::cpu(1);
+  const std::vector<float> weights = {1, 2, 3, 4};
+  const annudf::Captures captures = annudf::Captures::bind(
+      metric, {.dims = kDims}, {annudf::CaptureValue::array("w", std::span<const float>(weights))});
+  std::vector<bool> pass(40, true);
+  pass[0] = pass[3] = false;
+  const annudf::Filter filter = annudf::Filter::fromBooleans(pass);
+  const annudf::IvfFlat index = annudf::IvfFlat::build(rows, 4);
+  for (const annudf::Filter *given : {static_cast<const annudf::Filter *>(nullptr), &filter}) {
+    const annudf::Neighbors found =
+        annudf::knn(cpu, metric, &captures, rows, queries, 7, {}, given);
+    const annudf::Neighbors expected =
+        index.search(cpu, metric, captures, queries, 7, 4, {}, given);
+    EXPECT_EQ(found.ids, expected.ids);
+    EXPECT_EQ(found.distances, expected.distances);
+    EXPECT_EQ(found.ids[0] == 0, given == nullptr);
+  }
+}
+
+TEST(Cpp, TypesOfCaptures) {
+  using annudf::detail::dtypeOf;
+  EXPECT_STREQ(dtypeOf<annudf::Half>(), "f16");
+  EXPECT_STREQ(dtypeOf<annudf::Bfloat16>(), "bf16");
+  EXPECT_STREQ(dtypeOf<bool>(), "b1");
+  EXPECT_STREQ(dtypeOf<int64_t>(), "i64");
+  EXPECT_STREQ(dtypeOf<uint16_t>(), "u16");
+}
+
 TEST(Cpp, RowsThatNoVectorHasAreErrors) {
 #ifndef ANNUDF_TEST_HAS_CPU
   GTEST_SKIP() << "the CPU backend is not in this build: rows of searches are NOT checked";

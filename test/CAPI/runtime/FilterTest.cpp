@@ -65,13 +65,9 @@ TEST(CApiFilter, RefusesWhatIsNoFilter) {
 
 TEST(CApiFilter, SearchesFindWhatPasses) {
   OwnedBackend backend;
-  if (const annudf_status status = annudf_backend_create_cpu(2, &backend); status != ANNUDF_OK) {
-#ifdef ANNUDF_TEST_HAS_CPU
-    FAIL() << annudf_last_error();
-#else
-    GTEST_SKIP() << annudf_last_error();
-#endif
-  }
+  openCpu(2, &backend);
+  if (!backend)
+    return;
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 400, 5, 1);
   const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3, 5, 2);
   const annudf_vectors rows = vectorsOf(base), asked = vectorsOf(queries);
@@ -111,13 +107,9 @@ TEST(CApiFilter, SearchesFindWhatPasses) {
 
 TEST(CApiFilter, IsComputedByCode) {
   OwnedBackend backend;
-  if (const annudf_status status = annudf_backend_create_cpu(2, &backend); status != ANNUDF_OK) {
-#ifdef ANNUDF_TEST_HAS_CPU
-    FAIL() << annudf_last_error();
-#else
-    GTEST_SKIP() << annudf_last_error();
-#endif
-  }
+  openCpu(2, &backend);
+  if (!backend)
+    return;
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 50, 5, 1);
   const annudf_vectors rows = vectorsOf(base);
   OwnedIndex index;
@@ -177,13 +169,9 @@ TEST(CApiFilter, IsComputedByCode) {
 /// Neither is taken for the other, whichever way it comes.
 TEST(CApiFilter, MetricsAndFiltersAreToldApart) {
   OwnedBackend backend;
-  if (const annudf_status status = annudf_backend_create_cpu(1, &backend); status != ANNUDF_OK) {
-#ifdef ANNUDF_TEST_HAS_CPU
-    FAIL() << annudf_last_error();
-#else
-    GTEST_SKIP() << annudf_last_error();
-#endif
-  }
+  openCpu(1, &backend);
+  if (!backend)
+    return;
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20, 5, 1);
   const annudf_vectors rows = vectorsOf(base);
   OwnedIndex index;

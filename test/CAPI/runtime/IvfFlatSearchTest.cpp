@@ -23,14 +23,9 @@ const annudf_extents kExtents = {sizeof kExtents, kDims, 0, 0};
 class CApiSearch : public testing::Test {
 protected:
   void SetUp() override {
-    if (const annudf_status status = annudf_backend_create_cpu(2, &backend); status != ANNUDF_OK) {
-#ifdef ANNUDF_TEST_HAS_CPU
-      FAIL() << annudf_last_error();
-#else
-      EXPECT_EQ(status, ANNUDF_ENVIRONMENT);
-      GTEST_SKIP() << annudf_last_error();
-#endif
-    }
+    openCpu(2, &backend);
+    if (!backend)
+      return;
     const TestMetric &test = testMetric("weighted_l2");
     toHandle(artifactOf(test, readBitcode(test.name)), &artifact);
     const annudf_vectors rows = vectorsOf(base);

@@ -25,20 +25,12 @@ using OwnedFilter = Owner<annudf_filter, annudf_filter_destroy>;
 class CApiRepeated : public testing::Test {
 protected:
   void SetUp() override {
-    if (const annudf_status status = annudf_backend_create_cpu(2, &backend); status != ANNUDF_OK) {
-#ifdef ANNUDF_TEST_HAS_CPU
-      FAIL() << annudf_last_error();
-#else
-      EXPECT_EQ(status, ANNUDF_ENVIRONMENT);
-      GTEST_SKIP() << annudf_last_error();
-#endif
-    }
+    openCpu(2, &backend);
+    if (!backend)
+      return;
     load("weighted_l2", &artifact);
     bindWeights(artifact, weights, &captures);
     ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, kLists, nullptr, &index)), "ok");
-  }
-  static void load(const char *name, annudf_artifact **to) {
-    toHandle(artifactOf(testMetric(name), readBitcode(name)), to);
   }
   std::string within(float radius, annudf_radius_neighbors **result,
                      const annudf_ivf_flat_search_options *options = nullptr,

@@ -34,6 +34,24 @@ inline void toHandle(const Artifact &artifact, annudf_artifact **out) {
   ASSERT_EQ(outcome(annudf_artifact_from_bytes(bytes.data(), bytes.size(), "test", out)), "ok");
 }
 
+/// The artifact of a metric of the tests, with host bitcode.
+inline void load(const char *name, annudf_artifact **out) {
+  toHandle(artifactOf(testMetric(name), readBitcode(name)), out);
+}
+
+/// Where this build has the CPU backend it must open; else the test is skipped, and it stays null.
+inline void openCpu(int32_t threads, annudf_backend **out) {
+  const annudf_status status = annudf_backend_create_cpu(threads, out);
+  if (status == ANNUDF_OK)
+    return;
+#ifdef ANNUDF_TEST_HAS_CPU
+  FAIL() << annudf_last_error();
+#else
+  EXPECT_EQ(status, ANNUDF_ENVIRONMENT);
+  GTEST_SKIP() << annudf_last_error();
+#endif
+}
+
 inline annudf_capture_value arrayValue(const char *name, const std::vector<float> &values,
                                        const int64_t *shape) {
   annudf_capture_value value = {};

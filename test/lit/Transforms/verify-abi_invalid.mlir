@@ -106,7 +106,7 @@ annudf.metric @"naïve" order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'annudf.metric' op [M13] accepts element type f32, but annudf.update takes its coordinates as 'i32'; take them as f32 or list only i8 and u8}}
+// expected-error @below {{'annudf.metric' op [M13] accepts element type f32, but annudf.update takes its coordinates as 'i32'; take them as f32 or list only i8, u8 and bits}}
 annudf.metric @m order(min) coarse(l2) elements(u8, f32) {
   annudf.init {
     %0 = arith.constant 0.0 : f32
@@ -119,7 +119,7 @@ annudf.metric @m order(min) coarse(l2) elements(u8, f32) {
 
 // -----
 
-// expected-error @below {{'annudf.metric' op [M13] accepts element type f16, but annudf.update takes its coordinates as 'i32'; take them as f32 or list only i8 and u8}}
+// expected-error @below {{'annudf.metric' op [M13] accepts element type f16, but annudf.update takes its coordinates as 'i32'; take them as f32 or list only i8, u8 and bits}}
 annudf.metric @m order(min) coarse(l2) elements(u8, f16) {
   annudf.init {
     %0 = arith.constant 0.0 : f32

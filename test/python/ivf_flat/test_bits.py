@@ -33,7 +33,7 @@ def packed(values):
     return (values.reshape(rows, dims // 8, 8) * weights).sum(axis=2).astype(np.uint8)
 
 
-def search(index, queries, k=5, metric="hamming"):
+def search(index, queries, k=5, metric="bitwise_hamming"):
     params = ivf_flat.SearchParams(n_probes=index.n_lists, metric=metric)
     return ivf_flat.search(params, index, queries, k)
 
@@ -102,7 +102,7 @@ def test_filters_and_radius():
     rows, queries = truths(200, 64, 7), truths(3, 64, 8)
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=3), PackedBits(rows))
     keep = np.arange(200) % 3 == 0
-    params = ivf_flat.SearchParams(n_probes=3, metric="hamming")
+    params = ivf_flat.SearchParams(n_probes=3, metric="bitwise_hamming")
     distances, neighbors = ivf_flat.search(params, index, packed(queries), 5, filter=keep)
     assert keep[neighbors].all()
     np.testing.assert_array_equal(distances, np.sort(hamming(queries, rows[keep]), axis=1)[:, :5])
@@ -127,11 +127,11 @@ def test_packed_bits():
     assert PackedBits(given).array is given
     strided = np.repeat(given, 2, axis=1)[:, ::2]
     np.testing.assert_array_equal(
-        pairwise_distance(PackedBits(strided), bits, metric="hamming"), hamming(values, values)
+        pairwise_distance(PackedBits(strided), bits, metric="bitwise_hamming"), hamming(values, values)
     )
     torch = pytest.importorskip("torch", reason="PackedBits of tensors are NOT checked")
     result = pairwise_distance(
-        PackedBits(torch.from_numpy(given)), PackedBits(torch.from_numpy(values)), metric="hamming"
+        PackedBits(torch.from_numpy(given)), PackedBits(torch.from_numpy(values)), metric="bitwise_hamming"
     )
     assert isinstance(result, torch.Tensor)
     np.testing.assert_array_equal(result.numpy(), hamming(values, values))
@@ -184,7 +184,7 @@ def test_refused():
 
 def test_nearest_neighbors():
     rows, queries = truths(60, 24, 3), truths(5, 24, 4)
-    fitted = NearestNeighbors(n_neighbors=60, metric="hamming").fit(PackedBits(packed(rows)))
+    fitted = NearestNeighbors(n_neighbors=60, metric="bitwise_hamming").fit(PackedBits(packed(rows)))
     assert (fitted.n_features_in_, fitted.n_samples_fit_) == (24, 60)
     for given in (PackedBits(packed(queries)), PackedBits(queries)):
         distances, ids = fitted.kneighbors(given)

@@ -85,13 +85,13 @@ def test_built_in_metrics_that_no_index_is_clustered_by(data, indexes):
         "chebyshev": abs(wide_queries[:, None] - wide_base[None]).max(axis=2),
     }
     if base.dtype == np.uint8:
-        exact["hamming"] = np.bitwise_count(queries[:, None] ^ base[None]).sum(axis=2).astype(np.float64)
+        exact["bitwise_hamming"] = np.bitwise_count(queries[:, None] ^ base[None]).sum(axis=2).astype(np.float64)
     for name, distances in exact.items():
         params = ivf_flat.SearchParams(n_probes=16, metric=name)
         check(*ivf_flat.search(params, indexes["sqeuclidean"], queries, 10), distances)
     if base.dtype != np.uint8:
-        with pytest.raises(DtypeError, match=rf"metric 'hamming' does not accept vectors of {base.dtype}"):
-            ivf_flat.search(ivf_flat.SearchParams(metric="hamming"), indexes["sqeuclidean"], queries, 10)
+        with pytest.raises(DtypeError, match=rf"metric 'bitwise_hamming' does not accept vectors of {base.dtype}"):
+            ivf_flat.search(ivf_flat.SearchParams(metric="bitwise_hamming"), indexes["sqeuclidean"], queries, 10)
 
 
 def test_weighted(data, indexes):

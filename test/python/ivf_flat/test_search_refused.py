@@ -175,7 +175,7 @@ def of_integers(x, y, acc):
     return acc + abs(x - y)
 
 
-@pytest.mark.parametrize(("metric", "accepted"), [("hamming", "uint8"), (of_integers, "uint8 or int8")])
+@pytest.mark.parametrize(("metric", "accepted"), [("bitwise_hamming", "uint8"), (of_integers, "uint8 or int8")])
 def test_fractions_against_bytes(metric, accepted):
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), np.arange(40, dtype=np.uint8).reshape(10, 4))
     with pytest.raises(DtypeError) as caught:

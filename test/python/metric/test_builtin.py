@@ -129,6 +129,7 @@ TRUTH = {
         lambda q, b: pairwise.haversine_distances(q.astype(np.float64), b.astype(np.float64)),
         {},
     ),
+    "hamming": (records, by_scipy("hamming"), {}),
     "jaccard": (booleans, of_booleans("jaccard"), {}),
     "dice": (booleans, of_booleans("dice"), {}),
     "rogerstanimoto": (booleans, of_booleans("rogerstanimoto"), {}),
@@ -136,7 +137,7 @@ TRUTH = {
     "sokalsneath": (booleans, of_booleans("sokalsneath"), {}),
     "yule": (booleans, of_booleans("yule"), {}),
 }
-OTHERS = {"inner_product", "hamming", "l1", "lp", "manhattan"}
+OTHERS = {"inner_product", "bitwise_hamming", "l1", "lp", "manhattan"}
 """Tested in ivf_flat/test_search.py, and other names of the same."""
 
 

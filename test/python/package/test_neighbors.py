@@ -71,7 +71,7 @@ def test_other_types_become_float32():
     model = NearestNeighbors(1).fit([[0, 0], [3, 4]])
     assert model.index_.dtype == np.float32
     assert model.kneighbors(np.array([[3.0, 4.0]]))[1].tolist() == [[1]]
-    bits = NearestNeighbors(1, metric="hamming").fit(vectors(10, 3, "uint8", 1))
+    bits = NearestNeighbors(1, metric="bitwise_hamming").fit(vectors(10, 3, "uint8", 1))
     with pytest.raises(DtypeError, match=r"argument 'queries' has dtype float32, it must be uint8"):
         bits.kneighbors([[0.5, 1.0, 2.0]])
 

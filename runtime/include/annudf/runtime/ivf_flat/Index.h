@@ -1,4 +1,4 @@
-//===----------------------------------------------------------------------===//
+//===- Index.h - Rows in lists by their nearest center ----------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -90,6 +90,8 @@ public:
   /// Entries of such a capture. An id may be the largest number there is; no array reaches that
   /// far.
   int64_t rowExtent() const { return largestId_ == INT64_MAX ? largestId_ : largestId_ + 1; }
+  /// Whether ids are 0 to size() - 1, each once, as build() gives them. Looked at once a state.
+  bool idsAreRowNumbers() const;
   uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
   annudf_coarse metric() const { return metric_; }
   /// Whether extend() moves the centers to the means of their lists.

@@ -1,5 +1,5 @@
-// Hamming distance of packed bits: number of differing bits, of bytes (u8) or of coordinates of a bit each.
-annudf.metric @hamming order(min) coarse(l2) elements(u8, bits) accumulator(u32) {
+// Bits that differ, of bytes (u8) or of coordinates of a bit each: BitwiseHamming of cuVS, Hamming of FAISS's binary vectors.
+annudf.metric @bitwise_hamming order(min) coarse(l2) elements(u8, bits) accumulator(u32) {
   annudf.init {
     %zero = arith.constant 0 : i32
     annudf.yield %zero : i32

@@ -1,0 +1,1 @@
+../../../lib/Metrics/bitwise_hamming.mlir

@@ -1,1 +1,0 @@
-../../../lib/Metrics/hamming.mlir
