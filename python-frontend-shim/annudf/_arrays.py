@@ -21,6 +21,7 @@ import numpy as np
 
 from annudf import _driver
 from annudf._options import ALL_ELEMENTS
+from annudf._repr import of_whole
 from annudf.errors import ArgumentError, DeviceError, DtypeError, UnavailableError
 
 Library = Literal["numpy", "cupy", "torch", "other"]
@@ -493,6 +494,7 @@ class PackedBits:
     def __len__(self) -> int:
         return self._shape[0]
 
+    @of_whole("_shape")
     def __repr__(self) -> str:
         return f"PackedBits(rows={self._shape[0]}, dim={self._shape[1]})"
 

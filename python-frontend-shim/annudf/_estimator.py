@@ -16,6 +16,7 @@ from annudf._checks import check_int, shown
 from annudf._limits import MAX_K
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._options import COARSE_OF_METRIC
+from annudf._repr import of_whole
 from annudf.errors import ArgumentError, DtypeError, UnavailableError
 from annudf.ivf_flat._index import build_of
 
@@ -116,6 +117,10 @@ class NearestNeighbors(_Estimator):
         self.n_lists = n_lists
         self.n_probes = n_probes
         self.random_state = random_state
+
+    @of_whole("random_state")
+    def __repr__(self) -> str:
+        return super().__repr__()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

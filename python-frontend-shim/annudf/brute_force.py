@@ -16,6 +16,7 @@ from annudf import ivf_flat
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
+from annudf._repr import of_whole
 from annudf.common import Resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._index import build_of
@@ -67,6 +68,7 @@ class Index:
     def __len__(self) -> int:
         return self._index.size
 
+    @of_whole("_metric_arg")
     def __repr__(self) -> str:
         argument = "" if self._metric_arg == DEFAULT_ARGUMENT else f", metric_arg={self._metric_arg!r}"
         return (

@@ -15,6 +15,7 @@ from annudf import _arrays, _backends
 from annudf._arrays import CPU, Device
 from annudf._checks import shown
 from annudf._limits import MAX_DEVICE
+from annudf._repr import of_whole
 from annudf.errors import ArgumentError, DeviceError
 
 __all__ = ["Resources", "device_ndarray"]
@@ -71,6 +72,7 @@ class Resources:
             _backends.backend(device).synchronize(stream)
         _backends.release_done()
 
+    @of_whole("_used")
     def __repr__(self) -> str:
         parts = []
         if self._stream is not None:
@@ -269,6 +271,7 @@ class device_ndarray:
             raise TypeError("an array without dimensions has no length")
         return self._shape[0]
 
+    @of_whole("_address")
     def __repr__(self) -> str:
         return f"device_ndarray(shape={self._shape}, dtype={self._dtype}, device={self._device})"
 

@@ -12,7 +12,9 @@ not contiguous or for the results, :class:`MemoryError`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from annudf._repr import of_whole
 
 __all__ = [
     "ArgumentError",
@@ -80,6 +82,10 @@ class Diagnostic:
     file: str = ""
     line: int = 0
     column: int = 0
+
+    @of_whole("column")
+    def __repr__(self) -> str:
+        return f"Diagnostic({', '.join(f'{one.name}={getattr(self, one.name)!r}' for one in fields(self))})"
 
     def __str__(self) -> str:
         place = self.file

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from annudf import _arrays, _transfer
 from annudf._checks import check_int, shown
 from annudf._core import Filter as _CoreFilter
+from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 
@@ -94,6 +95,7 @@ class Prefilter(Filter):
     def __invert__(self) -> Prefilter:
         return Prefilter(self._core.inverted())
 
+    @of_whole("_core")
     def __repr__(self) -> str:
         return f"Prefilter({self.n_passing} of {self.n_bits} ids pass)"
 
@@ -112,6 +114,7 @@ class _Joined(Filter):
         a, b = self._a._passing(index, device, bits), self._b._passing(index, device, bits)
         return a.both(b) if self._sign == "&" else a.either(b)
 
+    @of_whole("_b")
     def __repr__(self) -> str:
         return f"({self._a!r} {self._sign} {self._b!r})"
 
@@ -129,6 +132,7 @@ class _Inverted(Filter):
     def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
         return self._of._passing(index, device, bits).inverted()
 
+    @of_whole("_of")
     def __repr__(self) -> str:
         return f"~{self._of!r}"
 

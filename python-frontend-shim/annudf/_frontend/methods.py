@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NoReturn
 
 from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, remember
@@ -150,12 +150,27 @@ class _Fields(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id == self.me:
-            first = next(iter(self.variables))
-            self.source.refuse(
-                node,
-                f"{self.me} is no value that can be passed on or kept; read and write its fields, {self.me}.{first}",
-            )
+            self._refuse_self(node)
         return node
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
+        if node.name == self.me:
+            self._refuse_self(node)
+        return self.generic_visit(node)
+
+    def _refuse_self(self, node: ast.AST) -> NoReturn:
+        first = next(iter(self.variables))
+        self.source.refuse(
+            node, f"{self.me} is no value that can be passed on or kept; read and write its fields, {self.me}.{first}"
+        )
+
+    def visit_MatchValue(self, node: ast.MatchValue) -> ast.AST:
+        if self._is_field(node.value):  # Which becomes a variable, and a pattern with a name would assign it.
+            field = ast.unparse(node.value)
+            self.source.refuse(
+                node, f"case {field} compares with a field, which match cannot do here; write case k if k == {field}"
+            )
+        return self.generic_visit(node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         if self.me in names(node):

@@ -128,6 +128,7 @@ class Source:
     def assigned_names(self) -> set[str]:
         """Names that are more than the function's own arguments: assigned in it, or arguments of a function in it."""
         found = {n.id for n in self._body() if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        found |= {name for n in self._body() if isinstance(n, ast.Match) for name in bound_by_match(n)}
         return found | {n.arg for n in self._body() if isinstance(n, ast.arg)}
 
     def place_of_name(self, name: str) -> tuple[int, int]:
@@ -188,6 +189,14 @@ def _check_code(source: Source) -> None:
             unsupported(f"a metric cannot use {instruction.argval!r}; use numbers", source.file, *where)
     if source.code.co_exceptiontable:
         unsupported(_WHY[ast.Try], source.file, source.line)
+
+
+def bound_by_match(node: ast.Match) -> Iterator[str]:
+    """Names that the patterns assign, which are no nodes of their own: ``case k``, ``case 1 | 2 as k``."""
+    for case in node.cases:
+        for pattern in ast.walk(case.pattern):
+            if isinstance(pattern, ast.MatchAs | ast.MatchStar) and pattern.name is not None:
+                yield pattern.name
 
 
 def of_loop(loop: ast.AST) -> Iterator[ast.AST]:

@@ -13,7 +13,7 @@ import copy
 import types
 from collections.abc import Iterator, Sequence
 
-from annudf._frontend.syntax import Source, of_loop
+from annudf._frontend.syntax import Source, bound_by_match, of_loop
 
 
 def unused(name: str, tree: ast.AST) -> str:
@@ -31,6 +31,8 @@ def names(tree: ast.AST) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.arg):
             yield node.arg
+        elif isinstance(node, ast.Match):
+            yield from bound_by_match(node)
 
 
 def arguments(of: Sequence[str]) -> ast.arguments:

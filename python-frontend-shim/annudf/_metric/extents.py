@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annudf._frontend.rewrite import outside_names, plain_function
-from annudf._frontend.syntax import Source
+from annudf._frontend.syntax import Source, bound_by_match
 from annudf._options import SYMBOLS, Extent
 from annudf.errors import UnsupportedError
 
@@ -182,8 +182,13 @@ def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
                 yield from ((one, values[i] if same else None) for i, one in enumerate(target.elts))
             else:
                 yield target, node.value
-    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)):
+    elif isinstance(node, ast.AugAssign):
+        yield node.target, ast.BinOp(node.target, node.op, node.value)
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
         yield node.target, node.value
+    elif isinstance(node, ast.Match):  # Patterns are numbers, so what has a name is the subject.
+        for name in bound_by_match(node):
+            yield ast.Name(name, ast.Store()), node.subject
     elif isinstance(node, ast.For):
         yield node.target, None
 

@@ -28,6 +28,7 @@ from annudf._metric.arguments import check_arguments, check_symbol
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric, name_in_module
 from annudf._options import MetricOptions
+from annudf._repr import of_whole
 from annudf.errors import ArgumentError, CaptureError
 from annudf.filters import Filter
 
@@ -136,6 +137,7 @@ class CodeFilter(Filter):
             )
         return _backends.backend(device).filter(index, artifact, captures, bits)
 
+    @of_whole("__wrapped__")
     def __repr__(self) -> str:
         return repr(self._metric)
 

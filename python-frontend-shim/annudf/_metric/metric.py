@@ -27,6 +27,7 @@ from annudf._metric.definition import (
     parse_arch,
 )
 from annudf._options import METRIC_OF_COARSE
+from annudf._repr import of_whole
 from annudf.errors import CaptureError, DtypeError
 
 if TYPE_CHECKING:
@@ -383,6 +384,7 @@ class Metric:
 
     # --- Of Python --------------------------------------------------------------------------------
 
+    @of_whole("__wrapped__")
     def __repr__(self) -> str:
         captures = ", ".join(
             f"{name}: {self._spelled(name)}" for name in {**self._values, **_known_captures(self._definition)}

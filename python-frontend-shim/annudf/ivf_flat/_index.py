@@ -17,6 +17,7 @@ from annudf._checks import check_bool, check_path, printable
 from annudf._log import ProgressBar, logger
 from annudf._metric.builtin import check_index_metric
 from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
+from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._params import IndexParams
@@ -102,6 +103,7 @@ class Index:
             with open(path, "rb") as file:
                 return _from_pickle, (file.read(), self._metric)
 
+    @of_whole("_metric")
     def __repr__(self) -> str:
         return (
             f"Index(type=IvfFlat, size={self.size}, dim={self.dim}, dtype={self.dtype_name}, "

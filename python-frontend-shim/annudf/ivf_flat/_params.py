@@ -10,6 +10,7 @@ from annudf._checks import check_bool, check_int, check_number, shown
 from annudf._limits import MAX_ITERATIONS, MAX_LISTS, MAX_SEED
 from annudf._metric.builtin import check_index_metric
 from annudf._options import IndexMetric
+from annudf._repr import of_whole
 from annudf.errors import ArgumentError
 
 
@@ -149,9 +150,8 @@ class IndexParams:
         """Seed of k-means."""
         return self._seed
 
+    @of_whole("_seed")
     def __repr__(self) -> str:
-        if not hasattr(self, "_seed"):  # A debugger, or a traceback with values, shows one whose argument was refused.
-            return "<IndexParams, half made>"
         more = ", adaptive_centers=True" if self._adaptive else ""
         more += "" if self._add_data else ", add_data_on_build=False"
         more += ", missing_values=True" if self._missing else ""

@@ -19,6 +19,7 @@ from annudf._log import logger
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
+from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
@@ -80,9 +81,8 @@ class SearchParams:
         """What rows of the index are ranked by."""
         return chosen_metric(self._metric or index.metric, self._metric_arg)
 
+    @of_whole("_metric_arg")
     def __repr__(self) -> str:
-        if not hasattr(self, "_metric"):  # As of IndexParams.
-            return "<SearchParams, half made>"
         metric = "" if self._metric is None else f", metric={self._metric!r}"
         argument = "" if self._metric_arg == DEFAULT_ARGUMENT else f", metric_arg={self._metric_arg!r}"
         return f"SearchParams(n_probes={self._n_probes}{metric}{argument})"

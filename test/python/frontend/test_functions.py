@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
+from annudf._frontend.syntax import Source
 from annudf.distance import pairwise_distance
 
 ROWS = 4096
@@ -199,6 +200,34 @@ def test_match_on_numbers() -> None:
     rows = np.arange(-4, 6, dtype=np.float32)
     found = values_of(ivf_flat.metric(cases), rows)
     assert found == {i: float(cases(None, row, 0, None)) for i, row in enumerate(rows)}
+
+
+def test_names_that_match_assigns() -> None:
+    """They are variables as others are: not the ones that are made up for a loop, nor arguments any longer."""
+
+    def skips(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        i = 0
+        while i < 4:
+            i += 1
+            match i:
+                case 1 | 2 as skipped:  # noqa: F841 - the name that stands for continue
+                    acc += 10 * y
+                case 3:
+                    continue
+            acc += 100
+        return acc
+
+    def other_x(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        match ctx.w:
+            case x:
+                return acc + x[ctx.dim] * y
+
+    rows = np.arange(-3, 4, dtype=np.float32)
+    assert values_of(ivf_flat.metric(skips), rows) == {i: 300 + 20 * float(row) for i, row in enumerate(rows)}
+    found = values_of(ivf_flat.metric(captures={"w": np.array([2], np.float32)})(other_x), rows)
+    assert found == {i: 2 * float(row) for i, row in enumerate(rows)}
+    assert Source(other_x).assigned_names() == {"x"}
+    assert Source(skips).assigned_names() == {"i", "acc", "skipped"}
 
 
 def test_gamma_of_small_negative_numbers():

@@ -170,6 +170,31 @@ def test_closures_names_and_dataclasses():
     holds(Odd, (4 * (X - Y) ** 2 + 1).sum(2) / 25)
 
 
+def test_match_in_methods():
+    """A guard compares with a field, and a name that a pattern assigns is no field's."""
+
+    @ivf_flat.metric
+    class Matching:
+        total: np.float32 = 0.0
+        last: np.int32 = -1
+
+        def update(self, x, y, ctx):
+            match ctx.dim:
+                case 0 | 5 as self_total:  # noqa: F841 - the name that the field would have
+                    self.total += 100.0
+                case k if k == self.last + 1:
+                    self.total += (x - y) * (x - y)
+                case acc:
+                    self.total += acc * 0.0
+            self.last += 1
+
+        def finalize(self, ctx):
+            return self.total
+
+    squares = (X - Y) ** 2
+    holds(Matching, squares.sum(2) - squares[..., 0] - squares[..., 5] + 200, 1e-4)
+
+
 def test_made_by_a_function_each_with_its_own():
     def make(power):
         @ivf_flat.metric

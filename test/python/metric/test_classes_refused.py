@@ -214,20 +214,35 @@ BODIES = [
     ("return self", 9, "update of a class with fields returns nothing; assign what is next to self.total"),
     ("return self.total + x", 9, "update of a class with fields returns nothing; assign what is next to self.total"),
     ("f = lambda v: v + self.total", 13, "a lambda cannot use self; take the field to a variable before it"),
+    (
+        "match ctx.dim:\n            case self.total:\n                pass",
+        (6, 18),
+        "case self.total compares with a field, which match cannot do here; write case k if k == self.total",
+    ),
+    (
+        "match ctx.dim:\n            case 0 | self.total:\n                pass",
+        (6, 22),
+        "case self.total compares with a field, which match cannot do here; write case k if k == self.total",
+    ),
+    (
+        "match ctx.dim:\n            case 0 as self:\n                pass",
+        (6, 18),
+        "self is no value that can be passed on or kept; read and write its fields, self.total",
+    ),
     ("self.total += [x]", 23, "a metric cannot use lists; use several variables, or a capture"),
     ("self.total[0] = x", 9, "self.total is a number, which has no entries; leave out [...]"),
     ("self.total += self.total[ctx.dim]", 23, "self.total is a number, which has no entries; leave out [...]"),
 ]
 
 
-@pytest.mark.parametrize(("body", "column", "message"), BODIES)
-def test_refused_at_the_users_line(body, column, message):
+@pytest.mark.parametrize(("body", "place", "message"), BODIES)
+def test_refused_at_the_users_line(body, place, message):
     target = _class(body)
     with pytest.raises(UnsupportedError) as caught:
         ivf_flat.metric(target)
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.message.startswith(message)
-    assert (diagnostic.line, diagnostic.column) == (5, column)
+    assert (diagnostic.line, diagnostic.column) == (place if isinstance(place, tuple) else (5, place))
 
 
 def test_refused_by_the_compiler_at_the_users_line():

@@ -255,8 +255,43 @@ def test_extents_follow_from_the_indices():
     assert extents(handle, TWO) == ("row", 5)
     assert extents(both, TWO) == ("query", "dim")
     assert extents(unread, ONE, finalize=lambda acc, ctx: acc + ctx.w[ctx.row]) == ("row",)
+
+    def matched(x, y, acc, ctx):
+        match ctx.row:
+            case 0 | 1 as i if x > 0:
+                return acc + ctx.w[i]
+            case i:
+                return acc + ctx.w[i]
+
+    assert extents(matched, ONE) == ("row",)
     two = [lambda acc, ctx: acc + ctx.w[ctx.row], lambda acc, ctx: acc + ctx.w[ctx.query]]  # On one line.
     assert [extents(unread, ONE, finalize=one) for one in two] == [("row",), ("query",)]
+
+
+@pytest.mark.parametrize(
+    ("operator", "amount", "extent"),
+    [("%", 4, 4), ("//", 2, 4), ("&", 3, 4), (">>", 1, 4), ("+", 1, "dim"), ("*", 2, "dim"), ("-", 1, "dim")],
+)
+def test_an_index_that_is_changed_in_place_is_what_its_operator_makes(operator, amount, extent, tmp_path):
+    """``i %= 4`` says as much as ``i = i % 4``."""
+    made = {}
+    for name, statement in (("short", f"i {operator}= {amount}"), ("long", f"i = i {operator} {amount}")):
+        file = tmp_path / f"{name}.py"
+        text = f"def {name}(x, y, acc, ctx):\n    i = ctx.dim\n    {statement}\n    return acc + ctx.w[i] * x * y\n"
+        file.write_text(text)
+        exec(compile(text, str(file), "exec"), made)
+    assert extents(made["short"], ONE) == extents(made["long"], ONE) == (extent,)
+
+
+def test_a_table_that_an_index_changed_in_place_reads(index):
+    @ivf_flat.metric(captures={"w": np.arange(1, 5, dtype=np.float32)})
+    def weighted(x, y, acc, ctx):
+        i = ctx.dim
+        i %= 4
+        return acc + ctx.w[i] * (x - y) ** 2
+
+    weights = np.arange(DIMS) % 4 + 1
+    check(*search(index, weighted), ((ASKED[:, None].astype(np.float64) - BASE[None]) ** 2 * weights).sum(axis=2))
 
 
 def test_extents_that_are_said(index):

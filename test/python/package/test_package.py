@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import json
 import logging
 import os
@@ -18,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import annudf
-from annudf import errors, ivf_flat
+from annudf import brute_force, errors, filters, ivf_flat
 
 
 def python(program, *arguments):
@@ -87,6 +88,31 @@ def test_everything_public_is_documented_and_there():
                 assert (member.__doc__ or "").strip(), name
     with pytest.raises(AttributeError, match=r"module 'annudf.neighbors' has no attribute 'Missing'"):
         annudf.neighbors.Missing  # noqa: B018
+
+
+def test_what_is_half_made_has_a_repr():
+    """A debugger and a traceback with values show objects whose constructor was refused."""
+    shown = {}
+    for module in (annudf, errors, ivf_flat, filters, annudf.neighbors, brute_force):
+        for member in map(module.__dict__.get, module.__all__):
+            if isinstance(member, type) and not inspect.isabstract(member):
+                shown[member] = repr(member.__new__(member))
+    half_made = {one.__name__ for one, text in shown.items() if text == f"<{one.__name__}, half made>"}
+    assert half_made == {
+        "CodeFilter", "Diagnostic", "Index", "IndexParams", "Metric", "NearestNeighbors", "PackedBits", "Prefilter",
+        "Resources", "SearchParams", "device_ndarray",
+    }  # fmt: skip
+    assert {ivf_flat.Index, brute_force.Index} <= shown.keys()
+    # All others are Python's: exceptions, and the protocol Context.
+    for one, text in shown.items():
+        if one.__name__ not in half_made:
+            assert text == f"{one.__name__}()" or (one is ivf_flat.Context and text.startswith("<annudf."))
+    for made, last in ((filters._Joined, "_b"), (filters._Inverted, "_of")):
+        assert (repr(made.__new__(made)), hasattr(made, last)) == (f"<{made.__name__}, half made>", False)
+    diagnostic = errors.Diagnostic("error", "L2", "leaves the array", "f.py", 7)
+    assert repr(diagnostic) == (
+        "Diagnostic(severity='error', rule='L2', message='leaves the array', file='f.py', line=7, column=0)"
+    )
 
 
 def test_show_config(capsys):
