@@ -166,7 +166,7 @@ class Index:
 
     @property
     def element(self) -> str:
-        """Element type of the rows: "f32", "f16", "i8" or "u8"."""
+        """Element type of the rows: "f32", "f16", "i8", "u8", "bf16" or "bits"."""
 
     @property
     def dims(self) -> int:
@@ -230,7 +230,7 @@ class SearchStats:
 
     @property
     def family(self) -> str:
-        """The kernels that ran it: "groups", "pairs" or "tiles"."""
+        """The kernels that ran it: "groups", "parts", "pairs" or "tiles"."""
 
     @property
     def why(self) -> str:
@@ -292,7 +292,7 @@ class Backend:
         """
 
     def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:
-        """The rows to which the metric gives a distance that is not NaN."""
+        """The rows that the filter, an artifact of annudf.filter, keeps."""
 
     def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None) -> SearchStats:
         """
