@@ -7,7 +7,20 @@ from __future__ import annotations
 import pytest
 
 from annudf import ivf_flat
+from gpu_libraries import Cupy, Plain, Torch
 from reference import vectors
+
+
+@pytest.fixture(params=[Cupy, Torch, Plain], ids=["cupy", "torch", "device_ndarray"])
+def library(request):
+    """A library of device arrays, for tests on a real GPU."""
+    return request.param()
+
+
+@pytest.fixture(params=[Cupy, Torch], ids=["cupy", "torch"])
+def with_streams(request):
+    """One that has streams of its own."""
+    return request.param()
 
 
 @pytest.fixture(scope="module")
