@@ -19,6 +19,9 @@ MAX_SEED = 2**64 - 1
 MAX_K = 1 << 30
 """Most rows that a search gives for a query."""
 
+MAX_FILTER_IDS = 1 << 35
+"""Ids that a filter with code has bits for: 4 GiB of them."""
+
 MAX_THREADS = 1024
 """Most threads of a build or search on the CPU."""
 

@@ -159,8 +159,8 @@ class MetricOptions:
     missing_values : bool
         Whether the function knows what to do with a coordinate that is NaN.
     is_filter : bool
-        Whether it is a filter's: the function is one of ``(ctx)``, and a row's distance is 0 where that says so and
-        NaN elsewhere. All but name and captures is at its default then.
+        Whether it is a filter's: the function is one of ``(ctx)`` that says whether a row is kept, the body of
+        ``annudf.keep`` in an ``annudf.filter``. All but name and captures is at its default then.
     """
 
     name: str

@@ -337,8 +337,7 @@ class _Manifest:
         self.elements = tuple(map(str, fields.get("elements", DTYPE_OF_ELEMENT)))
         self.captures: dict[str, CaptureType] = {}
         for capture in fields["captures"]:
-            element = {"ui32": "u32"}.get(capture["element"], capture["element"])
-            self.captures[capture["name"]] = CaptureType(cast(Any, element), tuple(capture["extents"]))
+            self.captures[capture["name"]] = CaptureType(cast(Any, capture["element"]), tuple(capture["extents"]))
 
 
 class _ManifestDefinition(Definition):

@@ -23,6 +23,7 @@ from annudf import _backends
 from annudf._arrays import Device
 from annudf._frontend import ahead
 from annudf._frontend.signature import check_early
+from annudf._limits import MAX_FILTER_IDS
 from annudf._log import logger
 from annudf._metric.arguments import check_arguments, check_symbol
 from annudf._metric.definition import FunctionDefinition
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 
 _KEPT = 4
 """States of indices whose bits a filter remembers."""
-
-_MOST_IDS = 2**35
-"""Ids that bits are made for: 4 GiB of them."""
 
 
 class CodeFilter(Filter):
@@ -130,10 +128,10 @@ class CodeFilter(Filter):
         return found
 
     def _compute(self, index: CoreIndex, device: Device, bits: int, artifact: Any, captures: Any) -> CoreFilter:
-        if bits > _MOST_IDS:
+        if bits > MAX_FILTER_IDS:
             raise ArgumentError(
                 f"filter '{self.name}': the largest id of the index is {index.row_extent - 1}, and a filter with code "
-                f"has a bit for every id up to it, at most {_MOST_IDS}; give the rows smaller ids"
+                f"has a bit for every id up to it, at most {MAX_FILTER_IDS}; give the rows smaller ids"
             )
         return _backends.backend(device).filter(index, artifact, captures, bits)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import annudf
-from annudf import ArgumentError, _core, _limits, ivf_flat
+from annudf import ArgumentError, CompileError, _core, _limits, _options, ivf_flat
 from annudf._metric.builtin import builtin_metric
 from annudf.neighbors import NearestNeighbors
 
@@ -40,6 +40,16 @@ def search(k, n_probes):
     )  # fmt: skip
 
 
+def filtered(bits):
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), ROWS)
+    artifact, captures = ivf_flat.filter(even)._metric.prepare(annudf._arrays.CPU, index._core, 1)
+    return _core.Backend.cpu(1).filter(index._core, artifact, captures, bits)
+
+
+def even(ctx):
+    return ctx.row % 2 == 0
+
+
 @pytest.mark.parametrize(
     ("limit", "call"),
     [
@@ -49,6 +59,7 @@ def search(k, n_probes):
         (_limits.MAX_THREADS, _core.Backend.cpu),
         (_limits.MAX_K, lambda beyond: search(beyond, 1)),
         (_limits.MAX_LISTS, lambda beyond: search(1, beyond)),
+        (_limits.MAX_FILTER_IDS, filtered),
     ],
 )
 def test_the_core_has_the_same_limit(limit, call):
@@ -56,6 +67,47 @@ def test_the_core_has_the_same_limit(limit, call):
         call(limit + 1)
     name, value, last = re.search(r"^(\w+) = (\d+): must be between .* and (\d+)$", str(caught.value)).groups()
     assert (int(value), int(last)) == (limit + 1, limit), name
+
+
+def of_fields(count):
+    """Text of a metric whose accumulator has so many fields."""
+    names = [f"%a{number}" for number in range(count)]
+    types, arguments = ", ".join(["f32"] * count), ", ".join(f"{name}: f32" for name in names)
+    return (
+        "annudf.metric @m order(min) coarse(l2) elements(f32) {\n"
+        f"  annudf.init {{\n    %c = arith.constant 0.0 : f32\n    annudf.yield {', '.join(['%c'] * count)} : {types}\n  }}\n"
+        f"  annudf.update ({arguments}, %x: f32, %y: f32) {{\n    annudf.yield {', '.join(names)} : {types}\n  }}\n"
+        f"  annudf.finalize ({arguments}) {{\n    annudf.yield %a0 : f32\n  }}\n"
+        "}\n"
+    )
+
+
+def of_extents(count):
+    """Text of a metric with a capture of so many extents."""
+    return (
+        "annudf.metric @m order(min) coarse(l2) elements(f32) {\n"
+        f'  %w = annudf.capture "w" : !annudf.capture<{"2 x " * count}f32>\n'
+        "  annudf.init {\n    %c = arith.constant 0.0 : f32\n    annudf.yield %c : f32\n  }\n"
+        "  annudf.update (%a: f32, %x: f32, %y: f32) {\n"
+        f"    %i = arith.constant 0 : index\n    %v = annudf.load %w[{', '.join(['%i'] * count)}] : "
+        f"!annudf.capture<{'2 x ' * count}f32>\n"
+        "    %n = arith.addf %a, %v : f32\n    annudf.yield %n : f32\n  }\n"
+        "}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "text", "message"),
+    [
+        (_options.MAX_FIELDS, of_fields, r"\[H10\] takes an accumulator of 5 fields; the ABI has 4 at most"),
+        (_options.MAX_RANK, of_extents, r"\[C8\] .*has 4 extents, more than 3"),
+    ],
+)
+def test_the_verifier_has_the_same_limit(limit, text, message):
+    artifact, _ = _core.compile(text(limit), "text", archs=[])
+    assert artifact.name == "m"
+    with pytest.raises(CompileError, match=message):
+        _core.compile(text(limit + 1), "text", archs=[])
 
 
 def test_the_core_takes_the_limits_themselves():
