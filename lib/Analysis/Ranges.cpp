@@ -182,8 +182,9 @@ private:
     IntRange source = get(op->getOperand(0)), there = domain.any(source.width);
     bool isZeroExtension = isa<arith::ExtUIOp, arith::IndexCastUIOp>(op) && width > source.width;
     IntRange result = domain.any(width);
-    if (isZeroExtension ? !source.isNonNegative()
-                        : source.smin < result.smin || source.smax > result.smax)
+    if (isZeroExtension && !source.isNonNegative()) // The low bits of the extension are the value.
+      return tell(op->getOperand(0), domain.truncate(*both, source.width), depth + 1);
+    if (!isZeroExtension && (source.smin < result.smin || source.smax > result.smax))
       return true;
     there.smin = std::max(there.smin, range.smin);
     there.smax = std::min(there.smax, range.smax);

@@ -14,9 +14,18 @@ static constexpr BuiltinMetric kMetrics[] = {
 #include "Texts.inc"
 };
 
+/// What cuVS, SciPy and scikit-learn call one that has another name here.
+static constexpr struct {
+  std::string_view other, name;
+} kOtherNames[] = {
+    {"sqeuclidean", "l2"}, {"cityblock", "l1"}, {"manhattan", "l1"}, {"lp", "minkowski"}};
+
 std::span<const BuiltinMetric> builtinMetrics() { return kMetrics; }
 
 const BuiltinMetric *findBuiltinMetric(std::string_view name) {
+  for (const auto &[other, own] : kOtherNames)
+    if (name == other)
+      name = own;
   for (const BuiltinMetric &metric : kMetrics)
     if (metric.name == name)
       return &metric;
@@ -27,6 +36,8 @@ std::string builtinMetricNames() {
   std::string names;
   for (const BuiltinMetric &metric : kMetrics)
     names += (names.empty() ? "" : ", ") + std::string(metric.name);
+  for (const auto &[other, own] : kOtherNames)
+    names += ", " + std::string(other) + " (" + std::string(own) + ")";
   return names;
 }
 

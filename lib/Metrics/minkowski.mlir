@@ -1,4 +1,4 @@
-// Minkowski distance: (sum |q - b|^p)^(1/p); p = 1 is l1, p = 2 euclidean. Lists are ranked by L2.
+// Minkowski distance: (sum |q - b|^p)^(1/p); p = 1 is l1, p = 2 euclidean, of 0 and less there is none: NaN. Lists are ranked by L2.
 annudf.metric @minkowski order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
   %p = annudf.capture "p" : !annudf.capture<f32>
   annudf.init {
@@ -18,6 +18,10 @@ annudf.metric @minkowski order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, 
     %one = arith.constant 1.0 : f32
     %inverse = arith.divf %one, %order : f32
     %root = math.powf %acc, %inverse : f32
-    annudf.yield %root : f32
+    %zero = arith.constant 0.0 : f32
+    %none = arith.constant 0x7FC00000 : f32
+    %known = arith.cmpf ogt, %order, %zero : f32
+    %distance = arith.select %known, %root, %none : f32
+    annudf.yield %distance : f32
   }
 }

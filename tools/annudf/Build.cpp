@@ -49,7 +49,7 @@ static void runBuild(BuildArguments arguments) {
   if (!metric)
     throw Error(ErrorKind::Usage, "--metric " + why);
   arguments.params.metric = *metric;
-  refuseOverwriting(arguments.output, {arguments.base});
+  checkOutput(arguments.output, {arguments.base});
   InterruptGuard guard;
   auto start = std::chrono::steady_clock::now();
   runtime::Matrix base = loadVectors(arguments.base, arguments.rows, arguments.asF32);
@@ -65,7 +65,7 @@ static void runBuild(BuildArguments arguments) {
 }
 
 static void runExtend(const BuildArguments &arguments) {
-  refuseOverwriting(arguments.output, {arguments.base}); // --index may be replaced.
+  checkOutput(arguments.output, {arguments.base}); // --index may be replaced.
   InterruptGuard guard;
   auto start = std::chrono::steady_clock::now();
   runtime::Index index = runtime::Index::load(arguments.index);

@@ -62,8 +62,9 @@ public:
 /// Draws a bar on stderr when that is a terminal, one line a stage otherwise.
 runtime::Progress progressBar(bool quiet);
 
-/// \throws Error(Usage) if writing `output` would destroy one of `inputs`.
-void refuseOverwriting(const std::string &output, const std::vector<std::string> &inputs);
+/// Before any work: \throws Error(Usage) if writing `output` would destroy one of `inputs`,
+/// Error(Environment) if it cannot be written at all. Empty: there is none.
+void checkOutput(const std::string &output, const std::vector<std::string> &inputs);
 
 /// Milliseconds since `start`.
 double msSince(std::chrono::steady_clock::time_point start);

@@ -81,13 +81,15 @@ void InterruptGuard::check() {
     throw Error(ErrorKind::Interrupted, "interrupted; nothing was written");
 }
 
-void tool::refuseOverwriting(const std::string &output, const std::vector<std::string> &inputs) {
+void tool::checkOutput(const std::string &output, const std::vector<std::string> &inputs) {
   for (const std::string &input : inputs) {
     std::error_code missing; // A file that does not exist is no input either.
     if (std::filesystem::equivalent(output, input, missing))
       throw Error(ErrorKind::Usage,
                   output + ": is an input of this command and would be overwritten");
   }
+  if (!output.empty())
+    const AtomicFileWriter tried(output); // Its temporary file goes with it.
 }
 
 double tool::msSince(std::chrono::steady_clock::time_point start) {
@@ -139,7 +141,7 @@ runtime::Matrix tool::loadFor(const runtime::Index &index, const std::string &pa
 }
 
 runtime::Matrix tool::loadVectors(const std::string &path, int64_t rows, bool asF32) {
-  runtime::Matrix matrix = runtime::readMatrix(path, rows);
+  runtime::Matrix matrix = runtime::readMatrix(path, rows, asF32);
   if (rows > matrix.rows)
     throw Error(ErrorKind::Input, path + ": has " + std::to_string(matrix.rows) +
                                       " rows, --rows asks for " + std::to_string(rows));
@@ -170,7 +172,14 @@ runtime::Metric tool::loadMetric(const std::string &path, bool forGpu, double *c
 #else
   constexpr const void *builtin = nullptr;
 #endif
-  if (!builtin && !path.ends_with(".mlir") && !path.ends_with(".mlirbc"))
+  const bool isText = path.ends_with(".mlir") || path.ends_with(".mlirbc");
+  if (!builtin && !isText && path.find_first_of("./") == std::string::npos &&
+      !std::filesystem::exists(path))
+    throw Error(ErrorKind::Input, path +
+                                      ": there is no such file, and no metric of that name; "
+                                      "there are " +
+                                      metricNames());
+  if (!builtin && !isText)
     return runtime::Metric::fromFile(path);
 #ifdef ANNUDF_HAVE_COMPILER
   CompileOptions options;

@@ -44,7 +44,7 @@ static void runCompile(const CompileArguments &arguments) {
                              : builtin                 ? arguments.builtin + ".annudf"
                                                        : defaultOutput(arguments.input);
   if (!builtin)
-    tool::refuseOverwriting(output, {arguments.input});
+    tool::checkOutput(output, {arguments.input});
   CompileOptions options;
   options.archs = arguments.archs;
   options.hostBitcode = !arguments.noHost;

@@ -95,7 +95,7 @@ static void checkArguments(const SearchArguments &arguments) {
     for (const std::string &pair : arguments.filterCaptures)
       inputs.push_back(pair.substr(pair.find('=') + 1));
     for (const char *ending : {".ibin", ".fbin"})
-      refuseOverwriting(arguments.output + ending, inputs);
+      checkOutput(arguments.output + ending, inputs);
   }
 }
 

@@ -19,6 +19,7 @@ from annudf._metric.metric import Metric
 from annudf._options import MetricName
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
+from annudf.ivf_flat._filtered import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
 from annudf.ivf_flat._search import SearchParams, check_k, check_params
 
@@ -201,8 +202,9 @@ class _Prepared:
     def run(self, call: Callable[..., _T], *more: float) -> _T:
         """What a method of the engine gives for these and `more`; errors name the array as the caller does."""
         # One of code scans the index, so only now that all else is checked.
-        chosen = None if self.filter is None else self.filter._for_search(self.arguments[0], self.device)
         try:
-            return call(*self.arguments, *more, chosen)
+            return with_bits(
+                self.filter, self.arguments[0], self.device, lambda chosen: call(*self.arguments, *more, chosen)
+            )
         except InputError as error:
             raise array_at_fault(error, "queries") from None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,11 @@ from annudf._options import MetricName
 from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
+from annudf.ivf_flat._filtered import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
+
+if TYPE_CHECKING:
+    from annudf._core import Filter as CoreFilter
 
 _T = TypeVar("_T")
 
@@ -214,7 +218,6 @@ def search(
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     if rows.shape[0] == 0 or captures is None:
         return distances, neighbors
-    chosen = None if asked is None else asked._for_search(core, device)
     engine = _backends.backend(device)
     arguments = (
         index._core,
@@ -229,15 +232,19 @@ def search(
         neighbors_view.address,
         distances_view.address,
     )
-    stats = run(
-        lambda: engine.search(*arguments, chosen),
-        lambda: engine.search_device(*arguments, stream, chosen),
-        views,
-        device,
-        stream,
-        place,
-        "queries",
-    )
+
+    def searched(chosen: CoreFilter | None) -> Any:
+        return run(
+            lambda: engine.search(*arguments, chosen),
+            lambda: engine.search_device(*arguments, stream, chosen),
+            views,
+            device,
+            stream,
+            place,
+            "queries",
+        )
+
+    stats = with_bits(asked, core, device, searched)
     if stats.links:
         _backends.tell_link(metric.name, device, stats)
     if stats.upload_ms:

@@ -44,6 +44,9 @@ static_assert(kGroupRows == ANNUDF_CPU_GROUP_ROWS, "the scan's groups are the in
 
 /// Tasks for each thread, so that none waits long for the last.
 constexpr int64_t kTasksPerThread = 16;
+/// Coordinates times queries of a task, after which the caller is asked whether to go on: some 10
+/// ms of a plain metric, a tenth of a second or two of one with logarithms.
+constexpr int64_t kMostCoordinates = int64_t(1) << 26;
 
 double millisecondsSince(std::chrono::steady_clock::time_point started) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started)
@@ -292,8 +295,9 @@ std::vector<Task> CpuBackend::cut(const Index &index, const Batch &batch) const 
   int64_t total = 0;
   for (uint32_t list = 0; list < index.nLists(); ++list)
     total += index.list(list).groups() * (batch.listBegin[list + 1] - batch.listBegin[list]);
-  const int64_t share =
-      threads_ == 1 ? total : std::max<int64_t>(1, total / (threads_ * kTasksPerThread));
+  const int64_t most = kMostCoordinates / (int64_t(index.dims()) * kGroupRows);
+  const int64_t even = threads_ == 1 ? total : total / (threads_ * kTasksPerThread);
+  const int64_t share = std::max<int64_t>(1, std::min(even, most));
   for (uint32_t list = 0; list < index.nLists(); ++list) {
     const int64_t groups = index.list(list).groups();
     const int64_t pairs = batch.listBegin[list + 1] - batch.listBegin[list];

@@ -80,6 +80,18 @@ void writeBigAnn(AtomicFileWriter &file, const void *data, int64_t rows, int32_t
   file.write(data, static_cast<size_t>(rows) * static_cast<size_t>(columns) * 4);
 }
 
+/// Numbers of f64 as f32; those beyond it become infinite, which no index takes.
+std::vector<std::byte> narrowed(const std::vector<std::byte> &doubles) {
+  std::vector<std::byte> floats(doubles.size() / 2);
+  for (size_t i = 0; i < floats.size(); i += sizeof(float)) {
+    double wide = 0;
+    std::memcpy(&wide, &doubles[2 * i], sizeof wide);
+    const auto narrow = static_cast<float>(wide);
+    std::memcpy(&floats[i], &narrow, sizeof narrow);
+  }
+  return floats;
+}
+
 template <typename T> NumericArray scalar(const char *dtype, T value, const std::string &text) {
   NumericArray array;
   array.dtype = dtype;
@@ -91,7 +103,7 @@ template <typename T> NumericArray scalar(const char *dtype, T value, const std:
 
 } // namespace
 
-Matrix readMatrix(const std::string &path, int64_t rows) {
+Matrix readMatrix(const std::string &path, int64_t rows, bool asF32) {
   Matrix matrix;
   std::string dtype;
   if (endsWith(path, ".npy")) {
@@ -105,6 +117,8 @@ Matrix readMatrix(const std::string &path, int64_t rows) {
     matrix.rows = array.shape[0];
     matrix.dims = static_cast<int32_t>(array.shape[1]);
     matrix.storage = std::move(array.storage);
+    if (asF32 && dtype == "f64")
+      dtype = "f32", matrix.storage = narrowed(matrix.storage);
   } else if (const char *known = bigAnnDtype(path)) {
     dtype = known;
   } else {
@@ -112,7 +126,8 @@ Matrix readMatrix(const std::string &path, int64_t rows) {
   }
   const auto element = parseSpelling<annudf_element>(dtype);
   if (!element)
-    refuse(path, "holds " + dtype + "; vectors are " + tableOf<annudf_element>().listing());
+    refuse(path, "holds " + dtype + "; vectors are " + tableOf<annudf_element>().listing() +
+                     (dtype == "f64" ? "; convert them to f32" : ""));
   matrix.element = *element;
   if (matrix.dims == 0) {
     BigAnn file = readBigAnn(path, dtypeSize(dtype), rows);

@@ -314,3 +314,26 @@ annudf.metric @codes order(min) coarse(l2) elements(f32) {
     annudf.yield %6 : f32
   }
 }
+
+// An unsigned value that is compared in a wider type, as min(u, 3) of a uint32 is in Python.
+annudf.metric @wider order(min) coarse(l2) elements(f32) {
+  %code = annudf.capture "code" : !annudf.capture<row x ui32>
+  %table = annudf.capture "table" : !annudf.capture<4 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %row = annudf.index row
+    %c = annudf.load %code[%row] : !annudf.capture<row x ui32>
+    %most = arith.constant 3 : i64
+    %w = arith.extui %c : i32 to i64
+    %large = arith.cmpi slt, %most, %w : i64
+    %three = arith.constant 3 : i32
+    %least = arith.select %large, %three, %c : i32
+    %i = arith.index_castui %least : i32 to index
+    %0 = annudf.load %table[%i] : !annudf.capture<4 x f32>
+    %1 = arith.addf %acc, %0 : f32
+    annudf.yield %1 : f32
+  }
+}

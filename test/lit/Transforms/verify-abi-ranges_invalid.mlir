@@ -1068,3 +1068,53 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
     annudf.yield %0 : f32
   }
 }
+
+// -----
+
+// Compared in a wider type, with one too many.
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %code = annudf.capture "code" : !annudf.capture<row x ui32>
+  %table = annudf.capture "table" : !annudf.capture<4 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %row = annudf.index row
+    %c = annudf.load %code[%row] : !annudf.capture<row x ui32>
+    %most = arith.constant 4 : i64
+    %w = arith.extui %c : i32 to i64
+    %large = arith.cmpi slt, %most, %w : i64
+    %three = arith.constant 3 : i32
+    %least = arith.select %large, %three, %c : i32
+    %i = arith.index_castui %least : i32 to index
+    // expected-error @below {{'annudf.load' op [L3] index of extent 4 may be as large as 4, but the extent ends at 3; bound it above, as min(i, 3) does}}
+    %0 = annudf.load %table[%i] : !annudf.capture<4 x f32>
+    annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+// The value of the wrong branch, 4 or more.
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  %code = annudf.capture "code" : !annudf.capture<row x ui32>
+  %table = annudf.capture "table" : !annudf.capture<4 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %row = annudf.index row
+    %c = annudf.load %code[%row] : !annudf.capture<row x ui32>
+    %most = arith.constant 3 : i64
+    %w = arith.extui %c : i32 to i64
+    %large = arith.cmpi slt, %most, %w : i64
+    %three = arith.constant 3 : i32
+    %least = arith.select %large, %c, %three : i32
+    %i = arith.index_castui %least : i32 to index
+    // expected-error @below {{'annudf.load' op [L3] index of extent 4 may be as large as 4294967295, but the extent ends at 3; bound it above, as min(i, 3) does}}
+    %0 = annudf.load %table[%i] : !annudf.capture<4 x f32>
+    annudf.yield %0 : f32
+  }
+}

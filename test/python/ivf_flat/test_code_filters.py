@@ -206,6 +206,46 @@ def test_what_an_index_is_extended_by():
         assert sorted(found[found >= 0].tolist()) == np.flatnonzero(prices[:60] <= 20).tolist()
 
 
+@pytest.mark.parametrize("again", [1, 1000])
+def test_extended_between_filter_and_search(monkeypatch, again):
+    """By another thread: the new ids have no bits yet, and what is inverted or joined would let them pass."""
+    base = np.random.default_rng(0).random((200, 6), dtype=np.float32)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4, add_data_on_build=False), base)
+    ivf_flat.extend(index, base, 2 * np.arange(200))
+    ivf_flat.extend(index, base[:1], np.array([1_000_000]))
+
+    @ivf_flat.filter
+    def odd(ctx):
+        return ctx.row % 2 == 1
+
+    computed = type(odd)._compute
+    ids = iter(range(1, 399, 2)) if again == 1 else iter(range(1, 10_000, 2))
+
+    def extended_meanwhile(self, *arguments):
+        bits = computed(self, *arguments)
+        if again > 1 or index.size == 201:
+            ivf_flat.extend(index, base[:1], np.array([next(ids)]))
+        return bits
+
+    monkeypatch.setattr(type(odd), "_compute", extended_meanwhile)
+    params = ivf_flat.SearchParams(n_probes=4)
+    calls = [
+        lambda: ivf_flat.search(params, index, base[:5], 20, filter=~odd)[1],
+        lambda: np.concatenate(ivf_flat.radius_neighbors(params, index, base[:5], 0.5, filter=~odd)[1]),
+    ]
+    for call in calls:
+        if again == 1:
+            assert (call() % 2 == 0).all()
+            index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4, add_data_on_build=False), base)
+            ivf_flat.extend(index, base, 2 * np.arange(200))
+            ivf_flat.extend(index, base[:1], np.array([1_000_000]))
+        else:
+            with pytest.raises(
+                ArgumentError, match=r"^index was extended by other threads during each of 100 searches "
+            ):
+                call()
+
+
 def test_computed_once_for_an_index(index, monkeypatch):
     engine = _backends.backend(_backends.CPU)
     calls = []

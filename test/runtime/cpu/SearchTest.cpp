@@ -161,6 +161,31 @@ TEST(CpuSearch, ThreadsDoNotChangeTheResult) {
   }
 }
 
+/// However many queries there are and however few lists, the caller is asked while they are
+/// scanned whether to go on, and can stop that.
+TEST(CpuSearch, OneListIsScannedInPieces) {
+  const Metric metric = compiled(testMetric("l1"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20000, 64, 5);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 1500, 64, 6);
+  const Index index = buildIndex(base, 1);
+  const auto backend = makeCpuBackend(1);
+  const BoundCaptures none;
+  std::vector<int64_t> ids(1500);
+  std::vector<float> distances(1500);
+  int within = 0;
+  const auto search = [&](bool stop) {
+    SearchParams params{.nProbes = 1};
+    params.progress = [&within, stop](const char *, double done) {
+      within += done > 0 && done < 1;
+      return !(stop && done > 0);
+    };
+    backend->search(index, metric, none, view(queries), 1, params, ids.data(), distances.data());
+  };
+  search(false);
+  EXPECT_GE(within, 1);
+  EXPECT_THROW(search(true), Error);
+}
+
 /// Small integers are exact, so most distances are equal to the bit and ids settle them,
 /// whatever the lists, threads and batches.
 TEST(CpuSearch, EqualDistancesAreOrderedById) {

@@ -209,6 +209,18 @@ TEST_F(MatrixFile, Npy) {
   EXPECT_EQ(coordinate(bytes.view(), 0, 3), 255);
 }
 
+TEST_F(MatrixFile, DoublesAreRoundedIfAsked) {
+  const double values[2] = {1.0 / 3, -1e300};
+  const std::string path =
+      write("a.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }",
+                         {reinterpret_cast<const char *>(values), sizeof values}));
+  const Matrix matrix = readMatrix(path, 0, true);
+  EXPECT_EQ(matrix.element, ANNUDF_ELEMENT_F32);
+  EXPECT_EQ(matrix.dims, 2);
+  EXPECT_EQ(coordinate(matrix.view(), 0, 0), 1.0f / 3);
+  EXPECT_EQ(coordinate(matrix.view(), 0, 1), -std::numeric_limits<float>::infinity());
+}
+
 TEST_F(MatrixFile, NpyThatIsRefused) {
   const auto header = [&](const std::string &text) {
     return matrixError("a.npy", npy(text, "12345678"));
@@ -224,7 +236,7 @@ TEST_F(MatrixFile, NpyThatIsRefused) {
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"),
             "a.npy: holds an array of 1 dimensions; vectors need 2, rows and dims");
   EXPECT_EQ(header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }"),
-            "a.npy: holds f64; vectors are f32, f16, i8, u8, bf16, bits");
+            "a.npy: holds f64; vectors are f32, f16, i8, u8, bf16, bits; convert them to f32");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }"),
             "a.npy: the .npy header promises 12 bytes of data, the file holds 8");
   EXPECT_EQ(header("{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }"),

@@ -52,10 +52,11 @@ struct NumericArray {
 /// Reads vectors. By ending: `.fbin` f32, `.hbin` f16, `.i8bin`, `.u8bin`
 /// (BigANN: two little-endian uint32, rows and dims, then the rows), `.npy`
 /// (2-D, C order, f4 f2 i1 u1).
-/// \param rows  if above 0, at most so many are read, whatever the file holds.
+/// \param rows   if above 0, at most so many are read, whatever the file holds.
+/// \param asF32  a .npy of f8 is taken too, and rounded. Other elements are what they are.
 /// \throws Error naming file and fault; the header is checked against the file's
 /// size before anything is allocated.
-Matrix readMatrix(const std::string &path, int64_t rows = 0);
+Matrix readMatrix(const std::string &path, int64_t rows = 0, bool asF32 = false);
 
 /// The same rows as packed bits, eight to a byte. \throws Error(Input) unless they are bytes of u8.
 Matrix asBits(Matrix matrix);
