@@ -90,9 +90,13 @@ std::optional<Fault> complete(CudaSourceOptions &options, const SourceForm &form
   if (options.accumulator == ANNUDF_ACCUMULATOR_STRUCT)
     return misuse("accumulator struct is for metrics of annudf's dialect; a source keeps one "
                   "number, so write f32, f64, i32, u32 or i64");
-  // The form of cuVS hands coordinates over in the accumulator's type.
-  if (!options.compute || form.isPeer)
-    options.compute = computeFor(options.accumulator);
+  const annudf_compute natural = computeFor(options.accumulator);
+  if (form.isPeer && options.compute && *options.compute != natural)
+    return misuse(std::string("coordinates of type ") + toString(*options.compute) +
+                  ": the form of cuVS hands them over in the accumulator's type, " +
+                  toString(natural) + "; leave their type out");
+  if (!options.compute)
+    options.compute = natural;
   if (options.elements.empty())
     for (const TableRow &row : tableOf<annudf_element>().rows)
       if (const auto element = static_cast<annudf_element>(row.value);
