@@ -22,6 +22,9 @@ MAX_K = 1 << 30
 MAX_FILTER_IDS = 1 << 35
 """Ids that a filter with code has bits for: 4 GiB of them."""
 
+MAX_NAME = 255
+"""Bytes of the name of a metric (rule M16)."""
+
 MAX_THREADS = 1024
 """Most threads of a build or search on the CPU."""
 

@@ -234,7 +234,7 @@ def save(
     include_dataset: bool = True,
     resources: Resources | None = None,
 ) -> None:
-    """Writes an index to a file, of which :func:`load` must be told the metric.
+    """Writes an index to a file, which holds the vectors and not the metric: :func:`load` has to be told it.
 
     Parameters
     ----------
@@ -255,19 +255,22 @@ def save(
 
 def load(
     filename: str | os.PathLike[str],
-    resources: Resources | None = None,
-    *,
-    metric: Metric | MetricName = "sqeuclidean",
+    metric: Metric | MetricName | None = None,
     metric_arg: float = DEFAULT_ARGUMENT,
+    resources: Resources | None = None,
 ) -> Index:
     """Reads an index from a file and checks it.
 
     Parameters
     ----------
-    filename, resources
+    filename : path
         As for :func:`annudf.ivf_flat.load`.
-    metric, metric_arg
-        As for :func:`build`; the file does not keep them.
+    metric : Metric or str
+        As for :func:`build`, and never left out: the file holds the vectors and not what they were to be ranked by.
+    metric_arg : float, default 2.0
+        As for :func:`build`; the file does not hold it either.
+    resources : Resources, optional
+        As for :func:`annudf.ivf_flat.load`.
 
     Returns
     -------
@@ -278,8 +281,23 @@ def load(
     InputError
         The file is not there, damaged, or no index.
     ArgumentError
-        An argument cannot be used, or the index has several lists, as one of ``ivf_flat`` has.
+        An argument cannot be used, `metric` is missing, or the index has several lists, as one of ``ivf_flat`` has.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from annudf.neighbors import brute_force
+    >>> path = os.path.join(tempfile.mkdtemp(), "index")
+    >>> brute_force.save(path, brute_force.build(np.eye(4, dtype=np.float32), metric="canberra"))
+    >>> brute_force.load(path, "canberra")
+    Index(type=BruteForce, size=4, dim=4, dtype=float32, metric='canberra')
     """
+    if metric is None or isinstance(metric, Resources):
+        raise ArgumentError(
+            "metric is missing: a file holds the vectors and not the metric; give the one that the index was built "
+            "with, load(filename, metric)"
+        )
     chosen = check_metric(metric, metric_arg)
     index = ivf_flat.load(filename, resources)
     if index.n_lists != 1:

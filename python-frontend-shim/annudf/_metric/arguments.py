@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, VECTORS
 from annudf._checks import check_bool, dtype_name, is_number, shown
+from annudf._limits import MAX_NAME
 from annudf._metric.captures import DeclaredCapture, Value, check_name, make_value
 from annudf._metric.extents import inferred
 from annudf._options import (
@@ -116,6 +117,8 @@ def _check_extents(name: str, value: Value, extents: tuple[Extent, ...]) -> None
 
 def check_symbol(name: object) -> str:
     """Raises ArgumentError unless device compilers take the name."""
+    if isinstance(name, str) and len(name) > MAX_NAME:
+        raise ArgumentError(f"symbol_name has {len(name)} characters, a name has at most {MAX_NAME}; shorten it")
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ArgumentError(f"symbol_name is {shown(name)}; use letters, digits and _, not beginning with a digit")
     return name
@@ -249,6 +252,15 @@ def check_start(initial: object, accumulator: AccumulatorWord, what: str = "init
             raise ArgumentError(
                 f"{what} is {shown(initial)}, which does not fit a {DTYPE_OF_ELEMENT[accumulator]} accumulator"
             )
+        # An integer is meant as it is, as in a capture; of a float the last digits are not.
+        if isinstance(initial, (int, np.integer)):
+            held = float(np.float32(number)) if accumulator == "f32" else number
+            if held != int(initial):
+                dtype = DTYPE_OF_ELEMENT[accumulator]
+                raise ArgumentError(
+                    f"{what} is {shown(initial)}, which no {dtype} is; round it by float(numpy.{dtype}(...)) if that "
+                    "is meant"
+                )
         return number
     limits = np.iinfo(DTYPE_OF_ELEMENT[accumulator])
     if not math.isfinite(number) or number != int(number) or not limits.min <= number <= limits.max:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import keyword
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -262,7 +262,16 @@ def _from_number(name: str, value: bool | int | float, declared: CaptureType | N
         fits = bool(np.isinf(wide) or not np.isinf(_numbers(stored, element)))
     if not fits:
         raise CaptureError(f"capture '{name}' is {shown(value)}, which does not fit {element}")
+    # Of a float of Python its digits are not meant to the last; an integer is meant as it is.
+    if not isinstance(value, float) and value != _numbers(stored, element).item():
+        raise _rounds(f"capture '{name}' is {shown(value)}", element)
     return Value(element, (), stored.tobytes())
+
+
+def _rounds(what: str, element: CaptureWord) -> CaptureError:
+    return CaptureError(
+        f"{what}, which no {_NAMES[element]} is; round it by {_function(element)}(...) if that is meant"
+    )
 
 
 def _from_array(name: str, value: object, declared: CaptureType | None) -> Value:
@@ -276,7 +285,7 @@ def _from_array(name: str, value: object, declared: CaptureType | None) -> Value
         # Numbers of Python in a list have no width either.
         if element == "f64":
             element = target if target in _FLOATS else "f32"
-            host = _rounded(host, element)
+            host = _floats_of_list(name, value, host, element)
         elif target is None and element in ("i64", "u64"):
             target = "i32"
     if target is None or target == element:
@@ -314,11 +323,33 @@ def _floats_of_integers(name: str, host: npt.NDArray[Any], element: CaptureWord)
     floats = _numbers(stored, element)
     for given, float_ in zip(host.ravel().tolist(), floats.ravel().tolist(), strict=True):
         if given != float_:  # Python compares the numbers themselves, whatever their types.
-            raise CaptureError(
-                f"capture '{name}' holds {given}, which no {_NAMES[element]} is; round it by {_function(element)}(...) "
-                "if that is meant"
-            )
+            raise _rounds(f"capture '{name}' holds {given}", element)
     return stored
+
+
+def _floats_of_list(
+    name: str, given: Iterable[Any], host: npt.NDArray[np.float64], element: CaptureWord
+) -> npt.NDArray[Any]:
+    """Numbers of a list, `host` as NumPy reads it, as floats of the element: each is taken as it were by itself."""
+    stored = _rounded(host, element)
+    floats = _numbers(stored, element)
+    if (beyond := np.isinf(floats) & ~np.isinf(host)).any():
+        at = ", ".join(str(axis[0]) for axis in np.nonzero(beyond))
+        raise CaptureError(f"capture '{name}[{at}]' is {host[beyond][0]}, which does not fit {element}")
+    # Among floats NumPy has made floats of integers.
+    for one, float_ in zip(_entries(given), floats.ravel().tolist(), strict=False):
+        if isinstance(one, (int, np.integer)) and one != float_:
+            raise _rounds(f"capture '{name}' holds {one}", element)
+    return stored
+
+
+def _entries(given: Iterable[Any]) -> Iterator[Any]:
+    """The numbers of a list of lists, in C order."""
+    for one in given:
+        if isinstance(one, (list, tuple, np.ndarray)):
+            yield from _entries(one)
+        else:
+            yield one
 
 
 def _host_array(name: str, value: object) -> tuple[npt.NDArray[Any], CaptureWord]:

@@ -16,7 +16,7 @@ import time
 import types
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -34,6 +34,7 @@ from annudf.errors import ArgumentError, CompileError, InputError, UnavailableEr
 if TYPE_CHECKING:
     from annudf._core import Artifact
     from annudf._core import Diagnostic as CoreDiagnostic
+    from annudf._metric.captures import Value
 
 HOST = "host"
 ALL = "all"
@@ -99,6 +100,10 @@ class Definition(ABC):
 
     hosts: tuple[str, ...] = (HOST,)
     """The targets beside GPUs that a whole artifact has code for."""
+
+    def domain(self, capture: str) -> Callable[[Value, object], None] | None:
+        """What raises CaptureError unless a value (of what was given) has a meaning; None: all finite ones have."""
+        return None
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

@@ -148,7 +148,12 @@ class Metric:
             if name not in declared:
                 known = ", ".join(f"'{one}'" for one in declared) or "none"
                 raise CaptureError(f"{self._noun} '{self.name}' has no capture '{name}'; it has {known}")
-            values[name] = make_value(name, value, declared[name], self._allow_non_finite, self._values.get(name))
+            domain = self._definition.domain(name)
+            # What a domain says is said of infinities and NaN too.
+            allow = self._allow_non_finite or domain is not None
+            values[name] = make_value(name, value, declared[name], allow, self._values.get(name))
+            if domain is not None:
+                domain(values[name], value)
         return Metric(self._definition, values, self.__wrapped__, self._allow_non_finite, self._noun)
 
     # --- To look at -------------------------------------------------------------------------------

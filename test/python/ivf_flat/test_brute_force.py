@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annudf import ArgumentError, DtypeError, filters, ivf_flat
+from annudf import ArgumentError, DtypeError, Resources, filters, ivf_flat
 from annudf.distance import pairwise_distance
 from annudf.neighbors import brute_force
 from reference import DTYPES, check, distances_of, vectors
@@ -117,7 +117,29 @@ def test_files(tmp_path):
     with pytest.raises(
         ArgumentError, match=r"^the index has 3 lists, one of brute_force has 1; load it with ivf_flat$"
     ):
-        brute_force.load(tmp_path / "lists")
+        brute_force.load(tmp_path / "lists", "sqeuclidean")
+
+
+def test_a_file_is_not_loaded_without_its_metric(tmp_path):
+    path, x = tmp_path / "exact", vectors(50, 5, "float32", 1)
+    index = brute_force.build(x, metric="canberra")
+    brute_force.save(path, index)
+    for load in (
+        lambda: brute_force.load(path),
+        lambda: brute_force.load(path, Resources()),
+        lambda: brute_force.load(path, resources=Resources()),
+    ):
+        with pytest.raises(ArgumentError) as caught:
+            load()
+        assert str(caught.value) == (
+            "metric is missing: a file holds the vectors and not the metric; give the one that the index was built "
+            "with, load(filename, metric)"
+        )
+    read = brute_force.load(path, index.metric, index.metric_arg, Resources())
+    assert read.metric == "canberra"
+    for one, other in zip(brute_force.search(index, x, 4), brute_force.search(read, x, 4), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert brute_force.load(path, "minkowski", 3).metric_arg == 3
 
 
 X = vectors(10, 4, "float32", 3)

@@ -9,7 +9,8 @@ import re
 import numpy as np
 import pytest
 
-from annudf import ArgumentError, CaptureError, DtypeError, ivf_flat, metrics
+from annudf import ArgumentError, CaptureError, DtypeError, _core, ivf_flat, metrics
+from annudf._metric import builtin
 from annudf.distance import pairwise_distance
 from annudf.neighbors import NearestNeighbors, brute_force
 from reference import check
@@ -278,6 +279,37 @@ def test_jensenshannon_of_denormals():
             ArgumentError,
             "metric 'seuclidean' has parameters; write metrics.get('seuclidean', V=...)",
         ),
+        *(
+            (
+                lambda given=given: metrics.get("minkowski", p=3).bind(p=given),
+                CaptureError,
+                f"p is {given!r}, of 'minkowski' it must be positive and finite",
+            )
+            for given in (-2.0, 0.0, 0, np.nan, np.float32(-1))
+        ),
+        (
+            lambda: metrics.get("minkowski", p=np.array(np.inf, np.float32)),
+            CaptureError,
+            "p is inf, of 'minkowski' it must be positive and finite; its limit for inf is 'chebyshev'",
+        ),
+        *(
+            (
+                lambda given=given: metrics.get("seuclidean", V=np.array([1, 2, given], np.float32)),
+                CaptureError,
+                f"V[2] is {given}, of 'seuclidean' it must be positive and finite",
+            )
+            for given in (-1.0, 0.0, np.inf, np.nan)
+        ),
+        (
+            lambda: metrics.get("seuclidean", V=VARIANCES).bind(V=-VARIANCES),
+            CaptureError,
+            f"V[0] is {float(-VARIANCES[0])}, of 'seuclidean' it must be positive and finite",
+        ),
+        (
+            lambda: metrics.get("gower", ranges=[0.0, -1.0]),
+            CaptureError,
+            "ranges[1] is -1.0, of 'gower' it must be 0 or above, and finite",
+        ),
         (lambda: metrics.get("l1", p=1), CaptureError, "metric 'l1' has no capture 'p'; it has none"),
         (
             lambda: metrics.get("mahalanobis"),
@@ -290,6 +322,11 @@ def test_jensenshannon_of_denormals():
 def test_refused(call, kind, message):
     with pytest.raises(kind, match=re.escape(message)):
         call()
+
+
+def test_every_parameter_has_a_domain():
+    named = {(name, one) for name in _core.builtin_metrics() for one in builtin._parameters(name)}
+    assert named == set(builtin._CONDITIONS)
 
 
 def test_booleans_are_bytes():

@@ -176,6 +176,43 @@ def test_refused_binds(captures, message):
     assert str(caught.value) == message
 
 
+DECLARED = {"h": np.float16(1), "f": 1.0, "d": np.float64(1), "w": np.ones(4, np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("captures", "message"),
+    [
+        ({"f": 2**24 + 1}, "'f' is 16777217, which no float32 is; round it by numpy.float32(...) if that is meant"),
+        ({"f": 2**64 + 1}, f"'f' is {2**64 + 1}, which no float32 is; round it by numpy.float32(...) if that is meant"),
+        (
+            {"f": 10**30 + 1},
+            f"'f' is {10**30 + 1}, which no float32 is; round it by numpy.float32(...) if that is meant",
+        ),
+        ({"d": 2**53 + 1}, f"'d' is {2**53 + 1}, which no float64 is; round it by numpy.float64(...) if that is meant"),
+        ({"h": 2049}, "'h' is 2049, which no float16 is; round it by numpy.float16(...) if that is meant"),
+        ({"w": [0.5, 2**24 + 1, 1, 1]}, "'w' holds 16777217, which no float32 is; round it by numpy.float32(...) if "),
+        ({"w": [1e39] * 4}, "'w[0]' is 1e+39, which does not fit f32"),
+        ({"w": [1, 2, -1e39, 4]}, "'w[2]' is -1e+39, which does not fit f32"),
+        ({"f": 1e39}, "'f' is 1e+39, which does not fit f32"),
+    ],
+)
+@pytest.mark.parametrize("non_finite", [False, True])
+def test_what_would_be_rounded_or_infinite_is_refused(captures, message, non_finite):
+    metric = ivf_flat.metric(captures=DECLARED, allow_non_finite=non_finite)(function)
+    with pytest.raises(CaptureError) as caught:
+        metric.bind(**captures)
+    assert str(caught.value).startswith(f"capture {message}")
+
+
+def test_integers_that_a_float_holds_are_bound():
+    metric = ivf_flat.metric(captures=DECLARED, allow_non_finite=True)(function)
+    got = metric.bind(h=2048, f=2**64, d=2**53 + 2, w=[0.1, 2**24, 16777217.0, math.inf]).captures
+    assert (got["h"], got["f"], got["d"]) == (2048, 2**64, 2**53 + 2)
+    np.testing.assert_array_equal(got["w"], np.array([0.1, 2**24, 2**24, np.inf], np.float32))
+    with pytest.raises(CaptureError, match=r"^capture 'c\[1, 0\]' is 1e\+300, which does not fit f32$"):
+        bound([[1.0, 2.0], [1e300, 1.0]], allow_non_finite=True)
+
+
 def test_python_numbers_take_the_declared_type():
     @ivf_flat.metric(captures={"a": np.float64(1), "b": np.uint32(1), "c": 1.0, "d": 1})
     def several(x, y, acc, ctx):

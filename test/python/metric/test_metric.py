@@ -168,6 +168,16 @@ REFUSED = [
     ({"initial": 1e39}, "initial is 1e+39, which does not fit a float32 accumulator"),
     ({"initial": 10**400}, "initial is an integer of 1329 bits, which does not fit a float32 accumulator"),
     (
+        {"initial": 2**24 + 1},
+        "initial is 16777217, which no float32 is; round it by float(numpy.float32(...)) if that is meant",
+    ),
+    (
+        {"initial": np.int64(2**53 + 1), "accumulator": np.float64},
+        f"initial is {np.int64(2**53 + 1)!r}, which no float64 is; round it by float(numpy.float64(...)) "
+        "if that is meant",
+    ),
+    ({"symbol_name": "a" * 10**7}, "symbol_name has 10000000 characters, a name has at most 255; shorten it"),
+    (
         {"initial": -(10**400), "dtype": "float64"},
         "initial is an integer of 1329 bits, which does not fit a float64 accumulator",
     ),

@@ -69,6 +69,19 @@ def test_the_core_has_the_same_limit(limit, call):
     assert (int(value), int(last)) == (limit + 1, limit), name
 
 
+def test_the_length_of_a_name_is_the_cores():
+    def total(x, y, acc):
+        return acc + abs(x - y)
+
+    name = "a" * _limits.MAX_NAME
+    assert ivf_flat.metric(symbol_name=name)(total).name == name
+    text = ivf_flat.metric(symbol_name=name)(total).mlir()
+    with pytest.raises(
+        CompileError, match=rf"\[M16\] has a name of 256 bytes, more than {_limits.MAX_NAME}; shorten it"
+    ):
+        _core.lower(text.replace(name, name + "a"), "text", "mlir")
+
+
 def of_fields(count):
     """Text of a metric whose accumulator has so many fields."""
     names = [f"%a{number}" for number in range(count)]
