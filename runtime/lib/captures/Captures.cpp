@@ -62,6 +62,9 @@ private:
 int64_t Binding::sizeOf(size_t i, const CaptureExtents &extents, std::string &with) const {
   const CaptureExtent &extent = capture_.extents[i];
   auto known = [&](const char *name, int64_t size, const char *of, const char *relation = " = ") {
+    if (size <= 0 && i < given_.shape.size() && given_.shape[i] == 0)
+      refuse("declared " + declaredText(capture_) + ", but it has no entry; give one for each of " +
+             "the " + of);
     if (size <= 0)
       refuse("declared " + declaredText(capture_) + ", but it was not said for how many " + of +
              " it is bound");

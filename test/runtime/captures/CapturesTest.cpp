@@ -140,6 +140,9 @@ TEST(Captures, ShapesMustMatch) {
   EXPECT_EQ(error({{ANNUDF_EXTENT_ROW, 0}}, array<float>("f32", {4}, {1, 2, 3, 4})),
             "capture 'w' from w.npy: declared row x f32, but it was not said for how many rows "
             "it is bound");
+  EXPECT_EQ(error({{ANNUDF_EXTENT_ROW, 0}}, array<float>("f32", {0}, {})),
+            "capture 'w' from w.npy: declared row x f32, but it has no entry; give one for each of "
+            "the rows");
   EXPECT_EQ(error({kDim}, array<float>("f32", {4}, {1, 2, 3})),
             "capture 'w' from w.npy: 12 bytes are not 4 x f32");
   EXPECT_EQ(error({kDim}, array<float>("c64", {4}, {1, 2, 3, 4})),
