@@ -14,7 +14,7 @@ import numpy as np
 from numba_cuda_mlir.extending import refresh_registries
 from numba_cuda_mlir.numba_cuda.core import errors as numba_errors
 
-from annudf._frontend import lowering, ncm, patches, typing
+from annudf._frontend import inner, lowering, ncm, patches, typing
 from annudf._frontend.arithmetic import dtype_of
 from annudf._frontend.dtypes import Operand, Refused
 from annudf._frontend.functions import NAMESPACES
@@ -26,7 +26,7 @@ from annudf._frontend.rewrite import Rewriter
 from annudf._frontend.syntax import Source
 from annudf.errors import UnsupportedError
 
-assert patches and typing and lowering  # Imported for what they register.
+assert inner and patches and typing and lowering  # Imported for what they register.
 refresh_registries()
 
 Fields = tuple[Sequence[np.dtype[Any]], type | None]

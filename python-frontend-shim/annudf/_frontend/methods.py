@@ -178,7 +178,12 @@ class _Fields(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node  # Which the check of the syntax refuses.
+        if self.me in names(node):
+            self.source.refuse(
+                node,
+                f"{node.name} cannot use {self.me}; take the field to a variable before it, or give it as an argument",
+            )
+        return node  # As it is: what it returns is no state.
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
         if self.kind == "finalize":

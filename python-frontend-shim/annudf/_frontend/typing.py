@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numba_cuda_mlir.extending import typing_registry
+from numba_cuda_mlir.numba_cuda.types import abstract
 from numba_cuda_mlir.numba_cuda.types.iterators import RangeType
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
 
@@ -82,7 +83,9 @@ def _spell(numba_type: Any) -> str:
         return "a tuple; write its numbers one by one"
     if isinstance(numba_type, types.Module):
         return f"{numba_type.pymod.__name__}, which is none"
-    return "a function" if isinstance(numba_type, types.Callable) else str(numba_type)
+    if numba_type == types.none:
+        return "None, which a function without return gives"
+    return "a function" if isinstance(numba_type, abstract.Callable) else str(numba_type)
 
 
 def _axes(count: int) -> str:
