@@ -25,6 +25,14 @@ def shown(value: object) -> str:
         return f"a {type(value).__name__}"
 
 
+def class_of(value: object) -> str:
+    """The class of a value with its article; of those of annudf, which has several of a name, with the module."""
+    kind = type(value)
+    package, _, rest = kind.__module__.partition(".")
+    name = f"{rest.split('.')[0]}.{kind.__name__}" if package == "annudf" and rest else kind.__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
 def check_int(value: Any, name: str, low: int, high: int, extra: str = "") -> int:
     """The integer, or ArgumentError with the limits; `extra` says what one of them means."""
     limits = f"it must be an integer from {low} to {high}{extra}"

@@ -7,12 +7,15 @@ Names, arguments and defaults are those of ``cuvs.neighbors.brute_force``.
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from annudf import ivf_flat
+from annudf._checks import class_of
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
@@ -79,15 +82,26 @@ class Index:
 
 def _check_index(index: object) -> None:
     if not isinstance(index, Index):
-        raise ArgumentError(
-            f"index is a {type(index).__name__}, it must be a brute_force.Index, made by build() or load()"
-        )
+        raise ArgumentError(f"index is {class_of(index)}, it must be a brute_force.Index, made by build() or load()")
 
 
 def one_list(dataset: Any, metric: Metric, resources: Resources | None, progress: bool | None) -> ivf_flat.Index:
     """The rows in an index that has nothing to choose from; they may have missing values if the metric says so."""
     params = ivf_flat.IndexParams(n_lists=1, kmeans_n_iters=1, missing_values=metric.missing_values)
     return build_of(params, dataset, resources, progress)
+
+
+@contextlib.contextmanager
+def in_terms_of(name: str) -> Iterator[None]:
+    """Errors of a call that has made an index of its argument `name`, of which its caller knows nothing."""
+    try:
+        yield
+    except ArgumentError as error:
+        text = str(error)
+        told = text.replace("the index has", f"argument '{name}' has")
+        if told == text:
+            raise
+        raise type(error)(told) from None
 
 
 def build(
@@ -225,7 +239,8 @@ def knn(
         k = shape[1]
     chosen = check_metric(metric, metric_arg)
     rows = one_list(dataset, chosen_metric(*chosen), resources, False)
-    return search(Index(rows, *chosen), queries, k, indices, distances, resources, prefilter)
+    with in_terms_of("dataset"):
+        return search(Index(rows, *chosen), queries, k, indices, distances, resources, prefilter)
 
 
 def save(

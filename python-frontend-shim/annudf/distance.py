@@ -12,7 +12,7 @@ from typing import Any
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric
 from annudf._options import MetricName
-from annudf.brute_force import one_list
+from annudf.brute_force import in_terms_of, one_list
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._exact import every_distance
@@ -76,4 +76,5 @@ def pairwise_distance(
         raise type(error)(
             f"{name}: {text.removeprefix('dataset: ')}" if text.startswith("dataset: ") else text
         ) from None
-    return every_distance(index, ranking, X, "X", out, place)
+    with in_terms_of(name):
+        return every_distance(index, ranking, X, "X", out, place)

@@ -11,12 +11,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from annudf import _arrays, _transfer
 from annudf._checks import check_int, shown
 from annudf._core import Filter as _CoreFilter
+from annudf._limits import MAX_FILTER_IDS
 from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
-from annudf.errors import ArgumentError
+from annudf.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
     from annudf._core import Index as _CoreIndex
@@ -25,13 +29,18 @@ __all__ = ["Filter", "Prefilter", "from_bitset", "from_mask", "no_filter"]
 
 _MOST_BITS = 2**63 - 32
 
+_Words = npt.NDArray[np.uint32]
+
 
 class Filter(ABC):
     """Which rows a search may find.
 
-    Bits (:class:`Prefilter`), code (:func:`annudf.ivf_flat.filter`), or what ``&``, ``|`` and ``~`` make of them. It
-    never changes.
+    Bits (:class:`Prefilter`), code (:func:`annudf.ivf_flat.filter`), all rows (:func:`no_filter`), or what ``&``, ``|``
+    and ``~`` make of them and of arrays of bool. It never changes.
     """
+
+    # NumPy leaves `array & filter` to the filter, and does not join it with every entry.
+    __array_ufunc__ = None
 
     @property
     @abstractmethod
@@ -52,10 +61,16 @@ class Filter(ABC):
         return self._passing(index, device, least if own is None else own)
 
     def __and__(self, other: Any) -> Filter:
-        return _joined("&", self, other) if isinstance(other, Filter) else NotImplemented
+        return NotImplemented if (right := _operand(other)) is None else _joined("&", self, right)
+
+    def __rand__(self, other: Any) -> Filter:
+        return NotImplemented if (left := _operand(other)) is None else _joined("&", left, self)
 
     def __or__(self, other: Any) -> Filter:
-        return _joined("|", self, other) if isinstance(other, Filter) else NotImplemented
+        return NotImplemented if (right := _operand(other)) is None else _joined("|", self, right)
+
+    def __ror__(self, other: Any) -> Filter:
+        return NotImplemented if (left := _operand(other)) is None else _joined("|", left, self)
 
     def __invert__(self) -> Filter:
         return _Inverted(self)
@@ -67,13 +82,16 @@ class Filter(ABC):
 class Prefilter(Filter):
     """A bit for every id, set where the row may be found; made by :func:`from_bitset` or :func:`from_mask`.
 
-    It never changes. ``a & b``, ``a | b`` and ``~a`` join filters for the same ids.
+    It never changes. ``a & b``, ``a | b`` and ``~a`` join filters for the same ids. It can be pickled.
     """
 
-    def __init__(self, core: _CoreFilter) -> None:
+    def __init__(self, core: _CoreFilter, words: _Words | None = None) -> None:
         if not isinstance(core, _CoreFilter):
             raise ArgumentError("a filter is made by filters.from_bitset(...) or filters.from_mask(...)")
         self._core = core
+        # The core does not give its bits; who sends a filter to another process needs them. Those that a search makes
+        # of an array for itself have none.
+        self._words = words
 
     @property
     def n_bits(self) -> int:
@@ -93,11 +111,41 @@ class Prefilter(Filter):
         return self._core
 
     def __invert__(self) -> Prefilter:
-        return Prefilter(self._core.inverted())
+        return Prefilter(self._core.inverted(), None if self._words is None else ~self._words)
 
-    @of_whole("_core")
+    def __copy__(self) -> Prefilter:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Prefilter:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._words is None:
+            raise TypeError("a filter that a search made for itself cannot be pickled")
+        return _from_pickle, (self._words.tobytes(), self.n_bits)
+
+    @of_whole("_words")
     def __repr__(self) -> str:
         return f"Prefilter({self.n_passing} of {self.n_bits} ids pass)"
+
+
+class _All(Filter):
+    """What every row passes."""
+
+    @property
+    def _own_bits(self) -> None:
+        return None
+
+    def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
+        if bits > MAX_FILTER_IDS:
+            raise ArgumentError(
+                f"the largest id of the index is {index.row_extent - 1}, and a filter has a bit for every id up to it, "
+                f"at most {MAX_FILTER_IDS}; give the rows smaller ids"
+            )
+        return _of_words(np.full(-(-bits // 32), 0xFFFFFFFF, np.uint32), bits)
+
+    def __repr__(self) -> str:
+        return "no_filter()"
 
 
 class _Joined(Filter):
@@ -138,19 +186,45 @@ class _Inverted(Filter):
 
 
 def _joined(sign: str, a: Filter, b: Filter) -> Filter:
-    bits = (a._own_bits, b._own_bits)
-    if None not in bits and bits[0] != bits[1]:
-        raise ArgumentError(
-            f"filters of {bits[0]} and {bits[1]} bits cannot be joined by {sign}; make them for the same index"
-        )
+    first, second = a._own_bits, b._own_bits
+    if first is not None and second is not None and first != second:
+        fewer, more = sorted((first, second))
+        hint = "make them for the same index"
+        if more % 32 == 0 and more - fewer < 32:
+            hint = f"from_bitset takes every bit of its words unless it is told how many count: n_bits={fewer}"
+        raise ArgumentError(f"filters of {first} and {second} bits cannot be joined by {sign}; {hint}")
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, _All):
+            return other if sign == "&" else one
     if isinstance(a, Prefilter) and isinstance(b, Prefilter):
-        return Prefilter(a._core.both(b._core) if sign == "&" else a._core.either(b._core))
+        core = a._core.both(b._core) if sign == "&" else a._core.either(b._core)
+        if a._words is None or b._words is None:
+            return Prefilter(core)
+        return Prefilter(core, a._words & b._words if sign == "&" else a._words | b._words)
     return _Joined(sign, a, b)
 
 
-def no_filter() -> None:
-    """The filter that every row passes: None, as :func:`annudf.ivf_flat.search` takes it."""
-    return None
+def _operand(other: Any) -> Filter | None:
+    """What a filter is joined with: another, or an array of bool; None of what is neither."""
+    if isinstance(other, Filter):
+        return other
+    # None is no filter to a search, but `f & None` is rather a lookup that found nothing.
+    if other is None or isinstance(other, (bool, int, float, str, bytes, list, tuple)) or callable(other):
+        return None
+    return _of_booleans(other, "other", None)
+
+
+def no_filter() -> Filter:
+    """The filter that every row passes; a search with it is one without a filter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf import filters
+    >>> filters.no_filter() & filters.from_mask(np.array([True, False]))
+    Prefilter(1 of 2 ids pass)
+    """
+    return _All()
 
 
 def from_bitset(bitset: Any, n_bits: int | None = None, resources: Resources | None = None) -> Prefilter:
@@ -185,7 +259,7 @@ def from_bitset(bitset: Any, n_bits: int | None = None, resources: Resources | N
     words = _vector(bitset, "bitset", "uint32", resources)
     most = min(32 * words.shape[0], _MOST_BITS)
     bits = most if n_bits is None else check_int(n_bits, "n_bits", 1, most, extra=", 32 for each word of the bitset")
-    return Prefilter(_CoreFilter.from_bitset(words.address, bits))
+    return _of_bits(_transfer.as_numpy(words), bits)
 
 
 def from_mask(mask: Any, resources: Resources | None = None) -> Prefilter:
@@ -217,11 +291,13 @@ def from_mask(mask: Any, resources: Resources | None = None) -> Prefilter:
     >>> cheap, ~cheap
     (Prefilter(2 of 3 ids pass), Prefilter(1 of 3 ids pass))
     """
-    return Prefilter(_of_booleans(mask, "mask", resources))
+    return _of_booleans(mask, "mask", resources)
 
 
 def check_filter(given: Any, resources: Resources) -> Filter | None:
     """What a search takes as its argument `filter`: a Filter, a boolean array, or None."""
+    if isinstance(given, _All):
+        return None
     if given is None or isinstance(given, Filter):
         return given
     if isinstance(given, (bool, int, float, str, bytes)) or callable(given):
@@ -230,12 +306,34 @@ def check_filter(given: Any, resources: Resources) -> Filter | None:
             f"filter is {what}; give an array of bool with an entry for every id, filters.from_bitset(...), a function "
             "decorated with @ivf_flat.filter, or None"
         )
-    return Prefilter(_of_booleans(given, "filter", resources))
+    values = _vector(given, "filter", "bool", resources)
+    return Prefilter(_CoreFilter.from_bytes(values.address, values.shape[0]))
 
 
-def _of_booleans(array: Any, name: str, resources: Resources | None) -> _CoreFilter:
+def _of_booleans(array: Any, name: str, resources: Resources | None) -> Prefilter:
     values = _vector(array, name, "bool", resources)
-    return _CoreFilter.from_bytes(values.address, values.shape[0])
+    # Any byte but 0 is True, as for the core.
+    packed = np.packbits(_transfer.as_numpy(values), bitorder="little")
+    words = np.zeros(-(-values.shape[0] // 32), "<u4")
+    words.view(np.uint8)[: len(packed)] = packed
+    return _of_bits(words, values.shape[0])
+
+
+def _of_bits(words: _Words, bits: int) -> Prefilter:
+    """Copies the words that have the bits."""
+    kept = np.array(words[: -(-bits // 32)], np.uint32)
+    return Prefilter(_of_words(kept, bits), kept)
+
+
+def _of_words(words: _Words, bits: int) -> _CoreFilter:
+    return _CoreFilter.from_bitset(words.ctypes.data, bits)
+
+
+def _from_pickle(data: bytes, bits: int) -> Prefilter:
+    count = check_int(bits, "bits of a pickled filter", 1, _MOST_BITS)
+    if len(data) != 4 * -(-count // 32):
+        raise InputError(f"pickled filter: holds {len(data)} bytes, {count} bits take {4 * -(-count // 32)}")
+    return _of_bits(np.frombuffer(data, np.uint32), count)
 
 
 def _vector(array: Any, name: str, dtype: str, resources: Resources | None) -> _arrays.View:

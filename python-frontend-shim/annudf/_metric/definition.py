@@ -17,6 +17,7 @@ import types
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,6 +25,7 @@ import numpy as np
 from annudf import _cache
 from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._checks import shown
+from annudf._core import Artifact
 from annudf._frontend.fingerprint import fingerprint
 from annudf._frontend.signature import reads_accumulator
 from annudf._frontend.snapshot import snapshot
@@ -32,9 +34,18 @@ from annudf._options import CaptureType, MetricOptions
 from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError
 
 if TYPE_CHECKING:
-    from annudf._core import Artifact
     from annudf._core import Diagnostic as CoreDiagnostic
     from annudf._metric.captures import Value
+
+
+def _shown(artifact: Artifact) -> str:
+    elements = ", ".join(_Manifest(artifact.manifest).elements)
+    targets = ", ".join([*artifact.archs, *(["CPUs"] if artifact.has_host_code else [])]) or "no target"
+    return f"<annudf artifact {artifact.name} (vectors of {elements}; code for {targets})>"
+
+
+# The core's class does not say what it is.
+Artifact.__repr__ = _shown  # type: ignore[method-assign, assignment]
 
 HOST = "host"
 ALL = "all"
@@ -230,6 +241,13 @@ def _in_users_words() -> Iterator[None]:
         raise explained(error) from None
 
 
+def _in_python(diagnostic: CoreDiagnostic) -> CoreDiagnostic:
+    """A warning that speaks of the dialect, as who wrote Python would say it."""
+    if diagnostic.rule != "N1":
+        return diagnostic
+    return replace(diagnostic, message=diagnostic.message.replace("write annudf.combine", "say how by combine="))
+
+
 class FunctionDefinition(Definition):
     """A Python function."""
 
@@ -317,7 +335,7 @@ class FunctionDefinition(Definition):
             )
         if not reads_accumulator(self.function):  # The decorator has said so, or was told that it is meant.
             diagnostics = [one for one in diagnostics if one.rule != "H11"]
-        report(self.name, diagnostics)
+        report(self.name, map(_in_python, diagnostics))
         return artifact
 
     def lower(self, target: str, arch: str) -> bytes:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
-from annudf._checks import check_bool, check_path, printable
+from annudf._checks import check_bool, check_path, class_of, printable, shown
 from annudf._log import ProgressBar, logger
 from annudf._metric.builtin import check_index_metric
 from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
@@ -118,7 +118,13 @@ def _from_pickle(data: bytes, metric: str) -> Index:
         path = os.path.join(folder, "index")
         with open(path, "wb") as file:
             file.write(data)
-        return Index(_core.Index.load(path), metric)
+        core = _core.Index.load(path)
+    if not isinstance(metric, str) or COARSE_OF_METRIC.get(metric) != core.metric:
+        raise InputError(
+            f"pickled index: its metric is {shown(metric)}, but its lists are those of "
+            f"{METRIC_OF_COARSE[core.metric]!r}"
+        )
+    return Index(core, metric)
 
 
 _CORE_NAMES = ("base: ", "rows to add: ", "queries: ")
@@ -136,9 +142,7 @@ def array_at_fault(error: InputError, name: str) -> ArgumentError:
 def check_index(index: object) -> Index:
     """Raises ArgumentError unless it is an Index."""
     if not isinstance(index, Index):
-        raise ArgumentError(
-            f"index is a {type(index).__name__}, it must be an ivf_flat.Index, made by build() or load()"
-        )
+        raise ArgumentError(f"index is {class_of(index)}, it must be an ivf_flat.Index, made by build() or load()")
     return index
 
 
@@ -190,7 +194,7 @@ def build(
     array([0, 1, 2, 3, 4])
     """
     if not isinstance(index_params, IndexParams):
-        raise ArgumentError(f"index_params is a {type(index_params).__name__}, it must be an ivf_flat.IndexParams")
+        raise ArgumentError(f"index_params is {class_of(index_params)}, it must be an ivf_flat.IndexParams")
     return build_of(index_params, dataset, resources, progress, strictly=True)
 
 

@@ -14,7 +14,23 @@ from annudf._repr import of_whole
 from annudf.errors import ArgumentError
 
 
-class IndexParams:
+class Parameters:
+    """Base of parameters, which never change: a name that is set on them is a mistake, mistyped or not."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+            return
+        kind = type(self).__name__
+        known = [
+            one for base in type(self).__mro__ for one, member in vars(base).items() if isinstance(member, property)
+        ]
+        if name not in known:
+            raise AttributeError(f"{kind} has no '{name}'; it has {', '.join(known)}")
+        raise AttributeError(f"{name} of {kind} cannot be set; make others: {kind}({name}=...)")
+
+
+class IndexParams(Parameters):
     """How to build an index; names and defaults are those of cuVS.
 
     Parameters
@@ -48,7 +64,7 @@ class IndexParams:
     conservative_memory_allocation : bool, default False
         Taken for code that was written for cuVS; lists always take what they need and no more.
     seed : int, default 1
-        Seed of k-means. Equal vectors, parameters and seeds give equal indexes.
+        Seed of k-means, from 1. Equal vectors, parameters and seeds give equal indexes.
 
     Raises
     ------
@@ -98,7 +114,8 @@ class IndexParams:
         self._add_data = check_bool(add_data_on_build, "add_data_on_build")
         self._missing = check_bool(missing_values, "missing_values")
         self._conservative = check_bool(conservative_memory_allocation, "conservative_memory_allocation")
-        self._seed = check_int(seed, "seed", 1, MAX_SEED)
+        # The command line has a seed 0 too, but the C interface has no word for it.
+        self._seed = check_int(seed, "seed", 1, MAX_SEED, "; 0 says 'the default', 1, to the C interface")
 
     @property
     def n_lists(self) -> int | Literal["auto"]:

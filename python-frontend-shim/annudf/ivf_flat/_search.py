@@ -24,6 +24,7 @@ from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._filtered import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
+from annudf.ivf_flat._params import Parameters
 
 if TYPE_CHECKING:
     from annudf._core import Filter as CoreFilter
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class SearchParams:
+class SearchParams(Parameters):
     """How to search; names and defaults are those of cuVS and of its proof of concept.
 
     Parameters

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annudf import ArgumentError, DtypeError, Resources, filters, ivf_flat
+from annudf import ArgumentError, CaptureError, DtypeError, Resources, filters, ivf_flat
 from annudf.distance import pairwise_distance
 from annudf.neighbors import brute_force
 from reference import DTYPES, check, distances_of, vectors
@@ -166,7 +166,32 @@ REFUSED = [
         ArgumentError,
         "k is None; give it, or indices or distances of shape (n_queries, k)",
     ),
-    (lambda: brute_force.knn(X, X, 11), ArgumentError, "k is 11, but the index has 10 rows"),
+    (lambda: brute_force.knn(X, X, 11), ArgumentError, "k is 11, but argument 'dataset' has 10 rows"),
+    (
+        lambda: brute_force.knn(X, X[:, :3], 1),
+        ArgumentError,
+        "argument 'queries' has vectors of 3 dimensions, argument 'dataset' has 4",
+    ),
+    (
+        lambda: brute_force.search(ivf_flat.build(ivf_flat.IndexParams(n_lists=1), X), X, 1),
+        ArgumentError,
+        "index is an ivf_flat.Index, it must be a brute_force.Index, made by build() or load()",
+    ),
+    (
+        lambda: ivf_flat.search(ivf_flat.SearchParams(), brute_force.build(X), X, 1),
+        ArgumentError,
+        "index is a brute_force.Index, it must be an ivf_flat.Index, made by build() or load()",
+    ),
+    (
+        lambda: pairwise_distance(X, X[:3], metric=lopsided),
+        CaptureError,
+        "capture 'w' of metric 'lopsided' has 9 entries, argument 'Y' has 4 dimensions; give one entry a dimension",
+    ),
+    (
+        lambda: pairwise_distance(X, metric=lopsided),
+        CaptureError,
+        "capture 'w' of metric 'lopsided' has 9 entries, argument 'X' has 4 dimensions; give one entry a dimension",
+    ),
     (
         lambda: pairwise_distance(X, p=3),
         ArgumentError,
@@ -185,7 +210,7 @@ REFUSED = [
     (
         lambda: pairwise_distance(X, X[:, :3].copy()),
         ArgumentError,
-        "argument 'X' has vectors of 4 dimensions, the index ",
+        "argument 'X' has vectors of 4 dimensions, argument 'Y' has ",
     ),
     (
         lambda: pairwise_distance(X, out=np.empty((10, 9), np.float32)),

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import copy
+import operator
+import pickle
 import re
 
 import numpy as np
 import pytest
 
-from annudf import ArgumentError, DtypeError, filters, ivf_flat
+from annudf import ArgumentError, DtypeError, InputError, filters, ivf_flat
 from annudf.neighbors import filters as same_filters
 
 ROWS, DIMS = 700, 6
@@ -66,7 +69,80 @@ def test_filters_join(world):
     assert repr(even & third) == f"Prefilter({len(range(0, ROWS, 6))} of {ROWS} ids pass)"
     assert (even.n_bits, even.n_passing) == (ROWS, ROWS // 2)
     assert same_filters is filters
-    assert filters.no_filter() is None
+
+
+def every_third(ctx):
+    return ctx.row % 3 == 0
+
+
+def test_no_filter_is_a_filter(world):
+    every = filters.no_filter()
+    assert repr(every) == "no_filter()"
+    even, code = filters.from_mask(np.arange(ROWS) % 2 == 0), ivf_flat.filter(every_third)
+    for other in (even, code):
+        assert every & other is other
+        assert other & every is other
+        assert repr(every | other) == repr(other | every) == "no_filter()"
+    for chosen in (every, pickle.loads(pickle.dumps(every)), ~~every):
+        for one, other in zip(search(world, chosen), search(world, None), strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert (search(world, ~every)[1] == -1).all()
+    assert repr(~every) == "~no_filter()"
+    assert (search(world, ~every | code)[1] % 3 == 0).all()
+
+
+@pytest.mark.parametrize("sign", [operator.and_, operator.or_])
+def test_arrays_of_bool_join_as_filters_do(world, sign):
+    mask = np.arange(ROWS) % 2 == 0
+    wanted = sign(mask, np.arange(ROWS) % 3 == 0)
+    for chosen in (ivf_flat.filter(every_third), filters.from_mask(np.arange(ROWS) % 3 == 0)):
+        for joined in (sign(chosen, mask), sign(mask, chosen)):
+            assert isinstance(joined, filters.Filter)
+            _, neighbors = search(world, joined, 300)
+            found = neighbors[neighbors >= 0]
+            assert wanted[found].all()
+            assert len(found) == 5 * min(300, wanted.sum())
+    assert repr(mask & ~ivf_flat.filter(every_third)) == (
+        f"(Prefilter({ROWS // 2} of {ROWS} ids pass) & ~<annudf filter every_third>)"
+    )
+    for chosen in (ivf_flat.filter(every_third), filters.no_filter()):
+        with pytest.raises(DtypeError, match=r"^argument 'other' has dtype float64"):
+            sign(chosen, np.ones(ROWS))
+        with pytest.raises(DtypeError, match=r"^argument 'other' has dtype float64"):
+            sign(np.ones(ROWS), chosen)
+
+
+@pytest.mark.parametrize("bits", [1, 31, 32, 33, 70])
+def test_filters_are_copied_and_pickled(bits):
+    first, second = np.arange(bits) % 3 == 0, np.arange(bits) % 2 == 0
+    packed = np.packbits(np.pad(first, (0, -bits % 32)), bitorder="little").view(np.uint32)
+    a, b = filters.from_bitset(packed, bits), filters.from_mask(second)
+    packed[:] = 0  # It is a copy.
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), np.eye(bits, dtype=np.float32))
+    for made, mask in ((a, first), (b, second), (~a, ~first), (a & ~b, first & ~second), (~(~a | b), first & ~second)):
+        assert copy.deepcopy(made) is made
+        assert copy.copy(made) is made
+        again = pickle.loads(pickle.dumps(made))
+        assert repr(again) == f"Prefilter({mask.sum()} of {bits} ids pass)"
+        _, neighbors = ivf_flat.search(
+            ivf_flat.SearchParams(n_probes=1), index, np.zeros((1, bits), np.float32), bits, filter=again
+        )
+        assert neighbors[0, : mask.sum()].tolist() == np.flatnonzero(mask).tolist()
+
+
+def test_what_code_and_bits_make_is_pickled(world):
+    wanted = ivf_flat.filter(every_third) & (np.arange(ROWS) % 2 == 0)
+    again = pickle.loads(pickle.dumps(wanted))
+    for one, other in zip(search(world, again), search(world, wanted), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_pickle_that_is_damaged():
+    make, (data, bits) = filters.from_mask(np.ones(40, bool)).__reduce__()
+    with pytest.raises(InputError, match=r"^pickled filter: holds 8 bytes, 65 bits take 12$"):
+        make(data, bits + 25)
+    with pytest.raises(ArgumentError, match=r"^bits of a pickled filter is -1, it must be an integer from 1 to"):
+        make(data, -1)
 
 
 def test_ids_of_ones_own(world):
@@ -130,6 +206,11 @@ def test_refused_when_made():
         (
             lambda: filters.from_mask([True]) & filters.from_mask([True, False]),
             "filters of 1 and 2 bits cannot be joined by &; make them for the same index",
+        ),
+        (
+            lambda: filters.from_mask(np.ones(1500, bool)) | filters.from_bitset(np.ones(47, np.uint32)),
+            "filters of 1500 and 1504 bits cannot be joined by |; from_bitset takes every bit of its words unless it is "
+            "told how many count: n_bits=1500",
         ),
         (lambda: bool(filters.from_mask([True])), "a filter is neither true nor false; join filters with &, | and ~"),
     ):

@@ -79,7 +79,10 @@ REFUSED_PARAMS = [
     ({"adaptive_centers": 1}, "adaptive_centers is 1, it must be True or False"),
     ({"add_data_on_build": None}, "add_data_on_build is None, it must be True or False"),
     ({"conservative_memory_allocation": "no"}, "conservative_memory_allocation is 'no', it must be True or False"),
-    ({"seed": 0}, "seed is 0, it must be an integer from 1 to 18446744073709551615"),
+    (
+        {"seed": 0},
+        "seed is 0, it must be an integer from 1 to 18446744073709551615; 0 says 'the default', 1, to the C interface",
+    ),
 ]
 
 
@@ -88,6 +91,41 @@ def test_refused_params(changed, message):
     with pytest.raises(ArgumentError) as caught:
         ivf_flat.IndexParams(**changed)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("params", "name", "message"),
+    [
+        (ivf_flat.SearchParams(), "n_probe", "SearchParams has no 'n_probe'; it has n_probes, metric, metric_arg"),
+        (
+            ivf_flat.SearchParams(),
+            "n_probes",
+            "n_probes of SearchParams cannot be set; make others: SearchParams(n_probes=...)",
+        ),
+        (
+            ivf_flat.IndexParams(),
+            "nlists",
+            "IndexParams has no 'nlists'; it has n_lists, metric, metric_arg, kmeans_n_iters, kmeans_trainset_fraction, "
+            "adaptive_centers, add_data_on_build, missing_values, conservative_memory_allocation, seed",
+        ),
+    ],
+)
+def test_parameters_never_change(params, name, message):
+    before = repr(params)
+    with pytest.raises(AttributeError) as caught:
+        setattr(params, name, 50)
+    assert str(caught.value) == message
+    assert repr(params) == repr(pickle.loads(pickle.dumps(params))) == repr(copy.deepcopy(params)) == before
+
+
+def test_a_pickle_with_another_metric():
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2, metric="euclidean"), np.eye(4, dtype=np.float32))
+    make, (data, metric) = index.__reduce__()
+    assert make(data, metric).metric == "euclidean"
+    for wrong in ("zzz", "cosine", None, []):
+        with pytest.raises(InputError) as caught:
+            make(data, wrong)
+        assert str(caught.value) == f"pickled index: its metric is {wrong!r}, but its lists are those of 'sqeuclidean'"
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -90,6 +90,7 @@ def test_what_cannot_be_joined_is_told(caplog):
     odd = ivf_flat.metric(numerics="reassociate", initial=1.0)(squares)
     assert hooks_of(odd) == ["init", "update"]
     assert "[N1] numerics(reassociate) has no effect: field 0 of the accumulator does not begin" in caplog.text
+    assert "changes nothing; say how by combine=\n" in caplog.text
 
 
 def test_a_part_that_is_forgotten_is_told(caplog):
