@@ -271,7 +271,7 @@ def save(
 def load(
     filename: str | os.PathLike[str],
     metric: Metric | MetricName | None = None,
-    metric_arg: float = DEFAULT_ARGUMENT,
+    metric_arg: float | None = None,
     resources: Resources | None = None,
 ) -> Index:
     """Reads an index from a file and checks it.
@@ -282,8 +282,8 @@ def load(
         As for :func:`annudf.ivf_flat.load`.
     metric : Metric or str
         As for :func:`build`, and never left out: the file holds the vectors and not what they were to be ranked by.
-    metric_arg : float, default 2.0
-        As for :func:`build`; the file does not hold it either.
+    metric_arg : float
+        The exponent of "minkowski", which the file does not hold either; for that metric only.
     resources : Resources, optional
         As for :func:`annudf.ivf_flat.load`.
 
@@ -313,7 +313,12 @@ def load(
             "metric is missing: a file holds the vectors and not the metric; give the one that the index was built "
             "with, load(filename, metric)"
         )
-    chosen = check_metric(metric, metric_arg)
+    if metric_arg is None and isinstance(metric, str) and metric in ("minkowski", "lp"):
+        raise ArgumentError(
+            f"metric_arg is missing: a file does not hold the exponent of '{metric}'; give the one that the index was "
+            "built with"
+        )
+    chosen = check_metric(metric, DEFAULT_ARGUMENT if metric_arg is None else metric_arg)
     index = ivf_flat.load(filename, resources)
     if index.n_lists != 1:
         raise ArgumentError(f"the index has {index.n_lists} lists, one of brute_force has 1; load it with ivf_flat")

@@ -8,18 +8,15 @@ They take the same way as a user's: there is no second scan that could differ.
 from __future__ import annotations
 
 import functools
-import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from annudf._checks import check_number, is_number, shown
-from annudf._metric.captures import Value
+from annudf._checks import check_number, shown
 from annudf._metric.definition import TextDefinition
+from annudf._metric.domains import check_parameter
 from annudf._metric.metric import Metric
 from annudf._options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, CaptureError
@@ -67,49 +64,13 @@ def _parameters(own: str) -> tuple[str, ...]:
     return tuple(re.findall(r'annudf\.capture "(\w+)"', _text(own)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Condition:
-    """What the values of a parameter have to be, beside numbers."""
-
-    said: str
-    holds: Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]]
-
-
-_POSITIVE = _Condition("positive and finite", lambda values: (values > 0) & (values < math.inf))
-_NOT_NEGATIVE = _Condition("0 or above, and finite", lambda values: (values >= 0) & (values < math.inf))
-_CONDITIONS = {
-    ("minkowski", "p"): _POSITIVE,
-    ("seuclidean", "V"): _POSITIVE,
-    ("gower", "ranges"): _NOT_NEGATIVE,
-}
-"""By metric and parameter; a test holds the keys against the metrics' captures."""
-
-
-def _check_parameter(own: str, parameter: str, values: npt.NDArray[Any], given: object, name: str) -> None:
-    """Raises CaptureError unless the values, which have been made of what was given, are in the domain of a metric."""
-    condition = _CONDITIONS[own, parameter]
-    holds = condition.holds(values)
-    if holds.all():
-        return
-    at = "" if values.ndim == 0 else f"[{', '.join(str(axis[0]) for axis in np.nonzero(~holds))}]"
-    worst = shown(given) if is_number(given) else str(float(values[~holds][0]))
-    limit = "; its limit for inf is 'chebyshev'" if own == "minkowski" and np.isposinf(values).any() else ""
-    raise CaptureError(f"{name}{at} is {worst}, of '{own}' it must be {condition.said}{limit}")
-
-
 class _BuiltinDefinition(TextDefinition):
-    """A ready-made metric, whose parameters have a domain."""
+    """A ready-made metric."""
 
     def __init__(self, own: str) -> None:
         others = "".join(f", also {name}" for name, other in _OWN_NAMES.items() if other == own)
         super().__init__(_text(own), f"<built-in metric {own}{others}>", own)
-        self._own = own
-
-    def domain(self, capture: str) -> Callable[[Value, object], None] | None:
-        if (self._own, capture) not in _CONDITIONS:
-            return None
-        # Of arrays of devices too: what is bound has been copied to the host.
-        return lambda value, given: _check_parameter(self._own, capture, value.array, given, capture)
+        self.builtin_name = own
 
 
 @functools.cache
@@ -141,7 +102,7 @@ def check_metric(
     """The metric, or the name of one, and its argument, for :func:`chosen_metric`; or ArgumentError."""
     number = check_number(argument, argument_name)
     if isinstance(metric, str) and _own_name(metric) == "minkowski":
-        _check_parameter("minkowski", "p", np.array(number), argument, argument_name)
+        check_parameter("minkowski", "p", np.array(number), argument, argument_name)
     elif isinstance(metric, str):
         builtin_metric(metric)
     elif isinstance(metric, Filter):

@@ -30,6 +30,7 @@ from annudf._frontend.fingerprint import fingerprint
 from annudf._frontend.signature import reads_accumulator
 from annudf._frontend.snapshot import snapshot
 from annudf._log import logger
+from annudf._metric.domains import CONDITIONS, check_parameter
 from annudf._options import CaptureType, MetricOptions
 from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError
 
@@ -112,9 +113,15 @@ class Definition(ABC):
     hosts: tuple[str, ...] = (HOST,)
     """The targets beside GPUs that a whole artifact has code for."""
 
+    builtin_name: str = ""
+    """Of a ready-made metric, by which the domains of its parameters are known."""
+
     def domain(self, capture: str) -> Callable[[Value, object], None] | None:
         """What raises CaptureError unless a value (of what was given) has a meaning; None: all finite ones have."""
-        return None
+        if (self.builtin_name, capture) not in CONDITIONS:
+            return None
+        # Of arrays of devices too: what is bound has been copied to the host.
+        return lambda value, given: check_parameter(self.builtin_name, capture, value.array, given, capture)
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -436,8 +443,9 @@ class TextDefinition(_ManifestDefinition):
 class ArtifactDefinition(_ManifestDefinition):
     """A compiled artifact, e.g. of a file; it holds the code that it holds."""
 
-    def __init__(self, artifact: Artifact, origin: str) -> None:
+    def __init__(self, artifact: Artifact, origin: str, builtin_name: str = "") -> None:
         super().__init__()
+        self.builtin_name = builtin_name
         self._whole, self.origin = artifact, origin
         self._read = _Manifest(artifact.manifest)
 

@@ -420,6 +420,7 @@ class Metric:
             self._values,
             self._allow_non_finite,
             self._noun,
+            self._definition.builtin_name,
         )
 
 
@@ -448,9 +449,14 @@ def _known_captures(definition: Definition) -> Mapping[str, Any]:
 
 
 def _from_pickle(
-    data: bytes, name: str, values: dict[str, Value], allow_non_finite: bool, noun: str = "metric"
+    data: bytes,
+    name: str,
+    values: dict[str, Value],
+    allow_non_finite: bool,
+    noun: str = "metric",
+    builtin_name: str = "",
 ) -> Metric:
     from annudf import _core
 
     artifact = _core.Artifact.from_bytes(data, f"pickled {noun} {name}")
-    return Metric(ArtifactDefinition(artifact, "a pickle"), values, None, allow_non_finite, noun)
+    return Metric(ArtifactDefinition(artifact, "a pickle", builtin_name), values, None, allow_non_finite, noun)

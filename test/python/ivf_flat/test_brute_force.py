@@ -140,6 +140,11 @@ def test_a_file_is_not_loaded_without_its_metric(tmp_path):
     for one, other in zip(brute_force.search(index, x, 4), brute_force.search(read, x, 4), strict=True):
         np.testing.assert_array_equal(one, other)
     assert brute_force.load(path, "minkowski", 3).metric_arg == 3
+    with pytest.raises(ArgumentError) as caught:
+        brute_force.load(path, "lp")
+    assert str(caught.value) == (
+        "metric_arg is missing: a file does not hold the exponent of 'lp'; give the one that the index was built with"
+    )
 
 
 X = vectors(10, 4, "float32", 3)

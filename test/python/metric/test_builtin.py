@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import numpy as np
 import pytest
 
 from annudf import ArgumentError, CaptureError, DtypeError, _core, ivf_flat, metrics
-from annudf._metric import builtin
+from annudf._metric import builtin, domains
 from annudf.distance import pairwise_distance
 from annudf.neighbors import NearestNeighbors, brute_force
 from reference import check
@@ -326,7 +327,14 @@ def test_refused(call, kind, message):
 
 def test_every_parameter_has_a_domain():
     named = {(name, one) for name in _core.builtin_metrics() for one in builtin._parameters(name)}
-    assert named == set(builtin._CONDITIONS)
+    assert named == set(domains.CONDITIONS)
+
+
+def test_a_pickle_keeps_the_domain():
+    sent = pickle.loads(pickle.dumps(metrics.get("minkowski", p=3)))
+    assert sent.bind(p=4).captures["p"] == 4
+    with pytest.raises(CaptureError, match=r"^p is -2, of 'minkowski' it must be positive and finite$"):
+        sent.bind(p=-2)
 
 
 def test_booleans_are_bytes():
