@@ -149,8 +149,9 @@ TEST_F(CApiRepeated, ProbesForARecall) {
                                                     wanted, nullptr, &probes)),
               "ok");
     EXPECT_GE(recall(10, probes), wanted);
-    if (probes > 1)
+    if (probes > 1) {
       EXPECT_LT(recall(10, probes - 1), wanted) << probes;
+    }
     EXPECT_GE(probes, last);
     last = probes;
   }
