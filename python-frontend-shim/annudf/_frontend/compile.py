@@ -205,13 +205,10 @@ def _in_words(error: Exception, text: str) -> str:
     )
 
 
-_SUMS = frozenset({"sum", "mean", "dot", "cumsum", "prod", "std", "var"})
-
-
 def _no_attribute(name: str) -> str:
     """What to write instead of an attribute of a number."""
     known = NAMESPACES["numpy"]
-    if name in _SUMS:
+    if name in typing.SUMS:
         return f".{name} is of arrays, and a metric sees one coordinate at a time; acc sums up: acc + x * y"
     if name == "bit_count":
         return "numbers of a metric have no .bit_count(); write np.bitwise_count(...)"

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Literal, NoReturn
 
 from annudf._frontend.report import unsupported
-from annudf._frontend.syntax import Source, remember
+from annudf._frontend.syntax import Source, own_signature, remember
 from annudf._frontend.trees import arguments, compiled, names, shift, unused
 
 Kind = Literal["init", "update", "finalize"]
@@ -58,6 +58,11 @@ def as_function(
             "notebook, or give initial as a tuple",
             source.file,
             source.line,
+        )
+    signature = own_signature(method)
+    if any(one.kind is not one.POSITIONAL_OR_KEYWORD for one in signature.parameters.values()) or not tree.args.args:
+        unsupported(
+            f"{kind} of class {owner} takes {signature}; name its arguments, self first", source.file, source.line
         )
     reader = _Fields(source, kind, owner, tree, fields)
     body = [changed for statement in tree.body for changed in [reader.visit(statement)]]

@@ -7,7 +7,6 @@ docs/frontend-form.md describes the form; the compiler's pass ``annudf-import-fr
 
 from __future__ import annotations
 
-import inspect
 import math
 import struct
 import types
@@ -22,6 +21,7 @@ from annudf._frontend.dtypes import Operand, Refused, returned, spell
 from annudf._frontend.numba_types import NUMPY, Context, capture_type_text
 from annudf._frontend.report import unsupported
 from annudf._frontend.signature import takes_context
+from annudf._frontend.syntax import own_signature
 from annudf._options import AccumulatorWord, MetricOptions
 
 _MLIR = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "i32", "i64": "i64"}
@@ -227,10 +227,11 @@ class _FilterWriter(_Writer):
 
 
 def _check_filter(function: types.FunctionType) -> None:
-    parameters = list(inspect.signature(function).parameters.values())
+    signature = own_signature(function)
+    parameters = list(signature.parameters.values())
     if len(parameters) != 1 or parameters[0].kind is not parameters[0].POSITIONAL_OR_KEYWORD:
         unsupported(
-            f"takes {inspect.signature(function)}; a filter's function is {function.__name__}(ctx), which says of the "
+            f"takes {signature}; a filter's function is {function.__name__}(ctx), which says of the "
             "row ctx.row whether it may be found",
             function.__code__.co_filename, function.__code__.co_firstlineno,
         )  # fmt: skip

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import dis
-import inspect
 import types
 import warnings
 import weakref
@@ -15,7 +14,7 @@ from collections.abc import Collection, Iterable
 from annudf._frontend.methods import reads_fields
 from annudf._frontend.report import unsupported
 from annudf._frontend.rewrite import check_attributes, is_namespace
-from annudf._frontend.syntax import Source, check
+from annudf._frontend.syntax import Source, check, own_signature
 from annudf._options import MetricOptions
 
 _ACCUMULATOR = 2
@@ -122,18 +121,19 @@ def _check_use(
 def takes_context(function: types.FunctionType, names: tuple[str, ...]) -> bool:
     """Whether the function takes ctx; refuses other signatures."""
     expected = f"{function.__name__}({', '.join(names)}, ctx)"
-    parameters = list(inspect.signature(function).parameters.values())
+    signature = own_signature(function)
+    parameters = list(signature.parameters.values())
     given = [p.name for p in parameters]
     for position, name in enumerate((*names, "ctx")):
         if name in given and given.index(name) != position:
             unsupported(
-                f"takes {inspect.signature(function)}: '{name}' in another place; a metric's function is {expected}",
+                f"takes {signature}: '{name}' in another place; a metric's function is {expected}",
                 function.__code__.co_filename, function.__code__.co_firstlineno,
             )  # fmt: skip
     plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
     if not plain or len(parameters) not in (len(names), len(names) + 1):
         unsupported(
-            f"takes {inspect.signature(function)}; a metric's function is {expected}", function.__code__.co_filename,
+            f"takes {signature}; a metric's function is {expected}", function.__code__.co_filename,
             function.__code__.co_firstlineno,
         )  # fmt: skip
     return len(parameters) == len(names) + 1
@@ -173,5 +173,9 @@ def warn_of_unread_accumulator(name: str, update: types.FunctionType, finalize: 
         else:
             told = "update reads no field, so only the last dimension counts; write += instead of ="
         warnings.warn_explicit(
-            f"metric {name}: {told}", UserWarning, code.co_filename, code.co_firstlineno, module=function.__module__
+            f"metric {name}: {told}",
+            UserWarning,
+            code.co_filename,
+            code.co_firstlineno,
+            module=function.__module__ or "__main__",
         )

@@ -95,7 +95,7 @@ class Source:
             return  # An interactive function, or a lambda within an expression.
         ast.increment_lineno(module, max(start, 1) - 1)
         for node in ast.walk(module):
-            if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
+            if isinstance(node, ast.FunctionDef) and node.name == function.__code__.co_name:
                 self.tree = node
                 return
 
@@ -140,6 +140,18 @@ class Source:
         # Decorators, defaults and annotations belong to the program around the metric.
         for statement in self.tree.body if isinstance(self.tree, ast.FunctionDef) else ():
             yield from ast.walk(statement)
+
+
+def own_signature(function: types.FunctionType) -> inspect.Signature:
+    """Of the code that is compiled, whatever ``functools.wraps`` or ``__signature__`` says of it."""
+    plain = types.FunctionType(function.__code__, {}, function.__name__, function.__defaults__, function.__closure__)
+    plain.__kwdefaults__, plain.__annotations__ = function.__kwdefaults__, _annotations(function)
+    return inspect.signature(plain)
+
+
+def _annotations(function: types.FunctionType) -> dict[str, object]:
+    # functools.wraps gives a function those of another, by the names that this one may have too.
+    return {} if hasattr(function, "__wrapped__") else dict(function.__annotations__)
 
 
 def check(source: Source) -> None:

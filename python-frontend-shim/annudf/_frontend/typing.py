@@ -32,6 +32,9 @@ from annudf._frontend.signature import INDICES, no_attribute
 
 Rule = Callable[..., Operand]
 
+SUMS = frozenset({"sum", "mean", "dot", "cumsum", "prod", "std", "var"})
+"""Attributes of arrays that a message says more of."""
+
 
 def _refuse(message: str) -> None:
     """Remembered, because numba turns a template's error into pages of its own."""
@@ -221,6 +224,37 @@ def _context() -> None:
             return Capture(name, element, extents) if extents else Strong(read_as(element))
 
     typing_registry.register_attr(Attributes)
+
+    class OfCapture(AttributeTemplate):
+        key = Capture
+
+        def generic_resolve(self, array: Capture, name: str) -> Any:
+            if name in ("shape", "size", "ndim"):
+                told = "shapes are not known in a metric; write the number, or ctx.dims for that of the dimensions"
+                _refuse(f"ctx.{array.capture} has no .{name} here: {told}")
+            elif name not in SUMS:
+                _refuse(f"ctx.{array.capture} has no attribute '{name}' in a metric; read one entry, {array.example}")
+
+    typing_registry.register_attr(OfCapture)
+
+    class OfFields(AttributeTemplate):
+        key = types.BaseTuple
+
+        def generic_resolve(self, fields: Any, name: str) -> Any:
+            names = getattr(fields, "fields", ())
+            if names and name not in names:
+                values = ", ".join(f"acc.{one}" for one in names)
+                _refuse(
+                    f"{fields.instance_class.__name__} has the fields {', '.join(names)} in a metric, and no "
+                    f"attribute '{name}'; return what is next of each: return {values.replace(',', ' + x,', 1)}"
+                )
+            elif not names:
+                _refuse(
+                    f"a tuple has no attribute '{name}'; read its fields by their number, acc[0], or give initial as "
+                    "a NamedTuple"
+                )
+
+    typing_registry.register_attr(OfFields)
 
     class GetItem(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:

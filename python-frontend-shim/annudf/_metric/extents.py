@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import dis
 import functools
 import inspect
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
-from annudf._frontend.rewrite import outside_names, plain_function
+from annudf._frontend.rewrite import attribute_names, codes_of, holds_numbers, outside_names, plain_function
 from annudf._frontend.syntax import Source, bound_by_match
 from annudf._options import SYMBOLS, Extent
-from annudf.errors import UnsupportedError
+from annudf.errors import CaptureError, UnsupportedError
 
 _MOST_FUNCTIONS = 64
 """Helpers that take ``ctx`` and are looked at."""
@@ -57,13 +59,30 @@ def inferred(
     -------
     dict of str to tuple of extents
         Of what nothing is known, an array of one axis has extent `unread`, and others their lengths.
+
+    Raises
+    ------
+    CaptureError
+        The source of a function cannot be read, and its code does not tell how it indexes an array.
+
+    Warns
+    -----
+    UserWarning
+        No function reads an array.
     """
     uses: dict[tuple[str, int], list[_Index]] = {}
-    if any(shapes.values()):
-        for function in functions:
-            # Of what is none, as math.sqrt, the compiler says what to do with it.
-            if isinstance(function, types.FunctionType) and (count := function.__code__.co_argcount):
-                _Reader(uses).read(function, function.__code__.co_varnames[count - 1])
+    arrays = [name for name, shape in shapes.items() if shape]
+    # Of what is none, as math.sqrt, the compiler says what to do with it.
+    known = [one for one in functions if isinstance(one, types.FunctionType)]
+    for function in known if arrays else ():
+        if count := function.__code__.co_argcount:
+            reader = _Reader(uses)
+            reader.read(function, function.__code__.co_varnames[count - 1])
+            for name in arrays:
+                if (name, 0) not in uses and (unsure := reader.unsure.get(name) or reader.unsure.get("")):
+                    _refuse_unknown(name, len(shapes[name]), unsure)
+    if known:
+        _warn_of_unread(arrays, known)
     return {
         name: tuple(_extent(uses.get((name, axis), []), axis, shape, unread) for axis in range(len(shape)))
         for name, shape in shapes.items()
@@ -79,11 +98,49 @@ def _extent(uses: list[_Index], axis: int, shape: tuple[int, ...], unread: Exten
     return unread if not uses and len(shape) == 1 else shape[axis]
 
 
+def _refuse_unknown(name: str, axes: int, function: types.FunctionType) -> NoReturn:
+    row = '("row",)' if axes == 1 else '("row", "dim")' if axes == 2 else f'("row", {", ".join(["16"] * (axes - 1))})'
+    raise CaptureError(
+        f"what indexes capture '{name}' cannot be told, as the source of {function.__name__} cannot be read; say it: "
+        f'\'{name}\': ivf_flat.capture({name}, extents={row}), where "dim" is one entry a dimension, "row" one an id, '
+        '"query" one a query and a number that many'
+    )
+
+
+def _warn_of_unread(arrays: list[str], functions: list[types.FunctionType]) -> None:
+    """Warns of arrays that no function reads, which have to fit an index nevertheless."""
+    unread = dict.fromkeys(arrays)
+    seen: set[types.FunctionType] = set()
+    waiting = list(reversed(functions))
+    while waiting and unread:
+        function = waiting.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        attributes = attribute_names(function)
+        unread = dict.fromkeys(name for name in unread if name not in attributes)
+        with contextlib.suppress(UnsupportedError):  # Told when the function is compiled.
+            outside = [value for _, value in outside_names(function)]
+            held = [getattr(value, name, None) for value in outside if holds_numbers(value) for name in attributes]
+            waiting += [helper for value in (*outside, *held) if (helper := plain_function(value)) is not None]
+    first = functions[0]
+    for name in unread:
+        warnings.warn_explicit(
+            f"{first.__name__} never reads ctx.{name}; drop '{name}' from captures, or read it",
+            UserWarning,
+            first.__code__.co_filename,
+            first.__code__.co_firstlineno,
+            module=first.__module__ or "__main__",  # Of None, code that was made by exec, nothing would be told.
+        )
+
+
 class _Reader:
     """Collects the indices of captures over a function and the helpers that it gives ``ctx``."""
 
     def __init__(self, uses: dict[tuple[str, int], list[_Index]]) -> None:
         self.uses = uses
+        self.unsure: dict[str, types.FunctionType] = {}
+        """Functions without source that read a capture in another way than by indices of ``ctx``; "" is any capture."""
         self._seen: set[tuple[types.FunctionType, str]] = set()
 
     def read(self, function: types.FunctionType, ctx: str) -> None:
@@ -92,6 +149,7 @@ class _Reader:
         self._seen.add((function, ctx))
         tree = _tree(function)
         if tree is None:
+            self._read_code(function, ctx)
             return
         body = tree.body if isinstance(tree, ast.FunctionDef) else [tree.body]
         nodes = [node for statement in body for node in ast.walk(statement)]
@@ -104,6 +162,24 @@ class _Reader:
         calls = [(node, at) for node in nodes if isinstance(node, ast.Call) for at in scope.places(node)]
         if calls:
             self._read_helpers(function, calls)
+
+    def _read_code(self, function: types.FunctionType, ctx: str) -> None:
+        """Of a function without source: ``ctx.w[ctx.query, ctx.dim]`` is told by its code, other indices are not."""
+        for code in codes_of(function.__code__):
+            names = _attributes_of(code, ctx)
+            reads = [name for name in names if name and not name.startswith("[") and name not in _INDICES]
+            found = [(name, names[at + 1 :]) for at, name in enumerate(names) if name in reads]
+            for name, after in found:
+                end = next((at for at, one in enumerate(after) if one not in SYMBOLS), len(after))
+                if 0 < end < len(after) and after[end] == f"[{end}]":
+                    for axis, symbol in enumerate(after[:end]):
+                        self.uses.setdefault((name, axis), []).append(_Index(symbol, {symbol}))
+                elif any(one in names for one in (*_INDICES, _GIVEN)):
+                    self.unsure[name] = function
+                else:
+                    self.uses.setdefault((name, 0), []).append(_Index())
+            if _GIVEN in names:
+                self.unsure[""] = function
 
     def _read_helpers(self, function: types.FunctionType, calls: list[tuple[ast.Call, int | str]]) -> None:
         outside: dict[str, object] = {}
@@ -120,6 +196,37 @@ class _Reader:
                 names = helper.__code__.co_varnames[: helper.__code__.co_argcount]
                 if isinstance(at, str) or at < len(names):
                     self.read(helper, at if isinstance(at, str) else names[at])
+
+
+_INDICES = ("dim", "dims", "row", "query", "list")
+_GIVEN = "[given]"
+"""Stands for ctx itself, given to a helper or kept in a variable."""
+
+
+def _attributes_of(code: types.CodeType, ctx: str) -> list[str]:
+    """What the code reads of ctx in its order; ``"[n]"`` where n of them in a row index, and "" for all else."""
+    found: list[str] = []
+    instructions = [one for one in dis.get_instructions(code) if one.opname not in _SILENT]
+    count = 1
+    for at, instruction in enumerate(instructions):
+        operation, argument = instruction.opname, instruction.argval
+        loaded = argument if isinstance(argument, tuple) else (argument,)
+        if operation.startswith("LOAD_") and operation != "LOAD_ATTR" and ctx in loaded:
+            after = instructions[at + 1] if at + 1 < len(instructions) else None
+            reads = after is not None and after.opname in ("LOAD_ATTR", "LOAD_METHOD") and loaded[-1] == ctx
+            found.append(str(after.argval) if reads and after is not None else _GIVEN)
+        elif operation == "BUILD_TUPLE":
+            count = instruction.arg or 0
+            continue
+        elif operation == "BINARY_SUBSCR" or (operation == "BINARY_OP" and instruction.argrepr == "[]"):
+            found.append(f"[{count}]")
+        elif operation not in ("LOAD_ATTR", "LOAD_METHOD"):
+            found.append("")
+        count = 1
+    return found
+
+
+_SILENT = ("CACHE", "RESUME", "NOP", "EXTENDED_ARG", "NOT_TAKEN", "PRECALL")
 
 
 class _Scope:

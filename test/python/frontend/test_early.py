@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import subprocess
@@ -141,3 +142,65 @@ def test_a_finalize_that_reads_no_accumulator() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ivf_flat.metric(captures=captures, finalize=meant)(plain)
+
+
+def with_context(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+    return acc + x * ctx.dims
+
+
+def of_ctx(ctx):  # type: ignore[no-untyped-def]
+    return ctx.row > 1
+
+
+def test_a_function_has_the_arguments_of_its_code() -> None:
+    @functools.wraps(with_context)
+    def without(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + x
+
+    @functools.wraps(with_context)
+    def all_of_them(*a):  # type: ignore[no-untyped-def]
+        return with_context(*a)
+
+    def lies(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + x
+
+    lies.__signature__ = inspect.signature(with_context)  # type: ignore[attr-defined]
+    for function in (without, lies):
+        assert "arith.addf" in ivf_flat.metric(function).mlir()
+    with pytest.raises(UnsupportedError) as caught:
+        ivf_flat.metric(all_of_them)
+    told = caught.value.diagnostics[0].message
+    assert told == "takes (*a); a metric's function is with_context(x, y, acc, ctx)"
+    with pytest.raises(UnsupportedError) as caught:
+        ivf_flat.metric(finalize=all_of_them)(plain)
+    assert caught.value.diagnostics[0].message == "takes (*a); a metric's function is with_context(acc, ctx)"
+
+    @functools.wraps(of_ctx)
+    def keep(*a):  # type: ignore[no-untyped-def]
+        return a[0].row > 1
+
+    with pytest.raises(UnsupportedError) as caught:
+        ivf_flat.filter(keep).mlir()
+    assert caught.value.diagnostics[0].message.startswith("takes (*a); a filter's function is of_ctx(ctx)")
+
+
+def test_a_method_has_the_arguments_of_its_code() -> None:
+    def given(self, x, y, ctx):  # type: ignore[no-untyped-def]
+        pass
+
+    with pytest.raises(UnsupportedError) as caught:
+
+        @ivf_flat.metric
+        class OfFields:
+            total: np.float32 = np.float32(0)
+
+            @functools.wraps(given)
+            def update(*a):  # type: ignore[no-untyped-def]
+                a[0].total += a[1]
+
+            def finalize(self, ctx):  # type: ignore[no-untyped-def]
+                return self.total
+
+    assert caught.value.diagnostics[0].message == (
+        "update of class OfFields takes (*a); name its arguments, self first"
+    )

@@ -14,7 +14,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import metrics
 import numpy as np
@@ -376,3 +376,41 @@ def test_declared_float64_is_a_number() -> None:
 
     for word in ("f32", "f64"):
         assert "arith.mulf" in translate(update, options("update", word, word)).text  # type: ignore[arg-type]
+
+
+class Sums(NamedTuple):
+    total: np.float32
+    count: np.float32
+
+
+def test_attributes_that_arrays_and_tuples_do_not_have() -> None:
+    def shape(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc + ctx.w.shape[0]
+
+    def transposed(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc + ctx.w.T[0]
+
+    def of_a_number(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc + x.shape[0] + ctx.w[ctx.dim]
+
+    def replaces(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc._replace(total=acc.total + x * ctx.w[ctx.dim])
+
+    def named(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc[0] + acc.total * ctx.w[ctx.dim], acc[1]
+
+    pair: dict[str, Any] = {"finalize": lambda acc, ctx: acc[0]}
+    for function, more, message in (
+        (shape, {}, "ctx.w has no .shape here: shapes are not known in a metric; write the number, or ctx.dims for that "
+         "of the dimensions"),
+        (transposed, {}, "ctx.w has no attribute 'T' in a metric; read one entry, ctx.w[ctx.dim]"),
+        (of_a_number, {}, "numbers of a metric have no attribute 'shape'; x, y and acc are plain numbers"),
+        (replaces, {"initial": Sums(np.float32(0), np.float32(0)), **pair},
+         "Sums has the fields total, count in a metric, and no attribute '_replace'; return what is next of each: "
+         "return acc.total + x, acc.count"),
+        (named, {"initial": (0.0, 0.0), **pair},
+         "a tuple has no attribute 'total'; read its fields by their number, acc[0], or give initial as a NamedTuple"),
+    ):  # fmt: skip
+        with pytest.raises(UnsupportedError) as caught:
+            ivf_flat.metric(captures={"w": np.ones(4, np.float32)}, **more)(function).mlir()
+        assert caught.value.diagnostics[0].message == message

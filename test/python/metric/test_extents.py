@@ -407,3 +407,80 @@ def test_threads_have_their_own_queries(index):
     with ThreadPoolExecutor(4) as pool:
         for query, found in enumerate(pool.map(one, range(QUERIES))):
             check(*found, terms[query : query + 1].sum(axis=2))
+
+
+ARRAYS = {"age": AGE, "w": WEIGHTS, "v": np.ones(DIMS, np.float32)}
+
+
+def without_source(body, *names):
+    space = {}
+    exec(f"def update(x, y, acc, ctx):\n    {body}\n", space)
+    return ivf_flat.metric(captures={name: ARRAYS[name] for name in names})(space["update"])
+
+
+@pytest.mark.parametrize(
+    ("body", "names", "said"),
+    [
+        ("return acc + ctx.age[ctx.row]", ("age",), "age: row x f32"),
+        ("return acc + ctx.v[ctx.dim] * ctx.age[ctx.row]", ("v", "age"), "v: dim x f32, age: row x f32"),
+        ("return acc + ctx.w[ctx.query, ctx.dim] * x", ("w",), "w: query x dim x f32"),
+        ("return acc + (ctx.v[ctx.dim] if x > y else ctx.v[ctx.dim] * 2)", ("v",), "v: dim x f32"),
+        ("return acc + (lambda: ctx.age[ctx.row])()", ("age",), "age: row x f32"),
+        ("return acc + ctx.v[2]", ("v",), "v: 6 x f32"),
+        ("return acc + ctx.v[int(x) % 6]", ("v",), "v: 6 x f32"),
+        ("return acc + ctx.v[ctx.dim] + ctx.v[ctx.dims - 1 - ctx.dim]", ("v",), "v: dim x f32"),
+    ],
+)
+def test_without_source_the_code_says_the_extents(body, names, said):
+    assert repr(without_source(body, *names)) == f"<annudf metric update ({said})>"
+
+
+def test_without_source_values_are_those_with_it(index):
+    aged = without_source("return acc + (x - y) ** 2 * ctx.age[ctx.row]", "age")
+    check(*search(index, aged), SQUARES * AGE.astype(np.float64))
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "extents"),
+    [
+        ("return acc + ctx.v[ctx.dims - 1 - ctx.dim]", "v", '("row",)'),
+        ("a = ctx.age; return acc + a[ctx.row]", "age", '("row",)'),
+        ("c = ctx; return acc + c.age[c.row]", "age", '("row",)'),
+        ("return acc + ctx.w[ctx.query, ctx.dims - 1 - ctx.dim]", "w", '("row", "dim")'),
+    ],
+)
+def test_without_source_what_the_code_does_not_say_is_refused(body, name, extents):
+    with pytest.raises(CaptureError) as caught:
+        without_source(body, name)
+    assert str(caught.value) == (
+        f"what indexes capture '{name}' cannot be told, as the source of update cannot be read; say it: '{name}': "
+        f'ivf_flat.capture({name}, extents={extents}), where "dim" is one entry a dimension, "row" one an id, '
+        '"query" one a query and a number that many'
+    )
+
+
+def test_said_extents_need_no_source():
+    space = {}
+    exec("def update(x, y, acc, ctx):\n    a = ctx.age\n    return acc + a[ctx.row]\n", space)
+    metric = ivf_flat.metric(captures={"age": ivf_flat.capture(AGE, extents=("row",))})(space["update"])
+    assert "annudf.load" in metric.mlir()
+
+
+def through(ctx):
+    return ctx.age[ctx.row]
+
+
+def test_a_capture_that_nothing_reads_is_told_of(recwarn):
+    @ivf_flat.metric(captures={"age": AGE, "v": np.ones(DIMS, np.float32), "p": 2.0})
+    def reads_age(x, y, acc, ctx):
+        return acc + x * through(ctx)
+
+    assert [str(one.message) for one in recwarn] == ["reads_age never reads ctx.v; drop 'v' from captures, or read it"]
+    assert (recwarn[0].filename, recwarn[0].category) == (__file__, UserWarning)
+    recwarn.clear()
+
+    @ivf_flat.metric(captures={"age": AGE}, finalize=lambda acc, ctx: acc * ctx.age[ctx.row])
+    def in_finalize(x, y, acc, ctx):
+        return acc + x
+
+    assert not len(recwarn)
