@@ -76,7 +76,7 @@ def inferred(
     known = [one for one in functions if isinstance(one, types.FunctionType)]
     for function in known if arrays else ():
         if count := function.__code__.co_argcount:
-            reader = _Reader(uses)
+            reader = _Reader(uses, {name: len(shape) for name, shape in shapes.items()})
             reader.read(function, function.__code__.co_varnames[count - 1])
             for name in arrays:
                 if (name, 0) not in uses and (unsure := reader.unsure.get(name) or reader.unsure.get("")):
@@ -137,8 +137,9 @@ def _warn_of_unread(arrays: list[str], functions: list[types.FunctionType]) -> N
 class _Reader:
     """Collects the indices of captures over a function and the helpers that it gives ``ctx``."""
 
-    def __init__(self, uses: dict[tuple[str, int], list[_Index]]) -> None:
+    def __init__(self, uses: dict[tuple[str, int], list[_Index]], axes: Mapping[str, int]) -> None:
         self.uses = uses
+        self._axes = axes
         self.unsure: dict[str, types.FunctionType] = {}
         """Functions without source that read a capture in another way than by indices of ``ctx``; "" is any capture."""
         self._seen: set[tuple[types.FunctionType, str]] = set()
@@ -174,6 +175,8 @@ class _Reader:
                 if 0 < end < len(after) and after[end] == f"[{end}]":
                     for axis, symbol in enumerate(after[:end]):
                         self.uses.setdefault((name, axis), []).append(_Index(symbol, {symbol}))
+                elif self._axes.get(name) == 1 and not any(one in names for one in ("row", "query", "list", _GIVEN)):
+                    self.uses.setdefault((name, 0), []).append(_Index("", {"dim"} & {*names} or {"dims"} & {*names}))
                 elif any(one in names for one in (*_INDICES, _GIVEN)):
                     self.unsure[name] = function
                 else:

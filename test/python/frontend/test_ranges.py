@@ -110,6 +110,6 @@ REFUSED = [
 @pytest.mark.parametrize(("expression", "message"), REFUSED)
 def test_refused(expression: str, message: str) -> None:
     function = compiled(f"    return acc + {expression}\n")
-    metric = ivf_flat.metric(function, dtype=np.int32, captures={"weights": WEIGHTS})
+    metric = ivf_flat.metric(function, dtype=np.int32, captures={"weights": ivf_flat.capture(WEIGHTS, "dim")})
     with pytest.raises(CompileError, match=message):
         metric.mlir()

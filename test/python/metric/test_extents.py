@@ -427,6 +427,7 @@ def without_source(body, *names):
         ("return acc + (ctx.v[ctx.dim] if x > y else ctx.v[ctx.dim] * 2)", ("v",), "v: dim x f32"),
         ("return acc + (lambda: ctx.age[ctx.row])()", ("age",), "age: row x f32"),
         ("return acc + ctx.v[2]", ("v",), "v: 6 x f32"),
+        ("return acc + ctx.v[ctx.dims - 1 - ctx.dim]", ("v",), "v: dim x f32"),
         ("return acc + ctx.v[int(x) % 6]", ("v",), "v: 6 x f32"),
         ("return acc + ctx.v[ctx.dim] + ctx.v[ctx.dims - 1 - ctx.dim]", ("v",), "v: dim x f32"),
     ],
@@ -443,7 +444,7 @@ def test_without_source_values_are_those_with_it(index):
 @pytest.mark.parametrize(
     ("body", "name", "extents"),
     [
-        ("return acc + ctx.v[ctx.dims - 1 - ctx.dim]", "v", '("row",)'),
+        ("return acc + ctx.age[ctx.row - 1 + ctx.dim]", "age", '("row",)'),
         ("a = ctx.age; return acc + a[ctx.row]", "age", '("row",)'),
         ("c = ctx; return acc + c.age[c.row]", "age", '("row",)'),
         ("return acc + ctx.w[ctx.query, ctx.dims - 1 - ctx.dim]", "w", '("row", "dim")'),
