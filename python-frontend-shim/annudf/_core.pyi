@@ -34,6 +34,8 @@ class Artifact:
     def save(self, path: str | bytes) -> None:
         """Writes the file, whole or not at all."""
 
+    def __repr__(self) -> str: ...
+
     def describe(self, origin: str) -> str:
         """The manifest for people, as `annudf inspect`."""
 

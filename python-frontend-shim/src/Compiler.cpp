@@ -99,6 +99,18 @@ static Names archs(const Artifact &self) {
   return names;
 }
 
+/// What it is of and for, for people.
+static std::string shown(const Artifact &self) {
+  Names targets = archs(self);
+  if (annudf_artifact_has_host_code(self.handle.get()))
+    targets.emplace_back("CPUs");
+  std::string text;
+  for (const std::string &target : targets)
+    text += (text.empty() ? "" : ", ") + target;
+  return std::string("<annudf artifact ") + annudf_artifact_name(self.handle.get()) +
+         " (code for " + (text.empty() ? "no target" : text) + ")>";
+}
+
 /// The end of every compile: an exception, or the artifact with what else was said.
 static std::tuple<Artifact, DiagnosticList> finish(annudf_status status, annudf_artifact *artifact,
                                                    annudf_diagnostics *diagnostics) {
@@ -257,6 +269,7 @@ void addCompiler(nb::module_ &module) {
            "Writes the file, whole or not at all.")
       .def("save", &save, "path"_a, nb::sig("def save(self, path: str | bytes) -> None"),
            "Writes the file, whole or not at all.")
+      .def("__repr__", &shown)
       .def("describe", &describe, "origin"_a, "The manifest for people, as `annudf inspect`.")
       .def("ltoir", &ltoir, "arch"_a, "The LTO-IR that a device of `arch` (\"sm_90\") would link.")
       .def_prop_ro(

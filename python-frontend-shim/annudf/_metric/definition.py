@@ -39,15 +39,6 @@ if TYPE_CHECKING:
     from annudf._metric.captures import Value
 
 
-def _shown(artifact: Artifact) -> str:
-    elements = ", ".join(_Manifest(artifact.manifest).elements)
-    targets = ", ".join([*artifact.archs, *(["CPUs"] if artifact.has_host_code else [])]) or "no target"
-    return f"<annudf artifact {artifact.name} (vectors of {elements}; code for {targets})>"
-
-
-# The core's class does not say what it is.
-Artifact.__repr__ = _shown  # type: ignore[method-assign, assignment]
-
 HOST = "host"
 ALL = "all"
 
