@@ -42,20 +42,25 @@ constexpr const char *kCrashed =
     "loc(\"m.mlirbc\":0:0) damaged MLIR bytecode: the reader crashed or did not end";
 
 /// What the next children do before they read anything.
-enum class Child { Reads, Hangs, Leaves };
+enum class Child { Reads, Hangs, HangsOnce, Leaves };
 Child nextChild = Child::Reads;
 
 void beginChild() {
   if (nextChild == Child::Leaves)
     _exit(0);
-  while (nextChild == Child::Hangs)
+  while (nextChild == Child::Hangs || nextChild == Child::HangsOnce)
     pause();
+}
+
+void endFork() {
+  if (nextChild == Child::HangsOnce)
+    nextChild = Child::Reads;
 }
 
 class BytecodeProcess : public ::testing::Test {
 protected:
   static void SetUpTestSuite() {
-    ASSERT_EQ(pthread_atfork(nullptr, nullptr, beginChild), 0);
+    ASSERT_EQ(pthread_atfork(nullptr, endFork, beginChild), 0);
     std::ifstream file(ANNUDF_GOLDEN_DIR "weighted_l2.mlirbc", std::ios::binary);
     golden.assign(std::istreambuf_iterator<char>(file), {});
     ASSERT_GT(golden.size(), 100u);
@@ -120,6 +125,12 @@ TEST_F(BytecodeProcess, ChildThatHangsIsKilled) {
             "MLIR bytecode was not read within 10 s; try again, or pass the metric as text");
   EXPECT_GE(std::chrono::steady_clock::now() - start,
             std::chrono::seconds(annudf::ir::kBytecodeSeconds));
+}
+
+/// As one does that inherits a lock which another thread of the caller held.
+TEST_F(BytecodeProcess, AfterAChildThatHangsAnotherReads) {
+  nextChild = Child::HangsOnce;
+  EXPECT_EQ(faultOf(golden), "");
 }
 
 TEST_F(BytecodeProcess, CallerInterruptedBySignals) {

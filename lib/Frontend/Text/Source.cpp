@@ -124,11 +124,11 @@ namespace {
 enum class Answer { Module, Refusal, Broken, Late };
 }
 
-/// Reads the child's reply into `text` until it is complete, the child has gone or
-/// kBytecodeSeconds are over.
-static Answer awaitReply(int input, std::string &text) {
+/// Reads the child's reply into `text` until it is complete, the child has gone or the time is
+/// over.
+static Answer awaitReply(int input, std::chrono::seconds time, std::string &text) {
   using Clock = std::chrono::steady_clock;
-  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(kBytecodeSeconds);
+  const Clock::time_point deadline = Clock::now() + time;
   ReplyHeader header = {};
   std::string reply;
   char buffer[1 << 16];
@@ -159,13 +159,10 @@ static Answer awaitReply(int input, std::string &text) {
   return header.kind == kModule ? Answer::Module : Answer::Refusal;
 }
 
-static std::string failToStart(Location location, int error) {
-  emitError(location) << "cannot start a process to read MLIR bytecode: " << strerror(error);
-  return "";
-}
-
-/// The text of the module that `bytes` hold; empty after a diagnostic at `location`.
-static std::string bytecodeToText(StringRef bytes, Location location) {
+/// What a child says of `bytes` within the time, its words in `text`. None where no child could be
+/// started, with errno.
+static std::optional<Answer> askChild(StringRef bytes, std::chrono::seconds time,
+                                      std::string &text) {
   int ends[2];
   pid_t child;
   int whyNot = 0;
@@ -174,7 +171,7 @@ static std::string bytecodeToText(StringRef bytes, Location location) {
     static std::mutex starting;
     std::lock_guard<std::mutex> lock(starting);
     if (pipe2(ends, O_CLOEXEC) != 0)
-      return failToStart(location, errno);
+      return std::nullopt;
     child = fork();
     if (child == 0) {
       close(ends[0]);
@@ -185,10 +182,10 @@ static std::string bytecodeToText(StringRef bytes, Location location) {
   }
   if (child < 0) {
     close(ends[0]);
-    return failToStart(location, whyNot);
+    errno = whyNot;
+    return std::nullopt;
   }
-  std::string text;
-  Answer answer = awaitReply(ends[0], text);
+  Answer answer = awaitReply(ends[0], time, text);
   close(ends[0]);
   if (answer == Answer::Late)
     kill(child, SIGKILL);
@@ -196,6 +193,25 @@ static std::string bytecodeToText(StringRef bytes, Location location) {
   // status to be had where SIGCHLD is ignored or its handler reaps every child.
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR)
     continue;
+  return answer;
+}
+
+/// The text of the module that `bytes` hold; empty after a diagnostic at `location`.
+static std::string bytecodeToText(StringRef bytes, Location location) {
+  std::string text;
+  Answer answer = Answer::Late;
+  // A lock of MLIR's that another thread held at the fork, as where types are first registered,
+  // stays locked in the child, which then waits for ever; the next one hardly meets it too.
+  for (int seconds : {1, 2, kBytecodeSeconds - 3}) {
+    std::optional<Answer> said = askChild(bytes, std::chrono::seconds(seconds), text);
+    if (!said) {
+      emitError(location) << "cannot start a process to read MLIR bytecode: " << strerror(errno);
+      return "";
+    }
+    answer = *said;
+    if (answer != Answer::Late)
+      break;
+  }
   switch (answer) {
   case Answer::Module:
     return text;
