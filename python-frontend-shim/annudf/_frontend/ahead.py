@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import importlib
 import os
 import sys
 import threading
@@ -56,6 +57,7 @@ class _Import:
         if self._thread is not None and self._thread.is_alive():
             sys.meta_path.insert(0, self)
             self.wait()
+        _end_as_interrupted()
 
 
 _import = _Import()
@@ -77,6 +79,10 @@ def _run(is_needless: Callable[[], bool]) -> None:
     with contextlib.suppress(BaseException):
         if not is_needless():
             with seldom_collected():
+                # numba-cuda-mlir begins with a module of it, whose lock Python then holds while it waits for the
+                # package's. A program that meets the package first, by `np.random`, holds them the other way round,
+                # and is told of a deadlock.
+                importlib.import_module("numpy.random")
                 from annudf._frontend import module as module
 
             if gc.isenabled():  # Or the next to make an object, in the first search, would wait for this.
@@ -102,6 +108,17 @@ def seldom_collected() -> Iterator[None]:
     finally:
         if gc.get_threshold() == ours:
             gc.set_threshold(*before)
+
+
+def _end_as_interrupted() -> None:
+    """Lets a program that Ctrl-C ended exit as one, by SIGINT.
+
+    Python notes that code ended so, and forgets it when any thread runs other code from text, which the import does.
+    """
+    interrupted = getattr(sys, "last_type", None) is KeyboardInterrupt and not hasattr(sys, "ps1")
+    if interrupted:
+        with contextlib.suppress(KeyboardInterrupt):
+            exec("raise KeyboardInterrupt")
 
 
 def _forget_excepthook() -> None:

@@ -82,6 +82,32 @@ assert 'math.absf' in shifted.mlir()
     ok(run(tmp_path, program))
 
 
+def test_packages_before_their_modules(tmp_path: Path) -> None:
+    """A program may meet np.random, which is imported then, while the thread imports it: both lock in one order."""
+    file = tmp_path / "program.py"
+    file.write_text("""
+import builtins, sys
+import numpy
+original, met = builtins.__import__, []
+def watched(name, *rest, **named):
+    if name.startswith("numpy.random") and "numpy.random" not in sys.modules:
+        met.append(name)
+    return original(name, *rest, **named)
+builtins.__import__ = watched
+from annudf import ivf_flat
+@ivf_flat.metric
+def shifted(x, y, acc):
+    return acc + abs(x - y)
+from annudf._frontend import ahead
+ahead.wait()
+assert "numba_cuda_mlir" in sys.modules
+print(met[:1] in ([], ["numpy.random"]), met)
+""")
+    environment = {**os.environ, "ANNUDF_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, str(file)], env=environment, capture_output=True, text=True, check=False)
+    assert ok(done).startswith("True")
+
+
 def test_an_interrupt_ends_the_program(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(
