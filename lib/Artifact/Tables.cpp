@@ -191,16 +191,13 @@ NumberKind kindOf(annudf_accumulator value) { return kind(value); }
 NumberKind kindOf(annudf_capture_element value) { return kind(value); }
 
 std::string wholeElements() {
-  std::string text;
-  const TableRow *last = nullptr;
-  const auto add = [&](const char *between) {
-    if (last)
-      text += (text.empty() ? "" : between) + std::string(last->spelling);
-  };
+  std::vector<std::string> names;
   for (const TableRow &row : kElements)
     if (row.kind != NumberKind::Float)
-      add(", "), last = &row;
-  add(" and ");
+      names.emplace_back(row.spelling);
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
   return text;
 }
 

@@ -40,6 +40,9 @@ void addDoctorCommand(CLI::App &app);
 /// \param code  set to the exit code of a verification that found nothing wrong.
 void addVerifyCommand(CLI::App &app, int &code);
 
+/// \throws Error(Usage) for a subcommand that is none; CLI11 would say that one is required.
+void checkCommand(CLI::App &app, int argc, const char *const *argv);
+
 std::string versionText();
 
 /// Prints `text` so that a terminal shows and does not obey what files and arguments put

@@ -81,6 +81,13 @@ void InterruptGuard::check() {
     throw Error(ErrorKind::Interrupted, "interrupted; nothing was written");
 }
 
+void tool::checkCommand(CLI::App &app, int argc, const char *const *argv) {
+  const auto isAsked = [&](const CLI::App *command) { return command->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(isAsked).empty())
+    throw Error(ErrorKind::Usage, std::string("there is no command '") + argv[1] +
+                                      "'; annudf --help lists those that there are");
+}
+
 void tool::checkOutput(const std::string &output, const std::vector<std::string> &inputs) {
   for (const std::string &input : inputs) {
     std::error_code missing; // A file that does not exist is no input either.
@@ -145,17 +152,7 @@ runtime::Matrix tool::loadVectors(const std::string &path, int64_t rows, bool as
   if (rows > matrix.rows)
     throw Error(ErrorKind::Input, path + ": has " + std::to_string(matrix.rows) +
                                       " rows, --rows asks for " + std::to_string(rows));
-  if (!asF32 || matrix.element == ANNUDF_ELEMENT_F32)
-    return matrix;
-  runtime::Matrix wide;
-  wide.rows = matrix.rows, wide.dims = matrix.dims, wide.element = ANNUDF_ELEMENT_F32;
-  wide.storage.resize(static_cast<size_t>(wide.rows) * wide.dims * sizeof(float));
-  auto *out = reinterpret_cast<float *>(wide.storage.data());
-  const runtime::MatrixView view = matrix.view();
-  for (int64_t row = 0; row < wide.rows; ++row)
-    for (int32_t dim = 0; dim < wide.dims; ++dim)
-      *out++ = runtime::coordinate(view, row, dim);
-  return wide;
+  return matrix;
 }
 
 std::string tool::metricNames() {

@@ -42,14 +42,8 @@ static int run(int argc, char **argv) {
   annudf::tool::addDoctorCommand(app);
   int code = 0;
   annudf::tool::addVerifyCommand(app, code);
-  // CLI11 would say that one is required.
-  const auto isAsked = [&](const CLI::App *command) { return command->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(isAsked).empty()) {
-    print(stderr, std::string("annudf: there is no command '") + argv[1] +
-                      "'; annudf --help lists those that there are\n");
-    return 2;
-  }
   try {
+    annudf::tool::checkCommand(app, argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     // CLI11's own codes are many; users get the documented two.

@@ -25,7 +25,6 @@ import numpy as np
 from annudf import _cache
 from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._checks import shown
-from annudf._core import Artifact
 from annudf._frontend.fingerprint import fingerprint
 from annudf._frontend.signature import reads_accumulator
 from annudf._frontend.snapshot import snapshot
@@ -35,9 +34,9 @@ from annudf._options import CaptureType, MetricOptions
 from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError
 
 if TYPE_CHECKING:
+    from annudf._core import Artifact
     from annudf._core import Diagnostic as CoreDiagnostic
     from annudf._metric.captures import Value
-
 
 HOST = "host"
 ALL = "all"

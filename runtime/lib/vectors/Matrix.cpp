@@ -92,6 +92,19 @@ std::vector<std::byte> narrowed(const std::vector<std::byte> &doubles) {
   return floats;
 }
 
+/// Elements of an index as f32.
+Matrix widened(const Matrix &matrix) {
+  Matrix wide;
+  wide.rows = matrix.rows, wide.dims = matrix.dims, wide.element = ANNUDF_ELEMENT_F32;
+  wide.storage.resize(static_cast<size_t>(wide.rows) * wide.dims * sizeof(float));
+  auto *out = reinterpret_cast<float *>(wide.storage.data());
+  const MatrixView view = matrix.view();
+  for (int64_t row = 0; row < wide.rows; ++row)
+    for (int32_t dim = 0; dim < wide.dims; ++dim)
+      *out++ = coordinate(view, row, dim);
+  return wide;
+}
+
 template <typename T> NumericArray scalar(const char *dtype, T value, const std::string &text) {
   NumericArray array;
   array.dtype = dtype;
@@ -135,7 +148,7 @@ Matrix readMatrix(const std::string &path, int64_t rows, bool asF32) {
     matrix.dims = static_cast<int32_t>(file.columns);
     matrix.storage = std::move(file.storage);
   }
-  return matrix;
+  return asF32 && matrix.element != ANNUDF_ELEMENT_F32 ? widened(matrix) : matrix;
 }
 
 Matrix asBits(Matrix matrix) {

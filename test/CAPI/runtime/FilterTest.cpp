@@ -75,7 +75,7 @@ TEST(CApiFilter, SearchesFindWhatPasses) {
   ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 4, nullptr, &index)), "ok");
   const TestMetric &test = testMetric("l2");
   OwnedArtifact artifact;
-  toHandle(artifactOf(test, readBitcode(test.name)), &artifact);
+  load(test.name, &artifact);
   std::vector<uint8_t> third(400);
   std::vector<int64_t> passing;
   for (int64_t id = 0; id < 400; id += 3)
@@ -105,18 +105,25 @@ TEST(CApiFilter, SearchesFindWhatPasses) {
   EXPECT_EQ(std::count(found.ids.begin(), found.ids.end(), -1), 0);
 }
 
-TEST(CApiFilter, IsComputedByCode) {
-  OwnedBackend backend;
-  openCpu(2, &backend);
-  if (!backend)
-    return;
-  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 50, 5, 1);
+/// A filter and a metric, and an index of 50 rows.
+class CApiFilterCode : public testing::Test {
+protected:
+  void SetUp() override {
+    openCpu(2, &backend);
+    if (!backend)
+      return;
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 4, nullptr, &index)), "ok");
+    toHandle(evenRows(readBitcode("even_rows")), &even);
+    load("l2", &l2);
+  }
+  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 50, 5, 1);
   const annudf_vectors rows = vectorsOf(base);
+  OwnedBackend backend;
   OwnedIndex index;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 4, nullptr, &index)), "ok");
   OwnedArtifact even, l2;
-  toHandle(evenRows(readBitcode("even_rows")), &even);
-  toHandle(artifactOf(testMetric("l2"), readBitcode("l2")), &l2);
+};
+
+TEST_F(CApiFilterCode, ComputesBits) {
   EXPECT_EQ(annudf_artifact_role(even), ANNUDF_ROLE_FILTER);
   EXPECT_EQ(annudf_artifact_role(l2), ANNUDF_ROLE_SCAN);
   EXPECT_EQ(annudf_artifact_role(nullptr), -1);
@@ -167,18 +174,7 @@ TEST(CApiFilter, IsComputedByCode) {
 }
 
 /// Neither is taken for the other, whichever way it comes.
-TEST(CApiFilter, MetricsAndFiltersAreToldApart) {
-  OwnedBackend backend;
-  openCpu(1, &backend);
-  if (!backend)
-    return;
-  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20, 5, 1);
-  const annudf_vectors rows = vectorsOf(base);
-  OwnedIndex index;
-  ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 1, nullptr, &index)), "ok");
-  OwnedArtifact even, l2;
-  toHandle(evenRows(readBitcode("even_rows")), &even);
-  toHandle(artifactOf(testMetric("l2"), readBitcode("l2")), &l2);
+TEST_F(CApiFilterCode, AndMetricsAreToldApart) {
   OwnedFilter out;
   EXPECT_EQ(annudf_ivf_flat_filter(backend, index, l2, nullptr, 0, nullptr, &out), ANNUDF_INPUT);
   EXPECT_TRUE(std::regex_match(
@@ -187,7 +183,7 @@ TEST(CApiFilter, MetricsAndFiltersAreToldApart) {
                  "distances; write an annudf.filter")))
       << annudf_last_error();
   EXPECT_EQ((annudf_filter *)out, nullptr);
-  Found found = foundFor(base, 20);
+  Found found = foundFor(base, 50);
   const std::regex refused("filter 'even_rows' \\(.*\\) gives no distances: it says which rows a "
                            "search may find; search with a metric, and give this as the search's "
                            "filter");

@@ -27,7 +27,7 @@ protected:
     if (!backend)
       return;
     const TestMetric &test = testMetric("weighted_l2");
-    toHandle(artifactOf(test, readBitcode(test.name)), &artifact);
+    load(test.name, &artifact);
     const annudf_vectors rows = vectorsOf(base);
     ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 16, nullptr, &index)), "ok");
     bindWeights(artifact, someWeights(kDims), &captures);
@@ -97,7 +97,7 @@ TEST_F(CApiSearch, FewerRowsThanKLeaveMinusOne) {
 
 TEST_F(CApiSearch, AMetricWithoutCapturesNeedsNoHandle) {
   OwnedArtifact l2;
-  toHandle(artifactOf(testMetric("l2"), readBitcode("l2")), &l2);
+  load("l2", &l2);
   const annudf_vectors rows = vectorsOf(queries);
   Found found = foundFor(queries, 3), same = found;
   ASSERT_EQ(outcome(annudf_ivf_flat_search(backend, index, l2, nullptr, &rows, 3, 4, nullptr,
@@ -188,7 +188,7 @@ TEST_F(CApiSearch, PrecompileLinksOnce) {
   EXPECT_EQ(stats.link_ms, 0);
 
   OwnedArtifact hamming;
-  toHandle(artifactOf(testMetric("hamming"), readBitcode("hamming")), &hamming);
+  load("hamming", &hamming);
   EXPECT_TRUE(outcome(annudf_ivf_flat_precompile(backend, hamming, ANNUDF_ELEMENT_F32, nullptr))
                   .ends_with(" takes i8, u8, not f32"))
       << annudf_last_error();
@@ -267,7 +267,7 @@ TEST(CApiBackend, NullAndWrongNumbers) {
 
 TEST_F(CApiSearch, TheCpuTakesNoDeviceMemory) {
   OwnedArtifact weighted;
-  toHandle(artifactOf(testMetric("weighted_l2"), readBitcode("weighted_l2")), &weighted);
+  load("weighted_l2", &weighted);
   const int64_t shape[] = {kDims};
   annudf_capture_value value = arrayValue("w", someWeights(kDims), shape);
   value.memory = ANNUDF_MEMORY_CUDA, value.device = 2;

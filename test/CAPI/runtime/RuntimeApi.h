@@ -35,7 +35,7 @@ inline void toHandle(const Artifact &artifact, annudf_artifact **out) {
 }
 
 /// The artifact of a metric of the tests, with host bitcode.
-inline void load(const char *name, annudf_artifact **out) {
+inline void load(const std::string &name, annudf_artifact **out) {
   toHandle(artifactOf(testMetric(name), readBitcode(name)), out);
 }
 

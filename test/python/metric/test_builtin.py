@@ -147,6 +147,11 @@ def test_every_metric_is_compared() -> None:
     assert set(metrics.names()) == set(TRUTH) | OTHERS
 
 
+def test_names_stand_for_what_the_core_takes_them_for() -> None:
+    names = metrics.names()
+    assert {name: _core.builtin_metric(name) for name in names} == {name: builtin.builtin_text(name) for name in names}
+
+
 @pytest.mark.parametrize("name", TRUTH)
 def test_equals_scipy_or_scikit_learn(name):
     make, truth, captures = TRUTH[name]

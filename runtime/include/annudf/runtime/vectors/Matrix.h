@@ -53,7 +53,7 @@ struct NumericArray {
 /// (BigANN: two little-endian uint32, rows and dims, then the rows), `.npy`
 /// (2-D, C order, f4 f2 i1 u1).
 /// \param rows   if above 0, at most so many are read, whatever the file holds.
-/// \param asF32  a .npy of f8 is taken too, and rounded. Other elements are what they are.
+/// \param asF32  all become f32, and a .npy of f8 is taken too, and rounded.
 /// \throws Error naming file and fault; the header is checked against the file's
 /// size before anything is allocated.
 Matrix readMatrix(const std::string &path, int64_t rows = 0, bool asF32 = false);
