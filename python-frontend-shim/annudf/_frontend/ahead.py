@@ -7,6 +7,9 @@ decorator and its first search: reading data, building an index. The thread neve
 seen by a child: a fork waits for it, since a lock of the import system that it holds would stay locked there, and
 at the end of the program it stops at the next module that it would import.
 
+A program whose memory is traced imports by itself: the trace would count what the thread does, and before Python
+3.12.9 and 3.13.2 tracemalloc.stop() beside another thread crashes (https://github.com/python/cpython/issues/128679).
+
 ANNUDF_IMPORT_AHEAD=0 switches it off.
 """
 
@@ -19,6 +22,7 @@ import importlib
 import os
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -65,7 +69,9 @@ _import = _Import()
 
 def begin(is_needless: Callable[[], bool]) -> None:
     """Starts the import unless it is done or under way; `is_needless` is asked in the thread."""
-    if "numba_cuda_mlir" not in sys.modules and os.environ.get("ANNUDF_IMPORT_AHEAD", "") != "0":
+    if "numba_cuda_mlir" in sys.modules or os.environ.get("ANNUDF_IMPORT_AHEAD", "") == "0":
+        return
+    if not tracemalloc.is_tracing():
         _import.begin(is_needless)
 
 

@@ -44,7 +44,9 @@ def ok(done: subprocess.CompletedProcess[str]) -> str:
 def test_the_import_begins_with_the_decorator(tmp_path: Path) -> None:
     program = "assert importing()\nassert 'math.absf' in shifted.mlir()\nassert not importing()\n"
     ok(run(tmp_path, program + "assert sys.excepthook is hook\n"))
-    ok(run(tmp_path, "assert not importing()\nassert 'math.absf' in shifted.mlir()\n", ANNUDF_IMPORT_AHEAD="0"))
+    here = "assert not importing()\nassert 'math.absf' in shifted.mlir()\n"
+    ok(run(tmp_path, here, ANNUDF_IMPORT_AHEAD="0"))
+    ok(run(tmp_path, here, PYTHONTRACEMALLOC="1"))
 
 
 def test_a_metric_in_the_cache_imports_nothing(tmp_path: Path) -> None:
