@@ -4,7 +4,7 @@
 #   find_package(annudf 0.1 REQUIRED COMPONENTS ...)
 #   C         annudf::annudf: the C API, a shared library that needs nothing of its user (the default)
 #   Runtime   annudf::runtime, runtime_cpu, runtime_cuda: index and search as C++
-#   MLIR      annudf::AnnudfIR, ...: the dialect, its passes and translations, for programs that use MLIR themselves
+#   MLIR      annudf::AnnudfIR, ...: the dialect, its passes and translations, for programs that use MLIR themselves; from C annudf::AnnudfCAPI
 #   Compiler  annudf::compiler: a metric's text to an artifact as C++, no MLIR header needed
 include(CMakePackageConfigHelpers)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/annudf")
@@ -67,7 +67,7 @@ else()
   install(DIRECTORY include/annudf/Support include/annudf/Artifact DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/annudf" FILES_MATCHING PATTERN "*.h")
   install(DIRECTORY runtime/include/annudf DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
   if(ANNUDF_BUILD_COMPILER)
-    annudf_linked(mlir AnnudfTarget AnnudfFrontend)
+    annudf_linked(mlir AnnudfTarget AnnudfFrontend AnnudfInit AnnudfCAPI)
     annudf_linked(compiler annudf_compiler)
     annudf_export(MLIR ${mlir})
     annudf_export(Compiler ${compiler})
@@ -82,11 +82,14 @@ else()
 endif()
 
 install(FILES LICENSE LICENSES-THIRD-PARTY DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-foreach(tool annudf annudf-opt annudf-translate annudf-lsp-server)
+foreach(tool annudf annudf-opt annudf-translate annudf-lsp-server annudf-reduce)
   if(TARGET ${tool})
     install(TARGETS ${tool} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()
 endforeach()
+if(TARGET annudf-mlir-plugin)
+  install(TARGETS annudf-mlir-plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 
 set(ANNUDF_WHY_NOT "${why_not}")
 configure_package_config_file(cmake/annudfConfig.cmake.in "${PROJECT_BINARY_DIR}/annudfConfig.cmake" INSTALL_DESTINATION "${package}")

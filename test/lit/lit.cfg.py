@@ -15,10 +15,15 @@ config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
 # Each tool is built into a folder of its own name; those not built make their tests unsupported.
 tools = os.path.join(config.annudf_binary_dir, "tools")
 paths = [config.llvm_tools_dir]
-for name in ("annudf-opt", "annudf-translate", "annudf-lsp-server", "annudf"):
+for name in ("annudf-opt", "annudf-translate", "annudf-lsp-server", "annudf-reduce", "annudf"):
     if os.access(os.path.join(tools, name, name), os.X_OK):
         paths.append(os.path.join(tools, name))
         config.available_features.add(name)
+# Packaged programs take no library that was built with a sanitizer.
+plugin = os.path.join(tools, "annudf-mlir-plugin", "annudf-mlir-plugin.so")
+if os.path.exists(plugin) and not config.sanitized and os.access(os.path.join(config.llvm_tools_dir, "mlir-opt"), os.X_OK):
+    config.available_features.add("mlir-plugin")
+config.substitutions.append(("%plugin", plugin))
 if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
 # Written by scripts/make-goldens once the ABI has its final shape.

@@ -8,17 +8,8 @@
 
 #include "Optimize.h"
 
-#include "annudf/Conversion/Passes.h"
-#include "annudf/Dialect/IR/Annudf.h"
-#include "annudf/Dialect/Transforms/Passes.h"
-#include "annudf/Frontend/Passes.h"
+#include "annudf/InitAll.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Config/llvm-config.h"
@@ -31,15 +22,9 @@ static void printVersion(llvm::raw_ostream &os) {
 int main(int argc, char **argv) {
   llvm::cl::SetVersionPrinter(printVersion);
   mlir::DialectRegistry registry;
-  registry.insert<annudf::ir::AnnudfDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
-  annudf::registerFrontendDialects(registry);
-  mlir::func::registerInlinerExtension(registry);
+  annudf::registerAllDialects(registry);
   mlir::registerTransformsPasses();
-  annudf::registerTransformsPasses();
-  annudf::registerFrontendPasses();
-  annudf::registerConversionPasses();
-  annudf::registerConversionPipelines();
+  annudf::registerAllPasses();
   const auto [input, output] =
       mlir::registerAndParseCLIOptions(argc, argv, "annudf metric optimizer\n", registry);
   const auto config = mlir::MlirOptMainConfig::createFromCLOptions();
