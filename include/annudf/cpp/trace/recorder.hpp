@@ -1,0 +1,393 @@
+//===- annudf/cpp/trace/recorder.hpp - Writes the text of one hook -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_CPP_TRACE_RECORDER_HPP
+#define ANNUDF_CPP_TRACE_RECORDER_HPP
+
+#include "annudf/cpp/trace/kinds.hpp"
+
+#include <charconv>
+#include <initializer_list>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annudf::tracing {
+
+/// What a value stands for: a result of the hook that is being traced, or a number.
+struct operand {
+  kind type = kind::i32;
+  std::uint32_t id = 0;
+  std::uint64_t hook = 0; // 0 of a number.
+  std::uint64_t bits = 0; // Of a number.
+};
+
+template <number T> constexpr operand number_operand(T value) {
+  return {.type = kind_of<T>(), .bits = pack(static_cast<canonical_t<T>>(value))};
+}
+
+/// The indices of a scan. They are read where a hook first uses them, as an op that is not
+/// used would be refused where its index has no meaning.
+enum class scan_index : std::uint32_t { dim, dims, row, query, list };
+inline constexpr std::uint32_t first_scan_index = 0xfffffff0;
+inline constexpr const char *scan_index_names[] = {"dim", "dims", "row", "query", "list"};
+
+constexpr bool is_identifier(std::string_view name) {
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9'))
+    return false;
+  for (const char c : name)
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'))
+      return false;
+  return true;
+}
+
+inline void check_name(const char *of, std::string_view name) {
+  if (!is_identifier(name))
+    throw std::invalid_argument("the name of a " + std::string(of) + " is '" + std::string(name) +
+                                "'; use letters, digits and _, not beginning with a digit");
+  constexpr std::size_t most = 255; // ANNUDF_MAX_NAME
+  if (name.size() > most)
+    throw std::invalid_argument("the name of a " + std::string(of) + " has " +
+                                std::to_string(name.size()) + " bytes, more than " +
+                                std::to_string(most) + "; shorten it: '" + std::string(name) + "'");
+}
+
+/// A string of MLIR: what is not printable ASCII is written as its bytes.
+inline void append_string(std::string &out, std::string_view text) {
+  constexpr char digits[] = "0123456789ABCDEF";
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
+      out += c;
+      continue;
+    }
+    out += '\\';
+    out += digits[byte >> 4U];
+    out += digits[byte & 15U];
+  }
+  out += '"';
+}
+
+/// "" where the place is not known.
+inline std::string location_of(const std::source_location &where) {
+  const std::string_view file = where.file_name();
+  if (file.empty())
+    return "";
+  std::string out = " loc(";
+  append_string(out, file);
+  out += ':' + std::to_string(where.line()) + ':' + std::to_string(where.column()) + ')';
+  return out;
+}
+
+/// The spelling that reads back bit for bit: floating point as its bits, unless it is a small
+/// whole number.
+inline std::string spelled(kind type, std::uint64_t bits) {
+  if (type == kind::b1)
+    return bits ? "true" : "false";
+  if (!is_float(type))
+    return std::to_string(with_kind(type, [&](auto zero) {
+      using T = decltype(zero);
+      if constexpr (std::integral<T> && !std::same_as<T, bool>)
+        return static_cast<std::int64_t>(static_cast<std::make_signed_t<T>>(unpack<T>(bits)));
+      else
+        return std::int64_t();
+    }));
+  const double value =
+      type == kind::f32 ? static_cast<double>(unpack<float>(bits)) : unpack<double>(bits);
+  constexpr double small = 1e6;
+  // Of -0 the sign would be lost.
+  if (value > -small && value < small &&
+      value == static_cast<double>(static_cast<std::int64_t>(value)) && (value != 0 || bits == 0))
+    return std::to_string(static_cast<std::int64_t>(value)) + ".0";
+  char digits[16] = {};
+  const auto end = std::to_chars(digits, digits + sizeof digits, bits, 16);
+  const auto length = static_cast<std::size_t>(end.ptr - digits);
+  return "0x" + std::string(bits_of(type) / 4 - length, '0') + std::string(digits, length);
+}
+
+/// Captures of a metric, in the order in which its hooks first read them.
+class declarations {
+public:
+  /// The SSA name.
+  std::string declare(const std::string &name, const std::string &type) {
+    for (const declaration &known : all)
+      if (known.name == name) {
+        if (known.type != type)
+          throw std::invalid_argument("capture '" + name + "' is declared as !annudf.capture<" +
+                                      known.type + "> and as !annudf.capture<" + type +
+                                      ">; give one of them another name");
+        return known.ssa;
+      }
+    check_name("capture", name);
+    // Arguments of hooks have these names.
+    const bool taken = name == "acc" || name == "other" || name == "x" || name == "y";
+    all.push_back({name, type, '%' + name + (taken ? ".capture" : "")});
+    return all.back().ssa;
+  }
+
+  std::string text() const {
+    std::string out;
+    for (const declaration &one : all)
+      out += "  " + one.ssa + " = annudf.capture \"" + one.name + "\" : !annudf.capture<" +
+             one.type + ">\n";
+    return out;
+  }
+
+private:
+  struct declaration {
+    std::string name, type, ssa;
+  };
+  std::vector<declaration> all;
+};
+
+/// The ops of one hook, in the order of the calls: a traced hook has one block.
+class recorder {
+public:
+  recorder(declarations &captures, const std::source_location &call)
+      : captures(captures), call(call), last(call), serial(next_serial()), outer(running) {
+    if (outer)
+      throw std::logic_error("a metric is traced while another one is; trace it first, or call the "
+                             "other's function from this one");
+    running = this;
+  }
+  ~recorder() { running = outer; }
+  recorder(const recorder &) = delete;
+  recorder &operator=(const recorder &) = delete;
+
+  /// Of this thread; throws where none runs.
+  static recorder &current() {
+    if (!running)
+      throw std::logic_error("a recorded value is used where no hook is traced; it means something "
+                             "in the call of the hook only, so keep numbers instead");
+    return *running;
+  }
+  static bool is_running() { return running != nullptr; }
+
+  /// The name of an argument of the hook.
+  operand argument(std::string name, kind type) {
+    ++arguments;
+    return add(std::move(name), type, call);
+  }
+
+  operand emit(std::string_view op, kind result, std::initializer_list<operand> operands,
+               const std::source_location &where, std::string_view infix = {}) {
+    std::string arguments;
+    for (const operand &one : operands) {
+      arguments += arguments.empty() ? " " : ", ";
+      arguments += name(one, where);
+    }
+    const kind type = operands.size() ? operands.begin()->type : result;
+    return line(std::string(op) + std::string(infix) + arguments + " : " + spelling_of(type),
+                result, where);
+  }
+
+  /// `arith.extf %a : f32 to f64` and the like.
+  operand cast(std::string_view op, kind to, const operand &from,
+               const std::source_location &where) {
+    return line(std::string(op) + ' ' + name(from, where) + " : " + spelling_of(from.type) +
+                    " to " + spelling_of(to),
+                to, where);
+  }
+
+  operand select(const operand &condition, const operand &a, const operand &b,
+                 const std::source_location &where) {
+    // In the order of the text, and not as a compiler evaluates a sum.
+    std::string text = "arith.select " + name(condition, where);
+    text += ", " + name(a, where);
+    text += ", " + name(b, where);
+    return line(text + " : " + spelling_of(a.type), a.type, where);
+  }
+
+  /// Reads a capture; `type` is the inside of !annudf.capture<...>, `element` what the load gives.
+  operand load(const std::string &capture, const std::string &type, kind element,
+               const std::vector<operand> &indices, const std::source_location &where,
+               const char *spelling = nullptr) {
+    const std::string ssa = captures.declare(capture, type);
+    std::string list;
+    for (const operand &one : indices)
+      list += (list.empty() ? "" : ", ") + index_name(one, where);
+    std::string text = "annudf.load " + ssa + '[' + list + "] : !annudf.capture<" + type + '>';
+    if (!spelling)
+      return line(text, element, where);
+    // An f16: bodies widen it at once.
+    const operand narrow = line(text, element, where);
+    return line("arith.extf " + name(narrow, where) + " : " + spelling + " to " +
+                    spelling_of(element),
+                element, where);
+  }
+
+  void yield(const std::vector<operand> &values, const std::source_location &where) {
+    std::string names;
+    std::string types;
+    for (const operand &one : values) {
+      names += (names.empty() ? "" : ", ") + name(one, where);
+      types += (types.empty() ? "" : ", ") + std::string(spelling_of(one.type));
+    }
+    body += "    annudf.yield " + names + " : " + types + location_of(where) + '\n';
+  }
+
+  /// Where the operand was made; the last known place for an argument and for a number.
+  std::source_location place(const operand &of) const {
+    const bool made = of.hook == serial && of.id >= arguments && of.id < values.size();
+    return made ? values[of.id].where : last;
+  }
+
+  operand index(scan_index which) const {
+    return {.type = kind::i64,
+            .id = first_scan_index + static_cast<std::uint32_t>(which),
+            .hook = serial};
+  }
+
+  const std::string &text() const { return body; }
+
+private:
+  struct result {
+    std::string name;
+    std::source_location where;
+  };
+  struct constant {
+    std::string type;
+    std::uint64_t bits;
+    std::string name;
+  };
+
+  static std::uint64_t next_serial() {
+    static std::uint64_t last = 0;
+    // <atomic> alone would cost 0.2 s of each compile.
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+  }
+
+  operand add(std::string name, kind type, const std::source_location &where) {
+    values.push_back({std::move(name), where});
+    return {.type = type, .id = static_cast<std::uint32_t>(values.size() - 1), .hook = serial};
+  }
+
+  std::string fresh() { return '%' + std::to_string(count++); }
+
+  void write(const std::string &name, const std::string &op, const std::source_location &where) {
+    body += "    " + name + " = " + op + location_of(where) + '\n';
+    last = where;
+  }
+
+  operand line(const std::string &op, kind type, const std::source_location &where) {
+    std::string name = fresh();
+    write(name, op, where);
+    return add(std::move(name), type, where);
+  }
+
+  void check(const operand &one) const {
+    if (one.hook != serial)
+      throw std::logic_error(
+          "a recorded value of one hook is used in another; hooks hand on nothing "
+          "but the accumulator, so make it a field of that");
+  }
+
+  std::string name(const operand &one, const std::source_location &where) {
+    if (one.hook == 0)
+      return constant_name(spelling_of(one.type), spelled(one.type, one.bits), one.bits, where);
+    check(one);
+    if (one.id < first_scan_index)
+      return values[one.id].name;
+    std::string &number = numbers[one.id - first_scan_index];
+    if (number.empty()) {
+      const std::string raw = scan_index_name(one, where);
+      number = fresh();
+      write(number, "arith.index_cast " + raw + " : index to i64", where);
+    }
+    return number;
+  }
+
+  /// The operand as an `index`.
+  std::string index_name(const operand &one, const std::source_location &where) {
+    if (one.hook == 0)
+      return constant_name("index", spelled(kind::i64, converted(one.bits, one.type, kind::i64)),
+                           one.bits, where);
+    check(one);
+    if (one.id >= first_scan_index)
+      return scan_index_name(one, where);
+    const std::string from = name(one, where);
+    std::string out = fresh();
+    write(out,
+          std::string(is_signed(one.type) ? "arith.index_cast " : "arith.index_castui ") + from +
+              " : " + spelling_of(one.type) + " to index",
+          where);
+    return out;
+  }
+
+  std::string scan_index_name(const operand &one, const std::source_location &where) {
+    const std::uint32_t which = one.id - first_scan_index;
+    std::string &known = indices[which];
+    if (known.empty()) {
+      known = std::string("%") + scan_index_names[which] + ".index";
+      write(known, std::string("annudf.index ") + scan_index_names[which], where);
+    }
+    return known;
+  }
+
+  std::string constant_name(const std::string &type, const std::string &spelling,
+                            std::uint64_t bits, const std::source_location &where) {
+    for (const constant &known : constants)
+      if (known.bits == bits && known.type == type)
+        return known.name;
+    constants.push_back({type, bits, fresh()});
+    write(constants.back().name, "arith.constant " + spelling + (type == "i1" ? "" : " : " + type),
+          where);
+    return constants.back().name;
+  }
+
+  static inline thread_local recorder *running = nullptr;
+
+  declarations &captures;
+  std::source_location call;
+  std::source_location last;
+  std::uint64_t serial;
+  recorder *outer;
+  std::string body;
+  std::vector<result> values;
+  std::vector<constant> constants;
+  std::string indices[5];
+  std::string numbers[5];
+  unsigned arguments = 0;
+  unsigned count = 0;
+};
+
+/// The operand in another type, as C++ converts.
+inline operand convert(const operand &from, kind to, const std::source_location &where) {
+  if (from.type == to)
+    return from;
+  if (from.hook == 0)
+    return {.type = to, .bits = converted(from.bits, from.type, to)};
+  recorder &into = recorder::current();
+  const kind type = from.type;
+  if (to == kind::b1) {
+    const operand zero = {.type = type};
+    return is_float(type) ? into.emit("arith.cmpf", to, {from, zero}, where, " une,")
+                          : into.emit("arith.cmpi", to, {from, zero}, where, " ne,");
+  }
+  if (is_float(type) && is_float(to))
+    return into.cast(to == kind::f64 ? "arith.extf" : "arith.truncf", to, from, where);
+  if (is_float(type))
+    return into.cast(is_signed(to) ? "arith.fptosi" : "arith.fptoui", to, from, where);
+  if (is_float(to))
+    return into.cast(is_signed(type) ? "arith.sitofp" : "arith.uitofp", to, from, where);
+  if (bits_of(type) == bits_of(to)) { // The dialect's integers have no sign.
+    operand same = from;
+    same.type = to;
+    return same;
+  }
+  if (bits_of(to) < bits_of(type))
+    return into.cast("arith.trunci", to, from, where);
+  return into.cast(is_signed(type) ? "arith.extsi" : "arith.extui", to, from, where);
+}
+
+} // namespace annudf::tracing
+
+#endif // ANNUDF_CPP_TRACE_RECORDER_HPP
