@@ -94,6 +94,10 @@ typedef struct annudf_lower_options {
   const char *metric_name;     /**< As annudf_compile_options. */
   const char *inline_captures; /**< As annudf_compile_options. */
   int32_t import_frontend;     /**< As annudf_compile_options. */
+  /** ABI whose functions the metric becomes: "annudf.accumulator.v1" (also for NULL), or
+   * "rapids.cuvs.ivf_flat.metric.v1", of which docs/device-udf.md says what a metric may need. */
+  const char *target_abi;
+  const char *symbol; /**< Name of the function of the latter; NULL or "": "annudf_metric_NAME". */
 } annudf_lower_options;
 
 /** Verifies text of the dialect and stops at one stage of its way to a GPU, to look at.

@@ -183,6 +183,9 @@ annudf_status annudf_lower(const char *source, size_t size, const char *origin, 
       options.metricName = textOf(fields.metric_name);
       options.inlineCaptures = textOf(fields.inline_captures);
       options.importFrontend = fields.import_frontend != 0;
+      if (fields.target_abi && *fields.target_abi)
+        options.target.abi = fields.target_abi;
+      options.target.symbol = textOf(fields.symbol);
       *code = makeBuffer(lowerMetric(text, origin, stage->second, options, &found));
     });
   });

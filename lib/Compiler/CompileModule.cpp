@@ -67,6 +67,9 @@ public:
   }
 
   std::optional<Fault> compile(const std::string &source, Artifact &artifact) {
+    if (options.target.abi != ANNUDF_ABI_ID)
+      return Fault{ErrorKind::Usage, "an artifact holds code of " ANNUDF_ABI_ID ", not of " +
+                                         options.target.abi + "; lower the metric to it"};
     Clock::time_point start = Clock::now();
     if (std::optional<Fault> fault = parse(source))
       return fault;
@@ -95,6 +98,9 @@ public:
     SmallVector<int> versions;
     if (std::optional<Fault> fault = selectArchs(versions))
       return fault;
+    if (!options.target.isKnown())
+      return Fault{ErrorKind::Usage, "there is no ABI '" + printable(options.target.abi) +
+                                         "'; code is made for one of " + kTargetAbis};
     if (versions.size() > 1)
       return Fault{ErrorKind::Usage, "lowered for one architecture at a time, not for " +
                                          std::to_string(versions.size())};
@@ -105,7 +111,10 @@ public:
       module->print(os);
       return std::nullopt;
     }
-    FailureOr<std::string> ir = translateToNvvmIr(*module);
+    CodeTarget target = options.target;
+    if (target.symbol.empty())
+      target.symbol = defaultSymbol(metric.getSymName());
+    FailureOr<std::string> ir = translateToNvvmIr(*module, "", target);
     if (failed(ir))
       return fault();
     if (stage == Stage::NvvmIr) {
@@ -117,6 +126,13 @@ public:
       return Fault{ErrorKind::Environment, llvm::toString(nvvm.takeError())};
     if (versions.empty())
       versions.push_back(supportedSmVersions().front());
+    if (target.isCuvsMetric()) {
+      auto made = compileCuvsMetric(**nvvm, *ir, versions.front(), stage, target);
+      if (!made)
+        return refuse(llvm::toString(made.takeError()));
+      code = std::move(*made);
+      return std::nullopt;
+    }
     if (stage == Stage::LtoIr) {
       Artifact artifact;
       artifact.manifest = makeManifest(metric);
@@ -246,6 +262,11 @@ private:
                      "options of annudf-inline-captures '" + options.inlineCaptures + "': " + why};
       manager.addPass(std::move(pass));
     }
+    if (options.target.abi != ANNUDF_ABI_ID) { // What is baked in needs no place in it.
+      VerifyABIPassOptions verify;
+      verify.target = options.target.abi;
+      manager.addPass(createVerifyABIPass(verify));
+    }
     if (failed(manager.run(*module)))
       return fault();
     return std::nullopt;
@@ -354,6 +375,19 @@ private:
           Payload::ltoIr(sm, "", {"libnvvm", nvvm.release()}, std::move(result.code)));
     }
     return std::nullopt;
+  }
+
+  /// The code of that ABI, its prototype read back.
+  static llvm::Expected<std::string> compileCuvsMetric(const LibNvvm &nvvm, const std::string &ir,
+                                                       int sm, Stage stage,
+                                                       const CodeTarget &target) {
+    auto prototypes = nvvm.compile(ir, sm, DeviceCode::Prototypes);
+    if (!prototypes)
+      return prototypes.takeError();
+    if (llvm::Error error =
+            checkCuvsPrototype(*prototypes, target.symbol, takesCapture(ir, target)))
+      return error;
+    return nvvm.compile(ir, sm, stage == Stage::LtoIr ? DeviceCode::LtoIr : DeviceCode::Ptx);
   }
 
   static HookShape shapeOf(const Manifest &manifest) {

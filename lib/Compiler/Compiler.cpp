@@ -28,9 +28,6 @@ static void reportMemoryOfLlvm() {
   }();
 }
 
-/// No metric comes near this; what does is not one.
-static constexpr uint64_t kMaxSourceBytes = uint64_t(16) << 20;
-
 /// Hands over what was found, then throws the fault, if there is one.
 static void finish(std::optional<compiler::Fault> fault, compiler::Findings findings,
                    std::vector<std::string> *warnings, CompileTimings *timings,
@@ -58,7 +55,7 @@ Artifact annudf::compileMetric(const std::string &source, const std::string &ori
 
 Artifact annudf::compileMetricFile(const std::string &path, const CompileOptions &options,
                                    std::vector<std::string> *warnings, CompileTimings *timings) {
-  return compileMetric(readFile(path, kMaxSourceBytes), path, options, warnings, timings);
+  return compileMetric(readFile(path, kMaxMetricBytes), path, options, warnings, timings);
 }
 
 std::string annudf::lowerMetric(const std::string &source, const std::string &origin, Stage stage,

@@ -29,7 +29,8 @@ constexpr const char *kNvvmDataLayout =
 
 template <typename Base> struct LoweringPass : Base {
   using Base::Base;
-  void lower(const TargetInfo &target) {
+  void lower(TargetInfo target) {
+    target.code = {this->target, this->symbol};
     LoweringCounts counts;
     if (failed(lowerMetric(this->getOperation(), this->metric, target, counts)))
       return this->signalPassFailure();
@@ -41,7 +42,13 @@ template <typename Base> struct LoweringPass : Base {
 struct LowerToNVVM : LoweringPass<annudf::impl::LowerToNVVMPassBase<LowerToNVVM>> {
   using LoweringPass::LoweringPass;
   void runOnOperation() override {
-    lower({TargetKind::Nvvm, "annudf-lower-to-nvvm", 1, 4, "nvptx64-nvidia-cuda", kNvvmDataLayout});
+    lower({TargetKind::Nvvm,
+           "annudf-lower-to-nvvm",
+           1,
+           4,
+           "nvptx64-nvidia-cuda",
+           kNvvmDataLayout,
+           {}});
   }
 };
 
@@ -50,7 +57,7 @@ struct LowerToLLVM : LoweringPass<annudf::impl::LowerToLLVMPassBase<LowerToLLVM>
   void runOnOperation() override {
     // No features and no layout: the machine that runs the bitcode decides them.
     std::string triple = llvm::sys::getDefaultTargetTriple();
-    lower({TargetKind::Host, "annudf-lower-to-llvm", 0, 0, triple.c_str(), ""});
+    lower({TargetKind::Host, "annudf-lower-to-llvm", 0, 0, triple.c_str(), "", {}});
   }
 };
 

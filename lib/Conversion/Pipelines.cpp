@@ -22,25 +22,36 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
       *this, "metric",
       llvm::cl::desc(
           "Symbol name of the metric to lower; may be empty if the module holds only one")};
+  Option<std::string> target{*this, "target", llvm::cl::desc("ABI whose functions it becomes"),
+                             llvm::cl::init(ANNUDF_ABI_ID)};
+  Option<std::string> symbol{
+      *this, "symbol",
+      llvm::cl::desc("Name of the function, where the ABI leaves it to the metric")};
 };
 } // namespace
 
 // Nothing but the lowering's own patterns runs between the verifier and the code: no
 // canonicalizer, no CSE. LLVM and libNVVM simplify what they are given.
 
-void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric) {
+void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric,
+                                 const CodeTarget &target) {
   manager.addPass(createVerifyABIPass());
   manager.addPass(createInferCombinePass());
   LowerToNVVMPassOptions options;
   options.metric = metric.str();
+  options.target = target.abi;
+  options.symbol = target.symbol;
   manager.addPass(createLowerToNVVMPass(options));
 }
 
-void annudf::buildToHostPipeline(OpPassManager &manager, StringRef metric) {
+void annudf::buildToHostPipeline(OpPassManager &manager, StringRef metric,
+                                 const CodeTarget &target) {
   manager.addPass(createVerifyABIPass());
   manager.addPass(createInferCombinePass());
   LowerToLLVMPassOptions options;
   options.metric = metric.str();
+  options.target = target.abi;
+  options.symbol = target.symbol;
   manager.addPass(createLowerToLLVMPass(options));
 }
 
@@ -48,11 +59,11 @@ void annudf::registerConversionPipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "annudf-to-nvvm", "Verifies and lowers one metric for libNVVM",
       [](OpPassManager &manager, const PipelineOptions &options) {
-        buildToNVVMPipeline(manager, options.metric);
+        buildToNVVMPipeline(manager, options.metric, {options.target, options.symbol});
       });
   PassPipelineRegistration<PipelineOptions>(
       "annudf-to-host", "Verifies and lowers one metric for the host",
       [](OpPassManager &manager, const PipelineOptions &options) {
-        buildToHostPipeline(manager, options.metric);
+        buildToHostPipeline(manager, options.metric, {options.target, options.symbol});
       });
 }

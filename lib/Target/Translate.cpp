@@ -37,21 +37,24 @@ void annudf::registerCompilerDialects(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
 }
 
-using PipelineBuilder = void (*)(OpPassManager &, StringRef);
+using PipelineBuilder = void (*)(OpPassManager &, StringRef, const CodeTarget &);
 
-static std::unique_ptr<llvm::Module> lower(ModuleOp module, StringRef metric, PipelineBuilder build,
+static std::unique_ptr<llvm::Module> lower(ModuleOp module, StringRef metric,
+                                           const CodeTarget &target, PipelineBuilder build,
                                            llvm::LLVMContext &context) {
   OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone()));
   PassManager manager(module.getContext());
-  build(manager, metric);
+  build(manager, metric, target);
   if (failed(manager.run(*copy)))
     return nullptr;
   return translateModuleToLLVMIR(*copy, context, "metric");
 }
 
-FailureOr<std::string> annudf::translateToNvvmIr(ModuleOp module, StringRef metric) {
+FailureOr<std::string> annudf::translateToNvvmIr(ModuleOp module, StringRef metric,
+                                                 const CodeTarget &target) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> lowered = lower(module, metric, buildToNVVMPipeline, context);
+  std::unique_ptr<llvm::Module> lowered =
+      lower(module, metric, target, buildToNVVMPipeline, context);
   if (!lowered)
     return failure();
   auto text = emitNvvmIr(*lowered);
@@ -61,9 +64,10 @@ FailureOr<std::string> annudf::translateToNvvmIr(ModuleOp module, StringRef metr
 }
 
 FailureOr<std::string> annudf::translateToHostBitcode(ModuleOp module, StringRef metric,
-                                                      StringRef triple) {
+                                                      StringRef triple, const CodeTarget &target) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> lowered = lower(module, metric, buildToHostPipeline, context);
+  std::unique_ptr<llvm::Module> lowered =
+      lower(module, metric, target, buildToHostPipeline, context);
   if (!lowered)
     return failure();
   if (!triple.empty())
@@ -86,6 +90,21 @@ struct Options {
                                   llvm::cl::init("sm_75")};
   llvm::cl::opt<std::string> metric{
       "metric", llvm::cl::desc("Metric to translate, where the module holds several")};
+  llvm::cl::opt<std::string> abi{"annudf-abi",
+                                 llvm::cl::desc("ABI whose functions the metric becomes"),
+                                 llvm::cl::init(ANNUDF_ABI_ID)};
+  llvm::cl::opt<std::string> symbol{
+      "symbol", llvm::cl::desc("Name of the function, where the ABI leaves it to the metric")};
+
+  /// With a name for the function, which whoever reads the code back has to know.
+  CodeTarget target(ModuleOp module) const {
+    CodeTarget target{abi, symbol};
+    auto udfs = module.getOps<ir::UdfOpInterface>();
+    if (target.symbol.empty() && (!metric.empty() || llvm::hasSingleElement(udfs)))
+      target.symbol =
+          defaultSymbol(metric.empty() ? (*udfs.begin()).getSymName() : StringRef(metric));
+    return target;
+  }
 };
 } // namespace
 
@@ -111,6 +130,11 @@ static HookShape shapeOf(StringRef ir) {
   return shape;
 }
 
+bool annudf::takesCapture(StringRef ir, const CodeTarget &target) {
+  const auto [before, after] = ir.split(("@" + llvm::Twine(target.symbol) + "(").str());
+  return after.take_until([](char c) { return c == ')'; }).contains('*');
+}
+
 static FailureOr<std::string> compile(ModuleOp module, const Options &options, DeviceCode kind) {
   auto fail = [&](llvm::Error error) {
     return emitError(module.getLoc()) << llvm::toString(std::move(error));
@@ -118,7 +142,8 @@ static FailureOr<std::string> compile(ModuleOp module, const Options &options, D
   auto sm = parseSmVersion(options.arch);
   if (!sm)
     return fail(sm.takeError());
-  FailureOr<std::string> ir = translateToNvvmIr(module, options.metric);
+  const CodeTarget target = options.target(module);
+  FailureOr<std::string> ir = translateToNvvmIr(module, options.metric, target);
   if (failed(ir))
     return failure();
   auto nvvm = LibNvvm::load();
@@ -127,7 +152,9 @@ static FailureOr<std::string> compile(ModuleOp module, const Options &options, D
   auto ptx = (*nvvm)->compile(*ir, *sm, DeviceCode::Prototypes);
   if (!ptx)
     return fail(ptx.takeError());
-  if (llvm::Error error = checkPrototypes(*ptx, shapeOf(*ir)))
+  if (llvm::Error error = target.isCuvsMetric()
+                              ? checkCuvsPrototype(*ptx, target.symbol, takesCapture(*ir, target))
+                              : checkPrototypes(*ptx, shapeOf(*ir)))
     return fail(std::move(error));
   auto code = (*nvvm)->compile(*ir, *sm, kind);
   if (!code)
@@ -163,12 +190,14 @@ void annudf::registerTranslations() {
           return success();
         });
   };
-  add("annudf-to-nvvmir", "a metric as NVVM IR for every architecture",
-      [](ModuleOp module) { return translateToNvvmIr(module, options.metric); });
+  add("annudf-to-nvvmir", "a metric as NVVM IR for every architecture", [](ModuleOp module) {
+    return translateToNvvmIr(module, options.metric, options.target(module));
+  });
   add("annudf-to-ltoir", "a metric as LTO-IR for --arch",
       [](ModuleOp module) { return compile(module, options, DeviceCode::LtoIr); });
   add("annudf-to-ptx", "a metric as PTX for --arch",
       [](ModuleOp module) { return compile(module, options, DeviceCode::Ptx); });
-  add("annudf-to-host-bitcode", "a metric as LLVM bitcode for the host",
-      [](ModuleOp module) { return translateToHostBitcode(module, options.metric); });
+  add("annudf-to-host-bitcode", "a metric as LLVM bitcode for the host", [](ModuleOp module) {
+    return translateToHostBitcode(module, options.metric, "", options.target(module));
+  });
 }

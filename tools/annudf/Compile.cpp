@@ -8,6 +8,8 @@
 
 #include "Commands.h"
 
+#include "annudf/Support/FileIO.h"
+
 #ifdef ANNUDF_HAVE_COMPILER
 #include "annudf/Compiler/Compiler.h"
 #include "annudf/Metrics/Builtin.h"
@@ -20,16 +22,34 @@ using namespace annudf;
 #ifdef ANNUDF_HAVE_COMPILER
 namespace {
 struct CompileArguments {
-  std::string input, output, builtin, metric, inlineCaptures;
+  std::string input, output, builtin, metric, inlineCaptures, targetAbi = ANNUDF_ABI_ID, symbol;
   std::vector<std::string> archs;
   bool noHost = false, quiet = false;
 };
 } // namespace
 
-static std::string defaultOutput(const std::string &input) {
+static std::string defaultOutput(const std::string &input, const char *ending) {
   size_t slash = input.find_last_of('/'), dot = input.find_last_of('.');
   bool hasDot = dot != std::string::npos && (slash == std::string::npos || dot > slash + 1);
-  return (hasDot ? input.substr(0, dot) : input) + ".annudf";
+  return (hasDot ? input.substr(0, dot) : input) + ending;
+}
+
+/// Writes LTO-IR of another ABI: such code is no artifact, as nothing beside it says what it is.
+static void runLower(const CompileArguments &arguments, const CompileOptions &options,
+                     const BuiltinMetric *builtin, const std::string &output) {
+  if (options.archs.size() != 1)
+    throw Error(ErrorKind::Usage, "--target-abi " + options.target.abi +
+                                      ": LTO-IR is of one architecture; give --arch sm_90, say");
+  const std::string code =
+      builtin ? lowerMetric(std::string(builtin->text), builtin->origin(), Stage::LtoIr, options)
+              : lowerMetric(readFile(arguments.input, kMaxMetricBytes), arguments.input,
+                            Stage::LtoIr, options);
+  tool::InterruptGuard::check();
+  writeFile(output, code);
+  if (!arguments.quiet)
+    tool::print(stdout, output + ": LTO-IR of " + options.target.abi + " for " +
+                            options.archs.front() + ", " + std::to_string(code.size()) +
+                            " bytes\n");
 }
 
 static void runCompile(const CompileArguments &arguments) {
@@ -40,17 +60,26 @@ static void runCompile(const CompileArguments &arguments) {
     throw Error(ErrorKind::Usage, "--builtin " + arguments.builtin +
                                       ": there is no such metric; there are " +
                                       builtinMetricNames());
+  CompileOptions options;
+  options.target = {arguments.targetAbi, arguments.symbol};
+  const bool isArtifact = options.target.abi == ANNUDF_ABI_ID;
+  const char *ending = isArtifact ? ".annudf" : ".ltoir";
   const std::string output = !arguments.output.empty() ? arguments.output
-                             : builtin                 ? arguments.builtin + ".annudf"
-                                                       : defaultOutput(arguments.input);
+                             : builtin                 ? arguments.builtin + ending
+                                                       : defaultOutput(arguments.input, ending);
   if (!builtin)
     tool::checkOutput(output, {arguments.input});
-  CompileOptions options;
   options.archs = arguments.archs;
   options.hostBitcode = !arguments.noHost;
   options.metricName = arguments.metric;
   options.inlineCaptures = arguments.inlineCaptures;
   tool::InterruptGuard guard;
+  if (!isArtifact)
+    return runLower(arguments, options, builtin, output);
+  if (!arguments.symbol.empty())
+    throw Error(ErrorKind::Usage, "--symbol " + arguments.symbol +
+                                      ": the functions of " ANNUDF_ABI_ID " have names of their "
+                                      "own; leave it out, or give --target-abi");
   CompileTimings timings;
   std::vector<std::string> warnings;
   Artifact artifact = builtin ? compileMetric(std::string(builtin->text), builtin->origin(),
@@ -89,6 +118,13 @@ void tool::addCompileCommand(CLI::App &app) {
                       "Which metric or filter, if the file holds several");
   command->add_option("--inline-captures", arguments->inlineCaptures,
                       "Options of the pass annudf-inline-captures, e.g. \"dims=128\"");
+  command->add_option("--target-abi", arguments->targetAbi,
+                      "ABI of the code: " ANNUDF_ABI_ID
+                      " (default), an artifact; or " ANNUDF_CUVS_METRIC_ABI_ID
+                      ", LTO-IR for one --arch (default output: the "
+                      "input with ending .ltoir)");
+  command->add_option("--symbol", arguments->symbol,
+                      "Name of the function of the latter (default: annudf_metric_NAME)");
   command->add_flag("--no-host", arguments->noHost, "Leave out the code for the CPU");
   command->add_flag("-q,--quiet", arguments->quiet, "Print errors and warnings only");
   command->callback([arguments] { runCompile(*arguments); });

@@ -13,6 +13,7 @@
 #ifndef ANNUDF_COMPILER_COMPILER_H
 #define ANNUDF_COMPILER_COMPILER_H
 
+#include "annudf/ABI/TargetAbi.h"
 #include "annudf/Artifact/Artifact.h"
 
 #include <cstdint>
@@ -41,6 +42,8 @@ struct CompileOptions {
   /// The source is what a frontend emits: annudf-import-frontend turns it into the
   /// dialect before it is verified, and the dialects that it reads are known.
   bool importFrontend = false;
+  /// Of lowerMetric: whose functions the metric becomes. An artifact's code speaks its own ABI.
+  CodeTarget target = {};
 };
 
 /// What was found in a source, in parts.
@@ -67,6 +70,9 @@ Artifact compileMetric(const std::string &source, const std::string &origin,
                        std::vector<std::string> *warnings = nullptr,
                        CompileTimings *timings = nullptr,
                        std::vector<Diagnostic> *diagnostics = nullptr);
+
+/// Of a source. No metric comes near this; what does is not one.
+inline constexpr uint64_t kMaxMetricBytes = uint64_t(16) << 20;
 
 /// The same for a file.
 Artifact compileMetricFile(const std::string &path, const CompileOptions &options = {},

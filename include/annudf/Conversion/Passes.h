@@ -9,6 +9,7 @@
 #ifndef ANNUDF_CONVERSION_PASSES_H
 #define ANNUDF_CONVERSION_PASSES_H
 
+#include "annudf/ABI/TargetAbi.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,9 +39,12 @@ namespace annudf {
 
 /// `annudf-verify-abi`, simplification, `annudf-lower-to-nvvm`.
 /// \param metric  as the pass's option.
-void buildToNVVMPipeline(mlir::OpPassManager &manager, llvm::StringRef metric = "");
+/// \param target  whose functions the metric becomes.
+void buildToNVVMPipeline(mlir::OpPassManager &manager, llvm::StringRef metric = "",
+                         const CodeTarget &target = {});
 /// `annudf-verify-abi`, simplification, `annudf-lower-to-llvm`.
-void buildToHostPipeline(mlir::OpPassManager &manager, llvm::StringRef metric = "");
+void buildToHostPipeline(mlir::OpPassManager &manager, llvm::StringRef metric = "",
+                         const CodeTarget &target = {});
 /// Makes `annudf-to-nvvm` and `annudf-to-host` known to a tool's command line.
 void registerConversionPipelines();
 

@@ -14,7 +14,12 @@ include "mlir/Pass/PassBase.td"
 class Annudf_LoweringPass<string mnemonic> : Pass<mnemonic, "::mlir::ModuleOp"> {
   let options = [
     Option<"metric", "metric", "std::string", /*default=*/"\"\"",
-           "Symbol name of the metric to lower; may be empty if the module holds only one">
+           "Symbol name of the metric to lower; may be empty if the module holds only one">,
+    Option<"target", "target", "std::string", /*default=*/"\"annudf.accumulator.v1\"",
+           "ABI whose functions it becomes: annudf.accumulator.v1 or "
+           "rapids.cuvs.ivf_flat.metric.v1">,
+    Option<"symbol", "symbol", "std::string", /*default=*/"\"\"",
+           "Name of the function of rapids.cuvs.ivf_flat.metric.v1; empty: annudf_metric_NAME">
   ];
   let statistics = [
     Statistic<"numSlots", "num-slots", "Number of captures that take a slot of the ABI">,
@@ -33,6 +38,9 @@ def LowerToNVVMPass : Annudf_LoweringPass<"annudf-lower-to-nvvm"> {
     the names and prototypes of `annudf_abi.h`. Captures with a value become tables
     in constant memory, all others loads through the slots. What has no instruction
     becomes a call of libdevice. `docs/lowering.md` has the rules.
+
+    With `target=rapids.cuvs.ivf_flat.metric.v1` it becomes the one function of that
+    ABI instead (`docs/device-udf.md`), if it keeps rules R of `docs/abi.md`.
 
     Example:
 

@@ -15,6 +15,7 @@
 #define ANNUDF_TARGET_LIBNVVM_H
 
 #include "annudf/ABI/Hooks.h"
+#include "annudf/ABI/TargetAbi.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -78,6 +79,9 @@ struct HookShape {
 /// Fails, showing both, where a hook differs, is missing or is one too many, and on any
 /// external function: a linker matches names only.
 llvm::Error checkPrototypes(llvm::StringRef ptx, const HookShape &shape);
+
+/// The same for the function of ANNUDF_CUVS_METRIC_ABI_ID.
+llvm::Error checkCuvsPrototype(llvm::StringRef ptx, llvm::StringRef symbol, bool hasCapture);
 
 } // namespace annudf
 

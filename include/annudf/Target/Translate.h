@@ -26,14 +26,20 @@ namespace annudf {
 void registerCompilerDialects(mlir::DialectRegistry &registry);
 
 /// Text that libNVVM reads for every supported architecture.
-mlir::FailureOr<std::string> translateToNvvmIr(mlir::ModuleOp module, llvm::StringRef metric = "");
+/// \param target  whose functions the metric becomes.
+mlir::FailureOr<std::string> translateToNvvmIr(mlir::ModuleOp module, llvm::StringRef metric = "",
+                                               const CodeTarget &target = {});
+
+/// Whether NVVM IR of a metric for ANNUDF_CUVS_METRIC_ABI_ID has its function with a capture.
+bool takesCapture(llvm::StringRef ir, const CodeTarget &target);
 
 /// LLVM bitcode of the default target's architecture, without its features: who
 /// runs it knows the machine.
 /// \param triple  names another target. The code is the same: nothing in it depends on one.
 mlir::FailureOr<std::string> translateToHostBitcode(mlir::ModuleOp module,
                                                     llvm::StringRef metric = "",
-                                                    llvm::StringRef triple = "");
+                                                    llvm::StringRef triple = "",
+                                                    const CodeTarget &target = {});
 
 /// Makes --annudf-to-nvvmir, -ltoir, -ptx and -host-bitcode known to mlirTranslateMain.
 void registerTranslations();

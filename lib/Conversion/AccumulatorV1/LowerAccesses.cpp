@@ -89,7 +89,9 @@ private:
     CaptureType type = capture.getType();
     if (capture.getValue())
       return lowerConstant(load, capture, *capture.getValue());
-    Value slot = loadSlot(capture);
+    Value slot = arguments.capture
+                     ? LLVM::PtrToIntOp::create(builder, builder.getI64Type(), arguments.capture)
+                     : loadSlot(capture);
     if (type.isScalar())
       return fromSlot(slot, type);
     Value offset = linearise(load, type);
@@ -166,6 +168,9 @@ private:
     case ANNUDF_EXTENT_CONSTANT:
       return arith::ConstantIntOp::create(builder, builder.getI64Type(), extent);
     case ANNUDF_EXTENT_DIM:
+      if (!arguments.dims) // A constant's: it has one entry a dimension, so their number is known.
+        return arith::ConstantIntOp::create(builder, builder.getI64Type(),
+                                            metric.getDims().value_or(1));
       return toI64(toIndex(arguments.dims));
     case ANNUDF_EXTENT_ROW: // proveLoads lets none of these come here.
     case ANNUDF_EXTENT_QUERY:

@@ -8,6 +8,8 @@
 
 #include "Lowering.h"
 
+#include "annudf/Dialect/Transforms/AbiRules.h"
+
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
@@ -44,7 +46,7 @@ static void allowContraction(ModuleOp module) {
   });
 }
 
-static void setAttributes(ModuleOp module) {
+static void setAttributes(ModuleOp module, const TargetInfo &target) {
   MLIRContext *context = module.getContext();
   auto none = LLVM::ModRefInfo::NoModRef;
   auto pure = LLVM::MemoryEffectsAttr::get(context, {none, none, none, none, none, none});
@@ -57,7 +59,8 @@ static void setAttributes(ModuleOp module) {
       continue;
     }
     function.setAlwaysInline(true);
-    if (!function.getSymName().starts_with("annudf1_"))
+    const StringRef name = function.getSymName();
+    if (target.code.isCuvsMetric() ? name != target.code.symbol : !name.starts_with("annudf1_"))
       function.setLinkage(LLVM::Linkage::Internal);
   }
 }
@@ -100,11 +103,15 @@ LogicalResult annudf::lowering::lowerBodies(ModuleOp module, const TargetInfo &t
   return applyPartialConversion(module, legal, std::move(patterns), withoutFolds());
 }
 
-LogicalResult annudf::lowering::lowerMetric(ModuleOp module, StringRef name,
-                                            const TargetInfo &target, LoweringCounts &counts) {
-  if (failed(lowerHooks(module, name, target, counts)) || failed(lowerBodies(module, target)))
+LogicalResult annudf::lowering::lowerMetric(ModuleOp module, StringRef name, TargetInfo target,
+                                            LoweringCounts &counts) {
+  if (failed(checkTargetAbi(module, target.code.abi)))
     return failure();
-  setAttributes(module);
+  if (failed(target.code.isCuvsMetric() ? lowerToCuvsMetric(module, name, target, counts)
+                                        : lowerHooks(module, name, target, counts)) ||
+      failed(lowerBodies(module, target)))
+    return failure();
+  setAttributes(module, target);
   // Locations are the user's, and may hold what LLVM would take for debug information.
   module->walk([&](Operation *op) { op->setLoc(UnknownLoc::get(module.getContext())); });
   Builder builder(module.getContext());

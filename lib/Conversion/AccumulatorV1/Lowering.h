@@ -8,7 +8,8 @@
 //
 // A metric is lowered in two steps: first its hooks become functions of the ABI
 // whose bodies still hold arith, math and scf (LowerHooks), then those bodies
-// become the LLVM dialect (LowerBodies). Targets differ only in what is below.
+// become the LLVM dialect (LowerBodies). Targets differ only in what is below; of
+// another ABI (CuvsMetricV1) the first step alone is another.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +31,7 @@ struct TargetInfo {
   unsigned globalAddressSpace; ///< Of a capture's array.
   unsigned tableAddressSpace;  ///< Of a constant table that fits kMaxConstantTable.
   const char *triple, *dataLayout;
+  CodeTarget code; ///< The ABI.
 };
 
 /// Larger tables go to global memory: a GPU has 64 KiB of constant memory for a
@@ -43,6 +45,8 @@ struct LoweringCounts {
 /// Arguments of a hook's function that its body may use; null where the hook has none.
 struct HookArguments {
   mlir::Value dim, dims, row, query, list, slots;
+  /// Address of the one array that is bound, where an ABI hands over that instead of slots.
+  mlir::Value capture = {};
 };
 
 /// Leaves in the module the metric called `name` (empty: the only one) alone, with its
@@ -54,6 +58,11 @@ mlir::FailureOr<ir::UdfOpInterface> isolateMetric(mlir::ModuleOp module, llvm::S
 /// and removes all other metrics.
 mlir::LogicalResult lowerHooks(mlir::ModuleOp module, llvm::StringRef name,
                                const TargetInfo &target, LoweringCounts &counts);
+
+/// Replaces it by the function of ANNUDF_CUVS_METRIC_ABI_ID, if it needs no more than that ABI has.
+/// The function's name is left in `target`.
+mlir::LogicalResult lowerToCuvsMetric(mlir::ModuleOp module, llvm::StringRef name,
+                                      TargetInfo &target, LoweringCounts &counts);
 
 /// Every load of the metric's hooks reads inside its capture, by the same proof as the
 /// verifier's: what comes here may have been changed since, or never have been verified.
@@ -76,8 +85,8 @@ void populateMathPatterns(mlir::LLVMTypeConverter &converter, mlir::RewritePatte
                           const TargetInfo &target);
 
 /// Both steps, and the attributes of the result.
-mlir::LogicalResult lowerMetric(mlir::ModuleOp module, llvm::StringRef name,
-                                const TargetInfo &target, LoweringCounts &counts);
+mlir::LogicalResult lowerMetric(mlir::ModuleOp module, llvm::StringRef name, TargetInfo target,
+                                LoweringCounts &counts);
 
 } // namespace annudf::lowering
 

@@ -197,6 +197,13 @@ LogicalResult annudf::verifyAbi(ModuleOp module, AbiCounts *counts) {
   return success(ok);
 }
 
+LogicalResult annudf::checkTargetAbi(ModuleOp module, StringRef abi) {
+  if (CodeTarget{abi.str(), ""}.isKnown())
+    return success();
+  return module.emitOpError() << "[T4] cannot be verified against '" << abi
+                              << "'; the ABIs known are: " << kTargetAbis;
+}
+
 namespace {
 struct VerifyABIPass : annudf::impl::VerifyABIPassBase<VerifyABIPass> {
   using VerifyABIPassBase::VerifyABIPassBase;
@@ -204,16 +211,17 @@ struct VerifyABIPass : annudf::impl::VerifyABIPassBase<VerifyABIPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     markAllAnalysesPreserved();
-    if (target != ANNUDF_ABI_ID) {
-      module.emitOpError() << "[T4] cannot be verified against '" << target
-                           << "'; the ABIs known are: " ANNUDF_ABI_ID;
+    if (failed(checkTargetAbi(module, target)))
       return signalPassFailure();
-    }
     AbiCounts counts;
     LogicalResult result = annudf::verifyAbi(module, &counts);
     numMetrics += counts.metrics;
     numOps += counts.ops;
     maxUnrolled.updateMax(counts.maxUnrolled);
+    if (succeeded(result) && target == ANNUDF_CUVS_METRIC_ABI_ID)
+      for (auto udf : module.getOps<UdfOpInterface>())
+        if (failed(verifyCuvsMetric(udf)))
+          result = failure();
     if (failed(result))
       return signalPassFailure();
     for (auto metric : module.getOps<MetricOp>()) {

@@ -124,6 +124,31 @@ static std::string spellWidths(const HookWidths &widths) {
          std::to_string(widths.coordinate) + " bits";
 }
 
+Error annudf::checkCuvsPrototype(StringRef ptx, StringRef symbol, bool hasCapture) {
+  const std::string declared =
+      hasCapture ? Spelling<CuvsMetricOfCapture>::get() : Spelling<CuvsMetric>::get();
+  bool isFound = false;
+  for (const PtxFunction &function : functionsOf(ptx)) {
+    if (function.name != symbol) {
+      if (function.isExternal)
+        return refuse("the compiled metric calls '", function.name,
+                      "', which a metric may not call");
+      continue; // Private, and gone once inlined.
+    }
+    if (function.isExternal)
+      continue; // Found missing below, unless a definition follows.
+    if (function.prototype != declared)
+      return refuse("the code has ", symbol, " as ", function.prototype,
+                    ", " ANNUDF_CUVS_METRIC_ABI_ID " with",
+                    hasCapture ? " a capture" : "out captures", " declares ", declared);
+    isFound = true;
+  }
+  if (!isFound)
+    return refuse("the code does not define ", symbol, ", " ANNUDF_CUVS_METRIC_ABI_ID " declares ",
+                  declared);
+  return Error::success();
+}
+
 Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
   struct Expectation {
     std::string name, prototype;

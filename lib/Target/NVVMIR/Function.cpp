@@ -62,13 +62,19 @@ std::string Printer::cast(const Value *pointer, const Type *pointee) {
 }
 
 /// What a pointer of a hook points at in annudf_abi.h: 64 bits, the slots of captures, or a word
-/// of the accumulator, whose bits are in the hook's name. 0 for what is none.
-static unsigned pointeeBits(const Argument &argument) {
-  const StringRef name = argument.getParent()->getName();
-  if (!argument.getType()->isPointerTy() || !name.starts_with("annudf1_"))
-    return 0;
+/// of the accumulator, whose bits are in the hook's name. Empty for what is none.
+static std::string pointee(const Argument &argument) {
+  const Function &function = *argument.getParent();
+  const StringRef name = function.getName();
+  if (!argument.getType()->isPointerTy())
+    return "";
+  if (!name.starts_with("annudf1_")) // A capture of ANNUDF_CUVS_METRIC_ABI_ID is told by its place.
+    return function.getReturnType()->isFloatTy() && function.arg_size() == 5 &&
+                   argument.getArgNo() == 3 && argument.getType()->getPointerAddressSpace() == 0
+               ? "float"
+               : "";
   const bool isAccumulator = argument.getArgNo() == 0;
-  return isAccumulator && name.contains("_s32") ? 32 : 64;
+  return isAccumulator && name.contains("_s32") ? "i32" : "i64";
 }
 
 std::string Printer::signature(const Function &function, bool named) {
@@ -77,10 +83,10 @@ std::string Printer::signature(const Function &function, bool named) {
   std::string text = type(function.getReturnType()) + " " + name + "(";
   for (const Argument &argument : function.args()) {
     text += argument.getArgNo() ? ", " : "";
-    const unsigned bits = pointeeBits(argument);
-    text += bits ? "i" + std::to_string(bits) + "*" : type(argument.getType());
+    const std::string pointed = pointee(argument);
+    text += pointed.empty() ? type(argument.getType()) : pointed + "*";
     if (named)
-      text += (bits ? " %s" : " %a") + std::to_string(argument.getArgNo());
+      text += (pointed.empty() ? " %a" : " %s") + std::to_string(argument.getArgNo());
   }
   return text + ")";
 }
@@ -130,9 +136,9 @@ void Printer::printFunction(const Function &function) {
     os << label(&block).substr(1) << ":\n";
     if (&block == &function.getEntryBlock())
       for (const Argument &argument : function.args())
-        if (const unsigned bits = pointeeBits(argument))
-          os << "  " << value(&argument) << " = bitcast i" << bits << "* %s" << argument.getArgNo()
-             << " to i8*\n";
+        if (const std::string pointed = pointee(argument); !pointed.empty())
+          os << "  " << value(&argument) << " = bitcast " << pointed << "* %s"
+             << argument.getArgNo() << " to i8*\n";
     for (const Instruction &instruction : block) {
       print(instruction);
       if (hasFailed())

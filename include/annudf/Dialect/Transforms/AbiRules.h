@@ -15,7 +15,7 @@
 #ifndef ANNUDF_DIALECT_TRANSFORMS_ABIRULES_H
 #define ANNUDF_DIALECT_TRANSFORMS_ABIRULES_H
 
-#include "annudf/ABI/annudf_abi.h"
+#include "annudf/ABI/TargetAbi.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
 #include <cstdint>
@@ -39,6 +39,15 @@ struct AbiCounts {
 /// Checks every metric of `module`. Each broken rule is one diagnostic that starts
 /// with the rule's label.
 mlir::LogicalResult verifyAbi(mlir::ModuleOp module, AbiCounts *counts = nullptr);
+
+/// Fails where annudf makes code for no ABI of that name [T4].
+mlir::LogicalResult checkTargetAbi(mlir::ModuleOp module, llvm::StringRef abi);
+
+/// Whether a verified metric or filter needs no more than ANNUDF_CUVS_METRIC_ABI_ID has [R...].
+mlir::LogicalResult verifyCuvsMetric(ir::UdfOpInterface udf);
+
+/// Whether the function of that ABI may be called so [R13].
+mlir::LogicalResult verifyCuvsSymbol(ir::UdfOpInterface udf, llvm::StringRef symbol);
 
 /// Names of all ops that a hook or helper may hold, sorted. A lowering has to know them all.
 llvm::ArrayRef<llvm::StringLiteral> allowedBodyOps();

@@ -19,6 +19,9 @@ def VerifyABIPass : Pass<"annudf-verify-abi", "::mlir::ModuleOp"> {
     or allocated but the value a hook yields. Every refusal names its rule, as
     numbered in `docs/abi.md`, and says what to do instead. Nothing is changed.
 
+    With `target=rapids.cuvs.ivf_flat.metric.v1` a metric has also to need no more
+    than that ABI has: rules R.
+
     Example:
 
     ```mlir
@@ -38,7 +41,7 @@ def VerifyABIPass : Pass<"annudf-verify-abi", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"annudf.accumulator.v1\"",
-           "ABI to verify against; annudf.accumulator.v1 is the only one">
+           "ABI to verify against: annudf.accumulator.v1 or rapids.cuvs.ivf_flat.metric.v1">
   ];
   let statistics = [
     Statistic<"numMetrics", "num-metrics", "Number of metrics verified">,

@@ -1,0 +1,82 @@
+//===- LowerMetric.cpp - From a metric to the function that cuVS calls ----===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// rapids.cuvs.ivf_flat.metric.v1 has one function, a step of the sum over dimensions.
+// What else a metric may have, that ABI has no place for: lib/Dialect/Transforms/CuvsMetric.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../AccumulatorV1/Lowering.h"
+
+#include "annudf/Dialect/Transforms/AbiRules.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::ir;
+using namespace annudf::lowering;
+
+/// The name of the metric that will be lowered, as far as it is known.
+static std::string nameOf(ModuleOp module, StringRef name) {
+  auto udfs = module.getOps<UdfOpInterface>();
+  if (name.empty() && llvm::hasSingleElement(udfs))
+    return (*udfs.begin()).getSymName().str();
+  return name.str();
+}
+
+/// Which coordinate it is. Who scans does not know for how many dimensions a metric was made: of
+/// more, constants of one entry a dimension must not be read past their end.
+static Value boundDim(ImplicitLocOpBuilder &builder, Value dim, UdfOpInterface udf) {
+  const std::optional<int64_t> dims = udf.getDims();
+  if (!dims)
+    return dim;
+  Value last = arith::ConstantIntOp::create(builder, builder.getI64Type(), *dims - 1);
+  return arith::MinUIOp::create(builder, dim, last);
+}
+
+LogicalResult annudf::lowering::lowerToCuvsMetric(ModuleOp module, StringRef name,
+                                                  TargetInfo &target, LoweringCounts &counts) {
+  if (target.code.symbol.empty())
+    target.code.symbol = defaultSymbol(nameOf(module, name));
+  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target);
+  if (failed(udf) || failed(proveLoads(*udf, target)) || failed(verifyCuvsMetric(*udf)) ||
+      failed(verifyCuvsSymbol(*udf, target.code.symbol)))
+    return failure();
+  auto metric = cast<MetricOp>(udf->getOperation());
+  counts.slots +=
+      llvm::count_if(metric.getCaptures(), [](CaptureOp capture) { return !capture.getValue(); });
+
+  ImplicitLocOpBuilder builder(metric.getLoc(), module.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  Type f32 = builder.getF32Type();
+  SmallVector<Type> parameters(3, f32);
+  if (counts.slots)
+    parameters.append({LLVM::LLVMPointerType::get(builder.getContext()), builder.getI64Type()});
+  auto function =
+      func::FuncOp::create(builder, target.code.symbol, builder.getFunctionType(parameters, f32));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+
+  HookArguments arguments;
+  if (counts.slots) {
+    arguments.capture = function.getArgument(3);
+    arguments.dim = boundDim(builder, function.getArgument(4), *udf);
+  }
+  Block *body = cast<HookOpInterface>(metric.getUpdate().getOperation()).getHookBlock();
+  IRMapping mapping; // The accumulator stands last.
+  mapping.map(body->getArguments(), ValueRange{function.getArgument(2), function.getArgument(0),
+                                               function.getArgument(1)});
+  for (Operation &op : body->without_terminator())
+    builder.clone(op, mapping);
+  func::ReturnOp::create(builder, mapping.lookup(body->getTerminator()->getOperand(0)));
+  if (failed(lowerAccesses(function, *udf, arguments, target, counts)))
+    return failure();
+  metric.erase();
+  return success();
+}
