@@ -50,6 +50,11 @@ consume(Runtime runtime.cpp "4 rows of 2 dims" annudf::runtime)
 consume(Compiler compiler.cpp "metric l2" annudf::compiler)
 consume(MLIR mlir.cpp "metric l2" annudf::AnnudfTransforms)
 consume(MLIR mlir_c.c "^annudf\n.*llvm.func @annudf1_scan_update_a32_x32" annudf::AnnudfCAPI)
+# A compiler with a dialect of its own, and its tests, which compile and search.
+run(${configure} -S "${OUTSIDE}" -B "${WORK}/outside")
+run("${CMAKE_COMMAND}" --build "${WORK}/outside")
+run("${PYTHON}" "${LIT}" -v "${OUTSIDE}/test" --param "out=${WORK}/outside/test" --param "python=${PYTHON}"
+  --param "tools=${WORK}/outside,${WORK}/prefix/bin,${LLVM_TOOLS}")
 refuse(Fortran "has no component 'Fortran': there are C;Runtime;MLIR;Compiler")
 refuse(MLIR "has no component 'MLIR': it needs LLVM/MLIR 22, which was not found (set MLIR_DIR; Debian: libmlir-22-dev llvm-22-dev)"
   -DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON)

@@ -1,0 +1,27 @@
+// Part of the annudf project. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The dialect dist: distances as some other compiler thinks of them.
+include "annudf/Dialect/IR/AnnudfTables.td" // For the enum of the order.
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Dist_Dialect : Dialect {
+  let name = "dist";
+  let cppNamespace = "::dist";
+  let summary = "distances, declared";
+  let dependentDialects = ["::annudf::ir::AnnudfDialect"]; // Whose attribute an op here has.
+}
+
+def Dist_WeightedSumOp : Op<Dist_Dialect, "weighted_sum", [Symbol]> {
+  let summary = "the sum over the dimensions of weight * |x - y|^power, or a root of it";
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$power, StrAttr:$weights,
+                       Annudf_OrderAttr:$order, UnitAttr:$root);
+  let assemblyFormat = [{
+    $sym_name `power` $power `weights` $weights `order` $order (`root` $root^)? attr-dict
+  }];
+}
+
+def Dist_AtMostOp : Op<Dist_Dialect, "at_most", [Symbol]> {
+  let summary = "the rows whose value in an array is at most a number";
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$array, F32Attr:$limit);
+  let assemblyFormat = "$sym_name $array $limit attr-dict";
+}
