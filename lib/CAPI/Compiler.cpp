@@ -170,13 +170,15 @@ annudf_status annudf_lower(const char *source, size_t size, const char *origin, 
       const std::pair<const char *, Stage> stages[] = {{"mlir", Stage::Mlir},
                                                        {"nvvm-ir", Stage::NvvmIr},
                                                        {"ptx", Stage::Ptx},
-                                                       {"ltoir", Stage::LtoIr}};
+                                                       {"ltoir", Stage::LtoIr},
+                                                       {"device-bitcode", Stage::DeviceBitcode},
+                                                       {"host-bitcode", Stage::HostBitcode}};
       const auto stage = std::find_if(std::begin(stages), std::end(stages), [&](const auto &entry) {
         return entry.first == std::string(target);
       });
       if (stage == std::end(stages))
         call.refuse("target is '" + std::string(target) +
-                    "'; the targets are mlir, nvvm-ir, ptx, ltoir");
+                    "'; the targets are mlir, nvvm-ir, ptx, ltoir, device-bitcode, host-bitcode");
       CompileOptions options;
       if (fields.arch && *fields.arch)
         options.archs = {fields.arch};

@@ -73,6 +73,10 @@ public:
     Clock::time_point start = Clock::now();
     if (std::optional<Fault> fault = parse(source))
       return fault;
+    if (isa<ir::FunctionOp>(metric.getOperation()))
+      return refuse("'" + metric.getSymName().str() +
+                    "' is a function, and an artifact holds a metric or a filter; lower it to "
+                    "ltoir, ptx or bitcode");
     findings.timings.parseAndVerify = millisecondsSince(start);
     artifact.manifest = makeManifest(metric);
     if (options.ltoIr)
@@ -114,6 +118,15 @@ public:
     CodeTarget target = options.target;
     if (target.symbol.empty())
       target.symbol = defaultSymbol(metric.getSymName());
+    if (stage == Stage::HostBitcode || stage == Stage::DeviceBitcode) {
+      FailureOr<std::string> bytes = stage == Stage::HostBitcode
+                                         ? translateToHostBitcode(*module, "", "", target)
+                                         : translateToDeviceBitcode(*module, "", target);
+      if (failed(bytes))
+        return fault();
+      code = std::move(*bytes);
+      return std::nullopt;
+    }
     FailureOr<std::string> ir = translateToNvvmIr(*module, "", target);
     if (failed(ir))
       return fault();
@@ -135,7 +148,8 @@ public:
     }
     if (stage == Stage::LtoIr) {
       Artifact artifact;
-      artifact.manifest = makeManifest(metric);
+      if (!isa<ir::FunctionOp>(metric.getOperation()))
+        artifact.manifest = makeManifest(metric);
       std::optional<Fault> fault = runLibNvvm(**nvvm, *ir, versions, artifact);
       if (!fault)
         code = std::move(artifact.payloads.front().bytes);
@@ -282,7 +296,7 @@ private:
       const bool nested =
           module->walk([](ir::UdfOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
       return refuse(nested ? "holds its annudf.metric in a module within the module; move it out"
-                           : "holds no annudf.metric and no annudf.filter");
+                           : "holds no annudf.metric, annudf.filter or annudf.function");
     }
     if (options.metricName.empty() && metrics.size() > 1)
       return Fault{ErrorKind::Usage, origin + ": holds " + std::to_string(metrics.size()) + " " +
@@ -358,7 +372,7 @@ private:
       take(nvvm.compile(ir, versions.front(), DeviceCode::Prototypes), prototypes);
       if (!prototypes.why.empty())
         return;
-      if (llvm::Error error = checkPrototypes(prototypes.code, shapeOf(artifact.manifest)))
+      if (llvm::Error error = checkDefinitions(prototypes.code, metric, shapeOf(artifact.manifest)))
         prototypes.why = llvm::toString(std::move(error));
     });
     for (auto [sm, result] : llvm::zip(versions, results))

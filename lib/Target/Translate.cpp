@@ -9,6 +9,7 @@
 #include "annudf/Target/Translate.h"
 
 #include "annudf/ABI/Hooks.h"
+#include "annudf/Conversion/Functions.h"
 #include "annudf/Conversion/Passes.h"
 #include "annudf/Frontend/Diagnostics.h"
 #include "annudf/Frontend/Source.h"
@@ -63,6 +64,13 @@ FailureOr<std::string> annudf::translateToNvvmIr(ModuleOp module, StringRef metr
   return std::move(*text);
 }
 
+static std::string bitcodeOf(const llvm::Module &module) {
+  std::string bytes;
+  llvm::raw_string_ostream os(bytes);
+  llvm::WriteBitcodeToFile(module, os);
+  return bytes;
+}
+
 FailureOr<std::string> annudf::translateToHostBitcode(ModuleOp module, StringRef metric,
                                                       StringRef triple, const CodeTarget &target) {
   llvm::LLVMContext context;
@@ -72,10 +80,24 @@ FailureOr<std::string> annudf::translateToHostBitcode(ModuleOp module, StringRef
     return failure();
   if (!triple.empty())
     lowered->setTargetTriple(llvm::Triple(triple));
-  std::string bytes;
-  llvm::raw_string_ostream os(bytes);
-  llvm::WriteBitcodeToFile(*lowered, os);
-  return bytes;
+  return bitcodeOf(*lowered);
+}
+
+FailureOr<std::string> annudf::translateToDeviceBitcode(ModuleOp module, StringRef metric,
+                                                        const CodeTarget &target) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> lowered =
+      lower(module, metric, target, buildToNVVMPipeline, context);
+  if (!lowered)
+    return failure();
+  return bitcodeOf(*lowered);
+}
+
+llvm::Error annudf::checkDefinitions(StringRef ptx, ir::UdfOpInterface udf,
+                                     const HookShape &shape) {
+  if (auto function = dyn_cast<ir::FunctionOp>(udf.getOperation()))
+    return checkFunctionPrototype(ptx, function.getSymName(), ptxPrototypeOf(function));
+  return checkPrototypes(ptx, shape);
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,10 +174,15 @@ static FailureOr<std::string> compile(ModuleOp module, const Options &options, D
   auto ptx = (*nvvm)->compile(*ir, *sm, DeviceCode::Prototypes);
   if (!ptx)
     return fail(ptx.takeError());
-  if (llvm::Error error = target.isCuvsMetric()
-                              ? checkCuvsPrototype(*ptx, target.symbol, takesCapture(*ir, target))
-                              : checkPrototypes(*ptx, shapeOf(*ir)))
-    return fail(std::move(error));
+  if (target.isCuvsMetric()) {
+    if (llvm::Error error = checkCuvsPrototype(*ptx, target.symbol, takesCapture(*ir, target)))
+      return fail(std::move(error));
+  } else {
+    for (auto udf : module.getOps<ir::UdfOpInterface>()) // The lowering has seen that one is meant.
+      if (options.metric.empty() || udf.getSymName() == options.metric)
+        if (llvm::Error error = checkDefinitions(*ptx, udf, shapeOf(*ir)))
+          return fail(std::move(error));
+  }
   auto code = (*nvvm)->compile(*ir, *sm, kind);
   if (!code)
     return fail(code.takeError());
@@ -197,6 +224,9 @@ void annudf::registerTranslations() {
       [](ModuleOp module) { return compile(module, options, DeviceCode::LtoIr); });
   add("annudf-to-ptx", "a metric as PTX for --arch",
       [](ModuleOp module) { return compile(module, options, DeviceCode::Ptx); });
+  add("annudf-to-device-bitcode", "a metric as LLVM bitcode of NVPTX", [](ModuleOp module) {
+    return translateToDeviceBitcode(module, options.metric, options.target(module));
+  });
   add("annudf-to-host-bitcode", "a metric as LLVM bitcode for the host", [](ModuleOp module) {
     return translateToHostBitcode(module, options.metric, "", options.target(module));
   });

@@ -98,12 +98,12 @@ TEST(CApiCompiler, FaultsWithoutARule) {
   OwnedArtifact artifact;
   OwnedDiagnostics list;
   EXPECT_EQ(outcome(compile("", &artifact, &list)),
-            "compile: test.mlir: holds no annudf.metric and no annudf.filter");
+            "compile: test.mlir: holds no annudf.metric, annudf.filter or annudf.function");
   ASSERT_EQ(annudf_diagnostics_count(list), 1u);
   annudf_diagnostic found = diagnosticAt(list, 0);
   EXPECT_STREQ(found.rule, "");
   EXPECT_STREQ(found.file, "test.mlir");
-  EXPECT_STREQ(found.message, "holds no annudf.metric and no annudf.filter");
+  EXPECT_STREQ(found.message, "holds no annudf.metric, annudf.filter or annudf.function");
   EXPECT_EQ(found.line, 0);
   EXPECT_EQ(compile("annudf.metric @m ordr(min)", &artifact, &list), ANNUDF_COMPILE);
   EXPECT_EQ(diagnosticAt(list, 0).line, 1);
@@ -327,7 +327,7 @@ TEST(CApiCompiler, StagesWithoutCuda) {
   EXPECT_TRUE(contains(lowered("mlir", options), "dims(3)"));
   EXPECT_TRUE(contains(lowered("nvvm-ir"), "define i32 @annudf1_scan_update_a32_x32(i32"));
   EXPECT_EQ(lowered("spirv"), "usage: annudf_lower: target is 'spirv'; the targets are mlir, "
-                              "nvvm-ir, ptx, ltoir");
+                              "nvvm-ir, ptx, ltoir, device-bitcode, host-bitcode");
   options.arch = "gfx90a";
   EXPECT_TRUE(contains(lowered("ptx", options), "usage: unknown architecture 'gfx90a'"));
   OwnedBuffer code;
@@ -362,7 +362,8 @@ TEST(CApiCompiler, ThreadsHaveTheirOwnErrors) {
     }
   };
   std::thread first(work, wrongMetric(), "compile: test.mlir:14:10: ");
-  std::thread second(work, "", "compile: test.mlir: holds no annudf.metric and no annudf.filter");
+  std::thread second(
+      work, "", "compile: test.mlir: holds no annudf.metric, annudf.filter or annudf.function");
   std::thread third(work, kMetric, "ok");
   first.join();
   second.join();

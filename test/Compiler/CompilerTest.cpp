@@ -144,7 +144,8 @@ TEST(Compiler, OneOfSeveralMetricsIsChosenByName) {
 }
 
 TEST(Compiler, FaultsNameFileLineAndColumn) {
-  EXPECT_EQ(compileError(""), "test.mlir: holds no annudf.metric and no annudf.filter");
+  EXPECT_EQ(compileError(""),
+            "test.mlir: holds no annudf.metric, annudf.filter or annudf.function");
   EXPECT_EQ(compileError("annudf.metric @m ordr(min)").find("test.mlir:1:"), 0u)
       << compileError("annudf.metric @m ordr(min)");
   std::string text = std::string("annudf.metric @m") + kMetric;

@@ -16,7 +16,7 @@ RAISE = f"raise kRulesEdition of include/annudf/Artifact/Artifact.h (it is {EDIT
 CASES = [
     (None, None),
     (("An empty module is a mistake", "An empty module is no mistake"), RAISE),
-    (("`holds no annudf.metric and no annudf.filter; write one`", "`holds no metric; write one`"), RAISE),
+    (("`holds no annudf.metric, annudf.filter or annudf.function; write one`", "`holds no metric; write one`"), RAISE),
     (("| `ANNUDF_MAX_TRIP_COUNT` | 4096 |", "| `ANNUDF_MAX_TRIP_COUNT` | 2048 |"), RAISE),
     (("`arith`: `addf`, ", "`arith`: "), RAISE),
     ((f"<!-- rules: edition {EDITION}, ", "<!-- rules: edition 99, "), "the rules are those of edition 99, but kRulesEdition"),

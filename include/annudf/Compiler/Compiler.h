@@ -79,12 +79,14 @@ Artifact compileMetricFile(const std::string &path, const CompileOptions &option
                            std::vector<std::string> *warnings = nullptr,
                            CompileTimings *timings = nullptr);
 
-/// Stages of a metric's way to a GPU.
+/// Stages of the way of a metric, a filter or a device function to a GPU, or to the host.
 enum class Stage {
-  Mlir,   ///< The dialect after import and inlining, as text.
-  NvvmIr, ///< What libNVVM reads, for every architecture.
-  Ptx,    ///< Text.
-  LtoIr,  ///< What nvJitLink links.
+  Mlir,          ///< The dialect after import and inlining, as text.
+  NvvmIr,        ///< What libNVVM reads, for every architecture.
+  Ptx,           ///< Text.
+  LtoIr,         ///< What nvJitLink links.
+  DeviceBitcode, ///< LLVM bitcode of NVPTX, for programs that bring an LLVM.
+  HostBitcode,   ///< LLVM bitcode for the host.
 };
 
 /// Verifies `source` and gives what it is at `stage`. Of `options`, archs has at most one

@@ -83,6 +83,11 @@ llvm::Error checkPrototypes(llvm::StringRef ptx, const HookShape &shape);
 /// The same for the function of ANNUDF_CUVS_METRIC_ABI_ID.
 llvm::Error checkCuvsPrototype(llvm::StringRef ptx, llvm::StringRef symbol, bool hasCapture);
 
+/// The same of a device function: `ptx` defines `name` with `prototype`, as ptxPrototypeOf() of
+/// annudf/Conversion/Functions.h has it.
+llvm::Error checkFunctionPrototype(llvm::StringRef ptx, llvm::StringRef name,
+                                   llvm::StringRef prototype);
+
 } // namespace annudf
 
 #endif // ANNUDF_TARGET_LIBNVVM_H

@@ -14,6 +14,7 @@
 #ifndef ANNUDF_TARGET_TRANSLATE_H
 #define ANNUDF_TARGET_TRANSLATE_H
 
+#include "annudf/Dialect/IR/Annudf.h"
 #include "annudf/Target/LibNvvm.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -41,7 +42,18 @@ mlir::FailureOr<std::string> translateToHostBitcode(mlir::ModuleOp module,
                                                     llvm::StringRef triple = "",
                                                     const CodeTarget &target = {});
 
-/// Makes --annudf-to-nvvmir, -ltoir, -ptx and -host-bitcode known to mlirTranslateMain.
+/// LLVM bitcode of NVPTX, of this LLVM's version: for a program that compiles it with an LLVM of
+/// its own. Functions of libdevice, which it may call, are left to that program.
+mlir::FailureOr<std::string> translateToDeviceBitcode(mlir::ModuleOp module,
+                                                      llvm::StringRef metric = "",
+                                                      const CodeTarget &target = {});
+
+/// Whether `ptx`, made of `ir` with DeviceCode::Prototypes, defines what callers of `udf` know: the
+/// hooks of a metric or a filter, which `shape` says, or the symbol of a function.
+llvm::Error checkDefinitions(llvm::StringRef ptx, ir::UdfOpInterface udf, const HookShape &shape);
+
+/// Makes --annudf-to-nvvmir, -ltoir, -ptx, -device-bitcode and -host-bitcode known to
+/// mlirTranslateMain.
 void registerTranslations();
 
 } // namespace annudf

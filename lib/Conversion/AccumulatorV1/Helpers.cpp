@@ -39,7 +39,8 @@ static FailureOr<UdfOpInterface> selectMetric(ModuleOp module, StringRef name,
       return metrics.front();
     if (metrics.empty())
       return emitError(module.getLoc())
-             << target.passName << ": the module holds no annudf.metric and no annudf.filter";
+             << target.passName
+             << ": the module holds no annudf.metric, annudf.filter or annudf.function";
     return emitError(module.getLoc())
            << target.passName << ": the module holds " << metrics.size() << " " << nounOf(metrics)
            << ", so one must be named; there are " << listNames(metrics);
@@ -100,10 +101,12 @@ static LogicalResult inlineHelpers(UdfOpInterface metric, const CallGraph &graph
 }
 
 FailureOr<UdfOpInterface> annudf::lowering::isolateMetric(ModuleOp module, StringRef name,
-                                                          const TargetInfo &target) {
+                                                          const TargetInfo &target,
+                                                          std::string &given) {
   FailureOr<UdfOpInterface> metric = selectMetric(module, name, target);
   if (failed(metric))
     return failure();
+  given = metric->getSymName().str();
   for (UdfOpInterface other : llvm::to_vector(module.getOps<UdfOpInterface>()))
     if (other != *metric)
       other.erase();

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nothing writes a capture while a search runs, so every load is invariant: that
-// is what lets a compiler hoist it out of the scan's loops.
+// Nothing writes a capture while a search runs, so every load of a metric or a filter is
+// invariant: that is what lets a compiler hoist it out of the scan's loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -127,8 +127,11 @@ private:
         LLVM::GEPOp::create(builder, arguments.slots.getType(), i64, arguments.slots,
                             ArrayRef<LLVM::GEPArg>{number}, LLVM::GEPNoWrapFlags::inbounds);
     return LLVM::LoadOp::create(builder, i64, address, /*alignment=*/8, /*isVolatile=*/false,
-                                /*isNonTemporal=*/false, /*isInvariant=*/true);
+                                /*isNonTemporal=*/false, isInvariant());
   }
+
+  /// Who calls a device function may write, meanwhile, what it captured.
+  bool isInvariant() { return !isa<FunctionOp>(metric.getOperation()); }
 
   /// As what an element lies in memory: an i1 as a byte, a bf16, which neither libNVVM nor every
   /// host computes with, as its bits.
@@ -200,7 +203,7 @@ private:
                                         LLVM::GEPNoWrapFlags::inbounds);
     Value value = LLVM::LoadOp::create(builder, stored, address, stored.getIntOrFloatBitWidth() / 8,
                                        /*isVolatile=*/false,
-                                       /*isNonTemporal=*/false, /*isInvariant=*/true);
+                                       /*isNonTemporal=*/false, isInvariant());
     return fromStored(value, type);
   }
 

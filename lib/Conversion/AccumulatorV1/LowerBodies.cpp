@@ -46,7 +46,9 @@ static void allowContraction(ModuleOp module) {
   });
 }
 
-static void setAttributes(ModuleOp module, const TargetInfo &target) {
+/// \param exported  the one symbol of another ABI or of a device function; hooks have names of
+/// theirs.
+static void setAttributes(ModuleOp module, StringRef exported) {
   MLIRContext *context = module.getContext();
   auto none = LLVM::ModRefInfo::NoModRef;
   auto pure = LLVM::MemoryEffectsAttr::get(context, {none, none, none, none, none, none});
@@ -60,7 +62,7 @@ static void setAttributes(ModuleOp module, const TargetInfo &target) {
     }
     function.setAlwaysInline(true);
     const StringRef name = function.getSymName();
-    if (target.code.isCuvsMetric() ? name != target.code.symbol : !name.starts_with("annudf1_"))
+    if (exported.empty() ? !name.starts_with("annudf1_") : name != exported)
       function.setLinkage(LLVM::Linkage::Internal);
   }
 }
@@ -107,11 +109,12 @@ LogicalResult annudf::lowering::lowerMetric(ModuleOp module, StringRef name, Tar
                                             LoweringCounts &counts) {
   if (failed(checkTargetAbi(module, target.code.abi)))
     return failure();
+  std::string exported;
   if (failed(target.code.isCuvsMetric() ? lowerToCuvsMetric(module, name, target, counts)
-                                        : lowerHooks(module, name, target, counts)) ||
+                                        : lowerHooks(module, name, target, counts, exported)) ||
       failed(lowerBodies(module, target)))
     return failure();
-  setAttributes(module, target);
+  setAttributes(module, target.code.isCuvsMetric() ? target.code.symbol : exported);
   // Locations are the user's, and may hold what LLVM would take for debug information.
   module->walk([&](Operation *op) { op->setLoc(UnknownLoc::get(module.getContext())); });
   Builder builder(module.getContext());

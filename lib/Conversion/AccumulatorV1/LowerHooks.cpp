@@ -55,15 +55,8 @@ protected:
     return function;
   }
 
-  /// Copies the body of a hook to the insertion point. Returns what it yields.
   SmallVector<Value> cloneBody(HookOpInterface hook, ValueRange arguments) {
-    Block *block = hook.getHookBlock();
-    IRMapping mapping;
-    mapping.map(block->getArguments(), arguments);
-    for (Operation &op : block->without_terminator())
-      builder.clone(op, mapping);
-    return llvm::map_to_vector(block->getTerminator()->getOperands(),
-                               [&](Value value) { return mapping.lookup(value); });
+    return lowering::cloneBody(builder, hook, arguments);
   }
 
   /// Ends the function whose body is the insertion point.
@@ -290,9 +283,34 @@ private:
 
 } // namespace
 
+SmallVector<Value> annudf::lowering::cloneBody(OpBuilder &builder, HookOpInterface hook,
+                                               ValueRange arguments) {
+  Block *block = hook.getHookBlock();
+  IRMapping mapping;
+  mapping.map(block->getArguments(), arguments);
+  for (Operation &op : block->without_terminator())
+    builder.clone(op, mapping);
+  return llvm::map_to_vector(block->getTerminator()->getOperands(),
+                             [&](Value value) { return mapping.lookup(value); });
+}
+
+/// By what it is. No default: what is none of these is no UdfOpInterface that is known here.
+static LogicalResult lowerUdf(ModuleOp module, UdfOpInterface udf, StringRef name,
+                              const TargetInfo &target, LoweringCounts &counts) {
+  if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
+    return HookLowering(module, metric, target, counts).run();
+  if (auto filter = dyn_cast<FilterOp>(udf.getOperation()))
+    return FilterLowering(module, filter, target, counts).run();
+  if (auto function = dyn_cast<FunctionOp>(udf.getOperation()))
+    return lowerFunction(module, function, name, target, counts);
+  return udf->emitOpError() << target.passName << ": has no lowering";
+}
+
 LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
-                                           const TargetInfo &target, LoweringCounts &counts) {
-  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target);
+                                           const TargetInfo &target, LoweringCounts &counts,
+                                           std::string &exported) {
+  std::string given;
+  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target, given);
   if (failed(udf) || failed(proveLoads(*udf, target)))
     return failure();
   for (CaptureOp capture : udf->getCaptures())
@@ -302,12 +320,10 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
     return (*udf)->emitOpError() << target.passName << ": binds " << counts.slots
                                  << " captures, the ABI has " << int(ANNUDF_MAX_CAPTURES)
                                  << " slots";
-  auto metric = dyn_cast<MetricOp>(udf->getOperation());
-  if (failed(
-          metric
-              ? HookLowering(module, metric, target, counts).run()
-              : FilterLowering(module, cast<FilterOp>(udf->getOperation()), target, counts).run()))
+  if (failed(lowerUdf(module, *udf, given, target, counts)))
     return failure();
+  if (isa<FunctionOp>(udf->getOperation()))
+    exported = given;
   (*udf)->erase();
   return success();
 }

@@ -51,13 +51,25 @@ struct HookArguments {
 
 /// Leaves in the module the metric called `name` (empty: the only one) alone, with its
 /// helpers inlined and under a name that no function of the ABI has.
+/// \param given  what it was called.
 mlir::FailureOr<ir::UdfOpInterface> isolateMetric(mlir::ModuleOp module, llvm::StringRef name,
-                                                  const TargetInfo &target);
+                                                  const TargetInfo &target, std::string &given);
 
 /// Replaces the metric called `name` (empty: the only one) by functions of the ABI
 /// and removes all other metrics.
+/// \param exported  gets the symbol of a device function.
 mlir::LogicalResult lowerHooks(mlir::ModuleOp module, llvm::StringRef name,
-                               const TargetInfo &target, LoweringCounts &counts);
+                               const TargetInfo &target, LoweringCounts &counts,
+                               std::string &exported);
+
+/// Builds the function that callers know as `symbol`.
+mlir::LogicalResult lowerFunction(mlir::ModuleOp module, ir::FunctionOp function,
+                                  llvm::StringRef symbol, const TargetInfo &target,
+                                  LoweringCounts &counts);
+
+/// Copies the body of a hook to the insertion point. Returns what it yields.
+llvm::SmallVector<mlir::Value> cloneBody(mlir::OpBuilder &builder, ir::HookOpInterface hook,
+                                         mlir::ValueRange arguments);
 
 /// Replaces it by the function of ANNUDF_CUVS_METRIC_ABI_ID, if it needs no more than that ABI has.
 /// The function's name is left in `target`.

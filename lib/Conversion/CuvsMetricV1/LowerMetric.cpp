@@ -23,14 +23,6 @@ using namespace annudf;
 using namespace annudf::ir;
 using namespace annudf::lowering;
 
-/// The name of the metric that will be lowered, as far as it is known.
-static std::string nameOf(ModuleOp module, StringRef name) {
-  auto udfs = module.getOps<UdfOpInterface>();
-  if (name.empty() && llvm::hasSingleElement(udfs))
-    return (*udfs.begin()).getSymName().str();
-  return name.str();
-}
-
 /// Which coordinate it is. Who scans does not know for how many dimensions a metric was made: of
 /// more, constants of one entry a dimension must not be read past their end.
 static Value boundDim(ImplicitLocOpBuilder &builder, Value dim, UdfOpInterface udf) {
@@ -43,9 +35,10 @@ static Value boundDim(ImplicitLocOpBuilder &builder, Value dim, UdfOpInterface u
 
 LogicalResult annudf::lowering::lowerToCuvsMetric(ModuleOp module, StringRef name,
                                                   TargetInfo &target, LoweringCounts &counts) {
+  std::string given;
+  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target, given);
   if (target.code.symbol.empty())
-    target.code.symbol = defaultSymbol(nameOf(module, name));
-  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target);
+    target.code.symbol = defaultSymbol(given);
   if (failed(udf) || failed(proveLoads(*udf, target)) || failed(verifyCuvsMetric(*udf)) ||
       failed(verifyCuvsSymbol(*udf, target.code.symbol)))
     return failure();
@@ -68,13 +61,10 @@ LogicalResult annudf::lowering::lowerToCuvsMetric(ModuleOp module, StringRef nam
     arguments.capture = function.getArgument(3);
     arguments.dim = boundDim(builder, function.getArgument(4), *udf);
   }
-  Block *body = cast<HookOpInterface>(metric.getUpdate().getOperation()).getHookBlock();
-  IRMapping mapping; // The accumulator stands last.
-  mapping.map(body->getArguments(), ValueRange{function.getArgument(2), function.getArgument(0),
-                                               function.getArgument(1)});
-  for (Operation &op : body->without_terminator())
-    builder.clone(op, mapping);
-  func::ReturnOp::create(builder, mapping.lookup(body->getTerminator()->getOperand(0)));
+  auto update = cast<HookOpInterface>(metric.getUpdate().getOperation());
+  func::ReturnOp::create(builder, cloneBody(builder, update, // The accumulator stands last.
+                                            {function.getArgument(2), function.getArgument(0),
+                                             function.getArgument(1)}));
   if (failed(lowerAccesses(function, *udf, arguments, target, counts)))
     return failure();
   metric.erase();

@@ -32,6 +32,7 @@ static constexpr unsigned lastCase(Element) { return getMaxEnumValForElement(); 
 static constexpr unsigned lastCase(Accumulator) { return getMaxEnumValForAccumulator(); }
 static constexpr unsigned lastCase(Numerics) { return getMaxEnumValForNumerics(); }
 static constexpr unsigned lastCase(IndexKind) { return getMaxEnumValForIndexKind(); }
+static constexpr unsigned lastCase(Convention) { return getMaxEnumValForConvention(); }
 
 /// The spellings of an enum that can be written: "f32, f64, i32, u32 or i64". A struct is written
 /// as the list of its fields, and stands last.
@@ -350,8 +351,7 @@ static bool hasNaN(Attribute element) {
   return kindOf(row) == NumberKind::Float;
 }
 
-/// Values are bound by name, and vectors have dimensions.
-static LogicalResult verifyDeclarations(UdfOpInterface udf) {
+LogicalResult ir::verifyDeclarations(UdfOpInterface udf) {
   llvm::SmallDenseSet<StringRef> names;
   for (CaptureOp capture : udf.getCaptures())
     if (!names.insert(capture.getName()).second)
@@ -367,7 +367,7 @@ static LogicalResult verifyDeclarations(UdfOpInterface udf) {
 LogicalResult MetricOp::verifyRegions() {
   std::map<annudf_hook, int> found;
   for (Operation &op : getBody().front()) {
-    if (auto hook = dyn_cast<HookOpInterface>(op); hook && !isa<KeepOp>(op))
+    if (auto hook = dyn_cast<HookOpInterface>(op); hook && !isa<KeepOp, BodyOp>(op))
       ++found[hookOf(hook)];
     else if (!isa<CaptureOp>(op))
       return op.emitOpError() << "[M1] cannot stand in a metric; only captures and hooks can, so "

@@ -91,6 +91,7 @@ template <typename OpT> static ParseResult parseOnce(OpAsmParser &parser, Operat
 namespace mlir {
 ANNUDF_READ_ONCE(MetricOp)
 ANNUDF_READ_ONCE(FilterOp)
+ANNUDF_READ_ONCE(FunctionOp)
 ANNUDF_READ_ONCE(CaptureOp)
 ANNUDF_READ_ONCE(IndexOp)
 } // namespace mlir

@@ -11,6 +11,7 @@
 #include "annudf/Support/Printable.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
@@ -145,8 +146,10 @@ MetricDescriptor annudf::ir::describe(UdfOpInterface udf) {
   result.name = udf.getSymName().str();
   if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
     describeScan(metric, result);
-  else
+  else if (isa<FilterOp>(udf.getOperation()))
     result.role = ANNUDF_ROLE_FILTER;
+  else
+    llvm::report_fatal_error("annudf: only metrics and filters have a descriptor");
   result.dims = static_cast<int32_t>(udf.getDims().value_or(0));
   for (CaptureOp capture : udf.getCaptures())
     if (!capture.getValue())
@@ -154,11 +157,16 @@ MetricDescriptor annudf::ir::describe(UdfOpInterface udf) {
   return result;
 }
 
-const char *annudf::ir::nounOf(ArrayRef<UdfOpInterface> udfs) {
-  auto isMetric = [](UdfOpInterface udf) { return isa<MetricOp>(udf.getOperation()); };
-  if (llvm::all_of(udfs, isMetric))
-    return "metrics";
-  return llvm::none_of(udfs, isMetric) ? "filters" : "metrics and filters";
+std::string annudf::ir::nounOf(ArrayRef<UdfOpInterface> udfs) {
+  SmallVector<StringRef> nouns;
+  auto add = [&](StringRef noun, auto isOne) {
+    if (llvm::any_of(udfs, [&](UdfOpInterface udf) { return isOne(udf.getOperation()); }))
+      nouns.push_back(noun);
+  };
+  add("metrics", llvm::IsaPred<MetricOp>);
+  add("filters", llvm::IsaPred<FilterOp>);
+  add("functions", llvm::IsaPred<FunctionOp>);
+  return llvm::join(nouns, " and ");
 }
 
 std::string annudf::ir::listNames(ArrayRef<UdfOpInterface> udfs) {

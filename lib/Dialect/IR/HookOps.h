@@ -13,6 +13,8 @@
 #ifndef ANNUDF_LIB_DIALECT_IR_HOOKOPS_H
 #define ANNUDF_LIB_DIALECT_IR_HOOKOPS_H
 
+#include "annudf/Dialect/IR/Annudf.h"
+
 #include "mlir/IR/OpImplementation.h"
 
 #include <string>
@@ -24,6 +26,9 @@ mlir::ParseResult parseHook(mlir::OpAsmParser &parser, mlir::OperationState &res
 void printHook(mlir::OpAsmPrinter &printer, mlir::Operation *op);
 /// Before the ops of the body, whose own messages would be about something else.
 mlir::LogicalResult verifyHookBody(mlir::Operation *op);
+
+/// What every UdfOpInterface declares: values are bound by name, and vectors have dimensions.
+mlir::LogicalResult verifyDeclarations(UdfOpInterface udf);
 
 /// "'f32', 'f32'", for messages.
 std::string listTypes(mlir::TypeRange types);

@@ -201,6 +201,10 @@ static LogicalResult verifyScanOps(Operation *op, HookOpInterface hook) {
     return op->emitOpError() << "[K7] " << stringifyEnum(index.getKind())
                              << " has no meaning in a filter, which sees no coordinates; read row, "
                                 "list or dims";
+  if (isa<BodyOp>(hook.getOperation()))
+    return op->emitOpError() << "[D7] " << stringifyEnum(index.getKind())
+                             << " has no meaning in a function, which is called outside a search; "
+                                "take what it needs as an argument";
   return op->emitOpError() << "[H8] " << stringifyEnum(index.getKind())
                            << " has no meaning in annudf." << hook.getHookName()
                            << "; read it in annudf.update"

@@ -120,6 +120,9 @@ static LogicalResult verifyCaptures(MetricOp metric) {
 
 LogicalResult annudf::verifyCuvsMetric(UdfOpInterface udf) {
   auto metric = dyn_cast<MetricOp>(udf.getOperation());
+  if (isa<FunctionOp>(udf.getOperation()))
+    return udf->emitOpError() << "[R14] is a function, and rapids.cuvs.ivf_flat.metric.v1 is of "
+                                 "metrics; leave the target ABI out";
   if (!metric)
     return udf->emitOpError() << "[R1] is a filter, and rapids.cuvs.ivf_flat.metric.v1 has none; "
                                  "compile it for annudf.accumulator.v1";

@@ -68,6 +68,9 @@ private:
   LogicalResult setDims(UdfOpInterface metric) {
     if (dims == 0)
       return success();
+    if (isa<FunctionOp>(metric.getOperation()))
+      return metric->emitOpError() << "[I14] is a function, which has no dimensions to specialise "
+                                      "for; leave dims out";
     if (metric.getDims() && *metric.getDims() != dims)
       return metric->emitOpError() << "[I13] is for dims(" << *metric.getDims()
                                    << ") and cannot be specialised for dims=" << dims.getValue()

@@ -27,6 +27,8 @@ mlir::LogicalResult verifyBody(mlir::Operation *root, AbiCounts &counts);
 mlir::LogicalResult verifyLoop(mlir::scf::ForOp loop);
 /// [F...]: a helper's name, shape and attributes.
 mlir::LogicalResult verifyHelper(mlir::func::FuncOp helper);
+/// [D6], [D8], [D10]: what a device function's name, captures and values are.
+mlir::LogicalResult verifyFunction(ir::FunctionOp function);
 /// [F4]: helpers of `module` must not reach themselves.
 mlir::LogicalResult verifyNoRecursion(mlir::ModuleOp module);
 /// [S6]: ops of the whole module, before anything else looks at them.

@@ -43,12 +43,13 @@ static LogicalResult verifyModule(ModuleOp module) {
     any |= isa<UdfOpInterface>(op);
     if (isa<UdfOpInterface, func::FuncOp>(op))
       continue;
-    op.emitOpError() << "[T2] cannot stand beside a metric; a module holds metrics, filters and "
-                        "private helpers (func.func) only";
+    op.emitOpError() << "[T2] cannot stand beside a metric; a module holds metrics, filters, "
+                        "functions and private helpers (func.func) only";
     result = failure();
   }
   if (!any) {
-    module.emitOpError() << "[T3] holds no annudf.metric and no annudf.filter; write one";
+    module.emitOpError()
+        << "[T3] holds no annudf.metric, annudf.filter or annudf.function; write one";
     result = failure();
   }
   return result;
@@ -166,6 +167,8 @@ static LogicalResult verifyUdf(UdfOpInterface udf, AbiCounts &counts) {
   }
   if (auto scanned = dyn_cast<MetricOp>(udf.getOperation()))
     check(verifyElements(scanned));
+  if (auto function = dyn_cast<FunctionOp>(udf.getOperation()))
+    check(rules::verifyFunction(function));
   SmallVector<CaptureOp> captures = udf.getCaptures();
   for (CaptureOp capture : captures) {
     check(verifyCapture(capture));

@@ -193,3 +193,20 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
                     hook.prototype);
   return Error::success();
 }
+
+Error annudf::checkFunctionPrototype(StringRef ptx, StringRef name, StringRef prototype) {
+  bool isFound = false;
+  for (const PtxFunction &function : functionsOf(ptx)) {
+    if (function.isExternal)
+      return refuse("the compiled function calls '", function.name,
+                    "', which nothing that it is linked with has to define");
+    if (function.name != name) // Private, and gone once inlined.
+      continue;
+    if (function.prototype != prototype)
+      return refuse("the compiled function has ", name, " as ", function.prototype,
+                    ", its signature says ", prototype);
+    isFound = true;
+  }
+  return isFound ? Error::success()
+                 : refuse("the compiled function does not define ", name, ", ", prototype);
+}

@@ -77,14 +77,25 @@ static std::string pointee(const Argument &argument) {
   return isAccumulator && name.contains("_s32") ? "i32" : "i64";
 }
 
+/// What C's callers and callees rely on for numbers narrower than an int.
+static const char *widening(AttributeSet attributes) {
+  if (attributes.hasAttribute(Attribute::ZExt))
+    return "zeroext ";
+  return attributes.hasAttribute(Attribute::SExt) ? "signext " : "";
+}
+
 std::string Printer::signature(const Function &function, bool named) {
   std::string name =
       function.isDeclaration() ? "@" + externalName(function).str() : symbol(&function);
-  std::string text = type(function.getReturnType()) + " " + name + "(";
+  const AttributeList attributes = function.getAttributes();
+  std::string text =
+      widening(attributes.getRetAttrs()) + type(function.getReturnType()) + " " + name + "(";
   for (const Argument &argument : function.args()) {
     text += argument.getArgNo() ? ", " : "";
     const std::string pointed = pointee(argument);
     text += pointed.empty() ? type(argument.getType()) : pointed + "*";
+    if (const char *widened = widening(attributes.getParamAttrs(argument.getArgNo())); *widened)
+      text += " " + StringRef(widened).rtrim().str();
     if (named)
       text += (pointed.empty() ? " %a" : " %s") + std::to_string(argument.getArgNo());
   }

@@ -1,7 +1,7 @@
 // What only a module can hold that skipped annudf-verify-abi is refused by name.
 // RUN: annudf-opt %s --annudf-lower-to-nvvm --split-input-file --verify-diagnostics
 
-// expected-error @below {{annudf-lower-to-nvvm: the module holds no annudf.metric and no annudf.filter}}
+// expected-error @below {{annudf-lower-to-nvvm: the module holds no annudf.metric, annudf.filter or annudf.function}}
 module {
 }
 
@@ -113,5 +113,16 @@ annudf.metric @m order(min) coarse(l2) elements(u8) {
     // expected-error @below {{'annudf.load' op annudf-lower-to-nvvm: index of extent 200 is not proved to be inside it; annudf-verify-abi says what is missing}}
     %0 = annudf.load %t[%i, %j] : !annudf.capture<16 x 200 x f32>
     annudf.yield %0 : f32
+  }
+}
+
+// -----
+
+// expected-error @below {{'annudf.function' op annudf-lower-to-nvvm: binds 1 capture, which convention(c) has no argument for; give them values with annudf-inline-captures, or use convention(raw)}}
+annudf.function @f convention(c) (f32) -> f32 {
+  %s = annudf.capture "scale" : !annudf.capture<f32>
+  annudf.body (%a: f32) {
+    %r = annudf.load %s[] : !annudf.capture<f32>
+    annudf.yield %r : f32
   }
 }

@@ -212,3 +212,23 @@ annudf.filter @filter dims(3) {
     annudf.yield %b : i1
   }
 }
+
+// CHECK-LABEL: annudf.function @larger convention(raw) (tuple<f32, ui32>, tuple<f32, ui32>) -> tuple<f32, ui32> {
+// GENERIC: "annudf.function"() <{convention = #annudf.convention<raw>, signature = (tuple<f32, ui32>, tuple<f32, ui32>) -> tuple<f32, ui32>, sym_name = "larger"}>
+annudf.function @larger convention(raw) (tuple<f32, ui32>, tuple<f32, ui32>) -> tuple<f32, ui32> {
+  // CHECK: annudf.body (%{{.*}}: f32, %{{.*}}: i32, %{{.*}}: f32, %{{.*}}: i32) {
+  annudf.body (%a: f32, %i: i32, %b: f32, %j: i32) {
+    %c = arith.cmpf oge, %a, %b : f32
+    %r = arith.select %c, %a, %b : f32
+    %k = arith.select %c, %i, %j : i32
+    annudf.yield %r, %k : f32, i32
+  }
+}
+// CHECK-LABEL: annudf.function @constant convention(c) () -> i1 {
+annudf.function @constant convention(c) () -> i1 {
+  // CHECK: annudf.body {
+  annudf.body {
+    %true = arith.constant true
+    annudf.yield %true : i1
+  }
+}

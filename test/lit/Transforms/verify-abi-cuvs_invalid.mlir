@@ -123,3 +123,12 @@ annudf.metric @places order(min) coarse(l2) elements(f32) {
     annudf.yield %5 : f32
   }
 }
+
+// -----
+
+// expected-error @below {{'annudf.function' op [R14] is a function, and rapids.cuvs.ivf_flat.metric.v1 is of metrics; leave the target ABI out}}
+annudf.function @f convention(c) (f32) -> f32 {
+  annudf.body (%a: f32) {
+    annudf.yield %a : f32
+  }
+}

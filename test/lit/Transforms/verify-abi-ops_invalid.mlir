@@ -184,7 +184,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// expected-error @below {{'llvm.func' op [T2] cannot stand beside a metric; a module holds metrics, filters and private helpers (func.func) only}}
+// expected-error @below {{'llvm.func' op [T2] cannot stand beside a metric; a module holds metrics, filters, functions and private helpers (func.func) only}}
 llvm.func @other()
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {

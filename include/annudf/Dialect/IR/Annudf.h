@@ -40,6 +40,7 @@ class CaptureOp;
 #include "annudf/Dialect/IR/AnnudfTypes.h.inc"
 
 namespace annudf::ir {
+class BodyOp;
 class CombineOp;
 class FinalizeOp;
 class InitOp;

@@ -31,4 +31,11 @@ def Annudf_IndexKind : Annudf_Enum<"IndexKind", "which index of the running scan
 ]>;
 def Annudf_IndexKindAttr : Annudf_EnumAttr<Annudf_IndexKind, "index_kind">;
 
+// Nor this: no artifact holds a device function.
+def Annudf_Convention : Annudf_Enum<"Convention", "how a caller hands a device function its values", [
+  Annudf_Case<"C", 0, "c", 1>,
+  Annudf_Case<"Raw", 1, "raw", 1>
+]>;
+def Annudf_ConventionAttr : Annudf_EnumAttr<Annudf_Convention, "convention", 1>;
+
 #endif // ANNUDF_ATTRIBUTES_TD

@@ -23,8 +23,8 @@ class Annudf_Enum<string name, string summary, list<I32EnumAttrCase> cases>
 }
 
 // Spelled #annudf.order<min> in the generic form; the custom form has the bare word.
-class Annudf_EnumAttr<EnumInfo enum, string mnemonic>
-    : EnumAttr<Annudf_Dialect, enum, mnemonic>, Annudf_Since<0> {
+class Annudf_EnumAttr<EnumInfo enum, string mnemonic, int minor = 0>
+    : EnumAttr<Annudf_Dialect, enum, mnemonic>, Annudf_Since<minor> {
   let assemblyFormat = "`<` $value `>`";
 }
 

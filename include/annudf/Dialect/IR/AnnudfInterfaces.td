@@ -19,7 +19,7 @@ def Annudf_HookOpInterface : OpInterface<"HookOpInterface"> {
     walks this interface, so that a new hook needs no new walk.
   }];
   let methods = [
-    InterfaceMethod<"Name of the hook in the ABI: init, update, finalize, combine; keep of a filter.",
+    InterfaceMethod<"Name of the hook in the ABI: init, update, finalize, combine; keep of a filter, body of a function.",
                     "::llvm::StringRef", "getHookName">,
     InterfaceMethod<"The block that computes the values.", "::mlir::Block *", "getHookBlock">,
     InterfaceMethod<"Whether an index of the scan has a meaning in this hook.", "bool", "hasIndex",
@@ -30,7 +30,7 @@ def Annudf_HookOpInterface : OpInterface<"HookOpInterface"> {
 def Annudf_UdfOpInterface : OpInterface<"UdfOpInterface"> {
   let cppNamespace = "::annudf::ir";
   let description = [{
-    What a module defines for a consumer of the ABI, a metric or a filter: a symbol whose block holds captures
+    What a module defines for others, a metric, a filter or a device function: a symbol whose block holds captures
     and hooks. What verifies, imports, specialises or lowers either of them walks this interface.
   }];
   let methods = [

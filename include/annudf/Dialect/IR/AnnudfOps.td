@@ -166,8 +166,60 @@ def Annudf_FilterOp : Annudf_Op<"filter", 1, [
   }];
 }
 
+def Annudf_FunctionOp : Annudf_Op<"function", 1, [
+    IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments, Symbol, Annudf_UdfOpInterface,
+    HasParent<"::mlir::ModuleOp">]> {
+  let summary = "a device function: a value computed from values, outside a search";
+  let description = [{
+    What other libraries call, such as the operators of cuda.compute: captures, as a metric
+    has, and one `annudf.body`. Its symbol is the name that a caller links by. The signature
+    is what the caller sees: f16, f32, f64, i1 (a byte), i8 to i64, ui8 to ui64, and tuples
+    of these, which are structs laid out as in C. The body sees the fields of tuples one by
+    one, in order, and integers without their sign.
+
+    `convention(c)` passes every value by itself: `float f(float, unsigned char)`. With
+    `convention(raw)` a caller knows pointers only: `void f(void *a, void *b, void *result)`,
+    and `void f(void *state, ...)` where captures are bound; the state is their slots.
+
+    Example:
+
+    ```mlir
+    annudf.function @larger convention(raw) (tuple<f32, ui32>, tuple<f32, ui32>) -> tuple<f32, ui32> {
+      annudf.body (%a: f32, %i: i32, %b: f32, %j: i32) {
+        %c = arith.cmpf oge, %a, %b : f32
+        %r = arith.select %c, %a, %b : f32
+        %k = arith.select %c, %i, %j : i32
+        annudf.yield %r, %k : f32, i32
+      }
+    }
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name,
+    Annudf_ConventionAttr:$convention,
+    TypeAttrOf<FunctionType>:$signature);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `convention` `(` custom<Keyword>($convention) `)` $signature
+    attr-dict-with-keyword $body
+  }];
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    BodyOp getFunctionBody();
+    ::llvm::SmallVector<CaptureOp> getCaptures();
+    /// A search has dimensions, a function has none.
+    std::optional<uint32_t> getDims() { return std::nullopt; }
+    void setDims(std::optional<uint32_t>) {}
+    /// The numbers in `type`, one or a tuple of them, as the signature spells them.
+    static void appendFields(::mlir::Type type, ::llvm::SmallVectorImpl<::mlir::Type> &fields);
+    /// A number of the signature as the body sees it.
+    static ::mlir::Type toBodyType(::mlir::Type field);
+    static constexpr unsigned kMaxFields = 64, kMaxNesting = 8;
+  }];
+}
+
 // Not Pure: a capture that no hook reads is still one that a user may bind, and keeps its slot.
-def Annudf_CaptureOp : Annudf_Op<"capture", 0, [ParentOneOf<["MetricOp", "FilterOp"]>]> {
+def Annudf_CaptureOp : Annudf_Op<"capture", 0, [ParentOneOf<["MetricOp", "FilterOp", "FunctionOp"]>]> {
   let summary = "declares a capture";
   let description = [{
     Captures are numbered in the order in which they stand; without `value` each
@@ -319,6 +371,23 @@ def Annudf_KeepOp : Annudf_HookOp<"keep", 1, "FilterOp"> {
   }];
 }
 
+def Annudf_BodyOp : Annudf_HookOp<"body", 1, "FunctionOp"> {
+  let summary = "what a device function computes";
+  let description = [{
+    Takes every number of the function's arguments and yields those of its result. It may
+    read captures whose extents are constants.
+
+    Example:
+
+    ```mlir
+    annudf.body (%a: f32, %b: f32) {
+      %r = arith.addf %a, %b : f32
+      annudf.yield %r : f32
+    }
+    ```
+  }];
+}
+
 def Annudf_IndexOp : Annudf_Op<"index", 0, [
     Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "an index of the running scan";
@@ -376,7 +445,7 @@ def Annudf_LoadOp : Annudf_Op<"load", 0, [
 
 def Annudf_YieldOp : Annudf_Op<"yield", 0, [
     Pure, Terminator, ReturnLike, ParentOneOf<["InitOp", "UpdateOp", "FinalizeOp", "CombineOp",
-                                          "KeepOp"]>]> {
+                                          "KeepOp", "BodyOp"]>]> {
   let summary = "the value of a hook, or the fields of its accumulator";
   let description = [{
     Example:

@@ -21,8 +21,8 @@ MetricDescriptor describe(UdfOpInterface udf);
 /// is verified a name has any length.
 std::string listNames(llvm::ArrayRef<UdfOpInterface> udfs);
 
-/// "metrics", "filters" or "metrics and filters": what some are.
-const char *nounOf(llvm::ArrayRef<UdfOpInterface> udfs);
+/// "metrics", "filters", "metrics and filters": what some are.
+std::string nounOf(llvm::ArrayRef<UdfOpInterface> udfs);
 
 /// The row of a metric's hook. Every op that implements the interface has one, but annudf.keep: a
 /// filter has that one hook, and its role says so.
