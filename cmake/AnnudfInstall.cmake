@@ -2,7 +2,7 @@
 # belongs in the wheel is the install component "python" (python-frontend-shim), so that pip takes that alone.
 #
 #   find_package(annudf 0.1 REQUIRED COMPONENTS ...)
-#   C         annudf::annudf: the C API, a shared library that needs nothing of its user (the default)
+#   C         annudf::annudf: the C API and annudf.hpp over it, a shared library that needs nothing of its user (the default)
 #   Runtime   annudf::runtime, runtime_cpu, runtime_cuda: index and search as C++
 #   MLIR      annudf::AnnudfIR, ...: the dialect, its passes and translations, for programs that use MLIR themselves; from C annudf::AnnudfCAPI
 #   Compiler  annudf::compiler: a metric's text to an artifact as C++, no MLIR header needed
@@ -52,6 +52,8 @@ install(EXPORT annudfCTargets NAMESPACE annudf:: DESTINATION "${package}")
 set(ANNUDF_COMPONENTS C)
 set(ANNUDF_MISSING)
 install(DIRECTORY include/annudf-c DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+# C++ over it, which is headers alone.
+install(FILES include/annudf/annudf.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/annudf")
 install(DIRECTORY include/annudf/cpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/annudf" FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY include/annudf/ABI DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/annudf" FILES_MATCHING PATTERN "*.h")
 

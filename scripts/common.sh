@@ -19,7 +19,7 @@ step() {
 apt_packages=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-rt-22-dev
   cmake ninja-build ccache g++ zlib1g-dev libzstd-dev libgtest-dev nlohmann-json3-dev libcli11-dev python3 python3-dev python3-venv)
 # What .ci/run checks with, beyond what scripts/demo and scripts/test take.
-check_packages=(clang-format-22 clang-tidy-22)
+check_packages=(clang-format-22 clang-tidy-22 doxygen)
 
 # Debian packages that are missing; as root, or through sudo. Nothing is done where all are there.
 install_packages() {

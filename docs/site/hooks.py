@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import importlib.util
 import re
 from pathlib import Path
@@ -69,9 +70,25 @@ def functions_table() -> str:
     )
 
 
+def cpp_reference() -> str:
+    """The C++ API's reference of the headers' comments; where there is no Doxygen the page says so."""
+    # Named without .py, as every script.
+    loader = importlib.machinery.SourceFileLoader("cpp_reference", str(ROOT / "scripts/cpp-reference"))
+    spec = importlib.util.spec_from_loader("cpp_reference", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    try:
+        return str(module.reference())
+    except FileNotFoundError:
+        return "This site was built without Doxygen, which reads the headers' comments: see the headers themselves.\n"
+
+
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Fills in tables, and turns links out of docs/ into links to copies under source/."""
     markdown = markdown.replace("<!-- functions -->", functions_table())
+    if "<!-- c++ reference -->" in markdown:
+        markdown = markdown.replace("<!-- c++ reference -->", cpp_reference())
     folder = (Path(config["docs_dir"]) / page.file.src_uri).parent
 
     def replace(match: re.Match[str]) -> str:

@@ -98,6 +98,25 @@ ANNUDF_CAPI_EXPORTED const char *annudf_artifact_arch(const annudf_artifact *art
 ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_ltoir(const annudf_artifact *artifact,
                                                          const char *arch, annudf_buffer **bytes);
 
+/** A capture that a metric or filter declares: a value that is bound before a search. */
+typedef struct annudf_capture_declaration {
+  size_t size;      /**< Set by the caller: sizeof(annudf_capture_declaration). */
+  const char *name; /**< Lives as long as the artifact.                         */
+  int32_t element;  /**< enum annudf_capture_element.                           */
+  int32_t rank;     /**< Its axes; 0: a scalar.                                 */
+  /** enum annudf_extent of each axis, 0 past the last. */
+  int32_t extents[ANNUDF_MAX_EXTENTS];
+  /** Entries of an axis of ANNUDF_EXTENT_CONSTANT; 0 of others. */
+  int64_t constants[ANNUDF_MAX_EXTENTS];
+} annudf_capture_declaration;
+
+/** 0 for NULL. */
+ANNUDF_CAPI_EXPORTED size_t annudf_artifact_capture_count(const annudf_artifact *artifact);
+/** ANNUDF_USAGE where there is no such index. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_capture(const annudf_artifact *artifact,
+                                                           size_t index,
+                                                           annudf_capture_declaration *capture);
+
 /** Whether it holds code for CPUs. False for NULL. */
 ANNUDF_CAPI_EXPORTED bool annudf_artifact_has_host_code(const annudf_artifact *artifact);
 

@@ -171,6 +171,41 @@ annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t in
   });
 }
 
+size_t annudf_artifact_capture_count(const annudf_artifact *artifact) {
+  return artifact ? artifact->value.manifest.captures.size() : 0;
+}
+
+annudf_status annudf_artifact_capture(const annudf_artifact *artifact, size_t index,
+                                      annudf_capture_declaration *capture) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(artifact, "artifact");
+    call.refuseNull(capture, "capture");
+    const std::vector<CaptureInfo> &captures = artifact->value.manifest.captures;
+    if (index >= captures.size())
+      call.refuse("index " + std::to_string(index) +
+                  " is beyond the captures, of which there are " + std::to_string(captures.size()));
+    const size_t size = capture->size;
+    constexpr size_t kSmallest = offsetof(annudf_capture_declaration, constants) +
+                                 sizeof(annudf_capture_declaration::constants);
+    if (size < kSmallest)
+      call.refuse("annudf_capture_declaration.size is " + std::to_string(size) + ", at least " +
+                  std::to_string(kSmallest) +
+                  " are needed; set it to sizeof(annudf_capture_declaration)");
+    const CaptureInfo &declared = captures[index];
+    annudf_capture_declaration filled;
+    std::memset(&filled, 0, sizeof filled);
+    filled.size = size;
+    filled.name = declared.name.c_str();
+    filled.element = declared.element;
+    filled.rank = static_cast<int32_t>(declared.extents.size());
+    for (size_t i = 0; i < declared.extents.size(); ++i) {
+      filled.extents[i] = declared.extents[i].kind;
+      filled.constants[i] = declared.extents[i].constant;
+    }
+    std::memcpy(capture, &filled, std::min(size, sizeof filled));
+  });
+}
+
 annudf_status annudf_artifact_ltoir(const annudf_artifact *artifact, const char *arch,
                                     annudf_buffer **bytes) {
   return guard(__func__, [&](Call call) {

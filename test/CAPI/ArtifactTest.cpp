@@ -84,6 +84,47 @@ TEST_F(CApiArtifact, PayloadsAreFields) {
   EXPECT_EQ(annudf_artifact_payload_count(nullptr), 0u);
 }
 
+TEST_F(CApiArtifact, CapturesThatItDeclares) {
+  ASSERT_EQ(annudf_artifact_capture_count(artifact), 1u);
+  annudf_capture_declaration w = {};
+  EXPECT_EQ(outcome(annudf_artifact_capture(artifact, 0, &w))
+                .find("usage: annudf_artifact_capture: annudf_capture_declaration.size is 0, at"),
+            0u);
+  w.size = sizeof w;
+  ASSERT_EQ(outcome(annudf_artifact_capture(artifact, 0, &w)), "ok");
+  EXPECT_STREQ(w.name, "w");
+  EXPECT_EQ(w.element, ANNUDF_CAPTURE_F32);
+  EXPECT_EQ(w.rank, 1);
+  EXPECT_EQ(w.extents[0], ANNUDF_EXTENT_DIM);
+  EXPECT_EQ(w.constants[0], 0);
+  EXPECT_EQ(outcome(annudf_artifact_capture(artifact, 1, &w)),
+            "usage: annudf_artifact_capture: index 1 is beyond the captures, of which there are 1");
+  EXPECT_EQ(annudf_artifact_capture_count(nullptr), 0u);
+
+  OwnedArtifact table;
+  compileForHost(R"(annudf.metric @table order(min) coarse(l2) elements(f32) {
+  %t = annudf.capture "t" : !annudf.capture<query x 5 x f32>
+  annudf.init {
+    %zero = arith.constant 0.0 : f32
+    annudf.yield %zero : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %query = annudf.index query
+    %first = arith.constant 0 : index
+    %entry = annudf.load %t[%query, %first] : !annudf.capture<query x 5 x f32>
+    %next = math.fma %entry, %x, %acc : f32
+    annudf.yield %next : f32
+  }
+}
+)",
+                 &table);
+  ASSERT_EQ(outcome(annudf_artifact_capture(table, 0, &w)), "ok");
+  EXPECT_EQ(w.rank, 2);
+  EXPECT_EQ(w.extents[0], ANNUDF_EXTENT_QUERY);
+  EXPECT_EQ(w.extents[1], ANNUDF_EXTENT_CONSTANT);
+  EXPECT_EQ(w.constants[1], 5);
+}
+
 TEST_F(CApiArtifact, CodeThatItHolds) {
   EXPECT_TRUE(annudf_artifact_has_host_code(artifact));
   EXPECT_TRUE(annudf_artifact_is_verified(artifact));

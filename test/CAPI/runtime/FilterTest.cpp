@@ -8,8 +8,6 @@
 
 #include "RuntimeApi.h"
 
-#include "annudf-c/annudf.hpp"
-
 #include <array>
 #include <regex>
 
@@ -201,18 +199,6 @@ TEST_F(CApiFilterCode, AndMetricsAreToldApart) {
                                      found.distances.data(), nullptr));
   // Its kernel may be made ahead all the same.
   EXPECT_EQ(outcome(annudf_ivf_flat_precompile(backend, even, ANNUDF_ELEMENT_F32, nullptr)), "ok");
-}
-
-TEST(CppFilter, Joins) {
-  const std::array<uint32_t, 1> words = {0b0110};
-  const Filter a = Filter::fromBitset(words, 4);
-  const Filter b = Filter::fromBooleans({true, true, false, false});
-  EXPECT_EQ((a & b).count(), 1);
-  EXPECT_EQ((a | b).count(), 3);
-  EXPECT_EQ((~a).count(), 2);
-  EXPECT_EQ(a.bits(), 4);
-  EXPECT_THROW((void)Filter::fromBitset(words, 33), annudf::v0::Error);
-  EXPECT_THROW((void)(a & Filter::fromBooleans({true})), annudf::v0::Error);
 }
 
 } // namespace

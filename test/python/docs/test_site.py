@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import urllib.parse
@@ -97,6 +98,22 @@ def test_the_reference_has_all_that_is_public(site: Path) -> None:
     rest = set(annudf.__all__) - set(errors.__all__) - modules - {"__version__"}
     public |= {f"annudf.{name}" for name in rest}
     assert public <= anchors
+
+
+@pytest.mark.skipif(shutil.which("doxygen") is None, reason="no doxygen: the C++ reference is NOT checked")
+def test_the_cpp_reference_has_every_class(site: Path) -> None:
+    """Each class, struct and enum at namespace scope of the headers, but what is inside namespaces of their own."""
+    text = (site / "site/cpp-reference.html").read_text()
+    shown = {heading.split("::")[-1] for heading in re.findall(r'<h3 id="[^"]+">([\w:]+)', text)}
+    declared = set()
+    for header in (ROOT / "include/annudf/cpp").glob("*.hpp"):
+        public = re.sub(
+            r"^namespace (detail|impl) \{.*?^\} // namespace \1$", "", header.read_text(), flags=re.S | re.M
+        )
+        declared |= set(re.findall(r"^(?:class|struct|enum class) (\w+) (?:final |: [^;{]*)?\{", public, re.M))
+        declared |= set(re.findall(r"^inline [\w:<> &]+[ &](\w+)\(", public, re.M))
+    assert len(declared) > 40 and {"search", "index", "metric", "matrix_view", "errc"} <= declared
+    assert declared <= shown, declared - shown
 
 
 def test_the_reference_shows_docstrings_as_text(site: Path) -> None:

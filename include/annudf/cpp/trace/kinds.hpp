@@ -17,10 +17,14 @@
 
 namespace annudf {
 
-/// A capture's element of 16 bits. C++20 has no such number: it is read as a float.
-struct float16 {};
+/// A capture's or a vector's element of 16 bits, by its bits. C++20 has no such number: it is read as a float.
+struct float16 {
+  std::uint16_t bits;
+};
 /// The upper half of a float, read as a float.
-struct bfloat16 {};
+struct bfloat16 {
+  std::uint16_t bits;
+};
 
 namespace tracing {
 

@@ -1,0 +1,144 @@
+//===- annudf/cpp/brute_force.hpp - Exact search, all distances --*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A part of annudf/annudf.hpp, which is to be included.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_CPP_BRUTE_FORCE_HPP
+#define ANNUDF_CPP_BRUTE_FORCE_HPP
+
+#include "annudf-c/BruteForce.h"
+#include "annudf/cpp/ivf_flat.hpp"
+
+namespace annudf {
+inline namespace v0 {
+
+/// Exact search: every row is looked at. Names are those of cuvs::neighbors::brute_force.
+namespace brute_force {
+
+struct search_params {
+  bound_metric metric = {}; ///< Default: that of the index, of knn squared L2.
+  annudf::v0::filter filter = {};
+  annudf::v0::backend backend = {};
+  annudf::v0::progress progress = {};
+  std::stop_token stop = {};
+  search_stats *stats = nullptr;
+};
+
+/// Rows to search exactly, in host memory, with the metric to rank them by.
+class index {
+public:
+  annudf::element element() const noexcept { return rows_.element(); }
+  std::int64_t dim() const noexcept { return rows_.dim(); }
+  std::int64_t size() const noexcept { return rows_.size(); }
+  const bound_metric &metric() const noexcept { return metric_; }
+  /// The same rows as an index of one list.
+  const ivf_flat::index &rows() const noexcept { return rows_; }
+  ivf_flat::index &rows() noexcept { return rows_; }
+
+  index(ivf_flat::index rows, bound_metric metric)
+      : rows_(std::move(rows)), metric_(std::move(metric)) {}
+
+private:
+  ivf_flat::index rows_;
+  bound_metric metric_;
+};
+
+struct index_params {
+  bound_metric metric = {};    ///< Default: squared L2.
+  bool missing_values = false; ///< A coordinate may be NaN; the metric must say what that means.
+  std::int32_t threads = 0;    ///< 0: all cores.
+  annudf::v0::progress progress = {};
+  std::stop_token stop = {};
+};
+
+/// Copies the rows, whose ids are 0, 1, ....
+inline index build(const index_params &params, const vectors &dataset) {
+  return {ivf_flat::build({.n_lists = 1,
+                           .kmeans_n_iters = 1,
+                           .missing_values = params.missing_values,
+                           .threads = params.threads,
+                           .progress = params.progress,
+                           .stop = params.stop},
+                          dataset),
+          params.metric};
+}
+
+namespace impl {
+inline ivf_flat::search_params one_list(const index &in, const search_params &params) {
+  return {.n_probes = 1,
+          .metric = params.metric ? params.metric : in.metric(),
+          .filter = params.filter,
+          .backend = params.backend,
+          .progress = params.progress,
+          .stop = params.stop,
+          .stats = params.stats};
+}
+} // namespace impl
+
+/// The k best of all rows for each query.
+inline search_result search(const index &in, const vectors &queries, std::int64_t k,
+                            const search_params &params = {}) {
+  return ivf_flat::search(in.rows(), queries, k, impl::one_list(in, params));
+}
+/// The same into memory of the caller's.
+inline void search(const index &in, const vectors &queries, std::int64_t k,
+                   std::span<float> distances, std::span<std::int64_t> neighbors,
+                   const search_params &params = {}) {
+  ivf_flat::search(in.rows(), queries, k, distances, neighbors, impl::one_list(in, params));
+}
+/// The same in device memory, enqueued on the queries' stream.
+inline void search(const index &in, const device_vectors &queries, std::int64_t k,
+                   device_matrix_view<float> distances, device_matrix_view<std::int64_t> neighbors,
+                   const search_params &params = {}) {
+  ivf_flat::search(in.rows(), queries, k, distances, neighbors, impl::one_list(in, params));
+}
+
+/// The k best of all rows of `dataset` for each query, in one call. Who searches the same rows
+/// again builds an index once.
+inline search_result knn(const vectors &dataset, const vectors &queries, std::int64_t k,
+                         const search_params &params = {}) {
+  search_result found = detail::room_for(queries.rows(), k);
+  const backend &on = detail::host_or(params.backend);
+  detail::prepared call(detail::search_access::of(params.metric, coarse::l2), on, dataset.dims(),
+                        params.filter, params.progress, params.stop, params.stats);
+  const annudf_vectors base = dataset.c(), rows = queries.c();
+  call.finish(annudf_brute_force_knn(on.c(), call.artifact(), call.captures(), &base, &rows, k,
+                                     call.options(), found.neighbors.data(), found.distances.data(),
+                                     call.stats()));
+  return found;
+}
+
+} // namespace brute_force
+
+struct pairwise_params {
+  bound_metric metric = {}; ///< Default: squared L2.
+  annudf::v0::backend backend = {};
+  annudf::v0::progress progress = {};
+  std::stop_token stop = {};
+  search_stats *stats = nullptr;
+};
+
+/// Every distance, of x's row i (the metric's first argument) and y's row j at (i, j).
+inline matrix<float> pairwise_distance(const vectors &x, const vectors &y,
+                                       const pairwise_params &params = {}) {
+  matrix<float> distances(x.rows(), y.rows(), "distances");
+  const backend &on = detail::host_or(params.backend);
+  detail::prepared call(detail::search_access::of(params.metric, coarse::l2), on, x.dims(), {},
+                        params.progress, params.stop, params.stats);
+  const annudf_vectors first = x.c(), second = y.c();
+  call.finish(annudf_pairwise_distance(on.c(), call.artifact(), call.captures(), &first, &second,
+                                       call.options(), distances.data(), call.stats()));
+  return distances;
+}
+
+} // namespace v0
+} // namespace annudf
+
+#endif // ANNUDF_CPP_BRUTE_FORCE_HPP

@@ -1,0 +1,85 @@
+//===- annudf/cpp/filter.hpp - Rows that may be found -----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A part of annudf/annudf.hpp, which is to be included.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_CPP_FILTER_HPP
+#define ANNUDF_CPP_FILTER_HPP
+
+#include "annudf-c/Filters.h"
+#include "annudf/cpp/views.hpp"
+
+namespace annudf {
+inline namespace v0 {
+
+/// A bit for every id of an index, set where a search may find the row. It never changes; copies
+/// are the same filter. A default one lets every row pass.
+class filter {
+public:
+  filter() = default;
+  /// \param words  of 32 bits each as cuVS has them: id i is bit i % 32 of word i / 32.
+  static filter from_bitset(std::span<const std::uint32_t> words, std::int64_t bits) {
+    if (bits > std::int64_t(words.size()) * 32)
+      throw error(errc::usage, std::to_string(bits) + " bits do not fit " +
+                                   std::to_string(words.size()) + " words");
+    annudf_filter *made = nullptr;
+    detail::check(annudf_filter_from_bitset(words.data(), bits, &made));
+    return filter(made);
+  }
+  /// A bool an id: true where the row may be found.
+  static filter from_bools(std::span<const bool> pass) {
+    static_assert(sizeof(bool) == 1);
+    annudf_filter *made = nullptr;
+    detail::check(annudf_filter_from_bytes(reinterpret_cast<const std::uint8_t *>(pass.data()),
+                                           std::int64_t(pass.size()), &made));
+    return filter(made);
+  }
+  static filter from_bools(const std::vector<bool> &pass) {
+    const std::vector<std::uint8_t> bytes(pass.begin(), pass.end());
+    annudf_filter *made = nullptr;
+    detail::check(annudf_filter_from_bytes(bytes.data(), std::int64_t(bytes.size()), &made));
+    return filter(made);
+  }
+
+  /// Rows that pass both. \throws error for filters of different sizes.
+  friend filter operator&(const filter &a, const filter &b) {
+    return joined(annudf_filter_and, a, b);
+  }
+  /// Rows that pass one of them.
+  friend filter operator|(const filter &a, const filter &b) {
+    return joined(annudf_filter_or, a, b);
+  }
+  /// Rows that do not pass this one.
+  filter operator~() const {
+    annudf_filter *made = nullptr;
+    detail::check(annudf_filter_not(c(), &made));
+    return filter(made);
+  }
+  std::int64_t bits() const noexcept { return annudf_filter_bits(c()); }   ///< Ids it speaks of.
+  std::int64_t count() const noexcept { return annudf_filter_count(c()); } ///< Ids that pass.
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  const annudf_filter *c() const noexcept { return handle_.get(); }
+
+  /// Takes a filter of the C API over.
+  explicit filter(annudf_filter *handle) : handle_(handle, &annudf_filter_destroy) {}
+
+private:
+  template <class Join> static filter joined(Join join, const filter &a, const filter &b) {
+    annudf_filter *made = nullptr;
+    detail::check(join(a.c(), b.c(), &made));
+    return filter(made);
+  }
+  std::shared_ptr<annudf_filter> handle_;
+};
+
+} // namespace v0
+} // namespace annudf
+
+#endif // ANNUDF_CPP_FILTER_HPP

@@ -1,0 +1,263 @@
+//===- annudf/cpp/ivf_flat.hpp - IVF-Flat -----------------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A part of annudf/annudf.hpp, which is to be included.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_CPP_IVF_FLAT_HPP
+#define ANNUDF_CPP_IVF_FLAT_HPP
+
+#include "annudf/cpp/search.hpp"
+
+namespace annudf {
+inline namespace v0 {
+
+/// An inverted file of whole vectors. Names and defaults are those of cuvs::neighbors::ivf_flat.
+namespace ivf_flat {
+
+/// An index, in host memory; a GPU gets its copy at the first search there. Moved, not copied.
+/// Several threads may search it at once; extend() waits for the searches that run.
+class index {
+public:
+  annudf::element element() const noexcept { return annudf::element(annudf_ivf_flat_element(c())); }
+  std::int64_t dim() const noexcept { return annudf_ivf_flat_dims(c()); }
+  std::int64_t size() const noexcept { return annudf_ivf_flat_size(c()); } ///< Rows.
+  std::int64_t n_lists() const noexcept { return annudf_ivf_flat_n_lists(c()); }
+  /// What its k-means clustered by, and what searches rank by that name no metric.
+  coarse metric() const noexcept { return coarse(annudf_ivf_flat_metric(c())); }
+  bool adaptive_centers() const noexcept { return annudf_ivf_flat_adaptive_centers(c()); }
+  bool missing_values() const noexcept { return annudf_ivf_flat_missing_values(c()); }
+  /// Another number after every build, load and extend in this process.
+  std::uint64_t generation() const noexcept { return annudf_ivf_flat_generation(c()); }
+  /// One more than its largest id: entries that a capture with the extent `row` needs at least.
+  std::int64_t row_extent() const {
+    annudf_extents sizes = {};
+    sizes.size = sizeof sizes;
+    detail::check(annudf_ivf_flat_extents(c(), &sizes));
+    return sizes.rows;
+  }
+  matrix<float> centers() const { ///< n_lists() x dim(), a copy.
+    matrix<float> all(n_lists(), dim(), "centers");
+    detail::check(annudf_ivf_flat_centers(c(), all.data(), all.size()));
+    return all;
+  }
+  const annudf_ivf_flat_index *c() const noexcept { return handle_.get(); }
+  annudf_ivf_flat_index *c() noexcept { return handle_.get(); }
+
+  /// Takes an index of the C API over.
+  explicit index(annudf_ivf_flat_index *handle) noexcept : handle_(handle) {}
+
+private:
+  detail::owner<annudf_ivf_flat_index, annudf_ivf_flat_destroy> handle_;
+};
+
+/// Clusters the rows into lists, and adds them with the ids 0, 1, ....
+inline index build(const index_params &params, const vectors &base) {
+  detail::reporting reporting(params.progress, params.stop);
+  annudf_ivf_flat_build_options c = {};
+  c.size = sizeof c;
+  c.metric = std::int32_t(params.metric), c.kmeans_n_iters = params.kmeans_n_iters;
+  c.kmeans_trainset_fraction = params.kmeans_trainset_fraction;
+  c.seed = params.seed, c.threads = params.threads;
+  c.adaptive_centers = params.adaptive_centers, c.train_only = !params.add_data_on_build;
+  c.missing_values = params.missing_values;
+  c.progress = reporting.function(), c.progress_user = reporting.user();
+  const annudf_vectors rows = base.c();
+  annudf_ivf_flat_index *made = nullptr;
+  const annudf_status status = annudf_ivf_flat_build(&rows, params.n_lists, &c, &made);
+  index result(made);
+  reporting.check(status);
+  return result;
+}
+
+/// Adds rows. If it fails the index is as before.
+/// \param ids  one for each row, 0 or above; none: they go on from size().
+inline void extend(index &to, const vectors &rows, std::span<const std::int64_t> ids = {},
+                   const extend_params &params = {}) {
+  if (!ids.empty() && std::int64_t(ids.size()) != rows.rows())
+    throw error(errc::usage,
+                std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows()) + " rows");
+  detail::reporting reporting(params.progress, params.stop);
+  annudf_ivf_flat_extend_options options = {};
+  options.size = sizeof options;
+  options.progress = reporting.function(), options.progress_user = reporting.user();
+  options.allow_repeated_ids = params.allow_repeated_ids;
+  const annudf_vectors c = rows.c();
+  reporting.check(annudf_ivf_flat_extend(to.c(), &c, ids.empty() ? nullptr : ids.data(), &options));
+}
+
+/// Writes one file, whole or not at all.
+inline void save(const index &from, const std::string &path, const save_params &params = {}) {
+  detail::reporting reporting(params.progress, params.stop);
+  reporting.check(
+      annudf_ivf_flat_save(from.c(), path.c_str(), reporting.function(), reporting.user()));
+}
+
+inline index load(const std::string &path) {
+  annudf_ivf_flat_index *made = nullptr;
+  detail::check(annudf_ivf_flat_load(path.c_str(), &made));
+  return index(made);
+}
+
+namespace impl {
+
+using annudf::v0::detail::prepared;
+using annudf::v0::detail::search_access;
+
+inline std::int64_t probes(const index &in, const search_params &params) noexcept {
+  // More than there are lists are all of them, as in cuVS; none is refused.
+  return std::min(params.n_probes, in.n_lists());
+}
+inline const detail::binding &metric_of(const index &in, const search_params &params) {
+  return search_access::of(params.metric, in.metric());
+}
+
+/// A search in host memory, for which there is room.
+inline void search(const index &in, const vectors &queries, std::int64_t k, float *distances,
+                   std::int64_t *neighbors, const search_params &params) {
+  const backend &on = detail::host_or(params.backend);
+  prepared call(metric_of(in, params), on, in.dim(), params.filter, params.progress, params.stop,
+                params.stats);
+  const annudf_vectors rows = queries.c();
+  call.finish(annudf_ivf_flat_search(on.c(), in.c(), call.artifact(), call.captures(), &rows, k,
+                                     probes(in, params), call.options(), neighbors, distances,
+                                     call.stats()));
+}
+
+} // namespace impl
+
+/// The k best rows for each query among the rows of its n_probes best lists.
+inline search_result search(const index &in, const vectors &queries, std::int64_t k,
+                            const search_params &params = {}) {
+  search_result found = detail::room_for(queries.rows(), k);
+  impl::search(in, queries, k, found.distances.data(), found.neighbors.data(), params);
+  return found;
+}
+
+/// The same into memory of the caller's, rows x k each. What it holds after a failure is not said.
+inline void search(const index &in, const vectors &queries, std::int64_t k,
+                   std::span<float> distances, std::span<std::int64_t> neighbors,
+                   const search_params &params = {}) {
+  detail::check_results(queries.rows(), k, distances.size(), neighbors.size());
+  impl::search(in, queries, k, distances.data(), neighbors.data(), params);
+}
+
+/// The same with queries and results in memory of a CUDA device: enqueued on the queries' stream
+/// without waiting for it, but for the first search of an index or a metric. Index, metric and
+/// filter may go at once; the memory must live until the stream has got there.
+inline void search(const index &in, const device_vectors &queries, std::int64_t k,
+                   device_matrix_view<float> distances, device_matrix_view<std::int64_t> neighbors,
+                   const search_params &params = {}) {
+  detail::check_results(queries.rows(), k, distances.size(), neighbors.size());
+  const backend &on = detail::device_or(params.backend, queries.device());
+  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
+                      params.stop, params.stats);
+  const annudf_vectors rows = queries.c();
+  call.finish(annudf_ivf_flat_search_device(
+      on.c(), in.c(), call.artifact(), call.captures(), &rows, k, impl::probes(in, params),
+      call.options(), neighbors.data(), distances.data(), queries.stream().c(), call.stats()));
+}
+
+/// All rows whose distance is no worse than `radius`, of each query's n_probes best lists.
+inline radius_result radius_neighbors(const index &in, const vectors &queries, float radius,
+                                      const search_params &params = {}) {
+  const backend &on = detail::host_or(params.backend);
+  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
+                      params.stop, params.stats);
+  const annudf_vectors rows = queries.c();
+  annudf_radius_neighbors *made = nullptr;
+  const annudf_status status = annudf_ivf_flat_radius_neighbors(
+      on.c(), in.c(), call.artifact(), call.captures(), &rows, radius, impl::probes(in, params),
+      call.options(), &made, call.stats());
+  const detail::owner<annudf_radius_neighbors, annudf_radius_neighbors_destroy> owner(made);
+  call.finish(status);
+  const std::int64_t *offsets = annudf_radius_neighbors_offsets(made);
+  const std::int64_t queries_count = annudf_radius_neighbors_queries(made);
+  const std::int64_t count = offsets[queries_count];
+  radius_result found;
+  try {
+    found.offsets.assign(offsets, offsets + queries_count + 1);
+    const std::int64_t *ids = annudf_radius_neighbors_ids(made);
+    found.neighbors.assign(ids, ids + count);
+    const float *distances = annudf_radius_neighbors_distances(made);
+    found.distances.assign(distances, distances + count);
+  } catch (const std::bad_alloc &) {
+    throw error(errc::environment,
+                "there is no memory for " + std::to_string(count) + " neighbors within the radius");
+  }
+  return found;
+}
+
+/// The fewest probes with which a search finds the part `recall` of these queries' true k nearest
+/// neighbors; n_probes of the parameters is not looked at.
+inline std::int64_t tune_n_probes(const index &in, const vectors &queries, std::int64_t k,
+                                  double recall, const search_params &params = {}) {
+  const backend &on = detail::host_or(params.backend);
+  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
+                      params.stop, nullptr);
+  const annudf_vectors rows = queries.c();
+  std::int64_t n_probes = 0;
+  call.finish(annudf_ivf_flat_tune_n_probes(on.c(), in.c(), call.artifact(), call.captures(), &rows,
+                                            k, recall, call.options(), &n_probes));
+  return n_probes;
+}
+
+/// The distance of every query to every row of an index whose ids are those that build gives, the
+/// row of id i in column i. NaN where the metric says so.
+inline matrix<float> distances(const index &in, const vectors &queries,
+                               const search_params &params = {}) {
+  matrix<float> all(queries.rows(), in.size(), "distances");
+  const backend &on = detail::host_or(params.backend);
+  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
+                      params.stop, params.stats);
+  const annudf_vectors rows = queries.c();
+  call.finish(annudf_ivf_flat_distances(on.c(), in.c(), call.artifact(), call.captures(), &rows,
+                                        call.options(), all.data(), call.stats()));
+  return all;
+}
+
+/// The same in device memory, enqueued on the queries' stream.
+inline void distances(const index &in, const device_vectors &queries, device_matrix_view<float> out,
+                      const search_params &params = {}) {
+  if (out.rows() != queries.rows() || out.cols() != in.size())
+    throw error(errc::usage, "distances is " + std::to_string(out.rows()) + " x " +
+                                 std::to_string(out.cols()) + ", it must be " +
+                                 std::to_string(queries.rows()) + " queries x " +
+                                 std::to_string(in.size()) + " rows");
+  const backend &on = detail::device_or(params.backend, queries.device());
+  impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
+                      params.stop, params.stats);
+  const annudf_vectors rows = queries.c();
+  call.finish(annudf_ivf_flat_distances_device(on.c(), in.c(), call.artifact(), call.captures(),
+                                               &rows, call.options(), out.data(),
+                                               queries.stream().c(), call.stats()));
+}
+
+/// The rows that a filter of code keeps, as the index is now. Of one that was extended since it may
+/// lack ids: a search says so.
+/// \param bits  of the filter, to be joined with others; 0: as many as the index has ids.
+inline annudf::v0::filter filter(const index &in, const code_filter &code, std::int64_t bits = 0,
+                                 const search_params &params = {}) {
+  const backend &on = detail::host_or(params.backend);
+  impl::prepared call(impl::search_access::of(code), on, in.dim(), params.filter, params.progress,
+                      params.stop, nullptr);
+  annudf_filter *made = nullptr;
+  const annudf_status status = annudf_ivf_flat_filter(on.c(), in.c(), call.artifact(),
+                                                      call.captures(), bits, call.options(), &made);
+  annudf::v0::filter computed(made);
+  call.finish(status);
+  return computed;
+}
+
+} // namespace ivf_flat
+
+} // namespace v0
+} // namespace annudf
+
+#endif // ANNUDF_CPP_IVF_FLAT_HPP

@@ -1,0 +1,93 @@
+//===- annudf/cpp/params.hpp - Parameters of calls --------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A part of annudf/annudf.hpp, which is to be included.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_CPP_PARAMS_HPP
+#define ANNUDF_CPP_PARAMS_HPP
+
+#include "annudf/cpp/filter.hpp"
+#include "annudf/cpp/metric.hpp"
+#include "annudf/cpp/progress.hpp"
+
+namespace annudf {
+inline namespace v0 {
+
+/// What a search cost and how it ran.
+struct search_stats {
+  double link_ms = 0;      ///< Making the kernel of metric and element type; 0 when cached.
+  double upload_ms = 0;    ///< Copying the index to the device; 0 when it is there.
+  double search_ms = 0;    ///< The search itself; 0 where it was only enqueued.
+  int links = 0;           ///< Kernels made by this call, 0 or 1.
+  std::string family = {}; ///< The kernels that ran it: "groups", "parts", "pairs", "tiles".
+  std::string why = {};    ///< Why these; and what of the metric is slow on a CPU.
+};
+
+/// What a search finds: for each query the best rows, the best first. Where there are fewer than k,
+/// the rest has id -1 and the worst distance. Decomposes as `auto [distances, neighbors] = ...`.
+struct search_result {
+  matrix<float> distances;        ///< rows() x k().
+  matrix<std::int64_t> neighbors; ///< Ids, of the same shape.
+  std::int64_t rows() const noexcept { return neighbors.rows(); }
+  std::int64_t k() const noexcept { return neighbors.cols(); }
+};
+
+/// What a radius search finds: of query q the neighbors from offsets[q] to offsets[q + 1], the best
+/// first.
+struct radius_result {
+  std::vector<std::int64_t> offsets = {}; ///< One more than there are queries.
+  std::vector<std::int64_t> neighbors = {};
+  std::vector<float> distances = {};
+};
+
+namespace ivf_flat {
+
+/// How an index is built; names and defaults are those of cuVS.
+struct index_params {
+  std::int64_t n_lists = 1024; ///< 0: the root of the number of rows, 1 for fewer than 1000.
+  coarse metric = coarse::l2;  ///< What k-means clusters by, and what searches rank by by default.
+  std::int32_t kmeans_n_iters = 20;
+  double kmeans_trainset_fraction = 0.5;
+  bool adaptive_centers = false; ///< Every extend moves them to the means of their lists.
+  bool add_data_on_build = true; ///< False: extend() adds some later.
+  bool missing_values = false;   ///< A coordinate may be NaN, which is a missing value.
+  std::uint64_t seed = 1;
+  std::int32_t threads = 0; ///< 0: all cores. Kept for extend().
+  annudf::v0::progress progress = {};
+  std::stop_token stop = {};
+};
+
+struct extend_params {
+  bool allow_repeated_ids = false; ///< Ids may be given twice, and be in the index already.
+  annudf::v0::progress progress = {};
+  std::stop_token stop = {};
+};
+
+struct save_params {
+  annudf::v0::progress progress = {};
+  std::stop_token stop = {};
+};
+
+struct search_params {
+  std::int64_t n_probes = 20;         ///< Lists scanned for a query; more than there are: all.
+  bound_metric metric = {};           ///< What rows are ranked by; default: that of the index.
+  annudf::v0::filter filter = {};     ///< Rows that may be found; default: all.
+  annudf::v0::backend backend = {};   ///< Default: the CPU, or the device of device memory.
+  annudf::v0::progress progress = {}; ///< Between batches of queries.
+  std::stop_token stop = {};          ///< Ends the call with errc::interrupted.
+  search_stats *stats = nullptr;      ///< If not null, gets what it cost.
+};
+
+} // namespace ivf_flat
+
+} // namespace v0
+} // namespace annudf
+
+#endif // ANNUDF_CPP_PARAMS_HPP

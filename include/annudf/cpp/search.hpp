@@ -1,0 +1,134 @@
+//===- annudf/cpp/search.hpp - What every search does -----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A part of annudf/annudf.hpp, which is to be included.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_CPP_SEARCH_HPP
+#define ANNUDF_CPP_SEARCH_HPP
+
+#include "annudf-c/IvfFlat.h"
+#include "annudf/cpp/params.hpp"
+
+namespace annudf {
+inline namespace v0 {
+namespace detail {
+
+/// What the bodies of this header see of metrics and filters.
+struct search_access {
+  static const binding &of(const code_filter &filter) { return filter.known(); }
+  /// \param otherwise  takes the place of a default one.
+  static const binding &of(const bound_metric &metric, coarse otherwise) {
+    return metric.binding_ ? *metric.binding_ : builtin(otherwise).known();
+  }
+
+private:
+  static const bound_metric &builtin(coarse by) {
+    // As long as the program: see backend::shared.
+    switch (by) {
+    case coarse::l2: {
+      static const auto &l2 = *new bound_metric("l2");
+      return l2;
+    }
+    case coarse::inner_product: {
+      static const auto &inner_product = *new bound_metric("inner_product");
+      return inner_product;
+    }
+    case coarse::cosine: {
+      static const auto &cosine = *new bound_metric("cosine");
+      return cosine;
+    }
+    }
+    throw error(errc::internal, "no built-in metric ranks as this index clusters");
+  }
+};
+
+/// Artifact, captures and options of one search. They stay where they are, and live until the call
+/// has returned.
+class prepared {
+public:
+  prepared(const binding &metric, const backend &on, std::int64_t dims, const filter &filter,
+           const progress &progress, const std::stop_token &stop, search_stats *stats)
+      : reporting_(progress, stop), entry_(metric.prepare(on, dims)), stats_(stats) {
+    options_.size = sizeof options_;
+    options_.progress = reporting_.function(), options_.progress_user = reporting_.user();
+    options_.filter = filter.c();
+    if (stats_)
+      cost_.size = sizeof cost_;
+  }
+  prepared(const prepared &) = delete;
+  prepared &operator=(const prepared &) = delete;
+
+  const annudf_artifact *artifact() const noexcept { return entry_->code.c(); }
+  const annudf_captures *captures() const noexcept { return entry_->captures.get(); }
+  const annudf_ivf_flat_search_options *options() const noexcept { return &options_; }
+  annudf_ivf_flat_search_stats *stats() noexcept { return stats_ ? &cost_ : nullptr; }
+  /// What the call of C gave; throws, or hands statistics on.
+  void finish(annudf_status status) {
+    reporting_.check(status);
+    if (stats_)
+      *stats_ = {cost_.link_ms, cost_.upload_ms, cost_.search_ms,
+                 cost_.links,   cost_.family,    cost_.why};
+  }
+
+private:
+  reporting reporting_;
+  std::shared_ptr<const binding::entry> entry_;
+  search_stats *stats_;
+  annudf_ivf_flat_search_options options_ = {};
+  // Not cleared where nobody asks: it is of some 200 bytes.
+  annudf_ivf_flat_search_stats cost_;
+};
+
+inline const backend &host_or(const backend &given) { return given ? given : backend::shared(); }
+
+/// The backend for queries in device memory.
+inline const backend &device_or(const backend &given, std::int32_t device) {
+  if (given && given.device() != device)
+    throw error(errc::usage, "the queries are in memory of CUDA device " + std::to_string(device) +
+                                 ", the backend is " + given.describe() +
+                                 "; give the backend of that device, or none");
+  return given ? given : backend::shared(device);
+}
+
+inline void check_k(std::int64_t k) {
+  // Checked here, as results need their room before the call.
+  if (k < 1 || k > ANNUDF_MAX_K)
+    throw error(errc::usage, "k = " + std::to_string(k) + ": must be between 1 and " +
+                                 std::to_string(std::int64_t(ANNUDF_MAX_K)));
+}
+
+inline search_result room_for(std::int64_t rows, std::int64_t k) {
+  check_k(k);
+  return {matrix<float>(rows, k, "distances"), matrix<std::int64_t>(rows, k, "neighbors")};
+}
+
+/// Refuses memory for results that is not just as large as they are.
+inline void check_results(std::int64_t rows, std::int64_t k, std::size_t distances,
+                          std::size_t neighbors) {
+  check_k(k);
+  const auto refuse = [&](const char *what, std::size_t size) {
+    throw error(errc::usage, std::string(what) + " has room for " + std::to_string(size) +
+                                 " entries; it must be for " + std::to_string(rows) +
+                                 " queries x k = " + std::to_string(k));
+  };
+  const auto fits = [&](std::size_t size) {
+    return rows >= 0 && size % std::size_t(k) == 0 && size / std::size_t(k) == std::size_t(rows);
+  };
+  if (!fits(distances))
+    refuse("distances", distances);
+  if (!fits(neighbors))
+    refuse("neighbors", neighbors);
+}
+
+} // namespace detail
+} // namespace v0
+} // namespace annudf
+
+#endif // ANNUDF_CPP_SEARCH_HPP
