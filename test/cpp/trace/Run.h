@@ -55,7 +55,7 @@ Bound bound(std::string name, const std::vector<T> &values, std::vector<int64_t>
                     : std::is_signed_v<T>         ? 1
                                                   : 3;
   Bound out{std::move(name), letters[which] + std::to_string(which ? sizeof(T) * 8 : 1), {}, {}};
-  for (const T value : values) {
+  for (const T value : values) { // A vector<bool> has no addresses.
     const auto bytes = std::bit_cast<std::array<char, sizeof(T)>>(value);
     out.bytes.insert(out.bytes.end(), bytes.begin(), bytes.end());
   }
@@ -87,6 +87,22 @@ inline annudf_backend *cpu() {
   return backend;
 }
 
+inline std::string bindValues(const annudf_artifact *artifact, const annudf_extents &extents,
+                              const std::vector<Bound> &values, annudf_captures **captures) {
+  std::vector<annudf_capture_value> given;
+  for (const Bound &one : values) {
+    annudf_capture_value value = {};
+    value.size = sizeof value, value.name = one.name.c_str(), value.dtype = one.dtype.c_str();
+    value.shape = one.shape.empty() ? nullptr : one.shape.data();
+    value.rank = int32_t(one.shape.size());
+    value.data = one.bytes.data(), value.bytes = one.bytes.size();
+    given.push_back(value);
+  }
+  annudf_captures_options options = {sizeof options, 1};
+  return outcome(
+      annudf_captures_bind(artifact, &extents, given.data(), given.size(), &options, captures));
+}
+
 /// A compiled metric.
 class Compiled {
 public:
@@ -99,21 +115,9 @@ public:
   template <class T>
   std::vector<float> distances(const Rows<T> &x, const Rows<T> &y,
                                const std::vector<Bound> &values = {}) {
-    std::vector<annudf_capture_value> given;
-    for (const Bound &one : values) {
-      annudf_capture_value value = {};
-      value.size = sizeof value, value.name = one.name.c_str(), value.dtype = one.dtype.c_str();
-      value.shape = one.shape.empty() ? nullptr : one.shape.data();
-      value.rank = int32_t(one.shape.size());
-      value.data = one.bytes.data(), value.bytes = one.bytes.size();
-      given.push_back(value);
-    }
     const annudf_extents extents = {sizeof extents, x.dims, y.rows(), x.rows()};
-    annudf_captures_options options = {sizeof options, 1};
     OwnedCaptures captures;
-    EXPECT_EQ(outcome(annudf_captures_bind(artifact, &extents, given.data(), given.size(), &options,
-                                           &captures)),
-              "ok");
+    EXPECT_EQ(bindValues(artifact, extents, values, &captures), "ok");
     const annudf_vectors first = vectorsOf(x);
     const annudf_vectors second = vectorsOf(y);
     std::vector<float> out(size_t(x.rows() * y.rows()), -777.0f);

@@ -177,6 +177,19 @@ std::vector<operand> as_accumulator(const Returned &from, const std::source_loca
   }
 }
 
+/// Assigns what a hook on plain numbers returned to the accumulator.
+template <class A, class Returned> void assign(A &to, const Returned &from) {
+  if constexpr (operand_like<A>)
+    to = static_cast<A>(static_cast<number_of_t<Returned>>(from));
+  else
+    with_fields(to, [&](auto &...field) {
+      return with_fields(from, [&](const auto &...returned) {
+        (assign(field, returned), ...);
+        return 0;
+      });
+    });
+}
+
 /// The recorded accumulator whose fields are arguments of the hook.
 template <class A> recorded_t<A> accumulator_arguments(recorder &hook, const std::string &name) {
   const A types{};

@@ -14,7 +14,7 @@
 #ifndef ANNUDF_CPP_TRACE_MATH_HPP
 #define ANNUDF_CPP_TRACE_MATH_HPP
 
-#include "annudf/cpp/trace/value.hpp"
+#include "annudf/cpp/trace/accumulator.hpp"
 
 #include <cmath>
 
@@ -209,6 +209,17 @@ auto select(const C &condition, const A &a, const B &b,
   else
     return static_cast<bool>(tracing::plain_of(condition)) ? static_cast<T>(tracing::plain_of(a))
                                                            : static_cast<T>(tracing::plain_of(b));
+}
+/// Of accumulators of several fields: each field by the one condition.
+template <tracing::operand_like C, class S>
+  requires(!tracing::operand_like<S>)
+S select(const C &condition, const S &a, const S &b,
+         const std::source_location where = std::source_location::current()) {
+  return tracing::with_fields(a, [&](const auto &...first) {
+    return tracing::with_fields(b, [&](const auto &...second) {
+      return S{annudf::select(condition, first, second, where)...};
+    });
+  });
 }
 
 /// As std::min and std::max choose: `a` unless `b` is better, so `a` where one is NaN.

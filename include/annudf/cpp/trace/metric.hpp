@@ -174,6 +174,36 @@ std::string trace_metric(std::string_view name, const Hooks &hooks,
          " {\n" + captures.text() + body + '}' + tracing::location_of(where) + '\n';
 }
 
+namespace plain {
+
+/// The distance of `x` to `y`, of a container each, by the hooks on plain numbers. `where` gives
+/// row, query and list.
+template <class Hooks, class X, class Y>
+float distance(const Hooks &hooks, const X &x, const Y &y, context where = {}) {
+  using A = tracing::accumulator_t<Hooks>;
+  using T = tracing::compute_t<Hooks>;
+  if (x.size() != y.size())
+    throw std::invalid_argument("x has " + std::to_string(x.size()) + " dimensions and y has " +
+                                std::to_string(y.size()) + "; give them the same");
+  where.dims = static_cast<std::int64_t>(x.size());
+  A acc{};
+  if constexpr (tracing::has_init<Hooks>())
+    tracing::assign(acc, tracing::call_init(hooks, where));
+  else if constexpr (tracing::has_initial<Hooks>())
+    tracing::assign(acc, hooks.initial);
+  for (std::size_t d = 0; d < x.size(); ++d) {
+    where.dim = static_cast<std::int64_t>(d);
+    tracing::assign(
+        acc, tracing::call_update(hooks, static_cast<T>(x[d]), static_cast<T>(y[d]), acc, where));
+  }
+  if constexpr (tracing::has_finalize<Hooks>())
+    return static_cast<float>(tracing::call_finalize(hooks, acc, where));
+  else
+    return tracing::with_fields(acc, [](const auto &only) { return static_cast<float>(only); });
+}
+
+} // namespace plain
+
 /// The text of an `annudf.filter`: `keep(ctx)` returns whether the row may be found.
 template <class Keep>
 std::string trace_filter(std::string_view name, const Keep &keep,

@@ -151,8 +151,8 @@ private:
 /// The ops of one hook, in the order of the calls: a traced hook has one block.
 class recorder {
 public:
-  recorder(declarations &captures, const std::source_location &call)
-      : captures(captures), call(call), last(call), serial(next_serial()), outer(running) {
+  recorder(declarations &declared, const std::source_location &caller)
+      : captures(declared), call(caller), last(caller), serial(next_serial()), outer(running) {
     if (outer)
       throw std::logic_error("a metric is traced while another one is; trace it first, or call the "
                              "other's function from this one");
@@ -173,20 +173,20 @@ public:
 
   /// The name of an argument of the hook.
   operand argument(std::string name, kind type) {
-    ++arguments;
+    ++argument_count;
     return add(std::move(name), type, call);
   }
 
-  operand emit(std::string_view op, kind result, std::initializer_list<operand> operands,
+  /// The type after the colon is that of the operands, which is the result's but for comparisons.
+  operand emit(std::string_view op, kind type, std::initializer_list<operand> operands,
                const std::source_location &where, std::string_view infix = {}) {
-    std::string arguments;
+    std::string list;
     for (const operand &one : operands) {
-      arguments += arguments.empty() ? " " : ", ";
-      arguments += name(one, where);
+      list += list.empty() ? " " : ", ";
+      list += name(one, where);
     }
-    const kind type = operands.size() ? operands.begin()->type : result;
-    return line(std::string(op) + std::string(infix) + arguments + " : " + spelling_of(type),
-                result, where);
+    const char *taken = spelling_of(operands.begin()->type);
+    return line(std::string(op) + std::string(infix) + list + " : " + taken, type, where);
   }
 
   /// `arith.extf %a : f32 to f64` and the like.
@@ -224,10 +224,10 @@ public:
                 element, where);
   }
 
-  void yield(const std::vector<operand> &values, const std::source_location &where) {
+  void yield(const std::vector<operand> &fields, const std::source_location &where) {
     std::string names;
     std::string types;
-    for (const operand &one : values) {
+    for (const operand &one : fields) {
       names += (names.empty() ? "" : ", ") + name(one, where);
       types += (types.empty() ? "" : ", ") + std::string(spelling_of(one.type));
     }
@@ -236,7 +236,7 @@ public:
 
   /// Where the operand was made; the last known place for an argument and for a number.
   std::source_location place(const operand &of) const {
-    const bool made = of.hook == serial && of.id >= arguments && of.id < values.size();
+    const bool made = of.hook == serial && of.id >= argument_count && of.id < values.size();
     return made ? values[of.id].where : last;
   }
 
@@ -324,7 +324,7 @@ private:
 
   std::string scan_index_name(const operand &one, const std::source_location &where) {
     const std::uint32_t which = one.id - first_scan_index;
-    std::string &known = indices[which];
+    std::string &known = scan_indices[which];
     if (known.empty()) {
       known = std::string("%") + scan_index_names[which] + ".index";
       write(known, std::string("annudf.index ") + scan_index_names[which], where);
@@ -353,9 +353,9 @@ private:
   std::string body;
   std::vector<result> values;
   std::vector<constant> constants;
-  std::string indices[5];
+  std::string scan_indices[5];
   std::string numbers[5];
-  unsigned arguments = 0;
+  unsigned argument_count = 0;
   unsigned count = 0;
 };
 

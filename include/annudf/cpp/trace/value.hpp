@@ -58,7 +58,16 @@ template <operand_like T> operand operand_here(const T &from) {
   return operand_of(from, recorder::current().place({}));
 }
 
-template <class A, class> using shifted_t = promoted_t<A>;
+template <class A, class B> struct of_integers {
+  static_assert(
+      std::integral<A> && std::integral<B>,
+      "%, &, |, ^, ~, << and >> take integers; the remainder of floating-point numbers is "
+      "annudf::fmod, and annudf::cast makes integers of them");
+  using joined = common_t<A, B>;
+  using shifted = promoted_t<A>;
+};
+template <class A, class B> using joined_t = typename of_integers<A, B>::joined;
+template <class A, class B> using shifted_t = typename of_integers<A, B>::shifted;
 template <class, class> using truth_t = bool;
 
 /// A value<T> and where it is used.
@@ -174,6 +183,11 @@ inline operand invert(const operand &a) {
   return into.emit("arith.xori", kind::b1, {convert(a, kind::b1, where), truth}, where);
 }
 
+/// At the place of an operand.
+template <comparison op> operand compare_here(const operand &a, const operand &b) {
+  return compare<op>(a, b, recorder::current().place(a));
+}
+
 } // namespace tracing
 
 /// A number of C++ type T in a hook that is traced. Operators give what they give for plain
@@ -221,15 +235,13 @@ public:
     return {};
   }
 
-#define ANNUDF_BINARY(OP, LIKE, FUNCTION, RESULT, ...)                                             \
-  template <tracing::LIKE U> friend auto operator OP(at left, const U &right) __VA_ARGS__ {        \
+#define ANNUDF_BINARY(OP, FUNCTION, RESULT)                                                        \
+  template <tracing::operand_like U> friend auto operator OP(at left, const U &right) {            \
     using other = tracing::number_of_t<U>;                                                         \
     return value<RESULT<T, other>>::made(                                                          \
         FUNCTION(left.what, tracing::operand_of(right, left.where), left.where));                  \
   }                                                                                                \
-  template <tracing::LIKE U>                                                                       \
-    requires tracing::unrecorded<U>                                                                \
-  friend auto operator OP(const U &left, at right) __VA_ARGS__ {                                   \
+  template <tracing::unrecorded U> friend auto operator OP(const U &left, at right) {              \
     using other = tracing::number_of_t<U>;                                                         \
     return value<RESULT<other, T>>::made(                                                          \
         FUNCTION(tracing::operand_of(left, right.where), right.what, right.where));                \
@@ -240,7 +252,7 @@ public:
   }
 
 #define ANNUDF_ARITHMETIC(OP, NAME)                                                                \
-  ANNUDF_BINARY(OP, operand_like, tracing::apply<tracing::binary::NAME>, tracing::common_t)        \
+  ANNUDF_BINARY(OP, tracing::apply<tracing::binary::NAME>, tracing::common_t)                      \
   ANNUDF_COMPOUND(OP## =, any, tracing::apply<tracing::binary::NAME>)
   ANNUDF_ARITHMETIC(+, add)
   ANNUDF_ARITHMETIC(-, sub)
@@ -249,18 +261,18 @@ public:
 #undef ANNUDF_ARITHMETIC
 
 #define ANNUDF_INTEGER(OP, FUNCTION, RESULT)                                                       \
-  ANNUDF_BINARY(OP, integer_like, FUNCTION, RESULT, requires std::integral<T>)                     \
+  ANNUDF_BINARY(OP, FUNCTION, RESULT)                                                              \
   ANNUDF_COMPOUND(OP## =, tracing::at_any_integer, FUNCTION, requires std::integral<T>)
-  ANNUDF_INTEGER(%, tracing::apply<tracing::binary::rem>, tracing::common_t)
-  ANNUDF_INTEGER(&, tracing::apply<tracing::binary::band>, tracing::common_t)
-  ANNUDF_INTEGER(|, tracing::apply<tracing::binary::bor>, tracing::common_t)
-  ANNUDF_INTEGER(^, tracing::apply<tracing::binary::bxor>, tracing::common_t)
+  ANNUDF_INTEGER(%, tracing::apply<tracing::binary::rem>, tracing::joined_t)
+  ANNUDF_INTEGER(&, tracing::apply<tracing::binary::band>, tracing::joined_t)
+  ANNUDF_INTEGER(|, tracing::apply<tracing::binary::bor>, tracing::joined_t)
+  ANNUDF_INTEGER(^, tracing::apply<tracing::binary::bxor>, tracing::joined_t)
   ANNUDF_INTEGER(<<, tracing::shift<true>, tracing::shifted_t)
   ANNUDF_INTEGER(>>, tracing::shift<false>, tracing::shifted_t)
 #undef ANNUDF_INTEGER
 
 #define ANNUDF_ORDER(OP, NAME)                                                                     \
-  ANNUDF_BINARY(OP, operand_like, tracing::compare<tracing::comparison::NAME>, tracing::truth_t)
+  ANNUDF_BINARY(OP, tracing::compare<tracing::comparison::NAME>, tracing::truth_t)
   ANNUDF_ORDER(<, lt)
   ANNUDF_ORDER(<=, le)
   ANNUDF_ORDER(>, gt)
@@ -270,8 +282,7 @@ public:
 #undef ANNUDF_COMPOUND
 
   // C++20 tries == with its operands swapped too. So both are converted here: then neither order is
-  // better, and the one that is written is taken. Integers of one type match exactly instead, since
-  // write_annudf_select has an == of its own, and take the place of an operand.
+  // better, and the one that is written is taken. Integers of one type match another, below.
 #define ANNUDF_EQUALITY(OP, NAME)                                                                  \
   friend value<bool> operator OP(at left, any right) {                                             \
     return value<bool>::made(                                                                      \
@@ -280,12 +291,6 @@ public:
   friend value<bool> operator OP(tracing::at_any_number left, at right) {                          \
     return value<bool>::made(                                                                      \
         tracing::compare<tracing::comparison::NAME>(left.what, right.what, right.where));          \
-  }                                                                                                \
-  friend value<bool> operator OP(const value &left, const value &right)                            \
-    requires std::integral<T>                                                                      \
-  {                                                                                                \
-    return value<bool>::made(tracing::compare<tracing::comparison::NAME>(                          \
-        left.what, right.what, tracing::recorder::current().place(left.what)));                    \
   }
   ANNUDF_EQUALITY(==, eq)
   ANNUDF_EQUALITY(!=, ne)
@@ -359,6 +364,17 @@ private:
 
   tracing::operand what;
 };
+
+// For two integers of one type the == of write_annudf_select would be as good as the one above.
+// Deduced, so that no operand is converted for it; the place is that of an operand.
+template <std::integral T> value<bool> operator==(const value<T> &left, const value<T> &right) {
+  return value<bool>::made(tracing::compare_here<tracing::comparison::eq>(
+      tracing::operand_here(left), tracing::operand_here(right)));
+}
+template <std::integral T> value<bool> operator!=(const value<T> &left, const value<T> &right) {
+  return value<bool>::made(tracing::compare_here<tracing::comparison::ne>(
+      tracing::operand_here(left), tracing::operand_here(right)));
+}
 
 namespace tracing {
 

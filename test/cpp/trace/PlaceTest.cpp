@@ -1,0 +1,215 @@
+//===- PlaceTest.cpp - Refusals at the user's line ------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cpp/trace/Run.h"
+
+#include <functional>
+#include <thread>
+
+namespace annudf::test {
+namespace {
+
+/// The first message of the compiler, "file:line: ".
+std::string refusal(const std::string &text) {
+  OwnedArtifact artifact;
+  const std::string all = compileTraced(text, &artifact);
+  return all.substr(0, all.find('\n'));
+}
+
+std::string at(int line) { return std::string(__FILE__) + ':' + std::to_string(line) + ": "; }
+
+TEST(TracePlaces, OfARuleThatIsBroken) {
+  const std::string outside =
+      trace_metric("m", [w = capture<float>("w", dim)](auto x, auto y, auto acc, auto ctx) {
+        auto d = x - y;
+#line 900
+        auto weight = w[ctx.dim + 1]; // Past the last.
+        return acc + weight * d;
+      });
+  EXPECT_EQ(refusal(outside).substr(0, at(900).size()), at(900)) << refusal(outside);
+  EXPECT_NE(refusal(outside).find("[L3]"), std::string::npos);
+
+  const std::string divides = trace_metric(
+      "m",
+      hooks{.compute = annudf::compute<int>, .initial = 0, .update = [](auto x, auto y, auto acc) {
+              return acc +
+#line 1000
+                     x / y;
+            }});
+  EXPECT_EQ(refusal(divides).substr(0, at(1000).size()), at(1000)) << refusal(divides);
+  EXPECT_NE(refusal(divides).find("[B4]"), std::string::npos);
+
+  const std::string shifts = trace_metric(
+      "m",
+      hooks{.compute = annudf::compute<int>, .initial = 0, .update = [](auto x, auto y, auto acc) {
+#line 1100
+              acc += 1 << y;
+              return acc + x;
+            }});
+  EXPECT_EQ(refusal(shifts).substr(0, at(1100).size()), at(1100)) << refusal(shifts);
+  EXPECT_NE(refusal(shifts).find("[B6]"), std::string::npos);
+
+  const std::string dimension =
+      trace_metric("m", hooks{.update = [](auto x, auto y, auto acc) { return acc + x * y; },
+                              .finalize =
+                                  [](auto acc, auto ctx) {
+#line 1200
+                                    return acc + ctx.dim;
+                                  }});
+  EXPECT_EQ(refusal(dimension).substr(0, at(1200).size()), at(1200)) << refusal(dimension);
+  EXPECT_NE(refusal(dimension).find("[H8]"), std::string::npos);
+
+  const std::string user = trace_filter("f", [](auto ctx) {
+#line 1300
+    return ctx.query == 3;
+  });
+  EXPECT_EQ(refusal(user).substr(0, at(1300).size()), at(1300)) << refusal(user);
+  EXPECT_NE(refusal(user).find("[K5]"), std::string::npos);
+}
+
+TEST(TracePlaces, OfAFileWithAnyName) {
+  const std::string text = trace_metric(
+      "m",
+      hooks{.compute = annudf::compute<int>, .initial = 0, .update = [](auto x, auto y, auto acc) {
+              return acc +
+#line 7 "a \"quoted\" \\näme.cpp"
+                     x % y;
+            }});
+#line 2000 "PlaceTest.cpp"
+  OwnedArtifact artifact;
+  OwnedDiagnostics diagnostics;
+  annudf_compile_options options = {};
+  options.size = sizeof options;
+  options.skip_lto_ir = 1;
+  ASSERT_NE(annudf_compile(text.data(), text.size(), "traced", &options, &artifact, &diagnostics),
+            ANNUDF_OK);
+  ASSERT_GT(annudf_diagnostics_count(diagnostics), 0U);
+  EXPECT_EQ(diagnosticAt(diagnostics, 0).file, std::string("a \"quoted\" \\näme.cpp")) << text;
+  EXPECT_EQ(diagnosticAt(diagnostics, 0).line, 7);
+}
+
+TEST(TracePlaces, StandOnEveryOp) {
+  const std::string text = trace_metric("m", [](auto x, auto y, auto acc) {
+    auto apart = x != y && !(x == 2);
+    return acc + annudf::select(apart, x * y, -x);
+  });
+  size_t ops = 0;
+  size_t from = 0;
+  for (size_t end; (end = text.find('\n', from)) != std::string::npos; from = end + 1) {
+    const std::string line = text.substr(from, end - from);
+    if (line.find(" = ") == std::string::npos && line.find("yield") == std::string::npos)
+      continue;
+    ++ops;
+    EXPECT_NE(line.find(" loc(\"PlaceTest.cpp\":20"), std::string::npos) << line;
+  }
+  EXPECT_GT(ops, 8U);
+}
+
+std::string messageOf(const std::function<void()> &call) {
+  try {
+    call();
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(TraceMisuse, IsSaidAtRunTime) {
+  const auto sum = [](auto x, auto y, auto acc) { return acc + x * y; };
+  value<float> kept;
+  (void)trace_metric("m", [&](auto x, auto y, auto acc) {
+    kept = x;
+    return acc + x * y;
+  });
+  EXPECT_EQ(messageOf([&] { (void)(kept + 1); }),
+            "a recorded value is used where no hook is traced; it means something in the call of "
+            "the hook only, so "
+            "keep numbers instead");
+  EXPECT_EQ(messageOf([&] {
+              (void)trace_metric("m", [&](auto x, auto y, auto acc) { return acc + x * y * kept; });
+            }),
+            "a recorded value of one hook is used in another; hooks hand on nothing but the "
+            "accumulator, so make it "
+            "a field of that");
+  EXPECT_EQ(messageOf([&] {
+              (void)trace_metric("m", [&](auto x, auto y, auto acc) {
+                (void)trace_metric("inner", sum);
+                return acc + x * y;
+              });
+            }),
+            "a metric is traced while another one is; trace it first, or call the other's function "
+            "from this one");
+  const auto two = [a = capture<float>("w", dim),
+                    b = capture<float>("w", row)](auto x, auto y, auto acc, auto ctx) {
+    return acc + a[ctx.dim] * x + b[ctx.row] * y;
+  };
+  EXPECT_EQ(messageOf([&] { (void)trace_metric("m", two); }).substr(0, 35),
+            "capture 'w' is declared as !annudf.");
+  EXPECT_EQ(messageOf([&] {
+              (void)trace_metric("m", [h = capture<float>("h")](auto x, auto, auto acc) {
+                return acc + x * (h * 2.0F);
+              });
+            }),
+            "capture 'h' is read as a plain number while its hook is traced; write ctx(h), which "
+            "is recorded");
+  EXPECT_EQ(messageOf([&] {
+              (void)trace_metric("m", [](auto x, auto, auto acc) {
+                if (tracing::recorder::is_running())
+                  throw std::runtime_error("of the user");
+                return acc + x;
+              });
+            }),
+            "of the user");
+  // Nothing of these stays: the next trace is as any other.
+  EXPECT_EQ(trace_metric("m", sum, {}, std::source_location()),
+            trace_metric("m", sum, {}, std::source_location()));
+  EXPECT_EQ(messageOf([&] { (void)capture<float>("w", 0); }),
+            "an extent of a capture is 0; give a positive number, annudf::dim, annudf::row or "
+            "annudf::query");
+}
+
+TEST(TraceMisuse, OfPlainValuesIsSaid) {
+  const auto w = capture<float>("w", dim);
+  EXPECT_EQ(messageOf([&] { (void)float(w[0]); }),
+            "capture 'w' has no values on plain numbers; make an annudf::plain::values of that "
+            "name first");
+  const plain::values<double> wrong("w", {1.0});
+  EXPECT_EQ(
+      messageOf([&] { (void)float(w[0]); }),
+      "capture 'w' is read as float, but its values are double; give values of the declared type");
+  const plain::values right("w", {1.0F, 2.0F});
+  EXPECT_EQ(float(w[1]), 2.0F);
+  EXPECT_EQ(messageOf([&] { (void)float(w[2]); }), "capture 'w' is read at index 2 of 2 entries");
+  EXPECT_EQ(messageOf([&] {
+              (void)plain::distance([](auto x, auto, auto acc) { return acc + x; },
+                                    std::vector<float>(2), std::vector<float>(3));
+            }),
+            "x has 2 dimensions and y has 3; give them the same");
+}
+
+TEST(TraceThreads, TraceAtOnce) {
+  const auto hook = [w = capture<float>("w", dim)](auto x, auto y, auto acc, auto ctx) {
+    return acc + w[ctx.dim] * x * y;
+  };
+  const std::string expected = trace_metric("m", hook, {}, std::source_location());
+  std::vector<std::string> texts(8);
+  std::vector<std::thread> threads;
+  threads.reserve(texts.size());
+  for (std::string &text : texts)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i)
+        text = trace_metric("m", hook, {}, std::source_location());
+    });
+  for (std::thread &one : threads)
+    one.join();
+  for (const std::string &text : texts)
+    EXPECT_EQ(text, expected);
+}
+
+} // namespace
+} // namespace annudf::test

@@ -1,0 +1,7 @@
+#include "annudf/cpp/trace.hpp"
+
+#include <algorithm>
+// REFUSED: write annudf::select(condition, a, b)
+std::string text() {
+  return annudf::trace_metric("m", [](auto x, auto y, auto acc) { return acc + std::max(x, y); });
+}

@@ -1,0 +1,14 @@
+#include "annudf/cpp/trace.hpp"
+
+// REFUSED: switch cannot choose by it; write annudf::select(condition, a, b)
+std::string text() {
+  return annudf::trace_metric("m", annudf::hooks{.compute = annudf::compute<int>,
+                                                 .initial = 0,
+                                                 .update = [](auto x, auto y, auto acc) {
+                                                   switch (x) {
+                                                   case 1:
+                                                     return acc;
+                                                   }
+                                                   return acc + y;
+                                                 }});
+}

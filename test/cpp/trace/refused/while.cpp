@@ -1,0 +1,10 @@
+#include "annudf/cpp/trace.hpp"
+
+// REFUSED: write annudf::select(condition, a, b)
+std::string text() {
+  return annudf::trace_metric("m", [](auto x, auto y, auto acc) {
+    while (acc < x)
+      acc += y;
+    return acc;
+  });
+}
