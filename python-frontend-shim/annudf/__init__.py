@@ -24,6 +24,7 @@ from annudf import brute_force, distance, errors, filters, ivf_flat, metrics, ne
 from annudf._arrays import PackedBits
 from annudf._backends import get_num_threads, set_num_threads
 from annudf._config import show_config
+from annudf._functions import CompiledFunction, DeviceFunction, compile, device_function
 from annudf._log import set_log_level
 from annudf.common import Resources, device_ndarray
 from annudf.errors import (
@@ -43,7 +44,9 @@ __all__ = [
     "ArgumentError",
     "CaptureError",
     "CompileError",
+    "CompiledFunction",
     "DeviceError",
+    "DeviceFunction",
     "Diagnostic",
     "DtypeError",
     "Error",
@@ -54,6 +57,8 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "brute_force",
+    "compile",
+    "device_function",
     "device_ndarray",
     "distance",
     "errors",

@@ -74,9 +74,17 @@ static bool computesInF64(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), [](Type type) { return type.isF64(); });
 }
 
-/// Where a metric, or a filter, has f64 in what it declares.
+/// Where a metric, a filter or a function has f64 in what it declares.
 static bool declaresF64(UdfOpInterface udf) {
   auto isF64 = [](Type type) { return type.isF64(); };
+  if (auto function = dyn_cast<FunctionOp>(udf.getOperation())) {
+    SmallVector<Type> fields;
+    const auto signature = cast<FunctionType>(function.getSignature());
+    for (Type type : llvm::concat<const Type>(signature.getInputs(), signature.getResults()))
+      FunctionOp::appendFields(type, fields);
+    if (llvm::any_of(fields, isF64))
+      return true;
+  }
   if (auto metric = dyn_cast<MetricOp>(udf.getOperation());
       metric &&
       (llvm::any_of(metric.getAccumulatorTypes(), isF64) || metric.getComputeType().isF64()))

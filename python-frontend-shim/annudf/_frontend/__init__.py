@@ -8,31 +8,56 @@ Importing this package is cheap. numba-cuda-mlir is imported by the first call o
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from annudf._frontend import ahead
 from annudf._frontend.fingerprint import fingerprint as fingerprint
+from annudf._frontend.prototypes import Kind
 from annudf._frontend.snapshot import snapshot as snapshot
 from annudf._options import MetricOptions
 
 if TYPE_CHECKING:
     from annudf._frontend.module import FrontendModule
 
-__all__ = ["fingerprint", "snapshot", "translate"]
+__all__ = ["fingerprint", "snapshot", "translate", "translate_device_function"]
 
 
 def translate(function: types.FunctionType, options: MetricOptions) -> FrontendModule:
     """MLIR text of a metric; see `annudf._frontend.module.translate`."""
+    with _frontend_imported():
+        from annudf._frontend import module
+
+        return module.translate(function, options)
+
+
+def translate_device_function(
+    function: types.FunctionType,
+    symbol: str,
+    convention: str,
+    arguments: tuple[Kind, ...],
+    result: Kind | None,
+    captures: Mapping[str, tuple[str, tuple[int, ...], str]],
+) -> tuple[str, Kind]:
+    """MLIR text of a device function, and its result; see `annudf._frontend.device.translate`."""
+    with _frontend_imported():
+        from annudf._frontend import device
+
+        return device.translate(function, symbol, convention, arguments, result, captures)
+
+
+@contextlib.contextmanager
+def _frontend_imported() -> Iterator[None]:
+    """Imports what needs numba-cuda-mlir, and leaves the process as it was."""
     ahead.wait()  # Or it might change the process while that is looked at.
     with _process_as_it_was():
         with ahead.seldom_collected() if "numba_cuda_mlir" not in sys.modules else contextlib.nullcontext():
-            from annudf._frontend import module
-
-        return module.translate(function, options)
+            importlib.import_module("annudf._frontend.module")
+        yield
 
 
 @contextlib.contextmanager

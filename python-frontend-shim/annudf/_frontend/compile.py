@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 import types as pytypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
@@ -66,19 +67,8 @@ def lower_function(
     UnsupportedError
         Naming file, line and expression, what cannot be used there, and what to write instead.
     """
-    source = Source(function)
-    rewritten = Rewriter(_device_function, context.captures if context else ()).rewrite(function)
-    types_of = (fields_type(*a) if isinstance(a, tuple) else Strong(a) for a in arguments)
-    signature = (*types_of, *((context,) if context else ()))
-    options = {"device": True, "chip": ncm.CHIP, "features": "+ptx90", "abi_info": {"abi_name": symbol}}
-    active.refusals = []
-    active.place = (source.file, source.line, 0)
-    with ncm.compiling():
-        ncm.compiler.mlir_target.ensure_initialized()
-        try:
-            result = ncm.compiler._compile_only(rewritten, signature, options)
-        except Exception as error:
-            _explain(error, source)
+    types_of = [fields_type(*a) if isinstance(a, tuple) else Strong(a) for a in arguments]
+    with _typed(function, symbol, types_of, context) as (source, result):
         returns = result.signature.return_type
         operands = _operands(returns, fields)
         if operands is None:
@@ -90,6 +80,70 @@ def lower_function(
     leaves = returns.types if isinstance(returns, ncm.types.BaseTuple) else (returns,)
     kinds = tuple("i8" if leaf == ncm.types.boolean else kind for leaf, kind in zip(leaves, kinds, strict=True))
     return Lowered(text, operands, kinds)
+
+
+@contextmanager
+def _typed(
+    function: pytypes.FunctionType, symbol: str, arguments: Sequence[Any], context: Context | None
+) -> Iterator[tuple[Source, Any]]:
+    """What numba-cuda-mlir makes of the function, whose state stays ours while it is looked at."""
+    source = Source(function)
+    rewritten = Rewriter(_device_function, context.captures if context else ()).rewrite(function)
+    signature = (*arguments, *((context,) if context else ()))
+    options = {"device": True, "chip": ncm.CHIP, "features": "+ptx90", "abi_info": {"abi_name": symbol}}
+    active.refusals = []
+    active.place = (source.file, source.line, 0)
+    with ncm.compiling():
+        ncm.compiler.mlir_target.ensure_initialized()
+        try:
+            result = ncm.compiler._compile_only(rewritten, signature, options)
+        except Exception as error:
+            _explain(error, source)
+        yield source, result
+
+
+Returned = Operand | tuple["Returned", ...]
+"""A number, or a tuple of what is returned."""
+
+
+def lower_device_function(
+    function: pytypes.FunctionType, symbol: str, arguments: Sequence[Any], context: Context | None
+) -> tuple[tuple[str, ...], Returned, tuple[str, ...]]:
+    """The functions as text, what is returned, and how its numbers lie in MLIR.
+
+    `arguments` are types of Numba's.
+
+    Raises
+    ------
+    UnsupportedError
+    """
+    with _typed(function, symbol, arguments, context) as (source, result):
+        returns = result.signature.return_type
+        shape = _returned(returns)
+        if shape is None:
+            told = f"returns {_spell_result(returns)}; return a number, or a tuple of numbers, on every path"
+            unsupported(f"{function.__name__} {told}", source.file, source.line)
+        with CONTEXT:
+            return _functions(result.metadata["mlir_module"]), shape, tuple(_kinds(returns))
+
+
+def _returned(returns: Any) -> Returned | None:
+    if isinstance(returns, ncm.types.BaseTuple):
+        inner = tuple(_returned(leaf) for leaf in returns.types)
+        return None if not inner or any(one is None for one in inner) else cast("Returned", inner)
+    return operand_of(returns)
+
+
+def _kinds(returns: Any) -> Iterator[str]:
+    if isinstance(returns, ncm.types.BaseTuple):
+        for leaf in returns.types:
+            yield from _kinds(leaf)
+    elif returns == ncm.types.boolean:
+        yield "i8"
+    else:
+        operand = operand_of(returns)
+        assert operand is not None
+        yield str(mlir_type(dtype_of(operand)))
 
 
 def _operands(returns: Any, fields: int) -> tuple[Operand, ...] | None:

@@ -18,7 +18,7 @@ import numpy as np
 from annudf._frontend.arithmetic import dtype_of
 from annudf._frontend.compile import Fields, Lowered, lower_function
 from annudf._frontend.dtypes import Operand, Refused, returned, spell
-from annudf._frontend.numba_types import NUMPY, Context, capture_type_text
+from annudf._frontend.numba_types import NUMPY, Context, capture_type_text, mlir_text
 from annudf._frontend.report import unsupported
 from annudf._frontend.signature import takes_context
 from annudf._frontend.syntax import own_signature
@@ -36,7 +36,7 @@ class FrontendModule:
     origin: str
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A string in MLIR's syntax."""
     plain = set(range(0x20, 0x7F)) - set(b'"\\')
     return '"' + "".join(chr(b) if b in plain else f"\\{b:02X}" for b in text.encode()) + '"'
@@ -63,7 +63,7 @@ class _Writer:
         self.options = options
         self.function = function
         code = function.__code__
-        self.place = f"loc({_quoted(code.co_filename)}:{code.co_firstlineno}:1)"
+        self.place = f"loc({quoted(code.co_filename)}:{code.co_firstlineno}:1)"
         self.helpers: list[str] = []
 
     def _field(self, number: int) -> str:
@@ -127,9 +127,9 @@ class _Writer:
             names = [f"%value#{number}" for number in range(len(to))]
         yielded = []
         for number, name in enumerate(names):
-            conversion = _conversion(lowered.results[number], lowered.result_types[number], to[number], name, number)
-            lines += [f"    {line} {at}" for line in conversion]
-            yielded.append(f"%result_{number}" if conversion else name)
+            ops = conversion(lowered.results[number], lowered.result_types[number], NUMPY[to[number]], name, number)
+            lines += [f"    {line} {at}" for line in ops]
+            yielded.append(f"%result_{number}" if ops else name)
         lines.append(f"    annudf.yield {', '.join(yielded)} : {', '.join(_MLIR[word] for word in to)} {at}")
         lines.append(f"  }} {at}")
         return "\n".join(lines)
@@ -156,7 +156,7 @@ class _Writer:
         """Their declarations."""
         kinds = {name: capture_type_text(one.element, one.extents) for name, one in self.options.captures.items()}
         return [
-            f"  %capture_{name} = annudf.capture {_quoted(name)} : {kind} {self.place}" for name, kind in kinds.items()
+            f"  %capture_{name} = annudf.capture {quoted(name)} : {kind} {self.place}" for name, kind in kinds.items()
         ]
 
     def write(self) -> str:
@@ -237,9 +237,10 @@ def _check_filter(function: types.FunctionType) -> None:
         )  # fmt: skip
 
 
-def _conversion(source: Operand, kind: str, to: AccumulatorWord, value: str, number: int) -> list[str]:
+def conversion(source: Operand, kind: str, target: np.dtype[Any], value: str, number: int) -> list[str]:
     """Ops that bring the number-th returned value to the declared type as %result_<number>."""
-    target, held, result = NUMPY[to], dtype_of(source), _MLIR[to]
+    held = dtype_of(source)
+    result = mlir_text(target)
     if held == target or kind == result:
         return []
     if held.kind == "b":

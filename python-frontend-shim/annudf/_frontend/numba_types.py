@@ -127,6 +127,11 @@ def mlir_type(dtype: np.dtype[Any]) -> Any:
     return ir.IntegerType.get_signless(1 if dtype.kind == "b" else 8 * dtype.itemsize, CONTEXT)
 
 
+def mlir_text(dtype: np.dtype[Any]) -> str:
+    """The same as text."""
+    return f"{'f' if dtype.kind == 'f' else 'i'}{1 if dtype.kind == 'b' else 8 * dtype.itemsize}"
+
+
 def index_of(extent: str | int) -> str:
     """What indexes an axis, for messages."""
     return f"ctx.{extent}" if isinstance(extent, str) else "i"

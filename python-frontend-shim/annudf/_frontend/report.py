@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NoReturn
 
@@ -71,3 +73,12 @@ def failed(message: str, file: str, line: int, column: int = 0, cause: BaseExcep
     """Raises CompileError for a place in the user's source."""
     diagnostic = Diagnostic("error", "", message, file, line, column)
     raise CompileError(message_of(diagnostic), [diagnostic]) from cause
+
+
+@contextlib.contextmanager
+def in_users_words() -> Iterator[None]:
+    """Compile errors at the user's line, without the frames of what found them."""
+    try:
+        yield
+    except CompileError as error:
+        raise explained(error) from None

@@ -34,6 +34,10 @@ ABSENT: dict[str, dict[str, str]] = {
         "query": "a filter cannot read ctx.query yet: it is computed once, for all queries together; "
         "make one for each user and search with it, or let the metric read ctx.query",
     },
+    "function": {
+        name: f"ctx.{name} has no meaning in a device function, which no search calls; take it as an argument"
+        for name in INDICES
+    },
 }
 """What of it a hook does not have, and what a message says of that."""
 

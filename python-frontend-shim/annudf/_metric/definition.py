@@ -16,7 +16,7 @@ import time
 import types
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,6 +26,7 @@ from annudf import _cache
 from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._checks import shown
 from annudf._frontend.fingerprint import fingerprint
+from annudf._frontend.report import in_users_words
 from annudf._frontend.signature import reads_accumulator
 from annudf._frontend.snapshot import snapshot
 from annudf._log import logger
@@ -227,17 +228,6 @@ def report(name: str, diagnostics: Iterable[CoreDiagnostic]) -> None:
             logger.warning("metric %s: %s", name, text)
 
 
-@contextlib.contextmanager
-def _in_users_words() -> Iterator[None]:
-    """Compile errors at the user's line, without the frames of what found them."""
-    try:
-        yield
-    except CompileError as error:
-        from annudf._frontend.report import explained
-
-        raise explained(error) from None
-
-
 def _in_python(diagnostic: CoreDiagnostic) -> CoreDiagnostic:
     """A warning that speaks of the dialect, as who wrote Python would say it."""
     if diagnostic.rule != "N1":
@@ -289,7 +279,7 @@ class FunctionDefinition(Definition):
     def _key(self) -> str:
         with self._lock:
             if self._fingerprint is None:
-                with _in_users_words():
+                with in_users_words():
                     self._fingerprint = fingerprint(*self._taken())
             return self._fingerprint
 
@@ -311,7 +301,7 @@ class FunctionDefinition(Definition):
                 from annudf._frontend import translate
 
                 start = time.perf_counter()
-                with _in_users_words():
+                with in_users_words():
                     self._module = translate(*self._taken())
                 elapsed = (time.perf_counter() - start) * 1e3
                 logger.debug("metric %s translated from Python in %.1f ms", self.name, elapsed)
@@ -321,7 +311,7 @@ class FunctionDefinition(Definition):
         from annudf import _core
 
         module = self._translated()
-        with _in_users_words():
+        with in_users_words():
             artifact, diagnostics = _core.compile(
                 module.text,
                 module.origin,
@@ -339,7 +329,7 @@ class FunctionDefinition(Definition):
         from annudf import _core
 
         module = self._translated()
-        with _in_users_words():
+        with in_users_words():
             return _core.lower(module.text, module.origin, target, arch=arch, import_frontend=True)
 
 

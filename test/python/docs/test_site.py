@@ -110,7 +110,11 @@ def test_the_cpp_reference_has_every_class(site: Path) -> None:
         public = re.sub(
             r"^namespace (detail|impl) \{.*?^\} // namespace \1$", "", header.read_text(), flags=re.S | re.M
         )
-        declared |= set(re.findall(r"^(?:class|struct|enum class) (\w+) (?:final |: [^;{]*)?\{", public, re.M))
+        declared |= set(
+            re.findall(
+                r"^(?:template <[^\n]*?> )?(?:class|struct|enum class) (\w+) (?:final |: [^;{]*)?\{", public, re.M
+            )
+        )
         declared |= set(re.findall(r"^inline [\w:<> &]+[ &](\w+)\(", public, re.M))
     assert len(declared) > 40 and {"search", "index", "metric", "matrix_view", "errc"} <= declared
     assert declared <= shown, declared - shown

@@ -11,7 +11,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3] / "python-frontend-shim/annudf"
 LAYERS = ("_frontend", "_metric", "ivf_flat")
-ABOVE = ("_estimator", "brute_force", "distance", "metrics", "neighbors", "__init__", "__main__", "_config")
+ABOVE = (
+    "_estimator",
+    "brute_force",
+    "distance",
+    "metrics",
+    "neighbors",
+    "__init__",
+    "__main__",
+    "_config",
+    "_functions",
+    "_compute",
+)
 """Modules that offer what the layers do; no layer may know them, but for the version of the package."""
 
 

@@ -95,11 +95,12 @@ def test_what_is_half_made_has_a_repr():
     shown = {}
     for module in (annudf, errors, ivf_flat, filters, annudf.neighbors, brute_force):
         for member in map(module.__dict__.get, module.__all__):
-            if isinstance(member, type) and not inspect.isabstract(member):
+            # A tuple is made whole or not at all.
+            if isinstance(member, type) and not inspect.isabstract(member) and not issubclass(member, tuple):
                 shown[member] = repr(member.__new__(member))
     half_made = {one.__name__ for one, text in shown.items() if text == f"<{one.__name__}, half made>"}
     assert half_made == {
-        "CodeFilter", "Diagnostic", "Index", "IndexParams", "Metric", "NearestNeighbors", "PackedBits", "Prefilter",
+        "CodeFilter", "DeviceFunction", "Diagnostic", "Index", "IndexParams", "Metric", "NearestNeighbors", "PackedBits", "Prefilter",
         "Resources", "SearchParams", "device_ndarray",
     }  # fmt: skip
     assert {ivf_flat.Index, brute_force.Index} <= shown.keys()

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Device functions: a Python function of numbers and structs, compiled for programs that are no vector search."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import struct
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from annudf import _arrays, _backends
+from annudf._checks import shown
+from annudf._frontend import translate_device_function
+from annudf._frontend.prototypes import Kind, Struct, parse_signature, spell
+from annudf._frontend.report import in_users_words
+from annudf._metric.captures import Value, check_name, make_value
+from annudf._metric.definition import parse_arch
+from annudf._repr import of_whole
+from annudf.errors import ArgumentError, CaptureError
+
+_MOST_BAKED = 64 * 1024
+"""Bytes of an array that becomes part of the code; a GPU has 64 KiB of constant memory for a kernel."""
+_TARGETS = {"ltoir": "ltoir", "ptx": "ptx", "llvm": "nvvm-ir", "bitcode": "device-bitcode", "host": "host-bitcode"}
+_OF_AN_ARCH = ("ltoir", "ptx")
+Output = Literal["ltoir", "ptx", "llvm", "bitcode", "host"]
+
+
+class CompiledFunction(NamedTuple):
+    """What :func:`annudf.compile` gives, as ``numba.cuda.compile`` does.
+
+    Attributes
+    ----------
+    code : bytes or str
+        str for ``output="ptx"`` and ``"llvm"``.
+    return_type : numpy.dtype or tuple
+        Of a struct the types of its fields.
+    """
+
+    code: bytes | str
+    return_type: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Capture:
+    """A value that a function captured: part of its code, or, in memory of a device, bound by its address."""
+
+    element: str
+    extents: tuple[int, ...]
+    literal: str
+    view: _arrays.View | None = None
+
+
+def _number(value: Value, item: Any) -> str:
+    """In the dialect's syntax, to the bit."""
+    if value.element == "i1":
+        return "true" if item else "false"
+    if value.element in ("f16", "bf16", "f32", "f64"):
+        size = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}[value.element]
+        bits = int.from_bytes(value.data[:size], "little")
+        return f"0x{bits:0{2 * size}X} : {value.element}"
+    return f"{int(item)} : {value.element.replace('u', 'ui')}"
+
+
+def _literal(value: Value) -> str:
+    if value.scalar:
+        return _number(value, np.frombuffer(value.data, "u1")[0] if value.element == "i1" else value.array.item())
+    tensor = f"tensor<{'x'.join(map(str, value.shape))}x{value.element.replace('u', 'ui')}>"
+    if value.element == "i1":
+        flat = [bool(one) for one in value.array.ravel()]
+        text = "[" + ", ".join("true" if one else "false" for one in flat) + "]"
+        if len(value.shape) > 1:
+            text = _nested(flat, value.shape)
+        return f"dense<{text}> : {tensor}"
+    return f'dense<"0x{value.data.hex().upper()}"> : {tensor}'
+
+
+def _nested(flat: Sequence[bool], shape: tuple[int, ...]) -> str:
+    if len(shape) == 1:
+        return "[" + ", ".join("true" if one else "false" for one in flat) + "]"
+    step = len(flat) // shape[0]
+    return "[" + ", ".join(_nested(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])) + "]"
+
+
+def _on_device(name: str, value: object) -> _Capture | None:
+    """An array in memory of a device, which is read where it is."""
+    if isinstance(value, (bool, int, float, np.generic, np.ndarray, list, tuple)):
+        return None
+    what = f"captures['{name}']"
+    try:
+        seen = _arrays.view(value, what)
+    except ArgumentError as error:
+        raise CaptureError(str(error)) from None
+    if seen.device.kind != "cuda":
+        return None
+    element = "i1" if seen.dtype == "bool" else _arrays.ELEMENT_OF_DTYPE.get(seen.dtype)
+    if element is None or element == "bits":
+        raise CaptureError(f"capture '{name}' has dtype {seen.dtype}; give numbers")
+    if not seen.contiguous:
+        raise CaptureError(f"capture '{name}' has gaps between its entries; give a contiguous copy")
+    if not seen.size:
+        raise CaptureError(f"capture '{name}' has no entries")
+    return _Capture(element, seen.shape, "", seen)
+
+
+def _capture(name: str, value: object) -> _Capture:
+    check_name(name)
+    if found := _on_device(name, value):
+        return found
+    made = make_value(name, value)
+    if 0 in made.shape:
+        raise CaptureError(f"capture '{name}' has no entries")
+    if len(made.data) > _MOST_BAKED:
+        raise CaptureError(
+            f"capture '{name}' has {len(made.data)} bytes, more than {_MOST_BAKED} that can be part of a function's "
+            "code; give an array in memory of the GPU, such as cupy.asarray(...)"
+        )
+    return _Capture(made.element, made.shape, _literal(made))
+
+
+def _plain(kind: Kind) -> Any:
+    """A type as callers see it."""
+    return tuple(map(_plain, kind.fields)) if isinstance(kind, Struct) else kind
+
+
+def _arch(cc: object) -> str:
+    if cc is None:
+        from annudf import _core
+
+        found = _core.describe_environment()
+        if found["cuda_built"] and found["driver_found"] and found["devices"]:
+            return _backends.arch_of(_arrays.Device("cuda", 0))
+        return f"sm_{min(_core.supported_archs())}"
+    if isinstance(cc, tuple) and len(cc) == 2 and all(isinstance(one, int) for one in cc):
+        return parse_arch(10 * cc[0] + cc[1])
+    return parse_arch(cc)  # type: ignore[arg-type]
+
+
+class DeviceFunction:
+    """A Python function of numbers and structs that runs on a device; made by :func:`annudf.device_function`."""
+
+    def __init__(self, function: types.FunctionType, captures: Mapping[str, object]) -> None:
+        self._captures = {name: _capture(name, value) for name, value in captures.items()}
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self._function = function
+
+    @of_whole("_function")
+    def __repr__(self) -> str:
+        return f"<annudf device function {self.__name__}>"
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Runs the Python function itself, which takes no context then."""
+        return self._function(*arguments)
+
+    def _translated(self, arguments: tuple[Kind, ...], result: Kind | None, abi: str, symbol: str) -> tuple[str, Kind]:
+        captures = {n: (c.element, c.extents, c.literal) for n, c in self._captures.items()}
+        return translate_device_function(self._function, symbol, abi, arguments, result, captures)
+
+    def return_type(self, arguments: object) -> Any:
+        """What the function returns for arguments of these types.
+
+        Parameters
+        ----------
+        arguments : tuple
+            As in the signature of :func:`annudf.compile`.
+
+        Returns
+        -------
+        numpy.dtype or tuple
+            Of a struct the types of its fields.
+
+        Raises
+        ------
+        ArgumentError, UnsupportedError
+        """
+        return _plain(self._translated(parse_signature(arguments)[0], None, "raw", "function")[1])
+
+    def mlir(self, signature: object, *, abi: Literal["c", "raw"] = "c") -> str:
+        """The function as text of the dialect; `signature` and `abi` as in :func:`annudf.compile`."""
+        code = self._lower(signature, abi, "", "mlir", "")[0]
+        return code.decode()
+
+    def _symbol(self, signature: object, abi: str) -> str:
+        """A name that no other function has: of its own name, its types and its code."""
+        plain = re.sub(r"[^A-Za-z0-9_]", "_", self.__name__).strip("_") or "function"
+        arguments, result = parse_signature(signature)
+        text, _ = self._translated(arguments, result, abi, "function")
+        without_places = re.sub(r'loc\("[^"]*":\d+:\d+\)', "", text)
+        return f"{plain}_{hashlib.sha256(without_places.encode()).hexdigest()[:16]}"
+
+    def _lower(self, signature: object, abi: str, symbol: str, target: str, arch: str) -> tuple[bytes, Kind, str]:
+        from annudf import _core
+
+        if abi not in ("c", "raw"):
+            raise ArgumentError(f"abi is {shown(abi)}, it must be 'c' or 'raw'")
+        arguments, result = parse_signature(signature)
+        bound = next((name for name, one in self._captures.items() if one.view is not None), "")
+        if abi == "c" and bound:
+            raise ArgumentError(f"abi is 'c', which has no place for the device array '{bound}'; use abi='raw'")
+        name = symbol or self._symbol(signature, abi)
+        text, kind = self._translated(arguments, result, abi, name)
+        for one in (*arguments, kind):
+            if abi == "c" and (isinstance(one, Struct) or one == np.float16):
+                raise ArgumentError(
+                    f"abi is 'c', and compilers differ in how they pass {spell(one)} by value; use abi='raw'"
+                )
+        with in_users_words():
+            code = _core.lower(text, self._function.__code__.co_filename, target, arch=arch, import_frontend=True)
+        return code, kind, name
+
+    def _state(self) -> bytes:
+        """The slots of captures that are bound by their addresses."""
+        bound = [one.view for one in self._captures.values() if one.view is not None]
+        return b"".join(struct.pack("<Q", view.address) for view in bound)
+
+    def as_raw_op(self, signature: object = None, *, cc: object = None) -> Any:
+        """An operator for algorithms of cuda.compute (cuda-cccl 1.2).
+
+        Parameters
+        ----------
+        signature : str or tuple, optional
+            As in :func:`annudf.compile`. With it the result is a ``cuda.compute.op.RawOp``, compiled now; without it an
+            operator that is compiled for the types that an algorithm asks for.
+        cc : int, str or tuple, optional
+            As in :func:`annudf.compile`.
+
+        Returns
+        -------
+        cuda.compute.op.OpAdapter
+            For ``op=`` of ``cuda.compute.reduce_into`` and the others. It keeps captured device arrays alive.
+
+        Raises
+        ------
+        UnavailableError
+            There is no cuda.compute.
+        ArgumentError, UnsupportedError
+        """
+        from annudf import _compute
+
+        return _compute.operator(self, signature, cc)
+
+
+def device_function(function: Any = None, /, *, captures: Mapping[str, object] | None = None) -> Any:
+    """Makes a device function of a Python function of numbers, tuples and NamedTuples.
+
+    It is verified by the rules of metrics' bodies: it cannot write, read outside what it captured, or run for ever.
+    Values have the types of the signature that it is compiled for, with NumPy's rules for mixed ones.
+
+    Parameters
+    ----------
+    function : function
+        ``f(a, b)``, or ``f(a, b, ctx)`` if it reads captures by ``ctx.name`` and ``ctx.name[i]``.
+    captures : dict, optional
+        Numbers and arrays. Those of the host become part of the code, 64 KiB an array at most; arrays in memory of a
+        GPU are read where they are, each time.
+
+    Returns
+    -------
+    DeviceFunction
+
+    Raises
+    ------
+    ArgumentError, CaptureError
+
+    Examples
+    --------
+    >>> import annudf
+    >>> @annudf.device_function
+    ... def larger(a, b):
+    ...     return a if a > b else b
+    >>> larger.return_type(("uint32", "uint32"))
+    dtype('uint32')
+    """
+    if function is None:
+        return lambda made: device_function(made, captures=captures)
+    if not isinstance(function, types.FunctionType):
+        raise ArgumentError(f"device_function takes a function of Python, not {shown(function)}")
+    return DeviceFunction(function, captures or {})
+
+
+def compile(
+    function: Any,
+    signature: object,
+    *,
+    device: bool = True,
+    abi: Literal["c", "raw"] = "c",
+    abi_info: Mapping[str, str] | None = None,
+    output: Output = "ltoir",
+    cc: object = None,
+    captures: Mapping[str, object] | None = None,
+) -> CompiledFunction:
+    """Compiles a Python function as a device function; no GPU is needed.
+
+    Named as in ``numba.cuda.compile``. The compiled prototype is read back before anything is returned.
+
+    Parameters
+    ----------
+    function : function or DeviceFunction
+    signature : str, tuple or a signature of Numba
+        ``"float32(float32, int32)"``; without a result, ``"(float32, int32)"`` or ``(np.float32, np.int32)``, it is
+        inferred. A type is float16 to float64, bool, int8 to int64, uint8 to uint64, a tuple of types, a NamedTuple
+        class, or an aligned structured dtype.
+    device : bool, default True
+        Kernels are not compiled.
+    abi : {"c", "raw"}, default "c"
+        ``float f(float, int)``, or ``void f(void *a, void *b, void *result)`` of pointers, which structs, float16 and
+        captured device arrays need.
+    abi_info : dict, optional
+        ``{"abi_name": "f"}``: the symbol. By default the function's name and a digest of what it computes.
+    output : {"ltoir", "ptx", "llvm", "bitcode", "host"}, default "ltoir"
+        LTO-IR for nvJitLink; PTX; NVVM IR as text; LLVM 22 bitcode of NVPTX; the same for this machine's CPU.
+    cc : int, str or tuple, optional
+        ``90``, ``"sm_90"``, ``(9, 0)``. None: the first GPU's, or without one the oldest that is supported, whose code
+        newer ones take. Only of ``"ltoir"`` and ``"ptx"``.
+    captures : dict, optional
+        As in :func:`device_function`.
+
+    Returns
+    -------
+    CompiledFunction
+        ``(code, return_type)``.
+
+    Raises
+    ------
+    ArgumentError
+        The signature or an option has no meaning.
+    UnsupportedError
+        The function does what a device function cannot; with its place.
+    UnavailableError
+        There is no libNVVM.
+
+    Examples
+    --------
+    >>> import annudf
+    >>> def scaled(x, n):
+    ...     return x * n
+    >>> name = {"abi_name": "scaled"}
+    >>> code, returned = annudf.compile(scaled, "float32(float32, uint8)", abi_info=name, output="llvm")
+    >>> "define float @scaled(float %a0, i8 zeroext %a1)" in code
+    True
+    """
+    if not device:
+        raise ArgumentError("device is False: kernels are not compiled; write yours elsewhere and link the function")
+    if output not in _TARGETS:
+        raise ArgumentError(f"output is {shown(output)}, it must be one of {', '.join(map(repr, _TARGETS))}")
+    made = function if isinstance(function, DeviceFunction) else device_function(function, captures=captures)
+    if made is function and captures:
+        raise ArgumentError("captures are given to device_function, where this function has its own")
+    arch = _arch(cc) if output in _OF_AN_ARCH else ""
+    code, kind, _ = made._lower(signature, abi, _abi_name(abi_info), _TARGETS[output], arch)
+    return CompiledFunction(code.decode() if output in ("ptx", "llvm") else code, _plain(kind))
+
+
+def _abi_name(abi_info: Mapping[str, str] | None) -> str:
+    given = dict(abi_info or {})
+    name = given.pop("abi_name", "")
+    if given:
+        raise ArgumentError(f"abi_info has {shown(next(iter(given)))}, which has no meaning; it has 'abi_name' only")
+    if not isinstance(name, str) or (name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII)):
+        raise ArgumentError(f"abi_name is {shown(name)}; use letters, digits and _, not beginning with a digit")
+    if name.startswith(("annudf", "__")):
+        raise ArgumentError(f"abi_name is {shown(name)}; begin it with neither annudf nor __, which are taken")
+    return name

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""Device functions as operators of cuda.compute: with its interface in place of it where it is not installed."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+import annudf
+from annudf import UnavailableError
+
+
+class OpAdapter:
+    pass
+
+
+class RawOp(OpAdapter):
+    __slots__ = ("arguments", "compiled_for")
+
+    def __init__(self, **arguments: Any) -> None:
+        self.arguments = arguments
+
+    def compile(self, input_types: Any, output_type: Any = None) -> Any:
+        self.compiled_for = (input_types, output_type)
+        return self
+
+
+class Descriptor:
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+
+
+@pytest.fixture
+def compute(monkeypatch: pytest.MonkeyPatch) -> None:
+    op = types.ModuleType("cuda.compute.op")
+    op.OpAdapter, op.RawOp = OpAdapter, RawOp  # type: ignore[attr-defined]
+    of_types = types.ModuleType("cuda.compute.types")
+    of_types.from_numpy_dtype = Descriptor  # type: ignore[attr-defined]
+    package = types.ModuleType("cuda.compute")
+    for name, module in (("cuda.compute", package), ("cuda.compute.op", op), ("cuda.compute.types", of_types)):
+        monkeypatch.setitem(sys.modules, name, module)
+
+
+@annudf.device_function
+def added(a, b):
+    return a + b
+
+
+def test_of_a_signature(compute: None) -> None:
+    made = added.as_raw_op("float32(float32, float32)", cc=90)
+    assert isinstance(made, RawOp)
+    assert made.arguments["ltoir"][:4] == b"\xed\x43\x4e\x7f"
+    assert made.arguments["name"].startswith("added_") and made.arguments["state"] == b""
+    assert made.arguments["state_alignment"] == 1
+
+
+def test_of_the_types_that_are_asked_for(compute: None) -> None:
+    made = added.as_raw_op(cc=90)
+    assert (
+        isinstance(made, OpAdapter) and not made.is_stateful and made.get_state() == b"" and made.state_alignment == 1
+    )
+    asked = (Descriptor(np.int16), Descriptor(np.int16))
+    one = made.compile(asked, Descriptor(np.int16))
+    other = made.compile((Descriptor(np.float64),) * 2)
+    assert one.compiled_for[0] is asked and one.arguments["name"] != other.arguments["name"]
+    assert made.get_return_type((Descriptor(np.int16), Descriptor(np.int64))).dtype == np.int64
+    assert len({made, made, added.as_raw_op()}) == 2
+    with pytest.raises(annudf.ArgumentError, match="which is no number and no struct"):
+        made.compile((Descriptor("V5"), Descriptor("V5")))
+
+
+def test_structs_that_are_asked_for(compute: None) -> None:
+    record = np.dtype([("value", np.float32), ("index", np.uint32)])
+
+    @annudf.device_function
+    def larger(a, b):
+        return a if a.value >= b.value else b
+
+    made = larger.as_raw_op(cc=90)
+    assert made.compile((Descriptor(record),) * 2, Descriptor(record)).arguments["ltoir"]
+
+
+def test_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("cuda.compute", "cuda.compute.op"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UnavailableError, match=r"cuda.compute cannot be imported \(.*\): pip install cuda-cccl"):
+        added.as_raw_op()
