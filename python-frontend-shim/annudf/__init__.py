@@ -24,7 +24,8 @@ from annudf import brute_force, distance, errors, filters, ivf_flat, metrics, ne
 from annudf._arrays import PackedBits
 from annudf._backends import get_num_threads, set_num_threads
 from annudf._config import show_config
-from annudf._functions import CompiledFunction, DeviceFunction, compile, device_function
+from annudf._functions import CompiledFunction, DeviceFunction, device_function
+from annudf._functions import compile as compile  # Not in __all__: `import *` leaves the builtin.
 from annudf._log import set_log_level
 from annudf.common import Resources, device_ndarray
 from annudf.errors import (
@@ -57,7 +58,6 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "brute_force",
-    "compile",
     "device_function",
     "device_ndarray",
     "distance",

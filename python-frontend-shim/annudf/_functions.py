@@ -103,6 +103,8 @@ def _on_device(name: str, value: object) -> _Capture | None:
         raise CaptureError(f"capture '{name}' has dtype {seen.dtype}; give numbers")
     if not seen.contiguous:
         raise CaptureError(f"capture '{name}' has gaps between its entries; give a contiguous copy")
+    if seen.address % seen.itemsize:
+        raise CaptureError(f"capture '{name}' begins at an address that is no multiple of its {seen.itemsize} bytes")
     if not seen.size:
         raise CaptureError(f"capture '{name}' has no entries")
     return _Capture(element, seen.shape, "", seen)
@@ -189,6 +191,8 @@ class DeviceFunction:
     def _symbol(self, signature: object, abi: str) -> str:
         """A name that no other function has: of its own name, its types and its code."""
         plain = re.sub(r"[^A-Za-z0-9_]", "_", self.__name__).strip("_") or "function"
+        if plain.startswith("annudf") or plain[0].isdigit():
+            plain = f"f_{plain}"  # Names that begin so are kept for hooks, or are none.
         arguments, result = parse_signature(signature)
         text, _ = self._translated(arguments, result, abi, "function")
         without_places = re.sub(r'loc\("[^"]*":\d+:\d+\)', "", text)

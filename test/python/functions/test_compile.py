@@ -179,6 +179,16 @@ def test_symbols_say_what_is_computed() -> None:
     assert symbol(made(2), ("int32",)) == symbol(made(2), ("int32",)) != symbol(made(3), ("int32",))
 
 
+def test_names_that_are_kept_for_others() -> None:
+    def annudf_thing(a):
+        return a
+
+    assert "@f_annudf_thing_" in str(annudf.compile(annudf_thing, ("int32",), output="llvm").code)
+    names: dict[str, Any] = {}
+    exec("from annudf import *", names)
+    assert "compile" not in names and "device_function" in names
+
+
 def test_types_in_every_notation() -> None:
     from numba_cuda_mlir import types
 
