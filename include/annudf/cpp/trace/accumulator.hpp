@@ -37,7 +37,7 @@ template <template <class...> class S, class... T> struct recorded_form<S<T...>>
 template <class T, std::size_t N> struct recorded_form<std::array<T, N>> {
   using type = std::array<typename recorded_form<T>::type, N>;
 };
-template <class T> using recorded_t = typename recorded_form<T>::type;
+template <class T> using recorded_t = recorded_form<T>::type;
 
 template <class T> struct plain_form {
   static_assert(
@@ -55,7 +55,7 @@ struct plain_form<S<T...>> {
 template <class T, std::size_t N> struct plain_form<std::array<T, N>> {
   using type = std::array<typename plain_form<T>::type, N>;
 };
-template <class T> using plain_t = typename plain_form<T>::type;
+template <class T> using plain_t = plain_form<T>::type;
 
 /// Whether both are instances of one template.
 template <class A, class B> inline constexpr bool same_template = false;

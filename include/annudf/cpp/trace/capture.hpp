@@ -80,7 +80,7 @@ template <> struct capture_element<bfloat16> {
   static constexpr const char *narrow = nullptr; // A load gives f32.
   static std::string spelling() { return "bf16"; }
 };
-template <class T> using read_t = typename capture_element<T>::read;
+template <class T> using read_t = capture_element<T>::read;
 
 /// One entry of a capture, wanted as a recorded value or as a number.
 template <class T, std::size_t Rank> struct entry_of {

@@ -132,7 +132,7 @@ template <class H> consteval auto compute_type() {
   else
     return compute_in<float>();
 }
-template <class H> using compute_t = typename decltype(compute_type<H>())::type;
+template <class H> using compute_t = decltype(compute_type<H>())::type;
 
 /// The accumulator in plain numbers: as `initial` or `init` gives it, else a float.
 template <class H> constexpr auto accumulator_type() {
@@ -151,8 +151,7 @@ template <number H> struct canonical_accumulator<H> {
   using type = canonical_t<H>;
 };
 template <class H>
-using accumulator_t =
-    typename canonical_accumulator<typename decltype(accumulator_type<H>())::type>::type;
+using accumulator_t = canonical_accumulator<typename decltype(accumulator_type<H>())::type>::type;
 
 } // namespace tracing
 } // namespace annudf

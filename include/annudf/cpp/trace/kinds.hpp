@@ -17,7 +17,8 @@
 
 namespace annudf {
 
-/// A capture's or a vector's element of 16 bits, by its bits. C++20 has no such number: it is read as a float.
+/// A capture's or a vector's element of 16 bits, by its bits. C++20 has no such number: it is read
+/// as a float.
 struct float16 {
   std::uint16_t bits;
 };
@@ -112,7 +113,7 @@ template <> struct number_of_kind<kind::f64> {
   using type = double;
 };
 
-template <kind K> using number_t = typename number_of_kind<K>::type;
+template <kind K> using number_t = number_of_kind<K>::type;
 template <number T> using canonical_t = number_t<kind_of<T>()>;
 
 /// What `a + b` and `a << b` are of such numbers.

@@ -47,6 +47,9 @@ private:
   std::uint32_t mask = 0;
 };
 
+/// All that the compute type takes.
+inline constexpr elements every_element{};
+
 /// What `annudf.metric` says before its hooks; docs/abi.md has the meaning of each.
 struct metric_options {
   annudf::order order = annudf::order::min;
@@ -54,7 +57,7 @@ struct metric_options {
   /// Which end of the coarse metric is probed; its own where none is given.
   std::optional<annudf::order> coarse_order = std::nullopt;
   /// Empty: all that the compute type takes (without f32, f16 and bf16 where that is an integer).
-  annudf::elements elements = {};
+  annudf::elements elements = every_element;
   annudf::numerics numerics = annudf::numerics::strict;
   /// Of vectors with that many dimensions only; 0 leaves them open.
   std::int64_t dims = 0;

@@ -136,8 +136,13 @@ public:
   std::string text() const {
     std::string out;
     for (const declaration &one : all)
-      out += "  " + one.ssa + " = annudf.capture \"" + one.name + "\" : !annudf.capture<" +
-             one.type + ">\n";
+      out.append("  ")
+          .append(one.ssa)
+          .append(" = annudf.capture \"")
+          .append(one.name)
+          .append("\" : !annudf.capture<")
+          .append(one.type)
+          .append(">\n");
     return out;
   }
 

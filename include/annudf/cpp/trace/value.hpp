@@ -46,7 +46,7 @@ template <class T>
 concept unrecorded = operand_like<T> && !operand_traits<T>::recorded;
 template <class T>
 concept recorded = operand_like<T> && operand_traits<T>::recorded;
-template <class T> using number_of_t = typename operand_traits<T>::type;
+template <class T> using number_of_t = operand_traits<T>::type;
 template <class T>
 concept integer_like = operand_like<T> && std::integral<number_of_t<T>>;
 
@@ -66,8 +66,8 @@ template <class A, class B> struct of_integers {
   using joined = common_t<A, B>;
   using shifted = promoted_t<A>;
 };
-template <class A, class B> using joined_t = typename of_integers<A, B>::joined;
-template <class A, class B> using shifted_t = typename of_integers<A, B>::shifted;
+template <class A, class B> using joined_t = of_integers<A, B>::joined;
+template <class A, class B> using shifted_t = of_integers<A, B>::shifted;
 template <class, class> using truth_t = bool;
 
 /// A value<T> and where it is used.
