@@ -121,9 +121,7 @@ public:
     for (const declaration &known : all)
       if (known.name == name) {
         if (known.type != type)
-          throw std::invalid_argument("capture '" + name + "' is declared as !annudf.capture<" +
-                                      known.type + "> and as !annudf.capture<" + type +
-                                      ">; give one of them another name");
+          refuse_second(known, type);
         return known.ssa;
       }
     check_name("capture", name);
@@ -150,6 +148,12 @@ private:
   struct declaration {
     std::string name, type, ssa;
   };
+  [[noreturn]] static void refuse_second(const declaration &known, const std::string &type) {
+    throw std::invalid_argument("capture '" + known.name + "' is declared as !annudf.capture<" +
+                                known.type + "> and as !annudf.capture<" + type +
+                                ">; give one of them another name");
+  }
+
   std::vector<declaration> all;
 };
 
