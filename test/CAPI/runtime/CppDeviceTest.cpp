@@ -1,0 +1,119 @@
+//===- CppDeviceTest.cpp - annudf.hpp on a GPU ----------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Skipped without a GPU, as DeviceTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceApi.h"
+
+#include "annudf/annudf.hpp"
+
+using namespace annudf::test;
+namespace ivf_flat = annudf::ivf_flat;
+
+namespace {
+
+class CppDevice : public CApiDevice {
+protected:
+  void SetUp() override {
+    CApiDevice::SetUp();
+    if (IsSkipped() || HasFatalFailure())
+      return;
+    OwnedBuffer bytes;
+    ASSERT_EQ(annudf_artifact_to_bytes(artifact, &bytes), ANNUDF_OK);
+    const std::string file = textOf(bytes);
+    metric = annudf::metric::from_artifact(
+        annudf::artifact::from_bytes(std::as_bytes(std::span(file)), "test"));
+    weights = someWeights(kDims);
+    bound = metric->bind({{"w", weights}});
+    host = annudf::vectors(queries.encoded.data(), kQueries, kDims, annudf::element::f32);
+    built.emplace(ivf_flat::build({.n_lists = 12}, annudf::vectors(base.encoded.data(), base.rows,
+                                                                   kDims, annudf::element::f32)));
+  }
+  std::optional<annudf::metric> metric;
+  std::vector<float> weights;
+  annudf::bound_metric bound;
+  std::optional<annudf::vectors> host;
+  std::optional<ivf_flat::index> built;
+};
+
+TEST_F(CppDevice, SearchesOnStreams) {
+  const annudf::backend gpu = annudf::backend::cuda(0);
+  EXPECT_EQ(gpu.describe().find("CUDA device 0: "), 0u) << gpu.describe();
+  const auto expected =
+      ivf_flat::search(*built, *host, kK, {.n_probes = kProbes, .metric = bound, .backend = gpu});
+  const Stream own(context);
+  const annudf::matrix_view<const float> rows(
+      reinterpret_cast<const float *>(queries.encoded.data()), kQueries, kDims);
+  for (const annudf::cuda_stream stream : {annudf::cuda_stream(), annudf::cuda_stream(kPerThread),
+                                           annudf::cuda_stream(own.handle())}) {
+    const auto near = gpu.to_device(rows, stream);
+    const auto distances = gpu.allocate<float>(kQueries, kK, stream);
+    const auto neighbors = gpu.allocate<int64_t>(kQueries, kK, stream);
+    annudf::search_stats stats;
+    // No backend is given: that of the memory.
+    ivf_flat::search(*built, near.view(), kK, distances.view(), neighbors.view(),
+                     {.n_probes = kProbes, .metric = bound, .stats = &stats});
+    EXPECT_NE(stats.family, "");
+    EXPECT_EQ(gpu.to_host(neighbors), expected.neighbors);
+    EXPECT_EQ(gpu.to_host(distances), expected.distances);
+    const auto all = gpu.allocate<float>(kQueries, base.rows, stream);
+    ivf_flat::distances(*built, near.view(), all.view(), {.metric = bound});
+    const auto onHost = gpu.to_host(all);
+    for (int64_t i = 0; i < kQueries; ++i)
+      EXPECT_EQ(onHost(i, expected.neighbors(i, 0)), expected.distances(i, 0));
+  }
+}
+
+TEST_F(CppDevice, ValuesInDeviceMemory) {
+  const annudf::backend gpu = annudf::backend::cuda(0);
+  const auto expected =
+      ivf_flat::search(*built, *host, kK, {.n_probes = kProbes, .metric = bound, .backend = gpu});
+  auto memory = std::make_shared<annudf::device_matrix<float>>(
+      gpu.to_device(annudf::matrix_view<const float>(weights.data(), 1, kDims)));
+  gpu.synchronize();
+  const std::weak_ptr<annudf::device_matrix<float>> alive = memory;
+  {
+    const auto inPlace =
+        metric->bind({{"w", annudf::device_array(memory->data(), {kDims}, 0, memory)}});
+    memory.reset();
+    EXPECT_FALSE(alive.expired());
+    const auto found = ivf_flat::search(*built, *host, kK,
+                                        {.n_probes = kProbes, .metric = inPlace, .backend = gpu});
+    EXPECT_EQ(found.neighbors, expected.neighbors);
+    EXPECT_EQ(found.distances, expected.distances);
+  }
+  gpu.synchronize();
+  EXPECT_TRUE(alive.expired());
+}
+
+TEST_F(CppDevice, FiltersAndWrongShapes) {
+  const annudf::backend gpu = annudf::backend::cuda(0);
+  std::vector<bool> pass(size_t(base.rows), true);
+  for (size_t i = 0; i < pass.size(); i += 2)
+    pass[i] = false;
+  const auto odd = annudf::filter::from_bools(pass);
+  const auto found = ivf_flat::search(
+      *built, *host, kK, {.n_probes = kProbes, .metric = bound, .filter = odd, .backend = gpu});
+  for (const int64_t id : found.neighbors)
+    EXPECT_TRUE(id == -1 || id % 2 == 1) << id;
+  const annudf::device_vectors near(nullptr, kQueries, kDims, annudf::element::f32);
+  const auto distances = gpu.allocate<float>(kQueries, kK);
+  const auto neighbors = gpu.allocate<int64_t>(kQueries, kK - 1);
+  try {
+    ivf_flat::search(*built, near, kK, distances.view(), neighbors.view(), {.metric = bound});
+    FAIL() << "it was taken";
+  } catch (const annudf::v0::error &error) {
+    EXPECT_EQ(error.code(), annudf::errc::usage);
+    EXPECT_EQ(std::string(error.what()),
+              "neighbors has room for 350 entries; it must be for 50 queries x k = 8");
+  }
+}
+
+} // namespace
