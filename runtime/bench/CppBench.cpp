@@ -36,7 +36,7 @@ template <class Call> double nanosecondsOf(Call call) {
 } // namespace
 
 int main(int argc, char **argv) {
-  const int count = argc > 1 ? std::atoi(argv[1]) : 20000;
+  const int count = argc > 1 ? int(std::strtol(argv[1], nullptr, 10)) : 20000;
   constexpr int64_t kDims = 8, kK = 10;
   std::vector<float> base(64 * kDims);
   for (size_t i = 0; i < base.size(); ++i)

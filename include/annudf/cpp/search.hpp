@@ -82,8 +82,7 @@ private:
   std::shared_ptr<const binding::entry> entry_;
   search_stats *stats_;
   annudf_ivf_flat_search_options options_ = {};
-  // Not cleared where nobody asks: it is of some 200 bytes.
-  annudf_ivf_flat_search_stats cost_;
+  annudf_ivf_flat_search_stats cost_ = {};
 };
 
 inline const backend &host_or(const backend &given) { return given ? given : backend::shared(); }

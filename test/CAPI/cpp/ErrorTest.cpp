@@ -47,7 +47,7 @@ TEST(CppError, HasRuleAndPlace) {
     ASSERT_FALSE(error.diagnostics().empty());
     EXPECT_EQ(error.diagnostics()[0].severity, annudf::severity::error);
     EXPECT_EQ(std::string(error.what()).find("bad.mlir:11:15: "), 0u) << error.what();
-    const annudf::error copy = error;
+    const annudf::error copy = error; // NOLINT(performance-unnecessary-copy-initialization)
     EXPECT_STREQ(copy.what(), error.what());
     EXPECT_EQ(copy.rule(), "L3");
   }
