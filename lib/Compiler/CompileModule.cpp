@@ -9,6 +9,7 @@
 #include "CompileModule.h"
 
 #include "Manifest.h"
+#include "Reproducer.h"
 
 #include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Dialect/Transforms/Passes.h"
@@ -129,7 +130,7 @@ public:
     }
     FailureOr<std::string> ir = translateToNvvmIr(*module, "", target);
     if (failed(ir))
-      return fault();
+      return loweringFault("annudf-to-nvvm");
     if (stage == Stage::NvvmIr) {
       code = std::move(*ir);
       return std::nullopt;
@@ -236,6 +237,14 @@ private:
     return {ErrorKind::Input, errors};
   }
 
+  /// The verifier has accepted the module, and nothing that a user writes comes after it; but the
+  /// name of the function for another ABI does.
+  Fault loweringFault(StringRef pipeline) {
+    if (options.target.abi != ANNUDF_ABI_ID)
+      return fault();
+    return internalFault(*module, pipeline, errors, options.reproducer);
+  }
+
   void add(annudf::Diagnostic::Severity severity, const std::string &what) {
     annudf::Diagnostic found;
     found.severity = severity;
@@ -283,6 +292,8 @@ private:
     }
     if (failed(manager.run(*module)))
       return fault();
+    if (afterVerification)
+      afterVerification(*module);
     return std::nullopt;
   }
 
@@ -344,7 +355,7 @@ private:
     Clock::time_point start = Clock::now();
     FailureOr<std::string> ir = translateToNvvmIr(*module);
     if (failed(ir))
-      return fault();
+      return loweringFault("annudf-to-nvvm");
     findings.timings.lower = millisecondsSince(start);
     start = Clock::now();
     std::optional<Fault> fault = runLibNvvm(**nvvm, *ir, versions, artifact);
@@ -416,7 +427,7 @@ private:
     for (const std::string &triple : triples) {
       FailureOr<std::string> bytes = translateToHostBitcode(*module, "", triple);
       if (failed(bytes))
-        return fault();
+        return loweringFault("annudf-to-host");
       artifact.payloads.push_back(
           Payload::hostBitcode(triple, {"llvm", LLVM_VERSION_STRING}, std::move(*bytes)));
     }

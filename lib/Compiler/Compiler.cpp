@@ -15,6 +15,7 @@
 #include "llvm/Support/ErrorHandling.h"
 
 #include <new>
+#include <stdexcept>
 
 using namespace annudf;
 
@@ -38,6 +39,8 @@ static void finish(std::optional<compiler::Fault> fault, compiler::Findings find
     *timings = findings.timings;
   if (diagnostics)
     *diagnostics = std::move(findings.diagnostics);
+  if (fault && fault->isInternal)
+    throw std::logic_error(fault->text);
   if (fault)
     throw Error(fault->kind, fault->text);
 }

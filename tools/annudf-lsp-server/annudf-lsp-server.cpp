@@ -10,18 +10,35 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/Dialect/IR/Annudf.h"
+#include "Between.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "annudf/InitAll.h"
+
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+/// The page as installed beside this program, or as it is in the sources.
+static std::string defaultPage(const char *program, void *address) {
+  llvm::SmallString<128> path(llvm::sys::fs::getMainExecutable(program, address));
+  llvm::sys::path::remove_filename(path);
+  llvm::sys::path::append(path, "..", ANNUDF_DOCS_FROM_BIN, "abi.md");
+  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  return llvm::sys::fs::exists(path) ? path.str().str() : ANNUDF_SOURCE_PAGE;
+}
 
 int main(int argc, char **argv) {
+  // Read by the server's own main, before it reads a message.
+  llvm::cl::opt<std::string> rules(
+      "annudf-rules", llvm::cl::desc("Page of the rules that diagnostics link to: a file or a URL"),
+      llvm::cl::init(defaultPage(argv[0], reinterpret_cast<void *>(&main))));
   mlir::DialectRegistry registry;
-  registry.insert<annudf::ir::AnnudfDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
-  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+  annudf::registerAllDialects(registry);
+  const bool isTest = llvm::any_of(llvm::ArrayRef<char *>(argv, argc), [](llvm::StringRef word) {
+    return word == "-lit-test" || word == "--lit-test";
+  });
+  annudf::lsp::Between between(registry, isTest, [&] { return rules.getValue(); });
+  between.run([&] { return int(mlir::failed(mlir::MlirLspServerMain(argc, argv, registry))); });
 }

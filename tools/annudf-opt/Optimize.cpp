@@ -31,7 +31,9 @@ static mlir::LogicalResult readPart(llvm::StringRef part, const std::string &inp
   sources->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(part, input, false), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler lines(*sources, &context);
   context.getDiagEngine().registerHandler(annudf::ir::boundedHandler(part, llvm::errs()));
-  std::optional<std::string> read = annudf::ir::readText(part, input, &context);
+  // What a reproducer says of its passes, behind the module, is the driver's to read.
+  const size_t end = config.shouldRunReproducer() ? part.rfind("{-#") : llvm::StringRef::npos;
+  std::optional<std::string> read = annudf::ir::readText(part.take_front(end), input, &context);
   if (!read)
     return mlir::failure();
   text = std::move(*read);

@@ -22,7 +22,8 @@ using namespace annudf;
 #ifdef ANNUDF_HAVE_COMPILER
 namespace {
 struct CompileArguments {
-  std::string input, output, builtin, metric, inlineCaptures, targetAbi = ANNUDF_ABI_ID, symbol;
+  std::string input, output, builtin, metric, inlineCaptures, reproducer, targetAbi = ANNUDF_ABI_ID,
+                                                                          symbol;
   std::vector<std::string> archs;
   bool noHost = false, quiet = false;
 };
@@ -73,6 +74,7 @@ static void runCompile(const CompileArguments &arguments) {
   options.hostBitcode = !arguments.noHost;
   options.metricName = arguments.metric;
   options.inlineCaptures = arguments.inlineCaptures;
+  options.reproducer = arguments.reproducer;
   tool::InterruptGuard guard;
   if (!isArtifact)
     return runLower(arguments, options, builtin, output);
@@ -125,6 +127,9 @@ void tool::addCompileCommand(CLI::App &app) {
                       "input with ending .ltoir)");
   command->add_option("--symbol", arguments->symbol,
                       "Name of the function of the latter (default: annudf_metric_NAME)");
+  command->add_option("--reproducer", arguments->reproducer,
+                      "File to write where annudf itself fails, to report it with (default: what "
+                      "ANNUDF_REPRODUCER names)");
   command->add_flag("--no-host", arguments->noHost, "Leave out the code for the CPU");
   command->add_flag("-q,--quiet", arguments->quiet, "Print errors and warnings only");
   command->callback([arguments] { runCompile(*arguments); });

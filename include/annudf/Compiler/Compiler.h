@@ -42,6 +42,9 @@ struct CompileOptions {
   /// The source is what a frontend emits: annudf-import-frontend turns it into the
   /// dialect before it is verified, and the dialects that it reads are known.
   bool importFrontend = false;
+  /// Where annudf itself fails, on a module that its verifier has accepted: the file to write, for
+  /// annudf-opt --run-reproducer. Empty: what the environment variable ANNUDF_REPRODUCER names.
+  std::string reproducer;
   /// Of lowerMetric: whose functions the metric becomes. An artifact's code speaks its own ABI.
   CodeTarget target = {};
 };
@@ -65,6 +68,7 @@ struct CompileTimings {
 /// \param warnings     one line each, e.g. that no libNVVM was found and where it was looked for.
 /// \param diagnostics  all that was found, in order, whether it throws or not.
 /// \throws Error(Input) whose text is the diagnostics, each with file:line:column.
+/// \throws std::logic_error where a pass fails on what the verifier has accepted.
 Artifact compileMetric(const std::string &source, const std::string &origin,
                        const CompileOptions &options = {},
                        std::vector<std::string> *warnings = nullptr,
