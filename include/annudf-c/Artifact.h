@@ -65,7 +65,9 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_artifact_describe(const annudf_artifac
 typedef enum annudf_payload_kind ANNUDF_ENUM_TYPE {
   ANNUDF_PAYLOAD_LTOIR = 0, /**< For GPUs of `arch` and newer.          */
   ANNUDF_PAYLOAD_HOST = 1,  /**< LLVM bitcode for CPUs.                 */
-  ANNUDF_PAYLOAD_MLIR = 2   /**< The metric in the dialect, as bytecode. */
+  ANNUDF_PAYLOAD_MLIR = 2,  /**< The metric in the dialect, as bytecode. */
+  /** LTO-IR of somebody else, which the metric calls; of a descriptor (annudf-c/DeviceUDF.h). */
+  ANNUDF_PAYLOAD_LINKED = 3
 } annudf_payload_kind;
 
 /** One of the codes of an artifact. Text lives as long as the artifact and is never NULL. */

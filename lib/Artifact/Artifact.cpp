@@ -75,6 +75,12 @@ Payload Payload::ltoIr(int sm, std::string suffix, Producer producer, std::strin
   return payload;
 }
 
+Payload Payload::linkedLtoIr(int sm, std::string suffix, Producer producer, std::string bytes) {
+  Payload payload = ltoIr(sm, std::move(suffix), std::move(producer), std::move(bytes));
+  payload.kind = PayloadKind::LinkedLtoIr;
+  return payload;
+}
+
 Payload Payload::hostBitcode(std::string triple, Producer producer, std::string bytes) {
   Payload payload;
   payload.kind = PayloadKind::HostBitcode;
@@ -92,7 +98,7 @@ Payload Payload::mlirBytecode(Producer producer, std::string bytes) {
 }
 
 std::string Payload::arch() const {
-  return kind == PayloadKind::LtoIr ? "sm_" + std::to_string(sm) + suffix : triple;
+  return isDeviceCode() ? "sm_" + std::to_string(sm) + suffix : triple;
 }
 
 const Payload *Artifact::findLtoIr(int smVersion) const {

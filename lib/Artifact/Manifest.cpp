@@ -156,11 +156,12 @@ std::string hex(uint64_t bits) {
 
 PayloadKind payloadKind(const Fields &fields) {
   const std::string text = fields.text("kind");
-  for (PayloadKind kind : {PayloadKind::LtoIr, PayloadKind::HostBitcode, PayloadKind::MlirBytecode})
+  for (PayloadKind kind : {PayloadKind::LtoIr, PayloadKind::HostBitcode, PayloadKind::MlirBytecode,
+                           PayloadKind::LinkedLtoIr})
     if (text == toString(kind))
       return kind;
-  fields.fail("kind",
-              "is " + inQuotes(text) + ", which is none of lto-ir, host-bitcode, mlir-bytecode");
+  fields.fail("kind", "is " + inQuotes(text) +
+                          ", which is none of lto-ir, host-bitcode, mlir-bytecode, linked-lto-ir");
 }
 
 constexpr size_t kMaxPath = 4096, kMaxText = 255;
@@ -180,8 +181,7 @@ bool isVersion(std::string_view text) {
 
 /// What is wrong with a payload, "" if nothing: "has suffix 'x', which is none of a, f".
 std::string faultOf(const Payload &payload) {
-  const bool isLtoIr = payload.kind == PayloadKind::LtoIr,
-             isHost = payload.kind == PayloadKind::HostBitcode;
+  const bool isLtoIr = payload.isDeviceCode(), isHost = payload.kind == PayloadKind::HostBitcode;
   if (isLtoIr ? payload.sm < 10 || payload.sm > 9999 : payload.sm != 0)
     return "has sm " + std::to_string(payload.sm) + ", which is no architecture";
   if (!payload.suffix.empty() && (!isLtoIr || (payload.suffix != "a" && payload.suffix != "f")))
@@ -201,7 +201,7 @@ std::string faultOf(const Payload &payload) {
 Payload payloadFromFields(const Fields &fields) {
   Payload payload;
   payload.kind = payloadKind(fields);
-  if (payload.kind == PayloadKind::LtoIr) {
+  if (payload.isDeviceCode()) {
     fields.allow({"kind", "sm", "suffix", "producer", "version", "size", "sha256"});
     payload.sm = static_cast<int>(fields.number("sm", 9999));
     payload.suffix = fields.text("suffix");
@@ -223,7 +223,7 @@ Map payloadToFields(const Payload &payload) {
                 {"version", payload.producer.version},
                 {"size", uint64_t(payload.bytes.size())},
                 {"sha256", sha256Hex(payload.bytes)}};
-  if (payload.kind == PayloadKind::LtoIr) {
+  if (payload.isDeviceCode()) {
     fields["sm"] = static_cast<uint32_t>(payload.sm);
     fields["suffix"] = payload.suffix;
   } else if (payload.kind == PayloadKind::HostBitcode) {
@@ -252,6 +252,8 @@ const char *toString(PayloadKind value) {
     return "host-bitcode";
   case PayloadKind::MlirBytecode:
     return "mlir-bytecode";
+  case PayloadKind::LinkedLtoIr:
+    return "linked-lto-ir";
   }
   return "invalid";
 }
@@ -286,6 +288,9 @@ void checkPayloads(const Artifact &artifact, const std::string &origin) {
   for (size_t i = 0; i < artifact.payloads.size(); ++i)
     if (const std::string fault = faultOf(artifact.payloads[i]); !fault.empty())
       throw Error(ErrorKind::Input, origin + ": payload " + std::to_string(i) + " " + fault);
+  if (artifact.manifest.verified && artifact.find(PayloadKind::LinkedLtoIr))
+    throw Error(ErrorKind::Input, origin + ": says that it was verified, but has linked-lto-ir, "
+                                           "which nobody can verify");
 }
 
 Map manifestToFields(const Artifact &artifact) {

@@ -158,6 +158,10 @@ annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t in
     case PayloadKind::MlirBytecode:
       filled.kind = ANNUDF_PAYLOAD_MLIR;
       break;
+    case PayloadKind::LinkedLtoIr:
+      filled.kind = ANNUDF_PAYLOAD_LINKED;
+      filled.arch = entry.sm;
+      break;
     }
     filled.suffix = entry.suffix.c_str();
     filled.target = artifact->targets[index].c_str();

@@ -8,7 +8,7 @@
 
 #include "annudf-c/Compiler.h"
 
-#include "Wrap.h"
+#include "CompilerWrap.h"
 #include "annudf/Compiler/CudaSource.h"
 #include "annudf/Metrics/Builtin.h"
 
@@ -19,36 +19,7 @@
 using namespace annudf;
 using namespace annudf::capi;
 
-struct annudf_diagnostics {
-  std::vector<Diagnostic> entries;
-};
-
 namespace {
-
-/// The size of a struct up to and with a field: what its first version had.
-#define ANNUDF_SIZE_WITH(TYPE, FIELD) (offsetof(TYPE, FIELD) + sizeof(TYPE::FIELD))
-
-/// Runs `make`, which fills the diagnostics, and hands these over however it ends.
-template <typename Make> void withDiagnostics(annudf_diagnostics **out, Make make) {
-  auto list = std::make_unique<annudf_diagnostics>();
-  auto handOver = [&] {
-    if (out)
-      *out = list.release();
-  };
-  try {
-    make(list->entries);
-  } catch (const Error &error) {
-    // The compiler calls a source that it refuses bad input; here files are that.
-    if (error.kind() == ErrorKind::Input) {
-      handOver();
-      throw Failure{ANNUDF_COMPILE, error.what()};
-    }
-    list->entries.clear();
-    handOver();
-    throw;
-  }
-  handOver();
-}
 
 /// Text that is not bytecode: a caller who has text needs no second reader, which
 /// starts a process.
@@ -63,18 +34,6 @@ std::string checkedText(const Call &call, const char *source, size_t size) {
     call.refuse("source has " + std::to_string(size) + " bytes, more than " +
                 std::to_string(kMostBytes));
   return text;
-}
-
-std::vector<std::string> checkedList(const Call &call, const char *const *entries, size_t count,
-                                     const char *what) {
-  std::vector<std::string> list;
-  if (count > 0)
-    call.refuseNull(entries, what);
-  for (size_t i = 0; i < count; ++i) {
-    call.refuseNull(entries[i], (std::string(what) + "[" + std::to_string(i) + "]").c_str());
-    list.push_back(entries[i]);
-  }
-  return list;
 }
 
 } // namespace

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf-c/Compiler.h"
+#include "annudf-c/DeviceUDF.h"
 
 #include "Wrap.h"
 
@@ -54,6 +54,34 @@ annudf_status annudf_lower(const char *, size_t, const char *, const char *,
 annudf_status annudf_compile_cuda_source(const char *, size_t, const char *,
                                          const annudf_cuda_source_options *, annudf_artifact **,
                                          annudf_diagnostics **) {
+  return refuse(__func__);
+}
+
+annudf_status annudf_device_udf_check(const annudf_device_udf *) { return refuse(__func__); }
+
+annudf_status annudf_device_udf_cache_key(const annudf_device_udf *, const char *const *, size_t,
+                                          annudf_buffer **) {
+  return refuse(__func__);
+}
+
+annudf_status annudf_device_udf_capture_value(const annudf_device_udf *, size_t,
+                                              annudf_capture_value *) {
+  return refuse(__func__);
+}
+
+annudf_status annudf_device_udf_from_artifact(const annudf_artifact *,
+                                              const annudf_device_udf_options *,
+                                              annudf_device_udf_owner **, annudf_diagnostics **) {
+  return refuse(__func__);
+}
+
+const annudf_device_udf *annudf_device_udf_get(const annudf_device_udf_owner *) { return nullptr; }
+
+void annudf_device_udf_destroy(annudf_device_udf_owner *) {}
+
+annudf_status annudf_device_udf_to_artifact(const annudf_device_udf *,
+                                            const annudf_device_udf_import *, annudf_artifact **,
+                                            annudf_diagnostics **) {
   return refuse(__func__);
 }
 

@@ -12,6 +12,7 @@
 #include "CudaSource/Program.h"
 
 #include "annudf/Support/Printable.h"
+#include "annudf/Target/NvJitLink.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -176,8 +177,12 @@ public:
   SourceCompilation(const std::string &source, const std::string &origin, Findings &findings)
       : source(source), origin(origin), findings(findings) {}
 
-  std::optional<Fault> run(CudaSourceOptions options, Artifact &artifact) {
-    const SourceForm form = findForm(source);
+  /// \param udf  whose payload the source is, or for whose payload it is empty; or null.
+  std::optional<Fault> run(CudaSourceOptions options, Artifact &artifact,
+                           const DeviceUdf *udf = nullptr) {
+    const SourceForm form = udf ? formOf(*udf) : findForm(source);
+    if (form.line == 0 && !form.symbol.empty())
+      return refuse("defines no function '" + form.symbol + "', which the descriptor names");
     if (form.line == 0)
       return refuse("defines neither `update` nor `compute_dist_udf_impl`; write `float "
                     "update(float acc, float x, float y)`");
@@ -199,9 +204,14 @@ public:
     for (Diagnostic &found : parseLog(ptx.log, source, origin))
       findings.diagnostics.push_back(std::move(found));
     const Manifest &manifest = artifact.manifest;
-    if (llvm::Error error = checkPrototypes(ptx.code, {manifest.hookWidths(), manifest.hooks,
-                                                       /*asksForElement=*/form.isPeer}))
+    HookShape shape = {manifest.hookWidths(), manifest.hooks, /*asksForElement=*/form.isPeer};
+    if (form.isLinked)
+      shape.linked = form.symbol, shape.linkedTakesCapture = !options.captures.empty();
+    if (llvm::Error error = checkPrototypes(ptx.code, shape))
       return refuse(llvm::toString(std::move(error)));
+    if (form.isLinked)
+      if (std::optional<Fault> fault = checkLinked(**nvrtc, *udf))
+        return fault;
     for (int sm : versions) {
       Nvrtc::Result lto;
       if (auto fault = compile(**nvrtc, program, sm, DeviceCode::LtoIr, lto))
@@ -209,10 +219,56 @@ public:
       artifact.payloads.push_back(
           Payload::ltoIr(sm, "", {"nvrtc", (*nvrtc)->release()}, std::move(lto.code)));
     }
+    if (form.isLinked) {
+      std::string suffix;
+      const int sm = udf->architecture(&suffix);
+      // Who made it, and by which release, no descriptor says; nvJitLink refuses a newer one.
+      artifact.payloads.push_back(Payload::linkedLtoIr(sm, suffix, {"unknown", "0"}, udf->payload));
+    }
     return std::nullopt;
   }
 
 private:
+  static SourceForm formOf(const DeviceUdf &udf) {
+    if (udf.kind == UdfPayload::CudaSource) {
+      const SourceForm form = findForm(udf.payload);
+      return form.isPeer ? form : findSymbol(udf.payload, udf.symbol);
+    }
+    SourceForm form;
+    form.symbol = udf.symbol;
+    form.isLinked = true;
+    form.line = 1;
+    return form;
+  }
+
+  /// A linker matches names only, so what the code really has is looked at; where there is no
+  /// linker yet, a warning says that nobody did.
+  std::optional<Fault> checkLinked(const Nvrtc &nvrtc, const DeviceUdf &udf) {
+    const int sm = udf.architecture();
+    auto linker = NvJitLink::load();
+    if (!linker) {
+      Diagnostic found;
+      found.severity = Diagnostic::Severity::Warning;
+      found.file = origin;
+      found.message = "the prototype of '" + udf.symbol +
+                      "' was not checked: " + llvm::toString(linker.takeError());
+      findings.diagnostics.push_back(std::move(found));
+      return std::nullopt;
+    }
+    const bool hasCapture = !udf.captures.empty();
+    auto probe = nvrtc.compile(makeProbe(udf.symbol, hasCapture), sm, DeviceCode::LtoIr);
+    if (!probe)
+      return Fault{ErrorKind::Environment, toString(probe.takeError())};
+    if (!probe->ok)
+      return refuse("has symbol '" + udf.symbol + "', which CUDA C++ cannot declare");
+    auto ptx = (*linker)->linkToPtx({probe->code, udf.payload}, sm);
+    if (!ptx)
+      return refuse(llvm::toString(ptx.takeError()));
+    if (llvm::Error error = checkCuvsPrototype(*ptx, udf.symbol, hasCapture))
+      return refuse(llvm::toString(std::move(error)));
+    return std::nullopt;
+  }
+
   std::optional<Fault> selectArchs(const std::vector<std::string> &names, const Nvrtc &nvrtc,
                                    SmallVector<int> &versions) {
     for (const std::string &name : names) {
@@ -288,6 +344,21 @@ std::optional<Fault> annudf::compiler::compileCudaModule(const std::string &sour
                                                          const CudaSourceOptions &options,
                                                          Artifact &artifact, Findings &findings) {
   return SourceCompilation(source, origin, findings).run(options, artifact);
+}
+
+std::optional<Fault> annudf::compiler::compileUdfModule(const DeviceUdf &udf,
+                                                        const std::string &origin,
+                                                        const CudaSourceOptions &given,
+                                                        Artifact &artifact, Findings &findings) {
+  CudaSourceOptions options = given;
+  for (const UdfCapture &capture : udf.captures)
+    options.captures.push_back({capture.name, ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_DIM, 0}}});
+  options.elements = {ANNUDF_ELEMENT_F32}; // The only one that the ABI is defined for.
+  const bool isSource = udf.kind == UdfPayload::CudaSource;
+  if (!isSource && options.archs.empty())
+    options.archs = {"sm_" + std::to_string(udf.architecture())};
+  const std::string source = isSource ? udf.payload : "";
+  return SourceCompilation(source, origin, findings).run(options, artifact, &udf);
 }
 
 std::string annudf::describeNvrtc(std::string *searched) {

@@ -410,7 +410,7 @@ private:
     if (!prototypes)
       return prototypes.takeError();
     if (llvm::Error error =
-            checkCuvsPrototype(*prototypes, target.symbol, takesCapture(ir, target)))
+            checkCuvsPrototype(*prototypes, target.symbol, takesCapture(ir, target.symbol)))
       return error;
     return nvvm.compile(ir, sm, stage == Stage::LtoIr ? DeviceCode::LtoIr : DeviceCode::Ptx);
   }

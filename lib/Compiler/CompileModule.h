@@ -15,6 +15,7 @@
 #define ANNUDF_LIB_COMPILER_COMPILEMODULE_H
 
 #include "annudf/Compiler/CudaSource.h"
+#include "annudf/Compiler/DeviceUdf.h"
 
 #include <optional>
 
@@ -48,6 +49,11 @@ std::optional<Fault> lowerModule(const std::string &source, const std::string &o
 std::optional<Fault> compileCudaModule(const std::string &source, const std::string &origin,
                                        const CudaSourceOptions &options, Artifact &artifact,
                                        Findings &findings);
+
+/// compileDeviceUdf() of a descriptor without faults, its faults returned.
+std::optional<Fault> compileUdfModule(const DeviceUdf &udf, const std::string &origin,
+                                      const CudaSourceOptions &options, Artifact &artifact,
+                                      Findings &findings);
 
 } // namespace annudf::compiler
 

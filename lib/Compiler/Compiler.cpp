@@ -82,3 +82,19 @@ Artifact annudf::compileCudaSource(const std::string &source, const std::string 
   finish(std::move(fault), std::move(findings), nullptr, nullptr, diagnostics);
   return artifact;
 }
+
+Artifact annudf::compileDeviceUdf(const DeviceUdf &udf, const std::string &origin,
+                                  const DeviceUdfImport &import,
+                                  std::vector<Diagnostic> *diagnostics) {
+  if (const std::string fault = faultOf(udf); !fault.empty())
+    throw Error(ErrorKind::Input, origin + ": " + fault);
+  CudaSourceOptions options;
+  options.name = import.name;
+  options.archs = import.archs;
+  Artifact artifact;
+  compiler::Findings findings;
+  reportMemoryOfLlvm();
+  auto fault = compiler::compileUdfModule(udf, origin, options, artifact, findings);
+  finish(std::move(fault), std::move(findings), nullptr, nullptr, diagnostics);
+  return artifact;
+}

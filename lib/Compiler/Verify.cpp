@@ -173,6 +173,8 @@ private:
       return "host bitcode for " + payload.triple;
     case PayloadKind::MlirBytecode:
       return "module";
+    case PayloadKind::LinkedLtoIr:
+      return "linked LTO-IR for " + payload.arch();
     }
     return "payload";
   }

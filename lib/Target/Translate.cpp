@@ -152,11 +152,6 @@ static HookShape shapeOf(StringRef ir) {
   return shape;
 }
 
-bool annudf::takesCapture(StringRef ir, const CodeTarget &target) {
-  const auto [before, after] = ir.split(("@" + llvm::Twine(target.symbol) + "(").str());
-  return after.take_until([](char c) { return c == ')'; }).contains('*');
-}
-
 static FailureOr<std::string> compile(ModuleOp module, const Options &options, DeviceCode kind) {
   auto fail = [&](llvm::Error error) {
     return emitError(module.getLoc()) << llvm::toString(std::move(error));
@@ -175,7 +170,8 @@ static FailureOr<std::string> compile(ModuleOp module, const Options &options, D
   if (!ptx)
     return fail(ptx.takeError());
   if (target.isCuvsMetric()) {
-    if (llvm::Error error = checkCuvsPrototype(*ptx, target.symbol, takesCapture(*ir, target)))
+    if (llvm::Error error =
+            checkCuvsPrototype(*ptx, target.symbol, takesCapture(*ir, target.symbol)))
       return fail(std::move(error));
   } else {
     for (auto udf : module.getOps<ir::UdfOpInterface>()) // The lowering has seen that one is meant.

@@ -24,6 +24,7 @@ from annudf import brute_force, distance, errors, filters, ivf_flat, metrics, ne
 from annudf._arrays import PackedBits
 from annudf._backends import get_num_threads, set_num_threads
 from annudf._config import show_config
+from annudf._device_udf import DeviceUDF, UDFCapture
 from annudf._functions import CompiledFunction, DeviceFunction, device_function
 from annudf._functions import compile as compile  # Not in __all__: `import *` leaves the builtin.
 from annudf._log import set_log_level
@@ -48,12 +49,14 @@ __all__ = [
     "CompiledFunction",
     "DeviceError",
     "DeviceFunction",
+    "DeviceUDF",
     "Diagnostic",
     "DtypeError",
     "Error",
     "InputError",
     "PackedBits",
     "Resources",
+    "UDFCapture",
     "UnavailableError",
     "UnsupportedError",
     "__version__",

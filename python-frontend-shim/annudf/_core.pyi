@@ -103,6 +103,18 @@ def builtin_metric(name: str) -> str:
 def supported_archs() -> list[int]:
     """Architectures that LTO-IR can be made for: 90 for sm_90, oldest first."""
 
+def device_udf_check(udf: tuple[str, str, bytes, str, Sequence[tuple[str, str, Sequence[int], Sequence[int] | None, int, int, bool]], str, str]) -> None:
+    """Refuses what can be no descriptor."""
+
+def device_udf_cache_key(udf: tuple[str, str, bytes, str, Sequence[tuple[str, str, Sequence[int], Sequence[int] | None, int, int, bool]], str, str], options: Sequence[str] = []) -> str:
+    """A key that leaves out where captures lie."""
+
+def device_udf_from_artifact(artifact: Artifact, arch: str, symbol: str = '', inline_captures: str = '', captures: Sequence[tuple[str, str, Sequence[int], Sequence[int] | None, int, int, bool]] = [], dims: int = 0) -> tuple[bytes, str, str, str]:
+    """Payload, symbol, cache key and target of a metric as a device UDF."""
+
+def device_udf_to_artifact(udf: tuple[str, str, bytes, str, Sequence[tuple[str, str, Sequence[int], Sequence[int] | None, int, int, bool]], str, str], name: str = '', archs: Sequence[str] = []) -> tuple[Artifact, list[annudf.errors.Diagnostic]]:
+    """An artifact that searches by the code of a descriptor."""
+
 class Filter:
     """A bit for every id, set where a search may find the row."""
 

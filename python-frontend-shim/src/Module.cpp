@@ -22,6 +22,7 @@ NB_MODULE(_core, module) {
   module.attr("__version__") = annudf_version();
   module.attr("Diagnostic") = nb::module_::import_("annudf.errors").attr("Diagnostic");
   addCompiler(module);
+  addDeviceUdf(module);
   addFilters(module);
   addIndex(module);
   addSearch(module);

@@ -139,6 +139,7 @@ private:
 };
 
 void addCompiler(nb::module_ &module);
+void addDeviceUdf(nb::module_ &module);
 void addFilters(nb::module_ &module);
 void addIndex(nb::module_ &module);
 void addSearch(nb::module_ &module);

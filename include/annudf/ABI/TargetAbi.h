@@ -43,6 +43,13 @@ struct CodeTarget {
   bool isKnown() const { return abi == ANNUDF_ABI_ID || isCuvsMetric(); }
 };
 
+/// Whether NVVM IR of a metric has the function with a capture.
+inline bool takesCapture(std::string_view ir, const std::string &symbol) {
+  const size_t begin = ir.find("@" + symbol + "(");
+  return begin != std::string_view::npos &&
+         ir.substr(begin, ir.find(')', begin) - begin).find('*') != std::string_view::npos;
+}
+
 inline std::string defaultSymbol(std::string_view metric) {
   return "annudf_metric_" + std::string(metric);
 }

@@ -29,7 +29,14 @@
 
 namespace annudf {
 
-enum class PayloadKind { LtoIr, HostBitcode, MlirBytecode };
+enum class PayloadKind {
+  LtoIr,
+  HostBitcode,
+  MlirBytecode,
+  /// LTO-IR of somebody else, which the hooks call; linked beside every LtoIr that is linked. Only
+  /// its function's prototype was checked.
+  LinkedLtoIr,
+};
 
 /// Who made a payload: "libnvvm", "13.0".
 struct Producer {
@@ -45,16 +52,21 @@ struct Producer {
 /// Code, or the module that it was made from. Made by the functions below.
 struct Payload {
   PayloadKind kind = PayloadKind::MlirBytecode;
-  int sm = 0;         ///< LTO-IR: 90 of sm_90a.
+  int sm = 0;         ///< LTO-IR, of both kinds: 90 of sm_90a.
   std::string suffix; ///< LTO-IR: "a" or "f" of what serves that architecture alone, else "".
   std::string triple; ///< Host bitcode: the target triple.
   Producer producer;
   std::string bytes;
 
   static Payload ltoIr(int sm, std::string suffix, Producer producer, std::string bytes);
+  static Payload linkedLtoIr(int sm, std::string suffix, Producer producer, std::string bytes);
   static Payload hostBitcode(std::string triple, Producer producer, std::string bytes);
   static Payload mlirBytecode(Producer producer, std::string bytes);
 
+  /// Whether it is for a GPU, so that it has `sm` and `suffix`.
+  bool isDeviceCode() const {
+    return kind == PayloadKind::LtoIr || kind == PayloadKind::LinkedLtoIr;
+  }
   /// "sm_90a", the triple, or "": for people.
   std::string arch() const;
 };

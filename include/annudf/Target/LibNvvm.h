@@ -73,6 +73,9 @@ struct HookShape {
   bool asksForElement = false;
   /// Of a filter: its hooks, which are those of no metric. Then `widths` and `hooks` do not matter.
   bool isFilter = false;
+  /// Function of ANNUDF_CUVS_METRIC_ABI_ID that is linked beside it and may be called; or empty.
+  std::string linked = {};
+  bool linkedTakesCapture = false;
 };
 
 /// Compares the functions that `ptx` defines with the prototypes in annudf_abi.h.

@@ -31,9 +31,6 @@ void registerCompilerDialects(mlir::DialectRegistry &registry);
 mlir::FailureOr<std::string> translateToNvvmIr(mlir::ModuleOp module, llvm::StringRef metric = "",
                                                const CodeTarget &target = {});
 
-/// Whether NVVM IR of a metric for ANNUDF_CUVS_METRIC_ABI_ID has its function with a capture.
-bool takesCapture(llvm::StringRef ir, const CodeTarget &target);
-
 /// LLVM bitcode of the default target's architecture, without its features: who
 /// runs it knows the machine.
 /// \param triple  names another target. The code is the same: nothing in it depends on one.

@@ -106,6 +106,30 @@ SourceForm annudf::findForm(StringRef source) {
   return form;
 }
 
+SourceForm annudf::findSymbol(StringRef source, const std::string &symbol) {
+  SourceForm form = findForm(source);
+  const std::string code = withoutCommentsAndLiterals(source);
+  const size_t at = findToken(code, symbol, "(");
+  form.isPeer = form.hasFinalize = false;
+  form.symbol = symbol;
+  form.line =
+      at == StringRef::npos ? 0 : 1 + static_cast<int>(StringRef(code).take_front(at).count('\n'));
+  return form;
+}
+
+/// As C++ declares it; an int64_t is a long here and a long long there.
+static std::string cuvsPrototype(const std::string &name, bool hasCapture, StringRef integer) {
+  return "float " + name + "(float, float, float" +
+         (hasCapture ? ", const float *, " + integer.str() : "") + ")";
+}
+
+std::string annudf::makeProbe(const std::string &symbol, bool hasCapture) {
+  return "extern \"C\" __device__ " + cuvsPrototype(symbol, hasCapture, "long long") +
+         ";\nextern \"C\" __global__ void annudf_probe(void **out) {\n"
+         "  *out = reinterpret_cast<void *>(&" +
+         symbol + ");\n}\n";
+}
+
 //===----------------------------------------------------------------------===//
 // What stands around it
 //===----------------------------------------------------------------------===//
@@ -200,7 +224,9 @@ public:
     }
     os << "#line 1 \"" << kSourceName << "\"\n" << source << "\n";
     elsewhere();
-    if (form.isPeer)
+    if (!form.symbol.empty())
+      symbolStep();
+    else if (form.isPeer)
       peerStep();
     else
       step();
@@ -264,6 +290,29 @@ private:
        << "  else if constexpr (annudf_update_is<" << plain << ">)\n"
        << "    return annudf_update_as<" << plain << ">()(value, x, y);\n"
        << "  return value;\n}\n";
+  }
+
+  /// The same by a function of ANNUDF_CUVS_METRIC_ABI_ID.
+  void symbolStep() {
+    const bool hasCapture = !options.captures.empty();
+    auto pointer = [&](StringRef integer) { return cuvsPrototype("(*)", hasCapture, integer); };
+    if (form.isLinked) {
+      os << "extern \"C\" " << cuvsPrototype(form.symbol, hasCapture, "long long") << ";\n";
+    } else {
+      os << "template <typename F> concept annudf_symbol_is = requires { static_cast<F>(&"
+         << form.symbol << "); };\n";
+      expect("annudf_symbol_is<" + pointer("long long") + "> || annudf_symbol_is<" +
+                 pointer("long") + ">",
+             form.symbol + " must be 'float " + form.symbol + "(float x, float y, float acc" +
+                 (hasCapture ? ", const float *capture, int64_t dim" : "") + ")'",
+             form.symbol);
+    }
+    os << "template <typename Context> __forceinline__ float annudf_step(float value, float x, "
+          "float y, const Context &context) {\n  return "
+       << form.symbol << "(x, y, value";
+    if (hasCapture)
+      os << ", context." << options.captures[0].name << ".address, context.dim";
+    os << ");\n}\n";
   }
 
   void finish() {

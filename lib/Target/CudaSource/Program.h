@@ -22,10 +22,18 @@ struct SourceForm {
   bool hasPoint = false;    ///< Brings its own point and helpers, as CUVS_METRIC's text does.
   bool hasIsSame = false;   ///< Brings its own std::is_same.
   int line = 0;             ///< Of the function that updates; 0: there is none.
+  std::string symbol;       ///< Defines this function of ANNUDF_CUVS_METRIC_ABI_ID instead.
+  bool isLinked = false;    ///< Or declares it, as there is code of it to link.
   int openBrace = 0;        ///< Line of a brace that nothing closes, as far as one can see; or 0.
 };
 
 SourceForm findForm(llvm::StringRef source);
+
+/// The same for source that defines `symbol`, of ANNUDF_CUVS_METRIC_ABI_ID.
+SourceForm findSymbol(llvm::StringRef source, const std::string &symbol);
+
+/// A program that lets a linker keep the function `symbol` as it is, to look at.
+std::string makeProbe(const std::string &symbol, bool hasCapture);
 
 /// Names under which NVRTC's log speaks of the source and of what stands around it.
 inline constexpr const char *kSourceName = "annudf_source";

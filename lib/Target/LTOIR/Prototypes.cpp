@@ -124,9 +124,12 @@ static std::string spellWidths(const HookWidths &widths) {
          std::to_string(widths.coordinate) + " bits";
 }
 
+static std::string spellCuvsMetric(bool hasCapture) {
+  return hasCapture ? Spelling<CuvsMetricOfCapture>::get() : Spelling<CuvsMetric>::get();
+}
+
 Error annudf::checkCuvsPrototype(StringRef ptx, StringRef symbol, bool hasCapture) {
-  const std::string declared =
-      hasCapture ? Spelling<CuvsMetricOfCapture>::get() : Spelling<CuvsMetric>::get();
+  const std::string declared = spellCuvsMetric(hasCapture);
   bool isFound = false;
   for (const PtxFunction &function : functionsOf(ptx)) {
     if (function.name != symbol) {
@@ -168,6 +171,9 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
     if (function.isExternal) {
       if (shape.asksForElement && function.name == "annudf1_row_element" &&
           function.prototype == Spelling<decltype(annudf1_row_element)>::get())
+        continue;
+      if (function.name == shape.linked &&
+          function.prototype == spellCuvsMetric(shape.linkedTakesCapture))
         continue;
       return refuse("the compiled metric calls '", function.name, "', which a hook may not call");
     }

@@ -8,7 +8,7 @@
 
 #include "annudf/runtime/captures/Captures.h"
 
-#include "annudf/runtime/support/FieldDigest.h"
+#include "annudf/Support/FieldDigest.h"
 #include "captures/Values.h"
 #include "vectors/Npy.h"
 

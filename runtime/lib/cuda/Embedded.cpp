@@ -12,7 +12,7 @@
 
 #include "Embedded.h"
 
-#include "annudf/runtime/support/FieldDigest.h"
+#include "annudf/Support/FieldDigest.h"
 
 #include <cstdint>
 #include <utility>

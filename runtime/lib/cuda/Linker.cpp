@@ -259,6 +259,9 @@ std::string linkScanKernel(const Artifact &artifact, ScanElements elements, int 
   Link link(sm, name);
   link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.hookWidths(), compact), "scan kernel");
   link.add(type, payload->bytes, manifest.noun());
+  for (const Payload &linked : artifact.payloads) // What it calls, by names of somebody else.
+    if (linked.kind == PayloadKind::LinkedLtoIr)
+      link.add(typeOf(linked, name), linked.bytes, "linked code");
   if (manifest.has(ANNUDF_HOOK_COMBINE))
     link.add(NVJITLINK_INPUT_FATBIN, partsFragment(manifest.hookWidths()), "scan kernel of parts");
   if (manifest.isFilter())

@@ -8,7 +8,7 @@
 
 #include "annudf/runtime/engine/KernelKey.h"
 
-#include "annudf/runtime/support/FieldDigest.h"
+#include "annudf/Support/FieldDigest.h"
 
 namespace annudf::runtime {
 
@@ -30,7 +30,13 @@ KernelKey metricKey(const MetricView &metric, const Payload &payload, ScanElemen
   key.abiMajor = manifest.abiMajor;
   key.abiMinor = manifest.abiMinor;
   key.contract = sha256Hex(encodeContract(manifest));
-  key.payload = FieldDigest().text(payload.arch()).text(payload.bytes).finish();
+  FieldDigest code;
+  code.text(payload.arch()).text(payload.bytes);
+  if (payload.kind == PayloadKind::LtoIr)
+    for (const Payload &linked : metric.artifact.payloads)
+      if (linked.kind == PayloadKind::LinkedLtoIr)
+        code.text(linked.arch()).text(linked.bytes);
+  key.payload = code.finish();
   key.rowElement = toString(elements.rows);
   key.queryElement = toString(elements.queries);
   key.compute = toString(manifest.compute);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_SUPPORT_FIELDDIGEST_H
-#define ANNUDF_RUNTIME_SUPPORT_FIELDDIGEST_H
+#ifndef ANNUDF_SUPPORT_FIELDDIGEST_H
+#define ANNUDF_SUPPORT_FIELDDIGEST_H
 
 #include "annudf/Support/Sha256.h"
 
@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace annudf::runtime {
+namespace annudf {
 
 /// SHA-256 over fields, each after its length, so that no two lists of fields are the same bytes.
 class FieldDigest {
@@ -51,6 +51,6 @@ private:
   Sha256 digest_;
 };
 
-} // namespace annudf::runtime
+} // namespace annudf
 
-#endif // ANNUDF_RUNTIME_SUPPORT_FIELDDIGEST_H
+#endif // ANNUDF_SUPPORT_FIELDDIGEST_H

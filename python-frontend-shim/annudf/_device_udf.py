@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+""":class:`DeviceUDF`: the descriptor that the proof of concept of Python metrics in cuVS passes around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from annudf import _arrays
+from annudf._checks import shown
+from annudf._metric.definition import ArtifactDefinition, parse_arch, report
+from annudf._metric.metric import Metric
+from annudf.errors import ArgumentError, DeviceError
+
+if TYPE_CHECKING:
+    from annudf._core import Artifact
+
+ABI = "rapids.cuvs.ivf_flat.metric.v1"
+"""The ABI of the code in a descriptor; docs/device-udf.md says what a metric may need of it."""
+
+
+@dataclass(frozen=True)
+class UDFCapture:
+    """Where the array of a capture lies.
+
+    Attributes
+    ----------
+    name, dtype : str
+        ``"float32"`` is the only dtype yet.
+    shape : tuple of int
+    strides : tuple of int or None
+        In bytes; None: C order, no gaps.
+    device_id : int
+        Ordinal of the CUDA device.
+    readonly : bool
+    pointer : int
+        Address of the first entry.
+    owner : object
+        Keeps the array alive; no part of what the capture is.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None = None
+    device_id: int = 0
+    readonly: bool = True
+    pointer: int = 0
+    owner: object = field(default=None, compare=False, repr=False)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        # No stream: who made the descriptor has seen to it that the array is written.
+        return {
+            "shape": self.shape,
+            "typestr": "<f4",
+            "data": (self.pointer, self.readonly),
+            "strides": self.strides,
+            "version": 3,
+        }
+
+
+_RawCapture = tuple[str, str, Sequence[int], Sequence[int] | None, int, int, bool]
+
+
+def _raw(capture: UDFCapture) -> _RawCapture:
+    strides = None if capture.strides is None else list(capture.strides)
+    raw = (capture.name, capture.dtype, list(capture.shape), strides)
+    return (*raw, capture.device_id, capture.pointer, capture.readonly)
+
+
+@dataclass(frozen=True)
+class DeviceUDF:
+    """Code of a metric for a GPU, and where its capture lies.
+
+    It has the attributes of the descriptor of cuVS's proof of concept, which can be read from it, and
+    :meth:`of` takes any object that has them. Code in a descriptor is trusted, as CUDA source is.
+
+    Attributes
+    ----------
+    abi : str
+        ``"rapids.cuvs.ivf_flat.metric.v1"``.
+    payload_kind : {"ltoir", "cuda_source"}
+    payload : bytes
+    symbol_name : str
+        The function, ``extern "C"``.
+    captures : tuple of UDFCapture
+        At most one.
+    cache_key : str
+        Names the code; the same in every process, wherever captures lie.
+    target : str
+        ``"sm_90"``, what LTO-IR was made for; empty: what its header says.
+    """
+
+    abi: str
+    payload_kind: str
+    payload: bytes
+    symbol_name: str
+    captures: tuple[UDFCapture, ...] = ()
+    cache_key: str = ""
+    target: str = ""
+
+    def __post_init__(self) -> None:
+        from annudf import _core
+
+        _core.device_udf_check(self._descriptor())
+        if not self.cache_key:
+            object.__setattr__(self, "cache_key", _core.device_udf_cache_key(self._descriptor(), []))
+
+    def payload_bytes(self) -> bytes:
+        """The payload."""
+        return self.payload
+
+    def c_descriptor_metadata(self) -> dict[str, Any]:
+        """The fields as the struct of C has them, without owners."""
+        names = ("name", "dtype", "shape", "strides", "device_id", "readonly", "pointer")
+        return {
+            "abi": self.abi,
+            "payload_kind": self.payload_kind,
+            "payload_size": len(self.payload),
+            "symbol_name": self.symbol_name,
+            "captures": [{name: getattr(capture, name) for name in names} for capture in self.captures],
+            "n_captures": len(self.captures),
+            "cache_key": self.cache_key,
+            "flags": 0,
+        }
+
+    @classmethod
+    def of(cls, udf: Any) -> DeviceUDF:
+        """Any object that has the attributes of a descriptor, as one of annudf's.
+
+        Raises
+        ------
+        ArgumentError
+            One is missing or of another type.
+        InputError
+            It can be no descriptor of that ABI.
+        """
+        if isinstance(udf, cls):
+            return udf
+        payload = _attribute(udf, "payload", (bytes, bytearray, memoryview, str))
+        target = getattr(udf, "target", "")
+        sm = getattr(target, "sm", None)  # The proof of concept's is an object.
+        if isinstance(sm, str) and sm != "runtime":
+            target = f"sm_{sm}"
+        return cls(
+            abi=_attribute(udf, "abi", str),
+            payload_kind=_attribute(udf, "payload_kind", str),
+            payload=payload.encode() if isinstance(payload, str) else bytes(payload),
+            symbol_name=_attribute(udf, "symbol_name", str),
+            captures=tuple(_capture_of(one) for one in _attribute(udf, "captures", (tuple, list))),
+            cache_key=_attribute(udf, "cache_key", str),
+            target=target if isinstance(target, str) else "",
+        )
+
+    @classmethod
+    def from_metric(
+        cls,
+        metric: Metric,
+        arch: str | int,
+        *,
+        symbol_name: str = "",
+        captures: Mapping[str, object] | None = None,
+        inline_captures: str = "",
+    ) -> DeviceUDF:
+        """A metric as a descriptor.
+
+        Parameters
+        ----------
+        metric : Metric
+            That needs no more than the ABI has: rules R1 to R13 name what it has no place for.
+        arch : str or int
+            ``"sm_90"`` or 90; the code serves newer ones too.
+        symbol_name : str, optional
+            Default: ``annudf_metric_`` and the metric's name.
+        captures : dict of str to device array, optional
+            The one that is left, with as many entries as the vectors of the index have dimensions.
+        inline_captures : str, optional
+            What is baked in, as ``annudf compile --inline-captures`` takes it.
+
+        Raises
+        ------
+        CompileError
+            The metric needs more.
+        ArgumentError, DeviceError
+            A capture is missing, too short, or not on a device.
+        """
+        from annudf import _core
+
+        name = parse_arch(arch)
+        given = tuple(_capture_from(key, value) for key, value in (captures or {}).items())
+        dims = given[0].shape[0] if given and given[0].shape else 0
+        artifact = metric.artifact(name)
+        raw = [_raw(one) for one in given]
+        payload, symbol, key, target = _core.device_udf_from_artifact(
+            artifact, name, symbol_name, inline_captures, raw, dims
+        )
+        return cls(ABI, "ltoir", payload, symbol, given, key, target)
+
+    def artifact(self, name: str = "device_udf", archs: Iterable[str | int] = ()) -> Artifact:
+        """An artifact that searches by this code, for GPUs; not marked as verified."""
+        from annudf import _core
+
+        targets = [parse_arch(arch) for arch in archs]
+        artifact, diagnostics = _core.device_udf_to_artifact(self._descriptor(), name, targets)
+        report(name, diagnostics)
+        return artifact
+
+    def metric(self, name: str = "device_udf", archs: Iterable[str | int] = ()) -> Metric:
+        """A metric that searches by this code; what its capture holds now is copied."""
+        made = Metric(ArtifactDefinition(self.artifact(name, archs), f"<device UDF {self.symbol_name}>"), {})
+        return made.bind(**{one.name: one for one in self.captures}) if self.captures else made
+
+    def _descriptor(self) -> tuple[str, str, bytes, str, list[_RawCapture], str, str]:
+        raw = [_raw(one) for one in self.captures]
+        return self.abi, self.payload_kind, self.payload, self.symbol_name, raw, self.cache_key, self.target
+
+
+def _attribute(udf: Any, name: str, kinds: type | tuple[type, ...]) -> Any:
+    value = getattr(udf, name, None)
+    if not isinstance(value, kinds):
+        raise ArgumentError(f"a device UDF has no {name} that can be read: it is {shown(value)}")
+    return value
+
+
+def _capture_of(capture: Any) -> UDFCapture:
+    strides = getattr(capture, "strides", None)
+    shape = _attribute(capture, "shape", (tuple, list))
+    return UDFCapture(
+        name=_attribute(capture, "name", str),
+        dtype=_attribute(capture, "dtype", str),
+        shape=tuple(int(extent) for extent in shape),
+        strides=None if strides is None else tuple(int(step) for step in strides),
+        device_id=_attribute(capture, "device_id", int),
+        readonly=bool(getattr(capture, "readonly", True)),
+        pointer=_attribute(capture, "pointer", int),
+        owner=capture,
+    )
+
+
+def _capture_from(name: str, value: object) -> UDFCapture:
+    """Of an array of any library: device, stream, mask and read-only as that says them."""
+    if isinstance(value, UDFCapture):
+        return value
+    seen = _arrays.view(value, f"captures['{name}']")
+    if seen.device.kind != "cuda":
+        raise DeviceError(f"capture '{name}' is on {seen.device}; a descriptor says where it lies on a CUDA device")
+    return UDFCapture(
+        name, seen.dtype, seen.shape, seen.strides, seen.device.index, seen.read_only, seen.address, seen.owner
+    )
