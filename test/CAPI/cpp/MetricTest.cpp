@@ -250,6 +250,7 @@ TEST_F(CppMetric, ThreadsCompileItOnce) {
   std::vector<std::jthread> threads;
   std::atomic<int> right = 0;
   std::array<std::string, 8> digests;
+  threads.reserve(digests.size());
   for (std::size_t i = 0; i < digests.size(); ++i)
     threads.emplace_back([&, i] {
       right += int(found(i % 2 == 0 ? bound : annudf::bound_metric(fresh)) == 12.0f);
