@@ -12,6 +12,7 @@ from annudf import _arrays
 from annudf._checks import shown
 from annudf._metric.definition import ArtifactDefinition, parse_arch, report
 from annudf._metric.metric import Metric
+from annudf._repr import of_whole
 from annudf.errors import ArgumentError, DeviceError
 
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ class UDFCapture:
     readonly: bool = True
     pointer: int = 0
     owner: object = field(default=None, compare=False, repr=False)
+
+    @of_whole("shape")
+    def __repr__(self) -> str:
+        return f"<annudf capture {self.name} of a device UDF: {self.shape} {self.dtype} on cuda:{self.device_id}>"
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -101,6 +106,11 @@ class DeviceUDF:
     captures: tuple[UDFCapture, ...] = ()
     cache_key: str = ""
     target: str = ""
+
+    @of_whole("symbol_name")
+    def __repr__(self) -> str:  # The payload is no text.
+        of = f" for {self.target}" if self.target else ""
+        return f"<annudf device UDF {self.symbol_name}: {self.payload_kind}{of}, {len(self.payload)} bytes>"
 
     def __post_init__(self) -> None:
         from annudf import _core

@@ -54,6 +54,7 @@ _LIBRARY_VARIABLES = (
     "ANNUDF_LIBDEVICE",
     "ANNUDF_LIBNVRTC",
     "ANNUDF_LIBNVVM",
+    "ANNUDF_NVJITLINK",
     "CONDA_PREFIX",
     "CUDA_HOME",
     "CUDA_PATH",
@@ -61,7 +62,7 @@ _LIBRARY_VARIABLES = (
     "PYTHONPATH",
     "VIRTUAL_ENV",
 )
-"""What decides which libNVVM, libdevice and NVRTC are found; asking them would mean loading them."""
+"""What decides which libNVVM, libdevice, NVRTC and nvJitLink are found; asking them would mean loading them."""
 
 
 def _compiler_identity() -> str:

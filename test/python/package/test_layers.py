@@ -21,6 +21,7 @@ ABOVE = (
     "__main__",
     "_config",
     "_functions",
+    "_device_udf",
     "_compute",
 )
 """Modules that offer what the layers do; no layer may know them, but for the version of the package."""
