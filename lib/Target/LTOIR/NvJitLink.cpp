@@ -14,6 +14,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cstring>
 #include <mutex>
 
 using namespace llvm;
@@ -101,6 +102,6 @@ Expected<std::string> NvJitLink::linkToPtx(ArrayRef<StringRef> pieces, int sm) c
   std::string ptx(size, '\0');
   if (const int code = link.ptx(handle, ptx.data()))
     return fail(code);
-  ptx.resize(StringRef(ptx.c_str()).size());
+  ptx.resize(std::strlen(ptx.c_str()));
   return ptx;
 }
