@@ -20,35 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Coordinates.h"
-#include "Keys.cuh"
-
-#include <type_traits>
-
-using namespace annudf_kernels;
-
-// The names of annudf_abi.h for the form and the widths that the build passes.
-#define ANNUDF_JOIN(A, B, C, D, E) A##B##C##D##E
-#define ANNUDF_HOOK_A(NAME, F, A) ANNUDF_JOIN(annudf1_scan_##NAME##_, F, A, , )
-#define ANNUDF_HOOK_AX(NAME, F, A, X) ANNUDF_JOIN(annudf1_scan_##NAME##_, F, A, _x, X)
-#define ANNUDF_TEXT(A) #A
-#define ANNUDF_TEXT_OF(A) ANNUDF_TEXT(A)
-#define HOOK_INIT ANNUDF_HOOK_A(init, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH)
-#define HOOK_UPDATE                                                                                \
-  ANNUDF_HOOK_AX(update, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH, ANNUDF_COORDINATE_WIDTH)
-#define HOOK_FINALIZE ANNUDF_HOOK_A(finalize, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH)
-#define HOOK_COMBINE ANNUDF_HOOK_A(combine, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH)
-#define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE) +1
-static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 4,
-              "annudf_tables.h has a hook that this scan does not call; call it, then count it");
-#undef ANNUDF_X
-using Word = WordOf<ANNUDF_ACCUMULATOR_WIDTH>::Type;
-/// Of several fields. Words past a metric's are neither read nor written by its hooks, and go.
-struct Words {
-  Word word[ANNUDF_MAX_FIELDS];
-};
-using Acc = std::conditional_t<ANNUDF_TEXT_OF(ANNUDF_ACCUMULATOR_FORM)[0] == 's', Words, Word>;
-using Coordinate = WordOf<ANNUDF_COORDINATE_WIDTH>::Type;
+#include "Hooks.cuh"
 
 // A large body (one that calls powf, say) is inlined once a kernel, in the loop that
 // else takes only the end of a vector: linking it stays short, and one coordinate at a
@@ -60,36 +32,6 @@ constexpr bool kCompact = false;
 #endif
 
 namespace {
-
-/// The hooks, with an accumulator of either form.
-template <class... Rest> __device__ __forceinline__ void init(Word &acc, Rest... rest) {
-  acc = HOOK_INIT(rest...);
-}
-template <class... Rest> __device__ __forceinline__ void init(Words &acc, Rest... rest) {
-  HOOK_INIT(acc.word, rest...);
-}
-template <class... Rest> __device__ __forceinline__ void update(Word &acc, Rest... rest) {
-  acc = HOOK_UPDATE(acc, rest...);
-}
-template <class... Rest> __device__ __forceinline__ void update(Words &acc, Rest... rest) {
-  HOOK_UPDATE(acc.word, rest...);
-}
-template <class... Rest> __device__ __forceinline__ float finalize(Word acc, Rest... rest) {
-  return HOOK_FINALIZE(acc, rest...);
-}
-template <class... Rest> __device__ __forceinline__ float finalize(const Words &acc, Rest... rest) {
-  return HOOK_FINALIZE(acc.word, rest...);
-}
-#ifdef ANNUDF_PARTS
-template <class... Rest>
-__device__ __forceinline__ void combine(Word &acc, Word other, Rest... rest) {
-  acc = HOOK_COMBINE(acc, other, rest...);
-}
-template <class... Rest>
-__device__ __forceinline__ void combine(Words &acc, const Words &other, Rest... rest) {
-  HOOK_COMBINE(acc.word, other.word, rest...);
-}
-#endif
 
 extern __shared__ uint4 tileWords[]; // Staged<N>::Word [coordinate][query of the tile]
 
@@ -124,16 +66,6 @@ ANNUDF_COMPUTE_TYPES(ANNUDF_X)
                 SPELLING " does not fit a float");
 ANNUDF_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
-
-/// 16 bytes of a row through the read-only path. Volatile, because the optimiser
-/// otherwise sinks each load to its first use and only one is in flight.
-__device__ __forceinline__ uint4 loadChunk(const uint4 *address) {
-  uint4 value;
-  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-               : "l"(address));
-  return value;
-}
 
 /// Smallest of each of N values over a warp, in N - 1 + log2(32 / N) shuffles: each
 /// exchange halves the values a lane looks after. Lanes l with l % (32 / N) == 0 end
@@ -305,14 +237,6 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
     place = mine == j ? out[j] : place;
   if (lane % (32 / N) == 0 && mine < count)
     reinterpret_cast<uint32_t *>(args.work.minima)[place + g] = best;
-}
-
-/// Whether a row may be found at all: one that exists, and that the search's filter lets pass.
-__device__ __forceinline__ bool passes(const annudf_scan_args &args, bool exists, int64_t row) {
-  if (args.filter == 0)
-    return exists;
-  const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(args.filter) + row / 32);
-  return exists && (word >> (row % 32) & 1);
 }
 
 /// What finishGroup leaves, of a group without a row that may be found.

@@ -1,0 +1,99 @@
+//===- Hooks.cuh - A metric's hooks, as the scan kernels call them -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For the sources that are linked with a metric; each is compiled once for each form and pair of
+// widths, which the build passes as macros.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_KERNELS_CUDA_HOOKS_CUH
+#define ANNUDF_KERNELS_CUDA_HOOKS_CUH
+
+#include "../Coordinates.h"
+#include "Keys.cuh"
+
+#include <type_traits>
+
+using namespace annudf_kernels;
+
+// The names of annudf_abi.h for the form and the widths that the build passes.
+#define ANNUDF_JOIN(A, B, C, D, E) A##B##C##D##E
+#define ANNUDF_HOOK_A(NAME, F, A) ANNUDF_JOIN(annudf1_scan_##NAME##_, F, A, , )
+#define ANNUDF_HOOK_AX(NAME, F, A, X) ANNUDF_JOIN(annudf1_scan_##NAME##_, F, A, _x, X)
+#define ANNUDF_TEXT(A) #A
+#define ANNUDF_TEXT_OF(A) ANNUDF_TEXT(A)
+#define HOOK_INIT ANNUDF_HOOK_A(init, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH)
+#define HOOK_UPDATE                                                                                \
+  ANNUDF_HOOK_AX(update, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH, ANNUDF_COORDINATE_WIDTH)
+#define HOOK_FINALIZE ANNUDF_HOOK_A(finalize, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH)
+#define HOOK_COMBINE ANNUDF_HOOK_A(combine, ANNUDF_ACCUMULATOR_FORM, ANNUDF_ACCUMULATOR_WIDTH)
+#define ANNUDF_X(NAME, VALUE, SPELLING, PRESENCE, SINCE) +1
+static_assert(0 ANNUDF_HOOKS(ANNUDF_X) == 4,
+              "annudf_tables.h has a hook that this scan does not call; call it, then count it");
+#undef ANNUDF_X
+using Word = WordOf<ANNUDF_ACCUMULATOR_WIDTH>::Type;
+/// Of several fields. Words past a metric's are neither read nor written by its hooks, and go.
+struct Words {
+  Word word[ANNUDF_MAX_FIELDS];
+};
+using Acc = std::conditional_t<ANNUDF_TEXT_OF(ANNUDF_ACCUMULATOR_FORM)[0] == 's', Words, Word>;
+using Coordinate = WordOf<ANNUDF_COORDINATE_WIDTH>::Type;
+
+namespace {
+
+/// The hooks, with an accumulator of either form.
+template <class... Rest> __device__ __forceinline__ void init(Word &acc, Rest... rest) {
+  acc = HOOK_INIT(rest...);
+}
+template <class... Rest> __device__ __forceinline__ void init(Words &acc, Rest... rest) {
+  HOOK_INIT(acc.word, rest...);
+}
+template <class... Rest> __device__ __forceinline__ void update(Word &acc, Rest... rest) {
+  acc = HOOK_UPDATE(acc, rest...);
+}
+template <class... Rest> __device__ __forceinline__ void update(Words &acc, Rest... rest) {
+  HOOK_UPDATE(acc.word, rest...);
+}
+template <class... Rest> __device__ __forceinline__ float finalize(Word acc, Rest... rest) {
+  return HOOK_FINALIZE(acc, rest...);
+}
+template <class... Rest> __device__ __forceinline__ float finalize(const Words &acc, Rest... rest) {
+  return HOOK_FINALIZE(acc.word, rest...);
+}
+#ifdef ANNUDF_PARTS
+template <class... Rest>
+__device__ __forceinline__ void combine(Word &acc, Word other, Rest... rest) {
+  acc = HOOK_COMBINE(acc, other, rest...);
+}
+template <class... Rest>
+__device__ __forceinline__ void combine(Words &acc, const Words &other, Rest... rest) {
+  HOOK_COMBINE(acc.word, other.word, rest...);
+}
+#endif
+
+/// 16 bytes of a row through the read-only path. Volatile, because the optimiser
+/// otherwise sinks each load to its first use and only one is in flight.
+__device__ __forceinline__ uint4 loadChunk(const uint4 *address) {
+  uint4 value;
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "l"(address));
+  return value;
+}
+
+/// Whether a row may be found at all: one that exists, and that the search's filter lets pass.
+__device__ __forceinline__ bool passes(const annudf_scan_args &args, bool exists, int64_t row) {
+  if (args.filter == 0)
+    return exists;
+  const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(args.filter) + row / 32);
+  return exists && (word >> (row % 32) & 1);
+}
+
+} // namespace
+
+#endif // ANNUDF_KERNELS_CUDA_HOOKS_CUH
