@@ -210,4 +210,43 @@ TEST(Prototypes, AStrangersFunctionIsNotCalled) {
   EXPECT_EQ(check(asks, {{}, allHooks().hooks, /*asksForElement=*/true}), "");
 }
 
+TEST(Prototypes, OfOneFunctionItsSignatureIsCompared) {
+  const std::string defined =
+                        ".visible .func (.param .b32 r) f(.param .b32 a, .param .b64 b)\n{ }\n",
+                    other = ".extern .func (.param .b32 r) rand()\n;\n";
+  auto check = [](const std::string &ptx) {
+    return llvm::toString(checkFunctionPrototype(ptx, "f", ".b32(.b32, .b64)"));
+  };
+  EXPECT_EQ(check(defined), "");
+  EXPECT_EQ(check(replaced(defined, ".b64 b", ".b32 b")),
+            "the code has f as .b32(.b32, .b32), its signature declares .b32(.b32, .b64)");
+  EXPECT_EQ(check(replaced(defined, "f(", "g(")),
+            "the code does not define f, its signature declares .b32(.b32, .b64)");
+  EXPECT_EQ(check(replaced(defined, ".visible", ".extern")),
+            "the code does not define f, its signature declares .b32(.b32, .b64)");
+  EXPECT_EQ(check(defined + other),
+            "the compiled function calls 'rand', which a function may not call");
+}
+
+TEST(Prototypes, OfCuvsMetricTheOneWithOrWithoutACaptureIsMeant) {
+  const std::string plain =
+      ".visible .func (.param .b32 r) m(.param .b32 x, .param .b32 y, .param .b32 acc)\n{ }\n";
+  auto check = [](const std::string &ptx, bool hasCapture = false) {
+    return llvm::toString(checkCuvsPrototype(ptx, "m", hasCapture));
+  };
+  const std::string full = ".b32(.b32, .b32, .b32, .b64, .b64)";
+  EXPECT_EQ(check(plain), "");
+  EXPECT_EQ(check(plain, true),
+            "the code has m as .b32(.b32, .b32, .b32), " ANNUDF_CUVS_METRIC_ABI_ID
+            " with a capture declares " +
+                full);
+  EXPECT_EQ(check(replaced(plain, ".b32 acc", ".b64 acc")),
+            "the code has m as .b32(.b32, .b32, .b64), " ANNUDF_CUVS_METRIC_ABI_ID
+            " without captures declares .b32(.b32, .b32, .b32)");
+  EXPECT_EQ(check(""), "the code does not define m, " ANNUDF_CUVS_METRIC_ABI_ID
+                       " declares .b32(.b32, .b32, .b32)");
+  EXPECT_EQ(check(plain + ".extern .func (.param .b32 r) rand()\n;\n"),
+            "the compiled metric calls 'rand', which a metric may not call");
+}
+
 } // namespace

@@ -128,28 +128,38 @@ static std::string spellCuvsMetric(bool hasCapture) {
   return hasCapture ? Spelling<CuvsMetricOfCapture>::get() : Spelling<CuvsMetric>::get();
 }
 
-Error annudf::checkCuvsPrototype(StringRef ptx, StringRef symbol, bool hasCapture) {
-  const std::string declared = spellCuvsMetric(hasCapture);
+/// That of one function: `symbol` as `declared` by `source`, which has a `variant` of it that was
+/// meant, and nothing else called. \param noun  what the function is of, as "metric".
+static Error checkDefinition(StringRef ptx, StringRef symbol, StringRef declared, StringRef noun,
+                             StringRef source, StringRef variant) {
   bool isFound = false;
   for (const PtxFunction &function : functionsOf(ptx)) {
     if (function.name != symbol) {
       if (function.isExternal)
-        return refuse("the compiled metric calls '", function.name,
-                      "', which a metric may not call");
+        return refuse("the compiled ", noun, " calls '", function.name, "', which a ", noun,
+                      " may not call");
       continue; // Private, and gone once inlined.
     }
     if (function.isExternal)
       continue; // Found missing below, unless a definition follows.
     if (function.prototype != declared)
-      return refuse("the code has ", symbol, " as ", function.prototype,
-                    ", " ANNUDF_CUVS_METRIC_ABI_ID " with",
-                    hasCapture ? " a capture" : "out captures", " declares ", declared);
+      return refuse("the code has ", symbol, " as ", function.prototype, ", ", source, variant,
+                    " declares ", declared);
     isFound = true;
   }
   if (!isFound)
-    return refuse("the code does not define ", symbol, ", " ANNUDF_CUVS_METRIC_ABI_ID " declares ",
-                  declared);
+    return refuse("the code does not define ", symbol, ", ", source, " declares ", declared);
   return Error::success();
+}
+
+Error annudf::checkCuvsPrototype(StringRef ptx, StringRef symbol, bool hasCapture) {
+  return checkDefinition(ptx, symbol, spellCuvsMetric(hasCapture), "metric",
+                         ANNUDF_CUVS_METRIC_ABI_ID,
+                         hasCapture ? " with a capture" : " without captures");
+}
+
+Error annudf::checkFunctionPrototype(StringRef ptx, StringRef name, StringRef prototype) {
+  return checkDefinition(ptx, name, prototype, "function", "its signature", "");
 }
 
 Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
@@ -198,21 +208,4 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
       return refuse("the compiled metric does not define ", hook.name, ", annudf_abi.h declares ",
                     hook.prototype);
   return Error::success();
-}
-
-Error annudf::checkFunctionPrototype(StringRef ptx, StringRef name, StringRef prototype) {
-  bool isFound = false;
-  for (const PtxFunction &function : functionsOf(ptx)) {
-    if (function.isExternal)
-      return refuse("the compiled function calls '", function.name,
-                    "', which nothing that it is linked with has to define");
-    if (function.name != name) // Private, and gone once inlined.
-      continue;
-    if (function.prototype != prototype)
-      return refuse("the compiled function has ", name, " as ", function.prototype,
-                    ", its signature says ", prototype);
-    isFound = true;
-  }
-  return isFound ? Error::success()
-                 : refuse("the compiled function does not define ", name, ", ", prototype);
 }
