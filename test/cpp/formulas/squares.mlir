@@ -1,0 +1,12 @@
+annudf.metric @squares order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
+  annudf.init {
+    %zero = arith.constant 0.0 : f32
+    annudf.yield %zero : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %diff = arith.subf %x, %y : f32
+    %square = arith.mulf %diff, %diff : f32
+    %next = arith.addf %acc, %square : f32
+    annudf.yield %next : f32
+  }
+}
