@@ -15,8 +15,8 @@
 // Every row's key goes to the workspace and every group's best key beside it; the
 // selection (Search.cu) is exact from these two alone.
 //
-// With ANNUDF_PARTS it is the kernel of metrics that have combine, a fragment by itself, so that
-// others are not linked with it.
+// With ANNUDF_PARTS it is the kernel of metrics that have combine, a fragment by itself. A link
+// keeps the one kernel that its search runs (Linker.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -408,8 +408,4 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
       args, reinterpret_cast<const uint32_t *>(args.work.probes)[pair[0]], pair, (int)tile.y);
 }
 
-/// For which descriptor the linked hooks were made: read once, when they are loaded.
-extern "C" __global__ void annudf_read_contract(uint64_t *number) {
-  *number = annudf1_scan_contract();
-}
 #endif // ANNUDF_PARTS

@@ -29,7 +29,7 @@ public:
   /// kept: the next call tries again.
   Kernel get(const MetricView &metric, ScanElements elements, bool &compiled) {
     return kernels_.get(
-        metric, elements, [&] { return scanKey(metric, elements); },
+        metric, elements, "", [&] { return scanKey(metric, elements); },
         [&] { return compileScan(metric, elements); }, compiled);
   }
 

@@ -27,6 +27,9 @@ namespace {
 
 using namespace cuda;
 
+/// In memory at once: some 64 metrics, each with the kernels of two or three families.
+constexpr size_t kMostKernels = 192;
+
 class Implementation final : public CudaBackend {
 public:
   explicit Implementation(int device)
@@ -71,9 +74,10 @@ public:
     checkElements(metric, elements);
     ContextScope scope(*context_);
     SearchStats local;
-    if (stats)
-      *stats = {};
-    (void)scan(metric, elements, stats ? *stats : local);
+    SearchStats &report = stats ? *stats : local;
+    report = {};
+    for (const CudaFamily *family : familiesFor(metric.artifact.manifest, context_->sm()))
+      (void)scan(metric, elements, *family, report);
   }
   std::vector<const KernelFamily *> families() const override {
     return {cuda::families().begin(), cuda::families().end()};
@@ -92,20 +96,22 @@ private:
   /// What a search holds on to until it is done.
   struct Ready {
     std::shared_ptr<DeviceIndex> index;
-    std::shared_ptr<ScanKernel> scan;
     std::shared_ptr<const DeviceCaptures> captures;
     std::shared_ptr<const Buffer> filter;
     SearchPlan plan;
+    uint64_t batch; ///< Queries of each batch but the last.
+    ScanKernels scans = {};
   };
-  /// What is to be found, and where it goes.
+  /// What is to be found, of how many queries at most at once, and where it goes.
   struct Wanted {
     int64_t columns; ///< k, or the rows of the index.
     int64_t *ids;    ///< Null for every distance.
     float *distances;
+    uint64_t mostAtOnce;
     bool every() const { return !ids; }
   };
   Ready prepare(const Index &index, const MetricView &metric, const BoundCaptures &captures,
-                annudf_element queryElement, const Wanted &wanted, const SearchParams &params,
+                const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                 SearchStats &stats);
   void run(const Index &index, const MetricView &metric, const BoundCaptures &captures,
            const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
@@ -114,34 +120,37 @@ private:
                  const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                  void *stream, SearchStats *stats);
   std::shared_ptr<DeviceIndex> upload(const Index &index, SearchStats &stats);
-  std::shared_ptr<ScanKernel> scan(const MetricView &metric, ScanElements elements,
-                                   SearchStats &stats);
+  /// Adds what it cost to `stats`.
+  std::shared_ptr<const ScanKernel> scan(const MetricView &metric, ScanElements elements,
+                                         const CudaFamily &family, SearchStats &stats);
 
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;
   CaptureCache captures_;
   FilterCache filters_;
-  KernelCache<ScanKernel> scans_;
+  KernelCache<const ScanKernel> scans_{kMostKernels};
   DeviceCopies copies_;
   WorkspacePool pool_; // Last: its searches end before what they read goes.
 };
 
-std::shared_ptr<ScanKernel> Implementation::scan(const MetricView &metric, ScanElements elements,
-                                                 SearchStats &stats) {
+std::shared_ptr<const ScanKernel> Implementation::scan(const MetricView &metric,
+                                                       ScanElements elements,
+                                                       const CudaFamily &family,
+                                                       SearchStats &stats) {
+  const ScanTarget target = {elements, context_->sm(), family.entry()};
   double linkMs = 0;
   bool made = false;
   auto kernel = scans_.get(
-      metric, elements, [&] { return linkKey(metric, elements, context_->sm()); },
+      metric, elements, target.entry.kernel, [&] { return linkKey(metric, target); },
       [&] {
-        const std::string cubin =
-            linkScanKernel(metric.artifact, elements, context_->sm(), &linkMs);
-        auto kernel = std::make_shared<ScanKernel>(context_, cubin, metric.artifact.manifest);
+        const std::string cubin = linkScanKernel(metric.artifact, target, &linkMs);
+        auto kernel = std::make_shared<const ScanKernel>(context_, cubin, target.entry.kernel);
         checkContract(metric, kernel->readContract(context_));
         return kernel;
       },
       made);
-  stats.links = made ? 1 : 0;
-  stats.linkMs = linkMs;
+  stats.links += made ? 1 : 0;
+  stats.linkMs += linkMs;
   return kernel;
 }
 
@@ -156,23 +165,21 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchSt
 
 Implementation::Ready Implementation::prepare(const Index &index, const MetricView &metric,
                                               const BoundCaptures &captures,
-                                              annudf_element queryElement, const Wanted &wanted,
+                                              const MatrixView &queries, const Wanted &wanted,
                                               const SearchParams &params, SearchStats &stats) {
   if (wanted.columns > std::numeric_limits<uint32_t>::max())
     throw Error(ErrorKind::Usage, "every distance to " + std::to_string(wanted.columns) +
                                       " rows: the CUDA backend takes fewer than 4294967296");
-  auto scanKernel = scan(metric, {index.element(), queryElement}, stats);
   auto copy = upload(index, stats);
   auto bound = captures_.get(captures);
   auto filter = filters_.get(params.filter.get());
   const Manifest &manifest = metric.artifact.manifest;
   SearchPlan plan = {*context_,
                      kernels_,
-                     *scanKernel,
                      *copy,
                      bound->slots,
                      filter ? filter->device() : 0,
-                     queryElement,
+                     queries.element,
                      manifest.order,
                      manifest.coarse,
                      manifest.coarseOrder,
@@ -184,7 +191,16 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                                 params.nProbes),
                      machine()};
   plan.checkFits();
-  return {std::move(copy), std::move(scanKernel), std::move(bound), std::move(filter), plan};
+  const auto total = static_cast<uint64_t>(queries.rows);
+  const uint64_t batch = std::min(plan.batch(total), wanted.mostAtOnce);
+  Ready ready = {std::move(copy), std::move(bound), std::move(filter), plan, batch};
+  // The last batch has fewer queries, for which another family may be quicker.
+  for (uint64_t count : {std::min(batch, total), total % batch})
+    if (const CudaFamily *family = count ? &plan.familyOf(count) : nullptr;
+        family && (ready.scans.empty() || ready.scans[0].first != family))
+      ready.scans.emplace_back(family,
+                               scan(metric, {index.element(), queries.element}, *family, stats));
+  return ready;
 }
 
 void Implementation::run(const Index &index, const MetricView &metric,
@@ -195,16 +211,13 @@ void Implementation::run(const Index &index, const MetricView &metric,
   SearchStats &report = stats ? *stats : local;
   report = {};
   ContextScope scope(*context_);
-  const Ready ready = prepare(index, metric, captures, queries.element, wanted, params, report);
+  const Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
 
   const auto start = std::chrono::steady_clock::now();
   const auto lease = pool_.acquire(true, nullptr);
   const CUstream stream = lease->stream();
   const uint64_t total = static_cast<uint64_t>(queries.rows);
-  // Results are staged on both sides, and many of them take more than the scan does.
-  constexpr uint64_t kStagedResults = uint64_t(1) << 25;
-  const uint64_t batch = std::min(ready.plan.batch(total),
-                                  std::max<uint64_t>(1, kStagedResults / uint64_t(wanted.columns)));
+  const uint64_t batch = ready.batch;
   if (stats) // Reasons are words, which take longer than the choice.
     ready.plan.tell(batch, report);
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
@@ -233,7 +246,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
     std::memcpy(stagedQueries, static_cast<const std::byte *>(queries.data) + first * rowBytes,
                 count * rowBytes);
     ANNUDF_CUDA(cuMemcpyHtoDAsync, queriesAt, stagedQueries, count * rowBytes, stream);
-    ready.plan.enqueue(**lease, stream, queriesAt, count,
+    ready.plan.enqueue(ready.scans, **lease, stream, queriesAt, count,
                        params.firstQuery + static_cast<int64_t>(first), idsAt, distancesAt);
     // One copy: distances follow the ids of a full batch.
     ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned.host(), idsAt, idBytes + count * row * sizeof(float),
@@ -275,31 +288,45 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(wanted.distances),
                     results * sizeof(float), sizeof(float), "distances");
   const CUstream on = checkStream(*context_, stream);
-  const Ready ready = prepare(index, metric, captures, queries.element, wanted, params, report);
+  const Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
   const auto lease = pool_.acquire(false, on);
   lease->keep(ready.index);
-  lease->keep(ready.scan);
+  for (const auto &[family, scan] : ready.scans)
+    lease->keep(scan);
   lease->keep(ready.captures);
   if (ready.filter)
     lease->keep(ready.filter);
-  const uint64_t batch = ready.plan.batch(total);
+  const uint64_t batch = ready.batch;
   if (stats) // Reasons are words, which take longer than the choice.
     ready.plan.tell(batch, report);
   for (uint64_t first = 0; first < total; first += batch)
     ready.plan.enqueue(
-        **lease, lease->stream(), data + first * rowBytes, std::min(batch, total - first),
-        params.firstQuery + static_cast<int64_t>(first),
+        ready.scans, **lease, lease->stream(), data + first * rowBytes,
+        std::min(batch, total - first), params.firstQuery + static_cast<int64_t>(first),
         wanted.every() ? 0 : reinterpret_cast<uint64_t>(wanted.ids + first * wanted.columns),
         reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns));
   lease->finish();
 }
+
+namespace {
+
+constexpr uint64_t kAnyNumber = std::numeric_limits<uint64_t>::max();
+
+/// Queries at once where results of so many columns are staged on both sides: many of them take
+/// more room than the scan does.
+uint64_t staged(int64_t columns) {
+  constexpr uint64_t kResults = uint64_t(1) << 25;
+  return std::max<uint64_t>(1, kResults / static_cast<uint64_t>(columns));
+}
+
+} // namespace
 
 void Implementation::search(const Index &index, const MetricView &metric,
                             const BoundCaptures &captures, const MatrixView &queries, int k,
                             const SearchParams &params, int64_t *ids, float *distances,
                             SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
-  run(index, metric, captures, queries, {k, ids, distances}, params, stats);
+  run(index, metric, captures, queries, {k, ids, distances, staged(k)}, params, stats);
 }
 
 void Implementation::searchDevice(const Index &index, const MetricView &metric,
@@ -307,7 +334,8 @@ void Implementation::searchDevice(const Index &index, const MetricView &metric,
                                   const SearchParams &params, int64_t *ids, float *distances,
                                   void *stream, SearchStats *stats) {
   checkSearch(index, metric, queries, k, params);
-  runDevice(index, metric, captures, queries, {k, ids, distances}, params, stream, stats);
+  runDevice(index, metric, captures, queries, {k, ids, distances, kAnyNumber}, params, stream,
+            stats);
 }
 
 void Implementation::distances(const Index &index, const MetricView &metric,
@@ -315,7 +343,7 @@ void Implementation::distances(const Index &index, const MetricView &metric,
                                const Progress &progress, float *distances, SearchStats *stats,
                                int64_t firstQuery) {
   checkDistances(index, metric, queries, firstQuery);
-  run(index, metric, captures, queries, {index.size(), nullptr, distances},
+  run(index, metric, captures, queries, {index.size(), nullptr, distances, staged(index.size())},
       {.nProbes = index.nLists(), .progress = progress, .firstQuery = firstQuery}, stats);
 }
 
@@ -323,7 +351,7 @@ void Implementation::distancesDevice(const Index &index, const MetricView &metri
                                      const BoundCaptures &captures, const MatrixView &queries,
                                      float *distances, void *stream, SearchStats *stats) {
   checkDistances(index, metric, queries);
-  runDevice(index, metric, captures, queries, {index.size(), nullptr, distances},
+  runDevice(index, metric, captures, queries, {index.size(), nullptr, distances, kAnyNumber},
             {.nProbes = index.nLists()}, stream, stats);
 }
 

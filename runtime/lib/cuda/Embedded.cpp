@@ -12,26 +12,7 @@
 
 #include "Embedded.h"
 
-#include "annudf/Support/FieldDigest.h"
-
 #include <cstdint>
-#include <utility>
-#include <vector>
-
-namespace {
-
-/// Every fragment that is embedded below, by itself: none can be left out of the digest.
-std::vector<std::pair<const char *, const char *>> &fragments() {
-  static std::vector<std::pair<const char *, const char *>> all;
-  return all;
-}
-
-struct Fragment {
-  /// Before main() nothing could catch what is thrown.
-  Fragment(const char *begin, const char *end) noexcept { fragments().emplace_back(begin, end); }
-};
-
-} // namespace
 
 #define ANNUDF_EMBED(NAME)                                                                         \
   asm(".pushsection .rodata\n"                                                                     \
@@ -44,8 +25,7 @@ struct Fragment {
       ".byte 0\n"                                                                                  \
       ".popsection\n");                                                                            \
   extern "C" __attribute__((visibility("hidden"))) const char annudf_fatbin_##NAME[];              \
-  extern "C" __attribute__((visibility("hidden"))) const char annudf_fatbin_##NAME##_end[];        \
-  static const Fragment fragment_##NAME(annudf_fatbin_##NAME, annudf_fatbin_##NAME##_end);
+  extern "C" __attribute__((visibility("hidden"))) const char annudf_fatbin_##NAME##_end[];
 
 #define ANNUDF_X(F, A, X)                                                                          \
   ANNUDF_EMBED(scan_##F##A##_x##X)                                                                 \
@@ -63,6 +43,7 @@ ANNUDF_COMPUTE_TYPES(ANNUDF_X)
 ANNUDF_ACCUMULATORS(ANNUDF_X)
 #undef ANNUDF_X
 ANNUDF_EMBED(filter)
+ANNUDF_EMBED(contract)
 ANNUDF_EMBED(search)
 
 namespace annudf::runtime::cuda {
@@ -75,7 +56,7 @@ static std::string_view between(const char *begin, const char *end) {
 
 #define ANNUDF_BYTES(NAME) between(annudf_fatbin_##NAME, annudf_fatbin_##NAME##_end)
 
-std::string_view scanFragment(HookWidths widths, bool compact) {
+static std::string_view listsFragment(HookWidths widths, bool compact) {
 #define ANNUDF_X(F, A, X)                                                                          \
   if (widths == HookWidths{A, X, static_cast<AccumulatorForm>((#F)[0])})                           \
     return compact ? ANNUDF_BYTES(scan_##F##A##_x##X##_compact) : ANNUDF_BYTES(scan_##F##A##_x##X);
@@ -84,12 +65,22 @@ std::string_view scanFragment(HookWidths widths, bool compact) {
   return {};
 }
 
-std::string_view partsFragment(HookWidths widths) {
+static std::string_view partsFragment(HookWidths widths) {
 #define ANNUDF_X(F, A, X)                                                                          \
   if (widths == HookWidths{A, X, static_cast<AccumulatorForm>((#F)[0])})                           \
     return ANNUDF_BYTES(scan_##F##A##_x##X##_parts);
   ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
+  return {};
+}
+
+std::string_view scanFragment(ScanSource source, HookWidths widths, bool compact) {
+  switch (source) {
+  case ScanSource::Lists:
+    return listsFragment(widths, compact);
+  case ScanSource::Parts:
+    return partsFragment(widths);
+  }
   return {};
 }
 
@@ -130,17 +121,9 @@ std::string_view finalizeFragment(annudf_accumulator accumulator) {
   return {};
 }
 
-const std::string &fragmentsDigest() {
-  static const std::string digest = [] {
-    FieldDigest all;
-    for (const auto &[begin, end] : fragments())
-      all.bytes(begin, static_cast<size_t>(end - begin));
-    return all.finish();
-  }();
-  return digest;
-}
-
 std::string_view filterFragment() { return ANNUDF_BYTES(filter); }
+
+std::string_view contractFragment() { return ANNUDF_BYTES(contract); }
 
 std::string_view searchModule() { return ANNUDF_BYTES(search); }
 

@@ -9,18 +9,17 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_EMBEDDED_H
 #define ANNUDF_RUNTIME_LIB_CUDA_EMBEDDED_H
 
+#include "Families.h"
+
 #include "annudf/ABI/Hooks.h"
 
-#include <string>
 #include <string_view>
 
 namespace annudf::runtime::cuda {
 
-/// LTO-IR (in a fatbin) of Scan.cu for the widths; empty where the ABI has no hooks of these.
-/// `compact` holds each hook once, for large bodies.
-std::string_view scanFragment(HookWidths widths, bool compact);
-/// The same with ANNUDF_PARTS, linked beside it for metrics that have combine.
-std::string_view partsFragment(HookWidths widths);
+/// LTO-IR (in a fatbin) of a family's source for the widths; empty where the ABI has no hooks of
+/// these. `compact` holds each hook once, for large bodies, where the source has such a form.
+std::string_view scanFragment(ScanSource source, HookWidths widths, bool compact);
 /// LTO-IR (in a fatbin) of Constant.cu.
 std::string_view rowElementFragment(annudf_element element);
 std::string_view queryElementFragment(annudf_element element);
@@ -29,11 +28,10 @@ std::string_view computeFragment(annudf_compute compute);
 std::string_view finalizeFragment(annudf_accumulator accumulator);
 /// LTO-IR (in a fatbin) of Filter.cu.
 std::string_view filterFragment();
+/// LTO-IR (in a fatbin) of Contract.cu, which every link has.
+std::string_view contractFragment();
 /// Machine code of Search.cu for every architecture, and PTX for later ones.
 std::string_view searchModule();
-
-/// SHA-256 over all of them, for the key of what they are linked into.
-const std::string &fragmentsDigest();
 
 } // namespace annudf::runtime::cuda
 

@@ -33,7 +33,7 @@ std::string unfitBytes(const std::string &what, uint64_t bytes, const Machine &m
 class Pairs final : public CudaFamily {
 public:
   const char *name() const override { return "pairs"; }
-  const char *kernel() const override { return "annudf_scan_pair"; }
+  ScanEntry entry() const override { return {ScanSource::Lists, "annudf_scan_pair"}; }
   bool sortsPairs() const override { return false; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
@@ -60,7 +60,7 @@ private:
 class Parts final : public CudaFamily {
 public:
   const char *name() const override { return "parts"; }
-  const char *kernel() const override { return "annudf_scan_parts"; }
+  ScanEntry entry() const override { return {ScanSource::Parts, "annudf_scan_parts"}; }
   bool sortsPairs() const override { return false; }
   FamilyNeeds needs() const override { return {.hooks = {ANNUDF_HOOK_COMBINE}, .arch = 75}; }
   bool isFor(const Workload &work) const override {
@@ -98,7 +98,7 @@ private:
 class Tiles final : public CudaFamily {
 public:
   const char *name() const override { return "tiles"; }
-  const char *kernel() const override { return "annudf_scan_tile"; }
+  ScanEntry entry() const override { return {ScanSource::Lists, "annudf_scan_tile"}; }
   bool sortsPairs() const override { return true; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
@@ -145,6 +145,22 @@ std::span<const KernelFamily *const> planned() {
 
 const CudaFamily &pickFamily(const Workload &work, const Machine &machine) {
   return *families()[pick(planned(), work, machine).family];
+}
+
+std::vector<const CudaFamily *> familiesFor(const MetricDescriptor &metric, int sm) {
+  std::vector<const CudaFamily *> fit;
+  for (const CudaFamily *family : families()) {
+    const FamilyNeeds needs = family->needs();
+    const auto takes = [](const auto &list, auto value) {
+      return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+    };
+    if (sm >= needs.arch && takes(needs.accumulators, metric.accumulator) &&
+        takes(needs.computes, metric.compute) &&
+        std::all_of(needs.hooks.begin(), needs.hooks.end(),
+                    [&](annudf_hook hook) { return metric.has(hook); }))
+      fit.push_back(family);
+  }
+  return fit;
 }
 
 CudaPlan chooseFamily(const Workload &work, const Machine &machine) {

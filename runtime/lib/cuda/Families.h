@@ -27,6 +27,19 @@ inline constexpr uint64_t kPartsBytes = 3072;
 /// Queries that share one reading of a list in the family "tiles".
 inline constexpr int kTileQueries = 8;
 
+/// A file of runtime/kernels/cuda whose kernels call hooks: a fragment for each pair of widths.
+/// A new one is a row here, in CMakeLists.txt and in Embedded.cpp.
+enum class ScanSource {
+  Lists, ///< Scan.cu.
+  Parts, ///< Scan.cu with ANNUDF_PARTS.
+};
+
+/// One kernel of such a file.
+struct ScanEntry {
+  ScanSource source;
+  const char *kernel;
+};
+
 /// Where a family enqueues its scan of one batch: a stream, or a test that writes it down.
 class ScanQueue {
 public:
@@ -43,8 +56,8 @@ public:
 
 class CudaFamily : public KernelFamily {
 public:
-  /// Its kernel in Scan.cu.
-  virtual const char *kernel() const = 0;
+  /// What a link for a search of this family has; no other kernel is in it.
+  virtual ScanEntry entry() const = 0;
   /// Whether enqueue() sorts pairs, for which the workspace needs room.
   virtual bool sortsPairs() const = 0;
   /// \param batch  what is scanned: the queries of one batch.
@@ -57,6 +70,9 @@ std::span<const CudaFamily *const> families();
 /// pick() among them, which asks for no memory. \throws Error(Input) naming what each lacks where
 /// none can.
 const CudaFamily &pickFamily(const Workload &, const Machine &);
+
+/// Those that could run some search with the metric on that architecture.
+std::vector<const CudaFamily *> familiesFor(const MetricDescriptor &metric, int sm);
 
 /// choose() among them, for people.
 struct CudaPlan {

@@ -12,10 +12,12 @@
 
 #include "annudf/ABI/Hooks.h"
 #include "annudf/Support/CudaFiles.h"
+#include "annudf/Support/FieldDigest.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <link.h>
 #include <nvJitLink.h>
 #include <vector>
 
@@ -34,6 +36,61 @@ struct Library {
   decltype(&::nvJitLinkGetErrorLogSize) logSize = nullptr;
   decltype(&::nvJitLinkGetErrorLog) log = nullptr;
 };
+
+/// The GNU build id among the notes of a loaded file, in hexadecimal; "" if it has none.
+std::string buildIdIn(const dl_phdr_info &info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr) &header = info.dlpi_phdr[i];
+    if (header.p_type != PT_NOTE)
+      continue;
+    const char *at = reinterpret_cast<const char *>(info.dlpi_addr + header.p_vaddr);
+    const auto padded = [](size_t size) { return (size + 3) / 4 * 4; };
+    for (size_t left = header.p_memsz; left >= sizeof(ElfW(Nhdr));) {
+      ElfW(Nhdr) note;
+      std::memcpy(&note, at, sizeof note);
+      const size_t size = sizeof note + padded(note.n_namesz) + padded(note.n_descsz);
+      if (size > left)
+        break;
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+          std::memcmp(at + sizeof note, "GNU", 4) == 0) {
+        std::string text;
+        const char *id = at + sizeof note + padded(note.n_namesz);
+        for (size_t b = 0; b < note.n_descsz; ++b) {
+          char hex[3];
+          std::snprintf(hex, sizeof hex, "%02x", static_cast<unsigned char>(id[b]));
+          text += hex;
+        }
+        return text;
+      }
+      at += size, left -= size;
+    }
+  }
+  return "";
+}
+
+/// The build id of the loaded file that holds `address`.
+std::string buildIdOf(const void *address) {
+  struct Search {
+    uintptr_t address;
+    std::string found;
+  } search = {reinterpret_cast<uintptr_t>(address), ""};
+  dl_iterate_phdr(
+      [](dl_phdr_info *info, size_t, void *data) {
+        auto &search = *static_cast<Search *>(data);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr) &header = info->dlpi_phdr[i];
+          const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+          if (header.p_type != PT_LOAD || search.address < begin ||
+              search.address >= begin + header.p_memsz)
+            continue;
+          search.found = buildIdIn(*info);
+          return 1;
+        }
+        return 0;
+      },
+      &search);
+  return search.found;
+}
 
 Library open() {
   Library library;
@@ -54,6 +111,7 @@ Library open() {
     if (version(&library.version.major, &library.version.minor) != NVJITLINK_SUCCESS)
       return "does not tell its version";
     library.version.path = path;
+    library.version.build = buildIdOf(reinterpret_cast<const void *>(library.create));
     return "";
   };
   const CudaLibrary found =
@@ -95,15 +153,18 @@ const char *describe(nvJitLinkResult result) {
   }
 }
 
-std::vector<std::string> linkOptions(int sm) {
-  return {"-arch=sm_" + std::to_string(sm), "-lto", "-O3"};
+/// Of a file with several kernels, one a family, only that of the search is optimised and compiled;
+/// the others would take as long each.
+std::vector<std::string> linkOptions(const ScanTarget &target) {
+  return {"-arch=sm_" + std::to_string(target.sm), "-lto", "-O3",
+          std::string("-kernels-used=") + target.entry.kernel + ",annudf_read_contract"};
 }
 
 /// One session of the linker.
 class Link {
 public:
-  Link(int sm, const std::string &name) : name_(name), sm_(sm) {
-    const std::vector<std::string> texts = linkOptions(sm);
+  Link(const ScanTarget &target, const std::string &name) : name_(name), sm_(target.sm) {
+    const std::vector<std::string> texts = linkOptions(target);
     std::vector<const char *> options;
     for (const std::string &text : texts)
       options.push_back(text.c_str());
@@ -216,25 +277,55 @@ std::string_view stubFragment(ScanHook hook, const Manifest &manifest) {
                                     ", which every metric has");
 }
 
+/// What is linked beside the metric's code.
+struct Part {
+  std::string_view bytes;
+  const char *what;
+};
+
+/// The same for the key as for the link, so that neither has what the other lacks.
+std::vector<Part> partsOf(const Manifest &manifest, size_t bodyBytes, const ScanTarget &target) {
+  const bool compact = bodyBytes > kLargeBody;
+  std::vector<Part> parts = {
+      {scanFragment(target.entry.source, manifest.hookWidths(), compact), "scan kernel"},
+      {contractFragment(), "reading the contract"}};
+  if (manifest.isFilter())
+    parts.push_back({filterFragment(), "the filter's place in a scan"});
+  else
+    for (ScanHook hook : kScanHooks)
+      if (!isDefinedBy(hook, manifest.hooks))
+        if (const std::string_view stub = stubFragment(hook, manifest); !stub.empty())
+          parts.push_back({stub, "a hook's stub"});
+  parts.push_back({rowElementFragment(target.elements.rows), "element of the rows"});
+  parts.push_back({queryElementFragment(target.elements.queries), "element of the queries"});
+  parts.push_back({computeFragment(manifest.compute), "compute type"});
+  return parts;
+}
+
 } // namespace
 
-KernelKey linkKey(const MetricView &metric, ScanElements elements, int sm) {
-  const Payload *payload = metric.artifact.findLtoIr(sm);
-  KernelKey key = metricKey(metric, payload ? *payload : Payload{}, elements);
+KernelKey linkKey(const MetricView &metric, const ScanTarget &target) {
+  const Payload *payload = metric.artifact.findLtoIr(target.sm);
+  KernelKey key = metricKey(metric, payload ? *payload : Payload{}, target.elements);
   const LinkerVersion version = linkerVersion();
-  key.scan = fragmentsDigest();
+  FieldDigest scan;
+  for (const Part &part :
+       partsOf(metric.artifact.manifest, payload ? payload->bytes.size() : 0, target))
+    scan.text(part.bytes);
+  key.scan = scan.finish();
   key.linker = "nvJitLink";
-  key.linkerVersion = std::to_string(version.major) + "." + std::to_string(version.minor);
-  key.options = linkOptions(sm);
-  key.arch = "sm_" + std::to_string(sm);
+  key.linkerVersion = std::to_string(version.major) + "." + std::to_string(version.minor) +
+                      (version.build.empty() ? "" : "+" + version.build);
+  key.options = linkOptions(target);
+  key.arch = "sm_" + std::to_string(target.sm);
   return key;
 }
 
 LinkerVersion linkerVersion() { return library().version; }
 
-std::string linkScanKernel(const Artifact &artifact, ScanElements elements, int sm,
-                           double *linkMs) {
+std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, double *linkMs) {
   const Manifest &manifest = artifact.manifest;
+  const int sm = target.sm;
   const std::string name = std::string(manifest.noun()) + " '" + manifest.name + "'";
   const Payload *payload = artifact.findLtoIr(sm);
   if (!payload) {
@@ -247,34 +338,21 @@ std::string linkScanKernel(const Artifact &artifact, ScanElements elements, int 
                                       ": compile it with --arch=sm_" + std::to_string(sm) +
                                       " or older");
   }
-  for (annudf_element element : {elements.rows, elements.queries})
+  for (annudf_element element : {target.elements.rows, target.elements.queries})
     if (!manifest.accepts(element))
       throw Error(ErrorKind::Input, name + " does not take " + toString(element) + " vectors");
   const nvJitLinkInputType type = typeOf(*payload, name);
   checkNotNewer(payload->producer, name + ", payload " + payload->arch() + ",");
   checkNotNewer({"nvcc", ANNUDF_SCAN_PRODUCER}, "annudf's scan kernel");
 
-  const bool compact = payload->bytes.size() > kLargeBody;
   const auto start = std::chrono::steady_clock::now();
-  Link link(sm, name);
-  link.add(NVJITLINK_INPUT_FATBIN, scanFragment(manifest.hookWidths(), compact), "scan kernel");
+  Link link(target, name);
   link.add(type, payload->bytes, manifest.noun());
   for (const Payload &linked : artifact.payloads) // What it calls, by names of somebody else.
     if (linked.kind == PayloadKind::LinkedLtoIr)
       link.add(typeOf(linked, name), linked.bytes, "linked code");
-  if (manifest.has(ANNUDF_HOOK_COMBINE))
-    link.add(NVJITLINK_INPUT_FATBIN, partsFragment(manifest.hookWidths()), "scan kernel of parts");
-  if (manifest.isFilter())
-    link.add(NVJITLINK_INPUT_FATBIN, filterFragment(), "the filter's place in a scan");
-  else
-    for (ScanHook hook : kScanHooks)
-      if (!isDefinedBy(hook, manifest.hooks))
-        if (const std::string_view stub = stubFragment(hook, manifest); !stub.empty())
-          link.add(NVJITLINK_INPUT_FATBIN, stub, "a hook's stub");
-  link.add(NVJITLINK_INPUT_FATBIN, rowElementFragment(elements.rows), "element of the rows");
-  link.add(NVJITLINK_INPUT_FATBIN, queryElementFragment(elements.queries),
-           "element of the queries");
-  link.add(NVJITLINK_INPUT_FATBIN, computeFragment(manifest.compute), "compute type");
+  for (const Part &part : partsOf(manifest, payload->bytes.size(), target))
+    link.add(NVJITLINK_INPUT_FATBIN, part.bytes, part.what);
   std::string cubin = link.finish();
   if (linkMs)
     *linkMs =

@@ -14,6 +14,8 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_LINKER_H
 #define ANNUDF_RUNTIME_LIB_CUDA_LINKER_H
 
+#include "Families.h"
+
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/engine/KernelKey.h"
 
@@ -23,25 +25,32 @@ namespace annudf::runtime::cuda {
 
 struct LinkerVersion {
   unsigned major = 0, minor = 0;
-  std::string path; ///< Where the library was found.
+  std::string path;  ///< Where the library was found.
+  std::string build; ///< Of the very file: its build id, as patches do not change the version.
 };
 
 /// The nvJitLink at hand. \throws Error(Environment) naming every place looked at.
 LinkerVersion linkerVersion();
 
+/// What a link makes a kernel of, beside the metric.
+struct ScanTarget {
+  ScanElements elements;
+  int sm;
+  ScanEntry entry;
+};
+
 /// The key of what linkScanKernel makes; the payload's digest is that of nothing where there is
 /// no LTO-IR, which linkScanKernel refuses. \throws Error(Environment): no nvJitLink.
-KernelKey linkKey(const MetricView &metric, ScanElements elements, int sm);
+KernelKey linkKey(const MetricView &metric, const ScanTarget &target);
 
-/// Links the scan kernels of the metric's widths with the metric's LTO-IR, the constants of
-/// the search and what the metric lacks, and compiles for sm_`sm`.
+/// Links the target's kernel with the metric's LTO-IR, the constants of the search and what the
+/// metric lacks, and compiles for sm_`target.sm`.
 /// \param linkMs  time of the link, if wanted.
-/// \returns the cubin; its kernels are annudf_scan_pair, annudf_scan_tile and
-/// annudf_read_contract.
+/// \returns the cubin; its kernels are that and annudf_read_contract.
 /// \throws Error(Input): no LTO-IR for sm_`sm` (names those present), bytes that are
 /// not LTO-IR, LTO-IR newer than the linker, a hook missing (the linker's own words).
 /// Error(Environment): no nvJitLink.
-std::string linkScanKernel(const Artifact &artifact, ScanElements elements, int sm,
+std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target,
                            double *linkMs = nullptr);
 
 } // namespace annudf::runtime::cuda

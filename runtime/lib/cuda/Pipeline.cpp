@@ -65,22 +65,9 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
 }
 
 ScanKernel::ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
-                       const MetricDescriptor &metric)
-    : module(context, cubin.data()) {
-  for (const CudaFamily *family : families()) {
-    const std::vector<annudf_hook> hooks = family->needs().hooks;
-    if (!std::all_of(hooks.begin(), hooks.end(), [&](annudf_hook h) { return metric.has(h); })) {
-      entries.push_back(nullptr); // No search of this metric is planned for it.
-      continue;
-    }
-    entries.push_back(module.function(family->kernel()));
-    allowAllSharedMemory(entries.back(), *context);
-  }
-}
-
-CUfunction ScanKernel::of(const CudaFamily &family) const {
-  const auto all = families();
-  return entries[static_cast<size_t>(std::find(all.begin(), all.end(), &family) - all.begin())];
+                       const char *kernel)
+    : module(context, cubin.data()), function(module.function(kernel)) {
+  allowAllSharedMemory(function, *context);
 }
 
 uint64_t ScanKernel::readContract(std::shared_ptr<const Context> context) const {
@@ -110,6 +97,10 @@ Workload SearchPlan::workOf(uint64_t count) const {
   Workload batch = work;
   batch.queries = static_cast<int64_t>(count);
   return batch;
+}
+
+const CudaFamily &SearchPlan::familyOf(uint64_t count) const {
+  return pickFamily(workOf(count), machine);
 }
 
 void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
@@ -177,10 +168,10 @@ private:
 
 } // namespace
 
-void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryData, uint64_t count,
-                         int64_t base, uint64_t ids, uint64_t distances) const {
-  const Workload batch = workOf(count);
-  const CudaFamily &family = pickFamily(batch, machine);
+void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstream stream,
+                         uint64_t queryData, uint64_t count, int64_t base, uint64_t ids,
+                         uint64_t distances) const {
+  const CudaFamily &family = familyOf(count);
   const BatchShape shape = this->shape(count, family.sortsPairs());
   annudf_scan_args args = {};
   args.index = index.args();
@@ -205,8 +196,10 @@ void SearchPlan::enqueue(Workspace &workspace, CUstream stream, uint64_t queryDa
   launch(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, stream, args.index,
          args.work);
 
-  StreamQueue queue(*this, scan.of(family), shape, args, stream);
-  family.enqueue(queue, batch);
+  const auto scan = std::find_if(scans.begin(), scans.end(),
+                                 [&](const auto &one) { return one.first == &family; });
+  StreamQueue queue(*this, scan->second->function, shape, args, stream);
+  family.enqueue(queue, workOf(count));
 
   annudf_finish_args last = {};
   last.index = args.index;

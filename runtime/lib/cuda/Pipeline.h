@@ -26,27 +26,24 @@ struct SearchKernels {
       everyDistance;
 };
 
-/// A metric linked for the types of rows and queries, and loaded.
+/// A family's kernel, linked with a metric for the types of rows and queries, and loaded.
 struct ScanKernel {
   /// \param cubin  from linkScanKernel.
   ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
-             const MetricDescriptor &metric);
+             const char *kernel);
   /// What annudf1_scan_contract of the linked metric returns. Waits for the device.
   uint64_t readContract(std::shared_ptr<const Context> context) const;
-  /// The kernel of a family.
-  CUfunction of(const CudaFamily &family) const;
   Module module;
-
-private:
-  std::vector<CUfunction> entries; ///< In the order of families(); null where the metric lacks
-                                   ///< a hook that one needs.
+  CUfunction function;
 };
+
+/// Those that the batches of one search run.
+using ScanKernels = std::vector<std::pair<const CudaFamily *, std::shared_ptr<const ScanKernel>>>;
 
 /// A search that is ready to run; everything lives on the device.
 struct SearchPlan {
   const Context &context;
   const SearchKernels &kernels;
-  const ScanKernel &scan;
   const DeviceIndex &index;
   annudf_slots slots;
   uint64_t filter; ///< As of annudf_scan_args.
@@ -62,6 +59,8 @@ struct SearchPlan {
   /// Queries of one batch, so that its workspace stays near 1 GiB: batches of equal
   /// size that together make `queries`.
   uint64_t batch(uint64_t queries) const;
+  /// What a batch of `count` queries runs.
+  const CudaFamily &familyOf(uint64_t count) const;
   /// Says what batches of `count` queries run, and why.
   void tell(uint64_t count, SearchStats &stats) const;
   /// Of the coarse stage and the final selection, which are no family's.
@@ -69,10 +68,11 @@ struct SearchPlan {
   /// be chosen from than a large k allows.
   void checkFits() const;
   /// Enqueues the search of `count` queries, no more than batch() gave.
+  /// \param scans  familyOf(count) is among them.
   /// \param base  index of the first in the caller's batch.
   /// \param ids   not written to for everyDistance.
-  void enqueue(Workspace &workspace, CUstream stream, uint64_t queries, uint64_t count,
-               int64_t base, uint64_t ids, uint64_t distances) const;
+  void enqueue(const ScanKernels &scans, Workspace &workspace, CUstream stream, uint64_t queries,
+               uint64_t count, int64_t base, uint64_t ids, uint64_t distances) const;
 
 private:
   BatchShape shape(uint64_t count, bool sortsPairs) const;

@@ -103,7 +103,7 @@ TEST(CudaFamilies, HaveNamesAndKernelsOfTheirOwn) {
   std::set<std::string> names, kernels;
   for (const CudaFamily *family : families()) {
     EXPECT_TRUE(names.insert(family->name()).second);
-    EXPECT_TRUE(kernels.insert(family->kernel()).second);
+    EXPECT_TRUE(kernels.insert(family->entry().kernel).second);
   }
   EXPECT_EQ(kernels,
             (std::set<std::string>{"annudf_scan_pair", "annudf_scan_parts", "annudf_scan_tile"}));

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <unistd.h>
 
 using namespace annudf;
@@ -24,12 +25,14 @@ using namespace annudf::test;
 namespace {
 
 /// What check_sass.py says of a cubin: its exit code.
-int checkSass(const std::string &cubin, const std::string &name) {
+int checkSass(const std::string &cubin, const cuda::ScanTarget &target, std::string name) {
+  name += "_" + std::string(target.entry.kernel) + "_" + std::to_string(target.sm);
   // ctest runs tests side by side, and two may link the same metric.
   const std::string path =
       testing::TempDir() + "/" + name + "_" + std::to_string(::getpid()) + ".cubin";
   std::ofstream(path, std::ios::binary) << cubin;
-  const std::string command = "python3 '" ANNUDF_CHECK_SASS "' '" + path + "'";
+  const std::string command =
+      "python3 '" ANNUDF_CHECK_SASS "' '" + path + "' " + target.entry.kernel;
   const int status = WEXITSTATUS(std::system(command.c_str()));
   if (status == 0)
     std::filesystem::remove(path);
@@ -39,10 +42,22 @@ int checkSass(const std::string &cubin, const std::string &name) {
 constexpr const char *kUnread =
     "no nvdisasm on this machine: inlining is NOT checked. Linked but not disassembled: ";
 
+/// Of each kernel that the metric may run.
+std::vector<cuda::ScanTarget> targets(const Artifact &artifact, ScanElements elements, int sm) {
+  std::vector<cuda::ScanTarget> all;
+  for (const cuda::CudaFamily *family : cuda::familiesFor(artifact.manifest, sm))
+    all.push_back({elements, sm, family->entry()});
+  return all;
+}
+
+cuda::ScanTarget aTarget(ScanElements elements, int sm) {
+  return {elements, sm, cuda::families()[0]->entry()};
+}
+
 std::string refusal(const Artifact &artifact, ErrorKind kind, int sm = 90,
                     annudf_element element = ANNUDF_ELEMENT_F32) {
   try {
-    cuda::linkScanKernel(artifact, element, sm);
+    cuda::linkScanKernel(artifact, aTarget(element, sm));
   } catch (const Error &error) {
     EXPECT_EQ(error.kind(), kind) << error.what();
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
@@ -66,16 +81,19 @@ TEST_P(EveryMetricLinks, AndNoHookIsCalled) {
     // Every element on sm_90; elsewhere the first and the last, one and four to a word.
     if (sm != 90 && element != metric.elements.front() && element != metric.elements.back())
       continue;
-    double ms = 0;
-    const std::string cubin = cuda::linkScanKernel(artifact, element, sm, &ms);
-    EXPECT_GT(ms, 0);
-    ASSERT_EQ(cubin.substr(0, 4), "\x7f"
-                                  "ELF");
-    const int status = checkSass(cubin, name + "_" + toString(element) + "_" + std::to_string(sm));
-    if (status == 77)
-      ++unread;
-    else
-      EXPECT_EQ(status, 0) << name << " " << toString(element) << " sm_" << sm;
+    for (const cuda::ScanTarget &target : targets(artifact, element, sm)) {
+      double ms = 0;
+      const std::string cubin = cuda::linkScanKernel(artifact, target, &ms);
+      EXPECT_GT(ms, 0);
+      ASSERT_EQ(cubin.substr(0, 4), "\x7f"
+                                    "ELF");
+      const int status = checkSass(cubin, target, name + "_" + toString(element));
+      if (status == 77)
+        ++unread;
+      else
+        EXPECT_EQ(status, 0) << name << " " << toString(element) << " sm_" << sm << " "
+                             << target.entry.kernel;
+    }
   }
   if (unread) // Last, so that every element is linked all the same.
     GTEST_SKIP() << kUnread << unread;
@@ -96,11 +114,48 @@ INSTANTIATE_TEST_SUITE_P(Cuda, EveryMetricLinks,
                                   std::to_string(std::get<1>(info.param));
                          });
 
+/// Optimising and assembling the kernels that a search does not run was most of a link.
+TEST(CudaLink, HoldsTheKernelOfItsEntryAlone) {
+  const Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
+  std::set<std::string> names;
+  for (const cuda::CudaFamily *family : cuda::families())
+    names.insert(family->entry().kernel);
+  ASSERT_GE(names.size(), 2u);
+  for (const cuda::ScanTarget &target : targets(artifact, ANNUDF_ELEMENT_F32, 90)) {
+    const std::string cubin = cuda::linkScanKernel(artifact, target);
+    EXPECT_TRUE(contains(cubin, ".text.annudf_read_contract"));
+    for (const std::string &name : names)
+      EXPECT_EQ(contains(cubin, ".text." + name), name == target.entry.kernel) << name;
+  }
+}
+
+TEST(CudaLink, EveryInputOfALinkIsInItsKey) {
+  const Metric metric =
+      Metric::fromArtifact(cudaArtifact(testMetric("l2"), readFatbin("l2")), "test");
+  std::set<std::string> keys;
+  size_t made = 0;
+  for (const cuda::CudaFamily *family : cuda::families())
+    for (annudf_element rows : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16})
+      for (annudf_element queries : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16})
+        for (int sm : {80, 90}) {
+          const cuda::ScanTarget target = {{rows, queries}, sm, family->entry()};
+          keys.insert(cuda::linkKey(metric, target).digest()), ++made;
+        }
+  Metric other = metric; // A body of another size may take other fragments.
+  other.artifact.payloads[0].bytes += std::string(8192, '\0');
+  keys.insert(cuda::linkKey(other, aTarget(ANNUDF_ELEMENT_F32, 90)).digest()), ++made;
+  EXPECT_EQ(keys.size(), made);
+  // The very library, as patches of a release have its number.
+  EXPECT_EQ(cuda::linkerVersion().build.size() % 2, 0u);
+  EXPECT_TRUE(contains(cuda::linkKey(metric, aTarget(ANNUDF_ELEMENT_F32, 90)).linkerVersion,
+                       cuda::linkerVersion().build));
+}
+
 TEST(CudaLink, OneFragmentServesEveryArchitecture) {
   const Artifact artifact = cudaArtifact(testMetric("weighted_l2"), readFatbin("weighted_l2"));
   for (int sm : {75, 86, 89, 103, 121})
-    EXPECT_EQ(cuda::linkScanKernel(artifact, ANNUDF_ELEMENT_F16, sm).substr(0, 4), "\x7f"
-                                                                                   "ELF")
+    EXPECT_EQ(cuda::linkScanKernel(artifact, aTarget(ANNUDF_ELEMENT_F16, sm)).substr(0, 4), "\x7f"
+                                                                                            "ELF")
         << sm;
 }
 
@@ -116,18 +171,20 @@ TEST(CudaLink, EveryExampleMetricLinksAndNoHookIsCalled) {
     ++seen;
     const Artifact artifact = readArtifact(entry.path().string());
     for (annudf_element element : artifact.manifest.elements)
-      for (int sm : {80, 90, 100}) {
-        const std::string cubin = cuda::linkScanKernel(artifact, element, sm);
-        ASSERT_EQ(cubin.substr(0, 4), "\x7f"
-                                      "ELF")
-            << entry.path();
-        const int status = checkSass(cubin, artifact.manifest.name + "_" + toString(element) + "_" +
-                                                std::to_string(sm));
-        if (status == 77)
-          ++unread;
-        else
-          EXPECT_EQ(status, 0) << entry.path() << " " << toString(element) << " sm_" << sm;
-      }
+      for (int sm : {80, 90, 100})
+        for (const cuda::ScanTarget &target : targets(artifact, element, sm)) {
+          const std::string cubin = cuda::linkScanKernel(artifact, target);
+          ASSERT_EQ(cubin.substr(0, 4), "\x7f"
+                                        "ELF")
+              << entry.path();
+          const int status =
+              checkSass(cubin, target, artifact.manifest.name + "_" + toString(element));
+          if (status == 77)
+            ++unread;
+          else
+            EXPECT_EQ(status, 0) << entry.path() << " " << toString(element) << " sm_" << sm << " "
+                                 << target.entry.kernel;
+        }
   }
   EXPECT_GT(seen, 0) << folder << " holds no .annudf file";
   if (unread)
@@ -137,9 +194,10 @@ TEST(CudaLink, EveryExampleMetricLinksAndNoHookIsCalled) {
 /// A kernel that does call: the check must see it, or it proves nothing.
 TEST(CudaLink, TheCheckFindsACallThatIsLeft) {
   const TestMetric &metric = testMetric("l2");
+  const cuda::ScanTarget target = aTarget(ANNUDF_ELEMENT_F32, 90);
   const std::string cubin =
-      cuda::linkScanKernel(cudaArtifact(metric, readFatbin("not_inlined")), ANNUDF_ELEMENT_F32, 90);
-  const int status = checkSass(cubin, "not_inlined");
+      cuda::linkScanKernel(cudaArtifact(metric, readFatbin("not_inlined")), target);
+  const int status = checkSass(cubin, target, "not_inlined");
   if (status == 77)
     GTEST_SKIP() << "no nvdisasm on this machine";
   EXPECT_EQ(status, 1);

@@ -108,14 +108,15 @@ TEST(KernelCache, LinksOnceAKeyAndAsksForItOnceAMetric) {
   int asked = 0, linked = 0;
   Metric first = someMetric(), second = someMetric(), other = someMetric();
   second.digest = "e", other.digest = "f";
-  auto get = [&](const Metric &metric, const std::string &arch) {
+  auto get = [&](const Metric &metric, const std::string &arch, const char *entry = "") {
     bool made = false;
     (void)cache.get(
-        metric, ANNUDF_ELEMENT_F32,
+        metric, ANNUDF_ELEMENT_F32, entry,
         [&] {
           ++asked;
           KernelKey key = metricKey(metric, metric.artifact.payloads[0], ANNUDF_ELEMENT_F32);
           key.arch = arch;
+          key.options = {entry};
           return key;
         },
         [&] {
@@ -132,7 +133,11 @@ TEST(KernelCache, LinksOnceAKeyAndAsksForItOnceAMetric) {
   EXPECT_TRUE(get(other, "sm_90a"));
   EXPECT_EQ(asked, 3);
   EXPECT_EQ(linked, 2);
-  EXPECT_EQ(cache.size(), 2u);
+  EXPECT_TRUE(get(first, "sm_90", "one kernel"));
+  EXPECT_FALSE(get(first, "sm_90", "one kernel"));
+  EXPECT_FALSE(get(first, "sm_90"));
+  EXPECT_EQ(asked, 4);
+  EXPECT_EQ(cache.size(), 3u);
 }
 
 } // namespace

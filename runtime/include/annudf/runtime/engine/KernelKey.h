@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The key of a linked kernel, the same for the CPU and for GPUs, in memory and, later, on
-// disk. All that goes into a link is in it, and nothing else: values of captures never are.
+// The key of a linked kernel, the same for the CPU and for GPUs, in memory and on disk. All that
+// goes into a link is in it, and nothing else: values of captures never are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -59,24 +60,27 @@ public:
 
   explicit KernelCache(size_t capacity = 64) : kernels_(capacity) {}
 
-  /// \param makeKey  \returns the KernelKey; not asked again for a metric and element that
+  /// \param entry    which of the backend's kernels; "" where there is but one.
+  /// \param makeKey  \returns the KernelKey; not asked again for a metric, elements and entry that
   /// were asked for before, as the artifact's digest settles all but what the backend fixes.
   /// \param link     \returns the kernel as a Pointer.
   /// \param made     set to whether this very call linked.
   /// \throws what `link` throws, in every thread that waited. A failure is not kept.
   template <class MakeKey, class Link>
-  Pointer get(const MetricView &metric, ScanElements elements, MakeKey &&makeKey, Link &&link,
-              bool &made) {
-    return kernels_.get(keyOf(metric, elements, makeKey), link, made);
+  Pointer get(const MetricView &metric, ScanElements elements, std::string_view entry,
+              MakeKey &&makeKey, Link &&link, bool &made) {
+    return kernels_.get(keyOf(metric, elements, entry, makeKey), link, made);
   }
 
   size_t size() const { return kernels_.size(); }
 
 private:
   template <class MakeKey>
-  std::string keyOf(const MetricView &metric, ScanElements elements, MakeKey &makeKey) {
-    const std::string known = metric.digest + "/" + std::to_string(int(elements.rows)) + "/" +
-                              std::to_string(int(elements.queries));
+  std::string keyOf(const MetricView &metric, ScanElements elements, std::string_view entry,
+                    MakeKey &makeKey) {
+    std::string known = metric.digest + "/" + std::to_string(int(elements.rows)) + "/" +
+                        std::to_string(int(elements.queries)) + "/";
+    known += entry;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (const auto found = keys_.find(known); found != keys_.end())
