@@ -168,6 +168,7 @@ public:
   explicit artifact(annudf_artifact *handle) : handle_(handle, &annudf_artifact_destroy) {}
 
 private:
+  friend class device_udf;
   static std::vector<const char *> pointers(const std::vector<std::string> &texts) {
     std::vector<const char *> all;
     for (const std::string &one : texts)

@@ -79,6 +79,11 @@ public:
     for (const std::int64_t extent : shape_)
       bytes_ *= std::size_t(extent);
   }
+  const void *data() const noexcept { return data_; }
+  const char *dtype() const noexcept { return dtype_; } ///< "f32"
+  const std::vector<std::int64_t> &shape() const noexcept { return shape_; }
+  std::int32_t device() const noexcept { return device_; }
+  const std::shared_ptr<const void> &owner() const noexcept { return owner_; }
 
 private:
   friend class capture_value;

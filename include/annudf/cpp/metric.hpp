@@ -303,6 +303,7 @@ public:
 
 private:
   friend class bound_metric;
+  friend class device_udf;
   metric(std::string text, text_options options)
       : metric(std::make_shared<detail::definition>(std::move(text), std::move(options))) {}
   explicit metric(std::shared_ptr<detail::definition> of) : code(detail::unbound(std::move(of))) {}

@@ -93,6 +93,36 @@ TEST_F(CppDevice, ValuesInDeviceMemory) {
   EXPECT_TRUE(alive.expired());
 }
 
+/// Of whole numbers, so that no rounding depends on what is fused.
+TEST_F(CppDevice, DescriptorsFindWhatTheirMetricFinds) {
+  const annudf::backend gpu = annudf::backend::cuda(0);
+  std::vector<float> rows(3000 * kDims), w(kDims);
+  for (size_t i = 0; i < rows.size(); ++i)
+    rows[i] = float((i * 2654435761U >> 8) % 401) - 200;
+  for (size_t i = 0; i < w.size(); ++i)
+    w[i] = float(i * 37 % 64 + 1) / 64;
+  const auto index = ivf_flat::build({.n_lists = 8}, annudf::matrix_view(rows, kDims));
+  const annudf::matrix_view<const float> near(rows.data(), 20, kDims);
+  const annudf::metric weighted("weighted", [w = annudf::capture<float>("w", annudf::dim)](
+                                                auto x, auto y, auto acc, auto ctx) {
+    return acc + w[ctx.dim] * annudf::abs(x - y);
+  });
+  auto memory = std::make_shared<annudf::device_matrix<float>>(
+      gpu.to_device(annudf::matrix_view<const float>(w.data(), 1, kDims)));
+  gpu.synchronize();
+  const annudf::device_array array(memory->data(), {kDims}, 0, memory);
+  memory.reset();
+  const auto udf = annudf::device_udf::from_metric(
+      weighted, "sm_80",
+      {.symbol_name = "theirs", .captures = {annudf::udf_capture::of("w", array)}});
+  const auto expected = ivf_flat::search(
+      index, near, kK, {.n_probes = 4, .metric = weighted.bind({{"w", w}}), .backend = gpu});
+  const auto found =
+      ivf_flat::search(index, near, kK, {.n_probes = 4, .metric = udf.to_metric(), .backend = gpu});
+  EXPECT_EQ(found.neighbors, expected.neighbors);
+  EXPECT_EQ(found.distances, expected.distances);
+}
+
 TEST_F(CppDevice, FiltersAndWrongShapes) {
   const annudf::backend gpu = annudf::backend::cuda(0);
   std::vector<bool> pass(size_t(base.rows), true);
