@@ -1,0 +1,136 @@
+//===- DeviceUdfLinkTest.cpp - Descriptors of device UDFs in the scan -----===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A descriptor that was made of a metric, or that another program made, is imported and linked with
+// the scan kernels as a search does it. Needs nvJitLink and no GPU.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Families.h"
+#include "Linker.h"
+#include "annudf/Compiler/DeviceUdf.h"
+#include "gtest/gtest.h"
+
+#include <functional>
+
+using namespace annudf;
+
+namespace {
+
+const char *const kWeighted = R"(annudf.metric @weighted order(min) coarse(l2) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %i = annudf.index dim
+    %1 = annudf.load %w[%i] : !annudf.capture<dim x f32>
+    %2 = arith.subf %x, %y : f32
+    %3 = arith.mulf %2, %2 : f32
+    %4 = math.fma %3, %1, %acc : f32
+    annudf.yield %4 : f32
+  }
+})";
+
+UdfCapture capture() {
+  UdfCapture made;
+  made.name = "w";
+  made.dtype = "float32";
+  made.shape = {128};
+  made.pointer = 0x1000;
+  return made;
+}
+
+/// LTO-IR, of our own compiler.
+DeviceUdf ofMetric() {
+  CompileOptions options;
+  options.ltoIr = false;
+  DeviceUdfOptions out;
+  out.arch = "sm_80";
+  out.symbol = "their_weighted_l2";
+  out.captures = {capture()};
+  out.dims = 128;
+  return makeDeviceUdf(compileMetric(kWeighted, "weighted.mlir", options), "weighted.mlir", out);
+}
+
+DeviceUdf ofSource() {
+  DeviceUdf udf;
+  udf.kind = UdfPayload::CudaSource;
+  udf.payload = "extern \"C\" __device__ float their_weighted_l2(float x, float y, float acc,\n"
+                "    const float *w, long long dim) {\n"
+                "  return acc + w[dim] * (x - y) * (x - y);\n}\n";
+  udf.symbol = "their_weighted_l2";
+  udf.captures = {capture()};
+  return udf;
+}
+
+/// Skips where a library of the toolkit is missing, and only there.
+Artifact imported(const std::function<DeviceUdf()> &make, const std::vector<std::string> &archs) {
+  DeviceUdfImport options;
+  options.archs = archs;
+  return compileDeviceUdf(make(), "<device UDF>", options);
+}
+
+class DeviceUdfLinks : public testing::TestWithParam<int> {
+protected:
+  void link(const std::function<DeviceUdf()> &make, const std::vector<std::string> &archs) {
+    using namespace runtime::cuda;
+    try {
+      const Artifact artifact = imported(make, archs);
+      const auto families = familiesFor(artifact.manifest, GetParam());
+      EXPECT_FALSE(families.empty());
+      for (const CudaFamily *family : families) {
+        const ScanTarget target = {ANNUDF_ELEMENT_F32, GetParam(), family->entry()};
+        const std::string cubin = linkScanKernel(artifact, target);
+        EXPECT_EQ(cubin.substr(0, 4), "\x7f"
+                                      "ELF");
+        for (const char *entry : {target.entry.kernel, "annudf_read_contract"})
+          EXPECT_NE(cubin.find(entry), std::string::npos) << entry;
+        // The function is a part of the kernel, and nothing of it is left to be called.
+        EXPECT_EQ(cubin.find("their_weighted_l2"), std::string::npos) << target.entry.kernel;
+      }
+    } catch (const Error &error) {
+      if (error.kind() != ErrorKind::Environment)
+        throw;
+      GTEST_SKIP() << "imported descriptors are NOT linked: " << error.what();
+    }
+  }
+};
+
+} // namespace
+
+TEST_P(DeviceUdfLinks, LtoIr) { link(ofMetric, {"sm_80"}); }
+
+TEST_P(DeviceUdfLinks, CudaSource) { link(ofSource, {"sm_80"}); }
+
+INSTANTIATE_TEST_SUITE_P(Cuda, DeviceUdfLinks, testing::Values(80, 90, 100),
+                         [](const auto &info) { return "sm" + std::to_string(info.param); });
+
+TEST(DeviceUdfLink, WhatIsMissingIsNamed) {
+  Artifact artifact;
+  try {
+    artifact = imported(ofMetric, {"sm_80"});
+    (void)runtime::cuda::linkerVersion();
+  } catch (const Error &error) {
+    if (error.kind() != ErrorKind::Environment)
+      throw;
+    GTEST_SKIP() << "imported descriptors are NOT linked: " << error.what();
+  }
+  // Without the code of the descriptor its hooks call what is not there.
+  std::erase_if(artifact.payloads,
+                [](const Payload &payload) { return payload.kind == PayloadKind::LinkedLtoIr; });
+  try {
+    runtime::cuda::linkScanKernel(artifact,
+                                  {ANNUDF_ELEMENT_F32, 90, runtime::cuda::families()[0]->entry()});
+    FAIL() << "it was linked";
+  } catch (const Error &error) {
+    EXPECT_NE(std::string(error.what()).find("their_weighted_l2"), std::string::npos)
+        << error.what();
+  }
+}
