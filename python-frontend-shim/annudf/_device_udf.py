@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from annudf import _arrays
 from annudf._checks import shown
-from annudf._metric.definition import ArtifactDefinition, parse_arch, report
-from annudf._metric.metric import Metric
+from annudf._metric.definition import HOST, ArtifactDefinition, parse_arch, report
+from annudf._metric.metric import Metric, MetricSource
 from annudf._repr import of_whole
-from annudf.errors import ArgumentError, DeviceError
+from annudf.errors import ArgumentError, DeviceError, UnavailableError
 
 if TYPE_CHECKING:
     from annudf._core import Artifact
@@ -76,12 +76,27 @@ def _raw(capture: UDFCapture) -> _RawCapture:
     return (*raw, capture.device_id, capture.pointer, capture.readonly)
 
 
+class _UdfDefinition(ArtifactDefinition):
+    """An artifact that has code for GPUs alone."""
+
+    hosts: tuple[str, ...] = ()
+
+    def artifact(self, targets: Iterable[str]) -> Artifact:
+        if HOST in targets:
+            raise UnavailableError(
+                f"metric '{self.name}' is a device UDF and runs on a GPU only; give device arrays, or search by the "
+                "metric that it was made from"
+            )
+        return super().artifact(targets)
+
+
 @dataclass(frozen=True)
-class DeviceUDF:
+class DeviceUDF(MetricSource):
     """Code of a metric for a GPU, and where its capture lies.
 
-    It has the attributes of the descriptor of cuVS's proof of concept, which can be read from it, and
-    :meth:`of` takes any object that has them. Code in a descriptor is trusted, as CUDA source is.
+    It is taken wherever a metric is, ``SearchParams(metric=udf)``, as what :meth:`metric` gives. It has the attributes
+    of the descriptor of cuVS's proof of concept, which can be read from it, and :meth:`of` takes any object that has
+    them. Code in a descriptor is trusted, as CUDA source is.
 
     Attributes
     ----------
@@ -118,6 +133,9 @@ class DeviceUDF:
         _core.device_udf_check(self._descriptor())
         if not self.cache_key:
             object.__setattr__(self, "cache_key", _core.device_udf_cache_key(self._descriptor(), []))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_made"}
 
     def payload_bytes(self) -> bytes:
         """The payload."""
@@ -220,8 +238,19 @@ class DeviceUDF:
 
     def metric(self, name: str = "device_udf", archs: Iterable[str | int] = ()) -> Metric:
         """A metric that searches by this code; what its capture holds now is copied."""
-        made = Metric(ArtifactDefinition(self.artifact(name, archs), f"<device UDF {self.symbol_name}>"), {})
-        return made.bind(**{one.name: one for one in self.captures}) if self.captures else made
+        made = Metric(_UdfDefinition(self.artifact(name, archs), f"<device UDF {self.symbol_name}>"), {})
+        return self._bound(made)
+
+    def _as_metric(self) -> Metric:
+        # Threads that come here at once may both compile it, to the same.
+        made: Metric | None = self.__dict__.get("_made")
+        if made is None:
+            made = Metric(_UdfDefinition(self.artifact(), f"<device UDF {self.symbol_name}>"), {})
+            object.__setattr__(self, "_made", made)
+        return self._bound(made)
+
+    def _bound(self, metric: Metric) -> Metric:
+        return metric.bind(**{one.name: one for one in self.captures}) if self.captures else metric
 
     def _descriptor(self) -> tuple[str, str, bytes, str, list[_RawCapture], str, str]:
         raw = [_raw(one) for one in self.captures]

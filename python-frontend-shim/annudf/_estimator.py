@@ -15,6 +15,7 @@ from annudf import _arrays, ivf_flat
 from annudf._checks import check_int, shown
 from annudf._limits import MAX_K
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
+from annudf._metric.metric import MetricSource
 from annudf._options import COARSE_OF_METRIC
 from annudf._repr import of_whole
 from annudf.errors import ArgumentError, DtypeError, UnavailableError
@@ -105,7 +106,7 @@ class NearestNeighbors(_Estimator):
         self,
         n_neighbors: int = 5,
         *,
-        metric: str | ivf_flat.Metric = "euclidean",
+        metric: str | ivf_flat.Metric | MetricSource = "euclidean",
         p: float = DEFAULT_ARGUMENT,
         n_lists: int | None = None,
         n_probes: int | None = None,
@@ -281,7 +282,7 @@ class NearestNeighbors(_Estimator):
 
 def _check_metric(metric: object, argument: object) -> tuple[str | ivf_flat.Metric, float]:
     known = builtin_names()
-    if isinstance(metric, ivf_flat.Metric) or (isinstance(metric, str) and metric in known):
+    if isinstance(metric, (ivf_flat.Metric, MetricSource)) or (isinstance(metric, str) and metric in known):
         return check_metric(metric, argument, "p")
     if callable(metric):
         name = getattr(metric, "__name__", type(metric).__name__)

@@ -17,7 +17,7 @@ import numpy as np
 from annudf import ivf_flat
 from annudf._checks import class_of
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
-from annudf._metric.metric import Metric
+from annudf._metric.metric import Metric, MetricSource
 from annudf._options import MetricName
 from annudf._repr import of_whole
 from annudf.common import Resources
@@ -106,7 +106,7 @@ def in_terms_of(name: str) -> Iterator[None]:
 
 def build(
     dataset: Any,
-    metric: Metric | MetricName = "sqeuclidean",
+    metric: Metric | MetricSource | MetricName = "sqeuclidean",
     metric_arg: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
     *,
@@ -190,7 +190,7 @@ def knn(
     k: float | None = None,
     indices: Any = None,
     distances: Any = None,
-    metric: Metric | MetricName = "sqeuclidean",
+    metric: Metric | MetricSource | MetricName = "sqeuclidean",
     metric_arg: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
     prefilter: Any = None,
@@ -270,7 +270,7 @@ def save(
 
 def load(
     filename: str | os.PathLike[str],
-    metric: Metric | MetricName | None = None,
+    metric: Metric | MetricSource | MetricName | None = None,
     metric_arg: float | None = None,
     resources: Resources | None = None,
 ) -> Index:

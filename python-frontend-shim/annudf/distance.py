@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
-from annudf._metric.metric import Metric
+from annudf._metric.metric import Metric, MetricSource
 from annudf._options import MetricName
 from annudf.brute_force import in_terms_of, one_list
 from annudf.common import Resources, check_resources
@@ -24,7 +24,7 @@ def pairwise_distance(
     X: Any,
     Y: Any = None,
     out: Any = None,
-    metric: Metric | MetricName = "euclidean",
+    metric: Metric | MetricSource | MetricName = "euclidean",
     p: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
 ) -> Any:

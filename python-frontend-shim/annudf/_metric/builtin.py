@@ -17,7 +17,7 @@ import numpy as np
 from annudf._checks import check_number, shown
 from annudf._metric.definition import TextDefinition
 from annudf._metric.domains import check_parameter
-from annudf._metric.metric import Metric
+from annudf._metric.metric import Metric, MetricSource
 from annudf._options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, CaptureError
 from annudf.filters import Filter
@@ -101,6 +101,8 @@ def check_metric(
 ) -> tuple[Metric | str, float]:
     """The metric, or the name of one, and its argument, for :func:`chosen_metric`; or ArgumentError."""
     number = check_number(argument, argument_name)
+    if isinstance(metric, MetricSource):
+        metric = metric._as_metric()
     if isinstance(metric, str) and _own_name(metric) == "minkowski":
         check_parameter("minkowski", "p", np.array(number), argument, argument_name)
     elif isinstance(metric, str):
@@ -111,6 +113,8 @@ def check_metric(
         )
     elif not isinstance(metric, Metric):
         hint = "; decorate it with @ivf_flat.metric(...)" if callable(metric) else ""
+        if hasattr(metric, "payload_kind"):
+            hint = "; if it is a descriptor of a device UDF, give annudf.DeviceUDF.of(...)"
         raise ArgumentError(f"metric is a {type(metric).__name__}, it must be a Metric or the name of one{hint}")
     if number != DEFAULT_ARGUMENT and not (isinstance(metric, str) and _own_name(metric) == "minkowski"):
         name = metric if isinstance(metric, str) else metric.name

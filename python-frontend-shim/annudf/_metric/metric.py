@@ -8,6 +8,7 @@ import functools
 import os
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -37,6 +38,14 @@ if TYPE_CHECKING:
 
 _NONE = -1
 """No capture has that extent."""
+
+
+class MetricSource(ABC):
+    """What is taken wherever a metric is, as a metric can be made of it."""
+
+    @abstractmethod
+    def _as_metric(self) -> Metric:
+        """The metric, compiled at most once."""
 
 
 class Metric:

@@ -15,7 +15,7 @@ from annudf import _arrays, _backends, _transfer, filters
 from annudf._arrays import ELEMENT_OF_DTYPE
 from annudf._checks import check_int, check_number, shown
 from annudf._limits import MAX_K
-from annudf._metric.metric import Metric
+from annudf._metric.metric import Metric, MetricSource
 from annudf._options import MetricName
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
@@ -108,7 +108,7 @@ def tune_n_probes(
     k: float = 10,
     *,
     recall: float = 0.95,
-    metric: Metric | MetricName | None = None,
+    metric: Metric | MetricSource | MetricName | None = None,
     filter: Any = None,
     resources: Resources | None = None,
 ) -> int:

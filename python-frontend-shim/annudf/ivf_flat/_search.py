@@ -17,7 +17,7 @@ from annudf._checks import check_int, shown
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
-from annudf._metric.metric import Metric
+from annudf._metric.metric import Metric, MetricSource
 from annudf._options import MetricName
 from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
@@ -40,8 +40,8 @@ class SearchParams(Parameters):
     n_probes : int, default 20
         Number of lists that are scanned for a query; more than the index has are all of them, as in cuVS.
     metric : Metric or str, optional
-        What rows are ranked by: a function decorated with :func:`metric`, or the name of one of
-        :mod:`annudf.metrics`, "canberra" say.
+        What rows are ranked by: a function decorated with :func:`metric`, the name of one of
+        :mod:`annudf.metrics`, "canberra" say, or an :class:`annudf.DeviceUDF`, which is compiled now.
         Default: the metric of the index.
     metric_arg : float, default 2.0
         The exponent of "minkowski"; of other metrics anything else is refused.
@@ -56,7 +56,7 @@ class SearchParams(Parameters):
         self,
         *,
         n_probes: float = 20,
-        metric: Metric | MetricName | None = None,
+        metric: Metric | MetricSource | MetricName | None = None,
         metric_arg: float = DEFAULT_ARGUMENT,
     ) -> None:
         self._n_probes = check_int(n_probes, "n_probes", 1, MAX_LISTS)

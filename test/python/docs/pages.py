@@ -2,7 +2,7 @@
 # Part of the annudf project. See LICENSE for license information.
 """Code blocks of documentation pages: what a page says about them, and running them.
 
-A comment before a ```python block says what it needs, ``<!-- needs torch, gpu -->``. A comment between a
+A comment before a ```python block says what it needs, ``<!-- needs torch, gpu -->``: packages, a GPU, libNVVM or NVRTC. A comment between a
 block and the ```text block after it says what that text is: ``<!-- prints -->`` what the block prints
 (``...`` stands for anything), ``<!-- raises CaptureError -->`` the message of the exception that the block
 raises, at the latest when its metric is compiled.
@@ -71,6 +71,8 @@ def blocks(path: Path) -> list[Block]:
 def available(need: str) -> bool:
     if need == "gpu":
         return bool(annudf.show_config("dicts")["devices"])
+    if need in ("libnvvm", "nvrtc"):
+        return bool(annudf.show_config("dicts")[f"{need}_found"])
     return importlib.util.find_spec(need) is not None
 
 

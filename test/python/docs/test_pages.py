@@ -19,7 +19,12 @@ from pages import Block, available, blocks, run, update
 import annudf
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = [ROOT / "README.md", ROOT / "docs/index.md", *sorted((ROOT / "docs/site").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs/index.md",
+    ROOT / "docs/device-udf.md",
+    *sorted((ROOT / "docs/site").glob("*.md")),
+]
 
 
 def check(block: Block, names: dict[str, Any], number: int) -> None:

@@ -2,12 +2,15 @@
 # Part of the annudf project. See LICENSE for license information.
 """Descriptors of device UDFs, those of others among them; test/CAPI/DeviceUdfTest.cpp has the rest."""
 
+import pickle
 from types import SimpleNamespace
 
 import pytest
 
 import annudf
-from annudf import ivf_flat
+from annudf import brute_force, ivf_flat
+from annudf.neighbors import NearestNeighbors
+from gpu_libraries import Plain
 
 SOURCE = 'extern "C" __device__ float f(float x, float y, float acc) { return acc + (x - y) * (x - y); }'
 ABI = "rapids.cuvs.ivf_flat.metric.v1"
@@ -129,3 +132,79 @@ def test_hostile_descriptors(changes, message):
 def test_what_is_no_descriptor():
     with pytest.raises(annudf.ArgumentError, match="a device UDF has no payload that can be read: it is None"):
         annudf.DeviceUDF.of(object())
+
+
+def test_taken_wherever_a_metric_is(libnvvm):
+    np = pytest.importorskip("numpy")
+    rows = np.arange(20, dtype=np.float32).reshape(5, 4)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), rows)
+    udf = annudf.DeviceUDF.from_metric(squares, "sm_90")
+    params = ivf_flat.SearchParams(metric=udf)
+    assert isinstance(params.metric, ivf_flat.Metric) and params.metric.name == "device_udf"
+    on_gpu_only = (
+        "^metric 'device_udf' is a device UDF and runs on a GPU only; give device arrays, or search by the metric that "
+        "it was made from$"
+    )
+    calls = [
+        lambda: ivf_flat.search(params, index, rows, 2),
+        lambda: brute_force.knn(rows, rows, 2, metric=udf),
+        lambda: brute_force.search(brute_force.build(rows, udf), rows, 2),
+        lambda: annudf.distance.pairwise_distance(rows, rows, metric=udf),
+        lambda: NearestNeighbors(n_neighbors=2, metric=udf).fit(rows).kneighbors(rows),
+    ]
+    for call in calls:
+        with pytest.raises(annudf.UnavailableError, match=on_gpu_only):
+            call()
+    # It is compiled once, and a copy has only what describes it.
+    assert udf._as_metric()._definition is udf._as_metric()._definition
+    assert pickle.loads(pickle.dumps(udf)).__dict__.keys() == source().__dict__.keys()
+    with pytest.raises(annudf.ArgumentError, match="metric_arg is 3, which is for metric='minkowski'"):
+        ivf_flat.SearchParams(metric=udf, metric_arg=3)
+
+
+def test_another_producers_object_is_no_metric():
+    theirs = SimpleNamespace(abi=ABI, payload_kind="cuda_source", payload=SOURCE)
+    with pytest.raises(
+        annudf.ArgumentError,
+        match=r"^metric is a SimpleNamespace, it must be a Metric or the name of one; if it is a descriptor of a device"
+        r" UDF, give annudf\.DeviceUDF\.of\(\.\.\.\)$",
+    ):
+        ivf_flat.SearchParams(metric=theirs)
+
+
+@pytest.mark.gpu
+def test_neighbours_are_those_of_the_metric_that_it_came_from(libnvvm):
+    """LTO-IR without a capture and with one, and CUDA C++: linked into the scan, they rank as the metric does.
+
+    All sums are exact, so that distances are the same bits however a compiler fuses.
+    """
+    np = pytest.importorskip("numpy")
+    library = Plain()
+    rng = np.random.default_rng(1)
+    rows, queries = (rng.integers(-200, 201, (n, 24)).astype(np.float32) for n in (3000, 40))
+    w = rng.integers(1, 65, 24).astype(np.float32) / 64
+
+    @ivf_flat.metric(captures={"w": w})
+    def weighted(x, y, acc, ctx):
+        return acc + ctx.w[ctx.dim] * abs(x - y)
+
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=10), rows)
+    given = library.put(queries)
+    arch = "sm_80"  # It serves newer ones.
+    udfs = [
+        (squares, annudf.DeviceUDF.from_metric(squares, arch)),
+        (weighted, annudf.DeviceUDF.from_metric(weighted, arch, captures={"w": library.put(w)})),
+        (squares, source()),
+    ]
+    for metric, udf in udfs:
+        expected = ivf_flat.search(ivf_flat.SearchParams(n_probes=4, metric=metric), index, given, 10)
+        found = ivf_flat.search(ivf_flat.SearchParams(n_probes=4, metric=udf), index, given, 10)
+        np.testing.assert_array_equal(library.get(found[1]), library.get(expected[1]))
+        np.testing.assert_array_equal(library.get(found[0]), library.get(expected[0]))
+    # One that another program made, read through its attributes.
+    theirs = SimpleNamespace(**{name: getattr(udfs[1][1], name) for name in ("abi", "payload_kind", "payload")})
+    theirs.symbol_name, theirs.cache_key = udfs[1][1].symbol_name, "their:key"
+    theirs.captures = [SimpleNamespace(**vars(one)) for one in udfs[1][1].captures]
+    found = ivf_flat.search(ivf_flat.SearchParams(n_probes=4, metric=annudf.DeviceUDF.of(theirs)), index, given, 10)
+    expected = ivf_flat.search(ivf_flat.SearchParams(n_probes=4, metric=weighted), index, given, 10)
+    np.testing.assert_array_equal(library.get(found[1]), library.get(expected[1]))
