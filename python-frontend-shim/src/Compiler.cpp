@@ -22,16 +22,6 @@
 
 namespace annudf::python {
 
-using Names = std::vector<std::string>;
-using DiagnosticList = nb::typed<nb::list, nb::object>;
-
-static std::vector<const char *> pointers(const Names &names) {
-  std::vector<const char *> result;
-  for (const std::string &name : names)
-    result.push_back(name.c_str());
-  return result;
-}
-
 static Artifact fromBytes(nb::bytes data, const std::string &origin) {
   annudf_artifact *artifact = nullptr;
   const char *bytes = data.c_str();
@@ -109,15 +99,6 @@ static std::string shown(const Artifact &self) {
     text += (text.empty() ? "" : ", ") + target;
   return std::string("<annudf artifact ") + annudf_artifact_name(self.handle.get()) +
          " (code for " + (text.empty() ? "no target" : text) + ")>";
-}
-
-/// The end of every compile: an exception, or the artifact with what else was said.
-static std::tuple<Artifact, DiagnosticList> finish(annudf_status status, annudf_artifact *artifact,
-                                                   annudf_diagnostics *diagnostics) {
-  const DiagnosticsPtr owner(diagnostics);
-  Artifact result{ArtifactPtr(artifact)};
-  check(status, diagnostics);
-  return {std::move(result), toPython(diagnostics)};
 }
 
 static std::tuple<Artifact, DiagnosticList>

@@ -22,8 +22,6 @@ namespace annudf::python {
 
 namespace {
 
-using Names = std::vector<std::string>;
-using DiagnosticList = nb::typed<nb::list, nb::object>;
 /// name, dtype, shape, strides, device, pointer, read-only
 using Capture = std::tuple<std::string, std::string, std::vector<int64_t>,
                            std::optional<std::vector<int64_t>>, int32_t, uint64_t, bool>;
@@ -78,13 +76,6 @@ struct View {
   }
 };
 
-std::vector<const char *> pointers(const Names &names) {
-  std::vector<const char *> result;
-  for (const std::string &name : names)
-    result.push_back(name.c_str());
-  return result;
-}
-
 void checkUdf(const Descriptor &given) {
   const View view(given);
   check(annudf_device_udf_check(&view.udf));
@@ -138,10 +129,7 @@ std::tuple<Artifact, DiagnosticList> toArtifact(const Descriptor &given, const s
   annudf_diagnostics *diagnostics = nullptr;
   const annudf_status status = withoutGil(
       [&] { return annudf_device_udf_to_artifact(&view.udf, &options, &artifact, &diagnostics); });
-  const DiagnosticsPtr owner(diagnostics);
-  Artifact result{ArtifactPtr(artifact)};
-  check(status, diagnostics);
-  return {std::move(result), toPython(diagnostics)};
+  return finish(status, artifact, diagnostics);
 }
 
 } // namespace

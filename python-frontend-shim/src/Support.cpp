@@ -98,6 +98,21 @@ nb::list toPython(const annudf_diagnostics *diagnostics) {
   return list;
 }
 
+std::tuple<Artifact, DiagnosticList> finish(annudf_status status, annudf_artifact *artifact,
+                                            annudf_diagnostics *diagnostics) {
+  const DiagnosticsPtr owner(diagnostics);
+  Artifact result{ArtifactPtr(artifact)};
+  check(status, diagnostics);
+  return {std::move(result), toPython(diagnostics)};
+}
+
+std::vector<const char *> pointers(const Names &names) {
+  std::vector<const char *> result;
+  for (const std::string &name : names)
+    result.push_back(name.c_str());
+  return result;
+}
+
 nb::bytes toBytes(const annudf_buffer *buffer) {
   return nb::bytes(annudf_buffer_data(buffer), annudf_buffer_size(buffer));
 }

@@ -26,6 +26,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <vector>
 
 namespace annudf::python {
 
@@ -81,6 +83,15 @@ void check(annudf_status status, const annudf_diagnostics *diagnostics);
 
 /// annudf.errors.Diagnostic objects.
 nb::list toPython(const annudf_diagnostics *diagnostics);
+using DiagnosticList = nb::typed<nb::list, nb::object>;
+
+/// The end of every compile: an exception, or the artifact with what else was said.
+std::tuple<Artifact, DiagnosticList> finish(annudf_status status, annudf_artifact *artifact,
+                                            annudf_diagnostics *diagnostics);
+
+using Names = std::vector<std::string>;
+/// As the C API takes them, for as long as `names` is.
+std::vector<const char *> pointers(const Names &names);
 
 nb::bytes toBytes(const annudf_buffer *buffer);
 nb::str toText(const annudf_buffer *buffer);
