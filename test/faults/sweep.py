@@ -7,10 +7,11 @@ Whichever call of pthread_create, write, fsync, rename, mmap, open, read, fork o
 annudf itself (faults.h), a command either does what it does otherwise, or ends with exit code 1 and a line that
 says why, with the name of the file where it is one; the file that it replaces is the old one or the new one,
 and no temporary is left. Every call is tried until the command no longer comes to it, but of malloc only
-ANNUDF_FAULT_RUNS places a command (8; all with 0): FaultsTest.cpp tries them all.
+ANNUDF_FAULT_RUNS places a command (4, in the long stage 8; all with 0): FaultsTest.cpp tries them all.
 
 Signals that end a session come when a file has been synced, when it has its name, when that has been synced, and
-when main has returned: exit code 130 says that nothing was written, 0 that all was, and no temporary is left.
+when main has returned: exit code 130 says that nothing was written, 0 that all was, and no temporary is left. At each
+place one set of signals comes, another the next time; in the long stage (ANNUDF_LONG_TESTS) all do.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from pathlib import Path
 
 ANNUDF, FAULTS, EXAMPLES = sys.argv[1:4]
 FUNCTIONS = ("malloc", "pthread_create", "write", "fsync", "rename", "mmap", "open", "read", "fork", "pipe2")
-RUNS = int(os.environ.get("ANNUDF_FAULT_RUNS", "8"))
+LONG = "ANNUDF_LONG_TESTS" in os.environ
+RUNS = int(os.environ.get("ANNUDF_FAULT_RUNS", "8" if LONG else "4"))
 # What the line that a command ends with must hold, beside a file of the command where the function takes one.
 WORDS = {
     "malloc": ("annudf: out of memory",),
@@ -199,8 +201,8 @@ class Sweep:
     def interrupt(self) -> None:
         """Signals where a command that writes has little or nothing left to do."""
         places = [(name, number + 1) for name in ("fsync", "rename") for number in range(self.calls[name])]
-        for function, number in (*places, ("main", 0)):
-            for together in TOGETHER:
+        for turn, (function, number) in enumerate((*places, ("main", 0)), sorted(COMMANDS).index(self.name)):
+            for together in TOGETHER if LONG else (TOGETHER[turn % len(TOGETHER)],):
                 folder = self.scratch / "try"
                 shutil.copytree(self.start, folder)
                 sent = ",".join(str(int(one)) for one in together)

@@ -8,6 +8,7 @@ import _thread
 import functools
 import json
 import operator
+import os
 import signal
 import subprocess
 import sys
@@ -19,8 +20,11 @@ import pytest
 from annudf import ivf_flat
 from annudf._log import ProgressBar
 
+#: Moments of each call; as many as that take a while in the long stage.
+TRIES = int(os.environ.get("ANNUDF_INTERRUPTED_TRIES", "15"))
 
-@pytest.mark.parametrize(("scenario", "tries"), [("extend", 40), ("save", 40), ("metric", 20)])
+
+@pytest.mark.parametrize(("scenario", "tries"), [("extend", TRIES), ("save", TRIES), ("metric", TRIES)])
 def test_interrupted_at_any_moment(tmp_path: Path, scenario: str, tries: int) -> None:
     program = Path(__file__).with_name("interrupted.py")
     run = subprocess.run(
