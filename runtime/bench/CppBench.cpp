@@ -6,8 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Searches of one query in a tiny index, in turns through C and through C++: each call of the one
-// is followed by one of the other. Prints medians, and the median of the differences.
+// annudf_cpp_bench [COUNT]: searches of one query in a tiny index, in turns through C and through
+// C++: each call of the one is followed by one of the other. Prints medians, and the median of the
+// differences.
+// annudf_cpp_bench compile [COUNT]: lambdas are traced and compiled, no two of them alike; the
+// first of the process, which loads what is needed, and the median of the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +21,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
@@ -33,10 +37,79 @@ template <class Call> double nanosecondsOf(Call call) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
-} // namespace
+/// Both with a number in it, so that none was compiled before.
+annudf::metric weightedL2(float number) {
+  return annudf::metric("weighted_l2", [number, w = annudf::capture<float>("w", annudf::dim)](
+                                           auto x, auto y, auto acc, auto ctx) {
+    auto d = x - y;
+    return acc + w[ctx.dim] * d * d * number;
+  });
+}
 
-int main(int argc, char **argv) {
-  const int count = argc > 1 ? int(std::strtol(argv[1], nullptr, 10)) : 20000;
+template <class T> struct Sums {
+  T xy, xx, yy;
+};
+
+annudf::metric agingCosine(float number) {
+  return annudf::metric(
+      "aging_cosine",
+      annudf::hooks{
+          .initial = Sums<float>{},
+          .update = [](auto x, auto y,
+                       auto acc) { return Sums{acc.xy + x * y, acc.xx + x * x, acc.yy + y * y}; },
+          .finalize =
+              [number, age = annudf::capture<float>("age", annudf::row)](auto acc, auto ctx) {
+                auto cosine = 1 - acc.xy / annudf::sqrt(acc.xx * acc.yy);
+                return annudf::select(acc.xx > 0, cosine, 1) * annudf::exp2(age[ctx.row] / number);
+              }},
+      {.coarse = annudf::coarse::cosine});
+}
+
+void compiles(int count, const char *name, annudf::metric (*make)(float)) {
+  struct Target {
+    const char *name;
+    annudf::compile_options options;
+  };
+  const Target targets[] = {{"host", {.lto_ir = false}},
+                            {"sm_90", {.archs = {"sm_90"}, .host_code = false}},
+                            {"all", {}}};
+  for (const Target &target : targets) {
+    std::vector<double> traces, rest;
+    for (int i = 0; i <= count; ++i) {
+      std::string text;
+      traces.push_back(nanosecondsOf([&] { text = make(float(i + 1)).text(); }));
+      rest.push_back(nanosecondsOf([&] { annudf::artifact::compile(text, target.options); }));
+    }
+    const double firstTrace = traces.front(), first = rest.front();
+    traces.erase(traces.begin()), rest.erase(rest.begin());
+    std::printf("{\"metric\": \"%s\", \"target\": \"%s\", \"first_trace_ms\": %.2f, "
+                "\"first_compile_ms\": %.1f, \"trace_ms\": %.3f, \"compile_ms\": %.1f}\n",
+                name, target.name, firstTrace * 1e-6, first * 1e-6, median(traces) * 1e-6,
+                median(rest) * 1e-6);
+  }
+}
+
+/// And what the first search costs besides: the scan is compiled with the metric, for this CPU.
+void links(int count) {
+  constexpr int64_t kDims = 8;
+  const std::vector<float> base(64 * kDims), weights(kDims, 2.0f);
+  const auto index =
+      annudf::ivf_flat::build({.n_lists = 1, .threads = 1}, annudf::matrix_view(base, kDims));
+  const annudf::matrix_view<const float> query(base.data(), 1, kDims);
+  std::vector<double> times;
+  for (int i = 0; i <= count; ++i) {
+    const auto bound = weightedL2(float(i + 1000)).bind({{"w", weights}});
+    annudf::search_stats stats;
+    annudf::ivf_flat::search(index, query, 1, {.n_probes = 1, .metric = bound, .stats = &stats});
+    times.push_back(stats.link_ms);
+  }
+  const double first = times.front();
+  times.erase(times.begin());
+  std::printf("{\"metric\": \"weighted_l2\", \"first_cpu_link_ms\": %.1f, \"cpu_link_ms\": %.1f}\n",
+              first, median(times));
+}
+
+void searches(int count) {
   constexpr int64_t kDims = 8, kK = 10;
   std::vector<float> base(64 * kDims);
   for (size_t i = 0; i < base.size(); ++i)
@@ -88,4 +161,20 @@ int main(int argc, char **argv) {
   std::printf("{\"searches\": %d, \"c_ns\": %.0f, \"cpp_ns\": %.0f, \"cpp_spans_ns\": %.0f, "
               "\"cpp_more_ns\": %.0f, \"cpp_spans_more_ns\": %.0f}\n",
               count, median(c), median(cpp), median(spans), median(more), median(moreOfSpans));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const bool compile = argc > 1 && std::strcmp(argv[1], "compile") == 0;
+  const int at = compile ? 2 : 1;
+  const int count = argc > at ? int(std::strtol(argv[at], nullptr, 10)) : compile ? 21 : 20000;
+  if (!compile) {
+    searches(count);
+    return 0;
+  }
+  compiles(count, "weighted_l2", weightedL2);
+  compiles(count, "aging_cosine", agingCosine);
+  links(count);
+  return 0;
 }
