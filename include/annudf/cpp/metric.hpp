@@ -105,7 +105,8 @@ private:
   std::vector<std::pair<std::int32_t, annudf::v0::artifact>> compiled_;
 };
 
-/// A definition with values, and what they were bound to: once for each target and number of dims.
+/// A definition with values, and what they were bound to: once for each target and number of dims,
+/// of which the last few are kept.
 class binding {
 public:
   struct entry {
@@ -122,15 +123,21 @@ public:
   std::shared_ptr<const entry> prepare(const backend &on, std::int64_t dims) const {
     const std::int32_t arch = on.arch();
     const std::lock_guard guard(lock_);
-    for (const auto &[known, made] : prepared_)
-      if (known == arch && made->dims == dims)
-        return made;
+    const auto found = std::find_if(prepared_.begin(), prepared_.end(), [&](const auto &known) {
+      return known.first == arch && known.second->dims == dims;
+    });
+    if (found != prepared_.end()) {
+      std::rotate(prepared_.begin(), found, std::next(found));
+      return prepared_.front().second;
+    }
     const std::int32_t target = target_of(on);
     annudf::v0::artifact code = definition_->artifact_for(target);
     captures_owner bound = bind_captures(code, values_, dims, options_.allow_non_finite);
     auto made =
         std::make_shared<const entry>(entry{target, dims, std::move(code), std::move(bound)});
-    prepared_.emplace_back(arch, made);
+    if (prepared_.size() == most_prepared)
+      prepared_.pop_back(); // A search that uses it holds it.
+    prepared_.emplace(prepared_.begin(), arch, made);
     return made;
   }
   /// These values, and those of `more` in place of such of the same name.
@@ -155,6 +162,8 @@ private:
   const std::vector<capture_value> values_;
   const bind_options options_;
   mutable std::mutex lock_;
+  static constexpr std::size_t most_prepared = 8;
+  /// By architecture, the last one used first.
   mutable std::vector<std::pair<std::int32_t, std::shared_ptr<const entry>>> prepared_;
 };
 

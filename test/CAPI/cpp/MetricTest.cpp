@@ -70,6 +70,32 @@ TEST_F(CppMetric, ValuesAreCopiedAndReplaced) {
   EXPECT_EQ(found(decay.bind({{"half_life", 2.0}})), 72.0f);
 }
 
+TEST_F(CppMetric, KeepsTheLastFewThatItWasBoundTo) {
+  const annudf::backend cpu = annudf::backend::cpu(1);
+  const auto prepare = [&](const annudf::bound_metric &metric, std::int64_t dims) {
+    return annudf::detail::search_access::of(metric, annudf::coarse::l2).prepare(cpu, dims);
+  };
+  std::weak_ptr<const void> often, once, last;
+  {
+    // The index's own metric lives as long as the program, so what it keeps must not grow.
+    for (const annudf::bound_metric &metric :
+         {annudf::bound_metric(), annudf::bound_metric("l1")}) {
+      once = prepare(metric, 1000);
+      often = prepare(metric, 2000);
+      for (std::int64_t dims = 1; dims <= 20; ++dims) {
+        last = prepare(metric, dims);
+        EXPECT_EQ(prepare(metric, 2000), often.lock());
+      }
+      EXPECT_TRUE(once.expired());
+      EXPECT_EQ(prepare(metric, 20), last.lock());
+    }
+    EXPECT_FALSE(often.expired()); // l1 is the program's as well.
+    const annudf::bound_metric own = weighted.bind({{"w", std::vector<float>(kDims, 1.0f)}});
+    once = prepare(own, kDims);
+  }
+  EXPECT_TRUE(once.expired());
+}
+
 TEST_F(CppMetric, RefusedValuesNameTheCapture) {
   EXPECT_EQ(error_of([&] { (void)found(weighted); }),
             usage("metric 'weighted_l2' needs capture 'w' (dim x f32), which was not given"));
