@@ -60,7 +60,7 @@ string(REPLACE "," ";" compilers "${COMPILERS}")
 foreach(compiler IN LISTS compilers)
   get_filename_component(name "${compiler}" NAME)
   run("${CMAKE_COMMAND}" -S "${EXAMPLES}" -B "${WORK}/examples-${name}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${compiler}"
-    "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror ${LINK_OPTIONS}")
+    "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror ${LINK_OPTIONS}")
   run("${CMAKE_COMMAND}" --build "${WORK}/examples-${name}")
   run("${CTEST}" --test-dir "${WORK}/examples-${name}" --output-on-failure)
   if(NOT text MATCHES "100% tests passed, 0 tests failed out of 8")

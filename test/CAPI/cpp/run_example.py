@@ -27,7 +27,7 @@ def run(where: str, source: str, expected: str | None, options: argparse.Namespa
     with tempfile.TemporaryDirectory() as folder:
         file, program = Path(folder, "program.cpp"), Path(folder, "program")
         file.write_text(source, encoding="utf-8")
-        flags = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fno-rtti", f"-I{options.include}"]
+        flags = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fno-rtti", f"-I{options.include}"]
         # The folder of the link, which has the soname; the resolved one where both are the same.
         library = Path(options.library)
         link = [str(library), f"-Wl,-rpath,{library.resolve().parent}"]

@@ -25,7 +25,7 @@ namespace annudf {
 /// How many entries a capture has on one axis: `dim`, `row`, `query`, or a constant.
 class extent {
 public:
-  constexpr extent(std::int64_t entries) : entries(entries) {}
+  constexpr extent(std::int64_t number) : entries(number) {}
   std::string text() const {
     if (!symbol && entries < 1)
       throw std::invalid_argument(
@@ -112,7 +112,7 @@ template <class T, std::size_t Rank> struct entry_of {
 /// An entry at plain indices: recorded by what it meets.
 template <class T, std::size_t Rank> class unread {
 public:
-  explicit unread(const entry_of<T, Rank> &entry) : entry(entry) {}
+  explicit unread(const entry_of<T, Rank> &of) : entry(of) {}
   operator read_t<T>() const { return entry.read(); }
 
 private:
@@ -152,8 +152,8 @@ auto finished(const entry_of<T, Rank> &entry, const std::source_location &where)
 template <bool Recorded> struct at_index {
   template <integer_like I>
     requires(recorded<I> == Recorded)
-  at_index(const I &index, const std::source_location where = std::source_location::current())
-      : what(as_index(operand_of(index, where), Recorded)), where(where) {}
+  at_index(const I &index, const std::source_location place = std::source_location::current())
+      : what(as_index(operand_of(index, place), Recorded)), where(place) {}
   operand what;
   std::source_location where;
 
@@ -173,7 +173,7 @@ at_index<recorded<I>> index_at(const I &index, const std::source_location &where
 /// A capture of which the first `Given` indices are known.
 template <reading How, class T, std::size_t Rank, std::size_t Given, bool Recorded> class indexed {
 public:
-  explicit indexed(const entry_of<T, Rank> &entry) : entry(entry) {}
+  explicit indexed(const entry_of<T, Rank> &of) : entry(of) {}
   auto operator[](at_index<true> index) const { return next<true>(index.what, index.where); }
   auto operator[](at_index<false> index) const { return next<Recorded>(index.what, index.where); }
 

@@ -72,15 +72,15 @@ template <class, class> using truth_t = bool;
 
 /// A value<T> and where it is used.
 template <class T> struct at {
-  at(const value<T> &from, const std::source_location where = std::source_location::current())
-      : what(operand_traits<value<T>>::of(from, where)), where(where) {}
+  at(const value<T> &from, const std::source_location place = std::source_location::current())
+      : what(operand_traits<value<T>>::of(from, place)), where(place) {}
   operand what;
   std::source_location where;
 };
 template <class T> struct at_variable {
   at_variable(value<T> &variable,
-              const std::source_location where = std::source_location::current())
-      : of(variable), where(where) {}
+              const std::source_location place = std::source_location::current())
+      : of(variable), where(place) {}
   value<T> &step(int by);
   value<T> &of;
   std::source_location where;
@@ -88,20 +88,20 @@ template <class T> struct at_variable {
 /// Any operand and where it is used.
 struct at_any {
   template <operand_like U>
-  at_any(const U &from, const std::source_location where = std::source_location::current())
-      : what(operand_of(from, where)), where(where) {}
+  at_any(const U &from, const std::source_location place = std::source_location::current())
+      : what(operand_of(from, place)), where(place) {}
   operand what;
   std::source_location where;
 };
 struct at_any_integer : at_any {
   template <integer_like U>
-  at_any_integer(const U &from, const std::source_location where = std::source_location::current())
-      : at_any(from, where) {}
+  at_any_integer(const U &from, const std::source_location place = std::source_location::current())
+      : at_any(from, place) {}
 };
 struct at_any_number : at_any {
   template <unrecorded U>
-  at_any_number(const U &from, const std::source_location where = std::source_location::current())
-      : at_any(from, where) {}
+  at_any_number(const U &from, const std::source_location place = std::source_location::current())
+      : at_any(from, place) {}
 };
 
 enum class binary : std::uint8_t { add, sub, mul, div, rem, band, bor, bxor };
