@@ -131,10 +131,12 @@ typedef struct annudf_ivf_flat_search_options {
 /** What a call cost; milliseconds. Fields beyond `size` are not touched. */
 typedef struct annudf_ivf_flat_search_stats {
   size_t size; /**< Set by the caller: sizeof(annudf_ivf_flat_search_stats).                    */
-  double link_ms;   /**< Making the kernel of metric and element type; 0 when cached.       */
+  double link_ms;   /**< Making the kernels of metric and element type, or reading them from
+                         disk; 0 when they are in memory.                                   */
   double upload_ms; /**< Copying the index to the device; 0 when it is there.               */
   double search_ms; /**< The search itself; 0 where it was only enqueued.                   */
-  int32_t links;    /**< Kernels made by this call, 0 or 1.                                 */
+  int32_t links;    /**< Kernels made by this call; of a search on a GPU 2 where its last batch,
+                         of fewer queries, runs another one.                                */
   /** The kernels that ran the search ("groups", "parts", "pairs", "tiles"), and why these; of its
    * first batch. Cut where they are longer. "" where nothing was searched. On the CPU `why` goes on
    * after
@@ -142,6 +144,12 @@ typedef struct annudf_ivf_flat_search_stats {
    * that annudf_backend_precompile tells too. */
   char family[16];
   char why[176];
+  /** Kernels that this call found made, in the cache on disk; on a GPU. */
+  int32_t disk_hits;
+  /** Why that cache was no use to this call, cut where it is longer: a folder that someone else may
+   * write to, a disk that is full. "" where it was, where nothing was asked of it, or where it is
+   * switched off. The search is not harmed. */
+  char cache_fault[252];
 } annudf_ivf_flat_search_stats;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.
@@ -253,13 +261,26 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_tune_n_probes(
     const annudf_captures *captures, const annudf_vectors *queries, int64_t k, double recall,
     const annudf_ivf_flat_search_options *options, int64_t *n_probes);
 
-/** Makes the kernel of metric and element type, so that no search waits for it.
+/** Makes the kernels of metric and element type, so that no search waits for them. On a GPU these
+ * are kept in the cache on disk, as those that a search makes are: ANNUDF_CACHE_DIR, by default
+ * ~/.cache/annudf, of ANNUDF_CACHE_MAX_BYTES at most, or none with ANNUDF_CACHE_DISABLE=1.
  * \param element  enum annudf_element.
  * \param stats    may be NULL. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_precompile(annudf_backend *backend,
                                                               const annudf_artifact *artifact,
                                                               int32_t element,
                                                               annudf_ivf_flat_search_stats *stats);
+
+/** Leaves the kernels for GPUs of an architecture in the cache on disk, so that no process on a
+ * machine that has such a GPU and this folder waits for them. Needs no GPU.
+ * \param element  enum annudf_element.
+ * \param arch     90 for compute capability 9.0.
+ * \param stats    may be NULL.
+ * ANNUDF_INPUT if the artifact has no code for it; ANNUDF_ENVIRONMENT without nvJitLink, without
+ * the CUDA backend, or where the cache is off or no use, saying why. */
+ANNUDF_CAPI_EXPORTED annudf_status
+annudf_ivf_flat_precompile_for(const annudf_artifact *artifact, int32_t element, int32_t arch,
+                               annudf_ivf_flat_search_stats *stats);
 
 #ifdef __cplusplus
 } // extern "C"

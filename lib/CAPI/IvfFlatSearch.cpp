@@ -177,3 +177,16 @@ annudf_status annudf_ivf_flat_precompile(annudf_backend *backend, const annudf_a
     give(stats, cost);
   });
 }
+
+annudf_status annudf_ivf_flat_precompile_for(const annudf_artifact *artifact, int32_t element,
+                                             int32_t arch, annudf_ivf_flat_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(artifact, "artifact");
+    checkStats(call, stats);
+    runtime::SearchStats cost;
+    const std::string origin = originOf(*artifact);
+    runtime::precompileForCuda({artifact->value, artifact->digest, origin},
+                               toElement(call, element), arch, &cost);
+    give(stats, cost);
+  });
+}

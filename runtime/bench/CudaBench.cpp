@@ -11,18 +11,21 @@
 //   annudf_cuda_bench --metric M.annudf [--rows N --dims D --clusters C --sigma S] [--lists L]
 //   [--probes P]
 //                     [--dtype f32|f16|bf16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000]
-//                     [--scalar V] [--host] [--pass 0.5,0.01]
+//                     [--scalar V] [--host] [--pass 0.5,0.01] [--links]
 //
 // The data is a Gaussian mixture, the same for the same arguments: row r belongs to
 // cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
 // on the device; --host times the search from and to host memory instead. Array
 // captures get weights between 0.5 and 1.5, scalar captures V. Recall is against the
 // same metric with every list probed. --pass also times searches with a filter that
-// lets these shares of the rows pass, at random.
+// lets these shares of the rows pass, at random. --links times, before anything else, what the
+// first searches wait for: a link, a kernel from the cache on disk, one in memory; with
+// CUDA_CACHE_DISABLE=1, or nvJitLink's own cache answers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Driver.h"
+#include "LinkedScans.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/Parallel.h"
 
@@ -33,6 +36,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -356,9 +360,60 @@ void timeCell(const Workload &load, const std::string &name, Searcher &searcher,
   std::fflush(stdout);
 }
 
+/// What a first search of each batch waits for before it runs, by a process (of which a LinkedScans
+/// of its own stands for one) that finds nothing, the disk's entry, or the kernel in memory. The
+/// driver's loading of the cubin is in it.
+void timeLinks(const Workload &load, const Metric &metric) {
+  const auto context = std::make_shared<Context>(0);
+  const ContextScope scope(*context);
+  constexpr int kTimes = 9;
+  for (const CudaFamily *family : familiesFor(metric.artifact.manifest, context->sm())) {
+    const ScanTarget target = {load.element, context->sm(), family->entry()};
+    std::map<std::string, std::vector<double>> ms;
+    for (int i = 0; i < kTimes; ++i) {
+      char folder[] = "/tmp/annudf-links-XXXXXX";
+      if (!::mkdtemp(folder))
+        throw Error(ErrorKind::Environment, "cannot make a folder in /tmp");
+      ::setenv("ANNUDF_CACHE_DIR", folder, 1);
+      std::unique_ptr<LinkedScans> scans;
+      for (const char *what : {"link", "disk", "memory"}) {
+        if (*what != 'm')
+          scans = std::make_unique<LinkedScans>();
+        bool made = false;
+        const auto start = Clock::now();
+        const auto found = scans->get(metric, target, made);
+        std::unique_ptr<Module> module;
+        if (made) {
+          module = std::make_unique<Module>(context, found->cubin.data());
+          (void)module->function(target.entry.kernel);
+        }
+        ms[what].push_back(msSince(start));
+        if (made && found->fromDisk != (*what == 'd'))
+          throw Error(ErrorKind::Environment, "the cache on disk does not work: " + found->fault);
+      }
+      std::filesystem::remove_all(folder);
+    }
+    std::printf(
+        "{\"what\":\"links\",\"metric\":\"%s\",\"dtype\":\"%s\",\"family\":\"%s\",\"sm\":%d",
+        metric.artifact.manifest.name.c_str(), load.dtype.c_str(), family->name(), context->sm());
+    for (auto &[what, times] : ms) {
+      const double first = times[0];
+      std::sort(times.begin(), times.end());
+      std::printf(",\"%s_first_ms\":%.4f,\"%s_ms\":%.4f", what.c_str(), first, what.c_str(),
+                  times[times.size() / 2]);
+    }
+    std::printf("}\n");
+    std::fflush(stdout);
+  }
+  ::unsetenv("ANNUDF_CACHE_DIR");
+  ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
+}
+
 int run(const Args &args) {
   const Workload load(args);
   const Metric metric = Metric::fromFile(args.text("metric", ""));
+  if (args.count("links"))
+    timeLinks(load, metric);
   const std::string &name = metric.artifact.manifest.name;
   const Matrix base = mixture(load.rows, load.dims, load.element, load.clusters, load.sigma, 11);
   const Matrix query =
@@ -369,8 +424,9 @@ int run(const Args &args) {
   SearchStats stats;
   searcher.search(kTruthRows, 10, load.lists, stats);
   const std::vector<int64_t> truth = searcher.ids(kTruthRows, 10);
-  std::printf("{\"what\":\"first search\",\"metric\":\"%s\",\"link_ms\":%.1f,\"upload_ms\":%.1f}\n",
-              name.c_str(), stats.linkMs, stats.uploadMs);
+  std::printf("{\"what\":\"first search\",\"metric\":\"%s\",\"link_ms\":%.1f,\"links\":%d,"
+              "\"disk_hits\":%d,\"upload_ms\":%.1f}\n",
+              name.c_str(), stats.linkMs, stats.links, stats.diskHits, stats.uploadMs);
   for (int64_t k : load.ks)
     for (int64_t batch : load.batches)
       timeCell(load, name, searcher, truth, batch, k);

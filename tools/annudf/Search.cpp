@@ -146,6 +146,11 @@ static void runSearch(SearchArguments arguments) {
                              params, results.ids.data() + first * arguments.k,
                              results.distances.data() + first * arguments.k, &stats);
       total.linkMs += stats.linkMs, total.links += stats.links, total.uploadMs += stats.uploadMs;
+      total.diskHits += stats.diskHits;
+      if (!stats.fault.empty() && total.fault.empty()) {
+        total.fault = stats.fault; // Once, though every search may meet it.
+        print(stderr, "annudf: warning: " + stats.fault + "\n");
+      }
       ms += stats.searchMs;
       total.family = stats.family, total.why = stats.why;
     }
@@ -163,10 +168,10 @@ static void runSearch(SearchArguments arguments) {
   std::sort(searchMs.begin(), searchMs.end());
   const double median = searchMs[searchMs.size() / 2];
   print(stdout, "device   " + engine.backend->describe() + "\n");
-  std::printf(
-      "load     %.1f ms\ncompile  %.1f ms\nlink     %.1f ms (%d link%s)\nupload   %.1f ms\n",
-      loadMs, engine.compileMs, total.linkMs, total.links, total.links == 1 ? "" : "s",
-      total.uploadMs);
+  std::printf("load     %.1f ms\ncompile  %.1f ms\nlink     %.1f ms (%d link%s, %d from "
+              "disk)\nupload   %.1f ms\n",
+              loadMs, engine.compileMs, total.linkMs, total.links, total.links == 1 ? "" : "s",
+              total.diskHits, total.uploadMs);
   if (arguments.params.filter)
     std::printf("filter   %.1f ms, %lld of %lld ids pass\n", filterMs,
                 static_cast<long long>(arguments.params.filter->count()),

@@ -22,12 +22,14 @@ inline namespace v0 {
 
 /// What a search cost and how it ran.
 struct search_stats {
-  double link_ms = 0;      ///< Making the kernel of metric and element type; 0 when cached.
+  double link_ms = 0;      ///< Making kernels, or reading them from disk; 0 when in memory.
   double upload_ms = 0;    ///< Copying the index to the device; 0 when it is there.
   double search_ms = 0;    ///< The search itself; 0 where it was only enqueued.
-  int links = 0;           ///< Kernels made by this call, 0 or 1.
+  int links = 0;           ///< Kernels made by this call.
   std::string family = {}; ///< The kernels that ran it: "groups", "parts", "pairs", "tiles".
   std::string why = {};    ///< Why these; and what of the metric is slow on a CPU.
+  int disk_hits = 0;       ///< Kernels for a GPU that this call found made, in the cache on disk.
+  std::string cache_fault = {}; ///< Why that cache was no use; "" where it was, or is off.
 };
 
 /// What a search finds: for each query the best rows, the best first. Where there are fewer than k,

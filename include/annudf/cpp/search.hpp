@@ -74,7 +74,7 @@ public:
     reporting_.check(status);
     if (stats_)
       *stats_ = {cost_.link_ms, cost_.upload_ms, cost_.search_ms,
-                 cost_.links,   cost_.family,    cost_.why};
+                 cost_.links,   cost_.family,    cost_.why, cost_.disk_hits, cost_.cache_fault};
   }
 
 private:

@@ -30,7 +30,7 @@ public:
   Kernel get(const MetricView &metric, ScanElements elements, bool &compiled) {
     return kernels_.get(
         metric, elements, "", [&] { return scanKey(metric, elements); },
-        [&] { return compileScan(metric, elements); }, compiled);
+        [&](const std::string &) { return compileScan(metric, elements); }, compiled);
   }
 
   size_t size() const { return kernels_.size(); }

@@ -12,9 +12,10 @@
 #include "DeviceCopies.h"
 #include "DeviceFilters.h"
 #include "DeviceMemory.h"
-#include "Linker.h"
+#include "LinkedScans.h"
 #include "Pipeline.h"
-#include "annudf/runtime/engine/KernelKey.h"
+#include "annudf/runtime/support/DiskCache.h"
+#include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
 #include <chrono>
@@ -27,8 +28,21 @@ namespace {
 
 using namespace cuda;
 
-/// In memory at once: some 64 metrics, each with the kernels of two or three families.
-constexpr size_t kMostKernels = 192;
+double msSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+/// Kernels that were made side by side: their times are not added up.
+void addLinks(const std::vector<SearchStats> &costs, SearchStats &to) {
+  for (const SearchStats &cost : costs) {
+    to.links += cost.links, to.diskHits += cost.diskHits;
+    if (!cost.fault.empty())
+      to.fault = cost.fault;
+  }
+  if (to.links + to.diskHits == 0)
+    to.linkMs = 0;
+}
 
 class Implementation final : public CudaBackend {
 public:
@@ -76,8 +90,16 @@ public:
     SearchStats local;
     SearchStats &report = stats ? *stats : local;
     report = {};
-    for (const CudaFamily *family : familiesFor(metric.artifact.manifest, context_->sm()))
-      (void)scan(metric, elements, *family, report);
+    const auto fit = familiesFor(metric.artifact.manifest, context_->sm());
+    std::vector<SearchStats> costs(fit.size());
+    const auto start = std::chrono::steady_clock::now();
+    parallelFor(
+        static_cast<int>(fit.size()), static_cast<int64_t>(fit.size()), [&](int64_t i, int) {
+          ContextScope scope(*context_);
+          (void)scan(metric, elements, *fit[static_cast<size_t>(i)], costs[static_cast<size_t>(i)]);
+        });
+    report.linkMs = msSince(start);
+    addLinks(costs, report);
   }
   std::vector<const KernelFamily *> families() const override {
     return {cuda::families().begin(), cuda::families().end()};
@@ -123,12 +145,15 @@ private:
   /// Adds what it cost to `stats`.
   std::shared_ptr<const ScanKernel> scan(const MetricView &metric, ScanElements elements,
                                          const CudaFamily &family, SearchStats &stats);
+  /// Has the kernels that other batches of such searches run linked meanwhile.
+  void linkOthers(const MetricView &metric, ScanElements elements, const ScanKernels &scans,
+                  const Workload &work);
 
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;
   CaptureCache captures_;
   FilterCache filters_;
-  KernelCache<const ScanKernel> scans_{kMostKernels};
+  KernelCache<const ScanKernel> scans_{LinkedScans::kMost};
   DeviceCopies copies_;
   WorkspacePool pool_; // Last: its searches end before what they read goes.
 };
@@ -138,20 +163,37 @@ std::shared_ptr<const ScanKernel> Implementation::scan(const MetricView &metric,
                                                        const CudaFamily &family,
                                                        SearchStats &stats) {
   const ScanTarget target = {elements, context_->sm(), family.entry()};
-  double linkMs = 0;
+  const auto start = std::chrono::steady_clock::now();
   bool made = false;
   auto kernel = scans_.get(
       metric, elements, target.entry.kernel, [&] { return linkKey(metric, target); },
-      [&] {
-        const std::string cubin = linkScanKernel(metric.artifact, target, &linkMs);
-        auto kernel = std::make_shared<const ScanKernel>(context_, cubin, target.entry.kernel);
+      [&](const std::string &) {
+        bool linked = false; // Not where another device of the kind, or a thread ahead, did it.
+        const auto scan = LinkedScans::get().get(metric, target, linked);
+        auto kernel =
+            std::make_shared<const ScanKernel>(context_, scan->cubin, target.entry.kernel);
         checkContract(metric, kernel->readContract(context_));
+        if (linked) {
+          (scan->fromDisk ? stats.diskHits : stats.links) += 1;
+          stats.fault = scan->fault;
+        }
         return kernel;
       },
       made);
-  stats.links += made ? 1 : 0;
-  stats.linkMs += linkMs;
+  if (made)
+    stats.linkMs += msSince(start);
   return kernel;
+}
+
+void Implementation::linkOthers(const MetricView &metric, ScanElements elements,
+                                const ScanKernels &scans, const Workload &work) {
+  std::vector<ScanTarget> others;
+  for (const CudaFamily *family : familiesFor(metric.artifact.manifest, context_->sm()))
+    if (family->isFor(work) && whyNot(*family, work, machine()).empty() &&
+        std::none_of(scans.begin(), scans.end(),
+                     [&](const auto &scan) { return scan.first == family; }))
+      others.push_back({elements, context_->sm(), family->entry()});
+  LinkedScans::get().ahead(metric, others);
 }
 
 std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchStats &stats) {
@@ -356,6 +398,36 @@ void Implementation::distancesDevice(const Index &index, const MetricView &metri
 }
 
 } // namespace
+
+void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
+                       SearchStats *stats) {
+  checkElements(metric, elements);
+  SearchStats local;
+  SearchStats &report = stats ? *stats : local;
+  report = {};
+  const auto keptNowhere = [&](const std::string &why) {
+    throw Error(ErrorKind::Environment, "kernels of '" + metric.artifact.manifest.name +
+                                            "' for sm_" + std::to_string(sm) +
+                                            " are kept nowhere: " + why);
+  };
+  if (const DiskCache disk = DiskCache::ofEnvironment(); disk.folder().empty())
+    keptNowhere(disk.complaint().empty() ? "ANNUDF_CACHE_DISABLE is set" : disk.complaint());
+  LinkedScans scans; // Not those of the process: what is in memory there may not be on disk.
+  const std::vector<const CudaFamily *> fit = familiesFor(metric.artifact.manifest, sm);
+  std::vector<SearchStats> costs(fit.size());
+  const auto start = std::chrono::steady_clock::now();
+  parallelFor(static_cast<int>(fit.size()), static_cast<int64_t>(fit.size()), [&](int64_t i, int) {
+    bool made = false;
+    const auto at = static_cast<size_t>(i);
+    const auto scan = scans.get(metric, {elements, sm, fit[at]->entry()}, made);
+    costs[at].links = made && !scan->fromDisk, costs[at].diskHits = made && scan->fromDisk;
+    costs[at].fault = scan->fault;
+  });
+  report.linkMs = msSince(start);
+  addLinks(costs, report);
+  if (!report.fault.empty())
+    keptNowhere(report.fault);
+}
 
 std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device) {
   return std::make_unique<Implementation>(device);

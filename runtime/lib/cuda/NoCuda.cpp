@@ -16,6 +16,10 @@ std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int) {
 
 std::unique_ptr<Backend> makeCudaBackend(int device) { return makeCudaDeviceBackend(device); }
 
+void precompileForCuda(const MetricView &, ScanElements, int, SearchStats *) {
+  throw Error(ErrorKind::Environment, "annudf was built without CUDA: " ANNUDF_CUDA_WHY_NOT);
+}
+
 CudaEnvironment describeCuda() {
   CudaEnvironment environment;
   environment.driver = environment.linker =

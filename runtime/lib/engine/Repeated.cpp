@@ -39,6 +39,9 @@ Found searchOnce(Backend &backend, const Index &index, const MetricView &metric,
                  found.distances.data(), &cost);
   if (stats) {
     stats->linkMs += cost.linkMs, stats->links += cost.links;
+    stats->diskHits += cost.diskHits;
+    if (!cost.fault.empty())
+      stats->fault = cost.fault;
     stats->uploadMs += cost.uploadMs, stats->searchMs += cost.searchMs;
     stats->family = cost.family, stats->why = cost.why;
   }

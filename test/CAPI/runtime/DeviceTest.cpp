@@ -254,9 +254,10 @@ TEST_F(CApiDevice, PrecompileAndBufferErrors) {
   annudf_ivf_flat_search_stats stats = {};
   stats.size = sizeof stats;
   ASSERT_EQ(outcome(annudf_ivf_flat_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, &stats)), "ok");
-  EXPECT_EQ(stats.links, 1);
+  EXPECT_GT(stats.link_ms, 0); // What this process has linked is loaded for this backend too.
   ASSERT_EQ(outcome(annudf_ivf_flat_precompile(fresh, artifact, ANNUDF_ELEMENT_F32, &stats)), "ok");
   EXPECT_EQ(stats.links, 0);
+  EXPECT_EQ(stats.link_ms, 0);
   OwnedDeviceBuffer buffer;
   const Stream own(context);
   for (uint64_t stream : {uint64_t(0), own.handle()}) {

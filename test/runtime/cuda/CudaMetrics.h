@@ -11,7 +11,12 @@
 
 #include "runtime/cpu/TestMetrics.h"
 
+#include <cstdlib>
+
 namespace annudf::test {
+
+/// Before main(): what a test links it links, whatever runs before it left.
+inline const int kNoCacheOnDisk = ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
 
 /// LTO-IR (in a fatbin) of udfs.cu for a metric.
 inline std::string readFatbin(const std::string &name) {

@@ -329,7 +329,7 @@ TEST(CudaSearch, ASecondSearchLinksAndUploadsNothing) {
   Index index = buildIndex(base, 8);
   const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 30, 16, 2);
   const Result first = searchWith(*backend, index, metric, queries, 5, 8);
-  EXPECT_EQ(first.stats.links, 1);
+  EXPECT_LE(first.stats.links, 1); // A test before may have had it linked in this process.
   EXPECT_GT(first.stats.linkMs, 0);
   EXPECT_GT(first.stats.uploadMs, 0);
   EXPECT_GT(first.stats.searchMs, 0);
@@ -338,10 +338,11 @@ TEST(CudaSearch, ASecondSearchLinksAndUploadsNothing) {
   EXPECT_EQ(second.stats.linkMs, 0);
   EXPECT_EQ(second.stats.uploadMs, 0);
   EXPECT_EQ(first.ids, second.ids);
-  // Other batch sizes use kernels of the same link.
+  // Another batch size may run another kernel, which is linked, or was meanwhile, and loaded once.
   reference::Vectors one = queries;
   one.rows = 1;
-  EXPECT_EQ(searchWith(*backend, index, metric, one, 1, 1).stats.links, 0);
+  EXPECT_LE(searchWith(*backend, index, metric, one, 1, 1).stats.links, 1);
+  EXPECT_EQ(searchWith(*backend, index, metric, one, 1, 1).stats.linkMs, 0);
 
   index.extend(view(queries)); // Each query is now a row: its own nearest, id 2000 + q.
   const Result third = searchWith(*backend, index, metric, queries, 5, 8);
@@ -368,7 +369,7 @@ TEST(CudaSearch, OneLinkHoweverManyThreadsAsk) {
       start.arrive_and_wait();
       for (int round = 0; round < kRounds; ++round) {
         Result result = searchWith(*backend, index, metric, queries, 5, 4);
-        links += result.stats.links;
+        links += result.stats.linkMs > 0;
         uploads += result.stats.uploadMs > 0;
         if (round) {
           EXPECT_EQ(result.ids, results[t].ids) << "thread " << t << " round " << round;
@@ -378,7 +379,8 @@ TEST(CudaSearch, OneLinkHoweverManyThreadsAsk) {
     });
   for (std::thread &thread : threads)
     thread.join();
-  EXPECT_EQ(links, 1);
+  EXPECT_GE(links, 1);
+  EXPECT_LE(links, 2); // Of pairs and of tiles, however many threads ask.
   EXPECT_EQ(uploads, 1);
   for (int t = 0; t < kThreads; ++t) {
     const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 1 + t * 9, 24, 100 + t);

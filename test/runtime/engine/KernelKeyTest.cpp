@@ -119,7 +119,8 @@ TEST(KernelCache, LinksOnceAKeyAndAsksForItOnceAMetric) {
           key.options = {entry};
           return key;
         },
-        [&] {
+        [&](const std::string &digest) {
+          EXPECT_EQ(digest.size(), 64u);
           ++linked;
           return std::make_shared<const int>(linked);
         },

@@ -72,6 +72,14 @@ public:
 /// makeCudaBackend() with the wider interface; the same errors.
 std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device = 0);
 
+/// Leaves all kernels that searches with the metric may run on sm_`sm` in the cache on disk, for
+/// processes with such a GPU; needs none itself.
+/// \param stats  links, linkMs and diskHits.
+/// \throws Error(Input) for a metric without code for sm_`sm`; Error(Environment): the cache is off
+/// or no use, no nvJitLink, or built without CUDA.
+void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
+                       SearchStats *stats = nullptr);
+
 struct CudaDevice {
   std::string description; ///< "0: NVIDIA H200, sm_90, 132 multiprocessors", or why it is not told.
   int arch = 0;            ///< 90 for compute capability 9.0; 0 where it could not be asked.

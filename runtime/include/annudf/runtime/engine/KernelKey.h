@@ -63,13 +63,14 @@ public:
   /// \param entry    which of the backend's kernels; "" where there is but one.
   /// \param makeKey  \returns the KernelKey; not asked again for a metric, elements and entry that
   /// were asked for before, as the artifact's digest settles all but what the backend fixes.
-  /// \param link     \returns the kernel as a Pointer.
+  /// \param link     \returns the kernel as a Pointer; gets the key's digest.
   /// \param made     set to whether this very call linked.
   /// \throws what `link` throws, in every thread that waited. A failure is not kept.
   template <class MakeKey, class Link>
   Pointer get(const MetricView &metric, ScanElements elements, std::string_view entry,
               MakeKey &&makeKey, Link &&link, bool &made) {
-    return kernels_.get(keyOf(metric, elements, entry, makeKey), link, made);
+    const std::string key = keyOf(metric, elements, entry, makeKey);
+    return kernels_.get(key, [&] { return link(key); }, made);
   }
 
   size_t size() const { return kernels_.size(); }

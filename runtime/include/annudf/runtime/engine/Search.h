@@ -37,12 +37,14 @@ struct SearchParams {
 
 /// What a search cost; filled when asked for. Times in milliseconds.
 struct SearchStats {
-  double linkMs = 0;       ///< JIT or link of the kernel; 0 when cached.
-  int links = 0;           ///< Links made by this call (0 or 1).
+  double linkMs = 0;       ///< JIT, link or loading of kernels; 0 when they are in memory.
+  int links = 0;           ///< Links made by this call.
   double uploadMs = 0;     ///< Copying the index to the device, first search only.
   double searchMs = 0;     ///< The search itself, link and upload excluded.
   std::string family = {}; ///< The kernels that ran it, "tiles"; of its first batch.
   std::string why = {};    ///< Why these.
+  int diskHits = 0;        ///< Kernels that this call found linked, on disk.
+  std::string fault = {};  ///< Why the cache on disk was no use; "" where it was, or is off.
 };
 
 /// A compiled metric as backends key their caches: SHA-256 of the file's bytes.

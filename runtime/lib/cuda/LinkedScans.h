@@ -1,0 +1,74 @@
+//===- LinkedScans.h - Linked kernels, in memory and on disk ----*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Cubins of this process, whichever device they are for; loading one is the device's affair. Needs
+// no GPU. Links run off every lock: one a key however many threads ask, and none waits for another
+// key's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_LINKEDSCANS_H
+#define ANNUDF_RUNTIME_LIB_CUDA_LINKEDSCANS_H
+
+#include "Linker.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <sys/types.h>
+#include <thread>
+
+namespace annudf::runtime::cuda {
+
+struct LinkedScan {
+  std::string cubin;
+  bool fromDisk;
+  std::string fault; ///< Why the cache on disk was no use; "" where it was, or is off.
+};
+
+class LinkedScans {
+public:
+  /// In memory at once: some 64 metrics, each with the kernels of two or three families.
+  static constexpr size_t kMost = 192;
+
+  /// Those of the process. Its first call opens nvJitLink. \throws Error(Environment): none.
+  static LinkedScans &get();
+  LinkedScans() = default;
+  ~LinkedScans();
+
+  /// From memory, else from disk, else linked.
+  /// \param made  set to whether this very call made it. \throws as linkScanKernel.
+  std::shared_ptr<const LinkedScan> get(const MetricView &metric, const ScanTarget &target,
+                                        bool &made);
+  /// Has them made, one after the other, by a thread of its own; none where ANNUDF_LINK_AHEAD is 0.
+  /// Failures are not kept: whoever needs such a kernel hears of them.
+  void ahead(const MetricView &metric, const std::vector<ScanTarget> &targets);
+  /// Waits until what was asked of ahead() is done.
+  void finish();
+  size_t size() const { return scans_.size(); }
+
+private:
+  void work();
+
+  KernelCache<const LinkedScan> scans_{kMost};
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  struct Wanted {
+    std::shared_ptr<const Metric> metric;
+    annudf_role as;
+    ScanTarget target;
+  };
+  std::deque<Wanted> queue_;
+  std::thread worker_;
+  bool working_ = false, ending_ = false;
+  pid_t process_ = 0; ///< Whose thread `worker_` is: a fork's child has none.
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_LINKEDSCANS_H
