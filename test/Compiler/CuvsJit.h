@@ -1,21 +1,19 @@
-//===- CuvsJit.h - A metric as rapids.cuvs.ivf_flat.metric.v1, on the host -===//
+//===- CuvsJit.h - A metric as rapids.cuvs.ivf_flat.metric.v1, on the host -*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// MLIR is built without RTTI, GoogleTest's users with it: this is the side of MLIR.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef ANNUDF_TEST_COMPILER_CUVSJIT_H
 #define ANNUDF_TEST_COMPILER_CUVSJIT_H
 
-#include "annudf/ABI/TargetAbi.h"
+#include "HostJit.h"
 
-#include <memory>
+#include "annudf/ABI/TargetAbi.h"
+#include "annudf/Compiler/Compiler.h"
+
 #include <string>
 
 namespace annudf::test {
@@ -23,20 +21,26 @@ namespace annudf::test {
 class CuvsJit {
 public:
   /// `text` is a module with one metric.
-  explicit CuvsJit(const std::string &text);
-  ~CuvsJit();
+  explicit CuvsJit(const std::string &text)
+      : jit(lowered(text)), hasCapture(jit.parametersOf("sym") != 3), address(jit.find("sym")) {}
 
   /// Of a metric without captures `capture` is not looked at.
-  float operator()(float x, float y, float acc, const float *capture, int64_t dim) const;
-
-  /// What went wrong, empty if nothing did.
-  std::string fault;
+  ANNUDF_CALLS_JIT float operator()(float x, float y, float acc, const float *capture,
+                                    int64_t dim) const {
+    return hasCapture ? reinterpret_cast<CuvsMetricOfCapture *>(address)(x, y, acc, capture, dim)
+                      : reinterpret_cast<CuvsMetric *>(address)(x, y, acc);
+  }
 
 private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation;
-  CuvsMetric *plain = nullptr;
-  CuvsMetricOfCapture *full = nullptr;
+  static std::string lowered(const std::string &text) {
+    CompileOptions options;
+    options.target = {ANNUDF_CUVS_METRIC_ABI_ID, "sym"};
+    return lowerMetric(text, "test.mlir", Stage::HostBitcode, options);
+  }
+
+  HostJit jit;
+  bool hasCapture;
+  void *address;
 };
 
 } // namespace annudf::test

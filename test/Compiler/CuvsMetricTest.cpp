@@ -37,7 +37,6 @@ bool isSame(uint32_t a, float b) {
 void compare(const std::string &text, uint32_t seed) {
   SCOPED_TRACE(text);
   const CuvsJit cuvs(text);
-  ASSERT_EQ(cuvs.fault, "");
   HookJit hooks(compileText(text, /*device=*/false));
   hooks.bind(0, &kWeights[0]);
   std::mt19937 random(seed);
@@ -103,7 +102,6 @@ TEST(CuvsMetric, CoordinatesPastTheDimsOfConstantsReadTheLast) {
       "    %0 = annudf.load %t[%i] : !annudf.capture<dim x f32>\n"
       "    %1 = annudf.load %w[%i] : !annudf.capture<dim x f32>\n"
       "    %2 = arith.mulf %0, %1 : f32\n    annudf.yield %2 : f32\n  }\n}\n");
-  ASSERT_EQ(cuvs.fault, "");
   EXPECT_EQ(cuvs(0, 0, 0, kWeights, 1), -2.0f);
   EXPECT_EQ(cuvs(0, 0, 0, kWeights, 2), 8.0f);
   EXPECT_EQ(cuvs(0, 0, 0, kWeights, 6), 8.0f);

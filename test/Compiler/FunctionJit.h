@@ -9,7 +9,10 @@
 #ifndef ANNUDF_TEST_COMPILER_FUNCTIONJIT_H
 #define ANNUDF_TEST_COMPILER_FUNCTIONJIT_H
 
-#include <memory>
+#include "HostJit.h"
+
+#include "annudf/Compiler/Compiler.h"
+
 #include <string>
 
 namespace annudf::test {
@@ -18,16 +21,21 @@ namespace annudf::test {
 class FunctionJit {
 public:
   /// \param text  of the dialect, with an annudf.function called `name`.
-  FunctionJit(const std::string &text, const std::string &name);
-  ~FunctionJit();
+  FunctionJit(const std::string &text, const std::string &name)
+      : jit(lowered(text, name)), address(jit.find(name)) {}
 
   /// \tparam F  its prototype in C.
   template <typename F> F *as() const { return reinterpret_cast<F *>(address); }
 
 private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation;
-  void *address = nullptr;
+  static std::string lowered(const std::string &text, const std::string &name) {
+    CompileOptions options;
+    options.metricName = name;
+    return lowerMetric(text, "function.mlir", Stage::HostBitcode, options);
+  }
+
+  HostJit jit;
+  void *address;
 };
 
 } // namespace annudf::test

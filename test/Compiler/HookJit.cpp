@@ -11,10 +11,7 @@
 #include "annudf/ABI/Hooks.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/TargetSelect.h"
 
 #include <stdexcept>
 
@@ -22,50 +19,27 @@ using namespace llvm;
 using namespace annudf;
 using namespace annudf::test;
 
-template <typename T> static T take(Expected<T> value) {
-  if (!value)
-    throw std::runtime_error(toString(value.takeError()));
-  return std::move(*value);
-}
-
-static void take(llvm::Error error) {
-  if (error)
-    throw std::runtime_error(toString(std::move(error)));
-}
-
 std::vector<std::string> annudf::test::symbolsOf(const std::string &bitcode) {
   LLVMContext context;
-  auto module = take(parseBitcodeFile(MemoryBufferRef(bitcode, "symbols"), context));
+  auto module = parseBitcodeFile(MemoryBufferRef(bitcode, "symbols"), context);
+  if (!module)
+    throw std::runtime_error(toString(module.takeError()));
   std::vector<std::string> names;
-  for (const GlobalValue &value : module->global_values())
+  for (const GlobalValue &value : (*module)->global_values())
     names.push_back(value.getName().str());
   return names;
 }
 
-struct HookJit::Implementation {
-  std::unique_ptr<orc::LLJIT> jit;
-};
-
-HookJit::HookJit(const Artifact &artifact) : implementation(new Implementation) {
-  static const bool ready = !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
-  if (!ready)
-    throw std::runtime_error("no native target");
+static const std::string &hostBitcode(const Artifact &artifact) {
   const Payload *payload = artifact.find(PayloadKind::HostBitcode);
   if (!payload)
     throw std::runtime_error("artifact without host bitcode");
-  auto context = std::make_unique<LLVMContext>();
-  auto module = take(parseBitcodeFile(MemoryBufferRef(payload->bytes, "metric"), *context));
-  implementation->jit = take(orc::LLJITBuilder().create());
-  orc::LLJIT &jit = *implementation->jit;
-  module->setDataLayout(jit.getDataLayout());
-  auto &library = jit.getMainJITDylib();
-  library.addGenerator(take(orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      jit.getDataLayout().getGlobalPrefix())));
-  take(jit.addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))));
+  return payload->bytes;
+}
+
+HookJit::HookJit(const Artifact &artifact) : jit(hostBitcode(artifact)) {
   const Manifest &manifest = artifact.manifest;
-  auto find = [&](ScanHook hook) {
-    return take(jit.lookup(symbolOf(hook, manifest.hookWidths()))).toPtr<void *>();
-  };
+  auto find = [&](ScanHook hook) { return jit.find(symbolOf(hook, manifest.hookWidths())); };
   accumulator_ = manifest.accumulator;
   compute_ = manifest.compute;
   init_ = find(ScanHook::INIT);
@@ -76,8 +50,6 @@ HookJit::HookJit(const Artifact &artifact) : implementation(new Implementation) 
     combine_ = find(ScanHook::COMBINE);
   contract_ = find(ScanHook::CONTRACT);
 }
-
-HookJit::~HookJit() = default;
 
 bool test::haveLibNvvm() { return !describeLibNvvm().empty(); }
 

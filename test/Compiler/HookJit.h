@@ -9,22 +9,15 @@
 #ifndef ANNUDF_TEST_COMPILER_HOOKJIT_H
 #define ANNUDF_TEST_COMPILER_HOOKJIT_H
 
+#include "HostJit.h"
+
 #include "annudf/Compiler/Compiler.h"
 
 #include <bit>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
-
-// UBSan looks for a signature in front of a function called through a pointer; code from
-// the JIT has none.
-#if defined(__clang__)
-#define ANNUDF_CALLS_JIT __attribute__((no_sanitize("function")))
-#else
-#define ANNUDF_CALLS_JIT
-#endif
 
 namespace annudf::test {
 
@@ -33,7 +26,6 @@ namespace annudf::test {
 class HookJit {
 public:
   explicit HookJit(const Artifact &artifact);
-  ~HookJit();
 
   /// Of an accumulator of several fields: the words as a kernel holds them.
   template <typename Word> struct Words {
@@ -123,8 +115,7 @@ public:
   }
 
 private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation;
+  HostJit jit;
   void *init_, *update_, *finalize_ = nullptr, *combine_ = nullptr, *contract_;
   annudf_accumulator accumulator_;
   annudf_compute compute_;
