@@ -11,8 +11,10 @@
 
 #include <bit>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 
 namespace annudf {
@@ -78,42 +80,12 @@ template <number T> consteval kind kind_of() {
   }
 }
 
-template <kind> struct number_of_kind;
-template <> struct number_of_kind<kind::b1> {
-  using type = bool;
-};
-template <> struct number_of_kind<kind::i8> {
-  using type = std::int8_t;
-};
-template <> struct number_of_kind<kind::u8> {
-  using type = std::uint8_t;
-};
-template <> struct number_of_kind<kind::i16> {
-  using type = std::int16_t;
-};
-template <> struct number_of_kind<kind::u16> {
-  using type = std::uint16_t;
-};
-template <> struct number_of_kind<kind::i32> {
-  using type = std::int32_t;
-};
-template <> struct number_of_kind<kind::u32> {
-  using type = std::uint32_t;
-};
-template <> struct number_of_kind<kind::i64> {
-  using type = std::int64_t;
-};
-template <> struct number_of_kind<kind::u64> {
-  using type = std::uint64_t;
-};
-template <> struct number_of_kind<kind::f32> {
-  using type = float;
-};
-template <> struct number_of_kind<kind::f64> {
-  using type = double;
-};
-
-template <kind K> using number_t = number_of_kind<K>::type;
+/// In the order of `kind`.
+using numbers_of_kinds =
+    std::tuple<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+               std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+template <kind K>
+using number_t = std::tuple_element_t<static_cast<std::size_t>(K), numbers_of_kinds>;
 template <number T> using canonical_t = number_t<kind_of<T>()>;
 
 /// What `a + b` and `a << b` are of such numbers.
