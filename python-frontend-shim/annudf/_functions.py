@@ -17,7 +17,7 @@ import numpy as np
 from annudf import _arrays, _backends
 from annudf._checks import shown
 from annudf._frontend import translate_device_function
-from annudf._frontend.prototypes import Kind, Struct, parse_signature, spell
+from annudf._frontend.prototypes import Kind, Struct, parse_signature, spell, spell_element
 from annudf._frontend.report import in_users_words
 from annudf._metric.captures import Value, check_name, make_value
 from annudf._metric.definition import parse_arch
@@ -26,6 +26,8 @@ from annudf.errors import ArgumentError, CaptureError
 
 _MOST_BAKED = 64 * 1024
 """Bytes of an array that becomes part of the code; a GPU has 64 KiB of constant memory for a kernel."""
+_UNNAMED = "annudf_unnamed_function"
+"""Stands for the symbol in text of which it is made; names of functions do not begin so."""
 _TARGETS = {"ltoir": "ltoir", "ptx": "ptx", "llvm": "nvvm-ir", "bitcode": "device-bitcode", "host": "host-bitcode"}
 _OF_AN_ARCH = ("ltoir", "ptx")
 Output = Literal["ltoir", "ptx", "llvm", "bitcode", "host"]
@@ -64,19 +66,15 @@ def _number(value: Value, item: Any) -> str:
         size = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}[value.element]
         bits = int.from_bytes(value.data[:size], "little")
         return f"0x{bits:0{2 * size}X} : {value.element}"
-    return f"{int(item)} : {value.element.replace('u', 'ui')}"
+    return f"{int(item)} : {spell_element(value.element)}"
 
 
 def _literal(value: Value) -> str:
     if value.scalar:
         return _number(value, np.frombuffer(value.data, "u1")[0] if value.element == "i1" else value.array.item())
-    tensor = f"tensor<{'x'.join(map(str, value.shape))}x{value.element.replace('u', 'ui')}>"
+    tensor = f"tensor<{'x'.join(map(str, value.shape))}x{spell_element(value.element)}>"
     if value.element == "i1":
-        flat = [bool(one) for one in value.array.ravel()]
-        text = "[" + ", ".join("true" if one else "false" for one in flat) + "]"
-        if len(value.shape) > 1:
-            text = _nested(flat, value.shape)
-        return f"dense<{text}> : {tensor}"
+        return f"dense<{_nested([bool(one) for one in value.array.ravel()], value.shape)}> : {tensor}"
     return f'dense<"0x{value.data.hex().upper()}"> : {tensor}'
 
 
@@ -188,13 +186,11 @@ class DeviceFunction:
         code = self._lower(signature, abi, "", "mlir", "")[0]
         return code.decode()
 
-    def _symbol(self, signature: object, abi: str) -> str:
-        """A name that no other function has: of its own name, its types and its code."""
+    def _symbol(self, text: str) -> str:
+        """A name that no other function has: of its own name, its types and its code, which `text` holds."""
         plain = re.sub(r"[^A-Za-z0-9_]", "_", self.__name__).strip("_") or "function"
         if plain.startswith("annudf") or plain[0].isdigit():
             plain = f"f_{plain}"  # Names that begin so are kept for hooks, or are none.
-        arguments, result = parse_signature(signature)
-        text, _ = self._translated(arguments, result, abi, "function")
         without_places = re.sub(r'loc\("[^"]*":\d+:\d+\)', "", text)
         return f"{plain}_{hashlib.sha256(without_places.encode()).hexdigest()[:16]}"
 
@@ -207,8 +203,9 @@ class DeviceFunction:
         bound = next((name for name, one in self._captures.items() if one.view is not None), "")
         if abi == "c" and bound:
             raise ArgumentError(f"abi is 'c', which has no place for the device array '{bound}'; use abi='raw'")
-        name = symbol or self._symbol(signature, abi)
-        text, kind = self._translated(arguments, result, abi, name)
+        text, kind = self._translated(arguments, result, abi, symbol or _UNNAMED)
+        name = symbol or self._symbol(text)
+        text = text.replace(_UNNAMED, name)
         for one in (*arguments, kind):
             if abi == "c" and (isinstance(one, Struct) or one == np.float16):
                 raise ArgumentError(

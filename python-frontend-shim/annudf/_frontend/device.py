@@ -11,7 +11,6 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, Tuple
 
 from annudf._frontend.arithmetic import dtype_of
@@ -81,17 +80,6 @@ def _fits(shape: Returned, kind: Kind) -> bool:
     if isinstance(shape, tuple) and isinstance(kind, Struct):
         return len(shape) == len(kind.fields) and all(map(_fits, shape, kind.fields))
     return True
-
-
-def _yielded(operand: Operand, given: str, to: np.dtype[Any], name: str, number: int) -> tuple[list[str], str]:
-    """Ops that convert what is returned, and the name of the result."""
-    if to.kind == "b":  # What else than a bool may become one was refused.
-        if given != "i8":
-            return [], name
-        zero, result = f"%zero_{number}", f"%result_{number}"
-        return [f"{zero} = arith.constant 0 : i8", f"{result} = arith.cmpi ne, {name}, {zero} : i8"], result
-    ops = conversion(operand, given, to, name, number)
-    return ops, f"%result_{number}" if ops else name
 
 
 def translate(
@@ -164,9 +152,10 @@ def translate(
             returned(operand, target, "the result" if len(given) == 1 else f"number {number} of the result")
         except Refused as refused:
             unsupported(str(refused), code.co_filename, code.co_firstlineno)
-        ops, name = _yielded(operand, mlir, target, f"%value#{number}" if len(given) > 1 else "%value", number)
+        name = f"%value#{number}" if len(given) > 1 else "%value"
+        ops = conversion(operand, mlir, target, name, number)
         lines += [f"    {op} {place}" for op in ops]
-        results.append(name)
+        results.append(f"%result_{number}" if ops else name)
     lines.append(f"    annudf.yield {', '.join(results)} : {', '.join(map(mlir_text, to))} {place}")
     lines += [f"  }} {place}", f"}} {place}", "}"]
     return "\n".join(lines) + "\n", kind

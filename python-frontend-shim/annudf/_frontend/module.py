@@ -24,7 +24,7 @@ from annudf._frontend.signature import takes_context
 from annudf._frontend.syntax import own_signature
 from annudf._options import AccumulatorWord, MetricOptions
 
-_MLIR = {"f32": "f32", "f64": "f64", "i32": "i32", "u32": "i32", "i64": "i64"}
+_MLIR = {word: mlir_text(dtype) for word, dtype in NUMPY.items()}
 Words = tuple[AccumulatorWord, ...]
 
 
@@ -208,7 +208,7 @@ class _FilterWriter(_Writer):
                 "ctx.price[ctx.row] <= ctx.most, or ... != 0",
                 function.__code__.co_filename, function.__code__.co_firstlineno,
             )  # fmt: skip
-        bit = ["%none = arith.constant 0 : i8", "%bit = arith.cmpi ne, %value, %none : i8"] if kind == "i8" else []
+        bit = conversion(result, kind, np.dtype(np.bool_), "%value", 0)
         lines = [
             "module {",
             *lowered.functions,
@@ -218,7 +218,7 @@ class _FilterWriter(_Writer):
             f"    %ctx = builtin.unrealized_conversion_cast to none {at}",
             f"    %value = func.call @{symbol}(%ctx) : (none) -> {kind} {at}",
             *(f"    {line} {at}" for line in bit),
-            f"    annudf.yield {'%bit' if bit else '%value'} : i1 {at}",
+            f"    annudf.yield {'%result_0' if bit else '%value'} : i1 {at}",
             "  }",
             f"}} {at}",
             "}",
@@ -238,16 +238,24 @@ def _check_filter(function: types.FunctionType) -> None:
 
 
 def conversion(source: Operand, kind: str, target: np.dtype[Any], value: str, number: int) -> list[str]:
-    """Ops that bring the number-th returned value to the declared type as %result_<number>."""
+    """Ops that bring the number-th returned value to the declared type as %result_<number>.
+
+    To a bool only a bool is brought, which MLIR's functions return as i8.
+    """
     held = dtype_of(source)
     result = mlir_text(target)
-    if held == target or kind == result:
+    if kind == result or (held == target and held.kind != "b"):
         return []
     if held.kind == "b":
-        zero, bit = f"%zero_{number}", f"%bit_{number}" if kind == "i8" else value
-        lines = [f"{zero} = arith.constant 0 : i8", f"{bit} = arith.cmpi ne, {value}, {zero} : i8"]
+        zero, bit = f"%zero_{number}", value
+        lines: list[str] = []
+        if kind == "i8":
+            bit = f"%{'result' if target.kind == 'b' else 'bit'}_{number}"
+            lines = [f"{zero} = arith.constant 0 : i8", f"{bit} = arith.cmpi ne, {value}, {zero} : i8"]
+        if target.kind == "b":
+            return lines
         return [
-            *(lines if kind == "i8" else []),
+            *lines,
             f"%result_{number} = arith.{'uitofp' if target.kind == 'f' else 'extui'} {bit} : i1 to {result}",
         ]
     if target.kind == "f":

@@ -22,6 +22,7 @@ from numba_cuda_mlir.numba_cuda.types.misc import unliteral
 
 from annudf._frontend import dtypes
 from annudf._frontend.ncm import CONTEXT, ir, types
+from annudf._frontend.prototypes import spell_element
 from annudf._frontend.rewrite import StrongFloat, StrongInt
 
 Extents = tuple[str | int, ...]
@@ -139,7 +140,7 @@ def index_of(extent: str | int) -> str:
 
 def capture_type_text(element: str, extents: Extents) -> str:
     """A capture's type in the dialect's syntax."""
-    return f"!annudf.capture<{' x '.join([*map(str, extents), element.replace('u', 'ui')])}>"
+    return f"!annudf.capture<{' x '.join([*map(str, extents), spell_element(element)])}>"
 
 
 def operand_of(numba_type: Any) -> dtypes.Operand | None:

@@ -47,6 +47,11 @@ def numbers(kind: Kind) -> Iterator[np.dtype[Any]]:
         yield kind
 
 
+def spell_element(element: str) -> str:
+    """An element of captures in the dialect's syntax: ``u8`` is ``ui8``."""
+    return element.replace("u", "ui")
+
+
 def spell_dialect(kind: Kind) -> str:
     """In the dialect's syntax: ``tuple<f32, ui8>``."""
     if isinstance(kind, Struct):
