@@ -19,14 +19,14 @@ using namespace cpp_api;
 
 namespace {
 
-const std::string kSource =
+constexpr std::string_view kSource =
     "extern \"C\" __device__ float f(float x, float y, float acc, const float *w, long long dim) "
     "{\n  return acc + w[dim] * (x - y) * (x - y);\n}\n";
 
 /// Of the source above, for 128 dimensions.
 annudf::device_udf_fields source() {
   return {.payload_kind = annudf::udf_payload::cuda_source,
-          .payload = kSource,
+          .payload = std::string(kSource),
           .symbol_name = "f",
           .captures = {{.name = "w", .shape = {128}, .pointer = 0x1000}}};
 }

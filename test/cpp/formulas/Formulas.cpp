@@ -165,7 +165,7 @@ int main(int argc, char **argv) {
   }
   try {
     gFolder = argv[1];
-    gDims = std::atoll(argv[2]);
+    gDims = std::strtoll(argv[2], nullptr, 10);
     gBackend = argc == 4 ? annudf::backend::cuda(0) : annudf::backend::cpu(1);
     run();
   } catch (const std::exception &error) {
