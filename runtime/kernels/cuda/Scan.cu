@@ -399,13 +399,13 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
   const uint32_t tiles = reinterpret_cast<const uint32_t *>(args.work.tileStart)[args.index.nLists];
   if (blockIdx.x >= tiles) // The grid is an upper bound: the host does not wait for the count.
     return;
-  const uint2 tile = reinterpret_cast<const uint2 *>(args.work.tiles)[blockIdx.x];
+  const uint4 tile = reinterpret_cast<const uint4 *>(args.work.tiles)[blockIdx.x];
+  const int count = static_cast<int>(tile.z);
   uint32_t pair[ANNUDF_TILE_QUERIES];
 #pragma unroll
   for (int j = 0; j < ANNUDF_TILE_QUERIES; ++j)
-    pair[j] = reinterpret_cast<const uint32_t *>(args.work.pairs)[tile.x + min(j, (int)tile.y - 1)];
-  scanList<ANNUDF_TILE_QUERIES, 2>(
-      args, reinterpret_cast<const uint32_t *>(args.work.probes)[pair[0]], pair, (int)tile.y);
+    pair[j] = reinterpret_cast<const uint32_t *>(args.work.pairs)[tile.y + min(j, count - 1)];
+  scanList<ANNUDF_TILE_QUERIES, 2>(args, tile.x, pair, count);
 }
 
 #endif // ANNUDF_PARTS

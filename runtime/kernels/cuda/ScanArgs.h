@@ -24,10 +24,26 @@
 /// Accumulators of the parts of a group's rows, in a block's shared memory behind the query: of
 /// all warps but one, 32 bytes each at most.
 #define ANNUDF_PARTS_BYTES ((ANNUDF_SCAN_THREADS - 32) * 32)
+/// Threads of a block of Staged.cu.
+#define ANNUDF_STAGED_THREADS 256
+/// Queries of a thread of Staged.cu, by the form ('a' or 's') and the bits of the accumulator.
+#define ANNUDF_STAGED_TILE_QUERIES(FORM, BITS) (8 / ((BITS) / 32 * ((FORM) == 's' ? 2 : 1)))
+/// Most queries of an item of Staged.cu, of which a thread has TILE.
+#define ANNUDF_STAGED_QUERIES(TILE) (ANNUDF_STAGED_THREADS / 32 * (TILE))
+/// Shared memory of Staged.cu: three stages of 4096 words of rows, and of queries; 16 bytes a
+/// query, and 8.
+#define ANNUDF_STAGED_SHARED_BYTES(TILE)                                                           \
+  (3 * (ANNUDF_STAGED_THREADS * 16 + ANNUDF_STAGED_QUERIES(TILE) * 32) * 4 +                       \
+   ANNUDF_STAGED_QUERIES(TILE) * 16 + 8)
+/// Coordinates of a query are padded to this many in the workspace.
+#define ANNUDF_STAGED_DIMS 32
 /// Most results of a query that annudf_finish collects in shared memory; else annudf_finish_many.
 #define ANNUDF_FINISH_MOST_K 1024
-/// Chunks that a scan may load past the end of the lists.
+/// Chunks of a row that a warp of Scan.cu has in flight.
 #define ANNUDF_MOST_AHEAD 4
+/// Chunks that a scan may load past the end of the lists: of Scan.cu the next ones, of Staged.cu
+/// those of a stage of 32 dimensions.
+#define ANNUDF_PAST_END 8
 /// Order-preserving key of "no row here": padding, NaN. Sorts after every distance.
 #define ANNUDF_KEY_NONE 0xFFFFFFFFu
 
@@ -35,7 +51,7 @@
 /// of group g is uint4 number (g * chunks + c) * 32 + r, so that a warp, one lane a
 /// row, reads 512 consecutive bytes.
 struct annudf_device_index {
-  uint64_t rows;      ///< const uint4 *, (G * chunks + ANNUDF_MOST_AHEAD) * 32.
+  uint64_t rows;      ///< const uint4 *, (G * chunks + ANNUDF_PAST_END) * 32.
   uint64_t ids;       ///< const int64_t *, G * 32; -1 in padding.
   uint64_t listGroup; ///< const uint32_t *, L + 1: first group of each list.
   uint64_t listSize;  ///< const uint32_t *, L: rows.
@@ -47,20 +63,26 @@ struct annudf_device_index {
 /// Buffers of one batch. Keys are order-preserving: smaller is better, whatever the
 /// metric's order.
 struct annudf_workspace {
-  uint64_t coarse;     ///< uint32_t *, Q * L: keys of the coarse stage.
-  uint64_t probes;     ///< uint32_t *, Q * P: lists to scan, ascending.
-  uint64_t probeGroup; ///< uint32_t *, Q * P: where a probe's groups start in S.
-  uint64_t groupCount; ///< uint32_t *, Q: groups of a query's probes together.
-  uint64_t rank;       ///< uint32_t *, Q * P: place of a pair among its list's pairs; 0: no tiles.
-  uint64_t listPairs;  ///< uint32_t *, L: pairs of a list; zero between searches.
-  uint64_t pairStart;  ///< uint32_t *, L + 1: prefix sum of listPairs.
-  uint64_t tileStart;  ///< uint32_t *, L + 1: prefix sum of tiles; the last entry counts them.
-  uint64_t pairs;      ///< uint32_t *, Q * P: pairs (query * P + probe) sorted by list.
-  uint64_t tiles;      ///< uint2 *: first entry of `pairs`, number of entries.
-  uint64_t keys;       ///< uint32_t *, Q * S * 32: key of every row scanned.
-  uint64_t minima;     ///< uint32_t *, Q * S: best key of every group.
-  uint32_t stride;     ///< S.
-  uint32_t nProbes;    ///< P.
+  uint64_t coarse;      ///< uint32_t *, Q * L: keys of the coarse stage.
+  uint64_t probes;      ///< uint32_t *, Q * P: lists to scan, ascending.
+  uint64_t probeGroup;  ///< uint32_t *, Q * P: where a probe's groups start in S.
+  uint64_t groupCount;  ///< uint32_t *, Q: groups of a query's probes together.
+  uint64_t rank;        ///< uint32_t *, Q * P: place of a pair among its list's pairs; 0: no tiles.
+  uint64_t listPairs;   ///< uint32_t *, L: pairs of a list; zero between searches.
+  uint64_t pairStart;   ///< uint32_t *, L + 1: prefix sum of listPairs.
+  uint64_t tileStart;   ///< uint32_t *, L + 1: prefix sum of tiles; the last entry counts them.
+  uint64_t pairs;       ///< uint32_t *, Q * P: pairs (query * P + probe) sorted by list.
+  uint64_t tiles;       ///< uint4 *: list, first entry of `pairs`, number of entries, first group.
+  uint64_t keys;        ///< uint32_t *, Q * S * 32: key of every row scanned.
+  uint64_t minima;      ///< uint32_t *, Q * S: best key of every group.
+  uint64_t coordinates; ///< uint32_t *, Q * coordinateStride: queries in the compute type, for
+                        ///< Staged.cu.
+  uint64_t ticket;      ///< uint32_t *: tiles that its blocks took, beyond the first of each.
+  uint32_t coordinateStride;
+  uint32_t stride;        ///< S.
+  uint32_t nProbes;       ///< P.
+  uint32_t tileQueries;   ///< Most entries of a tile.
+  uint32_t segmentGroups; ///< Most groups of a tile.
 };
 
 struct annudf_queries {

@@ -200,8 +200,15 @@ extern "C" __global__ void annudf_select_probes(annudf_device_index index, annud
     pointer<uint32_t>(work.groupCount)[blockIdx.x] = base;
 }
 
+/// Tiles that each `queries` of a list's pairs open, one a segment of its rows.
+__device__ __forceinline__ uint32_t segmentsOf(const annudf_device_index &index,
+                                               const annudf_workspace &work, uint32_t list) {
+  const uint32_t groups = (pointer<const uint32_t>(index.listSize)[list] + 31) / 32;
+  return groups == 0 ? 0 : (groups - 1) / work.segmentGroups + 1;
+}
+
 /// One block: prefix sums over the lists of their pairs and tiles. Zeroes the counts
-/// for the next search.
+/// for the next search, and the ticket of this one.
 extern "C" __global__ void annudf_tile_offsets(annudf_device_index index, annudf_workspace work) {
   __shared__ uint32_t warpSum[32];
   uint32_t *count = pointer<uint32_t>(work.listPairs);
@@ -209,10 +216,12 @@ extern "C" __global__ void annudf_tile_offsets(annudf_device_index index, annudf
   for (uint32_t start = 0; start <= index.nLists; start += blockDim.x) {
     const uint32_t list = start + threadIdx.x;
     const uint32_t mine = list < index.nLists ? count[list] : 0;
+    const uint32_t tiles = mine == 0 ? 0
+                                     : (mine + work.tileQueries - 1) / work.tileQueries *
+                                           segmentsOf(index, work, list);
     uint32_t pairTotal, tileTotal;
     const uint32_t pair = blockPrefix(mine, warpSum, pairTotal);
-    const uint32_t tile =
-        blockPrefix((mine + ANNUDF_TILE_QUERIES - 1) / ANNUDF_TILE_QUERIES, warpSum, tileTotal);
+    const uint32_t tile = blockPrefix(tiles, warpSum, tileTotal);
     if (list <= index.nLists) {
       pointer<uint32_t>(work.pairStart)[list] = pairBase + pair;
       pointer<uint32_t>(work.tileStart)[list] = tileBase + tile;
@@ -221,10 +230,14 @@ extern "C" __global__ void annudf_tile_offsets(annudf_device_index index, annudf
       count[list] = 0;
     pairBase += pairTotal, tileBase += tileTotal;
   }
+  if (threadIdx.x == 0 && work.ticket)
+    *pointer<uint32_t>(work.ticket) = 0;
 }
 
-/// A thread for each pair: its place in the order by list, and the tile it opens.
-extern "C" __global__ void annudf_tile_fill(annudf_workspace work, uint32_t pairs) {
+/// A thread for each pair: its place in the order by list, and the tiles it opens. Tiles of the
+/// same rows are neighbours, so that these are read from memory once.
+extern "C" __global__ void annudf_tile_fill(annudf_device_index index, annudf_workspace work,
+                                            uint32_t pairs) {
   const uint32_t pair = blockIdx.x * blockDim.x + threadIdx.x;
   if (pair >= pairs)
     return;
@@ -233,8 +246,26 @@ extern "C" __global__ void annudf_tile_fill(annudf_workspace work, uint32_t pair
   const uint32_t *start = pointer<const uint32_t>(work.pairStart) + list;
   const uint32_t place = start[0] + rank;
   pointer<uint32_t>(work.pairs)[place] = pair;
-  if (rank % ANNUDF_TILE_QUERIES == 0)
-    pointer<uint2>(
-        work.tiles)[pointer<const uint32_t>(work.tileStart)[list] + rank / ANNUDF_TILE_QUERIES] =
-        make_uint2(place, min(ANNUDF_TILE_QUERIES, start[1] - place));
+  if (rank % work.tileQueries != 0)
+    return;
+  const uint32_t abreast = (start[1] - start[0] - 1) / work.tileQueries + 1;
+  uint4 *tile = pointer<uint4>(work.tiles) + pointer<const uint32_t>(work.tileStart)[list] +
+                rank / work.tileQueries;
+  const uint32_t segments = segmentsOf(index, work, list);
+  for (uint32_t s = 0; s < segments; ++s, tile += abreast)
+    *tile =
+        make_uint4(list, place, min(work.tileQueries, start[1] - place), s * work.segmentGroups);
+}
+
+/// A block for each query: its coordinates in the compute type, and zeros up to the stride.
+extern "C" __global__ void annudf_query_words(annudf_device_index index, annudf_queries queries,
+                                              annudf_workspace work, int compute) {
+  uint32_t *out = pointer<uint32_t>(work.coordinates) +
+                  static_cast<uint64_t>(blockIdx.x) * work.coordinateStride;
+  const uint8_t *row =
+      pointer<const uint8_t>(queries.data) + static_cast<uint64_t>(blockIdx.x) * queries.rowBytes;
+  for (uint32_t d = threadIdx.x; d < work.coordinateStride; d += blockDim.x)
+    out[d] = d < index.dims ? annudf_kernels::coordinateAt<uint32_t>(
+                                  static_cast<int32_t>(queries.element), compute, row, d)
+                            : 0;
 }

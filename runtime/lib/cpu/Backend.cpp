@@ -346,7 +346,9 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   const Manifest &manifest = metric.artifact.manifest;
   const int k = results.selected();
   bool compiled = false;
-  const Plan plan = this->plan(workloadOf(manifest, index, queries.rows, k, params.nProbes));
+  Workload work = workloadOf(manifest, index, queries.rows, k, params.nProbes);
+  work.family = params.family;
+  const Plan plan = this->plan(work);
   const std::shared_ptr<const ScanKernel> kernel =
       kernels_.get(metric, {index.element(), queries.element}, compiled);
   const auto started = std::chrono::steady_clock::now();

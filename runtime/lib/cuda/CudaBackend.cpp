@@ -90,7 +90,7 @@ public:
     SearchStats local;
     SearchStats &report = stats ? *stats : local;
     report = {};
-    const auto fit = familiesFor(metric.artifact.manifest, context_->sm());
+    const auto fit = familiesFor(metric.artifact, context_->sm());
     std::vector<SearchStats> costs(fit.size());
     const auto start = std::chrono::steady_clock::now();
     parallelFor(
@@ -188,7 +188,7 @@ std::shared_ptr<const ScanKernel> Implementation::scan(const MetricView &metric,
 void Implementation::linkOthers(const MetricView &metric, ScanElements elements,
                                 const ScanKernels &scans, const Workload &work) {
   std::vector<ScanTarget> others;
-  for (const CudaFamily *family : familiesFor(metric.artifact.manifest, context_->sm()))
+  for (const CudaFamily *family : familiesFor(metric.artifact, context_->sm()))
     if (family->isFor(work) && whyNot(*family, work, machine()).empty() &&
         std::none_of(scans.begin(), scans.end(),
                      [&](const auto &scan) { return scan.first == family; }))
@@ -232,6 +232,9 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                                 static_cast<int>(std::min<int64_t>(wanted.columns, ANNUDF_MAX_K)),
                                 params.nProbes),
                      machine()};
+  if (const Payload *payload = metric.artifact.findLtoIr(context_->sm()))
+    plan.work.bodyBytes = payload->bytes.size();
+  plan.work.family = params.family;
   plan.checkFits();
   const auto total = static_cast<uint64_t>(queries.rows);
   const uint64_t batch = std::min(plan.batch(total), wanted.mostAtOnce);
@@ -413,7 +416,7 @@ void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
   if (const DiskCache disk = DiskCache::ofEnvironment(); disk.folder().empty())
     keptNowhere(disk.complaint().empty() ? "ANNUDF_CACHE_DISABLE is set" : disk.complaint());
   LinkedScans scans; // Not those of the process: what is in memory there may not be on disk.
-  const std::vector<const CudaFamily *> fit = familiesFor(metric.artifact.manifest, sm);
+  const std::vector<const CudaFamily *> fit = familiesFor(metric.artifact, sm);
   std::vector<SearchStats> costs(fit.size());
   const auto start = std::chrono::steady_clock::now();
   parallelFor(static_cast<int>(fit.size()), static_cast<int64_t>(fit.size()), [&](int64_t i, int) {

@@ -58,7 +58,7 @@ DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> cont
 
   const uint64_t groupBytes = words * kGroupRows * sizeof(uint32_t),
                  groupIds = kGroupRows * sizeof(int64_t);
-  const uint64_t rowBytes = total * groupBytes, pastEnd = ANNUDF_MOST_AHEAD * kGroupRows * 16;
+  const uint64_t rowBytes = total * groupBytes, pastEnd = ANNUDF_PAST_END * kGroupRows * 16;
   rows_ = std::make_unique<Buffer>(context, rowBytes + pastEnd);
   ANNUDF_CUDA(cuMemsetD8, rows_->device() + rowBytes, 0, pastEnd);
   ids_ = std::make_unique<Buffer>(context, total * groupIds);

@@ -32,6 +32,8 @@
   ANNUDF_EMBED(scan_##F##A##_x##X##_compact) ANNUDF_EMBED(scan_##F##A##_x##X##_parts)
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
+ANNUDF_EMBED(staged_a32) ANNUDF_EMBED(staged_a64)
+ANNUDF_EMBED(staged_s32) ANNUDF_EMBED(staged_s64)
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   ANNUDF_EMBED(row_element_##NAME) ANNUDF_EMBED(query_element_##NAME)
 ANNUDF_ELEMENTS(ANNUDF_X)
@@ -74,12 +76,26 @@ static std::string_view partsFragment(HookWidths widths) {
   return {};
 }
 
+static std::string_view stagedFragment(HookWidths widths) {
+  if (widths.coordinate != 32)
+    return {};
+  switch (widths.form) {
+  case AccumulatorForm::Word:
+    return widths.accumulator == 32 ? ANNUDF_BYTES(staged_a32) : ANNUDF_BYTES(staged_a64);
+  case AccumulatorForm::Words:
+    return widths.accumulator == 32 ? ANNUDF_BYTES(staged_s32) : ANNUDF_BYTES(staged_s64);
+  }
+  return {};
+}
+
 std::string_view scanFragment(ScanSource source, HookWidths widths, bool compact) {
   switch (source) {
   case ScanSource::Lists:
     return listsFragment(widths, compact);
   case ScanSource::Parts:
     return partsFragment(widths);
+  case ScanSource::Staged:
+    return stagedFragment(widths);
   }
   return {};
 }

@@ -8,6 +8,8 @@
 
 #include "Families.h"
 
+#include "ScanArgs.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -34,7 +36,6 @@ class Pairs final : public CudaFamily {
 public:
   const char *name() const override { return "pairs"; }
   ScanEntry entry() const override { return {ScanSource::Lists, "annudf_scan_pair"}; }
-  bool sortsPairs() const override { return false; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
     return unfitBytes("a query takes", bytes(work), machine);
@@ -61,7 +62,6 @@ class Parts final : public CudaFamily {
 public:
   const char *name() const override { return "parts"; }
   ScanEntry entry() const override { return {ScanSource::Parts, "annudf_scan_parts"}; }
-  bool sortsPairs() const override { return false; }
   FamilyNeeds needs() const override { return {.hooks = {ANNUDF_HOOK_COMBINE}, .arch = 75}; }
   bool isFor(const Workload &work) const override {
     return work.hooks.contains(ANNUDF_HOOK_COMBINE);
@@ -99,7 +99,7 @@ class Tiles final : public CudaFamily {
 public:
   const char *name() const override { return "tiles"; }
   ScanEntry entry() const override { return {ScanSource::Lists, "annudf_scan_tile"}; }
-  bool sortsPairs() const override { return true; }
+  Tiling tiling(const Workload &) const override { return {.queries = kTileQueries}; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
     return unfitBytes(std::to_string(kTileQueries) + " queries take", bytes(work), machine);
@@ -123,13 +123,59 @@ private:
   }
 };
 
+/// Rows and queries in shared memory, a register tile of both a thread. For many queries a list:
+/// a tile costs what its most queries do.
+class Staged final : public CudaFamily {
+public:
+  const char *name() const override { return "staged"; }
+  ScanEntry entry() const override { return {ScanSource::Staged, "annudf_scan_staged"}; }
+  Tiling tiling(const Workload &work) const override {
+    return {.queries = static_cast<uint32_t>(ANNUDF_STAGED_QUERIES(tileQueries(work))),
+            .segmentGroups = kSegmentGroups,
+            .coordinates = true};
+  }
+  FamilyNeeds needs() const override { return {.arch = 80}; }
+  /// Its loop holds hundreds of copies of a hook, and a stage words of 32 bits.
+  bool isFor(const Workload &work) const override {
+    return work.bodyBytes <= kLargeBody && work.widths.coordinate == 32;
+  }
+  std::string unfit(const Workload &work, const Machine &machine) const override {
+    if (work.widths.coordinate != 32)
+      return "coordinates take " + std::to_string(work.widths.coordinate) + " bits";
+    return unfitBytes("three stages take", bytes(work), machine);
+  }
+  /// In readings of a list, as tiles.
+  double cost(const Workload &work, const Machine &) const override {
+    constexpr double kSorting = 1.25;
+    const double abreast = 1.6 * tileQueries(work); // What one reading by pairs is worth.
+    return work.lists * (std::max(1.0, work.pairsPerList() / abreast) + kSorting);
+  }
+  std::string explain(const Workload &work, const Machine &) const override {
+    return perList(work) + ": up to " + std::to_string(tiling(work).queries) +
+           " share a stage of rows";
+  }
+  void enqueue(ScanQueue &queue, const Workload &batch) const override {
+    const uint64_t tiles = queue.sortPairs();
+    queue.scanByTicket(tiles, 2, bytes(batch));
+  }
+
+private:
+  static int tileQueries(const Workload &work) {
+    return ANNUDF_STAGED_TILE_QUERIES(static_cast<char>(work.widths.form), work.widths.accumulator);
+  }
+  static uint64_t bytes(const Workload &work) {
+    return ANNUDF_STAGED_SHARED_BYTES(static_cast<uint64_t>(tileQueries(work)));
+  }
+};
+
 } // namespace
 
 std::span<const CudaFamily *const> families() {
   static const Tiles tiles;
   static const Pairs pairs;
   static const Parts parts;
-  static const CudaFamily *const all[] = {&tiles, &pairs, &parts};
+  static const Staged staged;
+  static const CudaFamily *const all[] = {&tiles, &pairs, &parts, &staged};
   return all;
 }
 
@@ -147,17 +193,25 @@ const CudaFamily &pickFamily(const Workload &work, const Machine &machine) {
   return *families()[pick(planned(), work, machine).family];
 }
 
-std::vector<const CudaFamily *> familiesFor(const MetricDescriptor &metric, int sm) {
+std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm) {
+  const Manifest &manifest = metric.manifest;
+  Workload work;
+  for (annudf_hook hook : manifest.hooks)
+    work.hooks.insert(hook);
+  work.widths = manifest.hookWidths();
+  if (const Payload *payload = metric.findLtoIr(sm))
+    work.bodyBytes = payload->bytes.size();
   std::vector<const CudaFamily *> fit;
   for (const CudaFamily *family : families()) {
     const FamilyNeeds needs = family->needs();
     const auto takes = [](const auto &list, auto value) {
       return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
     };
-    if (sm >= needs.arch && takes(needs.accumulators, metric.accumulator) &&
-        takes(needs.computes, metric.compute) &&
+    if (family->isFor(work) && sm >= needs.arch &&
+        takes(needs.accumulators, manifest.accumulator) &&
+        takes(needs.computes, manifest.compute) &&
         std::all_of(needs.hooks.begin(), needs.hooks.end(),
-                    [&](annudf_hook hook) { return metric.has(hook); }))
+                    [&](annudf_hook hook) { return manifest.has(hook); }))
       fit.push_back(family);
   }
   return fit;

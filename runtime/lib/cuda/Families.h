@@ -26,12 +26,18 @@ inline constexpr int kWarps = 4, kChunksAhead = 4;
 inline constexpr uint64_t kPartsBytes = 3072;
 /// Queries that share one reading of a list in the family "tiles".
 inline constexpr int kTileQueries = 8;
+/// Groups of a list that are one tile in the family "staged": as many as a block is some 100 us at.
+inline constexpr uint32_t kSegmentGroups = 32;
+/// LTO-IR of plain arithmetic is 1.8 to 2.6 KB; from here on it holds a function of
+/// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.
+inline constexpr size_t kLargeBody = 3328;
 
 /// A file of runtime/kernels/cuda whose kernels call hooks: a fragment for each pair of widths.
 /// A new one is a row here, in CMakeLists.txt and in Embedded.cpp.
 enum class ScanSource {
-  Lists, ///< Scan.cu.
-  Parts, ///< Scan.cu with ANNUDF_PARTS.
+  Lists,  ///< Scan.cu.
+  Parts,  ///< Scan.cu with ANNUDF_PARTS.
+  Staged, ///< Staged.cu, for coordinates of 32 bits.
 };
 
 /// One kernel of such a file.
@@ -40,26 +46,37 @@ struct ScanEntry {
   const char *kernel;
 };
 
+/// How a batch's (query, list) pairs are sorted into tiles: some queries and a part of a list that
+/// all of them probe.
+struct Tiling {
+  uint32_t queries = 0;                  ///< Most of a tile; 0: pairs are not sorted.
+  uint32_t segmentGroups = ~uint32_t(0); ///< Most groups of 32 rows of a tile.
+  bool coordinates = false; ///< Whether the scan takes queries as words of the compute type.
+};
+
 /// Where a family enqueues its scan of one batch: a stream, or a test that writes it down.
 class ScanQueue {
 public:
   virtual ~ScanQueue() = default;
-  /// Sorts the batch's (query, list) pairs into tiles of at most kTileQueries queries of a
-  /// list. For families that sort. \returns the most tiles there can be.
+  /// Sorts the batch's (query, list) pairs into the family's tiles, and converts its queries if
+  /// they are to be. For families that sort. \returns the most tiles there can be.
   virtual uint64_t sortPairs() = 0;
   /// The family's kernel over `items` pairs or tiles. Their lists are cut into segments, a block
   /// each, until there are `perProcessor` blocks for each processor, or one for each
   /// `groupsAtOnce` groups of 32 rows.
   virtual void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes,
                     uint64_t groupsAtOnce) = 0;
+  /// The family's kernel in blocks that take at most `tiles` tiles by ticket, `perProcessor` for
+  /// each processor.
+  virtual void scanByTicket(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) = 0;
 };
 
 class CudaFamily : public KernelFamily {
 public:
   /// What a link for a search of this family has; no other kernel is in it.
   virtual ScanEntry entry() const = 0;
-  /// Whether enqueue() sorts pairs, for which the workspace needs room.
-  virtual bool sortsPairs() const = 0;
+  /// What enqueue() sorts pairs into, for which the workspace needs room.
+  virtual Tiling tiling(const Workload &) const { return {}; }
   /// \param batch  what is scanned: the queries of one batch.
   virtual void enqueue(ScanQueue &queue, const Workload &batch) const = 0;
 };
@@ -72,7 +89,7 @@ std::span<const CudaFamily *const> families();
 const CudaFamily &pickFamily(const Workload &, const Machine &);
 
 /// Those that could run some search with the metric on that architecture.
-std::vector<const CudaFamily *> familiesFor(const MetricDescriptor &metric, int sm);
+std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm);
 
 /// choose() among them, for people.
 struct CudaPlan {

@@ -255,10 +255,6 @@ void checkNotNewer(const Producer &producer, const std::string &what) {
                                           "), which can only read its own version or older");
 }
 
-/// LTO-IR of plain arithmetic is 1.8 to 2.6 KB; from here on it holds a function of
-/// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.
-constexpr size_t kLargeBody = 3328;
-
 /// What is linked where a metric's list of hooks lacks one, "" where no kernel that is linked then
 /// calls it. No default: a new hook that is optional has its stub here.
 std::string_view stubFragment(ScanHook hook, const Manifest &manifest) {

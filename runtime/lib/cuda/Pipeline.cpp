@@ -58,7 +58,8 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       coarseMany(module.function("annudf_coarse_many")),
       selectProbes(module.function("annudf_select_probes")),
       tileOffsets(module.function("annudf_tile_offsets")),
-      tileFill(module.function("annudf_tile_fill")), finish(module.function("annudf_finish")),
+      tileFill(module.function("annudf_tile_fill")),
+      queryWords(module.function("annudf_query_words")), finish(module.function("annudf_finish")),
       finishMany(module.function("annudf_finish_many")),
       everyDistance(module.function("annudf_every_distance")) {
   allowAllSharedMemory(coarseFew, *context);
@@ -79,18 +80,21 @@ uint64_t ScanKernel::readContract(std::shared_ptr<const Context> context) const 
   return value;
 }
 
-BatchShape SearchPlan::shape(uint64_t count, bool sortsPairs) const {
+BatchShape SearchPlan::shape(uint64_t count) const {
   BatchShape shape;
   shape.queries = count;
   shape.lists = index.args().nLists;
   shape.probes = nProbes;
   shape.groups = std::max<uint64_t>(1, index.mostGroups(nProbes));
-  shape.tiles = sortsPairs;
+  shape.allGroups = index.mostGroups(index.args().nLists);
+  shape.dims = index.args().dims;
+  shape.tiling = familyOf(count).tiling(workOf(count));
   return shape;
 }
 
 uint64_t SearchPlan::batch(uint64_t queries) const {
-  return batchQueries(shape(1, false), queries, kWorkspaceBytes);
+  return batchQueries(shape(std::clamp<uint64_t>(queries, 1, kMostQueries)), queries,
+                      kWorkspaceBytes);
 }
 
 Workload SearchPlan::workOf(uint64_t count) const {
@@ -146,7 +150,12 @@ public:
     const SearchKernels &kernels = plan.kernels;
     const uint32_t pairs = static_cast<uint32_t>(shape.queries * shape.probes);
     launch(kernels.tileOffsets, {}, 1024, 0, stream, args.index, args.work);
-    launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, stream, args.work, pairs);
+    launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, stream, args.index, args.work, pairs);
+    if (shape.tiling.coordinates) {
+      const int compute = plan.work.compute;
+      launch(kernels.queryWords, {shape.queries}, 128, 0, stream, args.index, args.queries,
+             args.work, compute);
+    }
     return mostTiles(shape);
   }
 
@@ -156,6 +165,12 @@ public:
            {items, segments(items, plan.index.mostGroups(1), plan.context.processors(),
                             perProcessor, groupsAtOnce)},
            ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), stream, args);
+  }
+
+  void scanByTicket(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
+    const auto blocks = perProcessor * static_cast<uint64_t>(plan.context.processors());
+    launch(kernel, {std::min(tiles, blocks)}, ANNUDF_STAGED_THREADS,
+           static_cast<unsigned>(sharedBytes), stream, args);
   }
 
 private:
@@ -172,7 +187,7 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstrea
                          uint64_t queryData, uint64_t count, int64_t base, uint64_t ids,
                          uint64_t distances) const {
   const CudaFamily &family = familyOf(count);
-  const BatchShape shape = this->shape(count, family.sortsPairs());
+  const BatchShape shape = this->shape(count);
   annudf_scan_args args = {};
   args.index = index.args();
   args.work = workspace.prepare(shape);

@@ -22,8 +22,8 @@ namespace annudf::runtime::cuda {
 struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
-  CUfunction coarseFew, coarseMany, selectProbes, tileOffsets, tileFill, finish, finishMany,
-      everyDistance;
+  CUfunction coarseFew, coarseMany, selectProbes, tileOffsets, tileFill, queryWords, finish,
+      finishMany, everyDistance;
 };
 
 /// A family's kernel, linked with a metric for the types of rows and queries, and loaded.
@@ -75,7 +75,7 @@ struct SearchPlan {
                uint64_t count, int64_t base, uint64_t ids, uint64_t distances) const;
 
 private:
-  BatchShape shape(uint64_t count, bool sortsPairs) const;
+  BatchShape shape(uint64_t count) const;
   Workload workOf(uint64_t count) const;
 };
 

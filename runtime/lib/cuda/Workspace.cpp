@@ -44,12 +44,21 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
   work.probes = layout.take(queries, shape.probes, 4);
   work.probeGroup = layout.take(queries, shape.probes, 4);
   work.groupCount = layout.take(queries, 1, 4);
-  if (shape.tiles) {
+  if (shape.tiling.queries) {
     work.rank = layout.take(queries, shape.probes, 4);
     work.pairs = layout.take(queries, shape.probes, 4);
     work.pairStart = layout.take(shape.lists + 1, 1, 4);
     work.tileStart = layout.take(shape.lists + 1, 1, 4);
-    work.tiles = layout.take(mostTiles(shape), 1, 8);
+    work.tiles = layout.take(mostTiles(shape), 1, 16);
+    work.ticket = layout.take(1, 1, 4);
+  }
+  work.tileQueries = shape.tiling.queries;
+  work.segmentGroups = shape.tiling.segmentGroups;
+  if (shape.tiling.coordinates) {
+    constexpr uint64_t kWords = ANNUDF_STAGED_DIMS;
+    const uint64_t stride = (shape.dims + kWords - 1) / kWords * kWords;
+    work.coordinates = layout.take(queries, stride, 4);
+    work.coordinateStride = static_cast<uint32_t>(stride);
   }
   work.minima = layout.take(queries, shape.groups, 4);
   work.keys = layout.take(queries, shape.groups, 32 * 4);
@@ -62,8 +71,13 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
 } // namespace
 
 uint64_t mostTiles(const BatchShape &shape) {
-  const uint64_t pairs = shape.queries * shape.probes;
-  return std::min(pairs, pairs / ANNUDF_TILE_QUERIES + shape.lists);
+  // Of n pairs of a list of g groups, each tile but the last of a segment has tiling.queries of
+  // them: less than (n / queries + 1) * (g / segmentGroups + 1). Added up over the lists:
+  const uint64_t queries = shape.tiling.queries, groups = shape.tiling.segmentGroups;
+  const uint64_t segments = shape.groups / groups + shape.probes; // Of one query.
+  const auto all = static_cast<unsigned __int128>(shape.queries) * segments;
+  const auto most = std::min(all, all / queries + shape.allGroups / groups + shape.lists);
+  return static_cast<uint64_t>(std::min<unsigned __int128>(most, ~uint64_t(0)));
 }
 
 uint64_t workspaceBytes(const BatchShape &shape) {
@@ -73,7 +87,6 @@ uint64_t workspaceBytes(const BatchShape &shape) {
 }
 
 uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit) {
-  shape.tiles = true;
   // The bytes grow with the queries, so the most that fit are found by halving; a formula
   // of bytes per query would be one more place that knows the layout.
   uint64_t fits = 1, most = std::clamp<uint64_t>(queries, 1, kMostQueries);
@@ -126,7 +139,7 @@ annudf_workspace Workspace::prepare(const BatchShape &shape) {
                     " groups of rows a query needs more workspace than 64 bits can count");
   grow(arena_, bytes, Buffer::Kind::Device);
   annudf_workspace work = arrange(shape, arena_->device(), bytes);
-  if (shape.tiles) {
+  if (shape.tiling.queries) {
     if (grow(counts_, shape.lists * 4, Buffer::Kind::Device)) { // Later, kernels leave it zero.
       ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size());
       ANNUDF_CUDA(cuStreamSynchronize, nullptr); // Other streams do not wait for the default one.

@@ -10,6 +10,7 @@
 #define ANNUDF_RUNTIME_LIB_CUDA_WORKSPACE_H
 
 #include "Driver.h"
+#include "Families.h"
 #include "ScanArgs.h"
 
 #include <condition_variable>
@@ -22,11 +23,14 @@ namespace annudf::runtime::cuda {
 /// What a batch needs room for.
 struct BatchShape {
   uint64_t queries = 0, lists = 0, probes = 0;
-  uint64_t groups = 0; ///< Of one query's probes, at most.
-  bool tiles = false;  ///< Pairs are sorted into tiles.
+  uint64_t groups = 0;    ///< Of one query's probes, at most.
+  uint64_t allGroups = 0; ///< Of the index.
+  uint64_t dims = 0;
+  Tiling tiling;
 };
 
-/// Most tiles a batch can have: every list may leave its last tile part empty.
+/// Most tiles a batch can have: every list may leave the last tile of each of its segments part
+/// empty.
 uint64_t mostTiles(const BatchShape &shape);
 /// What workspaceBytes says of a batch whose bytes 64 bits cannot count.
 constexpr uint64_t kNoWorkspace = ~uint64_t(0);
@@ -36,8 +40,8 @@ uint64_t workspaceBytes(const BatchShape &shape);
 /// Most queries of a launch: 64 to each of the 65535 blocks a grid can have in y.
 constexpr uint64_t kMostQueries = uint64_t(65535) * 64;
 /// Queries of one batch: `queries` cut into equal batches, as few as keep the workspace of
-/// each within `limit` bytes with room for tiles, though one query may need more by itself.
-/// \param shape  of any batch; its `queries` and `tiles` do not matter.
+/// each within `limit` bytes, though one query may need more by itself.
+/// \param shape  of any batch; its `queries` do not matter.
 /// \returns 1 to kMostQueries.
 uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit);
 

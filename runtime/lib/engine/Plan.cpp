@@ -26,6 +26,7 @@ Workload workloadOf(const Manifest &manifest, const Index &index, int64_t querie
     work.hooks.insert(hook);
   work.accumulator = manifest.accumulator;
   work.compute = manifest.compute;
+  work.widths = manifest.hookWidths();
   work.element = index.element();
   work.dims = index.dims();
   work.rows = index.size();
@@ -58,10 +59,15 @@ Choice pick(std::span<const KernelFamily *const> families, const Workload &work,
             const Machine &machine) {
   size_t best = families.size();
   double least = 0;
-  std::string refusals;
+  std::string refusals, names;
   for (size_t i = 0; i < families.size(); ++i) {
-    if (!families[i]->isFor(work))
+    if (!work.family.empty()) {
+      names += (names.empty() ? "" : ", ") + std::string(families[i]->name());
+      if (families[i]->name() != work.family)
+        continue;
+    } else if (!families[i]->isFor(work)) {
       continue;
+    }
     if (const std::string why = whyNot(*families[i], work, machine); !why.empty()) {
       refusals += (refusals.empty() ? "" : "; ") + std::string(families[i]->name()) + ": " + why;
       continue;
@@ -70,6 +76,9 @@ Choice pick(std::span<const KernelFamily *const> families, const Workload &work,
     if (best == families.size() || cost < least)
       best = i, least = cost;
   }
+  if (best == families.size() && refusals.empty() && !work.family.empty())
+    throw Error(ErrorKind::Usage, "no family of kernels is called '" + std::string(work.family) +
+                                      "'; there are " + names);
   if (best == families.size())
     throw Error(ErrorKind::Input, "no family of kernels can run this search: " + refusals);
   return {best, std::move(refusals)};

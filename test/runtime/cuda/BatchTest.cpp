@@ -24,11 +24,13 @@ BatchShape evenShape(uint64_t lists, uint64_t probes, uint64_t rows) {
   BatchShape shape;
   shape.lists = lists, shape.probes = probes;
   shape.groups = std::max<uint64_t>(1, probes * ((rows / lists + 31) / 32));
+  shape.allGroups = lists * ((rows / lists + 31) / 32), shape.dims = 128;
+  shape.tiling = {.queries = 64, .segmentGroups = 32, .coordinates = true};
   return shape;
 }
 
 uint64_t bytesOf(BatchShape shape, uint64_t queries) {
-  shape.queries = queries, shape.tiles = true;
+  shape.queries = queries;
   return workspaceBytes(shape);
 }
 
@@ -103,7 +105,8 @@ TEST(CudaBatch, AQueryLargerThanTheLimitGoesAlone) {
 
 /// An index so small that a grid's bound comes before the memory's.
 TEST(CudaBatch, StaysWithinALaunch) {
-  const BatchShape shape = evenShape(1, 1, 1);
+  BatchShape shape = evenShape(1, 1, 1);
+  shape.tiling = {.queries = 8};
   EXPECT_LT(bytesOf(shape, kMostQueries), kLimit);
   EXPECT_LE(batchQueries(shape, kMostQueries + 1, kLimit), kMostQueries);
   EXPECT_LE(batchQueries(shape, ~uint64_t(0), kLimit), kMostQueries);

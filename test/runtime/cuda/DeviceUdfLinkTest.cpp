@@ -83,7 +83,7 @@ protected:
     using namespace runtime::cuda;
     try {
       const Artifact artifact = imported(make, archs);
-      const auto families = familiesFor(artifact.manifest, GetParam());
+      const auto families = familiesFor(artifact, GetParam());
       EXPECT_FALSE(families.empty());
       for (const CudaFamily *family : families) {
         const ScanTarget target = {ANNUDF_ELEMENT_F32, GetParam(), family->entry()};

@@ -21,6 +21,7 @@ Workload workOf(int64_t queries, uint32_t probes, uint32_t lists, uint32_t rowBy
   work.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
   work.lists = lists, work.rows = int64_t(lists) * 1000, work.dims = int32_t(rowBytes / 4);
   work.rowBytes = rowBytes, work.queries = queries, work.probes = probes, work.k = 10;
+  work.bodyBytes = kLargeBody + 1; // Else "staged" takes part, which has its own tests.
   return work;
 }
 
@@ -75,6 +76,48 @@ TEST(CudaFamilies, PartsWhereFewRowsOfLongVectorsAreScanned) {
             "short to be shared");
 }
 
+TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
+  const auto staged = [](int64_t queries) {
+    Workload work = workOf(queries, 32, 1024);
+    work.bodyBytes = 2000;
+    return work;
+  };
+  EXPECT_EQ(chosen(staged(47)), "pairs");
+  EXPECT_EQ(chosen(staged(48)), "tiles");
+  EXPECT_EQ(chosen(staged(500)), "tiles");
+  EXPECT_EQ(chosen(staged(600)), "staged");
+  EXPECT_EQ(chosen(staged(10000)), "staged");
+  EXPECT_EQ(chooseFamily(staged(10000), kH200).why,
+            "312 queries a list: up to 64 share a stage of rows");
+
+  Workload wide = staged(10000);
+  wide.widths.coordinate = 64;
+  EXPECT_EQ(chosen(wide), "tiles");
+  Workload large = staged(10000);
+  large.bodyBytes = kLargeBody + 1;
+  EXPECT_EQ(chosen(large), "tiles");
+  EXPECT_EQ(chosen(staged(10000), {.arch = 75, .processors = 40, .sharedBytes = 64 * 1024}),
+            "tiles");
+  EXPECT_EQ(
+      chooseFamily(staged(10000), {.arch = 80, .processors = 40, .sharedBytes = 64 * 1024}).why,
+      "312 queries a list: up to 8 share a reading; not staged: three stages take 74760 bytes "
+      "of shared memory, a block has 65536");
+
+  // Accumulators take as many registers whatever their form: of larger ones a thread has fewer.
+  const auto queries = [&](AccumulatorForm form, int bits) {
+    Workload work = staged(10000);
+    work.widths = {.accumulator = bits, .form = form};
+    for (const CudaFamily *family : families())
+      if (std::string(family->name()) == "staged")
+        return family->tiling(work).queries;
+    return 0u;
+  };
+  EXPECT_EQ(queries(AccumulatorForm::Word, 32), 64u);
+  EXPECT_EQ(queries(AccumulatorForm::Word, 64), 32u);
+  EXPECT_EQ(queries(AccumulatorForm::Words, 32), 32u);
+  EXPECT_EQ(queries(AccumulatorForm::Words, 64), 16u);
+}
+
 TEST(CudaFamilies, TilesNeedTheirSharedMemory) {
   const uint32_t longest = 227 * 1024 / 8;
   EXPECT_EQ(chosen(workOf(10000, 32, 1024, longest)), "tiles");
@@ -105,8 +148,8 @@ TEST(CudaFamilies, HaveNamesAndKernelsOfTheirOwn) {
     EXPECT_TRUE(names.insert(family->name()).second);
     EXPECT_TRUE(kernels.insert(family->entry().kernel).second);
   }
-  EXPECT_EQ(kernels,
-            (std::set<std::string>{"annudf_scan_pair", "annudf_scan_parts", "annudf_scan_tile"}));
+  EXPECT_EQ(kernels, (std::set<std::string>{"annudf_scan_pair", "annudf_scan_parts",
+                                            "annudf_scan_staged", "annudf_scan_tile"}));
 }
 
 /// Writes down what a family enqueues.
@@ -121,6 +164,10 @@ struct WrittenQueue : ScanQueue {
             " blocks a processor, " + std::to_string(sharedBytes) + " bytes, " +
             std::to_string(groupsAtOnce) + " groups at once";
   }
+  void scanByTicket(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
+    text += "scan " + std::to_string(tiles) + " tiles by ticket, " + std::to_string(perProcessor) +
+            " blocks a processor, " + std::to_string(sharedBytes) + " bytes";
+  }
   std::string text;
 };
 
@@ -131,7 +178,7 @@ TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
   for (const CudaFamily *family : families()) {
     WrittenQueue queue;
     family->enqueue(queue, work);
-    EXPECT_EQ(queue.text.starts_with("sort; "), family->sortsPairs());
+    EXPECT_EQ(queue.text.starts_with("sort; "), family->tiling(work).queries != 0);
     enqueued[family->name()] = queue.text;
   }
   // A query of 10 dims takes 3 x 16 bytes, as floats; of a tile, 8 doubles a dimension.
@@ -140,6 +187,7 @@ TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
             "scan 400 items, 16 blocks a processor, 3120 bytes, 1 groups at once");
   EXPECT_EQ(enqueued["tiles"],
             "sort; scan 77 items, 32 blocks a processor, 640 bytes, 4 groups at once");
+  EXPECT_EQ(enqueued["staged"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 74760 bytes");
 }
 
 } // namespace

@@ -49,12 +49,14 @@ struct Result {
 };
 
 Result searchWith(CudaBackend &backend, const Index &index, const Metric &metric,
-                  const reference::Vectors &queries, int k, uint32_t nProbes) {
+                  const reference::Vectors &queries, int k, uint32_t nProbes,
+                  const char *family = "", std::shared_ptr<const RowFilter> filter = {}) {
   Result result;
+  SearchParams params = {.nProbes = nProbes, .filter = std::move(filter), .family = family};
   // Poisoned, so that an entry nobody wrote is seen.
   result.ids.assign(queries.rows * k, -777);
   result.distances.assign(queries.rows * k, -777.0f);
-  backend.search(index, metric, bind(metric, queries.dims), view(queries), k, {nProbes},
+  backend.search(index, metric, bind(metric, queries.dims), view(queries), k, params,
                  result.ids.data(), result.distances.data(), &result.stats);
   return result;
 }
@@ -259,6 +261,50 @@ TEST(CudaSearch, PairsAndTilesAgreeToTheBit) {
         << q;
     EXPECT_EQ(alone.ids, std::vector<int64_t>(&all.ids[q * k], &all.ids[q * k] + k)) << q;
   }
+}
+
+/// Whatever family runs it: the same updates in the same order.
+TEST(CudaSearch, EveryFamilyAgreesToTheBit) {
+  REQUIRE_GPU();
+  for (const TestMetric &test : testMetrics())
+    for (const annudf_element element : test.elements) {
+      const Metric metric = cudaMetric(test);
+      for (int32_t dims : {1, 3, 16, 31, 33, 100, 128, 257, 1000}) {
+        if (!faultOfDims(element, dims).empty())
+          continue;
+        const auto base = reference::randomVectors(element, 3000, dims, uint64_t(dims) * 8 + 1);
+        // Lists of 90 to 3000 rows: several segments, and ends of every kind.
+        const Index index = buildIndex(base, dims % 2 ? 1 : 33);
+        std::vector<uint32_t> words(size_t(RowFilter::wordsFor(3000)));
+        for (int64_t id = 0; id < 3000; ++id)
+          words[size_t(id / 32)] |= uint32_t(id % 7 == 2 || id > 2900) << (id % 32);
+        const auto filter = std::make_shared<const RowFilter>(words, 3000);
+        for (int64_t count : {5, 70, 200})
+          for (const auto &rows : {std::shared_ptr<const RowFilter>(), filter}) {
+            const auto queries = reference::randomVectors(element, count, dims, 9);
+            const uint32_t probes = std::min(5u, index.nLists());
+            const int k = count == 70 ? 100 : 10;
+            const auto run = [&](const char *family) {
+              return searchWith(*sharedBackend(), index, metric, queries, k, probes, family, rows);
+            };
+            const Result pairs = run("pairs");
+            EXPECT_EQ(pairs.stats.family, "pairs");
+            for (const char *family : {"tiles", "staged"}) {
+              if (std::string(family) == "staged" &&
+                  metric.artifact.manifest.hookWidths().coordinate != 32)
+                continue;
+              const Result other = run(family);
+              EXPECT_EQ(other.stats.family, family);
+              ASSERT_EQ(other.ids, pairs.ids)
+                  << family << " " << test.name << " " << toString(element) << " dims " << dims
+                  << " queries " << count << (rows ? " filtered" : "");
+              ASSERT_EQ(0, std::memcmp(other.distances.data(), pairs.distances.data(),
+                                       pairs.distances.size() * sizeof(float)))
+                  << family << " " << test.name << " " << toString(element) << " dims " << dims;
+            }
+          }
+      }
+    }
 }
 
 TEST(CudaSearch, TiesAreTheSameEveryTime) {

@@ -93,6 +93,19 @@ TEST(Plan, RefusesWhatAFamilyCannotRunAndSaysWhy) {
   EXPECT_EQ(planOf({&any, &later}, work, {.arch = 100}).name, "later");
 }
 
+TEST(Plan, TheFamilyOfTheWorkloadsNameOrNone) {
+  const Fake cheap("cheap", 1), dear("dear", 9), late("late", 1, {.arch = 90});
+  Workload work = someWork();
+  work.family = "dear";
+  EXPECT_EQ(planOf({&cheap, &dear}, work).name, "dear");
+  work.family = "Dear";
+  EXPECT_EQ(errorOf([&] { (void)planOf({&cheap, &dear}, work); }, ErrorKind::Usage),
+            "no family of kernels is called 'Dear'; there are cheap, dear");
+  work.family = "late";
+  EXPECT_EQ(errorOf([&] { (void)planOf({&cheap, &late}, work, {.arch = 80}); }),
+            "no family of kernels can run this search: late: it needs sm_90, this is sm_80");
+}
+
 TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
   Manifest manifest;
   manifest.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE, ANNUDF_HOOK_FINALIZE};
@@ -104,6 +117,7 @@ TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
   EXPECT_NE(work.hooks, (HookSet{ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE}));
   EXPECT_EQ(work.compute, ANNUDF_COMPUTE_F64);
   EXPECT_EQ(work.accumulator, ANNUDF_ACCUMULATOR_F64);
+  EXPECT_EQ(work.widths, (HookWidths{.accumulator = 64, .coordinate = 64}));
   EXPECT_EQ(work.dims, 5);
   EXPECT_EQ(work.rows, 2);
   EXPECT_EQ(work.lists, 2u);

@@ -22,6 +22,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace annudf::runtime {
@@ -49,6 +50,8 @@ struct Workload {
   HookSet hooks; ///< That it defines.
   annudf_accumulator accumulator = ANNUDF_ACCUMULATOR_F32;
   annudf_compute compute = ANNUDF_COMPUTE_F32;
+  HookWidths widths;
+  size_t bodyBytes = 0; ///< Of its code for the machine; 0 where a backend does not look at it.
   // The index.
   annudf_element element = ANNUDF_ELEMENT_F32;
   int32_t dims = 0;
@@ -59,6 +62,7 @@ struct Workload {
   int64_t queries = 0;
   uint32_t probes = 0;
   int k = 0;
+  std::string_view family = {}; ///< The only one that may run it; "": any.
 
   /// (query, list) pairs to scan.
   double pairs() const { return double(queries) * probes; }
@@ -110,8 +114,10 @@ struct Choice {
   std::string refusals; ///< What the others lack that cannot run the search; mostly "".
 };
 
-/// The cheapest of the families that can run the search; of equal ones the first.
-/// \throws Error(Input) naming what each lacks where none can.
+/// The cheapest of the families that can run the search; of equal ones the first. That of the
+/// workload's name, if it has one and this can.
+/// \throws Error(Input) naming what each lacks where none can, Error(Usage) where there is none of
+/// the name.
 Choice pick(std::span<const KernelFamily *const> families, const Workload &, const Machine &);
 
 /// The same, and why, for people.

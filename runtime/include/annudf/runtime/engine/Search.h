@@ -33,6 +33,9 @@ struct SearchParams {
   /// Number of the first query, as metrics see it: where one search is given in parts. 0 for
   /// metrics with captures of queries.
   int64_t firstQuery = 0;
+  /// Name of the family of kernels to run instead of the planner's choice; "": the planner's. For
+  /// tests and measurements.
+  std::string family = {};
 };
 
 /// What a search cost; filled when asked for. Times in milliseconds.

@@ -1,0 +1,412 @@
+//===- Staged.cu - The scan of many queries, with the metric left open ------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The family "staged". Blocks stay for the whole launch and take items by ticket: a list, some of
+// the queries that probe it, a segment of its rows. Stages of rows and queries are brought to
+// shared memory, two ahead of the one in use, and rows are converted to the compute type on the
+// way, once for all queries of the item. A thread updates a register tile of kTileQueries queries
+// by four rows, so that reading operands takes a tenth of the instructions.
+//
+// Leaves what Scan.cu leaves: every row's key, and every group's best.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Hooks.cuh"
+
+namespace {
+
+/// Queries of a thread's register tile: its accumulators take 32 to 64 registers.
+constexpr int kTileQueries = sizeof(Word) / 4 * (sizeof(Acc) > sizeof(Word) ? 2 : 1) == 1   ? 8
+                             : sizeof(Word) / 4 * (sizeof(Acc) > sizeof(Word) ? 2 : 1) == 2 ? 4
+                                                                                            : 2;
+static_assert(kTileQueries == ANNUDF_STAGED_TILE_QUERIES(ANNUDF_TEXT_OF(ANNUDF_ACCUMULATOR_FORM)[0],
+                                                         ANNUDF_ACCUMULATOR_WIDTH),
+              "the host cuts items as this kernel takes them");
+static_assert(sizeof(Coordinate) == sizeof(uint32_t), "a stage holds words of 32 bits");
+constexpr int kWarps = ANNUDF_STAGED_THREADS / 32, kTileGroups = 4;
+
+/// Coordinates of 16 dimensions of one row are what a thread brings to a stage.
+constexpr int kPiece = 16;
+constexpr int kRowWords = ANNUDF_STAGED_THREADS * kPiece / 4; ///< In uint4, of a stage.
+constexpr int kQueryWords = kWarps * kTileQueries * 32 / 4;
+constexpr int kStages = 3;
+
+/// [kStages], each: rows, [4 dimensions][group][lane]; queries, [query][4 dimensions].
+extern __shared__ uint4 stages[];
+constexpr int kQueryPitch = 8;
+static_assert(kQueryWords == kWarps * kTileQueries * kQueryPitch, "of 32 dimensions");
+
+/// Where an item's queries are, and where their keys go.
+struct Places {
+  uint32_t query[kWarps * kTileQueries];
+  uint64_t group[kWarps * kTileQueries]; ///< Of the workspace, of the item's first row.
+  uint32_t words[kWarps * kTileQueries]; ///< Of work.coordinates, in uint4.
+  uint32_t ticket, unused;
+};
+
+static_assert(ANNUDF_STAGED_SHARED_BYTES(kTileQueries) ==
+                  kStages * (kRowWords + kQueryWords) * 16 + sizeof(Places),
+              "what the host asks for");
+
+/// How a block cuts an item. Of up to half as many queries as a block takes, each is given to two
+/// warps: one stage then holds twice the rows and half the dimensions.
+struct Cut {
+  int shift; ///< 0, or 1 for few queries.
+  __device__ int groups() const { return kTileGroups << shift; }
+  __device__ int depth() const { return 32 >> shift; }
+  __device__ int firstQuery(int warp) const {
+    return (warp & ((kWarps >> shift) - 1)) * kTileQueries;
+  }
+  __device__ int firstGroup(int warp) const { return warp / (kWarps >> shift) * kTileGroups; }
+};
+
+__device__ __forceinline__ uint32_t sharedAddress(const void *place) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(place));
+}
+__device__ __forceinline__ void copyAsync(uint4 *to, const uint4 *from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(sharedAddress(to)), "l"(from)
+               : "memory");
+}
+__device__ __forceinline__ void commitCopies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// Until all but the newest group of copies have arrived.
+__device__ __forceinline__ void waitForCopies() {
+  asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+
+/// The list of an item and its part of it.
+struct Segment {
+  const uint4 *rows; ///< Of its first group.
+  const long long *ids;
+  int list, dims, chunks;
+  uint32_t size;   ///< Rows from its first on.
+  uint32_t groups; ///< Of the segment.
+};
+
+/// Elements of one row on their way to a stage.
+struct Raw {
+  uint4 part[2];
+};
+
+/// Rows of 32-bit elements go to the stage as they are.
+__device__ __forceinline__ bool goesDirect() { return annudf1_row_element() == ANNUDF_ELEMENT_F32; }
+
+/// Begins what a thread brings to a stage: dimensions [dim, dim + kPiece) of a row, to every
+/// `pitch`-th place. What is past the end of the vectors is brought too, and not used.
+__device__ __forceinline__ void load(const uint4 *row, int dim, uint4 *to, int pitch, Raw &raw) {
+  const int perWord = elementsPerWord(annudf1_row_element());
+  row += dim / (4 * perWord) * 32;
+  if (goesDirect()) {
+#pragma unroll
+    for (int i = 0; i < kPiece / 4; ++i)
+      copyAsync(to + i * pitch, row + i * 32);
+    return;
+  }
+  const int count = perWord == 2 ? 2 : 1;
+#pragma unroll
+  for (int i = 0; i < 2; ++i)
+    if (i < count)
+      raw.part[i] = loadChunk(row + i * 32);
+  if (perWord > 4) { // A part of a chunk: its words are moved down.
+    const int word = dim / perWord % 4, bit = dim % perWord * (32 / perWord);
+    const uint4 part = raw.part[0];
+    raw.part[0].x = (word == 0 ? part.x : word == 1 ? part.y : word == 2 ? part.z : part.w) >> bit;
+  }
+}
+
+/// Converts what load() began.
+__device__ __forceinline__ void store(const Raw &raw, uint4 *to, int pitch) {
+  if (goesDirect())
+    return;
+  const int element = annudf1_row_element(), compute = annudf1_compute();
+  const int perWord = elementsPerWord(element);
+#pragma unroll
+  for (int i = 0; i < kPiece / 4; ++i) {
+    const uint4 part = raw.part[i / 2];
+    const uint32_t eights[4] = {raw.part[0].x, raw.part[0].y, raw.part[0].z, raw.part[0].w};
+    uint32_t out[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const uint32_t word =
+          perWord == 2   ? (i % 2 == 0 ? (e < 2 ? part.x : part.y) : (e < 2 ? part.z : part.w))
+          : perWord == 4 ? eights[i]
+                         : raw.part[0].x >> (i * 4 * (32 / perWord) % 32);
+      out[e] = coordinateOf<Coordinate>(element, compute, word, e);
+    }
+    to[i * pitch] = make_uint4(out[0], out[1], out[2], out[3]);
+  }
+}
+
+/// A thread's register tile.
+struct Tile {
+  Acc acc[kTileQueries][kTileGroups];
+  int64_t row[kTileGroups];
+  bool found[kTileGroups];
+  bool any; ///< Whether the warp has a row that may be found, and a query.
+};
+
+/// What hooks are called with, whatever the row.
+struct Fixed {
+  int dims, list;
+  const uint64_t *slots;
+  const uint32_t *query; ///< Of the warp's first, in the caller's batch.
+};
+
+/// Updates with the `dims` dimensions of a stage that exist, from `dim` on.
+/// \param rows     of the lane, of the warp's first group; the next four dimensions are `pitch` on.
+/// \param queries  of the warp's first.
+__device__ __forceinline__ void updateStage(Tile &tile, const Fixed &fixed, const uint4 *rows,
+                                            int pitch, const uint4 *queries, int dim, int dims) {
+  constexpr int kUnroll = 2; // Enough: reading operands is hidden by the other warps.
+  const int end = dim + dims;
+#pragma unroll 1
+  for (; dim + 4 * kUnroll <= end; dim += 4 * kUnroll, queries += kUnroll)
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u, rows += pitch) {
+      uint32_t y[kTileGroups][4];
+#pragma unroll
+      for (int g = 0; g < kTileGroups; ++g) {
+        const uint4 four = rows[g * 32];
+        y[g][0] = four.x, y[g][1] = four.y, y[g][2] = four.z, y[g][3] = four.w;
+      }
+#pragma unroll
+      for (int q = 0; q < kTileQueries; ++q) {
+        const uint4 four = queries[q * kQueryPitch + u];
+        const uint32_t x[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+#pragma unroll
+          for (int g = 0; g < kTileGroups; ++g)
+            update(tile.acc[q][g], x[e], y[g][e], dim + u * 4 + e, fixed.dims, tile.row[g],
+                   static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
+      }
+    }
+  // The vector's end, a dimension at a time.
+#pragma unroll 1
+  for (int d = 0; dim < end; ++d, ++dim) {
+    const uint32_t *y = reinterpret_cast<const uint32_t *>(rows + d / 4 * pitch) + d % 4;
+    const uint32_t *x = reinterpret_cast<const uint32_t *>(queries) + d;
+#pragma unroll
+    for (int q = 0; q < kTileQueries; ++q)
+#pragma unroll
+      for (int g = 0; g < kTileGroups; ++g)
+        update(tile.acc[q][g], x[q * kQueryPitch * 4], y[g * 128], dim, fixed.dims, tile.row[g],
+               static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
+  }
+}
+
+/// Smallest of each value over the warp: each exchange halves the values a lane looks after, first
+/// the queries, then the groups, until one is left. kHalf and kGroups are constants of each call,
+/// so that keys stay in registers.
+template <int kHalf, int kGroups, int kBit = 1>
+__device__ __forceinline__ void warpMinima(uint32_t (&key)[kTileQueries][kTileGroups], int lane) {
+  const bool upper = lane & kBit;
+  if constexpr (kHalf > 0) {
+#pragma unroll
+    for (int q = 0; q < kHalf; ++q)
+#pragma unroll
+      for (int g = 0; g < kTileGroups; ++g) {
+        const uint32_t keep = upper ? key[q + kHalf][g] : key[q][g];
+        const uint32_t give = upper ? key[q][g] : key[q + kHalf][g];
+        key[q][g] = min(keep, __shfl_xor_sync(0xFFFFFFFFu, give, kBit));
+      }
+    warpMinima<kHalf / 2, kGroups, kBit * 2>(key, lane);
+  } else if constexpr (kGroups > 0) {
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      const uint32_t keep = upper ? key[0][g + kGroups] : key[0][g];
+      const uint32_t give = upper ? key[0][g] : key[0][g + kGroups];
+      key[0][g] = min(keep, __shfl_xor_sync(0xFFFFFFFFu, give, kBit));
+    }
+    warpMinima<0, kGroups / 2, kBit * 2>(key, lane);
+  } else if constexpr (kBit < 32) {
+    key[0][0] = min(key[0][0], __shfl_xor_sync(0xFFFFFFFFu, key[0][0], kBit));
+    warpMinima<0, 0, kBit * 2>(key, lane);
+  }
+}
+
+/// Which value a lane of warpMinima ends with: bits of the lane, the first one the highest.
+__device__ __forceinline__ int reversed(int lane, int count) {
+  int value = 0;
+#pragma unroll
+  for (int bit = 1; bit < count; bit *= 2)
+    value = value * 2 + ((lane & bit) != 0);
+  return value;
+}
+
+/// Begins a tile: `group` is its first in the segment.
+__device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Segment &segment,
+                                          const Fixed &fixed, uint32_t group, int lane,
+                                          bool hasQueries, Tile &tile) {
+  bool found = false;
+#pragma unroll
+  for (int g = 0; g < kTileGroups; ++g) {
+    const bool exists = (group + g) * 32 + lane < segment.size;
+    // Padding runs through the hooks as a row that exists, so that no capture is read outside its
+    // extent.
+    const uint32_t of = min(group + g, segment.groups - 1);
+    tile.row[g] =
+        __ldg(segment.ids + uint64_t(of) * 32 + (of * 32 + lane < segment.size ? lane : 0));
+    tile.found[g] = group + g < segment.groups && passes(args, exists, tile.row[g]);
+    found |= tile.found[g];
+  }
+  tile.any = hasQueries && __any_sync(0xFFFFFFFFu, found);
+#pragma unroll
+  for (int q = 0; q < kTileQueries; ++q)
+#pragma unroll
+    for (int g = 0; g < kTileGroups; ++g)
+      init(tile.acc[q][g], fixed.dims, static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
+}
+
+/// Writes the keys of a tile that is done, and the best of each group.
+__device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segment &segment,
+                                        const Fixed &fixed, const uint64_t *places, uint32_t group,
+                                        int lane, int count, const Tile &tile) {
+  uint32_t *keys = reinterpret_cast<uint32_t *>(args.work.keys);
+  uint32_t key[kTileQueries][kTileGroups];
+#pragma unroll
+  for (int q = 0; q < kTileQueries; ++q) {
+    uint32_t *out = keys + (places[q] + group) * 32 + lane;
+#pragma unroll
+    for (int g = 0; g < kTileGroups; ++g) {
+      const float distance = finalize(tile.acc[q][g], fixed.dims, tile.row[g],
+                                      static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
+      key[q][g] =
+          tile.found[g] ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
+      if (q < count && group + g < segment.groups)
+        out[g * 32] = key[q][g];
+    }
+  }
+  __syncwarp(); // Lets the compiler prove that the shuffles below see the whole warp.
+  warpMinima<kTileQueries / 2, kTileGroups / 2>(key, lane);
+  constexpr int kValues = kTileQueries * kTileGroups;
+  const int mine = reversed(lane, kValues), q = mine / kTileGroups, g = mine % kTileGroups;
+  if (lane < kValues && q < count && group + g < segment.groups)
+    reinterpret_cast<uint32_t *>(args.work.minima)[places[q] + group + g] = key[0][0];
+}
+
+/// Scans an item.
+__device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Segment &segment,
+                                         const Places &places, int count) {
+  const int t = static_cast<int>(threadIdx.x), lane = t & 31, warp = t / 32;
+  const Cut cut = {count * 2 <= kWarps * kTileQueries ? 1 : 0};
+  const int depth = cut.depth(), pitch = cut.groups() * 32;
+  const int steps = (segment.dims + depth - 1) / depth;
+  const int tiles = (static_cast<int>(segment.groups) + cut.groups() - 1) / cut.groups();
+  const int total = tiles * steps;
+  const int firstQuery = cut.firstQuery(warp), firstGroup = cut.firstGroup(warp);
+  const Fixed fixed = {segment.dims, segment.list, args.slots.slot, places.query + firstQuery};
+
+  // What this thread brings to a stage: a piece of a row, and words of queries.
+  const int rowGroup = warp & (cut.groups() - 1), piece = warp / cut.groups();
+  const int rowPlace = piece * (kPiece / 4) * pitch + rowGroup * 32 + lane;
+  const int queryBits = 3 - cut.shift, ofQuery = t & ((1 << queryBits) - 1);
+  int loadStep = 0, loadGroup = rowGroup, loadSlot = 0;
+  const uint4 *from = nullptr;
+  Raw raw = {};
+  auto begin = [&] {
+    uint4 *const stage = stages + loadSlot * (kRowWords + kQueryWords);
+    if (loadStep == 0) { // Of groups past the segment the last is read: hooks see rows that exist.
+      const uint32_t group = min(static_cast<uint32_t>(loadGroup), segment.groups - 1);
+      from = segment.rows + static_cast<uint64_t>(group) * segment.chunks * 32 + lane;
+    }
+    load(from, loadStep * depth + piece * kPiece, stage + rowPlace, pitch, raw);
+    const uint4 *words =
+        reinterpret_cast<const uint4 *>(args.work.coordinates) + loadStep * (depth / 4) + ofQuery;
+    constexpr int kCopies = (kQueryWords - 1) / ANNUDF_STAGED_THREADS + 1;
+#pragma unroll
+    for (int i = 0; i < kCopies; ++i)
+      if (const int q = (t + i * ANNUDF_STAGED_THREADS) >> queryBits;
+          q < (kWarps >> cut.shift) * kTileQueries)
+        copyAsync(stage + kRowWords + q * kQueryPitch + ofQuery, words + places.words[q]);
+  };
+  auto end = [&] {
+    store(raw, stages + loadSlot * (kRowWords + kQueryWords) + rowPlace, pitch);
+    loadSlot = loadSlot + 1 == kStages ? 0 : loadSlot + 1;
+    if (++loadStep == steps)
+      loadStep = 0, loadGroup += cut.groups();
+  };
+  Tile tile;
+  int step = 0, slot = 0;
+  uint32_t group = static_cast<uint32_t>(firstGroup);
+  const int mine = min(count - firstQuery, kTileQueries);
+#pragma unroll 1
+  for (int i = 1 - kStages; i < total; ++i) {
+    if (i >= 0) {
+      waitForCopies();
+      __syncthreads(); // Stage i is there, and stage i - 1, whose place is next, is left.
+    }
+    const bool more = i + kStages - 1 < total;
+    if (more)
+      begin();
+    commitCopies();
+    if (i < 0) {
+      if (more)
+        end();
+      continue;
+    }
+    if (step == 0)
+      beginTile(args, segment, fixed, group, lane, mine > 0, tile);
+    if (tile.any) {
+      const uint4 *const rows = stages + slot * (kRowWords + kQueryWords);
+      updateStage(tile, fixed, rows + firstGroup * 32 + lane, pitch,
+                  rows + kRowWords + firstQuery * kQueryPitch, step * depth,
+                  min(depth, segment.dims - step * depth));
+    }
+    if (more)
+      end();
+    slot = slot + 1 == kStages ? 0 : slot + 1;
+    if (++step < steps)
+      continue;
+    step = 0;
+    if (mine > 0)
+      endTile(args, segment, fixed, places.group + firstQuery, group, lane, mine, tile);
+    group += static_cast<uint32_t>(cut.groups());
+  }
+}
+
+} // namespace
+
+/// Blocks that stay: as many as fit the device. Takes the items of work.tiles.
+extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
+    annudf_scan_staged(const __grid_constant__ annudf_scan_args args) {
+  Places &places = *reinterpret_cast<Places *>(stages + kStages * (kRowWords + kQueryWords));
+  const annudf_workspace &work = args.work;
+  const uint32_t items = reinterpret_cast<const uint32_t *>(work.tileStart)[args.index.nLists];
+#pragma unroll 1
+  for (uint32_t ticket = blockIdx.x; ticket < items; ticket = places.ticket) {
+    const uint4 item = reinterpret_cast<const uint4 *>(work.tiles)[ticket];
+    __syncthreads(); // Everyone has left the item before and read its ticket.
+    const int count = static_cast<int>(item.z);
+    if (threadIdx.x == 0)
+      places.ticket = gridDim.x + atomicAdd(reinterpret_cast<uint32_t *>(work.ticket), 1u);
+    if (threadIdx.x < kWarps * kTileQueries) {
+      const uint32_t pair = reinterpret_cast<const uint32_t *>(
+          work.pairs)[item.y + min(static_cast<int>(threadIdx.x), count - 1)];
+      const uint32_t query = pair / work.nProbes;
+      places.query[threadIdx.x] = static_cast<uint32_t>(args.queries.base) + query;
+      places.words[threadIdx.x] = query * (work.coordinateStride / 4);
+      places.group[threadIdx.x] = uint64_t(query) * work.stride +
+                                  reinterpret_cast<const uint32_t *>(work.probeGroup)[pair] +
+                                  item.w;
+    }
+    __syncthreads();
+    const uint64_t group =
+        reinterpret_cast<const uint32_t *>(args.index.listGroup)[item.x] + item.w;
+    const uint32_t size =
+        reinterpret_cast<const uint32_t *>(args.index.listSize)[item.x] - item.w * 32;
+    const int chunks = static_cast<int>(args.index.chunks);
+    scanItem(args,
+             {reinterpret_cast<const uint4 *>(args.index.rows) + group * chunks * 32,
+              reinterpret_cast<const long long *>(args.index.ids) + group * 32,
+              static_cast<int>(item.x), static_cast<int>(args.index.dims), chunks, size,
+              min((size + 31) / 32, work.segmentGroups)},
+             places, count);
+  }
+}
