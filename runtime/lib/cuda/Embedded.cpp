@@ -32,8 +32,12 @@
   ANNUDF_EMBED(scan_##F##A##_x##X##_compact) ANNUDF_EMBED(scan_##F##A##_x##X##_parts)
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
-ANNUDF_EMBED(staged_a32) ANNUDF_EMBED(staged_a64)
-ANNUDF_EMBED(staged_s32) ANNUDF_EMBED(staged_s64)
+/// Of coordinates of 32 bits; those of 64 have none.
+#define ANNUDF_STAGED_32(F, A) ANNUDF_EMBED(staged_##F##A)
+#define ANNUDF_STAGED_64(F, A)
+#define ANNUDF_X(F, A, X) ANNUDF_STAGED_##X(F, A)
+ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   ANNUDF_EMBED(row_element_##NAME) ANNUDF_EMBED(query_element_##NAME)
 ANNUDF_ELEMENTS(ANNUDF_X)
@@ -76,15 +80,14 @@ static std::string_view partsFragment(HookWidths widths) {
   return {};
 }
 
+#undef ANNUDF_STAGED_32
+#define ANNUDF_STAGED_32(F, A)                                                                     \
+  if (widths == HookWidths{A, 32, static_cast<AccumulatorForm>((#F)[0])})                          \
+    return ANNUDF_BYTES(staged_##F##A);
 static std::string_view stagedFragment(HookWidths widths) {
-  if (widths.coordinate != 32)
-    return {};
-  switch (widths.form) {
-  case AccumulatorForm::Word:
-    return widths.accumulator == 32 ? ANNUDF_BYTES(staged_a32) : ANNUDF_BYTES(staged_a64);
-  case AccumulatorForm::Words:
-    return widths.accumulator == 32 ? ANNUDF_BYTES(staged_s32) : ANNUDF_BYTES(staged_s64);
-  }
+#define ANNUDF_X(F, A, X) ANNUDF_STAGED_##X(F, A)
+  ANNUDF_HOOK_WIDTHS(ANNUDF_X)
+#undef ANNUDF_X
   return {};
 }
 
