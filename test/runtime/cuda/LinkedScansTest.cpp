@@ -249,13 +249,13 @@ TEST_F(OfLinks, PrecompileNeedsNoGpu) {
   const Metric l2 = metricOf("inner_product");
   SearchStats stats;
   precompileForCuda(l2, ANNUDF_ELEMENT_F32, 89, &stats);
-  EXPECT_EQ(stats.links, 2); // Of pairs and of tiles; it has no combine.
+  EXPECT_EQ(stats.links, 3); // Of pairs, tiles and staged; it has no combine.
   EXPECT_EQ(stats.diskHits, 0);
   EXPECT_GT(stats.linkMs, 0);
-  EXPECT_EQ(files().size(), 2u);
+  EXPECT_EQ(files().size(), 3u);
   precompileForCuda(l2, ANNUDF_ELEMENT_F32, 89, &stats);
   EXPECT_EQ(stats.links, 0);
-  EXPECT_EQ(stats.diskHits, 2);
+  EXPECT_EQ(stats.diskHits, 3);
   bool made = false;
   for (const CudaFamily *family : familiesFor(l2.artifact, 89))
     EXPECT_TRUE(
