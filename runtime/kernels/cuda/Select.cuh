@@ -8,9 +8,10 @@
 //
 // One exact, deterministic routine serves the choice of lists, of groups and of rows:
 // a radix select over 32-bit keys (11 + 11 + 10 bits; wide digits, because distances
-// share their exponent and narrow ones would pile up in one counter), then an ordered
-// compaction that breaks ties by index. Rows of equal distance are chosen by their id
-// instead: a radix select over the 64-bit ids of those that tie.
+// share their exponent and narrow ones would pile up in one counter; where few are wanted,
+// a bound and the keys below it instead), then an ordered compaction that breaks ties by index.
+// Rows of equal distance are chosen by their id instead: a radix select over the 64-bit ids of
+// those that tie.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,10 +80,72 @@ struct Threshold {
   uint32_t prefix, mask, wanted, inside;
 };
 
+/// The same as findThreshold(), without counting digits, which many keys of one exponent do on one
+/// counter: the k-th best of the bests of some buckets bounds the k-th key from above, and few
+/// other keys reach it, so these are ranked one by one. \returns false if there are too many of
+/// them.
+template <class KeyAt>
+__device__ bool findThresholdOfFew(SelectScratch &scratch, uint32_t n, uint32_t k, KeyAt keyAt,
+                                   Threshold &found) {
+  constexpr uint32_t kMost = 512;
+  uint32_t *bests = scratch.histogram, *few = scratch.histogram + 1024;
+  const uint32_t buckets = min(64u, blockDim.x);
+  if (2 * k > buckets)
+    return false;
+  uint32_t best = 0xFFFFFFFFu;
+#pragma unroll 4
+  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
+    best = min(best, keyAt(i));
+  const uint32_t lanes = blockDim.x / buckets; // Of a bucket, neighbours.
+  for (uint32_t bit = 1; bit < lanes; bit *= 2)
+    best = min(best, __shfl_xor_sync(0xFFFFFFFFu, best, bit));
+  __syncthreads();
+  if (threadIdx.x % lanes == 0)
+    bests[threadIdx.x / lanes] = best;
+  if (threadIdx.x == 0)
+    scratch.inside = 0;
+  __syncthreads();
+  if (const uint32_t b = threadIdx.x; b < buckets) {
+    const uint32_t mine = bests[b];
+    uint32_t rank = 0;
+#pragma unroll 8
+    for (uint32_t i = 0; i < buckets; ++i)
+      rank += bests[i] < mine || (bests[i] == mine && i < b);
+    if (rank == k - 1)
+      scratch.digit = mine;
+  }
+  __syncthreads();
+  const uint32_t bound = scratch.digit;
+#pragma unroll 4
+  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
+    if (const uint32_t key = keyAt(i); key <= bound)
+      if (const uint32_t place = atomicAdd(&scratch.inside, 1u); place < kMost)
+        few[place] = key;
+  __syncthreads();
+  const uint32_t count = scratch.inside;
+  if (count > kMost)
+    return false;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    uint32_t below = 0, equal = 0;
+#pragma unroll 4
+    for (uint32_t j = 0; j < count; ++j)
+      below += few[j] < few[i], equal += few[j] == few[i];
+    if (below < k && k <= below + equal) // Of all that are equal: they write the same.
+      scratch.digit = few[i], scratch.below = below, scratch.inside = equal;
+  }
+  __syncthreads();
+  found = {scratch.digit, 0xFFFFFFFFu, k - scratch.below, scratch.inside};
+  __syncthreads();
+  return true;
+}
+
 /// \param k  less than n.
 template <class KeyAt>
 __device__ Threshold findThreshold(SelectScratch &scratch, uint32_t n, uint32_t k, KeyAt keyAt) {
   Threshold t = {0, 0, k, n};
+  if (findThresholdOfFew(scratch, n, k, keyAt, t))
+    return t;
 #pragma unroll 1
   for (int pass = 0; pass < 3; ++pass) {
     const int shift = pass == 0 ? 21 : pass == 1 ? 10 : 0;

@@ -94,6 +94,14 @@ inline uint32_t __shfl_up_sync(unsigned, uint32_t value, unsigned distance) {
   __syncthreads();
   return result;
 }
+inline uint32_t __shfl_xor_sync(unsigned, uint32_t value, unsigned bits) {
+  static uint32_t values[annudf::test::kLanes];
+  values[threadIdx.x] = value;
+  __syncthreads();
+  const uint32_t result = values[threadIdx.x ^ bits];
+  __syncthreads();
+  return result;
+}
 inline int __clzll(long long value) { return std::countl_zero(static_cast<uint64_t>(value)); }
 inline uint32_t __float_as_uint(float value) { return std::bit_cast<uint32_t>(value); }
 inline float __uint_as_float(uint32_t value) { return std::bit_cast<float>(value); }
