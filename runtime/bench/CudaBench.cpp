@@ -11,7 +11,7 @@
 //   annudf_cuda_bench --metric M.annudf [--rows N --dims D --clusters C --sigma S] [--lists L]
 //   [--probes P]
 //                     [--dtype f32|f16|bf16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000]
-//                     [--scalar V] [--host] [--pass 0.5,0.01] [--links]
+//                     [--scalar V] [--host] [--pass 0.5,0.01] [--links] [--family tiles,staged]
 //
 // The data is a Gaussian mixture, the same for the same arguments: row r belongs to
 // cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
@@ -20,7 +20,8 @@
 // same metric with every list probed. --pass also times searches with a filter that
 // lets these shares of the rows pass, at random. --links times, before anything else, what the
 // first searches wait for: a link, a kernel from the cache on disk, one in memory; with
-// CUDA_CACHE_DISABLE=1, or nvJitLink's own cache answers.
+// CUDA_CACHE_DISABLE=1, or nvJitLink's own cache answers. --family times each of these in turn,
+// instead of the planner's choice.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,6 +61,13 @@ struct Args : std::map<std::string, std::string> {
   std::string text(const char *key, const char *fallback) const {
     const auto found = find(key);
     return found == end() ? fallback : found->second;
+  }
+  std::vector<std::string> texts(const char *key, const char *fallback) const {
+    std::vector<std::string> all;
+    std::stringstream text(this->text(key, fallback) + ",");
+    for (std::string one; std::getline(text, one, ',');)
+      all.push_back(one);
+    return all;
   }
   int64_t number(const char *key, int64_t fallback) const {
     const auto found = find(key);
@@ -189,7 +197,8 @@ struct Workload {
   uint32_t lists, probes;
   std::vector<int64_t> batches, ks;
   std::vector<double> pass; ///< Shares of rows that filters let pass.
-  int64_t queries, maxK;    ///< The most of one search.
+  std::vector<std::string> families;
+  int64_t queries, maxK; ///< The most of one search.
   bool host;
 };
 
@@ -202,7 +211,7 @@ Workload::Workload(const Args &args)
       lists(static_cast<uint32_t>(args.number("lists", 1024))),
       probes(static_cast<uint32_t>(args.number("probes", 32))),
       batches(args.list("batch", "1,10,100,1000,10000")), ks(args.list("k", "10")),
-      pass(args.numbers("pass", "")),
+      pass(args.numbers("pass", "")), families(args.texts("family", "")),
       queries(std::max(kTruthRows, *std::max_element(batches.begin(), batches.end()))),
       maxK(*std::max_element(ks.begin(), ks.end())), host(args.count("host")) {
   std::string why;
@@ -228,6 +237,8 @@ Index buildIndex(const Workload &load, const Matrix &base) {
 /// Searches the first of the queries, from and to memory of the device or of the host.
 class Searcher {
 public:
+  std::string family; ///< Runs the searches that follow; "": the planner's choice.
+
   Searcher(const Workload &load, const Metric &metric, const Index &index, const Matrix &query);
   ~Searcher() { (void)Driver::get().cuStreamDestroy(stream); }
   Searcher(const Searcher &) = delete;
@@ -283,7 +294,7 @@ void Searcher::filter(double share) {
 
 void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &stats) {
   SearchParams params;
-  params.nProbes = probes, params.filter = passing;
+  params.nProbes = probes, params.filter = passing, params.family = family;
   if (load.host) {
     MatrixView view = query.view();
     view.rows = batch;
@@ -348,10 +359,10 @@ void timeCell(const Workload &load, const std::string &name, Searcher &searcher,
   const double median = times.sorted[times.sorted.size() / 2];
   std::printf("{\"what\":\"%s\",\"dtype\":\"%s\",\"probes\":%u,\"k\":%lld,\"batch\":%lld,"
               "\"first_ms\":%.2f,"
-              "\"median_ms\":%.4f,\"min_ms\":%.4f,\"qps\":%.0f,\"links\":%d",
+              "\"median_ms\":%.4f,\"min_ms\":%.4f,\"qps\":%.0f,\"links\":%d,\"family\":\"%s\"",
               name.c_str(), load.dtype.c_str(), load.probes, static_cast<long long>(k),
               static_cast<long long>(batch), times.first, median, times.sorted[0],
-              double(batch) * 1e3 / median, stats.links);
+              double(batch) * 1e3 / median, stats.links, stats.family.c_str());
   if (share < 1)
     std::printf(",\"pass\":%g", share);
   if (!truth.empty() && batch >= kTruthRows && k >= 10)
@@ -429,7 +440,11 @@ int run(const Args &args) {
               name.c_str(), stats.linkMs, stats.links, stats.diskHits, stats.uploadMs);
   for (int64_t k : load.ks)
     for (int64_t batch : load.batches)
-      timeCell(load, name, searcher, truth, batch, k);
+      for (const std::string &family : load.families) {
+        searcher.family = family;
+        timeCell(load, name, searcher, truth, batch, k);
+      }
+  searcher.family = "";
   for (double share : load.pass) {
     searcher.filter(share);
     for (int64_t k : load.ks)
