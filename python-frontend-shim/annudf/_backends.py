@@ -29,11 +29,19 @@ _settings = {"threads": 0}
 
 
 _told_slow: set[tuple[str, str]] = set()
+_told_faults: set[str] = set()
 
 
-def tell_link(metric: str, device: Device, stats: SearchStats) -> None:
-    """Logs that a kernel was made, and warns once of what the CPU does not compute as vectors of rows."""
-    logger.debug("metric %s linked for %s in %.1f ms", metric, device, stats.link_ms)
+def tell_link(metric: str, device: Device | str, stats: SearchStats) -> None:
+    """Logs that a kernel was made, and warns once of what the CPU does not compute as vectors of rows.
+
+    And once of a cache on disk that is no use.
+    """
+    how = "found linked on disk" if stats.disk_hits and not stats.links else "linked"
+    logger.debug("metric %s %s for %s in %.1f ms", metric, how, device, stats.link_ms)
+    if stats.cache_fault and stats.cache_fault not in _told_faults:
+        _told_faults.add(stats.cache_fault)
+        logger.warning("%s", stats.cache_fault)
     # After why these kernels; nothing else follows that on the CPU, which has one family.
     remark = stats.why.partition("; ")[2] if device == CPU else ""
     if remark and (metric, remark) not in _told_slow:

@@ -228,11 +228,21 @@ class SearchStats:
 
     @property
     def link_ms(self) -> float:
-        """Making the kernel of metric and element type; 0 when cached."""
+        """
+        Making the kernels of metric and element type, or reading them from disk; 0 when they are in memory.
+        """
 
     @property
     def links(self) -> int:
-        """Kernels made by this call, 0 or 1."""
+        """Kernels made by this call."""
+
+    @property
+    def disk_hits(self) -> int:
+        """Kernels for a GPU that this call found made, in the cache on disk."""
+
+    @property
+    def cache_fault(self) -> str:
+        """Why that cache was no use; empty where it was, or is switched off."""
 
     @property
     def upload_ms(self) -> float:
@@ -339,6 +349,11 @@ class Backend:
 
     def record(self, stream: int) -> Event:
         """All work enqueued on `stream` until now."""
+
+def precompile_for(artifact: Artifact, element: str, arch: int) -> SearchStats:
+    """
+    Leaves the kernels for GPUs of an architecture, 90 for sm_90, in the cache on disk.
+    """
 
 def describe_environment() -> dict[str, str | bool | list[str]]:
     """

@@ -208,6 +208,16 @@ annudf_ivf_flat_search_stats precompile(const Backend &self, const Artifact &art
   return stats;
 }
 
+annudf_ivf_flat_search_stats precompileFor(const Artifact &artifact, const std::string &element,
+                                           int32_t arch) {
+  const int32_t number = parseElement(element);
+  annudf_ivf_flat_search_stats stats = emptyStats();
+  const annudf_status status = withoutGil(
+      [&] { return annudf_ivf_flat_precompile_for(artifact.handle.get(), number, arch, &stats); });
+  check(status);
+  return stats;
+}
+
 DeviceBuffer allocate(const Backend &self, uint64_t size, uint64_t stream) {
   annudf_device_buffer *buffer = nullptr;
   const annudf_status status =
@@ -290,8 +300,14 @@ void addSearch(nb::module_ &module) {
   nb::class_<annudf_ivf_flat_search_stats>(module, "SearchStats",
                                            "What a call cost, in milliseconds.")
       .def_ro("link_ms", &annudf_ivf_flat_search_stats::link_ms,
-              "Making the kernel of metric and element type; 0 when cached.")
-      .def_ro("links", &annudf_ivf_flat_search_stats::links, "Kernels made by this call, 0 or 1.")
+              "Making the kernels of metric and element type, or reading them from disk; 0 when "
+              "they are in memory.")
+      .def_ro("links", &annudf_ivf_flat_search_stats::links, "Kernels made by this call.")
+      .def_ro("disk_hits", &annudf_ivf_flat_search_stats::disk_hits,
+              "Kernels for a GPU that this call found made, in the cache on disk.")
+      .def_prop_ro(
+          "cache_fault", [](const annudf_ivf_flat_search_stats &self) { return self.cache_fault; },
+          "Why that cache was no use; empty where it was, or is switched off.")
       .def_ro("upload_ms", &annudf_ivf_flat_search_stats::upload_ms,
               "Copying the index to the device; 0 when it is there.")
       .def_ro("search_ms", &annudf_ivf_flat_search_stats::search_ms,
@@ -368,6 +384,8 @@ void addSearch(nb::module_ &module) {
       .def("synchronize", &synchronize, "stream"_a, "Waits for all work enqueued on `stream`.")
       .def("record", &record, "stream"_a, "All work enqueued on `stream` until now.");
 
+  module.def("precompile_for", &precompileFor, "artifact"_a, "element"_a, "arch"_a,
+             "Leaves the kernels for GPUs of an architecture, 90 for sm_90, in the cache on disk.");
   module.def("describe_environment", &describeEnvironment,
              nb::sig("def describe_environment() -> dict[str, str | bool | list[str]]"),
              "What this build and this machine offer. `X_found` false: `X` says why not.");

@@ -29,7 +29,7 @@ from annudf._metric.definition import (
 )
 from annudf._options import METRIC_OF_COARSE
 from annudf._repr import of_whole
-from annudf.errors import CaptureError, DtypeError
+from annudf.errors import ArgumentError, CaptureError, DtypeError
 
 if TYPE_CHECKING:
     from annudf._core import Artifact, Captures, Index
@@ -255,8 +255,16 @@ class Metric:
         work = self.artifact(archs).saving(file)
         _ = work.result  # No call may follow the work, see Work.
 
-    def precompile(self, dtype: npt.DTypeLike = np.float32, resources: Resources | None = None) -> None:
+    def precompile(
+        self,
+        dtype: npt.DTypeLike = np.float32,
+        resources: Resources | None = None,
+        *,
+        arch: str | int | None = None,
+    ) -> None:
         """Compiles and links the metric, so that no search waits for that.
+
+        Kernels for GPUs stay in the cache on disk (``ANNUDF_CACHE_DIR``), where other processes find them.
 
         Parameters
         ----------
@@ -264,6 +272,9 @@ class Metric:
             Element type of the vectors that will be searched.
         resources : Resources, optional
             ``Resources(device="cuda")`` prepares searches on a GPU; default: on the CPU.
+        arch : str or int, optional
+            Instead of a device an architecture of GPUs, ``"sm_90"`` or 90, which need not be here: in an image that
+            is built without one, say.
 
         Raises
         ------
@@ -272,12 +283,20 @@ class Metric:
         CompileError
             The metric breaks a rule.
         UnavailableError
-            There is no such device, or a library is missing.
+            There is no such device, or a library is missing; with `arch` also that the cache is off or no use.
         """
+        from annudf import _core
         from annudf.common import check_resources
 
         device = check_resources(resources).device or CPU
         element = self._check_element(dtype_name(dtype, "dtype"))
+        if arch is not None:
+            if resources is not None:
+                raise ArgumentError("arch and resources are given: kernels are for an architecture or for a device")
+            name = parse_arch(arch)
+            made = _core.precompile_for(self._definition.artifact((name,)), element, int(name.removeprefix("sm_")))
+            _backends.tell_link(self.name, name, made)
+            return
         stats = _backends.backend(device).precompile(self._artifact_for(device), element)
         _backends.tell_link(self.name, device, stats)
 

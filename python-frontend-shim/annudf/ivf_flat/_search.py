@@ -246,7 +246,7 @@ def search(
         )
 
     stats = with_bits(asked, core, device, searched)
-    if stats.links:
+    if stats.links or stats.disk_hits:
         _backends.tell_link(metric.name, device, stats)
     if stats.upload_ms:
         logger.debug("index copied to %s in %.1f ms", device, stats.upload_ms)

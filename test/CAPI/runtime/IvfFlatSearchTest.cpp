@@ -198,6 +198,24 @@ TEST_F(CApiSearch, PrecompileLinksOnce) {
   EXPECT_EQ(annudf_ivf_flat_precompile(backend, nullptr, 0, nullptr), ANNUDF_USAGE);
 }
 
+/// What it links is tested with the CUDA backend (LinkedScansTest.cpp).
+TEST_F(CApiSearch, PrecompileForAnArchitectureRefuses) {
+  EXPECT_EQ(annudf_ivf_flat_precompile_for(nullptr, 0, 90, nullptr), ANNUDF_USAGE);
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_precompile_for(artifact, 50, 90, nullptr)),
+      "usage: annudf_ivf_flat_precompile_for: element is 50, which is no enum annudf_element");
+  annudf_ivf_flat_search_stats stats = {};
+  EXPECT_EQ(annudf_ivf_flat_precompile_for(artifact, 0, 90, &stats), ANNUDF_USAGE);
+  stats.size = sizeof stats;
+  ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
+  const std::string said =
+      outcome(annudf_ivf_flat_precompile_for(artifact, ANNUDF_ELEMENT_F32, 90, &stats));
+  ::unsetenv("ANNUDF_CACHE_DISABLE");
+  EXPECT_TRUE(said.ends_with("for sm_90 are kept nowhere: ANNUDF_CACHE_DISABLE is set") ||
+              said.find("annudf was built without CUDA") != std::string::npos)
+      << said;
+}
+
 TEST_F(CApiSearch, ProgressStopsASearch) {
   annudf_ivf_flat_search_options options = {};
   options.size = sizeof options;

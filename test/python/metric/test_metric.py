@@ -19,7 +19,18 @@ import numpy as np
 import pytest
 from small import W, exact_weighted, search
 
-from annudf import ArgumentError, CaptureError, CompileError, DtypeError, InputError, UnavailableError, ivf_flat
+from annudf import (
+    ArgumentError,
+    CaptureError,
+    CompileError,
+    DtypeError,
+    InputError,
+    UnavailableError,
+    _cache,
+    _core,
+    common,
+    ivf_flat,
+)
 from reference import check, distances_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -470,6 +481,62 @@ def test_precompile(data, caplog):
     for dtype in ("foo", None):
         with pytest.raises(DtypeError, match=r"^dtype is ('foo', which is no dtype of NumPy|None; name a dtype)$"):
             prepared.precompile(dtype)
+
+
+def _linker():
+    if not _core.describe_environment()["linker_found"]:
+        pytest.skip("no nvJitLink, or no CUDA backend, on this machine: kernels of GPUs are NOT linked")
+
+
+def _files(folder):
+    return sorted(path for path in folder.glob("*.annudfc") if b"annudf_read_contract" in path.read_bytes())
+
+
+def test_precompile_for_an_architecture_needs_no_gpu(tmp_path, monkeypatch, caplog):
+    _linker()
+    monkeypatch.setenv("ANNUDF_CACHE_DIR", str(tmp_path / "cache"))
+
+    @ivf_flat.metric(symbol_name="ahead", elements=["float32"])
+    def ahead(x, y, acc, ctx):
+        return acc + abs(x - y) * 0.625
+
+    with caplog.at_level("DEBUG", "annudf"):
+        ahead.precompile(arch="sm_90")
+        assert caplog.text.count("metric ahead linked for sm_90") == 1
+        kernels = _files(tmp_path / "cache")
+        assert len(kernels) >= 2
+        assert all(path.stat().st_mode & 0o777 == 0o600 for path in kernels)
+        ahead.precompile(arch=90)  # As another process would find them.
+        assert caplog.text.count("metric ahead found linked on disk for sm_90") == 1
+    ahead.precompile(arch="sm_80")
+    assert len(_files(tmp_path / "cache")) == 2 * len(kernels)
+    with pytest.raises(ArgumentError, match=r"^arch is 'sm_1', it must be one of sm_75, "):
+        ahead.precompile(arch="sm_1")
+    with pytest.raises(ArgumentError, match=r"^arch and resources are given"):
+        ahead.precompile(arch="sm_90", resources=common.Resources())
+    monkeypatch.setenv("ANNUDF_CACHE_DISABLE", "1")
+    with pytest.raises(UnavailableError, match=r"for sm_86 are kept nowhere: ANNUDF_CACHE_DISABLE is set"):
+        ahead.precompile(arch="sm_86")
+
+
+def test_a_kernel_is_an_entry_of_the_packages_own_cache(tmp_path, monkeypatch):
+    _linker()
+    monkeypatch.setenv("ANNUDF_CACHE_DIR", str(tmp_path / "cache"))
+
+    @ivf_flat.metric(symbol_name="kept", elements=["float32"])
+    def kept(x, y, acc, ctx):
+        return acc + abs(x - y) * 0.375
+
+    kept.precompile(arch="sm_90")
+    kernels = _files(tmp_path / "cache")
+    for path in kernels:
+        payload = _cache.load(path.name.removesuffix(".annudfc"))
+        assert payload is not None and payload.startswith(b"\x7fELF")
+        monkeypatch.setenv("ANNUDF_CACHE_DISABLE", "0")
+        _cache.store(path.name.removesuffix(".annudfc"), payload)  # And the other way round.
+    monkeypatch.setenv("ANNUDF_CACHE_MAX_BYTES", "100")
+    _cache.store("f" * 64, b"one")
+    assert _files(tmp_path / "cache") == []  # One bound for all.
 
 
 def test_a_metric_that_is_computed_row_by_row_is_warned_about_once(caplog):
