@@ -23,10 +23,12 @@ FATBIN = 4  # NVJITLINK_INPUT_FATBIN
 
 
 def library() -> ctypes.CDLL:
+    """As ANNUDF_NVJITLINK names it, or that of the toolkit."""
     return ctypes.CDLL(os.environ.get("ANNUDF_NVJITLINK", "/usr/local/cuda/lib64/libnvJitLink.so.13"))
 
 
 def text_of(nvjitlink: ctypes.CDLL, handle: ctypes.c_void_p, what: str) -> str:
+    """The log "Error" or "Info"."""
     size = ctypes.c_size_t()
     getattr(nvjitlink, f"nvJitLinkGet{what}LogSize")(handle, ctypes.byref(size))
     text = ctypes.create_string_buffer(max(1, size.value))
@@ -55,6 +57,7 @@ def link(nvjitlink: ctypes.CDLL, options: list[str], files: list[Path]) -> tuple
 
 
 def main() -> None:
+    """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=Path("build/release"))
     parser.add_argument("--arch", default="sm_90")

@@ -122,7 +122,7 @@ private:
     std::shared_ptr<const Buffer> filter;
     SearchPlan plan;
     uint64_t batch; ///< Queries of each batch but the last.
-    ScanKernels scans = {};
+    ScanKernels scans;
   };
   /// What is to be found, of how many queries at most at once, and where it goes.
   struct Wanted {
@@ -238,7 +238,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   plan.checkFits();
   const auto total = static_cast<uint64_t>(queries.rows);
   const uint64_t batch = std::min(plan.batch(total), wanted.mostAtOnce);
-  Ready ready = {std::move(copy), std::move(bound), std::move(filter), plan, batch};
+  Ready ready = {std::move(copy), std::move(bound), std::move(filter), plan, batch, {}};
   // The last batch has fewer queries, for which another family may be quicker.
   for (uint64_t count : {std::min(batch, total), total % batch})
     if (const CudaFamily *family = count ? &plan.familyOf(count) : nullptr;

@@ -267,9 +267,8 @@ TEST_F(CppMetric, PrecompiledMetricsLinkNothing) {
               annudf::metric::builtin("bitwise_hamming").precompile(own, annudf::element::f32);
             }).substr(0, 2),
             "2 ");
-  const std::string said = error_of([] {
-    annudf::metric::builtin("bitwise_hamming").precompile_for(90, annudf::element::f32);
-  });
+  const std::string said = error_of(
+      [] { annudf::metric::builtin("bitwise_hamming").precompile_for(90, annudf::element::f32); });
   EXPECT_TRUE(said.starts_with("2 ") || said.find("without CUDA") != std::string::npos) << said;
 }
 

@@ -125,6 +125,7 @@ TEST_F(OfLinks, ThirtyTwoThreadsLinkOnce) {
   std::barrier start(32);
   std::vector<std::thread> threads;
   std::vector<std::shared_ptr<const LinkedScan>> found(32);
+  threads.reserve(found.size());
   for (size_t t = 0; t < found.size(); ++t)
     threads.emplace_back([&, t] {
       start.arrive_and_wait();
