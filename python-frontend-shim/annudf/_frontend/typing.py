@@ -12,6 +12,7 @@ import numpy as np
 from numba_cuda_mlir.extending import typing_registry
 from numba_cuda_mlir.numba_cuda.types import abstract
 from numba_cuda_mlir.numba_cuda.types.iterators import RangeType
+from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, NamedUniTuple
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
 
 from annudf._frontend import dtypes, functions
@@ -255,6 +256,21 @@ def _context() -> None:
                 )
 
     typing_registry.register_attr(OfFields)
+
+    def of_named(kind: type) -> type:
+        """Before what every tuple has: a field may be called `index`, as a tuple's method is."""
+
+        class OfNamed(AttributeTemplate):
+            key = kind
+            metadata = {"target": "cuda"}  # What of a generic target says of tuples comes after.
+
+            def generic_resolve(self, fields: Any, name: str) -> Any:
+                return fields[fields.fields.index(name)] if name in fields.fields else None
+
+        return OfNamed
+
+    for kind in (NamedTuple, NamedUniTuple):
+        typing_registry.register_attr(of_named(kind))
 
     class GetItem(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:

@@ -144,10 +144,11 @@ public:
       return "coordinates take " + std::to_string(work.widths.coordinate) + " bits";
     return unfitBytes("three stages take", bytes(work), machine);
   }
-  /// In readings of a list, as tiles.
+  /// In readings of a list, as tiles; what one reading by tiles is worth and from where on it pays
+  /// were measured (docs/benchmarks/h200.md).
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kSorting = 1.25;
-    const double abreast = 1.6 * tileQueries(work); // What one reading by pairs is worth.
+    const double abreast = 1.18 * tileQueries(work);
     return work.lists * (std::max(1.0, work.pairsPerList() / abreast) + kSorting);
   }
   std::string explain(const Workload &work, const Machine &) const override {

@@ -64,7 +64,7 @@ def test_reduction_of_structs(signature: object) -> None:
     start = np.zeros(1, RECORD)
     start["value"], start["index"] = -1, 2**32 - 1
     op = larger.as_raw_op(signature)
-    compute.reduce_into(d_in=Structs(rows), d_out=result, num_items=ROWS, op=op, h_init=start[0])
+    compute.reduce_into(d_in=Structs(rows), d_out=result, num_items=ROWS, op=op, h_init=start)
     found = result.get()[0]
     assert found["index"] == rows["value"].argmax() and found["value"] == rows["value"].max()
 
@@ -75,7 +75,7 @@ def test_scan_with_captures() -> None:
 
     @annudf.device_function(captures={"moduli": moduli})
     def added(a, b, ctx):
-        return (a + b) % ctx.moduli[1]
+        return (a + b) % max(ctx.moduli[1], 1)
 
     result = cupy.zeros(ROWS, np.uint32)
     op = added.as_raw_op("uint32(uint32, uint32)")

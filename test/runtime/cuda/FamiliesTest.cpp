@@ -84,8 +84,8 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
   };
   EXPECT_EQ(chosen(staged(47)), "pairs");
   EXPECT_EQ(chosen(staged(48)), "tiles");
-  EXPECT_EQ(chosen(staged(500)), "tiles");
-  EXPECT_EQ(chosen(staged(600)), "staged");
+  EXPECT_EQ(chosen(staged(1200)), "tiles");
+  EXPECT_EQ(chosen(staged(1300)), "staged");
   EXPECT_EQ(chosen(staged(10000)), "staged");
   EXPECT_EQ(chooseFamily(staged(10000), kH200).why,
             "312 queries a list: up to 64 share a stage of rows");
@@ -103,7 +103,11 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
       "312 queries a list: up to 8 share a reading; not staged: three stages take 74760 bytes "
       "of shared memory, a block has 65536");
 
-  // Accumulators take as many registers whatever their form: of larger ones a thread has fewer.
+  // Of larger accumulators a thread has fewer, and reads more often than tiles do.
+  Workload fields = staged(10000);
+  fields.widths.form = AccumulatorForm::Words;
+  EXPECT_EQ(chosen(fields), "tiles");
+
   const auto queries = [&](AccumulatorForm form, int bits) {
     Workload work = staged(10000);
     work.widths = {.accumulator = bits, .form = form};
