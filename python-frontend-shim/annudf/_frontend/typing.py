@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba_cuda_mlir.extending import typing_registry
 from numba_cuda_mlir.numba_cuda.types import abstract
-from numba_cuda_mlir.numba_cuda.types.iterators import RangeType
 from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, NamedUniTuple
+from numba_cuda_mlir.numba_cuda.types.iterators import RangeType
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
 
 from annudf._frontend import dtypes, functions
@@ -262,7 +262,8 @@ def _context() -> None:
 
         class OfNamed(AttributeTemplate):
             key = kind
-            metadata = {"target": "cuda"}  # What of a generic target says of tuples comes after.
+            # What of a generic target says of tuples comes after.
+            metadata: ClassVar[dict[str, str]] = {"target": "cuda"}
 
             def generic_resolve(self, fields: Any, name: str) -> Any:
                 return fields[fields.fields.index(name)] if name in fields.fields else None

@@ -96,17 +96,6 @@ def test_fields_that_are_called_as_methods_of_tuples_are(compute: None) -> None:
     assert first.as_raw_op(cc=90).compile((Descriptor(record),) * 2, Descriptor(record)).arguments["ltoir"]
 
 
-def test_fields_that_are_called_as_methods_of_tuples_are(compute: None) -> None:
-    record = np.dtype([("index", np.float32), ("count", np.uint32)])
-
-    @annudf.device_function
-    def first(a, b):
-        return a if a.index < b.index or a.count > b.count else b
-
-    assert first.return_type((record, record)) == (np.dtype(np.float32), np.dtype(np.uint32))
-    assert first.as_raw_op(cc=90).compile((Descriptor(record),) * 2, Descriptor(record)).arguments["ltoir"]
-
-
 def test_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("cuda.compute", "cuda.compute.op"):
         monkeypatch.setitem(sys.modules, name, None)
