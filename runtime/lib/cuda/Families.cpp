@@ -135,9 +135,11 @@ public:
             .coordinates = true};
   }
   FamilyNeeds needs() const override { return {.arch = 80}; }
-  /// Its loop holds hundreds of copies of a hook, and a stage words of 32 bits.
+  /// Its loop holds hundreds of copies of a hook, a stage words of 32 bits; and of accumulators
+  /// that take more registers than one word a thread has so few queries that tiles are quicker.
   bool isFor(const Workload &work) const override {
-    return work.bodyBytes <= kLargeBody && work.widths.coordinate == 32;
+    return work.bodyBytes <= kLargeBody && work.widths.coordinate == 32 &&
+           tileQueries(work) == ANNUDF_STAGED_TILE_QUERIES('a', 32);
   }
   std::string unfit(const Workload &work, const Machine &machine) const override {
     if (work.widths.coordinate != 32)
@@ -148,7 +150,7 @@ public:
   /// were measured (docs/benchmarks/h200.md).
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kSorting = 1.25;
-    const double abreast = 1.18 * tileQueries(work);
+    constexpr double abreast = 1.18 * kTileQueries;
     return work.lists * (std::max(1.0, work.pairsPerList() / abreast) + kSorting);
   }
   std::string explain(const Workload &work, const Machine &) const override {
