@@ -76,8 +76,14 @@ Payload Payload::ltoIr(int sm, std::string suffix, Producer producer, std::strin
 }
 
 Payload Payload::linkedLtoIr(int sm, std::string suffix, Producer producer, std::string bytes) {
+  return linked(PayloadKind::LinkedLtoIr, sm, std::move(suffix), std::move(producer),
+                std::move(bytes));
+}
+
+Payload Payload::linked(PayloadKind kind, int sm, std::string suffix, Producer producer,
+                        std::string bytes) {
   Payload payload = ltoIr(sm, std::move(suffix), std::move(producer), std::move(bytes));
-  payload.kind = PayloadKind::LinkedLtoIr;
+  payload.kind = kind;
   return payload;
 }
 
@@ -116,6 +122,11 @@ const Payload *Artifact::find(PayloadKind kind) const {
     if (payload.kind == kind)
       return &payload;
   return nullptr;
+}
+
+bool Artifact::hasLinkedCode() const {
+  return std::any_of(payloads.begin(), payloads.end(),
+                     [](const Payload &payload) { return payload.isLinked(); });
 }
 
 std::string serializeArtifact(const Artifact &artifact) {

@@ -68,9 +68,11 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
   line("source",
        m.sourceFile.empty() ? "unknown" : m.sourceFile + ":" + std::to_string(m.sourceLine));
   line("made by", "annudf " + m.annudfVersion + ", LLVM " + m.llvmVersion);
-  line("verified", m.verified ? "by rules " + std::to_string(m.verified->rules) + " of annudf " +
-                                    m.verified->version
-                              : "no: prototypes were checked, what the hooks do was not");
+  line("verified",
+       m.verified
+           ? "by rules " + std::to_string(m.verified->rules) + " of annudf " + m.verified->version
+       : artifact.hasLinkedCode() ? "no: prototypes were checked, what linked code does was not"
+                                  : "no: prototypes were checked, what the hooks do was not");
   text += "payloads\n";
   for (const Payload &payload : artifact.payloads) {
     std::string entry = std::string(toString(payload.kind));

@@ -156,12 +156,14 @@ std::string hex(uint64_t bits) {
 
 PayloadKind payloadKind(const Fields &fields) {
   const std::string text = fields.text("kind");
-  for (PayloadKind kind : {PayloadKind::LtoIr, PayloadKind::HostBitcode, PayloadKind::MlirBytecode,
-                           PayloadKind::LinkedLtoIr})
+  for (PayloadKind kind :
+       {PayloadKind::LtoIr, PayloadKind::HostBitcode, PayloadKind::MlirBytecode,
+        PayloadKind::LinkedLtoIr, PayloadKind::LinkedPtx, PayloadKind::LinkedCubin})
     if (text == toString(kind))
       return kind;
   fields.fail("kind", "is " + inQuotes(text) +
-                          ", which is none of lto-ir, host-bitcode, mlir-bytecode, linked-lto-ir");
+                          ", which is none of lto-ir, host-bitcode, mlir-bytecode, linked-lto-ir, "
+                          "linked-ptx, linked-cubin");
 }
 
 constexpr size_t kMaxPath = 4096, kMaxText = 255;
@@ -244,8 +246,8 @@ std::optional<Verification> verificationFromFields(const Fields &fields) {
 
 } // namespace
 
-const char *toString(PayloadKind value) {
-  switch (value) {
+const char *toString(PayloadKind kind) {
+  switch (kind) {
   case PayloadKind::LtoIr:
     return "lto-ir";
   case PayloadKind::HostBitcode:
@@ -254,6 +256,10 @@ const char *toString(PayloadKind value) {
     return "mlir-bytecode";
   case PayloadKind::LinkedLtoIr:
     return "linked-lto-ir";
+  case PayloadKind::LinkedPtx:
+    return "linked-ptx";
+  case PayloadKind::LinkedCubin:
+    return "linked-cubin";
   }
   return "invalid";
 }
@@ -288,9 +294,10 @@ void checkPayloads(const Artifact &artifact, const std::string &origin) {
   for (size_t i = 0; i < artifact.payloads.size(); ++i)
     if (const std::string fault = faultOf(artifact.payloads[i]); !fault.empty())
       throw Error(ErrorKind::Input, origin + ": payload " + std::to_string(i) + " " + fault);
-  if (artifact.manifest.verified && artifact.find(PayloadKind::LinkedLtoIr))
-    throw Error(ErrorKind::Input, origin + ": says that it was verified, but has linked-lto-ir, "
-                                           "which nobody can verify");
+  for (const Payload &payload : artifact.payloads)
+    if (artifact.manifest.verified && payload.isLinked())
+      throw Error(ErrorKind::Input, origin + ": says that it was verified, but has " +
+                                        toString(payload.kind) + ", which nobody can verify");
 }
 
 Map manifestToFields(const Artifact &artifact) {

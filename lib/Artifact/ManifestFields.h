@@ -28,7 +28,6 @@ void checkManifest(const Manifest &manifest, const std::string &origin);
 /// The same of the payloads' descriptions.
 void checkPayloads(const Artifact &artifact, const std::string &origin);
 
-const char *toString(PayloadKind kind);
 
 } // namespace annudf
 

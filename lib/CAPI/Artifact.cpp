@@ -159,6 +159,8 @@ annudf_status annudf_artifact_payload(const annudf_artifact *artifact, size_t in
       filled.kind = ANNUDF_PAYLOAD_MLIR;
       break;
     case PayloadKind::LinkedLtoIr:
+    case PayloadKind::LinkedPtx:
+    case PayloadKind::LinkedCubin:
       filled.kind = ANNUDF_PAYLOAD_LINKED;
       filled.arch = entry.sm;
       break;

@@ -8,6 +8,7 @@
 
 #include "CompileModule.h"
 
+#include "LinkedCode.h"
 #include "Manifest.h"
 #include "Reproducer.h"
 
@@ -80,10 +81,14 @@ public:
                     "ltoir, ptx or bitcode");
     findings.timings.parseAndVerify = millisecondsSince(start);
     artifact.manifest = makeManifest(metric);
+    const bool linksCode = !linked->isEmpty();
+    // Whoever asked for nothing but the host, or for a host by name, did not mean a GPU.
+    if (linksCode && (!options.ltoIr || (options.hostBitcode && !options.hostTriples.empty())))
+      return refuse("calls linked device code, which runs on a GPU only; leave host code out");
     if (options.ltoIr)
       if (std::optional<Fault> fault = compileForGpus(artifact))
         return fault;
-    if (options.hostBitcode)
+    if (options.hostBitcode && !linksCode)
       if (std::optional<Fault> fault = compileForHost(artifact))
         return fault;
     std::string bytes;
@@ -119,6 +124,8 @@ public:
     CodeTarget target = options.target;
     if (target.symbol.empty())
       target.symbol = defaultSymbol(metric.getSymName());
+    if (stage == Stage::HostBitcode && !linked->isEmpty())
+      return refuse("calls linked device code, which runs on a GPU only; lower it to ltoir or ptx");
     if (stage == Stage::HostBitcode || stage == Stage::DeviceBitcode) {
       FailureOr<std::string> bytes = stage == Stage::HostBitcode
                                          ? translateToHostBitcode(*module, "", "", target)
@@ -169,6 +176,8 @@ private:
     uint64_t minor = manifest.abiMinor;
     module->walk([&](ir::IndexOp index) { minor = std::max(minor, ir::sinceOf(index.getKind())); });
     // One that holds its value is in no manifest.
+    if (!linked->isEmpty())
+      minor = std::max<uint64_t>(minor, 1);
     module->walk(
         [&](ir::CaptureOp capture) { minor = std::max(minor, ir::sinceOf(capture.getType())); });
     return minor;
@@ -271,6 +280,8 @@ private:
     }
     if (std::optional<Fault> fault = selectMetric())
       return fault;
+    linked.emplace(*module, origin, findings);
+    linked->dropUncalled();
     PassManager manager(&context);
     manager.addPass(createVerifyABIPass());
     manager.addPass(createInferCombinePass());
@@ -342,7 +353,7 @@ private:
     auto nvvm = LibNvvm::load();
     if (!nvvm) {
       std::string why = llvm::toString(nvvm.takeError());
-      if (!versions.empty())
+      if (!versions.empty() || !linked->isEmpty())
         return Fault{ErrorKind::Environment, why};
       std::string warning = "no LTO-IR, so the artifact runs on CPUs only: " + why;
       findings.warnings.push_back(warning);
@@ -352,6 +363,9 @@ private:
     if (versions.empty())
       versions.assign(supportedSmVersions().begin(), supportedSmVersions().end());
 
+    if (!linked->isEmpty())
+      if (std::optional<Fault> fault = linked->prepare(versions, !options.archs.empty()))
+        return fault;
     Clock::time_point start = Clock::now();
     FailureOr<std::string> ir = translateToNvvmIr(*module);
     if (failed(ir))
@@ -359,8 +373,22 @@ private:
     findings.timings.lower = millisecondsSince(start);
     start = Clock::now();
     std::optional<Fault> fault = runLibNvvm(**nvvm, *ir, versions, artifact);
+    if (!fault && !linked->isEmpty())
+      fault = linkCode(**nvvm, *ir, artifact);
     findings.timings.libnvvm = millisecondsSince(start);
     return fault;
+  }
+
+  /// Of what the hooks do the verifier knows all, of what they call nothing: then the artifact as
+  /// a whole is not verified.
+  std::optional<Fault> linkCode(const LibNvvm &nvvm, StringRef ir, Artifact &artifact) {
+    const Payload &hooks = artifact.payloads.front();
+    if (std::optional<Fault> fault = linked->check(nvvm, ir, hooks.bytes, hooks.sm))
+      return fault;
+    for (Payload &payload : linked->takePayloads())
+      artifact.payloads.push_back(std::move(payload));
+    artifact.manifest.verified.reset();
+    return std::nullopt;
   }
 
   /// LTO-IR for every version; and PTX for the first, which tells what libNVVM made
@@ -415,8 +443,12 @@ private:
     return nvvm.compile(ir, sm, stage == Stage::LtoIr ? DeviceCode::LtoIr : DeviceCode::Ptx);
   }
 
-  static HookShape shapeOf(const Manifest &manifest) {
-    return {manifest.hookWidths(), manifest.hooks, /*asksForElement=*/false, manifest.isFilter()};
+  HookShape shapeOf(const Manifest &manifest) {
+    HookShape shape = {manifest.hookWidths(), manifest.hooks, /*asksForElement=*/false,
+                       manifest.isFilter()};
+    for (const LinkedFunction &function : linkedFunctionsOf(*module))
+      shape.externs.emplace_back(function.called, function.calledPrototype);
+    return shape;
   }
 
   std::optional<Fault> compileForHost(Artifact &artifact) {
@@ -444,6 +476,7 @@ private:
   ScopedDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;
   ir::UdfOpInterface metric;
+  std::optional<LinkedCode> linked;
 };
 
 } // namespace

@@ -105,6 +105,8 @@ private:
     };
     claim("tools.annudf", a.annudfVersion, b.annudfVersion);
     claim("tools.llvm", a.llvmVersion, b.llvmVersion);
+    if (!a.verified && !b.verified)
+      return; // It links code, and says so.
     if (!a.verified) {
       report.unknown.push_back(std::string("manifest: does not say that its ") + a.noun() +
                                " was verified; it is");
@@ -120,8 +122,25 @@ private:
 
   static std::string quoted(const std::string &text) { return "'" + text + "'"; }
 
+  /// Of somebody else. Several pieces may be for one architecture.
+  void linkedCode(const Payload &payload) {
+    const std::string name = nameOf(payload);
+    const bool isMade =
+        std::any_of(made.payloads.begin(), made.payloads.end(), [&](const Payload &other) {
+          return other.kind == payload.kind && other.bytes == payload.bytes;
+        });
+    if (isMade)
+      report.unknown.push_back(name + ": what its module links; what it does nobody verified");
+    else if (!withoutNvvm.empty())
+      report.unknown.push_back(name + ": not compared, " + withoutNvvm);
+    else
+      report.different.push_back(name + ": is not what its module links");
+  }
+
   void code(const Payload &payload) {
     const std::string name = nameOf(payload);
+    if (payload.isLinked())
+      return linkedCode(payload);
     if (std::count_if(given.payloads.begin(), given.payloads.end(),
                       [&](const Payload &other) { return nameOf(other) == name; }) > 1) {
       report.different.push_back(name + ": stands in the file twice");
@@ -175,6 +194,10 @@ private:
       return "module";
     case PayloadKind::LinkedLtoIr:
       return "linked LTO-IR for " + payload.arch();
+    case PayloadKind::LinkedPtx:
+      return "linked PTX for " + payload.arch();
+    case PayloadKind::LinkedCubin:
+      return "linked cubin for " + payload.arch();
     }
     return "payload";
   }

@@ -131,11 +131,13 @@ struct Options {
 } // namespace
 
 /// Of what was lowered: there is no manifest to ask.
-static HookShape shapeOf(StringRef ir) {
+static HookShape shapeOf(StringRef ir, ModuleOp module) {
   auto defines = [&](ScanHook hook, HookWidths widths) {
     return ir.contains((llvm::Twine("@") + symbolOf(hook, widths) + "(").str());
   };
   HookShape shape;
+  for (const LinkedFunction &function : linkedFunctionsOf(module))
+    shape.externs.emplace_back(function.called, function.calledPrototype);
   shape.isFilter = ir.contains((llvm::Twine("@") + symbolOf(FilterHook::KEEP) + "(").str());
 #define ANNUDF_X(F, A, X)                                                                          \
   if (const HookWidths widths{A, X, static_cast<AccumulatorForm>((#F)[0])};                        \
@@ -176,7 +178,7 @@ static FailureOr<std::string> compile(ModuleOp module, const Options &options, D
   } else {
     for (auto udf : module.getOps<ir::UdfOpInterface>()) // The lowering has seen that one is meant.
       if (options.metric.empty() || udf.getSymName() == options.metric)
-        if (llvm::Error error = checkDefinitions(*ptx, udf, shapeOf(*ir)))
+        if (llvm::Error error = checkDefinitions(*ptx, udf, shapeOf(*ir, module)))
           return fail(std::move(error));
   }
   auto code = (*nvvm)->compile(*ir, *sm, kind);

@@ -36,7 +36,12 @@ enum class PayloadKind {
   /// LTO-IR of somebody else, which the hooks call; linked beside every LtoIr that is linked. Only
   /// its function's prototype was checked.
   LinkedLtoIr,
+  LinkedPtx,   ///< The same as PTX.
+  LinkedCubin, ///< The same as machine code, which serves its architecture alone.
 };
+
+/// As manifests have it: "linked-lto-ir".
+const char *toString(PayloadKind kind);
 
 /// Who made a payload: "libnvvm", "13.0".
 struct Producer {
@@ -63,10 +68,16 @@ struct Payload {
   static Payload hostBitcode(std::string triple, Producer producer, std::string bytes);
   static Payload mlirBytecode(Producer producer, std::string bytes);
 
-  /// Whether it is for a GPU, so that it has `sm` and `suffix`.
-  bool isDeviceCode() const {
-    return kind == PayloadKind::LtoIr || kind == PayloadKind::LinkedLtoIr;
+  static Payload linked(PayloadKind kind, int sm, std::string suffix, Producer producer,
+                        std::string bytes);
+
+  /// Whether it is code of somebody else, which nobody verified.
+  bool isLinked() const {
+    return kind == PayloadKind::LinkedLtoIr || kind == PayloadKind::LinkedPtx ||
+           kind == PayloadKind::LinkedCubin;
   }
+  /// Whether it is for a GPU, so that it has `sm` and `suffix`.
+  bool isDeviceCode() const { return kind == PayloadKind::LtoIr || isLinked(); }
   /// "sm_90a", the triple, or "": for people.
   std::string arch() const;
 };
@@ -107,6 +118,8 @@ struct Artifact {
   /// (LTO-IR of an older architecture links for a newer one).
   const Payload *findLtoIr(int smVersion) const;
   const Payload *find(PayloadKind kind) const;
+  /// Whether the hooks call code of somebody else.
+  bool hasLinkedCode() const;
 };
 
 /// A fat artifact of nine architectures has well under 1 MiB.

@@ -76,6 +76,8 @@ struct HookShape {
   /// Function of ANNUDF_CUVS_METRIC_ABI_ID that is linked beside it and may be called; or empty.
   std::string linked = {};
   bool linkedTakesCapture = false;
+  /// Of annudf.extern, which may be called too: names and prototypes.
+  std::vector<std::pair<std::string, std::string>> externs = {};
 };
 
 /// Compares the functions that `ptx` defines with the prototypes in annudf_abi.h.
@@ -85,6 +87,11 @@ llvm::Error checkPrototypes(llvm::StringRef ptx, const HookShape &shape);
 
 /// The same for the function of ANNUDF_CUVS_METRIC_ABI_ID.
 llvm::Error checkCuvsPrototype(llvm::StringRef ptx, llvm::StringRef symbol, bool hasCapture);
+
+/// Looks for `symbol` in the PTX of code that is to be linked. True if it is defined, as
+/// `prototype`; fails where it is defined as another, and where the code has names of annudf.
+llvm::Expected<bool> findLinkedPrototype(llvm::StringRef ptx, llvm::StringRef symbol,
+                                         llvm::StringRef prototype);
 
 /// The same of a device function: `ptx` defines `name` with `prototype`, as ptxPrototypeOf() of
 /// annudf/Conversion/Functions.h has it.

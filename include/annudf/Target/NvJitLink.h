@@ -35,9 +35,20 @@ public:
   /// Links pieces of LTO-IR. Functions whose address is taken stay as they are.
   llvm::Expected<std::string> linkToPtx(llvm::ArrayRef<llvm::StringRef> pieces, int sm) const;
 
+  /// As nvJitLink numbers them.
+  enum class Kind { Cubin = 1, Ptx = 2, LtoIr = 3 };
+  struct Piece {
+    Kind kind;
+    llvm::StringRef bytes;
+  };
+  /// Links to machine code, with optimisation of what can be: to see that nothing is missing or
+  /// there twice.
+  llvm::Expected<std::string> linkToCubin(llvm::ArrayRef<Piece> pieces, int sm) const;
+
 private:
   NvJitLink() = default;
   struct Functions;
+  llvm::Expected<std::string> link(llvm::ArrayRef<Piece> pieces, int sm, bool toPtx) const;
   std::unique_ptr<Functions> functions;
 };
 

@@ -112,7 +112,7 @@ LogicalResult annudf::lowering::lowerMetric(ModuleOp module, StringRef name, Tar
   std::string exported;
   if (failed(target.code.isCuvsMetric() ? lowerToCuvsMetric(module, name, target, counts)
                                         : lowerHooks(module, name, target, counts, exported)) ||
-      failed(lowerBodies(module, target)))
+      failed(lowerExterns(module, target)) || failed(lowerBodies(module, target)))
     return failure();
   setAttributes(module, target.code.isCuvsMetric() ? target.code.symbol : exported);
   // Locations are the user's, and may hold what LLVM would take for debug information.

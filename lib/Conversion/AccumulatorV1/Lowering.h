@@ -85,6 +85,9 @@ mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::UdfOpInterfac
                                   const HookArguments &arguments, const TargetInfo &target,
                                   LoweringCounts &counts);
 
+/// Replaces every annudf.call by a call of the declared function, every annudf.extern by that.
+mlir::LogicalResult lowerExterns(mlir::ModuleOp module, const TargetInfo &target);
+
 /// Converts all functions of the module to the LLVM dialect.
 mlir::LogicalResult lowerBodies(mlir::ModuleOp module, const TargetInfo &target);
 

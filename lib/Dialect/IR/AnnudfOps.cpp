@@ -33,6 +33,8 @@ static constexpr unsigned lastCase(Accumulator) { return getMaxEnumValForAccumul
 static constexpr unsigned lastCase(Numerics) { return getMaxEnumValForNumerics(); }
 static constexpr unsigned lastCase(IndexKind) { return getMaxEnumValForIndexKind(); }
 static constexpr unsigned lastCase(Convention) { return getMaxEnumValForConvention(); }
+static constexpr unsigned lastCase(LinkKind) { return getMaxEnumValForLinkKind(); }
+static constexpr unsigned lastCase(ExternConvention) { return getMaxEnumValForExternConvention(); }
 
 /// The spellings of an enum that can be written: "f32, f64, i32, u32 or i64". A struct is written
 /// as the list of its fields, and stands last.
@@ -121,6 +123,31 @@ static ParseResult parseElements(OpAsmParser &parser, ArrayAttr &elements) {
 
 static void printElements(OpAsmPrinter &printer, Operation *, ArrayAttr elements) {
   printKeywords<ElementAttr>(printer, elements);
+}
+
+static ParseResult parseLinks(OpAsmParser &parser, ArrayAttr &kinds, ArrayAttr &contents) {
+  SmallVector<Attribute> every, texts;
+  auto parseLink = [&]() -> ParseResult {
+    LinkKindAttr kind;
+    std::string text;
+    if (parseKeyword(parser, kind) || parser.parseString(&text))
+      return failure();
+    every.push_back(kind);
+    texts.push_back(parser.getBuilder().getStringAttr(text));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(parseLink))
+    return failure();
+  kinds = parser.getBuilder().getArrayAttr(every);
+  contents = parser.getBuilder().getArrayAttr(texts);
+  return success();
+}
+
+static void printLinks(OpAsmPrinter &printer, ExternOp op, ArrayAttr kinds, ArrayAttr contents) {
+  llvm::interleaveComma(llvm::zip(kinds, contents), printer, [&](auto link) {
+    printer << stringifyEnum(cast<LinkKindAttr>(std::get<0>(link)).getValue()) << ' ';
+    printer.printString(cast<StringAttr>(std::get<1>(link)).getValue());
+  });
 }
 
 static ParseResult parseAccumulators(OpAsmParser &parser, Attribute &accumulator) {

@@ -94,6 +94,8 @@ ANNUDF_READ_ONCE(FilterOp)
 ANNUDF_READ_ONCE(FunctionOp)
 ANNUDF_READ_ONCE(CaptureOp)
 ANNUDF_READ_ONCE(IndexOp)
+ANNUDF_READ_ONCE(ExternOp)
+ANNUDF_READ_ONCE(CallOp)
 } // namespace mlir
 #undef ANNUDF_READ_ONCE
 

@@ -24,25 +24,30 @@ using namespace annudf::ranges;
 // Sorted. An op gets in when both lowerings have it, it is total (or a rule below
 // makes it so) and every scalar type that [B2] allows works, or [B3] excludes it.
 static constexpr llvm::StringLiteral kAllowedOps[] = {
-    "annudf.index",   "annudf.load",    "annudf.yield",  "arith.addf",       "arith.addi",
-    "arith.andi",     "arith.bitcast",  "arith.cmpf",    "arith.cmpi",       "arith.constant",
-    "arith.divf",     "arith.divsi",    "arith.divui",   "arith.extf",       "arith.extsi",
-    "arith.extui",    "arith.fptosi",   "arith.fptoui",  "arith.index_cast", "arith.index_castui",
-    "arith.maximumf", "arith.maxnumf",  "arith.maxsi",   "arith.maxui",      "arith.minimumf",
-    "arith.minnumf",  "arith.minsi",    "arith.minui",   "arith.mulf",       "arith.muli",
-    "arith.negf",     "arith.ori",      "arith.remf",    "arith.remsi",      "arith.remui",
-    "arith.select",   "arith.shli",     "arith.shrsi",   "arith.shrui",      "arith.sitofp",
-    "arith.subf",     "arith.subi",     "arith.truncf",  "arith.trunci",     "arith.uitofp",
-    "arith.xori",     "func.call",      "func.return",   "math.absf",        "math.absi",
-    "math.acos",      "math.acosh",     "math.asin",     "math.asinh",       "math.atan",
-    "math.atan2",     "math.atanh",     "math.cbrt",     "math.ceil",        "math.copysign",
-    "math.cos",       "math.cosh",      "math.ctlz",     "math.ctpop",       "math.cttz",
-    "math.erf",       "math.erfc",      "math.exp",      "math.exp2",        "math.expm1",
-    "math.floor",     "math.fma",       "math.isfinite", "math.isinf",       "math.isnan",
-    "math.log",       "math.log10",     "math.log1p",    "math.log2",        "math.powf",
-    "math.round",     "math.roundeven", "math.rsqrt",    "math.sin",         "math.sinh",
-    "math.sqrt",      "math.tan",       "math.tanh",     "math.trunc",       "scf.for",
-    "scf.if",         "scf.yield"};
+    "annudf.call",        "annudf.index",   "annudf.load",    "annudf.yield",
+    "arith.addf",         "arith.addi",     "arith.andi",     "arith.bitcast",
+    "arith.cmpf",         "arith.cmpi",     "arith.constant", "arith.divf",
+    "arith.divsi",        "arith.divui",    "arith.extf",     "arith.extsi",
+    "arith.extui",        "arith.fptosi",   "arith.fptoui",   "arith.index_cast",
+    "arith.index_castui", "arith.maximumf", "arith.maxnumf",  "arith.maxsi",
+    "arith.maxui",        "arith.minimumf", "arith.minnumf",  "arith.minsi",
+    "arith.minui",        "arith.mulf",     "arith.muli",     "arith.negf",
+    "arith.ori",          "arith.remf",     "arith.remsi",    "arith.remui",
+    "arith.select",       "arith.shli",     "arith.shrsi",    "arith.shrui",
+    "arith.sitofp",       "arith.subf",     "arith.subi",     "arith.truncf",
+    "arith.trunci",       "arith.uitofp",   "arith.xori",     "func.call",
+    "func.return",        "math.absf",      "math.absi",      "math.acos",
+    "math.acosh",         "math.asin",      "math.asinh",     "math.atan",
+    "math.atan2",         "math.atanh",     "math.cbrt",      "math.ceil",
+    "math.copysign",      "math.cos",       "math.cosh",      "math.ctlz",
+    "math.ctpop",         "math.cttz",      "math.erf",       "math.erfc",
+    "math.exp",           "math.exp2",      "math.expm1",     "math.floor",
+    "math.fma",           "math.isfinite",  "math.isinf",     "math.isnan",
+    "math.log",           "math.log10",     "math.log1p",     "math.log2",
+    "math.powf",          "math.round",     "math.roundeven", "math.rsqrt",
+    "math.sin",           "math.sinh",      "math.sqrt",      "math.tan",
+    "math.tanh",          "math.trunc",     "scf.for",        "scf.if",
+    "scf.yield"};
 
 // verifyAllowed searches by halves.
 static_assert(std::is_sorted(std::begin(kAllowedOps), std::end(kAllowedOps),
@@ -58,7 +63,7 @@ static LogicalResult verifyAllowed(Operation *op) {
   if (!std::binary_search(std::begin(kAllowedOps), std::end(kAllowedOps), name))
     return op->emitOpError() << "[B1] is not allowed in a body; write it with the scalar ops of "
                                 "arith and math, scf.if, scf.for, calls of private helpers, and "
-                                "annudf.index, load and yield";
+                                "annudf.index, load, call and yield";
   return success();
 }
 

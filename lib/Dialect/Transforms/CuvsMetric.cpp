@@ -118,6 +118,15 @@ static LogicalResult verifyCaptures(MetricOp metric) {
   return result;
 }
 
+static LogicalResult verifyNoLinks(MetricOp metric) {
+  auto module = metric->getParentOfType<ModuleOp>();
+  if (!module || module.getOps<ExternOp>().empty())
+    return success();
+  return metric.emitOpError() << "[R15] stands beside linked code, and what is handed out for "
+                                 "rapids.cuvs.ivf_flat.metric.v1 is one function; do without "
+                                 "annudf.extern";
+}
+
 LogicalResult annudf::verifyCuvsMetric(UdfOpInterface udf) {
   auto metric = dyn_cast<MetricOp>(udf.getOperation());
   if (isa<FunctionOp>(udf.getOperation()))
@@ -129,7 +138,7 @@ LogicalResult annudf::verifyCuvsMetric(UdfOpInterface udf) {
   LogicalResult result = verifyPolicy(metric);
   if (failed(verifyHooks(metric)))
     result = failure();
-  if (failed(verifyCaptures(metric)))
+  if (failed(verifyCaptures(metric)) || failed(verifyNoLinks(metric)))
     result = failure();
   return result;
 }

@@ -14,6 +14,7 @@
 #ifndef ANNUDF_LIB_DIALECT_TRANSFORMS_RULES_H
 #define ANNUDF_LIB_DIALECT_TRANSFORMS_RULES_H
 
+#include "annudf/Analysis/CallGraph.h"
 #include "annudf/Dialect/Transforms/AbiRules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,6 +31,9 @@ mlir::LogicalResult verifyHelper(mlir::func::FuncOp helper);
 /// [D6], [D8], [D10]: what a device function's name, captures and values are.
 mlir::LogicalResult verifyFunction(ir::FunctionOp function);
 /// [F4]: helpers of `module` must not reach themselves.
+mlir::LogicalResult verifyExtern(ir::ExternOp declaration);
+mlir::LogicalResult verifyNoLinkedCode(mlir::ModuleOp module, const CallGraph &graph,
+                                       ir::FunctionOp function);
 mlir::LogicalResult verifyNoRecursion(mlir::ModuleOp module);
 /// [S6]: ops of the whole module, before anything else looks at them.
 mlir::LogicalResult verifyModuleSize(mlir::ModuleOp module);

@@ -41,10 +41,10 @@ static LogicalResult verifyModule(ModuleOp module) {
   bool any = false;
   for (Operation &op : *module.getBody()) {
     any |= isa<UdfOpInterface>(op);
-    if (isa<UdfOpInterface, func::FuncOp>(op))
+    if (isa<UdfOpInterface, func::FuncOp, ExternOp>(op))
       continue;
     op.emitOpError() << "[T2] cannot stand beside a metric; a module holds metrics, filters, "
-                        "functions and private helpers (func.func) only";
+                        "functions, externs and private helpers (func.func) only";
     result = failure();
   }
   if (!any) {
@@ -195,6 +195,11 @@ LogicalResult annudf::verifyAbi(ModuleOp module, AbiCounts *counts) {
     ok &= succeeded(rules::verifyHelper(helper)) && succeeded(rules::verifyBody(helper, total));
   for (auto udf : module.getOps<UdfOpInterface>())
     ok &= succeeded(verifyUdf(udf, total));
+  for (auto declaration : module.getOps<ExternOp>())
+    ok &= succeeded(rules::verifyExtern(declaration));
+  const CallGraph graph(module);
+  for (auto function : module.getOps<FunctionOp>())
+    ok &= succeeded(rules::verifyNoLinkedCode(module, graph, function));
   ok = ok && succeeded(rules::verifyNoRecursion(module)) &&
        succeeded(rules::verifySize(module, total));
   return success(ok);

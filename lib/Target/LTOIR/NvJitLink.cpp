@@ -28,6 +28,8 @@ struct NvJitLink::Functions {
   int (*complete)(Handle);
   int (*ptxSize)(Handle, size_t *);
   int (*ptx)(Handle, char *);
+  int (*cubinSize)(Handle, size_t *);
+  int (*cubin)(Handle, char *);
   int (*logSize)(Handle, size_t *);
   int (*log)(Handle, char *);
 
@@ -40,6 +42,8 @@ struct NvJitLink::Functions {
     get(complete, "nvJitLinkComplete");
     get(ptxSize, "nvJitLinkGetLinkedPtxSize");
     get(ptx, "nvJitLinkGetLinkedPtx");
+    get(cubinSize, "nvJitLinkGetLinkedCubinSize");
+    get(cubin, "nvJitLinkGetLinkedCubin");
     get(logSize, "nvJitLinkGetErrorLogSize");
     get(log, "nvJitLinkGetErrorLog");
     return get.complaint();
@@ -67,12 +71,25 @@ Expected<std::shared_ptr<const NvJitLink>> NvJitLink::load() {
 }
 
 Expected<std::string> NvJitLink::linkToPtx(ArrayRef<StringRef> pieces, int sm) const {
-  constexpr int kLtoIr = 3; // NVJITLINK_INPUT_LTOIR
+  SmallVector<Piece> all;
+  for (StringRef piece : pieces)
+    all.push_back({Kind::LtoIr, piece});
+  auto ptx = link(all, sm, /*toPtx=*/true);
+  if (ptx)
+    ptx->resize(std::strlen(ptx->c_str()));
+  return ptx;
+}
+
+Expected<std::string> NvJitLink::linkToCubin(ArrayRef<Piece> pieces, int sm) const {
+  return link(pieces, sm, /*toPtx=*/false);
+}
+
+Expected<std::string> NvJitLink::link(ArrayRef<Piece> pieces, int sm, bool toPtx) const {
   const Functions &link = *functions;
   const std::string arch = "-arch=sm_" + std::to_string(sm);
   const char *options[] = {arch.c_str(), "-lto", "-ptx"};
   Functions::Handle handle = nullptr;
-  if (const int code = link.create(&handle, 3, options))
+  if (const int code = link.create(&handle, toPtx ? 3 : 2, options))
     return createStringError(inconvertibleErrorCode(), "nvJitLink does not start for sm_" +
                                                            Twine(sm) + " (error " + Twine(code) +
                                                            ")");
@@ -91,17 +108,17 @@ Expected<std::string> NvJitLink::linkToPtx(ArrayRef<StringRef> pieces, int sm) c
                                                            Twine(sm) + " (error " + Twine(code) +
                                                            ")" + (why.empty() ? "" : ": " + why));
   };
-  for (StringRef piece : pieces)
-    if (const int code = link.addData(handle, kLtoIr, piece.data(), piece.size(), "code"))
+  for (const Piece &piece : pieces)
+    if (const int code = link.addData(handle, static_cast<int>(piece.kind), piece.bytes.data(),
+                                      piece.bytes.size(), "code"))
       return fail(code);
   if (const int code = link.complete(handle))
     return fail(code);
   size_t size = 0;
-  if (const int code = link.ptxSize(handle, &size))
+  if (const int code = (toPtx ? link.ptxSize : link.cubinSize)(handle, &size))
     return fail(code);
-  std::string ptx(size, '\0');
-  if (const int code = link.ptx(handle, ptx.data()))
+  std::string result(size, '\0');
+  if (const int code = (toPtx ? link.ptx : link.cubin)(handle, result.data()))
     return fail(code);
-  ptx.resize(std::strlen(ptx.c_str()));
-  return ptx;
+  return result;
 }

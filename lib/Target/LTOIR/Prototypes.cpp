@@ -185,6 +185,8 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
       if (function.name == shape.linked &&
           function.prototype == spellCuvsMetric(shape.linkedTakesCapture))
         continue;
+      if (llvm::is_contained(shape.externs, std::pair(function.name, function.prototype)))
+        continue;
       return refuse("the compiled metric calls '", function.name, "', which a hook may not call");
     }
     auto match = llvm::find_if(expected,
@@ -208,4 +210,22 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
       return refuse("the compiled metric does not define ", hook.name, ", annudf_abi.h declares ",
                     hook.prototype);
   return Error::success();
+}
+
+Expected<bool> annudf::findLinkedPrototype(StringRef ptx, StringRef symbol, StringRef prototype) {
+  bool isFound = false;
+  for (const PtxFunction &function : functionsOf(ptx)) {
+    if (function.isExternal)
+      continue; // Another piece may define it; the linker says so where none does.
+    if (StringRef name(function.name);
+        name.starts_with("annudf") && !name.starts_with("annudf_by_value_"))
+      return refuse("defines ", function.name, ", a name that annudf keeps for itself");
+    if (function.name != symbol)
+      continue;
+    if (function.prototype != prototype)
+      return refuse("has ", symbol, " as ", function.prototype, ", but it is declared as ",
+                    prototype);
+    isFound = true;
+  }
+  return isFound;
 }

@@ -9,16 +9,20 @@
 #include "Intrinsics.h"
 #include "Printer.h"
 
+#include "annudf/Conversion/Functions.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
+using namespace annudf;
 using namespace annudf::nvvmir;
 
 StringRef annudf::nvvmir::externalName(const Function &function) {
   StringRef name = function.getName();
   if (name.starts_with("llvm."))
     return intrinsicName(name);
-  return name.starts_with("__nv_") ? name : StringRef();
+  const bool isLinked = function.hasFnAttribute(kLinkedAttribute);
+  return name.starts_with("__nv_") || isLinked ? name : StringRef();
 }
 
 Error Printer::takeError() {

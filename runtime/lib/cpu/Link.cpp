@@ -116,6 +116,9 @@ std::unique_ptr<Module> readScan(LLVMContext &context, StringRef entry) {
 std::unique_ptr<Module> readMetric(LLVMContext &context,
                                    const annudf::runtime::MetricView &metric) {
   const annudf::Payload *payload = metric.artifact.find(annudf::PayloadKind::HostBitcode);
+  if (!payload && metric.artifact.hasLinkedCode())
+    throw annudf::Error(ErrorKind::Input, metric.origin + ": calls linked device code, which runs "
+                                                          "on a GPU only");
   if (!payload && !metric.artifact.manifest.verified)
     throw annudf::Error(ErrorKind::Input, metric.origin + ": has no host bitcode: CUDA source "
                                                           "runs on a GPU only");

@@ -245,6 +245,33 @@ nvJitLinkInputType typeOf(const Payload &payload, const std::string &name) {
                   ", LTO-IR with ed 43 4e 7f");
 }
 
+/// The same of code of somebody else; the compiler, or whoever made the artifact, has looked at it.
+nvJitLinkInputType typeOfLinked(const Payload &payload, const std::string &name) {
+  const std::string_view bytes = payload.bytes;
+  const auto refuse = [&](const char *what) {
+    throw Error(ErrorKind::Input, name + ": the " + toString(payload.kind) + " payload for " +
+                                      payload.arch() + " (" + std::to_string(bytes.size()) +
+                                      " bytes) is not " + what);
+  };
+  switch (payload.kind) {
+  case PayloadKind::LinkedPtx:
+    if (bytes.find(".version") == std::string_view::npos)
+      refuse("PTX: it has no .version");
+    return NVJITLINK_INPUT_PTX;
+  case PayloadKind::LinkedCubin:
+    if (bytes.size() <= 64 || bytes.substr(0, 4) != "\x7F"
+                                                    "ELF")
+      refuse("a cubin: it is no ELF file");
+    return NVJITLINK_INPUT_CUBIN;
+  case PayloadKind::LinkedLtoIr:
+  case PayloadKind::LtoIr:
+  case PayloadKind::HostBitcode:
+  case PayloadKind::MlirBytecode:
+    break;
+  }
+  return typeOf(payload, name);
+}
+
 void checkNotNewer(const Producer &producer, const std::string &what) {
   const LinkerVersion &at = library().version;
   if (producer.release() <= std::pair(at.major, at.minor))
@@ -345,8 +372,8 @@ std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, d
   Link link(target, name);
   link.add(type, payload->bytes, manifest.noun());
   for (const Payload &linked : artifact.payloads) // What it calls, by names of somebody else.
-    if (linked.kind == PayloadKind::LinkedLtoIr)
-      link.add(typeOf(linked, name), linked.bytes, "linked code");
+    if (linked.isLinked())
+      link.add(typeOfLinked(linked, name), linked.bytes, "linked code");
   for (const Part &part : partsOf(manifest, payload->bytes.size(), target))
     link.add(NVJITLINK_INPUT_FATBIN, part.bytes, part.what);
   std::string cubin = link.finish();

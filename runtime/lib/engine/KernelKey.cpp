@@ -34,8 +34,8 @@ KernelKey metricKey(const MetricView &metric, const Payload &payload, ScanElemen
   code.text(payload.arch()).text(payload.bytes);
   if (payload.kind == PayloadKind::LtoIr)
     for (const Payload &linked : metric.artifact.payloads)
-      if (linked.kind == PayloadKind::LinkedLtoIr)
-        code.text(linked.arch()).text(linked.bytes);
+      if (linked.isLinked())
+        code.text(toString(linked.kind)).text(linked.arch()).text(linked.bytes);
   key.payload = code.finish();
   key.rowElement = toString(elements.rows);
   key.queryElement = toString(elements.queries);

@@ -232,3 +232,25 @@ annudf.function @constant convention(c) () -> i1 {
     annudf.yield %true : i1
   }
 }
+
+// CHECK-LABEL: annudf.extern @numbers convention(c) (f32, f64, i32, i64, ui32, ui64) -> ui64 link(cuda_source "a \22quoted\22\0A line")
+// GENERIC: "annudf.extern"() <{contents = ["a \22quoted\22\0A line"], convention = #annudf.extern_convention<c>, kinds = [#annudf.link_kind<cuda_source>], signature = (f32, f64, i32, i64, ui32, ui64) -> ui64, sym_name = "numbers"}> : () -> ()
+annudf.extern @numbers convention(c) (f32, f64, i32, i64, ui32, ui64) -> ui64
+  link(cuda_source "a \"quoted\"\n line")
+// CHECK-LABEL: annudf.extern @scaled convention(numba) (f32, f32) -> f32 link(ptx ".version 9.0 .target sm_90", cuda_source "x")
+annudf.extern @scaled convention(numba) (f32, f32) -> f32
+  link(ptx ".version 9.0 .target sm_90", cuda_source "x")
+// CHECK-LABEL: annudf.metric @links
+annudf.metric @links order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    // CHECK: annudf.call @scaled(%{{.*}}, %{{.*}}) : (f32, f32) -> f32
+    // GENERIC: "annudf.call"(%{{.*}}, %{{.*}}) <{callee = @scaled}> : (f32, f32) -> f32
+    %d = annudf.call @scaled(%x, %y) : (f32, f32) -> f32
+    %r = arith.addf %acc, %d : f32
+    annudf.yield %r : f32
+  }
+}

@@ -132,3 +132,18 @@ annudf.function @f convention(c) (f32) -> f32 {
     annudf.yield %a : f32
   }
 }
+
+// -----
+
+annudf.extern @f convention(c) (f32, f32) -> f32 link(cuda_source "x")
+// expected-error @below {{'annudf.metric' op [R15] stands beside linked code, and what is handed out for rapids.cuvs.ivf_flat.metric.v1 is one function; do without annudf.extern}}
+annudf.metric @m order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %r = annudf.call @f(%x, %y) : (f32, f32) -> f32
+    annudf.yield %r : f32
+  }
+}

@@ -27,7 +27,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
 }
 
-// expected-error @below {{'builtin.module' op [T2] cannot stand beside a metric; a module holds metrics, filters, functions and private helpers (func.func) only}}
+// expected-error @below {{'builtin.module' op [T2] cannot stand beside a metric; a module holds metrics, filters, functions, externs and private helpers (func.func) only}}
 module {
 }
 
@@ -43,7 +43,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   }
 }
 
-// expected-error @below {{'llvm.mlir.global' op [T2] cannot stand beside a metric; a module holds metrics, filters, functions and private helpers (func.func) only}}
+// expected-error @below {{'llvm.mlir.global' op [T2] cannot stand beside a metric; a module holds metrics, filters, functions, externs and private helpers (func.func) only}}
 llvm.mlir.global internal @g(1.0 : f32) : f32
 
 // -----

@@ -38,4 +38,20 @@ def Annudf_Convention : Annudf_Enum<"Convention", "how a caller hands a device f
 ]>;
 def Annudf_ConventionAttr : Annudf_EnumAttr<Annudf_Convention, "convention", 1>;
 
+// Nor these: linked code is carried as it is, in payloads of its kinds.
+def Annudf_LinkKind : Annudf_Enum<"LinkKind", "what is linked for an extern", [
+  Annudf_Case<"LtoIr", 0, "ltoir", 1>,
+  Annudf_Case<"Ptx", 1, "ptx", 1>,
+  Annudf_Case<"Cubin", 2, "cubin", 1>,
+  Annudf_Case<"CudaSource", 3, "cuda_source", 1>
+]>;
+def Annudf_LinkKindAttr : Annudf_EnumAttr<Annudf_LinkKind, "link_kind", 1>;
+def Annudf_LinkKindsAttr : TypedArrayAttrBase<Annudf_LinkKindAttr, "kinds of what is linked">;
+
+def Annudf_ExternConvention : Annudf_Enum<"ExternConvention", "how linked code takes its values", [
+  Annudf_Case<"C", 0, "c", 1>,
+  Annudf_Case<"Numba", 1, "numba", 1>
+]>;
+def Annudf_ExternConventionAttr : Annudf_EnumAttr<Annudf_ExternConvention, "extern_convention", 1>;
+
 #endif // ANNUDF_ATTRIBUTES_TD

@@ -1,0 +1,43 @@
+//===- ExternRules.cpp - May a metric link this code? -------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Rules.h"
+
+#include "annudf/ABI/annudf_abi.h"
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::ir;
+
+LogicalResult rules::verifyExtern(ExternOp declaration) {
+  StringRef name = declaration.getSymName();
+  if (isIdentifier(name) && !name.starts_with("annudf") && !name.starts_with("__") &&
+      name.size() <= 2 * ANNUDF_MAX_NAME)
+    return success();
+  return declaration.emitOpError()
+         << "[E8] has a name that a linker cannot be asked for, or that annudf or a device "
+            "compiler keeps for itself; use letters, digits and _, at most "
+         << 2 * ANNUDF_MAX_NAME << ", not beginning with a digit, annudf or __";
+}
+
+/// What a function becomes is handed out alone.
+LogicalResult rules::verifyNoLinkedCode(ModuleOp module, const CallGraph &graph,
+                                        FunctionOp function) {
+  LogicalResult result = success();
+  auto refuse = [&](CallOp call) {
+    call.emitOpError() << "[D13] calls linked code, and a function is handed out without any; "
+                          "link '"
+                       << call.getCallee()
+                       << "' where the function is linked, and take its result as an argument";
+    result = failure();
+  };
+  function.walk(refuse);
+  for (Operation *helper : graph.reachableFrom(function))
+    helper->walk(refuse);
+  return result;
+}
