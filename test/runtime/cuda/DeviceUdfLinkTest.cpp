@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A descriptor that was made of a metric, or that another program made, is imported and linked with
-// the scan kernels as a search does it. Needs nvJitLink and no GPU.
+// the scan kernels as a search does it; so is a metric that calls linked code. Needs nvJitLink and
+// no GPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 #include "annudf/Compiler/DeviceUdf.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <functional>
 
 using namespace annudf;
@@ -35,6 +37,20 @@ const char *const kWeighted = R"(annudf.metric @weighted order(min) coarse(l2) e
     %3 = arith.mulf %2, %2 : f32
     %4 = math.fma %3, %1, %acc : f32
     annudf.yield %4 : f32
+  }
+})";
+
+const char *const kCallsLinked = R"(annudf.extern @their_scaled convention(c) (f32, f32) -> f32
+  link(cuda_source "extern \22C\22 __device__ float their_scaled(float x, float y) { return 2 * (x - y); }")
+annudf.metric @linked order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %d = annudf.call @their_scaled(%x, %y) : (f32, f32) -> f32
+    %r = math.fma %d, %d, %acc : f32
+    annudf.yield %r : f32
   }
 })";
 
@@ -77,12 +93,24 @@ Artifact imported(const std::function<DeviceUdf()> &make, const std::vector<std:
   return compileDeviceUdf(make(), "<device UDF>", options);
 }
 
+/// Calls annudf.extern: its code lies beside the hooks.
+Artifact callsLinked() {
+  CompileOptions options;
+  options.archs = {"sm_80"};
+  Artifact artifact = compileMetric(kCallsLinked, "linked.mlir", options);
+  EXPECT_TRUE(std::ranges::any_of(artifact.payloads, [](const Payload &payload) {
+    return payload.kind == PayloadKind::LinkedLtoIr;
+  }));
+  return artifact;
+}
+
 class DeviceUdfLinks : public testing::TestWithParam<int> {
 protected:
-  void link(const std::function<DeviceUdf()> &make, const std::vector<std::string> &archs) {
+  /// None of `symbol` may be left in the kernels.
+  void link(const std::function<Artifact()> &make, const char *symbol) {
     using namespace runtime::cuda;
     try {
-      const Artifact artifact = imported(make, archs);
+      const Artifact artifact = make();
       const auto families = familiesFor(artifact, GetParam());
       EXPECT_FALSE(families.empty());
       for (const CudaFamily *family : families) {
@@ -93,21 +121,27 @@ protected:
         for (const char *entry : {target.entry.kernel, "annudf_read_contract"})
           EXPECT_NE(cubin.find(entry), std::string::npos) << entry;
         // The function is a part of the kernel, and nothing of it is left to be called.
-        EXPECT_EQ(cubin.find("their_weighted_l2"), std::string::npos) << target.entry.kernel;
+        EXPECT_EQ(cubin.find(symbol), std::string::npos) << target.entry.kernel;
       }
     } catch (const Error &error) {
       if (error.kind() != ErrorKind::Environment)
         throw;
-      GTEST_SKIP() << "imported descriptors are NOT linked: " << error.what();
+      GTEST_SKIP() << "code of others is NOT linked: " << error.what();
     }
   }
 };
 
 } // namespace
 
-TEST_P(DeviceUdfLinks, LtoIr) { link(ofMetric, {"sm_80"}); }
+TEST_P(DeviceUdfLinks, LtoIr) {
+  link([] { return imported(ofMetric, {"sm_80"}); }, "their_weighted_l2");
+}
 
-TEST_P(DeviceUdfLinks, CudaSource) { link(ofSource, {"sm_80"}); }
+TEST_P(DeviceUdfLinks, CudaSource) {
+  link([] { return imported(ofSource, {"sm_80"}); }, "their_weighted_l2");
+}
+
+TEST_P(DeviceUdfLinks, Extern) { link(callsLinked, "their_scaled"); }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, DeviceUdfLinks, testing::Values(80, 90, 100),
                          [](const auto &info) { return "sm" + std::to_string(info.param); });
