@@ -209,7 +209,7 @@ TEST(CppDeviceUdf, ThereAndBack) {
   const std::vector<float> x(128);
   const annudf::matrix_view rows(x, 128);
   EXPECT_EQ(error_of([&] { (void)annudf::pairwise_distance(rows, rows, {.metric = metric}); }),
-            "2 <device UDF>: has no host bitcode: CUDA source runs on a GPU only");
+            "2 <device UDF>: calls linked device code, which runs on a GPU only");
   EXPECT_EQ(error_of([&] { (void)annudf::device_udf::from_artifact(back, "sm_90"); }),
             "5 artifact " + back.digest().substr(0, 12) +
                 ": holds no module that could be lowered to rapids.cuvs.ivf_flat.metric.v1; its "
