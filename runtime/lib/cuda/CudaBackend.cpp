@@ -145,9 +145,6 @@ private:
   /// Adds what it cost to `stats`.
   std::shared_ptr<const ScanKernel> scan(const MetricView &metric, ScanElements elements,
                                          const CudaFamily &family, SearchStats &stats);
-  /// Has the kernels that other batches of such searches run linked meanwhile.
-  void linkOthers(const MetricView &metric, ScanElements elements, const ScanKernels &scans,
-                  const Workload &work);
 
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;
@@ -168,7 +165,7 @@ std::shared_ptr<const ScanKernel> Implementation::scan(const MetricView &metric,
   auto kernel = scans_.get(
       metric, elements, target.entry.kernel, [&] { return linkKey(metric, target); },
       [&](const std::string &) {
-        bool linked = false; // Not where another device of the kind, or a thread ahead, did it.
+        bool linked = false; // Not where another device of the kind did it.
         const auto scan = LinkedScans::get().get(metric, target, linked);
         auto kernel =
             std::make_shared<const ScanKernel>(context_, scan->cubin, target.entry.kernel);
@@ -183,17 +180,6 @@ std::shared_ptr<const ScanKernel> Implementation::scan(const MetricView &metric,
   if (made)
     stats.linkMs += msSince(start);
   return kernel;
-}
-
-void Implementation::linkOthers(const MetricView &metric, ScanElements elements,
-                                const ScanKernels &scans, const Workload &work) {
-  std::vector<ScanTarget> others;
-  for (const CudaFamily *family : familiesFor(metric.artifact, context_->sm()))
-    if (family->isFor(work) && whyNot(*family, work, machine()).empty() &&
-        std::none_of(scans.begin(), scans.end(),
-                     [&](const auto &scan) { return scan.first == family; }))
-      others.push_back({elements, context_->sm(), family->entry()});
-  LinkedScans::get().ahead(metric, others);
 }
 
 std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchStats &stats) {

@@ -17,12 +17,6 @@
 
 #include "Linker.h"
 
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <sys/types.h>
-#include <thread>
-
 namespace annudf::runtime::cuda {
 
 struct LinkedScan {
@@ -36,37 +30,17 @@ public:
   /// In memory at once: some 64 metrics, each with the kernels of two or three families.
   static constexpr size_t kMost = 192;
 
-  /// Those of the process. Its first call opens nvJitLink. \throws Error(Environment): none.
+  /// Those of the process.
   static LinkedScans &get();
-  LinkedScans() = default;
-  ~LinkedScans();
 
   /// From memory, else from disk, else linked.
   /// \param made  set to whether this very call made it. \throws as linkScanKernel.
   std::shared_ptr<const LinkedScan> get(const MetricView &metric, const ScanTarget &target,
                                         bool &made);
-  /// Has them made, one after the other, by a thread of its own; none where ANNUDF_LINK_AHEAD is 0.
-  /// Failures are not kept: whoever needs such a kernel hears of them.
-  void ahead(const MetricView &metric, const std::vector<ScanTarget> &targets);
-  /// Waits until what was asked of ahead() is done.
-  void finish();
   size_t size() const { return scans_.size(); }
 
 private:
-  void work();
-
   KernelCache<const LinkedScan> scans_{kMost};
-  std::mutex mutex_;
-  std::condition_variable idle_;
-  struct Wanted {
-    std::shared_ptr<const Metric> metric;
-    annudf_role as;
-    ScanTarget target;
-  };
-  std::deque<Wanted> queue_;
-  std::thread worker_;
-  bool working_ = false, ending_ = false;
-  pid_t process_ = 0; ///< Whose thread `worker_` is: a fork's child has none.
 };
 
 } // namespace annudf::runtime::cuda

@@ -60,7 +60,6 @@ protected:
   void TearDown() override {
     fs::remove_all(folder);
     ::unsetenv("ANNUDF_CACHE_DIR");
-    ::unsetenv("ANNUDF_LINK_AHEAD");
     ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
   }
   std::vector<fs::path> files() const {
@@ -208,42 +207,6 @@ TEST_F(OfLinks, AFailedLinkIsNotKept) {
   EXPECT_TRUE(files().empty());
   bool made = false;
   EXPECT_FALSE(scans.get(metricOf("l2"), targetOf(1), made)->cubin.empty());
-}
-
-TEST_F(OfLinks, OthersAreLinkedMeanwhile) {
-  LinkedScans scans;
-  bool made = false;
-  {
-    const Metric wrong =
-        Metric::fromArtifact(cudaArtifact(testMetric("l2"), readFatbin("l2_f64")), "test");
-    const Metric l2 = metricOf("l2"); // Gone before its turn comes.
-    scans.ahead(wrong, {targetOf(0)});
-    scans.ahead(l2, {targetOf(0), targetOf(1)});
-    scans.ahead(l2, {targetOf(1)});
-  }
-  scans.finish();
-  EXPECT_EQ(scans.size(), 2u);
-  const Metric l2 = metricOf("l2");
-  for (size_t family : {0, 1}) {
-    (void)scans.get(l2, targetOf(family), made);
-    EXPECT_FALSE(made);
-  }
-  scans.ahead(l2, {targetOf(0, 80)}); // A second thread, after the first has ended.
-  scans.finish();
-  EXPECT_EQ(scans.size(), 3u);
-  ::setenv("ANNUDF_LINK_AHEAD", "0", 1);
-  scans.ahead(l2, {targetOf(1, 80)});
-  scans.finish();
-  EXPECT_EQ(scans.size(), 3u);
-  ::unsetenv("ANNUDF_LINK_AHEAD");
-  const auto start = Clock::now();
-  {
-    LinkedScans ending; // Waits for the link under way, drops the others.
-    ending.ahead(metricOf("minkowski"), std::vector<ScanTarget>(20, targetOf(0, 86)));
-    for (int sm : {75, 80, 86, 89, 100, 103, 120, 121})
-      ending.ahead(metricOf("minkowski"), {targetOf(0, sm)});
-  }
-  EXPECT_LT(msSince(start), 4000);
 }
 
 TEST_F(OfLinks, PrecompileNeedsNoGpu) {
