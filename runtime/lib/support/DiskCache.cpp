@@ -120,10 +120,13 @@ std::optional<std::string> readEntry(int folder, const std::string &name, uint64
   }
   struct stat status = {};
   error = 0;
-  // A size that no entry has is not asked memory for.
   if (::fstat(*file, &status) != 0 || !S_ISREG(status.st_mode) || !isOurs(status) ||
-      status.st_size < static_cast<off_t>(kHead) || static_cast<uint64_t>(status.st_size) > most)
+      status.st_size < static_cast<off_t>(kHead))
     return std::nullopt;
+  if (static_cast<uint64_t>(status.st_size) > most) { // Not asked memory for, nor looked into.
+    error = ENOENT; // Another process's bound may be larger: it is not removed.
+    return std::nullopt;
+  }
   std::string bytes(static_cast<size_t>(status.st_size), '\0');
   for (size_t at = 0; at < bytes.size();) {
     const ssize_t got = ::read(*file, bytes.data() + at, bytes.size() - at);
@@ -177,20 +180,20 @@ void evict(int folder, uint64_t most) {
   }
   const std::unique_ptr<DIR, int (*)(DIR *)> files(opened, ::closedir);
   std::vector<Entry> entries, temporaries;
-  int64_t newest = 0;
   while (const dirent *file = ::readdir(files.get())) {
     const std::string name = file->d_name;
     struct stat status = {};
     if (::fstatat(folder, file->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
       continue; // Another process may remove what was just listed.
-    newest = std::max<int64_t>(newest, status.st_mtim.tv_sec);
     auto &list = name.starts_with(kTemporary) ? temporaries : entries;
     if (&list == &temporaries || name.ends_with(kSuffix))
       list.push_back({status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
                       static_cast<uint64_t>(status.st_size), name});
   }
+  // By the clock: a file's time may lie in the future, beside which those being written look old.
+  const int64_t now = ::time(nullptr);
   for (const Entry &entry : temporaries)
-    if (newest - entry.seconds > kStaleSeconds)
+    if (now - entry.seconds > kStaleSeconds)
       (void)::unlinkat(folder, entry.name.c_str(), 0);
   uint64_t total = 0;
   for (const Entry &entry : entries)
@@ -272,6 +275,14 @@ std::optional<std::string> DiskCache::load(const std::string &key, std::string &
   }
   (void)::unlinkat(*folder, name.c_str(), 0); // Damaged or someone else's.
   return std::nullopt;
+}
+
+void DiskCache::drop(const std::string &key) const {
+  std::string ignored;
+  if (folder_.empty())
+    return;
+  if (const Descriptor folder = openFolder(folder_, ignored))
+    (void)::unlinkat(*folder, (key + std::string(kSuffix)).c_str(), 0);
 }
 
 bool DiskCache::store(const std::string &key, std::string_view payload, std::string &fault) const {

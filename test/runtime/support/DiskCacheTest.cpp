@@ -157,8 +157,37 @@ TEST_F(OfDisk, OfAThousandCorruptionsNoneIsLoaded) {
 TEST_F(OfDisk, ASizeThatNoEntryHasIsNotAskedMemoryFor) {
   store(1);
   fs::resize_file(entry(1), uint64_t(1) << 40); // Sparse.
+  fs::last_write_time(entry(1), fs::file_time_type::clock::now() - std::chrono::minutes(1));
   EXPECT_EQ(load(1), std::nullopt);
+  store(2); // Beyond the bound, it goes first.
   EXPECT_FALSE(fs::exists(entry(1)));
+  EXPECT_EQ(load(2), payloadOf(2));
+}
+
+TEST_F(OfDisk, AnEntryAboveThisProcessesBoundIsLeftToOthers) {
+  store(1);
+  std::string fault;
+  EXPECT_EQ(cache(1000).load(keyOf(1), fault), std::nullopt);
+  EXPECT_EQ(fault, "");
+  EXPECT_EQ(load(1), payloadOf(1));
+}
+
+TEST_F(OfDisk, WhatIsDroppedIsGone) {
+  store(1), store(2);
+  cache().drop(keyOf(1));
+  EXPECT_FALSE(fs::exists(entry(1)));
+  EXPECT_EQ(load(2), payloadOf(2));
+  cache().drop(keyOf(3));
+  DiskCache("", 0).drop(keyOf(2));
+  EXPECT_EQ(load(2), payloadOf(2));
+}
+
+TEST_F(OfDisk, AnEntryOfTheFutureMakesNoTemporaryOld) {
+  store(1);
+  writeFile(folder / ".tmp-0123456789abcdef", "being written");
+  fs::last_write_time(entry(1), fs::file_time_type::clock::now() + std::chrono::hours(48));
+  store(2);
+  EXPECT_TRUE(fs::exists(folder / ".tmp-0123456789abcdef"));
 }
 
 TEST_F(OfDisk, WhatIsNoFileOfOursIsRemovedUnread) {

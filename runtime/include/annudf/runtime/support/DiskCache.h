@@ -44,10 +44,13 @@ public:
   /// Why there is none, or what a variable should say; "" where the environment is as it should.
   const std::string &complaint() const { return complaint_; }
 
-  /// The payload that was stored under `key`, or nothing. Damaged entries are removed.
+  /// The payload that was stored under `key`, or nothing. Damaged entries are removed; one above
+  /// the bound is not read.
   /// \param key    of lower-case hexadecimal digits.
   /// \param fault  set to why the cache is no use, and left where it is just not there.
   std::optional<std::string> load(const std::string &key, std::string &fault) const;
+  /// Removes what is stored under `key`, where it is found to be no use.
+  void drop(const std::string &key) const;
   /// Keeps `payload`, and drops the entries that were not used for the longest time beyond the
   /// bound. \returns whether it is kept. \param fault  as of load().
   bool store(const std::string &key, std::string_view payload, std::string &fault) const;
