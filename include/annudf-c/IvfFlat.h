@@ -276,8 +276,9 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_precompile(annudf_backend *ba
  * \param element  enum annudf_element.
  * \param arch     90 for compute capability 9.0.
  * \param stats    may be NULL.
- * ANNUDF_INPUT if the artifact has no code for it; ANNUDF_ENVIRONMENT without nvJitLink, without
- * the CUDA backend, or where the cache is off or no use, saying why. */
+ * ANNUDF_INPUT if the artifact has no code for it, or no kernel runs on it; ANNUDF_ENVIRONMENT
+ * without nvJitLink, without the CUDA backend, or where the cache is off, no use or holds fewer
+ * bytes than they take, saying why. */
 ANNUDF_CAPI_EXPORTED annudf_status
 annudf_ivf_flat_precompile_for(const annudf_artifact *artifact, int32_t element, int32_t arch,
                                annudf_ivf_flat_search_stats *stats);

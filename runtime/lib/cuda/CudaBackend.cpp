@@ -166,10 +166,13 @@ std::shared_ptr<const ScanKernel> Implementation::scan(const MetricView &metric,
       metric, elements, target.entry.kernel, [&] { return linkKey(metric, target); },
       [&](const std::string &) {
         bool linked = false; // Not where another device of the kind did it.
-        const auto scan = LinkedScans::get().get(metric, target, linked);
-        auto kernel =
-            std::make_shared<const ScanKernel>(context_, scan->cubin, target.entry.kernel);
-        checkContract(metric, kernel->readContract(context_));
+        std::shared_ptr<const ScanKernel> kernel;
+        const auto scan =
+            LinkedScans::get().use(metric, target, linked, [&](const LinkedScan &linked) {
+              kernel =
+                  std::make_shared<const ScanKernel>(context_, linked.cubin, target.entry.kernel);
+              checkContract(metric, kernel->readContract(context_));
+            });
         if (linked) {
           (scan->fromDisk ? stats.diskHits : stats.links) += 1;
           stats.fault = scan->fault;
@@ -388,22 +391,63 @@ void Implementation::distancesDevice(const Index &index, const MetricView &metri
 
 } // namespace
 
+namespace {
+
+/// Why searches would not find all of these on disk, "" where they will. Asked of the disk when the
+/// last is stored: one that fitted may have been dropped for one that came after it.
+std::string whyNotKept(const DiskCache &disk,
+                       const std::vector<std::shared_ptr<const LinkedScan>> &scans) {
+  uint64_t bytes = 0;
+  for (const auto &scan : scans)
+    bytes += scan->cubin.size();
+  for (const auto &scan : scans) {
+    std::string fault;
+    if (disk.load(scan->key, fault))
+      continue;
+    // What a variable should say keeps nothing from being stored.
+    for (const std::string &why : {scan->fault, fault})
+      if (!why.empty() && why != disk.complaint())
+        return "are kept nowhere: " + why;
+    return "are not all kept: the cache may hold " + std::to_string(disk.mostBytes()) +
+           " bytes, they take more than " + std::to_string(bytes) +
+           "; set ANNUDF_CACHE_MAX_BYTES to more";
+  }
+  return "";
+}
+
+/// \throws Error(Input) where there is none.
+std::vector<const CudaFamily *> someFamiliesFor(const Artifact &metric, int sm) {
+  std::vector<const CudaFamily *> fit = familiesFor(metric, sm);
+  if (!fit.empty())
+    return fit;
+  int least = std::numeric_limits<int>::max();
+  for (const CudaFamily *family : cuda::families())
+    least = std::min(least, family->needs().arch);
+  throw Error(ErrorKind::Input, "no kernel of '" + metric.manifest.name + "' runs on sm_" +
+                                    std::to_string(sm) + ": the CUDA backend's are for sm_" +
+                                    std::to_string(least) + " and newer");
+}
+
+} // namespace
+
 void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
                        SearchStats *stats) {
   checkElements(metric, elements);
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
-  const auto keptNowhere = [&](const std::string &why) {
+  const std::vector<const CudaFamily *> fit = someFamiliesFor(metric.artifact, sm);
+  const auto refuse = [&](const std::string &why) {
     throw Error(ErrorKind::Environment, "kernels of '" + metric.artifact.manifest.name +
-                                            "' for sm_" + std::to_string(sm) +
-                                            " are kept nowhere: " + why);
+                                            "' for sm_" + std::to_string(sm) + " " + why);
   };
-  if (const DiskCache disk = DiskCache::ofEnvironment(); disk.folder().empty())
-    keptNowhere(disk.complaint().empty() ? "ANNUDF_CACHE_DISABLE is set" : disk.complaint());
+  const DiskCache disk = DiskCache::ofEnvironment();
+  if (disk.folder().empty())
+    refuse("are kept nowhere: " +
+           (disk.complaint().empty() ? "ANNUDF_CACHE_DISABLE is set" : disk.complaint()));
   LinkedScans scans; // Not those of the process: what is in memory there may not be on disk.
-  const std::vector<const CudaFamily *> fit = familiesFor(metric.artifact, sm);
   std::vector<SearchStats> costs(fit.size());
+  std::vector<std::shared_ptr<const LinkedScan>> linked(fit.size());
   const auto start = std::chrono::steady_clock::now();
   parallelFor(static_cast<int>(fit.size()), static_cast<int64_t>(fit.size()), [&](int64_t i, int) {
     bool made = false;
@@ -411,11 +455,12 @@ void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
     const auto scan = scans.get(metric, {elements, sm, fit[at]->entry()}, made);
     costs[at].links = made && !scan->fromDisk, costs[at].diskHits = made && scan->fromDisk;
     costs[at].fault = scan->fault;
+    linked[at] = scan;
   });
   report.linkMs = msSince(start);
   addLinks(costs, report);
-  if (!report.fault.empty())
-    keptNowhere(report.fault);
+  if (const std::string why = whyNotKept(disk, linked); !why.empty())
+    refuse(why);
 }
 
 std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device) {

@@ -17,6 +17,7 @@ namespace {
 std::shared_ptr<const LinkedScan> make(const MetricView &metric, const ScanTarget &target,
                                        const std::string &key) {
   auto scan = std::make_shared<LinkedScan>();
+  scan->key = key;
   const DiskCache disk = DiskCache::ofEnvironment();
   if (std::optional<std::string> kept = disk.load(key, scan->fault)) {
     scan->cubin = std::move(*kept);
@@ -42,6 +43,11 @@ std::shared_ptr<const LinkedScan> LinkedScans::get(const MetricView &metric,
   return scans_.get(
       metric, target.elements, entry, [&] { return linkKey(metric, target); },
       [&](const std::string &key) { return make(metric, target, key); }, made);
+}
+
+void LinkedScans::drop(const std::shared_ptr<const LinkedScan> &scan) {
+  if (scans_.erase(scan->key, scan)) // Else another thread has made it anew.
+    DiskCache::ofEnvironment().drop(scan->key);
 }
 
 } // namespace annudf::runtime::cuda

@@ -20,6 +20,7 @@
 namespace annudf::runtime::cuda {
 
 struct LinkedScan {
+  std::string key; ///< Of the KernelKey.
   std::string cubin;
   bool fromDisk;
   std::string fault; ///< Why the cache on disk was no use; "" where it was, or is off.
@@ -37,9 +38,29 @@ public:
   /// \param made  set to whether this very call made it. \throws as linkScanKernel.
   std::shared_ptr<const LinkedScan> get(const MetricView &metric, const ScanTarget &target,
                                         bool &made);
+  /// get(), and then `load` of the LinkedScan. One that `load` refuses by an Error, as the driver
+  /// does with what some other program stored under the key, is forgotten in memory and on disk;
+  /// where it came from disk it is linked, once.
+  template <class Load>
+  std::shared_ptr<const LinkedScan> use(const MetricView &metric, const ScanTarget &target,
+                                        bool &made, Load &&load) {
+    for (bool again = false;; again = true) {
+      auto scan = get(metric, target, made);
+      try {
+        load(*scan);
+        return scan;
+      } catch (const Error &) {
+        drop(scan);
+        if (again || !scan->fromDisk)
+          throw;
+      }
+    }
+  }
   size_t size() const { return scans_.size(); }
 
 private:
+  void drop(const std::shared_ptr<const LinkedScan> &scan);
+
   KernelCache<const LinkedScan> scans_{kMost};
 };
 

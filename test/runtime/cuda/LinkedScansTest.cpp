@@ -14,6 +14,7 @@
 
 #include "LinkedScans.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/support/DiskCache.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
@@ -60,6 +61,7 @@ protected:
   void TearDown() override {
     fs::remove_all(folder);
     ::unsetenv("ANNUDF_CACHE_DIR");
+    ::unsetenv("ANNUDF_CACHE_MAX_BYTES");
     ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
   }
   std::vector<fs::path> files() const {
@@ -75,9 +77,12 @@ TEST_F(OfLinks, AKernelIsLinkedThenReadThenKept) {
   const Metric l2 = metricOf("l2");
   std::shared_ptr<const LinkedScan> first;
   bool made = false;
+  double linkMs = 0; // Of a machine as busy: hits are measured by it.
   {
     LinkedScans scans;
+    const auto linking = Clock::now();
     first = scans.get(l2, targetOf(0), made);
+    linkMs = msSince(linking);
     EXPECT_TRUE(made);
     EXPECT_FALSE(first->fromDisk);
     EXPECT_EQ(first->fault, "");
@@ -90,7 +95,7 @@ TEST_F(OfLinks, AKernelIsLinkedThenReadThenKept) {
       least = std::min(least, msSince(start));
       EXPECT_FALSE(made);
     }
-    EXPECT_LE(least, 0.020) << "a hit in memory";
+    EXPECT_LE(least, linkMs / 100) << "a hit in memory";
     RecordProperty("memory_us", std::to_string(least * 1000));
   }
   double least = 1e9;
@@ -103,7 +108,7 @@ TEST_F(OfLinks, AKernelIsLinkedThenReadThenKept) {
     EXPECT_TRUE(again->fromDisk);
     EXPECT_EQ(again->cubin, first->cubin);
   }
-  EXPECT_LE(least, 5) << "a hit on disk";
+  EXPECT_LE(least, linkMs / 2) << "a hit on disk";
   RecordProperty("disk_us", std::to_string(least * 1000));
   // Another kernel, architecture, element or metric is another entry.
   LinkedScans scans;
@@ -207,6 +212,71 @@ TEST_F(OfLinks, AFailedLinkIsNotKept) {
   EXPECT_TRUE(files().empty());
   bool made = false;
   EXPECT_FALSE(scans.get(metricOf("l2"), targetOf(1), made)->cubin.empty());
+}
+
+/// Sound by its digest, but nothing that a driver loads.
+TEST_F(OfLinks, WhatTheDriverRefusesIsLinkedOnceMore) {
+  const Metric l2 = metricOf("l2");
+  LinkedScans scans;
+  bool made = false;
+  const auto good = LinkedScans().get(l2, targetOf(1), made);
+  std::string fault;
+  ASSERT_TRUE(DiskCache::ofEnvironment().store(good->key, "of some other program", fault));
+  int loads = 0;
+  const auto load = [&](const LinkedScan &scan) {
+    ++loads;
+    if (scan.cubin != good->cubin)
+      throw Error(ErrorKind::Environment, "the driver refuses it");
+  };
+  const auto scan = scans.use(l2, targetOf(1), made, load);
+  EXPECT_EQ(loads, 2);
+  EXPECT_TRUE(made);
+  EXPECT_FALSE(scan->fromDisk);
+  EXPECT_EQ(scans.get(l2, targetOf(1), made), scan);
+  EXPECT_EQ(LinkedScans().get(l2, targetOf(1), made)->cubin, good->cubin);
+  // One that it refuses anew is linked no third time, and not kept.
+  loads = 0;
+  const auto refuse = [&](const LinkedScan &) {
+    ++loads;
+    throw Error(ErrorKind::Environment, "the driver refuses it");
+  };
+  LinkedScans later;
+  EXPECT_THROW((void)later.use(l2, targetOf(1), made, refuse), Error);
+  EXPECT_EQ(loads, 2);
+  EXPECT_EQ(later.size(), 0u);
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(OfLinks, PrecompileSaysWhatIsNotKept) {
+  const Metric metric = metricOf("inner_product");
+  SearchStats stats;
+  const auto failure = [&](int sm, ErrorKind kind) {
+    try {
+      precompileForCuda(metric, ANNUDF_ELEMENT_F32, sm, &stats);
+    } catch (const Error &error) {
+      EXPECT_EQ(error.kind(), kind);
+      return std::string(error.what());
+    }
+    return std::string("kept");
+  };
+  for (int sm : {0, 50, 70, -1})
+    EXPECT_EQ(failure(sm, ErrorKind::Input), "no kernel of 'inner_product' runs on sm_" +
+                                                 std::to_string(sm) +
+                                                 ": the CUDA backend's are for sm_75 and newer");
+  for (const char *most : {"0", "1000", "60000"}) {
+    ::setenv("ANNUDF_CACHE_MAX_BYTES", most, 1);
+    EXPECT_EQ(
+        failure(89, ErrorKind::Environment)
+            .find("kernels of 'inner_product' for sm_89 are not all kept: the cache may hold " +
+                  std::string(most) + " bytes, they take more than "),
+        0u)
+        << most;
+  }
+  ::setenv("ANNUDF_CACHE_MAX_BYTES", "abc", 1);
+  EXPECT_EQ(failure(89, ErrorKind::Environment), "kept");
+  EXPECT_EQ(stats.fault,
+            "ANNUDF_CACHE_MAX_BYTES is 'abc', not a number of bytes; 268435456 is used");
+  EXPECT_EQ(files().size(), 3u);
 }
 
 TEST_F(OfLinks, PrecompileNeedsNoGpu) {

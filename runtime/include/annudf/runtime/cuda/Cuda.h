@@ -75,8 +75,8 @@ std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device = 0);
 /// Leaves all kernels that searches with the metric may run on sm_`sm` in the cache on disk, for
 /// processes with such a GPU; needs none itself.
 /// \param stats  links, linkMs and diskHits.
-/// \throws Error(Input) for a metric without code for sm_`sm`; Error(Environment): the cache is off
-/// or no use, no nvJitLink, or built without CUDA.
+/// \throws Error(Input) for a metric without code for sm_`sm`, or where no kernel runs on it;
+/// Error(Environment): the cache is off, no use or too small, no nvJitLink, or built without CUDA.
 void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
                        SearchStats *stats = nullptr);
 

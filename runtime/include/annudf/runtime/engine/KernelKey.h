@@ -73,6 +73,9 @@ public:
     return kernels_.get(key, [&] { return link(key); }, made);
   }
 
+  /// Forgets a kernel. \param key  its digest. \returns whether it was the one that is kept.
+  bool erase(const std::string &key, const Pointer &kernel) { return kernels_.erase(key, kernel); }
+
   size_t size() const { return kernels_.size(); }
 
 private:

@@ -72,6 +72,16 @@ public:
     entries_.erase(key);
   }
 
+  /// Forgets one key if that is its value. \returns whether it was.
+  bool erase(const Key &key, const Pointer &value) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || !ready(found->second) || found->second.value.get() != value)
+      return false;
+    entries_.erase(found);
+    return true;
+  }
+
   /// Forgets every value that is made.
   void clear() {
     std::lock_guard<std::mutex> lock(mutex_);
