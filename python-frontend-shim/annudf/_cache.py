@@ -27,6 +27,7 @@ import hashlib
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -197,20 +198,19 @@ def _unlink(name: str, folder: int) -> None:
 
 def _evict(folder: int, limit: int) -> None:
     entries: list[tuple[float, int, str]] = []
-    newest = 0.0
     stale: list[tuple[float, str]] = []
     with os.scandir(folder) as files:
         for file in files:
             # Another process may remove what was just listed.
             with contextlib.suppress(OSError):
                 status = file.stat(follow_symlinks=False)
-                newest = max(newest, status.st_mtime)
                 if file.name.endswith(_SUFFIX):
                     entries.append((status.st_mtime, status.st_size, file.name))
                 elif file.name.startswith(".tmp-"):
                     stale.append((status.st_mtime, file.name))
+    now = time.time()  # A file's time may lie in the future, beside which those being written look old.
     for when, name in stale:
-        if newest - when > _STALE_SECONDS:  # Left by a process that was killed.
+        if now - when > _STALE_SECONDS:  # Left by a process that was killed.
             _unlink(name, folder)
     total = sum(size for _, size, _ in entries)
     for _, size, name in sorted(entries):
