@@ -72,6 +72,44 @@ TEST(TracePlaces, OfARuleThatIsBroken) {
   EXPECT_NE(refusal(user).find("[K5]"), std::string::npos);
 }
 
+template <class Update> std::string ofIntegers(Update update) {
+  return trace_metric("m", hooks{.compute = annudf::compute<int>, .initial = 0, .update = update});
+}
+
+// The dialect's amount has the type of what is shifted, and B6 sees what is left of a wider one.
+TEST(TracePlaces, OfAnAmountThatDoesNotFit) {
+  std::string message;
+  try {
+    ofIntegers([](auto x, auto y, auto acc) {
+#line 1400
+      return acc + (x << 4294967299LL) + y;
+    });
+  } catch (const std::invalid_argument &error) {
+    message = error.what();
+  }
+  EXPECT_EQ(message, at(1400) + "int32_t is shifted by 4294967299, and has 32 bits; shift by what "
+                                "is from 0 to 31");
+
+  const std::string one = ofIntegers([](auto x, auto y, auto acc, auto ctx) {
+#line 1500
+    return acc + (x << ((ctx.dims & 3) + 4294967296LL)) + y;
+  });
+  EXPECT_EQ(refusal(one).substr(0, at(1500).size()), at(1500)) << refusal(one);
+  EXPECT_NE(refusal(one).find("[B6]"), std::string::npos) << refusal(one);
+
+  // Those that fit are B6's to judge.
+  const std::string wide = ofIntegers([](auto x, auto y, auto acc) {
+#line 1600
+    return acc + (x >> 35LL) + y;
+  });
+  EXPECT_NE(refusal(wide).find("[B6]"), std::string::npos) << refusal(wide);
+  EXPECT_NE(refusal(wide).find("the amount is 35"), std::string::npos) << refusal(wide);
+  EXPECT_EQ(refusal(ofIntegers([](auto x, auto y, auto acc, auto ctx) {
+              return acc + (x << 3LL) + (y >> (ctx.dim & 31));
+            })),
+            "");
+}
+
 TEST(TracePlaces, OfAFileWithAnyName) {
   const std::string text = trace_metric(
       "m",

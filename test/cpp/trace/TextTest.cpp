@@ -82,6 +82,32 @@ TEST(TraceText, SaysThePolicy) {
             "annudf.metric @m order(min) coarse(cosine) elements(u8)");
 }
 
+/// What is local here is gone when the entry meets what it is combined with.
+auto entryOfTable(const char *name, int which) {
+  return capture<float>(std::string(name) + "_with_a_name_on_the_heap", 4)[which];
+}
+auto openedTable(int which) { return capture<float>("q", 4, 2)[which]; }
+
+TEST(TraceText, AnEntryOutlivesItsCapture) {
+  const auto text = trace_metric("m", [](auto x, auto y, auto acc) {
+    auto a = entryOfTable("plus", 0);
+    auto b = entryOfTable("times", 1);
+    auto c = openedTable(3);
+    return acc + (a * x - b * y) * c[1];
+  });
+  const std::string heap = "_with_a_name_on_the_heap";
+  for (const std::string &line : {"annudf.load %plus" + heap + "[%0] : !annudf.capture<4 x f32>",
+                                  "annudf.load %times" + heap + "[%3] : !annudf.capture<4 x f32>",
+                                  std::string(": !annudf.capture<4 x 2 x f32>")})
+    EXPECT_NE(text.find(line), std::string::npos) << line << " is not in\n" << text;
+  EXPECT_NE(text.find("annudf.load %q["), std::string::npos) << text;
+
+  const plain::values values("plus" + heap, {1.0F, 2.0F, 4.0F, 8.0F});
+  const auto entry = entryOfTable("plus", 2);
+  const float number = entry;
+  EXPECT_EQ(number, 4.0F);
+}
+
 TEST(TraceText, RefusesNames) {
   const auto hook = [](auto x, auto y, auto acc) { return acc + x * y; };
   EXPECT_EQ(

@@ -82,30 +82,37 @@ template <> struct capture_element<bfloat16> {
 };
 template <class T> using read_t = capture_element<T>::read;
 
-/// One entry of a capture, wanted as a recorded value or as a number.
+/// What a capture is called, its inside of !annudf.capture<...>, and its axes.
+template <std::size_t Rank> struct capture_description {
+  std::string name;
+  std::string type;
+  extent axes[Rank + 1];
+};
+
+/// One entry of a capture, wanted as a recorded value or as a number. It may outlive the capture,
+/// as what a function returns from one of its own does, so it has a copy of the description.
 template <class T, std::size_t Rank> struct entry_of {
-  const captured<T, Rank> *capture;
+  capture_description<Rank> capture;
   operand indices[Rank ? Rank : 1];
 
   operand load(const std::source_location &where) const {
-    return recorder::current().load(capture->name(), capture->type(), kind_of<read_t<T>>(),
+    return recorder::current().load(capture.name, capture.type, kind_of<read_t<T>>(),
                                     std::vector<operand>(indices, indices + Rank), where,
                                     capture_element<T>::narrow);
   }
   read_t<T> read() const {
-    const std::string how =
-        Rank ? "ctx(" + capture->name() + ")[...]" : "ctx(" + capture->name() + ")";
+    const std::string how = Rank ? "ctx(" + capture.name + ")[...]" : "ctx(" + capture.name + ")";
     if (recorder::is_running())
-      throw std::logic_error("capture '" + capture->name() +
+      throw std::logic_error("capture '" + capture.name +
                              "' is read as a plain number while its hook is traced; write " + how +
                              ", which is recorded");
     std::int64_t places[Rank ? Rank : 1] = {};
     std::int64_t constants[Rank ? Rank : 1] = {};
     for (std::size_t i = 0; i < Rank; ++i) {
       places[i] = static_cast<std::int64_t>(indices[i].bits);
-      constants[i] = capture->axis(i).count();
+      constants[i] = capture.axes[i].count();
     }
-    return plain::read<read_t<T>>(capture->name(), places, constants, Rank);
+    return plain::read<read_t<T>>(capture.name, places, constants, Rank);
   }
 };
 
@@ -196,17 +203,17 @@ template <class T, std::size_t Rank> class captured {
 public:
   template <class... E>
   explicit captured(std::string name, E... extents)
-      : label(std::move(name)), axes{extent(extents)..., extent(1)} {
-    tracing::check_name("capture", label);
+      : what{std::move(name), {}, {extent(extents)..., extent(1)}} {
+    tracing::check_name("capture", what.name);
     for (std::size_t i = 0; i < Rank; ++i)
-      spelled += axes[i].text() + " x ";
-    spelled += tracing::capture_element<T>::spelling();
+      what.type += what.axes[i].text() + " x ";
+    what.type += tracing::capture_element<T>::spelling();
   }
 
-  const std::string &name() const { return label; }
+  const std::string &name() const { return what.name; }
   /// As it stands in !annudf.capture<...>.
-  const std::string &type() const { return spelled; }
-  const extent &axis(std::size_t number) const { return axes[number]; }
+  const std::string &type() const { return what.type; }
+  const extent &axis(std::size_t number) const { return what.axes[number]; }
 
   auto operator[](tracing::at_index<true> index) const { return open()[index]; }
   auto operator[](tracing::at_index<false> index) const { return open()[index]; }
@@ -235,7 +242,7 @@ public:
     return entry().read();
   }
 
-  tracing::entry_of<T, Rank> entry() const { return {this, {}}; }
+  tracing::entry_of<T, Rank> entry() const { return {what, {}}; }
 
 private:
   auto open() const {
@@ -246,9 +253,7 @@ private:
     static_assert(Given == Rank, "a capture takes one index an extent");
   }
 
-  std::string label;
-  std::string spelled;
-  extent axes[Rank + 1];
+  tracing::capture_description<Rank> what;
 };
 
 /// Declares a capture: `capture<float>("w", annudf::dim)`, `capture<float>("half_life")`.

@@ -13,10 +13,12 @@
 
 #include <charconv>
 #include <initializer_list>
+#include <map>
 #include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annudf::tracing {
@@ -262,11 +264,6 @@ private:
     std::string name;
     std::source_location where;
   };
-  struct constant {
-    std::string type;
-    std::uint64_t bits;
-    std::string name;
-  };
 
   static std::uint64_t next_serial() {
     static std::uint64_t last = 0;
@@ -343,13 +340,12 @@ private:
 
   std::string constant_name(const std::string &type, const std::string &spelling,
                             std::uint64_t bits, const std::source_location &where) {
-    for (const constant &known : constants)
-      if (known.bits == bits && known.type == type)
-        return known.name;
-    constants.push_back({type, bits, fresh()});
-    write(constants.back().name, "arith.constant " + spelling + (type == "i1" ? "" : " : " + type),
-          where);
-    return constants.back().name;
+    std::string &known = constants[{type, bits}];
+    if (known.empty()) {
+      known = fresh();
+      write(known, "arith.constant " + spelling + (type == "i1" ? "" : " : " + type), where);
+    }
+    return known;
   }
 
   static inline thread_local recorder *running = nullptr;
@@ -361,7 +357,8 @@ private:
   recorder *outer;
   std::string body;
   std::vector<result> values;
-  std::vector<constant> constants;
+  /// Names, by type and bits.
+  std::map<std::pair<std::string, std::uint64_t>, std::string> constants;
   std::string scan_indices[5];
   std::string numbers[5];
   unsigned argument_count = 0;

@@ -143,12 +143,37 @@ operand compare(const operand &a, const operand &b, const std::source_location &
                                   is_signed(type) ? with_sign[number] : without[number]);
 }
 
-/// The result has the promoted type of `a`; the amount takes it too, as the dialect has one type.
+[[noreturn]] inline void refuse_shift(const operand &amount, kind type,
+                                      const std::source_location &where) {
+  const std::string width = std::to_string(bits_of(type));
+  throw std::invalid_argument(
+      std::string(where.file_name()) + ':' + std::to_string(where.line()) + ": " + name_of(type) +
+      " is shifted by " + spelled(amount.type, amount.bits) + ", and has " + width +
+      " bits; shift by what is from 0 to " + std::to_string(bits_of(type) - 1));
+}
+
+/// The amount of a shift in the type of what is shifted, as the dialect has one type. What is cut
+/// off there is no shift of C++, and a check of what is left would not see it: a number is refused
+/// here, and of a recorded amount what is too much stays too much.
+inline operand shift_amount(const operand &b, kind type, const std::source_location &where) {
+  if (bits_of(b.type) <= bits_of(type))
+    return convert(b, type, where);
+  if (b.hook == 0) {
+    const std::uint64_t bits = converted(b.bits, b.type, type);
+    if (converted(bits, type, b.type) != b.bits)
+      refuse_shift(b, type, where);
+    return {.type = type, .bits = bits};
+  }
+  const operand width = {.type = b.type, .bits = bits_of(type)};
+  return convert(recorder::current().emit("arith.minui", b.type, {b, width}, where), type, where);
+}
+
+/// The result has the promoted type of `a`.
 template <bool left>
 operand shift(const operand &a, const operand &b, const std::source_location &where) {
   const kind type = promoted(a.type);
   const operand from = convert(a, type, where);
-  const operand amount = convert(b, type, where);
+  const operand amount = shift_amount(b, type, where);
   const char *right = is_signed(type) ? "arith.shrsi" : "arith.shrui";
   return recorder::current().emit(left ? "arith.shli" : right, type, {from, amount}, where);
 }
