@@ -96,7 +96,7 @@ typedef struct annudf_device_udf_owner annudf_device_udf_owner;
 
 /** Lowers the metric of an artifact to the descriptor's ABI.
  * \param diagnostics  may be NULL.
- * ANNUDF_COMPILE, with the rule (R1 to R13), for a metric that needs more than that ABI has;
+ * ANNUDF_COMPILE, with the rule (R1 to R14), for a metric that needs more than that ABI has;
  * ANNUDF_USAGE for captures that are not the metric's or not as long as vectors; ANNUDF_INPUT for
  * an artifact that holds no module. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_device_udf_from_artifact(

@@ -37,7 +37,8 @@ int parseTarget(const std::string &text, std::string &suffix) {
   while (end < text.size() && isDigit(text[end]))
     ++end;
   suffix = text.substr(end);
-  if (end < 5 || end > 7 || (!suffix.empty() && suffix != "a" && suffix != "f"))
+  // One spelling of each: the text is part of the cache key.
+  if (end < 5 || end > 7 || text[3] == '0' || (!suffix.empty() && suffix != "a" && suffix != "f"))
     return 0;
   return std::stoi(text.substr(3, end - 3));
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from annudf import _arrays
-from annudf._checks import shown
+from annudf._checks import check_int, shown
 from annudf._metric.definition import HOST, ArtifactDefinition, parse_arch, report
 from annudf._metric.metric import Metric, MetricSource
 from annudf._repr import of_whole
@@ -71,9 +71,16 @@ _RawCapture = tuple[str, str, Sequence[int], Sequence[int] | None, int, int, boo
 
 
 def _raw(capture: UDFCapture) -> _RawCapture:
-    strides = None if capture.strides is None else list(capture.strides)
-    raw = (capture.name, capture.dtype, list(capture.shape), strides)
-    return (*raw, capture.device_id, capture.pointer, capture.readonly)
+    of = f"of capture {shown(capture.name)}"
+    shape = _steps(capture.shape, f"shape {of}")
+    strides = None if capture.strides is None else _steps(capture.strides, f"strides {of}")
+    device = check_int(capture.device_id, f"device_id {of}", 0, 2**31 - 1)
+    pointer = check_int(capture.pointer, f"pointer {of}", 0, 2**64 - 1)
+    return capture.name, capture.dtype, shape, strides, device, pointer, capture.readonly
+
+
+def _steps(given: Sequence[int], name: str) -> list[int]:
+    return [check_int(one, f"{name}, [{i}],", -(2**63), 2**63 - 1) for i, one in enumerate(given)]
 
 
 class _UdfDefinition(ArtifactDefinition):
@@ -198,7 +205,7 @@ class DeviceUDF(MetricSource):
         Parameters
         ----------
         metric : Metric
-            That needs no more than the ABI has: rules R1 to R13 name what it has no place for.
+            That needs no more than the ABI has: rules R1 to R14 name what it has no place for.
         arch : str or int
             ``"sm_90"`` or 90; the code serves newer ones too.
         symbol_name : str, optional

@@ -112,7 +112,7 @@ def _capture(name: str, value: object) -> _Capture:
     check_name(name)
     if found := _on_device(name, value):
         return found
-    made = make_value(name, value)
+    made = make_value(name, value, remedy="give finite numbers")
     if 0 in made.shape:
         raise CaptureError(f"capture '{name}' has no entries")
     if len(made.data) > _MOST_BAKED:
@@ -359,6 +359,8 @@ def compile(
 
 
 def _abi_name(abi_info: Mapping[str, str] | None) -> str:
+    if abi_info is not None and not isinstance(abi_info, Mapping):
+        raise ArgumentError(f"abi_info is {shown(abi_info)}; give a dict, as {{'abi_name': 'f'}}")
     given = dict(abi_info or {})
     name = given.pop("abi_name", "")
     if given:

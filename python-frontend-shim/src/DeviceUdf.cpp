@@ -32,6 +32,9 @@ using Descriptor = std::tuple<std::string, std::string, nb::bytes, std::string,
 std::vector<annudf_udf_capture> toC(const std::vector<Capture> &captures) {
   std::vector<annudf_udf_capture> result;
   for (const auto &[name, dtype, shape, strides, device, pointer, readOnly] : captures) {
+    for (const std::string *text : {&name, &dtype})
+      if (text->find('\0') != std::string::npos)
+        raise("ArgumentError", "a text of a capture has a NUL in it");
     if (strides && strides->size() != shape.size())
       raise("ArgumentError", "capture '" + name + "' has " + std::to_string(strides->size()) +
                                  " strides for " + std::to_string(shape.size()) + " extents");

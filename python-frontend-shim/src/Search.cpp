@@ -314,7 +314,7 @@ void addSearch(nb::module_ &module) {
               "The search itself; 0 where it was only enqueued.")
       .def_prop_ro(
           "family", [](const annudf_ivf_flat_search_stats &self) { return self.family; },
-          "The kernels that ran it: \"groups\", \"parts\", \"pairs\" or \"tiles\".")
+          "The kernels that ran it: \"groups\", \"parts\", \"pairs\", \"tiles\" or \"staged\".")
       .def_prop_ro(
           "why", [](const annudf_ivf_flat_search_stats &self) { return self.why; },
           "Why these kernels.");

@@ -246,6 +246,8 @@ TEST(DeviceUdf, HostileDescriptors) {
        [](Descriptor &d) { d.udf.payload_kind = ANNUDF_DEVICE_UDF_LTOIR; }},
       {text + "has target 'sm_ninety'; write it as sm_90",
        [](Descriptor &d) { d.udf.target = "sm_ninety"; }},
+      {text + "has target 'sm_090'; write it as sm_90",
+       [](Descriptor &d) { d.udf.target = "sm_090"; }},
       {text + "has symbol '', which is no name of a function; use letters, digits and _",
        [](Descriptor &d) { d.udf.symbol_name = ""; }},
       {text + "has symbol 'f\"', which is no name of a function; use letters, digits and _",

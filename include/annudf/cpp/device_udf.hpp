@@ -119,7 +119,7 @@ public:
     }
     return device_udf(std::move(fields));
   }
-  /// A metric as a descriptor. \throws error errc::compile, with rule() from R1 to R13, where it
+  /// A metric as a descriptor. \throws error errc::compile, with rule() from R1 to R14, where it
   /// needs more than the ABI has; errc::usage for captures that are not the metric's.
   /// \param arch  "sm_90"; the code serves newer ones too.
   static device_udf from_metric(const metric &from, const std::string &arch,

@@ -179,6 +179,13 @@ def parse_signature(signature: object) -> tuple[tuple[Kind, ...], Kind | None]:
     ------
     ArgumentError
     """
+    try:
+        return _parse_signature(signature)
+    except (MemoryError, RecursionError):  # The former is Python's parser's.
+        raise ArgumentError("the signature nests tuples too deep; they may be 8 deep, flatten some") from None
+
+
+def _parse_signature(signature: object) -> tuple[tuple[Kind, ...], Kind | None]:
     if isinstance(signature, str):
         node = _parsed(signature)
         if isinstance(node, ast.Call):

@@ -131,6 +131,7 @@ def make_value(
     declared: CaptureType | None = None,
     allow_non_finite: bool = False,
     before: Value | None = None,
+    remedy: str = "give finite numbers, or allow_non_finite=True to the metric",
 ) -> Value:
     """Copies a value of a capture.
 
@@ -145,6 +146,8 @@ def make_value(
     allow_non_finite : bool, default False
     before : Value, optional
         What the capture was bound to before, for messages.
+    remedy : str
+        What to do where a number is not finite, for the message.
 
     Raises
     ------
@@ -170,9 +173,7 @@ def make_value(
         if not finite.all():
             at = "" if result.scalar else f"[{', '.join(str(axis[0]) for axis in np.nonzero(~finite))}]"
             worst = result.array if result.scalar else result.array[~finite][0]
-            raise CaptureError(
-                f"capture '{name}{at}' is {float(worst)}; give finite numbers, or allow_non_finite=True to the metric"
-            )
+            raise CaptureError(f"capture '{name}{at}' is {float(worst)}; {remedy}")
     return result
 
 

@@ -267,6 +267,21 @@ def test_functions_refused() -> None:
         annudf.compile(pair, ("float32",))
 
 
+def test_raw_errors_have_words() -> None:
+    def same(x: Any) -> Any:
+        return x
+
+    with pytest.raises(ArgumentError, match=r"abi_info is 'abi_name'; give a dict, as \{'abi_name': 'f'\}"):
+        annudf.compile(same, "float32(float32)", abi_info="abi_name")  # type: ignore[arg-type]
+    nested: Any = (np.float32,)
+    for _ in range(2000):
+        nested = (nested,)
+    with pytest.raises(ArgumentError, match="the signature nests tuples too deep; they may be 8 deep, flatten some"):
+        annudf.compile(same, nested, abi="raw", output="llvm")
+    with pytest.raises(CaptureError, match=r"^capture 't\[1\]' is nan; give finite numbers$"):
+        annudf.device_function(same, captures={"t": np.array([1, np.nan], np.float32)})
+
+
 def test_options_refused() -> None:
     def f(a):
         return a
