@@ -10,6 +10,7 @@
 
 #include "annudf/Support/Printable.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/support/DiskCache.h"
 
 #ifdef ANNUDF_HAVE_COMPILER
 #include "annudf/Compiler/Compiler.h"
@@ -72,15 +73,23 @@ static Finding inspectCpu() {
   return finding;
 }
 
-/// annudf keeps linked kernels in memory only; the driver has a cache of its own.
-static Finding inspectCache() {
+static Finding inspectOwnCache() {
+  const runtime::DiskCache disk = runtime::DiskCache::ofEnvironment();
+  if (!disk.folder().empty())
+    return {"cache folder", true, disk.folder() + " (annudf's)", "kernels linked for a GPU"};
+  const std::string &why = disk.complaint();
+  return {"cache folder", false, why.empty() ? "switched off (ANNUDF_CACHE_DISABLE)" : why,
+          "kernels linked for a GPU"};
+}
+
+/// The driver has a cache of its own.
+static Finding inspectDriverCache() {
   const char *off = std::getenv("CUDA_CACHE_DISABLE"), *path = std::getenv("CUDA_CACHE_PATH"),
              *home = std::getenv("HOME");
   std::string folder = path ? path : std::string(home ? home : "~") + "/.nv/ComputeCache";
   if (off && *off == '1')
     return {"cache folder", false, "switched off (CUDA_CACHE_DISABLE=1)", "linked GPU kernels"};
-  return {"cache folder", true, folder + " (the CUDA driver's; annudf itself caches in memory)",
-          "linked GPU kernels"};
+  return {"cache folder", true, folder + " (the CUDA driver's)", "linked GPU kernels"};
 }
 
 static void addCuda(std::vector<Finding> &findings) {
@@ -105,7 +114,8 @@ void tool::addDoctorCommand(CLI::App &app) {
     std::vector<Finding> findings = {inspectCompiler(), inspectCpu()};
     addCudaCompilers(findings);
     addCuda(findings);
-    findings.push_back(inspectCache());
+    findings.push_back(inspectOwnCache());
+    findings.push_back(inspectDriverCache());
     for (const Finding &finding : findings)
       std::printf("%-8s %-14s %s  [%s]\n", finding.found ? "found" : "MISSING",
                   finding.part.c_str(), printable(finding.detail).c_str(), finding.usedFor.c_str());

@@ -26,7 +26,7 @@ struct search_stats {
   double upload_ms = 0;    ///< Copying the index to the device; 0 when it is there.
   double search_ms = 0;    ///< The search itself; 0 where it was only enqueued.
   int links = 0;           ///< Kernels made by this call.
-  std::string family = {}; ///< The kernels that ran it: "groups", "parts", "pairs", "tiles".
+  std::string family = {}; ///< What ran it: "groups", "parts", "pairs", "tiles", "staged".
   std::string why = {};    ///< Why these; and what of the metric is slow on a CPU.
   int disk_hits = 0;       ///< Kernels for a GPU that this call found made, in the cache on disk.
   std::string cache_fault = {}; ///< Why that cache was no use; "" where it was, or is off.
