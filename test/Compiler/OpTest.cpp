@@ -161,6 +161,8 @@ TEST(OpCases, TryEveryAllowedOp) {
   for (llvm::StringRef name : allowedBodyOps()) {
     if (name == "annudf.load") // HooksTest has captures.
       continue;
+    if (name == "annudf.call") // Runs on GPUs only: DeviceUdfLinks.Extern links it into a scan.
+      continue;
     EXPECT_NE(all.find(name.str() + " "), std::string::npos) << name.str() << " is in no case";
   }
 }
