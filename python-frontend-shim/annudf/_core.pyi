@@ -254,7 +254,9 @@ class SearchStats:
 
     @property
     def family(self) -> str:
-        """The kernels that ran it: "groups", "parts", "pairs", "tiles" or "staged"."""
+        """
+        The kernels that ran it: "groups", "parts", "pairs", "tiles" or "staged".
+        """
 
     @property
     def why(self) -> str:
