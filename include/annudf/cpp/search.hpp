@@ -73,8 +73,8 @@ public:
   void finish(annudf_status status) {
     reporting_.check(status);
     if (stats_)
-      *stats_ = {cost_.link_ms, cost_.upload_ms, cost_.search_ms,
-                 cost_.links,   cost_.family,    cost_.why, cost_.disk_hits, cost_.cache_fault};
+      *stats_ = {cost_.link_ms, cost_.upload_ms, cost_.search_ms, cost_.links,
+                 cost_.family,  cost_.why,       cost_.disk_hits, cost_.cache_fault};
   }
 
 private:

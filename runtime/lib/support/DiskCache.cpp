@@ -50,10 +50,9 @@ std::string homeOf(const std::string &user) {
   passwd entry = {};
   passwd *found = nullptr;
   std::vector<char> buffer(16384);
-  const int failed =
-      user.empty()
-          ? ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found)
-          : ::getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found);
+  const int failed = user.empty()
+                         ? ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found)
+                         : ::getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found);
   return failed == 0 && found && found->pw_dir ? found->pw_dir : "";
 }
 
@@ -305,7 +304,8 @@ bool DiskCache::store(const std::string &key, std::string_view payload, std::str
     return cannot(errno);
   const Sha256::Digest digest = digestOf(key, payload);
   const std::string head =
-      std::string(kMagic) + std::string(reinterpret_cast<const char *>(digest.data()), digest.size());
+      std::string(kMagic) +
+      std::string(reinterpret_cast<const char *>(digest.data()), digest.size());
   errno = 0; // write() may stop without saying why.
   if (!writeAll(*file, head) || !writeAll(*file, payload) || !file.close() ||
       ::renameat(*folder, temporary.c_str(), *folder, (key + std::string(kSuffix)).c_str()) != 0) {

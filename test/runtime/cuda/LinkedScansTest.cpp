@@ -201,8 +201,8 @@ TEST_F(OfLinks, ACacheThatIsNoUseIsSaidAndDoesNoHarm) {
 
 TEST_F(OfLinks, AFailedLinkIsNotKept) {
   LinkedScans scans;
-  const Metric wrong = Metric::fromArtifact(
-      cudaArtifact(testMetric("l2"), readFatbin("l2_f64")), "test"); // Hooks of other widths.
+  const Metric wrong = Metric::fromArtifact(cudaArtifact(testMetric("l2"), readFatbin("l2_f64")),
+                                            "test"); // Hooks of other widths.
   for (int i = 0; i < 2; ++i) {
     bool made = false;
     EXPECT_THROW((void)scans.get(wrong, targetOf(1), made), Error);
@@ -292,8 +292,7 @@ TEST_F(OfLinks, PrecompileNeedsNoGpu) {
   EXPECT_EQ(stats.diskHits, 3);
   bool made = false;
   for (const CudaFamily *family : familiesFor(l2.artifact, 89))
-    EXPECT_TRUE(
-        LinkedScans().get(l2, {ANNUDF_ELEMENT_F32, 89, family->entry()}, made)->fromDisk);
+    EXPECT_TRUE(LinkedScans().get(l2, {ANNUDF_ELEMENT_F32, 89, family->entry()}, made)->fromDisk);
   const auto failure = [&] {
     try {
       precompileForCuda(l2, ANNUDF_ELEMENT_F32, 86, &stats);

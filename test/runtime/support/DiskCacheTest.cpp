@@ -276,11 +276,12 @@ TEST_F(OfDisk, AReadOnlyFolderServesAndTakesNothing) {
 
 TEST_F(OfDisk, APlaceThatIsNoFolderIsAReason) {
   writeFile(base / "file", "");
-  const DiskCache none((base / "file").string(), 1 << 20), below((base / "file/x").string(), 1 << 20);
+  const DiskCache none((base / "file").string(), 1 << 20),
+      below((base / "file/x").string(), 1 << 20);
   std::string fault;
   EXPECT_EQ(none.load(keyOf(1), fault), std::nullopt);
-  EXPECT_EQ(fault, "the cache folder " + (base / "file").string() +
-                       " cannot be opened: Not a directory");
+  EXPECT_EQ(fault,
+            "the cache folder " + (base / "file").string() + " cannot be opened: Not a directory");
   fault.clear();
   EXPECT_FALSE(below.store(keyOf(1), "bytes", fault));
   EXPECT_NE(fault, "");
@@ -298,7 +299,7 @@ TEST_F(OfDisk, DropsWhatWasNotUsedForTheLongestTime) {
   };
   for (int i = 0; i < 4; ++i)
     store(i), setAge(i, 40 - i);
-  EXPECT_EQ(load(0), payloadOf(0)); // Used, so that 1 is the oldest now.
+  EXPECT_EQ(load(0), payloadOf(0));                          // Used, so that 1 is the oldest now.
   writeFile(folder / "notes.txt", std::string(100000, 'x')); // Not ours to drop or to count.
   store(4, 4 * 3100);
   EXPECT_EQ(load(1), std::nullopt);
@@ -385,7 +386,8 @@ TEST(DiskCacheVariables, SayWhereHowMuchAndWhether) {
                      "folder; there is no cache. Name one in ANNUDF_CACHE_DIR");
   }
   for (const char *wrong : {"many", "-1", "1e6", "99999999999999999999999"}) {
-    const Variable named("ANNUDF_CACHE_DIR", "/nonexistent"), number("ANNUDF_CACHE_MAX_BYTES", wrong);
+    const Variable named("ANNUDF_CACHE_DIR", "/nonexistent"),
+        number("ANNUDF_CACHE_MAX_BYTES", wrong);
     const DiskCache cache = DiskCache::ofEnvironment();
     EXPECT_EQ(cache.mostBytes(), DiskCache::kDefaultMostBytes);
     (void)cache.load(keyOf(1), fault);
