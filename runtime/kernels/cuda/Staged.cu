@@ -21,12 +21,8 @@
 namespace {
 
 /// Queries of a thread's register tile: its accumulators take 32 to 64 registers.
-constexpr int kTileQueries = sizeof(Word) / 4 * (sizeof(Acc) > sizeof(Word) ? 2 : 1) == 1   ? 8
-                             : sizeof(Word) / 4 * (sizeof(Acc) > sizeof(Word) ? 2 : 1) == 2 ? 4
-                                                                                            : 2;
-static_assert(kTileQueries == ANNUDF_STAGED_TILE_QUERIES(ANNUDF_TEXT_OF(ANNUDF_ACCUMULATOR_FORM)[0],
-                                                         ANNUDF_ACCUMULATOR_WIDTH),
-              "the host cuts items as this kernel takes them");
+constexpr int kTileQueries = ANNUDF_STAGED_TILE_QUERIES(ANNUDF_TEXT_OF(ANNUDF_ACCUMULATOR_FORM)[0],
+                                                        ANNUDF_ACCUMULATOR_WIDTH);
 static_assert(sizeof(Coordinate) == sizeof(uint32_t), "a stage holds words of 32 bits");
 constexpr int kWarps = ANNUDF_STAGED_THREADS / 32, kTileGroups = 4;
 

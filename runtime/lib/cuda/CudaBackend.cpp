@@ -221,8 +221,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                                 static_cast<int>(std::min<int64_t>(wanted.columns, ANNUDF_MAX_K)),
                                 params.nProbes),
                      machine()};
-  if (const Payload *payload = metric.artifact.findLtoIr(context_->sm()))
-    plan.work.bodyBytes = payload->bytes.size();
+  plan.work.bodyBytes = bodyBytesOf(metric.artifact, context_->sm());
   plan.work.family = params.family;
   plan.checkFits();
   const auto total = static_cast<uint64_t>(queries.rows);

@@ -196,27 +196,18 @@ const CudaFamily &pickFamily(const Workload &work, const Machine &machine) {
   return *families()[pick(planned(), work, machine).family];
 }
 
+size_t bodyBytesOf(const Artifact &metric, int sm) {
+  const Payload *payload = metric.findLtoIr(sm);
+  return payload ? payload->bytes.size() : 0;
+}
+
 std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm) {
-  const Manifest &manifest = metric.manifest;
-  Workload work;
-  for (annudf_hook hook : manifest.hooks)
-    work.hooks.insert(hook);
-  work.widths = manifest.hookWidths();
-  if (const Payload *payload = metric.findLtoIr(sm))
-    work.bodyBytes = payload->bytes.size();
+  Workload work = workloadOf(metric.manifest); // No family asks for elements.
+  work.bodyBytes = bodyBytesOf(metric, sm);
   std::vector<const CudaFamily *> fit;
-  for (const CudaFamily *family : families()) {
-    const FamilyNeeds needs = family->needs();
-    const auto takes = [](const auto &list, auto value) {
-      return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
-    };
-    if (family->isFor(work) && sm >= needs.arch &&
-        takes(needs.accumulators, manifest.accumulator) &&
-        takes(needs.computes, manifest.compute) &&
-        std::all_of(needs.hooks.begin(), needs.hooks.end(),
-                    [&](annudf_hook hook) { return manifest.has(hook); }))
+  for (const CudaFamily *family : families())
+    if (family->isFor(work) && whatIsMissing(*family, work, {.arch = sm}).empty())
       fit.push_back(family);
-  }
   return fit;
 }
 

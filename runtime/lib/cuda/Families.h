@@ -88,6 +88,9 @@ std::span<const CudaFamily *const> families();
 /// none can.
 const CudaFamily &pickFamily(const Workload &, const Machine &);
 
+/// Of the metric's code for that architecture, as of Workload; 0 if it has none.
+size_t bodyBytesOf(const Artifact &metric, int sm);
+
 /// Those that could run some search with the metric on that architecture.
 std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm);
 

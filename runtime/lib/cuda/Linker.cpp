@@ -333,7 +333,7 @@ KernelKey linkKey(const MetricView &metric, const ScanTarget &target) {
   const LinkerVersion version = linkerVersion();
   FieldDigest scan;
   for (const Part &part :
-       partsOf(metric.artifact.manifest, payload ? payload->bytes.size() : 0, target))
+       partsOf(metric.artifact.manifest, bodyBytesOf(metric.artifact, target.sm), target))
     scan.text(part.bytes);
   key.scan = scan.finish();
   key.linker = "nvJitLink";

@@ -80,7 +80,7 @@ uint64_t ScanKernel::readContract(std::shared_ptr<const Context> context) const 
   return value;
 }
 
-BatchShape SearchPlan::shape(uint64_t count) const {
+BatchShape SearchPlan::shape(uint64_t count, const CudaFamily &family) const {
   BatchShape shape;
   shape.queries = count;
   shape.lists = index.args().nLists;
@@ -88,13 +88,13 @@ BatchShape SearchPlan::shape(uint64_t count) const {
   shape.groups = std::max<uint64_t>(1, index.mostGroups(nProbes));
   shape.allGroups = index.mostGroups(index.args().nLists);
   shape.dims = index.args().dims;
-  shape.tiling = familyOf(count).tiling(workOf(count));
+  shape.tiling = family.tiling(workOf(count));
   return shape;
 }
 
 uint64_t SearchPlan::batch(uint64_t queries) const {
-  return batchQueries(shape(std::clamp<uint64_t>(queries, 1, kMostQueries)), queries,
-                      kWorkspaceBytes);
+  const uint64_t count = std::clamp<uint64_t>(queries, 1, kMostQueries);
+  return batchQueries(shape(count, familyOf(count)), queries, kWorkspaceBytes);
 }
 
 Workload SearchPlan::workOf(uint64_t count) const {
@@ -187,7 +187,7 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstrea
                          uint64_t queryData, uint64_t count, int64_t base, uint64_t ids,
                          uint64_t distances) const {
   const CudaFamily &family = familyOf(count);
-  const BatchShape shape = this->shape(count);
+  const BatchShape shape = this->shape(count, family);
   annudf_scan_args args = {};
   args.index = index.args();
   args.work = workspace.prepare(shape);

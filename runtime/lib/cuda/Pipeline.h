@@ -75,7 +75,8 @@ struct SearchPlan {
                uint64_t count, int64_t base, uint64_t ids, uint64_t distances) const;
 
 private:
-  BatchShape shape(uint64_t count) const;
+  /// \param family  what runs it.
+  BatchShape shape(uint64_t count, const CudaFamily &family) const;
   Workload workOf(uint64_t count) const;
 };
 

@@ -19,14 +19,19 @@ template <class T> bool allows(const std::vector<T> &allowed, const T &value) {
 
 } // namespace
 
-Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
-                    uint32_t probes) {
+Workload workloadOf(const Manifest &manifest) {
   Workload work;
   for (annudf_hook hook : manifest.hooks)
     work.hooks.insert(hook);
   work.accumulator = manifest.accumulator;
   work.compute = manifest.compute;
   work.widths = manifest.hookWidths();
+  return work;
+}
+
+Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
+                    uint32_t probes) {
+  Workload work = workloadOf(manifest);
   work.element = index.element();
   work.dims = index.dims();
   work.rows = index.size();
@@ -38,7 +43,8 @@ Workload workloadOf(const Manifest &manifest, const Index &index, int64_t querie
   return work;
 }
 
-std::string whyNot(const KernelFamily &family, const Workload &work, const Machine &machine) {
+std::string whatIsMissing(const KernelFamily &family, const Workload &work,
+                          const Machine &machine) {
   const FamilyNeeds needs = family.needs();
   for (annudf_hook hook : needs.hooks)
     if (!work.hooks.contains(hook))
@@ -52,7 +58,12 @@ std::string whyNot(const KernelFamily &family, const Workload &work, const Machi
   if (machine.arch < needs.arch)
     return "it needs sm_" + std::to_string(needs.arch) + ", this is sm_" +
            std::to_string(machine.arch);
-  return family.unfit(work, machine);
+  return "";
+}
+
+std::string whyNot(const KernelFamily &family, const Workload &work, const Machine &machine) {
+  const std::string missing = whatIsMissing(family, work, machine);
+  return missing.empty() ? family.unfit(work, machine) : missing;
 }
 
 Choice pick(std::span<const KernelFamily *const> families, const Workload &work,

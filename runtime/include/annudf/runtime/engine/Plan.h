@@ -69,6 +69,8 @@ struct Workload {
   double pairsPerList() const { return lists == 0 ? 0 : pairs() / lists; }
 };
 
+/// The metric's part alone.
+Workload workloadOf(const Manifest &manifest);
 Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
                     uint32_t probes);
 
@@ -104,6 +106,9 @@ public:
   /// What the cost comes from, for people: "1.2 pairs a list".
   virtual std::string explain(const Workload &, const Machine &) const = 0;
 };
+
+/// "" if nothing that the family's needs() names is missing, else what.
+std::string whatIsMissing(const KernelFamily &family, const Workload &, const Machine &);
 
 /// "" if the family can run the search, else why not.
 std::string whyNot(const KernelFamily &family, const Workload &, const Machine &);
