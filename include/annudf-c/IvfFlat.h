@@ -126,7 +126,18 @@ typedef struct annudf_ivf_flat_search_options {
   /** Rows that may be found; NULL: all. It has a bit for every id: ANNUDF_USAGE where the index's
    * largest is past its last. May be destroyed at once after the call. */
   const annudf_filter *filter;
+  /** Not 0: stages and rows_per_query of the statistics are filled. A search that would only be
+   * enqueued is waited for. */
+  int32_t time_stages;
 } annudf_ivf_flat_search_options;
+
+/** How long one stage of a search took, in milliseconds, all of its batches together. */
+typedef struct annudf_ivf_flat_stage {
+  char name[16]; /**< "coarse", "select", "sort", "scan", "finish". */
+  double ms;
+} annudf_ivf_flat_stage;
+
+enum { ANNUDF_MOST_STAGES = 8 }; /**< Of a search. */
 
 /** What a call cost; milliseconds. Fields beyond `size` are not touched. */
 typedef struct annudf_ivf_flat_search_stats {
@@ -150,6 +161,11 @@ typedef struct annudf_ivf_flat_search_stats {
    * write to, a disk that is full. "" where it was, where nothing was asked of it, or where it is
    * switched off. The search is not harmed. */
   char cache_fault[252];
+  /** Rows in the lists that a query probed, the mean; 0 unless time_stages. */
+  double rows_per_query;
+  /** In the order in which they ran. */
+  annudf_ivf_flat_stage stages[ANNUDF_MOST_STAGES];
+  int32_t n_stages; /**< Of `stages`; 0 unless time_stages. */
 } annudf_ivf_flat_search_stats;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.

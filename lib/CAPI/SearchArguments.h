@@ -31,6 +31,14 @@ inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &f
   std::snprintf(stats.why, sizeof stats.why, "%s", from.why.c_str());
   stats.disk_hits = from.diskHits;
   std::snprintf(stats.cache_fault, sizeof stats.cache_fault, "%s", from.fault.c_str());
+  stats.rows_per_query = from.rowsPerQuery;
+  const size_t stages = std::min<size_t>(from.stages.size(), ANNUDF_MOST_STAGES);
+  for (size_t i = 0; i < stages; ++i) {
+    std::snprintf(stats.stages[i].name, sizeof stats.stages[i].name, "%s",
+                  from.stages[i].name.c_str());
+    stats.stages[i].ms = from.stages[i].ms;
+  }
+  stats.n_stages = static_cast<int32_t>(stages);
   std::memcpy(to, &stats, std::min(to->size, sizeof stats));
 }
 
@@ -80,6 +88,7 @@ struct Arguments {
     params.progress = toProgress(given.progress, given.progress_user);
     if (given.filter)
       params.filter = given.filter->value;
+    params.timeStages = given.time_stages != 0;
     origin = originOf(*artifact);
   }
   void refuseFilter(const Call &call) const {

@@ -9,9 +9,10 @@
 // Searches generated vectors with a compiled metric; one JSON object a line.
 //
 //   annudf_cuda_bench --metric M.annudf [--rows N --dims D --clusters C --sigma S] [--lists L]
-//   [--probes P]
+//   [--probes 32,64]
 //                     [--dtype f32|f16|bf16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000]
 //                     [--scalar V] [--host] [--pass 0.5,0.01] [--links] [--family tiles,staged]
+//                     [--stages]
 //
 // The data is a Gaussian mixture, the same for the same arguments: row r belongs to
 // cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
@@ -21,7 +22,8 @@
 // lets these shares of the rows pass, at random. --links times, before anything else, what the
 // first searches wait for: a link, a kernel from the cache on disk, one in memory; with
 // CUDA_CACHE_DISABLE=1, or nvJitLink's own cache answers. --family times each of these in turn,
-// instead of the planner's choice.
+// instead of the planner's choice. --stages adds how long each stage takes, events between them,
+// and the rows that a query scans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -194,12 +196,12 @@ struct Workload {
   int64_t rows, clusters;
   int32_t dims;
   float sigma, scalar;
-  uint32_t lists, probes;
-  std::vector<int64_t> batches, ks;
+  uint32_t lists;
+  std::vector<int64_t> probes, batches, ks;
   std::vector<double> pass; ///< Shares of rows that filters let pass.
   std::vector<std::string> families;
   int64_t queries, maxK; ///< The most of one search.
-  bool host;
+  bool host, stages;
 };
 
 Workload::Workload(const Args &args)
@@ -208,12 +210,12 @@ Workload::Workload(const Args &args)
       dims(static_cast<int32_t>(args.number("dims", 128))),
       sigma(static_cast<float>(std::strtod(args.text("sigma", "0.6").c_str(), nullptr))),
       scalar(static_cast<float>(std::strtod(args.text("scalar", "2.5").c_str(), nullptr))),
-      lists(static_cast<uint32_t>(args.number("lists", 1024))),
-      probes(static_cast<uint32_t>(args.number("probes", 32))),
+      lists(static_cast<uint32_t>(args.number("lists", 1024))), probes(args.list("probes", "32")),
       batches(args.list("batch", "1,10,100,1000,10000")), ks(args.list("k", "10")),
       pass(args.numbers("pass", "")), families(args.texts("family", "")),
       queries(std::max(kTruthRows, *std::max_element(batches.begin(), batches.end()))),
-      maxK(*std::max_element(ks.begin(), ks.end())), host(args.count("host")) {
+      maxK(*std::max_element(ks.begin(), ks.end())), host(args.count("host")),
+      stages(args.count("stages")) {
   std::string why;
   const auto parsed = parseSpelling<annudf_element>(dtype, &why);
   if (!parsed)
@@ -237,7 +239,8 @@ Index buildIndex(const Workload &load, const Matrix &base) {
 /// Searches the first of the queries, from and to memory of the device or of the host.
 class Searcher {
 public:
-  std::string family; ///< Runs the searches that follow; "": the planner's choice.
+  std::string family;      ///< Runs the searches that follow; "": the planner's choice.
+  bool timeStages = false; ///< As of SearchParams.
 
   Searcher(const Workload &load, const Metric &metric, const Index &index, const Matrix &query);
   ~Searcher() { (void)Driver::get().cuStreamDestroy(stream); }
@@ -250,6 +253,7 @@ public:
   void search(int64_t batch, int64_t k, uint32_t probes, SearchStats &stats);
   /// Those of the last search, k for each of its first `count` queries.
   std::vector<int64_t> ids(int64_t count, int64_t k) const;
+  int processors() const { return context->processors(); }
 
 private:
   const Workload &load;
@@ -295,6 +299,7 @@ void Searcher::filter(double share) {
 void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &stats) {
   SearchParams params;
   params.nProbes = probes, params.filter = passing, params.family = family;
+  params.timeStages = timeStages;
   if (load.host) {
     MatrixView view = query.view();
     view.rows = batch;
@@ -351,22 +356,50 @@ Times timesOf(Searcher &searcher, int64_t batch, int64_t k, uint32_t probes, Sea
   return times;
 }
 
+/// The stages of a search, medians of some, as a field of a JSON object.
+std::string stagesOf(Searcher &searcher, int64_t batch, int64_t k, uint32_t probes) {
+  std::map<std::string, std::vector<double>> ms;
+  std::vector<std::string> order;
+  SearchStats stats;
+  searcher.timeStages = true;
+  for (int i = 0; i < 15; ++i) {
+    searcher.search(batch, k, probes, stats);
+    for (const StageTime &stage : stats.stages) {
+      if (ms[stage.name].empty())
+        order.push_back(stage.name);
+      ms[stage.name].push_back(stage.ms);
+    }
+  }
+  searcher.timeStages = false;
+  std::ostringstream text;
+  text << ",\"rows_per_query\":" << stats.rowsPerQuery << ",\"stages\":{";
+  for (const std::string &name : order) {
+    std::vector<double> &times = ms[name];
+    std::sort(times.begin(), times.end());
+    text << (&name == order.data() ? "\"" : ",\"") << name << "\":" << times[times.size() / 2];
+  }
+  return text.str() + "}";
+}
+
 /// Prints the times of a batch and k, and the recall where `truth` has the queries' own.
 void timeCell(const Workload &load, const std::string &name, Searcher &searcher,
-              const std::vector<int64_t> &truth, int64_t batch, int64_t k, double share = 1) {
+              const std::vector<int64_t> &truth, uint32_t probes, int64_t batch, int64_t k,
+              double share = 1) {
   SearchStats stats;
-  const Times times = timesOf(searcher, batch, k, load.probes, stats);
+  const Times times = timesOf(searcher, batch, k, probes, stats);
   const double median = times.sorted[times.sorted.size() / 2];
   std::printf("{\"what\":\"%s\",\"dtype\":\"%s\",\"probes\":%u,\"k\":%lld,\"batch\":%lld,"
               "\"first_ms\":%.2f,"
               "\"median_ms\":%.4f,\"min_ms\":%.4f,\"qps\":%.0f,\"links\":%d,\"family\":\"%s\"",
-              name.c_str(), load.dtype.c_str(), load.probes, static_cast<long long>(k),
+              name.c_str(), load.dtype.c_str(), probes, static_cast<long long>(k),
               static_cast<long long>(batch), times.first, median, times.sorted[0],
               double(batch) * 1e3 / median, stats.links, stats.family.c_str());
   if (share < 1)
     std::printf(",\"pass\":%g", share);
   if (!truth.empty() && batch >= kTruthRows && k >= 10)
     std::printf(",\"recall10\":%.4f", recall10(truth, searcher.ids(kTruthRows, k), k));
+  if (load.stages)
+    std::printf("%s", stagesOf(searcher, batch, k, probes).c_str());
   std::printf("}\n");
   std::fflush(stdout);
 }
@@ -436,20 +469,23 @@ int run(const Args &args) {
   searcher.search(kTruthRows, 10, load.lists, stats);
   const std::vector<int64_t> truth = searcher.ids(kTruthRows, 10);
   std::printf("{\"what\":\"first search\",\"metric\":\"%s\",\"link_ms\":%.1f,\"links\":%d,"
-              "\"disk_hits\":%d,\"upload_ms\":%.1f}\n",
-              name.c_str(), stats.linkMs, stats.links, stats.diskHits, stats.uploadMs);
-  for (int64_t k : load.ks)
-    for (int64_t batch : load.batches)
-      for (const std::string &family : load.families) {
-        searcher.family = family;
-        timeCell(load, name, searcher, truth, batch, k);
-      }
+              "\"disk_hits\":%d,\"upload_ms\":%.1f,\"processors\":%d}\n",
+              name.c_str(), stats.linkMs, stats.links, stats.diskHits, stats.uploadMs,
+              searcher.processors());
+  for (int64_t probes : load.probes)
+    for (int64_t k : load.ks)
+      for (int64_t batch : load.batches)
+        for (const std::string &family : load.families) {
+          searcher.family = family;
+          timeCell(load, name, searcher, truth, static_cast<uint32_t>(probes), batch, k);
+        }
   searcher.family = "";
   for (double share : load.pass) {
     searcher.filter(share);
-    for (int64_t k : load.ks)
-      for (int64_t batch : load.batches)
-        timeCell(load, name, searcher, {}, batch, k, share);
+    for (int64_t probes : load.probes)
+      for (int64_t k : load.ks)
+        for (int64_t batch : load.batches)
+          timeCell(load, name, searcher, {}, static_cast<uint32_t>(probes), batch, k, share);
   }
   return 0;
 }

@@ -99,6 +99,31 @@ static void checkArguments(const SearchArguments &arguments) {
   }
 }
 
+/// What --stats prints.
+static void tellStats(const Engine &engine, const SearchArguments &arguments,
+                      const Results &results, const runtime::SearchStats &total,
+                      std::vector<double> searchMs, double loadMs, double filterMs) {
+  std::sort(searchMs.begin(), searchMs.end());
+  const double median = searchMs[searchMs.size() / 2];
+  print(stdout, "device   " + engine.backend->describe() + "\n");
+  std::printf("load     %.1f ms\ncompile  %.1f ms\nlink     %.1f ms (%d link%s, %d from "
+              "disk)\nupload   %.1f ms\n",
+              loadMs, engine.compileMs, total.linkMs, total.links, total.links == 1 ? "" : "s",
+              total.diskHits, total.uploadMs);
+  if (arguments.params.filter)
+    std::printf("filter   %.1f ms, %lld of %lld ids pass\n", filterMs,
+                static_cast<long long>(arguments.params.filter->count()),
+                static_cast<long long>(arguments.params.filter->bits()));
+  std::printf("kernels  %s (%s)\n", total.family.c_str(), total.why.c_str());
+  std::printf("search   %.3f ms for %lld queries, %.0f queries/s (median of %zu)\n", median,
+              static_cast<long long>(results.rows), results.rows / median * 1e3, searchMs.size());
+  std::printf("stages  ");
+  for (const runtime::StageTime &stage : total.stages)
+    std::printf("%s %s %.3f", &stage == total.stages.data() ? "" : ",", stage.name.c_str(),
+                stage.ms);
+  std::printf(" ms; %.1f rows a query scanned\n", total.rowsPerQuery);
+}
+
 static void runSearch(SearchArguments arguments) {
   InterruptGuard guard;
   checkArguments(arguments);
@@ -135,6 +160,7 @@ static void runSearch(SearchArguments arguments) {
   results.distances.resize(results.ids.size());
   runtime::SearchStats total;
   std::vector<double> searchMs;
+  double rows = 0; // Scanned, by all repeats.
   for (int repeat = 0; repeat < arguments.repeat; ++repeat) {
     double ms = 0;
     for (int64_t first = 0; first < queries.rows; first += step) {
@@ -142,11 +168,15 @@ static void runSearch(SearchArguments arguments) {
       runtime::SearchStats stats;
       runtime::SearchParams params = arguments.params;
       params.firstQuery = first;
+      params.timeStages = arguments.stats;
       engine.backend->search(index, metric, captures, rowsOf(queries, first, step), arguments.k,
                              params, results.ids.data() + first * arguments.k,
                              results.distances.data() + first * arguments.k, &stats);
       total.linkMs += stats.linkMs, total.links += stats.links, total.uploadMs += stats.uploadMs;
       total.diskHits += stats.diskHits;
+      for (const runtime::StageTime &stage : stats.stages)
+        runtime::addStage(total.stages, stage.name, stage.ms);
+      rows += stats.rowsPerQuery * double(std::min(step, queries.rows - first));
       if (!stats.fault.empty() && total.fault.empty()) {
         total.fault = stats.fault; // Once, though every search may meet it.
         print(stderr, "annudf: warning: " + stats.fault + "\n");
@@ -165,20 +195,10 @@ static void runSearch(SearchArguments arguments) {
     std::printf("recall@%d %.4f\n", arguments.k, recall(truth, results));
   if (!arguments.stats)
     return;
-  std::sort(searchMs.begin(), searchMs.end());
-  const double median = searchMs[searchMs.size() / 2];
-  print(stdout, "device   " + engine.backend->describe() + "\n");
-  std::printf("load     %.1f ms\ncompile  %.1f ms\nlink     %.1f ms (%d link%s, %d from "
-              "disk)\nupload   %.1f ms\n",
-              loadMs, engine.compileMs, total.linkMs, total.links, total.links == 1 ? "" : "s",
-              total.diskHits, total.uploadMs);
-  if (arguments.params.filter)
-    std::printf("filter   %.1f ms, %lld of %lld ids pass\n", filterMs,
-                static_cast<long long>(arguments.params.filter->count()),
-                static_cast<long long>(arguments.params.filter->bits()));
-  std::printf("kernels  %s (%s)\n", total.family.c_str(), total.why.c_str());
-  std::printf("search   %.3f ms for %lld queries, %.0f queries/s (median of %zu)\n", median,
-              static_cast<long long>(results.rows), results.rows / median * 1e3, searchMs.size());
+  total.rowsPerQuery = rows / (double(queries.rows) * arguments.repeat);
+  for (runtime::StageTime &stage : total.stages)
+    stage.ms /= arguments.repeat;
+  tellStats(engine, arguments, results, total, std::move(searchMs), loadMs, filterMs);
 }
 
 /// What both commands take.
@@ -205,7 +225,8 @@ static void addOptions(CLI::App *command, SearchArguments &arguments) {
   command->add_option("--show", arguments.show, "Queries whose neighbours are printed");
   command->add_option("--repeat", arguments.repeat, "Search so many times; times are medians")
       ->check(CLI::Range(1, 1000000));
-  command->add_flag("--stats", arguments.stats, "Print what compile, link and search took");
+  command->add_flag("--stats", arguments.stats,
+                    "Print what compile, link, search and its stages took");
   command->add_flag("-q,--quiet", arguments.quiet, "Do not print neighbours");
 }
 

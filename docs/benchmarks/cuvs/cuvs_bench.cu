@@ -1,7 +1,7 @@
 // Times and checks cuVS IVF-Flat, built-in L2 and metric UDFs, on generated or given vectors.
 // One JSON object a line. Build with ./build.sh; ../h200.md has the figures measured so far.
 //
-// cuvs_bench [--base F --queries F] [--rows N --dims D --clusters C --sigma S] [--lists L] [--probes P]
+// cuvs_bench [--base F --queries F] [--rows N --dims D --clusters C --sigma S] [--lists L] [--probes 32,64]
 //            [--dtype f32|f16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000] [--udf] [--wrong]
 // F is .fbin or .u8bin (two u32: rows, dims; then rows). Generated data is a Gaussian mixture, the same for
 // the same arguments: row r belongs to cluster mix(seed + 7919 r) mod C, centre N(0,1), spread S.
@@ -185,9 +185,12 @@ template <class T> int bench(const Args& args) {
     fflush(stdout);
   };
   ivf::search_params p;
-  p.n_probes = args.num("probes", 32);
-  for (int64_t k : ks)
-    for (int64_t batch : batches) time("built-in L2", p, batch, k);
+  for (int64_t probes : args.list("probes", "32"))
+    for (int64_t k : ks)
+      for (int64_t batch : batches) {
+        p.n_probes = probes;
+        time("built-in L2", p, batch, k);
+      }
   if constexpr (!std::is_same_v<T, half>)
     if (args.count("udf")) {
       p.metric_udf = udf_l2_udf();

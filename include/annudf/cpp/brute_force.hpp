@@ -29,6 +29,7 @@ struct search_params {
   annudf::v0::progress progress = {};
   std::stop_token stop = {};
   search_stats *stats = nullptr;
+  bool time_stages = false; ///< Stage by stage, too.
 };
 
 /// Rows to search exactly, in host memory, with the metric to rank them by.
@@ -78,7 +79,8 @@ inline ivf_flat::search_params one_list(const index &in, const search_params &pa
           .backend = params.backend,
           .progress = params.progress,
           .stop = params.stop,
-          .stats = params.stats};
+          .stats = params.stats,
+          .time_stages = params.time_stages};
 }
 } // namespace impl
 
@@ -107,7 +109,8 @@ inline search_result knn(const vectors &dataset, const vectors &queries, std::in
   search_result found = detail::room_for(queries.rows(), k);
   const backend &on = detail::host_or(params.backend);
   detail::prepared call(detail::search_access::of(params.metric, coarse::l2), on, dataset.dims(),
-                        params.filter, params.progress, params.stop, params.stats);
+                        params.filter, params.progress, params.stop, params.stats,
+                        params.time_stages);
   const annudf_vectors base = dataset.c(), rows = queries.c();
   call.finish(annudf_brute_force_knn(on.c(), call.artifact(), call.captures(), &base, &rows, k,
                                      call.options(), found.neighbors.data(), found.distances.data(),

@@ -30,6 +30,9 @@ struct search_stats {
   std::string why = {};    ///< Why these; and what of the metric is slow on a CPU.
   int disk_hits = 0;       ///< Kernels for a GPU that this call found made, in the cache on disk.
   std::string cache_fault = {}; ///< Why that cache was no use; "" where it was, or is off.
+  double rows_per_query = 0;    ///< In the lists that a query probed; 0 unless time_stages.
+  /// Name and milliseconds of each stage, in order; none unless time_stages.
+  std::vector<std::pair<std::string, double>> stages = {};
 };
 
 /// What a search finds: for each query the best rows, the best first. Where there are fewer than k,
@@ -85,6 +88,7 @@ struct search_params {
   annudf::v0::progress progress = {}; ///< Between batches of queries.
   std::stop_token stop = {};          ///< Ends the call with errc::interrupted.
   search_stats *stats = nullptr;      ///< If not null, gets what it cost.
+  bool time_stages = false;           ///< Stage by stage, too; what is enqueued is waited for.
 };
 
 } // namespace ivf_flat

@@ -54,11 +54,13 @@ private:
 class prepared {
 public:
   prepared(const binding &metric, const backend &on, std::int64_t dims, const filter &filter,
-           const progress &progress, const std::stop_token &stop, search_stats *stats)
+           const progress &progress, const std::stop_token &stop, search_stats *stats,
+           bool time_stages = false)
       : reporting_(progress, stop), entry_(metric.prepare(on, dims)), stats_(stats) {
     options_.size = sizeof options_;
     options_.progress = reporting_.function(), options_.progress_user = reporting_.user();
     options_.filter = filter.c();
+    options_.time_stages = time_stages;
     if (stats_)
       cost_.size = sizeof cost_;
   }
@@ -72,9 +74,12 @@ public:
   /// What the call of C gave; throws, or hands statistics on.
   void finish(annudf_status status) {
     reporting_.check(status);
-    if (stats_)
-      *stats_ = {cost_.link_ms, cost_.upload_ms, cost_.search_ms, cost_.links,
-                 cost_.family,  cost_.why,       cost_.disk_hits, cost_.cache_fault};
+    if (!stats_)
+      return;
+    *stats_ = {cost_.link_ms, cost_.upload_ms, cost_.search_ms,   cost_.links,         cost_.family,
+               cost_.why,     cost_.disk_hits, cost_.cache_fault, cost_.rows_per_query};
+    for (int i = 0; i < cost_.n_stages; ++i)
+      stats_->stages.emplace_back(cost_.stages[i].name, cost_.stages[i].ms);
   }
 
 private:

@@ -362,6 +362,15 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
       queriesPerBatch(k, index.size(), params.nProbes,
                       QueryCoordinates::bytes(index.dims(), queries.element, compute));
 
+  std::vector<StageTime> stages;
+  double scanned = 0;
+  auto begun = started;
+  const auto stage = [&](const char *name) { // A clock's reading a batch: not worth a condition.
+    const auto now = std::chrono::steady_clock::now();
+    addStage(stages, name, std::chrono::duration<double, std::milli>(now - begun).count());
+    begun = now;
+  };
+
   for (int64_t first = 0; first < queries.rows; first += batchSize) {
     MatrixView view = queries;
     view.data = static_cast<const std::byte *>(queries.data) + first * rowBytes;
@@ -373,6 +382,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
         probes[i] = static_cast<uint32_t>(i % params.nProbes);
     else
       coarse->rank(view, params.nProbes, probes.data(), threads_);
+    stage("coarse");
     batch.sortByList(index.nLists(), probes, params.nProbes);
     const std::vector<Task> tasks = cut(index, batch);
 
@@ -386,6 +396,11 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
       integers[i] = batch.coordinates.integers(batch.pairs[i]);
       number[i] = int32_t(params.firstQuery + first + batch.pairs[i]);
     }
+
+    for (uint32_t list = 0; params.timeStages && list < index.nLists(); ++list)
+      scanned +=
+          double(index.list(list).size) * double(batch.listBegin[list + 1] - batch.listBegin[list]);
+    stage("sort");
 
     results.begin(first, batch.size, threads_);
     std::vector<std::vector<float>> limits(threads_);
@@ -415,7 +430,9 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
       }
       kernel->run(scan);
     });
+    stage("scan");
     results.finish(threads_);
+    stage("finish");
     reporter.now(double(first + batch.size));
   }
   reporter.finish();
@@ -424,7 +441,9 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
               .links = compiled ? 1 : 0,
               .searchMs = millisecondsSince(started),
               .family = plan.name,
-              .why = why(*kernel, plan.why)};
+              .why = why(*kernel, plan.why),
+              .stages = params.timeStages ? std::move(stages) : std::vector<StageTime>(),
+              .rowsPerQuery = scanned / double(queries.rows)};
 }
 
 void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,

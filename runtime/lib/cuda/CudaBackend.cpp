@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 namespace annudf::runtime {
 
@@ -262,6 +263,9 @@ void Implementation::run(const Index &index, const MetricView &metric,
   Buffer &pinned = (*lease)->pinned(device.size());
   const uint64_t idsAt = device.device(), distancesAt = idsAt + idBytes,
                  queriesAt = distancesAt + distanceBytes;
+  std::optional<StageClock> clock;
+  if (params.timeStages)
+    clock.emplace();
   // What breaks a search off here leaves the workspace in order: it need not be made anew.
   auto orStop = [&](auto work) {
     try {
@@ -280,7 +284,8 @@ void Implementation::run(const Index &index, const MetricView &metric,
                 count * rowBytes);
     ANNUDF_CUDA(cuMemcpyHtoDAsync, queriesAt, stagedQueries, count * rowBytes, stream);
     ready.plan.enqueue(ready.scans, **lease, stream, queriesAt, count,
-                       params.firstQuery + static_cast<int64_t>(first), idsAt, distancesAt);
+                       params.firstQuery + static_cast<int64_t>(first), idsAt, distancesAt,
+                       clock ? &*clock : nullptr);
     // One copy: distances follow the ids of a full batch.
     ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned.host(), idsAt, idBytes + count * row * sizeof(float),
                 stream);
@@ -296,6 +301,8 @@ void Implementation::run(const Index &index, const MetricView &metric,
                 count * row * sizeof(float));
   }
   lease->finish();
+  if (clock)
+    clock->report(total, report);
   runtime::report(params.progress, "search", 1);
   report.searchMs =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -332,13 +339,19 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   const uint64_t batch = ready.batch;
   if (stats) // Reasons are words, which take longer than the choice.
     ready.plan.tell(batch, report);
+  std::optional<StageClock> clock;
+  if (params.timeStages)
+    clock.emplace();
   for (uint64_t first = 0; first < total; first += batch)
     ready.plan.enqueue(
         ready.scans, **lease, lease->stream(), data + first * rowBytes,
         std::min(batch, total - first), params.firstQuery + static_cast<int64_t>(first),
         wanted.every() ? 0 : reinterpret_cast<uint64_t>(wanted.ids + first * wanted.columns),
-        reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns));
+        reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns),
+        clock ? &*clock : nullptr);
   lease->finish();
+  if (clock)
+    clock->report(total, report);
 }
 
 namespace {

@@ -32,19 +32,20 @@ namespace annudf::runtime::cuda {
   X(cuDeviceGet)                                                                                   \
   X(cuDeviceGetCount)                                                                              \
   X(cuDeviceGetName)                                                                               \
-  X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease)                 \
-      X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuMemAlloc) X(cuMemFree) X(cuMemGetInfo)            \
-          X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyHtoDAsync)  \
-              X(cuMemcpyDtoHAsync) X(cuMemsetD8) X(cuMemsetD8Async) X(cuStreamCreate)              \
-                  X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuEventCreate)  \
-                      X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize)     \
-                          X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction)             \
-                              X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuGetErrorName)            \
-                                  X(cuGetErrorString) X(cuPointerGetAttributes)                    \
-                                      X(cuMemGetAddressRange) X(cuMemRetainAllocationHandle)       \
-                                          X(cuMemRelease) X(cuStreamGetCtx) X(cuCtxGetDevice)      \
-                                              X(cuCtxSynchronize) X(cuMemAllocAsync)               \
-                                                  X(cuMemFreeAsync) X(cuMemcpyAsync)
+  X(cuDeviceGetAttribute)                                                                          \
+  X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxPushCurrent) X(cuCtxPopCurrent)  \
+      X(cuMemAlloc) X(cuMemFree) X(cuMemGetInfo) X(cuMemHostAlloc) X(cuMemFreeHost)                \
+          X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemsetD8)  \
+              X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize)       \
+                  X(cuStreamWaitEvent) X(cuEventCreate) X(cuEventDestroy) X(cuEventElapsedTime)    \
+                      X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) X(cuModuleLoadData)   \
+                          X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncSetAttribute)           \
+                              X(cuLaunchKernel) X(cuGetErrorName) X(cuGetErrorString)              \
+                                  X(cuPointerGetAttributes) X(cuMemGetAddressRange)                \
+                                      X(cuMemRetainAllocationHandle) X(cuMemRelease)               \
+                                          X(cuStreamGetCtx) X(cuCtxGetDevice) X(cuCtxSynchronize)  \
+                                              X(cuMemAllocAsync) X(cuMemFreeAsync)                 \
+                                                  X(cuMemcpyAsync)
 
 struct Driver {
 #define ANNUDF_MEMBER(CALL) decltype(&::CALL) CALL = nullptr;

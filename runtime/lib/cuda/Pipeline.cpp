@@ -143,8 +143,8 @@ namespace {
 class StreamQueue final : public ScanQueue {
 public:
   StreamQueue(const SearchPlan &plan, CUfunction kernel, const BatchShape &shape,
-              annudf_scan_args &args, CUstream stream)
-      : plan(plan), kernel(kernel), shape(shape), args(args), stream(stream) {}
+              annudf_scan_args &args, CUstream stream, StageClock *clock)
+      : plan(plan), kernel(kernel), shape(shape), args(args), stream(stream), clock(clock) {}
 
   uint64_t sortPairs() override {
     const SearchKernels &kernels = plan.kernels;
@@ -156,6 +156,8 @@ public:
       launch(kernels.queryWords, {shape.queries}, 128, 0, stream, args.index, args.queries,
              args.work, compute);
     }
+    if (clock)
+      clock->mark("sort");
     return mostTiles(shape);
   }
 
@@ -179,13 +181,14 @@ private:
   const BatchShape &shape;
   annudf_scan_args &args;
   const CUstream stream;
+  StageClock *const clock;
 };
 
 } // namespace
 
 void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstream stream,
                          uint64_t queryData, uint64_t count, int64_t base, uint64_t ids,
-                         uint64_t distances) const {
+                         uint64_t distances, StageClock *clock) const {
   const CudaFamily &family = familyOf(count);
   const BatchShape shape = this->shape(count, family);
   annudf_scan_args args = {};
@@ -200,6 +203,12 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstrea
   args.filter = filter;
   args.order = order;
 
+  const auto stage = [&](const char *name) {
+    if (clock)
+      clock->mark(name);
+  };
+  if (clock)
+    clock->begin(stream);
   const int kind = coarse, rank = coarseOrder;
   const uint64_t fill = index.fill();
   if (count <= kFewQueries)
@@ -208,14 +217,26 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstrea
   else
     launch(kernels.coarseMany, {(shape.lists + 63) / 64, (count + 63) / 64}, 256, 0, stream,
            args.index, args.queries, args.work.coarse, kind, rank, fill);
+  stage("coarse");
   launch(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, stream, args.index,
          args.work);
+  stage("select");
 
   const auto scan = std::find_if(scans.begin(), scans.end(),
                                  [&](const auto &one) { return one.first == &family; });
-  StreamQueue queue(*this, scan->second->function, shape, args, stream);
+  StreamQueue queue(*this, scan->second->function, shape, args, stream, clock);
   family.enqueue(queue, workOf(count));
+  stage("scan");
 
+  enqueueFinish(args, shape, stream, ids, distances);
+  stage("finish");
+  if (clock)
+    clock->end(args.index, args.work.probes, count * nProbes);
+}
+
+void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &shape,
+                               CUstream stream, uint64_t ids, uint64_t distances) const {
+  const uint64_t count = shape.queries;
   annudf_finish_args last = {};
   last.index = args.index;
   last.work = args.work;

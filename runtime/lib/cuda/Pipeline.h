@@ -11,6 +11,7 @@
 
 #include "DeviceIndex.h"
 #include "Families.h"
+#include "StageClock.h"
 #include "Workspace.h"
 
 #include "annudf/Artifact/Artifact.h"
@@ -71,13 +72,18 @@ struct SearchPlan {
   /// \param scans  familyOf(count) is among them.
   /// \param base  index of the first in the caller's batch.
   /// \param ids   not written to for everyDistance.
+  /// \param clock is told the stages, and then the search is waited for; mostly null.
   void enqueue(const ScanKernels &scans, Workspace &workspace, CUstream stream, uint64_t queries,
-               uint64_t count, int64_t base, uint64_t ids, uint64_t distances) const;
+               uint64_t count, int64_t base, uint64_t ids, uint64_t distances,
+               StageClock *clock) const;
 
 private:
   /// \param family  what runs it.
   BatchShape shape(uint64_t count, const CudaFamily &family) const;
   Workload workOf(uint64_t count) const;
+  /// The best rows, or every distance, of the keys that a scan left.
+  void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, CUstream stream,
+                     uint64_t ids, uint64_t distances) const;
 };
 
 } // namespace annudf::runtime::cuda

@@ -44,6 +44,9 @@ Found searchOnce(Backend &backend, const Index &index, const MetricView &metric,
       stats->fault = cost.fault;
     stats->uploadMs += cost.uploadMs, stats->searchMs += cost.searchMs;
     stats->family = cost.family, stats->why = cost.why;
+    for (const StageTime &stage : cost.stages)
+      addStage(stats->stages, stage.name, stage.ms);
+    stats->rowsPerQuery += cost.rowsPerQuery;
   }
   return found;
 }

@@ -40,6 +40,15 @@ bool sameDeclaration(const CaptureInfo &a, const CaptureInfo &b) {
 
 } // namespace
 
+void addStage(std::vector<StageTime> &stages, std::string_view name, double ms) {
+  for (StageTime &stage : stages)
+    if (stage.name == name) {
+      stage.ms += ms;
+      return;
+    }
+  stages.push_back({std::string(name), ms});
+}
+
 Metric Metric::fromArtifact(Artifact artifact, const std::string &origin) {
   Metric metric;
   metric.digest = sha256Hex(serializeArtifact(artifact));

@@ -77,6 +77,12 @@ TEST_F(CppSearch, ResultsAreThoseOfC) {
   EXPECT_EQ(stats.family, "groups");
   EXPECT_EQ(stats.why.find("the CPU has no other"), 0u) << stats.why;
   EXPECT_GT(stats.search_ms, 0);
+  EXPECT_TRUE(stats.stages.empty());
+  (void)ivf_flat::search(index, rows, 7,
+                         {.n_probes = 3, .metric = metric, .stats = &stats, .time_stages = true});
+  ASSERT_EQ(stats.stages.size(), 4u);
+  EXPECT_EQ(stats.stages[2].first, "scan");
+  EXPECT_GT(stats.rows_per_query, 0);
   ASSERT_EQ(distances.rows(), 100);
   ASSERT_EQ(distances.cols(), 7);
 

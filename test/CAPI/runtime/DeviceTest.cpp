@@ -248,6 +248,34 @@ TEST_F(CApiDevice, AStoppedSearchLeavesTheBackendUsable) {
   EXPECT_EQ(std::count(want.ids.begin(), want.ids.end(), -777), 0);
 }
 
+/// Of a search on a stream too, which is then waited for; and it finds what it finds without.
+TEST_F(CApiDevice, TimesItsStagesIfAsked) {
+  const Stream own(context);
+  Arrays arrays;
+  upload(queries, own.handle(), arrays);
+  const annudf_vectors view = {
+      sizeof view, reinterpret_cast<const void *>(annudf_device_buffer_address(arrays.queries)),
+      arrays.rows, kDims, ANNUDF_ELEMENT_F32};
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options, options.time_stages = 1;
+  annudf_ivf_flat_search_stats stats = {};
+  stats.size = sizeof stats;
+  const uint64_t ids = annudf_device_buffer_address(arrays.ids),
+                 distances = annudf_device_buffer_address(arrays.distances);
+  ASSERT_EQ(outcome(annudf_ivf_flat_search_device(
+                backend, index, artifact, captures, &view, kK, kProbes, &options,
+                reinterpret_cast<int64_t *>(ids), reinterpret_cast<float *>(distances),
+                own.handle(), &stats)),
+            "ok");
+  EXPECT_EQ(annudf_device_synchronize(backend, own.handle()), ANNUDF_OK);
+  EXPECT_EQ(download(arrays, own.handle()).ids, expected(queries).ids);
+  ASSERT_GE(stats.n_stages, 1);
+  for (int i = 0; i < stats.n_stages; ++i)
+    EXPECT_GT(stats.stages[i].ms, 0) << stats.stages[i].name;
+  EXPECT_GT(stats.rows_per_query, 1);
+  EXPECT_LT(stats.rows_per_query, 5000);
+}
+
 TEST_F(CApiDevice, PrecompileAndBufferErrors) {
   OwnedBackend fresh;
   ASSERT_EQ(annudf_backend_create_cuda(0, &fresh), ANNUDF_OK);

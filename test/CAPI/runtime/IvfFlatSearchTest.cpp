@@ -50,6 +50,36 @@ protected:
   OwnedBackend backend;
 };
 
+TEST_F(CApiSearch, TimesItsStagesIfAsked) {
+  Found found = foundFor(queries, 3);
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options;
+  annudf_ivf_flat_search_stats stats = {};
+  stats.size = sizeof stats;
+  ASSERT_EQ(search(queries, 3, 16, found, &options, &stats), "ok");
+  EXPECT_EQ(stats.n_stages, 0);
+  EXPECT_EQ(stats.rows_per_query, 0);
+  options.time_stages = 1;
+  ASSERT_EQ(search(queries, 3, 16, found, &options, &stats), "ok");
+  std::string names;
+  double sum = 0;
+  for (int i = 0; i < stats.n_stages; ++i) {
+    names += std::string(stats.stages[i].name) + " ";
+    sum += stats.stages[i].ms;
+  }
+  EXPECT_EQ(names, "coarse sort scan finish ");
+  EXPECT_GT(sum, 0);
+  EXPECT_LE(sum, stats.search_ms);
+  EXPECT_EQ(stats.rows_per_query, 3000); // All lists are probed.
+  ASSERT_EQ(search(queries, 3, 1, found, &options, &stats), "ok");
+  EXPECT_GE(stats.rows_per_query, 1);
+  EXPECT_LT(stats.rows_per_query, 3000);
+  // A caller of the time before knows neither.
+  options.size = offsetof(annudf_ivf_flat_search_options, time_stages);
+  ASSERT_EQ(search(queries, 3, 16, found, &options, &stats), "ok");
+  EXPECT_EQ(stats.n_stages, 0);
+}
+
 TEST_F(CApiSearch, EqualsBruteForce) {
   const int64_t k = 7;
   Found found = foundFor(queries, k);

@@ -36,7 +36,19 @@ struct SearchParams {
   /// Name of the family of kernels to run instead of the planner's choice; "": the planner's. For
   /// tests and measurements.
   std::string family = {};
+  /// Fills SearchStats::stages and rowsPerQuery, for which a search that is only enqueued is waited
+  /// for, and stages run one after another.
+  bool timeStages = false;
 };
+
+/// How long one stage of a search took, in milliseconds; "scan".
+struct StageTime {
+  std::string name;
+  double ms;
+};
+
+/// Adds a stage's time to that of the same name.
+void addStage(std::vector<StageTime> &stages, std::string_view name, double ms);
 
 /// What a search cost; filled when asked for. Times in milliseconds.
 struct SearchStats {
@@ -48,6 +60,8 @@ struct SearchStats {
   std::string why = {};    ///< Why these.
   int diskHits = 0;        ///< Kernels that this call found linked, on disk.
   std::string fault = {};  ///< Why the cache on disk was no use; "" where it was, or is off.
+  std::vector<StageTime> stages = {}; ///< In order, of all batches; only if asked for.
+  double rowsPerQuery = 0;            ///< In the lists that it probed, the mean; only if asked for.
 };
 
 /// A compiled metric as backends key their caches: SHA-256 of the file's bytes.
