@@ -26,26 +26,57 @@ namespace annudf::runtime::cuda {
 
 // cuda.h renames calls to their current version (cuMemAlloc is cuMemAlloc_v2); the
 // list expands to those names, in the table as in dlsym.
-#define ANNUDF_CUDA_CALLS(X)                                                                       \
-  X(cuInit)                                                                                        \
-  X(cuDriverGetVersion)                                                                            \
-  X(cuDeviceGet)                                                                                   \
-  X(cuDeviceGetCount)                                                                              \
-  X(cuDeviceGetName)                                                                               \
-  X(cuDeviceGetAttribute)                                                                          \
-  X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxPushCurrent) X(cuCtxPopCurrent)  \
-      X(cuMemAlloc) X(cuMemFree) X(cuMemGetInfo) X(cuMemHostAlloc) X(cuMemFreeHost)                \
-          X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemsetD8)  \
-              X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize)       \
-                  X(cuStreamWaitEvent) X(cuEventCreate) X(cuEventDestroy) X(cuEventElapsedTime)    \
-                      X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) X(cuModuleLoadData)   \
-                          X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncSetAttribute)           \
-                              X(cuLaunchKernel) X(cuGetErrorName) X(cuGetErrorString)              \
-                                  X(cuPointerGetAttributes) X(cuMemGetAddressRange)                \
-                                      X(cuMemRetainAllocationHandle) X(cuMemRelease)               \
-                                          X(cuStreamGetCtx) X(cuCtxGetDevice) X(cuCtxSynchronize)  \
-                                              X(cuMemAllocAsync) X(cuMemFreeAsync)                 \
-                                                  X(cuMemcpyAsync)
+// clang-format off: a call a line.
+#define ANNUDF_CUDA_CALLS(X) \
+  X(cuInit) \
+  X(cuDriverGetVersion) \
+  X(cuDeviceGet) \
+  X(cuDeviceGetCount) \
+  X(cuDeviceGetName) \
+  X(cuDeviceGetAttribute) \
+  X(cuDevicePrimaryCtxRetain) \
+  X(cuDevicePrimaryCtxRelease) \
+  X(cuCtxPushCurrent) \
+  X(cuCtxPopCurrent) \
+  X(cuMemAlloc) \
+  X(cuMemFree) \
+  X(cuMemGetInfo) \
+  X(cuMemHostAlloc) \
+  X(cuMemFreeHost) \
+  X(cuMemcpyHtoD) \
+  X(cuMemcpyDtoH) \
+  X(cuMemcpyHtoDAsync) \
+  X(cuMemcpyDtoHAsync) \
+  X(cuMemsetD8) \
+  X(cuMemsetD8Async) \
+  X(cuStreamCreate) \
+  X(cuStreamDestroy) \
+  X(cuStreamSynchronize) \
+  X(cuStreamWaitEvent) \
+  X(cuEventCreate) \
+  X(cuEventDestroy) \
+  X(cuEventElapsedTime) \
+  X(cuEventRecord) \
+  X(cuEventQuery) \
+  X(cuEventSynchronize) \
+  X(cuModuleLoadData) \
+  X(cuModuleUnload) \
+  X(cuModuleGetFunction) \
+  X(cuFuncSetAttribute) \
+  X(cuLaunchKernel) \
+  X(cuGetErrorName) \
+  X(cuGetErrorString) \
+  X(cuPointerGetAttributes) \
+  X(cuMemGetAddressRange) \
+  X(cuMemRetainAllocationHandle) \
+  X(cuMemRelease) \
+  X(cuStreamGetCtx) \
+  X(cuCtxGetDevice) \
+  X(cuCtxSynchronize) \
+  X(cuMemAllocAsync) \
+  X(cuMemFreeAsync) \
+  X(cuMemcpyAsync)
+// clang-format on
 
 struct Driver {
 #define ANNUDF_MEMBER(CALL) decltype(&::CALL) CALL = nullptr;
