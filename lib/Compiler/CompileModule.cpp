@@ -10,6 +10,7 @@
 
 #include "LinkedCode.h"
 #include "Manifest.h"
+#include "Messages.h"
 #include "Reproducer.h"
 
 #include "annudf/Dialect/IR/Descriptor.h"
@@ -44,27 +45,13 @@ double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// The first "[L2]" in a message: rules stand behind the name of what they refuse.
-std::string ruleOf(StringRef message) {
-  while (true) {
-    message = message.split('[').second;
-    if (message.empty())
-      return "";
-    StringRef label = message.take_until([](char c) { return c == ']'; });
-    if (label.size() >= 2 && label.size() < message.size() && llvm::isUpper(label.front()) &&
-        llvm::all_of(label.drop_front(), llvm::isDigit))
-      return label.str();
-  }
-}
-
 /// One compile: a context of its own, so that callers may run several at once.
 class Compilation {
 public:
   Compilation(const std::string &origin, const CompileOptions &options, Findings &findings)
       : origin(origin), options(options), findings(findings),
         registry(makeRegistry(options.importFrontend)),
-        context(registry, MLIRContext::Threading::DISABLED),
-        handler(&context, [this](mlir::Diagnostic &diagnostic) { return record(diagnostic); }) {
+        context(registry, MLIRContext::Threading::DISABLED), messages(context, origin, findings) {
     context.printOpOnDiagnostic(false); // The place says it, and a message is one line.
   }
 
@@ -76,15 +63,17 @@ public:
     if (std::optional<Fault> fault = parse(source))
       return fault;
     if (isa<ir::FunctionOp>(metric.getOperation()))
-      return refuse("'" + metric.getSymName().str() +
-                    "' is a function, and an artifact holds a metric or a filter; lower it to "
-                    "ltoir, ptx or bitcode");
+      return messages.refuse(
+          "'" + metric.getSymName().str() +
+          "' is a function, and an artifact holds a metric or a filter; lower it to "
+          "ltoir, ptx or bitcode");
     findings.timings.parseAndVerify = millisecondsSince(start);
     artifact.manifest = makeManifest(metric);
     const bool linksCode = !linked->isEmpty();
     // Whoever asked for nothing but the host, or for a host by name, did not mean a GPU.
     if (linksCode && (!options.ltoIr || (options.hostBitcode && !options.hostTriples.empty())))
-      return refuse("calls linked device code, which runs on a GPU only; leave host code out");
+      return messages.refuse(
+          "calls linked device code, which runs on a GPU only; leave host code out");
     if (options.ltoIr)
       if (std::optional<Fault> fault = compileForGpus(artifact))
         return fault;
@@ -97,7 +86,7 @@ public:
     bytecode.setDialectVersion<ir::AnnudfDialect>(
         std::make_unique<ir::AnnudfVersion>(bytecodeMinor(artifact.manifest)));
     if (failed(writeBytecodeToFile(*module, os, bytecode)))
-      return fault();
+      return messages.fault();
     artifact.payloads.push_back(
         Payload::mlirBytecode({"llvm", LLVM_VERSION_STRING}, std::move(bytes)));
     findings.timings.total = millisecondsSince(start);
@@ -125,13 +114,14 @@ public:
     if (target.symbol.empty())
       target.symbol = defaultSymbol(metric.getSymName());
     if (stage == Stage::HostBitcode && !linked->isEmpty())
-      return refuse("calls linked device code, which runs on a GPU only; lower it to ltoir or ptx");
+      return messages.refuse(
+          "calls linked device code, which runs on a GPU only; lower it to ltoir or ptx");
     if (stage == Stage::HostBitcode || stage == Stage::DeviceBitcode) {
       FailureOr<std::string> bytes = stage == Stage::HostBitcode
                                          ? translateToHostBitcode(*module, "", "", target)
                                          : translateToDeviceBitcode(*module, "", target);
       if (failed(bytes))
-        return fault();
+        return messages.fault();
       code = std::move(*bytes);
       return std::nullopt;
     }
@@ -150,7 +140,7 @@ public:
     if (target.isCuvsMetric()) {
       auto made = compileCuvsMetric(**nvvm, *ir, versions.front(), stage, target);
       if (!made)
-        return refuse(llvm::toString(made.takeError()));
+        return messages.refuse(llvm::toString(made.takeError()));
       code = std::move(*made);
       return std::nullopt;
     }
@@ -165,7 +155,7 @@ public:
     }
     auto ptx = (*nvvm)->compile(*ir, versions.front(), DeviceCode::Ptx);
     if (!ptx)
-      return refuse(llvm::toString(ptx.takeError()));
+      return messages.refuse(llvm::toString(ptx.takeError()));
     code = std::move(*ptx);
     return std::nullopt;
   }
@@ -191,96 +181,27 @@ private:
     return registry;
   }
 
-  LogicalResult record(mlir::Diagnostic &diagnostic) {
-    // A text of a million words may hold as many errors.
-    if (findings.diagnostics.size() >= ir::kMaxMessages) {
-      if (diagnostic.getSeverity() == DiagnosticSeverity::Error && errors.empty())
-        errors = origin + ": more than " + std::to_string(ir::kMaxMessages) + " messages";
-      return success();
-    }
-    annudf::Diagnostic found;
-    found.file = origin;
-    if (auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
-      found.file = place.getFilename().str();
-      found.line = place.getLine();
-      found.column = place.getColumn();
-    }
-    llvm::raw_string_ostream os(found.message);
-    os << diagnostic;
-    found.rule = ruleOf(found.message);
-    for (mlir::Diagnostic &note : diagnostic.getNotes()) {
-      os << "; ";
-      if (auto place = note.getLocation()->findInstanceOf<FileLineColLoc>())
-        os << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn();
-      else
-        os << origin;
-      os << ": " << note;
-    }
-    found.message = ir::boundedMessage(std::move(found.message));
-    found.file = printable(found.file);
-    std::string text = found.file;
-    if (found.line || found.column)
-      text += ":" + std::to_string(found.line) + ":" + std::to_string(found.column);
-    text += ": " + found.message;
-    switch (diagnostic.getSeverity()) {
-    case DiagnosticSeverity::Error:
-      errors += (errors.empty() ? "" : "\n") + text;
-      break;
-    case DiagnosticSeverity::Warning:
-      found.severity = annudf::Diagnostic::Severity::Warning;
-      findings.warnings.push_back(text);
-      break;
-    case DiagnosticSeverity::Note:
-    case DiagnosticSeverity::Remark:
-      found.severity = annudf::Diagnostic::Severity::Remark;
-      findings.warnings.push_back(text);
-      break;
-    }
-    findings.diagnostics.push_back(std::move(found));
-    return success();
-  }
-
-  Fault fault() {
-    if (errors.empty())
-      return refuse("cannot be compiled");
-    return {ErrorKind::Input, errors};
-  }
-
   /// The verifier has accepted the module, and nothing that a user writes comes after it; but the
   /// name of the function for another ABI does.
   Fault loweringFault(StringRef pipeline) {
     if (options.target.abi != ANNUDF_ABI_ID)
-      return fault();
-    return internalFault(*module, pipeline, errors, options.reproducer);
-  }
-
-  void add(annudf::Diagnostic::Severity severity, const std::string &what) {
-    annudf::Diagnostic found;
-    found.severity = severity;
-    found.file = origin;
-    found.message = what;
-    findings.diagnostics.push_back(std::move(found));
-  }
-
-  /// A fault of the source that MLIR has not told.
-  Fault refuse(const std::string &what) {
-    add(annudf::Diagnostic::Severity::Error, what);
-    return {ErrorKind::Input, origin + ": " + what};
+      return messages.fault();
+    return internalFault(*module, pipeline, messages.errors(), options.reproducer);
   }
 
   std::optional<Fault> parse(const std::string &source) {
     module = ir::parseModule(source, origin, &context);
     if (!module)
-      return fault();
+      return messages.fault();
     if (options.importFrontend) {
       PassManager importer(&context);
       importer.addPass(createImportFrontendPass());
       if (failed(importer.run(*module)))
-        return fault();
+        return messages.fault();
     }
     if (std::optional<Fault> fault = selectMetric())
       return fault;
-    linked.emplace(*module, origin, findings);
+    linked.emplace(*module, origin, messages);
     linked->dropUncalled();
     PassManager manager(&context);
     manager.addPass(createVerifyABIPass());
@@ -302,7 +223,7 @@ private:
       manager.addPass(createVerifyABIPass(verify));
     }
     if (failed(manager.run(*module)))
-      return fault();
+      return messages.fault();
     if (afterVerification)
       afterVerification(*module);
     return std::nullopt;
@@ -317,8 +238,9 @@ private:
     if (metrics.empty()) {
       const bool nested =
           module->walk([](ir::UdfOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
-      return refuse(nested ? "holds its annudf.metric in a module within the module; move it out"
-                           : "holds no annudf.metric, annudf.filter or annudf.function");
+      return messages.refuse(
+          nested ? "holds its annudf.metric in a module within the module; move it out"
+                 : "holds no annudf.metric, annudf.filter or annudf.function");
     }
     if (options.metricName.empty() && metrics.size() > 1)
       return Fault{ErrorKind::Usage, origin + ": holds " + std::to_string(metrics.size()) + " " +
@@ -356,8 +278,7 @@ private:
       if (!versions.empty() || !linked->isEmpty())
         return Fault{ErrorKind::Environment, why};
       std::string warning = "no LTO-IR, so the artifact runs on CPUs only: " + why;
-      findings.warnings.push_back(warning);
-      add(annudf::Diagnostic::Severity::Warning, warning);
+      messages.warn(warning);
       return std::nullopt;
     }
     if (versions.empty())
@@ -420,10 +341,10 @@ private:
       });
     runJobs(jobs.size(), [&](size_t i) { jobs[i](); });
     if (!prototypes.why.empty())
-      return refuse(prototypes.why);
+      return messages.refuse(prototypes.why);
     for (auto [sm, result] : llvm::zip(versions, results)) {
       if (!result.why.empty())
-        return refuse(result.why);
+        return messages.refuse(result.why);
       artifact.payloads.push_back(
           Payload::ltoIr(sm, "", {"libnvvm", nvvm.release()}, std::move(result.code)));
     }
@@ -470,10 +391,9 @@ private:
   const std::string &origin;
   const CompileOptions &options;
   Findings &findings;
-  std::string errors;
   DialectRegistry registry;
   MLIRContext context;
-  ScopedDiagnosticHandler handler;
+  Messages messages;
   OwningOpRef<ModuleOp> module;
   ir::UdfOpInterface metric;
   std::optional<LinkedCode> linked;

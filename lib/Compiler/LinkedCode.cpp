@@ -11,11 +11,12 @@
 #include "CudaSource/Nvrtc.h"
 #include "CudaSource/Program.h"
 
-#include "annudf/Target/NvJitLink.h"
+#include "annudf/ABI/Hooks.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Object/ELF.h"
 #include "llvm/Support/Endian.h"
 
 using namespace mlir;
@@ -129,9 +130,49 @@ static SmallVector<StringRef> hooksOf(StringRef ir) {
   return hooks;
 }
 
+/// What code of annudf's asks a linker for: every hook of every kind of metric, and what the
+/// runtime defines.
+static SmallVector<StringRef> reservedNames() {
+  SmallVector<StringRef> names(std::begin(kRuntimeConstants), std::end(kRuntimeConstants));
+  auto add = [&](auto, const char *symbol, auto) { names.push_back(symbol); };
+  forEachFilterHook(add);
+#define ANNUDF_ROWS_OF_WIDTHS(F, A, X)                                                             \
+  forEachScanHook({A, X, static_cast<AccumulatorForm>((#F)[0])}, add);
+  ANNUDF_HOOK_WIDTHS(ANNUDF_ROWS_OF_WIDTHS)
+#undef ANNUDF_ROWS_OF_WIDTHS
+  return names;
+}
+
+/// What a cubin defines for others. None where it cannot be read, which its linker will say.
+static std::vector<std::string> namesOfCubin(StringRef bytes) {
+  std::vector<std::string> names;
+  auto file = llvm::object::ELF64LEFile::create(bytes);
+  auto sections = file ? file->sections() : file.takeError();
+  if (!sections) {
+    llvm::consumeError(sections.takeError());
+    return names;
+  }
+  for (const auto &section : *sections) {
+    if (section.sh_type != llvm::ELF::SHT_SYMTAB)
+      continue;
+    auto symbols = file->symbols(&section);
+    auto strings = file->getStringTableForSymtab(section);
+    if (symbols && strings)
+      for (const auto &symbol : *symbols) {
+        auto name = symbol.getName(*strings);
+        if (name && symbol.isDefined() && symbol.getBinding() != llvm::ELF::STB_LOCAL)
+          names.push_back(name->str());
+        llvm::consumeError(name.takeError());
+      }
+    llvm::consumeError(symbols.takeError());
+    llvm::consumeError(strings.takeError());
+  }
+  return names;
+}
+
 /// A kernel that keeps every function as it is, since it stores their addresses: what nothing
 /// calls no linker looks at. For libNVVM.
-static std::string makeKernel(ArrayRef<LinkedFunction> functions, ArrayRef<StringRef> hooks) {
+static std::string makeKernel(ArrayRef<LinkedFunction> functions, ArrayRef<StringRef> names) {
   std::string declarations, stores;
   llvm::StringSet<llvm::MallocAllocator> seen;
   auto keep = [&](StringRef name) {
@@ -144,8 +185,8 @@ static std::string makeKernel(ArrayRef<LinkedFunction> functions, ArrayRef<Strin
     keep(function.symbol);
     keep(function.called);
   }
-  for (StringRef hook : hooks)
-    keep(hook);
+  for (StringRef name : names)
+    keep(name);
   return "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-"
          "i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-"
          "n16:32:64\"\n"
@@ -176,11 +217,8 @@ bool LinkedCode::isEmpty() const {
 }
 
 Fault LinkedCode::refuse(const std::string &symbol, const std::string &what) {
-  annudf::Diagnostic found;
-  found.file = origin;
-  found.message = "code linked for '" + symbol + "' " + what;
-  findings.diagnostics.push_back(found);
-  return {ErrorKind::Input, origin + ": " + found.message};
+  return messages.refuse(module.lookupSymbol<ir::ExternOp>(symbol).getLoc(),
+                         "code linked for '" + symbol + "' " + what);
 }
 
 std::optional<Fault> LinkedCode::compile(StringRef symbol, const std::string &program,
@@ -268,76 +306,100 @@ std::optional<Fault> LinkedCode::prepare(SmallVectorImpl<int> &versions, bool is
   return std::nullopt;
 }
 
-/// Machine code has no prototypes to read: that something defines the symbol the link shows.
-std::optional<Fault> LinkedCode::checkPrototype(const LinkedFunction &function, StringRef probe,
-                                                int sm) {
-  SmallVector<StringRef> lto = {probe};
-  SmallVector<std::string> ptx;
-  bool hasCubin = false;
-  for (const Piece &piece : pieces) {
-    if (piece.payload.kind == PayloadKind::LinkedLtoIr)
-      lto.push_back(piece.payload.bytes);
-    if (piece.symbol == function.symbol && piece.payload.kind == PayloadKind::LinkedPtx)
-      ptx.push_back(piece.payload.bytes);
-    hasCubin |= piece.payload.kind == PayloadKind::LinkedCubin;
-  }
-  llvm::sort(lto);
-  lto.erase(llvm::unique(lto), lto.end());
-  auto linker = NvJitLink::load();
-  if (!linker)
-    return Fault{ErrorKind::Environment, llvm::toString(linker.takeError())};
-  if (lto.size() > 1) {
-    auto linked = (*linker)->linkToPtx(lto, sm);
-    if (!linked)
-      return refuse(function.symbol, "cannot be linked: " + llvm::toString(linked.takeError()));
-    ptx.push_back(std::move(*linked));
-  }
+SmallVector<const LinkedCode::Piece *> LinkedCode::distinct() const {
+  SmallVector<const Piece *> out;
+  for (const Piece &piece : pieces)
+    if (llvm::none_of(out, [&](const Piece *other) {
+          return other->payload.kind == piece.payload.kind &&
+                 other->payload.bytes == piece.payload.bytes;
+        }))
+      out.push_back(&piece);
+  return out;
+}
+
+std::optional<Fault> LinkedCode::checkPrototype(const LinkedFunction &function,
+                                                const std::string &linked) {
+  SmallVector<StringRef> ptx = {linked};
   bool isFound = false;
-  for (const std::string &text : ptx) {
+  for (const Piece &piece : pieces) {
+    if (piece.payload.kind == PayloadKind::LinkedPtx && piece.symbol == function.symbol)
+      ptx.push_back(piece.payload.bytes);
+    // Machine code has no prototypes to read.
+    if (piece.payload.kind == PayloadKind::LinkedCubin)
+      isFound |= llvm::is_contained(namesOfCubin(piece.payload.bytes), function.symbol);
+  }
+  for (StringRef text : ptx) {
     auto found = findLinkedPrototype(text, function.symbol, function.prototype);
     if (!found)
       return refuse(function.symbol, llvm::toString(found.takeError()));
     isFound |= *found;
   }
-  if (!isFound && !hasCubin)
+  if (!isFound)
     return refuse(function.symbol, "does not define it, as extern \"C\" has it");
+  return std::nullopt;
+}
+
+/// A linker that finds a name twice takes one of them without a word where the other is weak.
+std::optional<Fault> LinkedCode::checkNames(const NvJitLink &linker, StringRef probe,
+                                            const std::string &linked, int sm) {
+  auto refuseName = [&](const Piece &piece, const std::string &name) {
+    return refuse(piece.symbol, "defines " + name + ", a name that annudf keeps for itself");
+  };
+  const std::string ofLtoIr = findReservedName(namesOfPtx(linked));
+  for (const Piece *piece : distinct()) {
+    std::string name;
+    if (piece->payload.kind == PayloadKind::LinkedPtx)
+      name = findReservedName(namesOfPtx(piece->payload.bytes));
+    if (piece->payload.kind == PayloadKind::LinkedCubin)
+      name = findReservedName(namesOfCubin(piece->payload.bytes));
+    if (piece->payload.kind == PayloadKind::LinkedLtoIr && !ofLtoIr.empty()) { // Which of them?
+      auto alone = linker.linkToPtx({probe, piece->payload.bytes}, sm);
+      name = alone ? findReservedName(namesOfPtx(*alone)) : "";
+      llvm::consumeError(alone.takeError());
+    }
+    if (!name.empty())
+      return refuseName(*piece, name);
+  }
+  if (!ofLtoIr.empty())
+    return refuseName(pieces.front(), ofLtoIr);
   return std::nullopt;
 }
 
 std::optional<Fault> LinkedCode::check(const LibNvvm &nvvm, StringRef ir, StringRef hooks, int sm) {
   auto linker = NvJitLink::load();
   if (!linker) {
-    annudf::Diagnostic found;
-    found.severity = annudf::Diagnostic::Severity::Warning;
-    found.file = origin;
-    found.message =
-        "the prototypes of linked code were not checked: " + llvm::toString(linker.takeError());
-    findings.warnings.push_back(found.message);
-    findings.diagnostics.push_back(std::move(found));
+    messages.warn("the prototypes of linked code were not checked: " +
+                  llvm::toString(linker.takeError()));
     return std::nullopt;
   }
   const std::vector<LinkedFunction> functions = linkedFunctionsOf(module);
-  auto probe = nvvm.compile(makeKernel(functions, {}), sm, DeviceCode::LtoIr);
+  auto probe = nvvm.compile(makeKernel(functions, reservedNames()), sm, DeviceCode::LtoIr);
   if (!probe)
     return Fault{ErrorKind::Environment, llvm::toString(probe.takeError())};
   auto whole = nvvm.compile(makeKernel(functions, hooksOf(ir)), sm, DeviceCode::LtoIr);
   if (!whole)
     return Fault{ErrorKind::Environment, llvm::toString(whole.takeError())};
-  for (const LinkedFunction &function : functions)
-    if (auto fault = checkPrototype(function, *probe, sm))
-      return fault;
+  SmallVector<StringRef> lto = {*probe};
   SmallVector<NvJitLink::Piece> all = {{NvJitLink::Kind::LtoIr, *whole},
                                        {NvJitLink::Kind::LtoIr, hooks}};
-  for (const Piece &piece : pieces) {
-    const NvJitLink::Kind kind = piece.payload.kind == PayloadKind::LinkedPtx ? NvJitLink::Kind::Ptx
-                                 : piece.payload.kind == PayloadKind::LinkedCubin
-                                     ? NvJitLink::Kind::Cubin
-                                     : NvJitLink::Kind::LtoIr;
-    if (llvm::none_of(all, [&](const NvJitLink::Piece &other) {
-          return other.kind == kind && other.bytes == piece.payload.bytes;
-        }))
-      all.push_back({kind, piece.payload.bytes});
+  for (const Piece *piece : distinct()) {
+    const PayloadKind kind = piece->payload.kind;
+    if (kind == PayloadKind::LinkedLtoIr)
+      lto.push_back(piece->payload.bytes);
+    all.push_back({kind == PayloadKind::LinkedPtx     ? NvJitLink::Kind::Ptx
+                   : kind == PayloadKind::LinkedCubin ? NvJitLink::Kind::Cubin
+                                                      : NvJitLink::Kind::LtoIr,
+                   piece->payload.bytes});
   }
+  auto linked = (*linker)->linkToPtx(lto, sm);
+  if (!linked)
+    return refuse(functions.front().symbol,
+                  "cannot be linked: " + llvm::toString(linked.takeError()));
+  if (auto fault = checkNames(**linker, *probe, *linked, sm))
+    return fault;
+  for (const LinkedFunction &function : functions)
+    if (auto fault = checkPrototype(function, *linked))
+      return fault;
   auto cubin = (*linker)->linkToCubin(all, sm);
   if (!cubin)
     return refuse(functions.front().symbol,
@@ -347,10 +409,7 @@ std::optional<Fault> LinkedCode::check(const LibNvvm &nvvm, StringRef ir, String
 
 std::vector<Payload> LinkedCode::takePayloads() {
   std::vector<Payload> payloads;
-  for (Piece &piece : pieces)
-    if (llvm::none_of(payloads, [&](const Payload &other) {
-          return other.kind == piece.payload.kind && other.bytes == piece.payload.bytes;
-        }))
-      payloads.push_back(std::move(piece.payload));
+  for (const Piece *piece : distinct())
+    payloads.push_back(piece->payload);
   return payloads;
 }

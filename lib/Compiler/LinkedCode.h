@@ -14,10 +14,11 @@
 #ifndef ANNUDF_LIB_COMPILER_LINKEDCODE_H
 #define ANNUDF_LIB_COMPILER_LINKEDCODE_H
 
-#include "CompileModule.h"
+#include "Messages.h"
 
 #include "annudf/Conversion/Functions.h"
 #include "annudf/Target/LibNvvm.h"
+#include "annudf/Target/NvJitLink.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
@@ -26,8 +27,8 @@ namespace annudf::compiler {
 
 class LinkedCode {
 public:
-  LinkedCode(mlir::ModuleOp module, const std::string &origin, Findings &findings)
-      : module(module), origin(origin), findings(findings) {}
+  LinkedCode(mlir::ModuleOp module, const std::string &origin, Messages &messages)
+      : module(module), origin(origin), messages(messages) {}
 
   /// Drops every annudf.extern that nothing calls.
   void dropUncalled();
@@ -55,13 +56,18 @@ private:
                                const std::string &source, int sm);
   std::optional<Fault> add(ir::ExternOp declaration, ir::LinkKind kind, llvm::StringRef content,
                            int sm);
-  std::optional<Fault> checkPrototype(const LinkedFunction &function, llvm::StringRef probe,
-                                      int sm);
+  /// \param linked  PTX of all LTO-IR.
+  std::optional<Fault> checkPrototype(const LinkedFunction &function, const std::string &linked);
+  std::optional<Fault> checkNames(const NvJitLink &linker, llvm::StringRef probe,
+                                  const std::string &linked, int sm);
+  /// Each once, as several functions may have one piece.
+  llvm::SmallVector<const Piece *> distinct() const;
+  /// At the extern's place.
   Fault refuse(const std::string &symbol, const std::string &what);
 
   mlir::ModuleOp module;
   const std::string &origin;
-  Findings &findings;
+  Messages &messages;
   llvm::SmallVector<Piece> pieces;
 };
 

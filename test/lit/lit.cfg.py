@@ -31,6 +31,7 @@ if os.path.exists(os.path.join(config.test_source_root, "Dialect", "Inputs", "1.
     config.available_features.add("goldens")
 if config.have_cuda:
     config.available_features.add("cuda-toolkit")
+    paths.append(config.cuda_tools_dir)  # ptxas
 config.environment["PATH"] = os.pathsep.join(paths + [config.environment.get("PATH", "")])
 for name in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "ANNUDF_LIBNVVM", "VIRTUAL_ENV", "HOME"):
     if name in os.environ:

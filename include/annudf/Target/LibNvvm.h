@@ -89,9 +89,19 @@ llvm::Error checkPrototypes(llvm::StringRef ptx, const HookShape &shape);
 llvm::Error checkCuvsPrototype(llvm::StringRef ptx, llvm::StringRef symbol, bool hasCapture);
 
 /// Looks for `symbol` in the PTX of code that is to be linked. True if it is defined, as
-/// `prototype`; fails where it is defined as another, and where the code has names of annudf.
+/// `prototype`; fails where it is defined as another.
 llvm::Expected<bool> findLinkedPrototype(llvm::StringRef ptx, llvm::StringRef symbol,
                                          llvm::StringRef prototype);
+
+/// Functions, kernels and data that PTX defines, by name.
+std::vector<std::string> namesOfPtx(llvm::StringRef ptx);
+
+/// The first name that annudf keeps for itself; "" where there is none. The adapters of
+/// LowerExterns and kProbeName are known.
+std::string findReservedName(llvm::ArrayRef<std::string> names);
+
+/// The kernel that keeps what is looked at.
+inline constexpr char kProbeName[] = "annudf_probe";
 
 /// The same of a device function: `ptx` defines `name` with `prototype`, as ptxPrototypeOf() of
 /// annudf/Conversion/Functions.h has it.

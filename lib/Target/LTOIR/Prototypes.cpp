@@ -68,16 +68,27 @@ struct PtxFunction {
   bool isExternal;
 };
 
-/// One `.func` directive after another: `.visible .func (.param .b32 r) name(params)`.
-std::vector<PtxFunction> functionsOf(StringRef ptx) {
-  std::string flat;
+/// In one line, without comments.
+std::string flatten(StringRef ptx) {
+  std::string text, flat;
+  while (!ptx.empty()) {
+    auto [before, comment] = ptx.split("/*");
+    text += before.str() + ' ';
+    ptx = comment.split("*/").second;
+  }
   SmallVector<StringRef> lines;
-  ptx.split(lines, '\n');
+  StringRef(text).split(lines, '\n');
   for (StringRef line : lines) {
     for (char c : line.split("//").first)
       flat += c == '\t' || c == '\r' ? ' ' : c;
     flat += ' ';
   }
+  return flat;
+}
+
+/// One `.func` directive after another: `.visible .func (.param .b32 r) name(params)`.
+std::vector<PtxFunction> functionsOf(StringRef ptx) {
+  const std::string flat = flatten(ptx);
   std::vector<PtxFunction> functions;
   StringRef rest = flat;
   while (true) {
@@ -215,17 +226,45 @@ Error annudf::checkPrototypes(StringRef ptx, const HookShape &shape) {
 Expected<bool> annudf::findLinkedPrototype(StringRef ptx, StringRef symbol, StringRef prototype) {
   bool isFound = false;
   for (const PtxFunction &function : functionsOf(ptx)) {
-    if (function.isExternal)
+    if (function.isExternal || function.name != symbol)
       continue; // Another piece may define it; the linker says so where none does.
-    if (StringRef name(function.name);
-        name.starts_with("annudf") && !name.starts_with("annudf_by_value_"))
-      return refuse("defines ", function.name, ", a name that annudf keeps for itself");
-    if (function.name != symbol)
-      continue;
     if (function.prototype != prototype)
       return refuse("has ", symbol, " as ", function.prototype, ", but it is declared as ",
                     prototype);
     isFound = true;
   }
   return isFound;
+}
+
+std::vector<std::string> annudf::namesOfPtx(StringRef ptx) {
+  std::vector<std::string> names;
+  for (const PtxFunction &function : functionsOf(ptx))
+    if (!function.isExternal)
+      names.push_back(function.name);
+  const std::string flat = flatten(ptx);
+  SmallVector<StringRef> words;
+  StringRef(flat).split(words, ' ', -1, /*KeepEmpty=*/false);
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool isData = words[i] == ".global" || words[i] == ".const";
+    if (!isData && words[i] != ".entry" && words[i] != ".alias")
+      continue;
+    if (i != 0 && (words[i - 1] == ".extern" || words[i - 1] == ".ptr"))
+      continue;          // Somebody else's, and a parameter that points there.
+    size_t name = i + 1; // Behind `.align 4 .b8`.
+    while (name < words.size() && (words[name].starts_with(".") || isDigit(words[name].front())))
+      ++name;
+    if (name < words.size())
+      names.push_back(
+          words[name]
+              .take_until([](char c) { return c == '(' || c == '[' || c == ';' || c == ','; })
+              .str());
+  }
+  return names;
+}
+
+std::string annudf::findReservedName(ArrayRef<std::string> names) {
+  for (StringRef name : names)
+    if (name.starts_with("annudf") && !name.starts_with("annudf_by_value_") && name != kProbeName)
+      return name.str();
+  return "";
 }

@@ -1,0 +1,47 @@
+//===- Messages.h - What a compile says, and where ----------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_LIB_COMPILER_MESSAGES_H
+#define ANNUDF_LIB_COMPILER_MESSAGES_H
+
+#include "CompileModule.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+namespace annudf::compiler {
+
+/// Takes what MLIR says in a context, for as long as it lives.
+class Messages {
+public:
+  /// \param origin  what a place is called that has no file.
+  Messages(mlir::MLIRContext &context, const std::string &origin, Findings &findings)
+      : origin(origin), findings(findings),
+        handler(&context, [this](mlir::Diagnostic &diagnostic) { return record(diagnostic); }) {}
+
+  /// Of all errors that MLIR has told.
+  Fault fault();
+  /// A fault of the source that MLIR has not told.
+  Fault refuse(const std::string &what);
+  Fault refuse(mlir::Location where, const std::string &what);
+  void warn(const std::string &what);
+  const std::string &errors() const { return told; }
+
+private:
+  mlir::LogicalResult record(mlir::Diagnostic &diagnostic);
+  Fault refuse(annudf::Diagnostic found);
+  annudf::Diagnostic at(mlir::Location where) const;
+
+  const std::string &origin;
+  Findings &findings;
+  std::string told;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+} // namespace annudf::compiler
+
+#endif // ANNUDF_LIB_COMPILER_MESSAGES_H
