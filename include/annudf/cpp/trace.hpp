@@ -27,6 +27,7 @@
 #include "annudf/cpp/trace/capture.hpp"
 #include "annudf/cpp/trace/context.hpp"
 #include "annudf/cpp/trace/hooks.hpp"
+#include "annudf/cpp/trace/linked.hpp"
 #include "annudf/cpp/trace/math.hpp"
 #include "annudf/cpp/trace/metric.hpp"
 #include "annudf/cpp/trace/options.hpp"

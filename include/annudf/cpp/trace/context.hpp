@@ -10,6 +10,7 @@
 #define ANNUDF_CPP_TRACE_CONTEXT_HPP
 
 #include "annudf/cpp/trace/capture.hpp"
+#include "annudf/cpp/trace/linked.hpp"
 
 namespace annudf {
 
@@ -27,6 +28,12 @@ struct context {
   template <class T, std::size_t Rank> auto operator()(const captured<T, Rank> &array) const {
     return tracing::indexed<tracing::reading::recorded, T, Rank, 0, true>(array.entry());
   }
+  /// The function with recorded calls, whatever their arguments are.
+  template <class Signature>
+  auto operator()(const linked<Signature> &function,
+                  const std::source_location where = std::source_location::current()) const {
+    return tracing::recorded_linked<Signature>(function, where);
+  }
 };
 
 /// The `ctx` of a hook on plain numbers: `annudf::plain::context{.dim = 3, .dims = 8}`.
@@ -38,6 +45,10 @@ struct plain::context {
   }
   template <class T, std::size_t Rank> auto operator()(const captured<T, Rank> &array) const {
     return tracing::indexed<tracing::reading::plain, T, Rank, 0, false>(array.entry());
+  }
+  template <class Signature>
+  const linked<Signature> &operator()(const linked<Signature> &function) const {
+    return function;
   }
 };
 

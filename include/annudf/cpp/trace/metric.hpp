@@ -168,7 +168,7 @@ std::string trace_metric(std::string_view name, const Hooks &hooks,
     body += tracing::trace_combine<Hooks, A>(hooks, captures, where);
   if constexpr (tracing::has_finalize<Hooks>())
     body += tracing::trace_finalize<Hooks, A>(hooks, captures, where);
-  return "annudf.metric @" + std::string(name) +
+  return captures.linked_text("metric", name) + "annudf.metric @" + std::string(name) +
          tracing::policy_text(options, tracing::field_kinds<A>(),
                               tracing::kind_of<tracing::compute_t<Hooks>>()) +
          " {\n" + captures.text() + body + '}' + tracing::location_of(where) + '\n';
@@ -221,8 +221,9 @@ std::string trace_filter(std::string_view name, const Keep &keep,
         requires std::same_as<tracing::number_of_t<Returned>, bool>;
       }, "a filter returns a bool: compare, and join by && and ||");
   hook.yield({tracing::operand_of(keep(ctx), where)}, where);
-  return "annudf.filter @" + std::string(name) + " {\n" + captures.text() +
-         tracing::hook_text("keep", "", hook, where) + '}' + tracing::location_of(where) + '\n';
+  return captures.linked_text("filter", name) + "annudf.filter @" + std::string(name) + " {\n" +
+         captures.text() + tracing::hook_text("keep", "", hook, where) + '}' +
+         tracing::location_of(where) + '\n';
 }
 
 } // namespace annudf

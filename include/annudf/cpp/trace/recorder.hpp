@@ -19,7 +19,17 @@
 #include <string_view>
 #include <vector>
 
-namespace annudf::tracing {
+namespace annudf {
+
+/// One piece of code for a linked function (linked.hpp).
+struct linked_code {
+  enum class kind : std::uint8_t { ltoir, ptx, cubin, cuda_source };
+  kind type = kind::cuda_source;
+  std::string bytes;
+  friend bool operator==(const linked_code &, const linked_code &) = default;
+};
+
+namespace tracing {
 
 /// What a value stands for: a result of the hook that is being traced, or a number.
 struct operand {
@@ -48,11 +58,11 @@ constexpr bool is_identifier(std::string_view name) {
   return true;
 }
 
-inline void check_name(const char *of, std::string_view name) {
+constexpr std::size_t longest_name = 255; // ANNUDF_MAX_NAME
+inline void check_name(const char *of, std::string_view name, std::size_t most = longest_name) {
   if (!is_identifier(name))
     throw std::invalid_argument("the name of a " + std::string(of) + " is '" + std::string(name) +
                                 "'; use letters, digits and _, not beginning with a digit");
-  constexpr std::size_t most = 255; // ANNUDF_MAX_NAME
   if (name.size() > most)
     throw std::invalid_argument("the name of a " + std::string(of) + " has " +
                                 std::to_string(name.size()) + " bytes, more than " +
@@ -113,9 +123,53 @@ inline std::string spelled(kind type, std::uint64_t bits) {
   return "0x" + std::string(bits_of(type) / 4 - length, '0') + std::string(digits, length);
 }
 
-/// Captures of a metric, in the order in which its hooks first read them.
+/// A device function of somebody else.
+struct linked_function {
+  std::string name;
+  std::string signature; ///< With its convention, "convention(c) (f32, f32) -> f32".
+  std::vector<linked_code> code;
+  std::source_location where;
+
+  std::string text() const {
+    constexpr const char *kinds[] = {"ltoir", "ptx", "cubin", "cuda_source"};
+    std::string out = "annudf.extern @" + name + ' ' + signature + "\n  link(";
+    for (const linked_code &piece : code) {
+      out += (&piece == code.data() ? "" : ", ") +
+             std::string(kinds[static_cast<unsigned>(piece.type)]) + ' ';
+      append_string(out, piece.bytes);
+    }
+    return out + ')' + location_of(where) + '\n';
+  }
+};
+
+/// Captures of a metric, and the linked functions that it calls, in the order in which its hooks
+/// first use them.
 class declarations {
 public:
+  void link(const linked_function &called) {
+    for (const linked_function &known : linked)
+      if (known.name == called.name) {
+        if (known.signature != called.signature)
+          refuse_second(known, "as " + known.signature + " and as " + called.signature);
+        if (known.code != called.code)
+          refuse_second(known, "with different code");
+        return;
+      }
+    linked.push_back(called);
+  }
+  /// What stands before the metric or filter of that name.
+  std::string linked_text(const char *of, std::string_view name) const {
+    std::string out;
+    for (const linked_function &one : linked) {
+      if (one.name == name)
+        throw std::invalid_argument("a linked function and the " + std::string(of) +
+                                    " that calls it are both called '" + one.name + "'; give the " +
+                                    of + " another name");
+      out += one.text();
+    }
+    return out;
+  }
+
   /// The SSA name.
   std::string declare(const std::string &name, const std::string &type) {
     for (const declaration &known : all)
@@ -154,7 +208,13 @@ private:
                                 ">; give one of them another name");
   }
 
+  [[noreturn]] static void refuse_second(const linked_function &known, const std::string &how) {
+    throw std::invalid_argument("linked function '" + known.name + "' is declared " + how +
+                                "; a linker knows it by its name, so give one of them another");
+  }
+
   std::vector<declaration> all;
+  std::vector<linked_function> linked;
 };
 
 /// The ops of one hook, in the order of the calls: a traced hook has one block.
@@ -231,6 +291,20 @@ public:
     return line("arith.extf " + name(narrow, where) + " : " + spelling + " to " +
                     spelling_of(element),
                 element, where);
+  }
+
+  operand call_linked(const linked_function &called, kind gives,
+                      const std::vector<operand> &arguments, const std::source_location &where) {
+    captures.link(called);
+    std::string names;
+    std::string types;
+    for (const operand &one : arguments) {
+      names += (names.empty() ? "" : ", ") + name(one, where);
+      types += (types.empty() ? "" : ", ") + std::string(spelling_of(one.type));
+    }
+    return line("annudf.call @" + called.name + '(' + names + ") : (" + types + ") -> " +
+                    spelling_of(gives),
+                gives, where);
   }
 
   void yield(const std::vector<operand> &fields, const std::source_location &where) {
@@ -400,6 +474,7 @@ inline operand convert(const operand &from, kind to, const std::source_location 
   return into.cast(is_signed(type) ? "arith.extsi" : "arith.extui", to, from, where);
 }
 
-} // namespace annudf::tracing
+} // namespace tracing
+} // namespace annudf
 
 #endif // ANNUDF_CPP_TRACE_RECORDER_HPP
