@@ -223,6 +223,9 @@ Fault LinkedCode::refuse(const std::string &symbol, const std::string &what) {
 
 std::optional<Fault> LinkedCode::compile(StringRef symbol, const std::string &program,
                                          const std::string &source, int sm) {
+  const std::string before =
+      "; before it stands " +
+      StringRef(declare(module.lookupSymbol<ir::ExternOp>(symbol))).trim().str();
   auto nvrtc = Nvrtc::load();
   if (!nvrtc)
     return Fault{ErrorKind::Environment, llvm::toString(nvrtc.takeError())};
@@ -239,8 +242,8 @@ std::optional<Fault> LinkedCode::compile(StringRef symbol, const std::string &pr
       return refuse(
           symbol.str(),
           "does not compile: " + (found.line ? "line " + std::to_string(found.line) + ": " : "") +
-              found.message);
-  return refuse(symbol.str(), "does not compile: " + StringRef(made->log).trim().str());
+              found.message + before);
+  return refuse(symbol.str(), "does not compile: " + StringRef(made->log).trim().str() + before);
 }
 
 std::optional<Fault> LinkedCode::add(ir::ExternOp declaration, ir::LinkKind kind, StringRef content,

@@ -12,8 +12,8 @@ import importlib
 import logging
 import sys
 import types
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from annudf._frontend import ahead
 from annudf._frontend.fingerprint import fingerprint as fingerprint
@@ -48,6 +48,14 @@ def translate_device_function(
         from annudf._frontend import device
 
         return device.translate(function, symbol, convention, arguments, result, captures)
+
+
+def types_of_numba(names: Sequence[str]) -> tuple[Any, ...]:
+    """numba-cuda-mlir's own types of these names."""
+    with _frontend_imported():
+        from annudf._frontend import ncm
+
+        return tuple(getattr(ncm.types, name) for name in names)
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ import numpy as np
 from numba_cuda_mlir.extending import refresh_registries
 from numba_cuda_mlir.numba_cuda.core import errors as numba_errors
 
-from annudf._frontend import inner, lowering, ncm, patches, typing
+from annudf._frontend import calls, inner, lowering, ncm, patches, typing
 from annudf._frontend.arithmetic import dtype_of
 from annudf._frontend.dtypes import Operand, Refused
 from annudf._frontend.functions import NAMESPACES
@@ -27,7 +27,7 @@ from annudf._frontend.rewrite import Rewriter
 from annudf._frontend.syntax import Source
 from annudf.errors import UnsupportedError
 
-assert inner and patches and typing and lowering  # Imported for what they register.
+assert calls and inner and patches and typing and lowering  # Imported for what they register.
 refresh_registries()
 
 Fields = tuple[Sequence[np.dtype[Any]], type | None]
@@ -44,6 +44,8 @@ class Lowered:
     """Generic-form text of the function, its helpers after it; each is private."""
     results: tuple[Operand, ...]
     result_types: tuple[str, ...]
+    externs: calls.Externs
+    """The linked code that it calls."""
 
 
 def _device_function(function: pytypes.FunctionType) -> Any:
@@ -79,7 +81,7 @@ def lower_function(
             kinds = tuple(str(mlir_type(dtype_of(operand))) for operand in operands)
     leaves = returns.types if isinstance(returns, ncm.types.BaseTuple) else (returns,)
     kinds = tuple("i8" if leaf == ncm.types.boolean else kind for leaf, kind in zip(leaves, kinds, strict=True))
-    return Lowered(text, operands, kinds)
+    return Lowered(text, operands, kinds, active.externs)
 
 
 @contextmanager
@@ -91,7 +93,7 @@ def _typed(
     rewritten = Rewriter(_device_function, context.captures if context else ()).rewrite(function)
     signature = (*arguments, *((context,) if context else ()))
     options = {"device": True, "chip": ncm.CHIP, "features": "+ptx90", "abi_info": {"abi_name": symbol}}
-    active.refusals = []
+    active.refusals, active.externs = [], {}
     active.place = (source.file, source.line, 0)
     with ncm.compiling():
         ncm.compiler.mlir_target.ensure_initialized()
@@ -109,7 +111,7 @@ Returned = Operand | tuple["Returned", ...]
 def lower_device_function(
     function: pytypes.FunctionType, symbol: str, arguments: Sequence[Any], context: Context | None
 ) -> tuple[tuple[str, ...], Returned, tuple[str, ...]]:
-    """The functions as text, what is returned, and how its numbers lie in MLIR.
+    """The functions and the linked code that they call as text, what is returned, and how its numbers lie in MLIR.
 
     `arguments` are types of Numba's.
 
@@ -124,7 +126,8 @@ def lower_device_function(
             told = f"returns {_spell_result(returns)}; return a number, or a tuple of numbers, on every path"
             unsupported(f"{function.__name__} {told}", source.file, source.line)
         with CONTEXT:
-            return _functions(result.metadata["mlir_module"]), shape, tuple(_kinds(returns))
+            text = _functions(result.metadata["mlir_module"])
+            return (*calls.texts(active.externs), *text), shape, tuple(_kinds(returns))
 
 
 def _returned(returns: Any) -> Returned | None:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from annudf._frontend.functions import stub_for
+from annudf._frontend.links import Linked, is_linked, resolve
 from annudf._frontend.rewrite import (
     attribute_names,
     codes_of,
@@ -98,7 +99,9 @@ def _add_function(into: _Hash, function: types.FunctionType, seen: dict[object, 
 
 
 def _add_value(into: _Hash, value: Any, attributes: frozenset[str], seen: dict[object, int]) -> None:
-    if isinstance(value, np.generic):
+    if is_linked(value):
+        _add_linked(into, value)
+    elif isinstance(value, np.generic):
         into.add(value.dtype.str, value.tobytes())
     elif isinstance(value, float):
         into.add("float", value.hex())
@@ -125,6 +128,18 @@ def _add_value(into: _Hash, value: Any, attributes: frozenset[str], seen: dict[o
     else:
         # Refused when it is compiled, so it never has an artifact to be mistaken for.
         into.add("other", type(value).__qualname__)
+
+
+def _add_linked(into: _Hash, value: Any) -> None:
+    """The code itself, so that a file that is written again is another metric."""
+    linked = resolve(value)
+    if not isinstance(linked, Linked):
+        into.add("refused")
+        return
+    for one in linked.overloads:
+        into.add("linked", one.symbol, one.convention, [a.name for a in one.arguments], one.result.name)
+        for piece in one.pieces:
+            into.add(piece.kind, piece.data)
 
 
 def _fields(named: type | None) -> object:

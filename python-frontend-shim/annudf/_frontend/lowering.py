@@ -44,7 +44,8 @@ class LoweringRefused(Exception):
     """Raised through numba-cuda-mlir; the message is in ``active.refusals``."""
 
 
-def _value(builder: Any, variable: Any) -> Value:
+def value_of_variable(builder: Any, variable: Any) -> Value:
+    """A number that a variable of numba-cuda-mlir holds."""
     return _value_of(builder.load_var(variable), builder.get_numba_type(variable.name))
 
 
@@ -61,7 +62,7 @@ def _lower(key: object, emit: Emit, *signature: Any) -> None:
     """Registers `emit(values, result dtype)`, whose result is stored."""
 
     def implementation(builder: Any, target: Any, args: Any, kws: Any) -> None:
-        values = [_value(builder, a) for a in args]
+        values = [value_of_variable(builder, a) for a in args]
         result = operand_of(builder.get_numba_type(target.name))
         assert result is not None
         try:
@@ -243,7 +244,7 @@ class _CountedRange(RangeObject):
 
 def _range() -> None:
     def implementation(builder: Any, target: Any, args: Any, kws: Any) -> None:
-        values = [_value(builder, a) for a in args]
+        values = [value_of_variable(builder, a) for a in args]
         bounds = [v.ssa for v in values]
         start, stop = (constant(I64, 0), bounds[0]) if len(bounds) == 1 else bounds[:2]
         step = 1 if len(values) < 3 else values[2].constant
@@ -264,7 +265,7 @@ def _indices(builder: Any, variable: Any) -> list[Value]:
     """The entries of an index, which is a number or a tuple of numbers."""
     numba_type = builder.get_numba_type(variable.name)
     if not isinstance(numba_type, types.BaseTuple):
-        return [_value(builder, variable)]
+        return [value_of_variable(builder, variable)]
     loaded = builder.load_var(variable)
     return [_value_of(ssa, one) for ssa, one in zip(loaded, numba_type.types, strict=True)]
 

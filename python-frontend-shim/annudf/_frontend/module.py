@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from annudf._frontend import calls
 from annudf._frontend.arithmetic import dtype_of
 from annudf._frontend.compile import Fields, Lowered, lower_function
 from annudf._frontend.dtypes import Operand, Refused, returned, spell
 from annudf._frontend.numba_types import NUMPY, Context, capture_type_text, mlir_text
+from annudf._frontend.prototypes import quoted
 from annudf._frontend.report import unsupported
 from annudf._frontend.signature import takes_context
 from annudf._frontend.syntax import own_signature
@@ -34,12 +36,8 @@ class FrontendModule:
 
     text: str
     origin: str
-
-
-def quoted(text: str) -> str:
-    """A string in MLIR's syntax."""
-    plain = set(range(0x20, 0x7F)) - set(b'"\\')
-    return '"' + "".join(chr(b) if b in plain else f"\\{b:02X}" for b in text.encode()) + '"'
+    links: tuple[str, ...] = ()
+    """The functions of somebody else that it calls."""
 
 
 def _constant(word: AccumulatorWord, value: float | int) -> str:
@@ -58,17 +56,34 @@ def _constant(word: AccumulatorWord, value: float | int) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', number_f))[0]:016X}"
 
 
+_HOOKS = ("init", "update", "finalize", "combine", "keep")
+
+
 class _Writer:
+    noun = "metric"
+
     def __init__(self, function: types.FunctionType, options: MetricOptions) -> None:
         self.options = options
         self.function = function
         code = function.__code__
         self.place = f"loc({quoted(code.co_filename)}:{code.co_firstlineno}:1)"
         self.helpers: list[str] = []
+        self.externs: calls.Externs = {}
 
     def _field(self, number: int) -> str:
         names = self.options.names
         return f"field '{names[number]}'" if names else f"field {number} of the accumulator"
+
+    def _take(self, lowered: Lowered) -> None:
+        """The functions of a hook, and what they link."""
+        self.helpers.extend(lowered.functions)
+        calls.merged(self.externs, lowered.externs)
+        own = {self.options.name, *(f"{self.options.name}_{kind}" for kind in _HOOKS)}
+        for symbol, (_, place) in lowered.externs.items():
+            if symbol in own:
+                unsupported(
+                    f"'{symbol}' is linked, and the {self.noun} has that name; give it another symbol_name", *place
+                )
 
     def hook(self, function: types.FunctionType, kind: str, arguments: dict[str, Words], to: Words) -> str:
         """The hook of one function: calls it, and converts what it returns."""
@@ -85,7 +100,7 @@ class _Writer:
             for name, words in arguments.items()
         ]
         lowered = lower_function(function, symbol, given, context, len(to) if kind != "finalize" and several else 0)
-        self.helpers.extend(lowered.functions)
+        self._take(lowered)
         try:
             for number, (result, word) in enumerate(zip(lowered.results, to, strict=True)):
                 what = self._field(number) if several else "the accumulator"
@@ -181,7 +196,7 @@ class _Writer:
             + (f" numerics({options.numerics})" if options.numerics != "strict" else "")
             + (" missing_values" if options.missing_values else "")
         )
-        lines = ["module {", *self.helpers, head + " {", *self.captures()]
+        lines = ["module {", *calls.texts(self.externs), *self.helpers, head + " {", *self.captures()]
         lines += [
             *init,
             *hooks,
@@ -194,6 +209,8 @@ class _Writer:
 class _FilterWriter(_Writer):
     """A filter: its function, called by ``annudf.keep``."""
 
+    noun = "filter"
+
     def write(self) -> str:
         function, options, at = self.function, self.options, self.place
         _check_filter(function)
@@ -201,6 +218,7 @@ class _FilterWriter(_Writer):
         symbol = f"{options.name}_keep"
         context = Context(captures, "filter")
         lowered = lower_function(function, symbol, (), context, wanted="True or False on every path")
+        self._take(lowered)
         result, kind = lowered.results[0], lowered.result_types[0]
         if dtype_of(result).kind != "b":
             unsupported(
@@ -211,7 +229,8 @@ class _FilterWriter(_Writer):
         bit = conversion(result, kind, np.dtype(np.bool_), "%value", 0)
         lines = [
             "module {",
-            *lowered.functions,
+            *calls.texts(self.externs),
+            *self.helpers,
             f"annudf.filter @{options.name} {{",
             *self.captures(),
             "  annudf.keep {",
@@ -286,4 +305,6 @@ def translate(function: types.FunctionType, options: MetricOptions) -> FrontendM
         The function uses what a metric cannot; the message has file, line and a fix.
     """
     writer = _FilterWriter if options.is_filter else _Writer
-    return FrontendModule(writer(function, options).write(), function.__code__.co_filename)
+    written = writer(function, options)
+    text = written.write()
+    return FrontendModule(text, function.__code__.co_filename, tuple(written.externs))

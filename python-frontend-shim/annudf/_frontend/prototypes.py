@@ -59,6 +59,15 @@ def spell_dialect(kind: Kind) -> str:
     return {"f": "f", "i": "i", "u": "ui"}[kind.kind] + str(8 * kind.itemsize) if kind.kind != "b" else "i1"
 
 
+_PLAIN = [chr(b) if 0x20 <= b < 0x7F and b not in b'"\\' else f"\\{b:02X}" for b in range(256)]
+
+
+def quoted(text: str | bytes) -> str:
+    """A string, or bytes, in MLIR's syntax."""
+    data = text.encode() if isinstance(text, str) else text
+    return '"' + "".join([_PLAIN[b] for b in data]) + '"'
+
+
 def spell(kind: Kind) -> str:
     """For messages: ``(float32, uint8)``."""
     if isinstance(kind, Struct):

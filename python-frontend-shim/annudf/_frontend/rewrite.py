@@ -26,6 +26,7 @@ import numpy as np
 
 from annudf._frontend import functions
 from annudf._frontend.composed import COMPOSED
+from annudf._frontend.links import Unlinkable, is_linked, resolve
 from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, check
 from annudf._frontend.trees import without_continue
@@ -263,6 +264,11 @@ class Rewriter:
                 unsupported(message, source.file, source.line)
 
     def _value(self, name: str, value: object, user: types.FunctionType) -> object:
+        if is_linked(value):
+            linked = resolve(value)
+            if isinstance(linked, Unlinkable):
+                self._refuse(name, user, f"'{name}' {linked.why}")
+            return linked
         if isinstance(value, np.generic) and value.dtype.kind in "fiub" and value.dtype.itemsize <= _MAX_BYTES:
             return strong(value)
         if isinstance(value, bool | float):
@@ -306,9 +312,12 @@ class Rewriter:
                 continue
             # Names of other things, a capture's for one, stand among these: what cannot be
             # used is left out, and refused where it is read.
+            held = getattr(value, attribute)
+            if is_linked(held):
+                setattr(proxy, attribute, resolve(held))
+                continue
             with contextlib.suppress(UnsupportedError):
-                found = self._value(f"{name}.{attribute}", getattr(value, attribute), user)
-                setattr(proxy, attribute, found)
+                setattr(proxy, attribute, self._value(f"{name}.{attribute}", held, user))
         return proxy
 
     def _refuse(self, name: str, user: types.FunctionType, message: str) -> NoReturn:
@@ -334,7 +343,11 @@ def check_attributes(source: Source, values: Mapping[str, object]) -> None:
     """Refuses attributes that a module does not have inside a metric, at their place."""
     for node, name, attribute in source.attributes():
         module = values.get(name)
-        if not isinstance(module, types.ModuleType) or has_attribute(module, attribute):
+        if not isinstance(module, types.ModuleType):
+            continue
+        if isinstance(held := vars(module).get(attribute), Unlinkable):
+            source.refuse(node, f"'{module.__name__}.{attribute}' {held.why}")
+        if has_attribute(module, attribute):
             continue
         source.refuse(
             node,

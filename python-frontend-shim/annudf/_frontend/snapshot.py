@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import builtins
 import types
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from annudf._frontend.functions import stub_for
+from annudf._frontend.links import Callee, is_linked
+from annudf._frontend.links import resolve as resolve_linked
 from annudf._frontend.rewrite import (
     attribute_names,
     composed_for,
@@ -25,11 +28,13 @@ from annudf._frontend.rewrite import (
 )
 from annudf._options import MetricOptions
 
-_CAPTURES = "captures"
+_CAPTURES, _RESOLVE = "captures", "resolve"
 
 
-def snapshot(function: types.FunctionType, options: MetricOptions) -> tuple[types.FunctionType, MetricOptions]:
-    """Copies of a metric's functions over copies of what they read.
+def snapshot(
+    function: types.FunctionType, options: MetricOptions, resolve: Callable[[Any], Callee] = resolve_linked
+) -> tuple[types.FunctionType, MetricOptions]:
+    """Copies of a metric's functions over copies of what they read; `resolve` reads what is linked.
 
     Raises
     ------
@@ -37,7 +42,7 @@ def snapshot(function: types.FunctionType, options: MetricOptions) -> tuple[type
         A function reads a name that is not defined.
     """
     made: dict[Any, Any] = {}
-    made[_CAPTURES] = tuple(options.captures)
+    made[_CAPTURES], made[_RESOLVE] = tuple(options.captures), resolve
     copied = _freeze(function, made)
     frozen: dict[str, Any] = {
         name: _freeze(other, made) for name, other in options.other_hooks.items() if other is not None
@@ -69,6 +74,12 @@ def _freeze(function: types.FunctionType, made: dict[Any, Any]) -> types.Functio
 
 
 def _value(value: Any, attributes: frozenset[str], made: dict[Any, Any]) -> Any:
+    if is_linked(value):
+        linked = ("linked", id(value))
+        if linked not in made:
+            made[linked] = made[_RESOLVE](value)
+            made["kept", id(value)] = value
+        return made[linked]
     if holds_numbers(value) and not is_namespace(value):
         key = (id(value), attributes)
         if key not in made:

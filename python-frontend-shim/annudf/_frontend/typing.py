@@ -37,7 +37,7 @@ SUMS = frozenset({"sum", "mean", "dot", "cumsum", "prod", "std", "var"})
 """Attributes of arrays that a message says more of."""
 
 
-def _refuse(message: str) -> None:
+def refuse(message: str) -> None:
     """Remembered, because numba turns a template's error into pages of its own."""
     active.refusals.append(message)
 
@@ -49,21 +49,21 @@ def _template(rule: Rule, name: str, arities: tuple[int, ...], needs_number: boo
             if needs_number and not any(isinstance(a, Number) for a in args):
                 return None  # Constants among themselves: numba's typing is Python's.
             if kws:
-                _refuse(f"{name} takes no keyword arguments here")
+                refuse(f"{name} takes no keyword arguments here")
                 return None
             # By identity: to NumPy, None equals float64.
             bad = next((arg for arg, operand in zip(args, operands, strict=True) if operand is None), None)
             if bad is not None:
-                _refuse(f"{name} needs numbers, got {_spell(bad)}")
+                refuse(f"{name} needs numbers, got {spell_argument(bad)}")
                 return None
             if len(args) not in arities:
                 takes = f"{arities[0]} to {arities[-1]} arguments" if len(arities) > 1 else _arguments(arities[0])
-                _refuse(f"{name} takes {takes}, got {len(args)}{_MORE.get(name, '')}")
+                refuse(f"{name} takes {takes}, got {len(args)}{_MORE.get(name, '')}")
                 return None
             try:
                 return signature(as_type(rule(*operands)), *args)
             except Refused as refused:
-                _refuse(str(refused))
+                refuse(str(refused))
                 return None
 
     Template.__name__ = f"annudf_{name}"
@@ -78,7 +78,8 @@ def _arguments(count: int) -> str:
     return "1 argument" if count == 1 else f"{count} arguments"
 
 
-def _spell(numba_type: Any) -> str:
+def spell_argument(numba_type: Any) -> str:
+    """What is no number, for messages."""
     if isinstance(numba_type, Capture):
         return f"the array ctx.{numba_type.capture}; read one entry, {numba_type.example}"
     if isinstance(numba_type, Context):
@@ -204,7 +205,7 @@ def _stubs() -> None:
     class Range(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             if kws or not 1 <= len(args) <= 3 or any(operand_of(a) != "int" for a in args):
-                _refuse("range takes 1 to 3 constant integers")
+                refuse("range takes 1 to 3 constant integers")
                 return None
             return signature(RangeType(Weak("int")), *args)
 
@@ -217,7 +218,7 @@ def _context() -> None:
 
         def generic_resolve(self, ctx: Context, name: str) -> Any:
             if refusal := no_attribute(name, ctx.hook, ctx.captures):
-                _refuse(refusal)
+                refuse(refusal)
                 return None
             if name in INDICES:
                 return Weak("int")
@@ -232,9 +233,9 @@ def _context() -> None:
         def generic_resolve(self, array: Capture, name: str) -> Any:
             if name in ("shape", "size", "ndim"):
                 told = "shapes are not known in a metric; write the number, or ctx.dims for that of the dimensions"
-                _refuse(f"ctx.{array.capture} has no .{name} here: {told}")
+                refuse(f"ctx.{array.capture} has no .{name} here: {told}")
             elif name not in SUMS:
-                _refuse(f"ctx.{array.capture} has no attribute '{name}' in a metric; read one entry, {array.example}")
+                refuse(f"ctx.{array.capture} has no attribute '{name}' in a metric; read one entry, {array.example}")
 
     typing_registry.register_attr(OfCapture)
 
@@ -245,12 +246,12 @@ def _context() -> None:
             names = getattr(fields, "fields", ())
             if names and name not in names:
                 values = ", ".join(f"acc.{one}" for one in names)
-                _refuse(
+                refuse(
                     f"{fields.instance_class.__name__} has the fields {', '.join(names)} in a metric, and no "
                     f"attribute '{name}'; return what is next of each: return {values.replace(',', ' + x,', 1)}"
                 )
             elif not names:
-                _refuse(
+                refuse(
                     f"a tuple has no attribute '{name}'; read its fields by their number, acc[0], or give initial as "
                     "a NamedTuple"
                 )
@@ -276,7 +277,7 @@ def _context() -> None:
     class GetItem(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
             if len(args) == 2 and isinstance(args[0], Number):
-                _refuse(
+                refuse(
                     "a number has no entries; leave out [...]: x and y are the coordinates of dimension ctx.dim"
                     " already, and a scalar capture is ctx.p"
                 )
@@ -286,7 +287,7 @@ def _context() -> None:
             array = args[0]
             given = tuple(args[1].types) if isinstance(args[1], types.BaseTuple) else (args[1],)
             if len(given) != len(array.extents):
-                _refuse(
+                refuse(
                     f"ctx.{array.capture} has {_axes(len(array.extents))}, it is indexed by {len(given)}; "
                     f"read one entry, {array.example}"
                 )
@@ -294,10 +295,10 @@ def _context() -> None:
             for one in given:
                 index = operand_of(one)
                 if index is not None and dtypes.is_bool(index):
-                    _refuse(f"ctx.{array.capture} is indexed by integers, not by a boolean; write int(...) of it")
+                    refuse(f"ctx.{array.capture} is indexed by integers, not by a boolean; write int(...) of it")
                     return None
                 if index is None or dtypes.is_float(index):
-                    _refuse(f"ctx.{array.capture} is indexed by integers; read one entry, {array.example}")
+                    refuse(f"ctx.{array.capture} is indexed by integers; read one entry, {array.example}")
                     return None
             return signature(Strong(read_as(args[0].element)), *args)
 

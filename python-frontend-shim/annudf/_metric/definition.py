@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from annudf._frontend.snapshot import snapshot
 from annudf._log import logger
 from annudf._metric.domains import CONDITIONS, check_parameter
 from annudf._options import CaptureType, MetricOptions
-from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError
+from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError, UnsupportedError
 
 if TYPE_CHECKING:
     from annudf._core import Artifact
@@ -236,6 +236,11 @@ def _in_python(diagnostic: CoreDiagnostic) -> CoreDiagnostic:
     return replace(diagnostic, message=diagnostic.message.replace("write annudf.combine", "say how by combine="))
 
 
+def _refuse_linked(value: object) -> NoReturn:
+    """Nothing that is linked is asked what it links by who only wants to know whether a host has code."""
+    raise UnsupportedError("linked device code has none for a host", [])
+
+
 class FunctionDefinition(Definition):
     """A Python function."""
 
@@ -287,7 +292,7 @@ class FunctionDefinition(Definition):
     def is_compiled(self) -> bool:
         """Whether a search on the host finds code in the cache, as the function is now; nothing is kept of it."""
         try:
-            basis = fingerprint(*snapshot(self.function, self.options))
+            basis = fingerprint(*snapshot(self.function, self.options, _refuse_linked))
         except CompileError:
             return False
         key = _cache.make_key("annudf artifact 1", basis, _compiler_identity(), HOST)
@@ -312,6 +317,11 @@ class FunctionDefinition(Definition):
         from annudf import _core
 
         module = self._translated()
+        if module.links and host and archs == []:
+            raise UnavailableError(
+                f"{'filter' if self.options.is_filter else 'metric'} '{self.name}' calls '{module.links[0]}', linked "
+                "device code, and runs on a GPU only; give device arrays"
+            )
         with in_users_words():
             artifact, diagnostics = _core.compile(
                 module.text,
@@ -390,7 +400,9 @@ class TextDefinition(_ManifestDefinition):
     @property
     def _manifest(self) -> _Manifest:
         if self._read is None:
-            self._read = _Manifest(self.artifact((HOST,)).manifest)
+            # What links device code has none for a host, and compiling for all leaves the host out.
+            targets = (ALL, HOST) if "annudf.extern" in self.text else (HOST,)
+            self._read = _Manifest(self.artifact(targets).manifest)
         return self._read
 
     @property
