@@ -14,6 +14,7 @@
 #define ANNUDF_KERNELS_CUDA_FINISH_CUH
 
 #include "Keys.cuh"
+#include "Overlap.cuh"
 #include "Select.cuh"
 
 template <class T> __device__ __forceinline__ T *annudfPointer(uint64_t address) {
@@ -86,6 +87,93 @@ __device__ __noinline__ void takeTies(SelectScratch &scratch, const Scanned &sca
       }
 }
 
+/// Where the groups of a query's probes are, in shared memory.
+struct FewProbes {
+  static constexpr uint32_t kMost = 256;
+  uint32_t start[kMost];  ///< First group in the workspace.
+  uint32_t source[kMost]; ///< What is to be added, for the group in the index.
+};
+
+/// The k best rows in a few steps: rows no worse than a bound that k of them reach, ranked one by
+/// one. \returns false, with nothing written, where k, probes or rows that reach the bound are too
+/// many for that.
+__device__ __forceinline__ bool finishFew(SelectScratch &scratch, const Scanned &scanned,
+                                          const uint32_t *minima, const uint32_t &groupCount,
+                                          uint32_t *rowKey, int64_t *rowId, uint32_t &rows) {
+  constexpr uint32_t kMostGroups = 512, kMostRows = 512; // Of ANNUDF_FINISH_MOST_K.
+  __shared__ FewProbes probes;
+  const annudf_finish_args &args = scanned.args;
+  const uint32_t nProbes = args.work.nProbes, k = args.k;
+  if (nProbes > FewProbes::kMost || k > kMostOfFew)
+    return false;
+  uint32_t own[kOwnKeys], best = ANNUDF_KEY_NONE, bound;
+  auto keyAt = [&](uint32_t i) { return minima[i]; };
+  readOwnKeys(own, args.work.stride, keyAt); // While the count of them comes.
+  for (uint32_t p = threadIdx.x; p < nProbes; p += blockDim.x) {
+    const uint32_t start = annudfPointer<const uint32_t>(args.work.probeGroup)[scanned.pairs + p];
+    const uint32_t list = annudfPointer<const uint32_t>(args.work.probes)[scanned.pairs + p];
+    probes.start[p] = start;
+    probes.source[p] = annudfPointer<const uint32_t>(args.index.listGroup)[list] - start;
+  }
+  if (threadIdx.x == 0)
+    rows = 0;
+  const uint32_t groups = groupCount;
+  visitKeys(own, groups, keyAt, [&](uint32_t, uint32_t key) { best = min(best, key); });
+  if (!findBoundOfFew(scratch, best, k, bound))
+    return false;
+  uint32_t *few = scratch.histogram + 1024;
+  visitKeys(own, groups, keyAt, [&](uint32_t g, uint32_t key) {
+    if (key <= bound && key != ANNUDF_KEY_NONE)
+      if (const uint32_t place = atomicAdd(&scratch.inside, 1u); place < kMostGroups)
+        few[place] = g;
+  });
+  __syncthreads();
+  const uint32_t count = scratch.inside;
+  if (count > kMostGroups)
+    return false;
+  for (uint32_t i = threadIdx.x; i < count * 32; i += blockDim.x) {
+    const uint32_t g = few[i / 32], key = scanned.keys[g * 32 + i % 32];
+    if (key > bound || key == ANNUDF_KEY_NONE)
+      continue;
+    const uint32_t slot = atomicAdd(&rows, 1u);
+    if (slot >= kMostRows)
+      continue;
+    uint32_t low = 0, high = nProbes; // As Scanned::idOf.
+    while (high - low > 1) {
+      const uint32_t middle = (low + high) / 2;
+      if (probes.start[middle] <= g)
+        low = middle;
+      else
+        high = middle;
+    }
+    rowKey[slot] = key;
+    rowId[slot] = annudfPointer<const int64_t>(
+        args.index.ids)[static_cast<uint64_t>(g + probes.source[low]) * 32 + i % 32];
+  }
+  __syncthreads();
+  const uint32_t found = rows;
+  if (found > kMostRows)
+    return false;
+  const uint64_t out = static_cast<uint64_t>(blockIdx.x) * k;
+  int64_t *ids = annudfPointer<int64_t>(args.outIds) + out;
+  float *distances = annudfPointer<float>(args.outDistances) + out;
+  for (uint32_t i = threadIdx.x; i < found; i += blockDim.x) {
+    const uint32_t key = rowKey[i];
+    const int64_t id = rowId[i];
+    uint32_t rank = 0;
+#pragma unroll 4
+    for (uint32_t j = 0; j < found; ++j)
+      rank += rowKey[j] < key || (rowKey[j] == key && rowId[j] < id);
+    if (rank < k)
+      ids[rank] = id, distances[rank] = annudfDistanceOf(key, static_cast<int>(args.order));
+  }
+  for (uint32_t i = found + threadIdx.x; i < k; i += blockDim.x) {
+    ids[i] = -1;
+    distances[i] = annudfDistanceOf(ANNUDF_KEY_NONE, static_cast<int>(args.order));
+  }
+  return true;
+}
+
 } // namespace
 
 /// A block for each query: the k best rows, by distance and then by id. Only the k groups
@@ -99,14 +187,19 @@ extern "C" __global__ void annudf_finish(const __grid_constant__ annudf_finish_a
   __shared__ uint32_t group[kMostK], bestKey[kMostK];
   __shared__ int64_t bestId[kMostK];
   __shared__ uint32_t largestMinimum, largest, taken, tied, others;
+  waitForLast();
   const annudf_workspace &work = args.work;
-  const uint32_t groups = annudfPointer<const uint32_t>(work.groupCount)[blockIdx.x];
+  const uint32_t &groupCount = annudfPointer<const uint32_t>(work.groupCount)[blockIdx.x];
   const uint32_t *minima =
       annudfPointer<const uint32_t>(work.minima) + static_cast<uint64_t>(blockIdx.x) * work.stride;
   const Scanned scanned = {args, static_cast<uint64_t>(blockIdx.x) * work.nProbes,
                            annudfPointer<const uint32_t>(work.keys) +
                                static_cast<uint64_t>(blockIdx.x) * work.stride * 32};
+  if (finishFew(scratch, scanned, minima, groupCount, bestKey, bestId, taken))
+    return;
+  __syncthreads();
   const uint32_t *keys = scanned.keys;
+  const uint32_t groups = groupCount;
   const uint32_t k = args.k, chosen = min(groups, k);
   uint32_t size = 2;
   while (size < k)
@@ -259,6 +352,7 @@ extern "C" __global__ void annudf_finish_many(const __grid_constant__ annudf_fin
   __shared__ SelectScratch scratch;
   __shared__ Piece piece;
   __shared__ uint32_t taken, tied;
+  waitForLast();
   const annudf_workspace &work = args.work;
   const uint32_t rows = annudfPointer<const uint32_t>(work.groupCount)[blockIdx.x] * 32;
   const Scanned scanned = {args, static_cast<uint64_t>(blockIdx.x) * work.nProbes,
@@ -311,6 +405,7 @@ extern "C" __global__ void annudf_finish_many(const __grid_constant__ annudf_fin
 /// A block row for each query: the distance of every row that was scanned, at the place of its id
 /// in a row of args.k distances. Ids are below args.k.
 extern "C" __global__ void annudf_every_distance(const __grid_constant__ annudf_finish_args args) {
+  waitForLast();
   const annudf_workspace &work = args.work;
   const uint32_t rows = annudfPointer<const uint32_t>(work.groupCount)[blockIdx.x] * 32;
   const Scanned scanned = {args, static_cast<uint64_t>(blockIdx.x) * work.nProbes,

@@ -112,6 +112,13 @@ __device__ __forceinline__ void stageQueries(const annudf_scan_args &args,
   __syncthreads();
 }
 
+/// Of a kernel whose blocks have a pair each: its query is the caller's, whom the first kernel of
+/// the search has waited for.
+__device__ __forceinline__ void begin(const annudf_scan_args &args, const uint32_t (&pair)[1]) {
+  stageQueries<1>(args, pair);
+  annudf_wait_for_last();
+}
+
 /// Updates with chunk `c` of a row: four coordinates a step, whatever the element: of 4, 2
 /// or 1 words, or of a part of one.
 template <int N>
@@ -253,7 +260,7 @@ __device__ __forceinline__ void skipGroup(const annudf_scan_args &args, uint32_t
 }
 
 /// Scans list `list` for N queries: those of pairs[0..N). Slots past `count` repeat
-/// the last pair and are not stored. Its parts hold each hook as few times as they can:
+/// the last pair and are not stored. stageQueries() came before. Its parts hold each hook as few times as they can:
 /// every copy is inlined and optimised at link time, which the first search with a metric
 /// waits for.
 /// \tparam kAhead chunks of a row in flight.
@@ -273,7 +280,6 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
                     args.slots.slot};
   const int lane = threadIdx.x & 31;
   const uint32_t warp = threadIdx.x / 32;
-  stageQueries<N>(args, pair);
 
   int query[N];
   uint64_t out[N]; // Group of the workspace where the list starts.
@@ -314,7 +320,7 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
 }
 
 #ifdef ANNUDF_PARTS
-/// Scans list `list` for the query of `pair`: the warps of a block share each group, the first
+/// Scans list `list` for the query of `pair`, which is staged: the warps of a block share each group, the first
 /// chunks of its rows to warp 0 and so on, and combine joins what they have. For few queries and
 /// long vectors, where a warp a group would leave most of the machine waiting for memory.
 __device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t list,
@@ -328,7 +334,6 @@ __device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t
                     dims,           static_cast<int>(list), kCompact ? 0 : dims / (4 * perWord),
                     args.slots.slot};
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-  stageQueries<1>(args, pair);
   static_assert(sizeof(Acc) * 32 * (kWarps - 1) <= ANNUDF_PARTS_BYTES, "room for the parts");
   // Behind the query, whose coordinates fill whole words of 16 bytes.
   Acc *parts = reinterpret_cast<Acc *>(tileWords + (dims + 3) / 4);
@@ -377,6 +382,7 @@ __device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t
 extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
     annudf_scan_parts(const __grid_constant__ annudf_scan_args args) {
   const uint32_t pair[1] = {blockIdx.x};
+  begin(args, pair);
   scanParts(args, reinterpret_cast<const uint32_t *>(args.work.probes)[blockIdx.x], pair);
 }
 
@@ -388,6 +394,7 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
 extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
     annudf_scan_pair(const __grid_constant__ annudf_scan_args args) {
   const uint32_t pair[1] = {blockIdx.x};
+  begin(args, pair);
   scanList<1, ANNUDF_MOST_AHEAD>(
       args, reinterpret_cast<const uint32_t *>(args.work.probes)[blockIdx.x], pair, 1);
 }
@@ -396,6 +403,7 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
 /// of a list are neighbours, so the L2 cache serves all but the first.
 extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
     annudf_scan_tile(const __grid_constant__ annudf_scan_args args) {
+  annudf_wait_for_last();
   const uint32_t tiles = reinterpret_cast<const uint32_t *>(args.work.tileStart)[args.index.nLists];
   if (blockIdx.x >= tiles) // The grid is an upper bound: the host does not wait for the count.
     return;
@@ -405,6 +413,7 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
 #pragma unroll
   for (int j = 0; j < ANNUDF_TILE_QUERIES; ++j)
     pair[j] = reinterpret_cast<const uint32_t *>(args.work.pairs)[tile.y + min(j, count - 1)];
+  stageQueries<ANNUDF_TILE_QUERIES>(args, pair);
   scanList<ANNUDF_TILE_QUERIES, 2>(args, tile.x, pair, count);
 }
 

@@ -17,6 +17,11 @@
 
 #include "annudf/ABI/annudf_abi.h"
 
+/// Most queries whose lists annudf_coarse_few chooses itself, and most lists to choose from.
+#define ANNUDF_FEW_QUERIES 16
+#define ANNUDF_FEW_LISTS 4096
+/// Of SelectScratch (Select.cuh).
+#define ANNUDF_SELECT_BYTES (2048 * 4 + 32 * 4 + 3 * 4 + 4 + 2 * 8)
 /// Queries that the tiled scan serves with one read of a row.
 #define ANNUDF_TILE_QUERIES 8
 /// Threads of a scan block: 4 warps, each on its own group of 32 rows.
@@ -64,11 +69,13 @@ struct annudf_device_index {
 /// metric's order.
 struct annudf_workspace {
   uint64_t coarse;      ///< uint32_t *, Q * L: keys of the coarse stage.
-  uint64_t probes;      ///< uint32_t *, Q * P: lists to scan, ascending.
+  uint64_t probes;      ///< uint32_t *, Q * P: lists to scan.
   uint64_t probeGroup;  ///< uint32_t *, Q * P: where a probe's groups start in S.
   uint64_t groupCount;  ///< uint32_t *, Q: groups of a query's probes together.
   uint64_t rank;        ///< uint32_t *, Q * P: place of a pair among its list's pairs; 0: no tiles.
   uint64_t listPairs;   ///< uint32_t *, L: pairs of a list; zero between searches.
+  uint64_t arrived;     ///< uint32_t *, Q: blocks of annudf_coarse_few that are done with a query;
+                        ///< zero between searches. 0: annudf_select_probes comes after it.
   uint64_t pairStart;   ///< uint32_t *, L + 1: prefix sum of listPairs.
   uint64_t tileStart;   ///< uint32_t *, L + 1: prefix sum of tiles; the last entry counts them.
   uint64_t pairs;       ///< uint32_t *, Q * P: pairs (query * P + probe) sorted by list.

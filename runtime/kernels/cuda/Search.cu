@@ -78,37 +78,124 @@ extern "C" __global__ void annudf_regroup(uint4 *rows, uint64_t blocks) {
   }
 }
 
-/// Coarse keys of few queries: a warp for each center, the query in shared memory.
+namespace {
+
+/// By one block: the nProbes best lists of a query, where their groups go in the workspace, and,
+/// for tiles, the place of each pair among its list's pairs.
+__device__ __forceinline__ void chooseProbes(SelectScratch &scratch,
+                                             const annudf_device_index &index,
+                                             const annudf_workspace &work, uint32_t query) {
+  const uint64_t pairs = static_cast<uint64_t>(query) * work.nProbes;
+  const uint32_t *keys =
+      pointer<const uint32_t>(work.coarse) + static_cast<uint64_t>(query) * index.nLists;
+  uint32_t *probes = pointer<uint32_t>(work.probes) + pairs;
+  auto keyAt = [&](uint32_t i) { return __ldcg(keys + i); }; // Of other blocks of this kernel.
+  const uint32_t *size = pointer<const uint32_t>(index.listSize);
+  // Of a pair whose list is `list`: where in the tile it lands does not change its result.
+  auto rank = [&](uint32_t probe, uint32_t list) {
+    if (work.rank)
+      pointer<uint32_t>(work.rank)[pairs + probe] =
+          atomicAdd(pointer<uint32_t>(work.listPairs) + list, 1u);
+  };
+  if (selectFew(scratch, index.nLists, work.nProbes, keyAt,
+                [&](uint32_t place, uint32_t list, uint32_t) {
+                  probes[place] = list;
+                  scratch.histogram[place] = (__ldg(size + list) + 31) / 32;
+                  rank(place, list);
+                })) {
+    const uint32_t p = threadIdx.x; // Fewer than a block has threads.
+    uint32_t total;
+    const uint32_t groups = p < work.nProbes ? scratch.histogram[p] : 0;
+    const uint32_t before = blockPrefix(groups, scratch.warpSum, total);
+    if (p < work.nProbes)
+      pointer<uint32_t>(work.probeGroup)[pairs + p] = before;
+    if (p == 0)
+      pointer<uint32_t>(work.groupCount)[query] = total;
+    return;
+  }
+  __syncthreads();
+  selectSmallest(
+      scratch, index.nLists, work.nProbes, keyAt,
+      [&](uint32_t place, uint32_t list, uint32_t) { probes[place] = list; });
+  uint32_t base = 0;
+  for (uint32_t start = 0; start < work.nProbes; start += blockDim.x) {
+    const uint32_t p = start + threadIdx.x;
+    const uint32_t list = p < work.nProbes ? probes[p] : 0;
+    const uint32_t groups = p < work.nProbes ? (size[list] + 31) / 32 : 0;
+    uint32_t total;
+    const uint32_t before = blockPrefix(groups, scratch.warpSum, total);
+    if (p < work.nProbes) {
+      pointer<uint32_t>(work.probeGroup)[pairs + p] = base + before;
+      rank(p, list);
+    }
+    base += total;
+  }
+  if (threadIdx.x == 0)
+    pointer<uint32_t>(work.groupCount)[query] = base;
+}
+
+} // namespace
+
+/// Coarse keys of few queries, and where work.arrived is, their lists: a warp for each center, the query in shared memory.
 /// Direct differences, not the expanded form, so that far-off data keeps its ranks.
 extern "C" __global__ void __launch_bounds__(256)
-    annudf_coarse_few(annudf_device_index index, annudf_queries queries, uint32_t *keys, int kind,
-                      int order, const float *fill) {
-  extern __shared__ float query[];
-  const uint32_t lane = threadIdx.x & 31, center = blockIdx.x * 8 + threadIdx.x / 32;
-  const uint32_t padded = index.centerStride;
+    annudf_coarse_few(annudf_device_index index, annudf_queries queries, annudf_workspace work,
+                      int kind, int order, const float *fill) {
+  extern __shared__ float4 fewShared[]; // The query, which may take all there is; then the scratch.
+  float *query = reinterpret_cast<float *>(fewShared);
+  const uint32_t lane = threadIdx.x & 31, padded = index.centerStride, q = blockIdx.y;
+  const float4 *centers = pointer<const float4>(index.centers);
+  uint32_t *keys = pointer<uint32_t>(work.coarse) + static_cast<uint64_t>(q) * index.nLists;
+  uint32_t center = blockIdx.x * 8 + threadIdx.x / 32;
+  // The first center comes with the query.
+  const float4 *c = centers + static_cast<uint64_t>(min(center, index.nLists - 1)) * (padded / 4);
+  float4 next = lane < padded / 4 ? __ldg(c + lane) : float4{};
   for (uint32_t d = threadIdx.x; d < padded; d += blockDim.x)
-    query[d] = d < index.dims ? coordinate(index, queries, fill, blockIdx.y, d) : 0;
+    query[d] = d < index.dims ? coordinate(index, queries, fill, q, d) : 0;
   __syncthreads();
-  if (center >= index.nLists)
-    return;
-  const float4 *c =
-      pointer<const float4>(index.centers) + static_cast<uint64_t>(center) * (padded / 4);
-  float sum = 0;
-  for (uint32_t d = lane; d < padded / 4; d += 32) {
-    const float4 y = __ldg(c + d), x = reinterpret_cast<const float4 *>(query)[d];
-    if (kind == ANNUDF_COARSE_L2) {
-      const float a = x.x - y.x, b = x.y - y.y, e = x.z - y.z, f = x.w - y.w;
-      sum += a * a + b * b + e * e + f * f;
-    } else {
-      sum += x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+  while (center < index.nLists) {
+    float sum = 0;
+    for (uint32_t d = lane; d < padded / 4; d += 32) {
+      const float4 y = next, x = fewShared[d];
+      if (d + 32 < padded / 4)
+        next = __ldg(c + d + 32);
+      if (kind == ANNUDF_COARSE_L2) {
+        const float a = x.x - y.x, b = x.y - y.y, e = x.z - y.z, f = x.w - y.w;
+        sum += a * a + b * b + e * e + f * f;
+      } else {
+        sum += x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+      }
     }
-  }
+    const uint32_t done = center;
+    center += gridDim.x * 8;
+    if (center < index.nLists && lane < padded / 4) {
+      c = centers + static_cast<uint64_t>(center) * (padded / 4);
+      next = __ldg(c + lane);
+    }
 #pragma unroll
-  for (int bit = 16; bit > 0; bit /= 2)
-    sum += __shfl_xor_sync(0xFFFFFFFFu, sum, bit);
-  if (lane == 0)
-    keys[static_cast<uint64_t>(blockIdx.y) * index.nLists + center] = annudfKeyOf(
-        coarseValue(kind, sum, __ldg(pointer<const float>(index.norms) + center)), order);
+    for (int bit = 16; bit > 0; bit /= 2)
+      sum += __shfl_xor_sync(0xFFFFFFFFu, sum, bit);
+    if (lane == 0)
+      keys[done] = annudfKeyOf(
+          coarseValue(kind, sum, __ldg(pointer<const float>(index.norms) + done)), order);
+  }
+  letNextBegin();
+  if (!work.arrived)
+    return;
+  // The last block of a query chooses its lists.
+  uint32_t *arrived = pointer<uint32_t>(work.arrived) + q;
+  bool isLast = false;
+  __syncthreads();
+  if (threadIdx.x == 0) { // For all threads, between two barriers.
+    __threadfence();
+    isLast = atomicAdd(arrived, 1u) == gridDim.x - 1;
+    __threadfence();
+    if (isLast)
+      *arrived = 0;
+  }
+  if (!__syncthreads_or(isLast))
+    return;
+  chooseProbes(*reinterpret_cast<SelectScratch *>(fewShared), index, work, q);
 }
 
 /// Coarse keys of many queries: 64 queries x 64 centers a block, 4 x 4 a thread.
@@ -169,35 +256,12 @@ extern "C" __global__ void __launch_bounds__(256)
                               order);
 }
 
-/// A block for each query: its nProbes best lists, where their groups go in the
-/// workspace, and, for tiles, the place of each pair among its list's pairs.
+/// A block for each query: chooseProbes().
 extern "C" __global__ void annudf_select_probes(annudf_device_index index, annudf_workspace work) {
   __shared__ SelectScratch scratch;
-  const uint64_t pairs = static_cast<uint64_t>(blockIdx.x) * work.nProbes;
-  const uint32_t *keys =
-      pointer<const uint32_t>(work.coarse) + static_cast<uint64_t>(blockIdx.x) * index.nLists;
-  uint32_t *probes = pointer<uint32_t>(work.probes) + pairs;
-  selectSmallest(
-      scratch, index.nLists, work.nProbes, [&](uint32_t i) { return keys[i]; },
-      [&](uint32_t place, uint32_t list, uint32_t) { probes[place] = list; });
-  const uint32_t *size = pointer<const uint32_t>(index.listSize);
-  uint32_t base = 0;
-  for (uint32_t start = 0; start < work.nProbes; start += blockDim.x) {
-    const uint32_t p = start + threadIdx.x;
-    const uint32_t list = p < work.nProbes ? probes[p] : 0;
-    const uint32_t groups = p < work.nProbes ? (size[list] + 31) / 32 : 0;
-    uint32_t total;
-    const uint32_t before = blockPrefix(groups, scratch.warpSum, total);
-    if (p < work.nProbes) {
-      pointer<uint32_t>(work.probeGroup)[pairs + p] = base + before;
-      if (work.rank) // Where in the tile a pair lands does not change its result.
-        pointer<uint32_t>(work.rank)[pairs + p] =
-            atomicAdd(pointer<uint32_t>(work.listPairs) + list, 1u);
-    }
-    base += total;
-  }
-  if (threadIdx.x == 0)
-    pointer<uint32_t>(work.groupCount)[blockIdx.x] = base;
+  letNextBegin();
+  waitForLast();
+  chooseProbes(scratch, index, work, blockIdx.x);
 }
 
 /// Tiles that each `queries` of a list's pairs open, one a segment of its rows.
@@ -210,6 +274,8 @@ __device__ __forceinline__ uint32_t segmentsOf(const annudf_device_index &index,
 /// One block: prefix sums over the lists of their pairs and tiles. Zeroes the counts
 /// for the next search, and the ticket of this one.
 extern "C" __global__ void annudf_tile_offsets(annudf_device_index index, annudf_workspace work) {
+  letNextBegin();
+  waitForLast();
   __shared__ uint32_t warpSum[32];
   uint32_t *count = pointer<uint32_t>(work.listPairs);
   uint32_t pairBase = 0, tileBase = 0;
@@ -238,6 +304,8 @@ extern "C" __global__ void annudf_tile_offsets(annudf_device_index index, annudf
 /// same rows are neighbours, so that these are read from memory once.
 extern "C" __global__ void annudf_tile_fill(annudf_device_index index, annudf_workspace work,
                                             uint32_t pairs) {
+  letNextBegin();
+  waitForLast();
   const uint32_t pair = blockIdx.x * blockDim.x + threadIdx.x;
   if (pair >= pairs)
     return;
@@ -260,6 +328,8 @@ extern "C" __global__ void annudf_tile_fill(annudf_device_index index, annudf_wo
 /// A block for each query: its coordinates in the compute type, and zeros up to the stride.
 extern "C" __global__ void annudf_query_words(annudf_device_index index, annudf_queries queries,
                                               annudf_workspace work, int compute) {
+  letNextBegin();
+  waitForLast();
   uint32_t *out = pointer<uint32_t>(work.coordinates) +
                   static_cast<uint64_t>(blockIdx.x) * work.coordinateStride;
   const uint8_t *row =

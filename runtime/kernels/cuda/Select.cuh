@@ -18,6 +18,8 @@
 #ifndef ANNUDF_KERNELS_CUDA_SELECT_CUH
 #define ANNUDF_KERNELS_CUDA_SELECT_CUH
 
+#include "ScanArgs.h"
+
 #include <stdint.h>
 
 struct SelectScratch {
@@ -26,6 +28,7 @@ struct SelectScratch {
   uint32_t digit, below, inside;
   unsigned long long common, any; ///< Bits that all values have, and that any has.
 };
+static_assert(sizeof(SelectScratch) == ANNUDF_SELECT_BYTES, "the host's number");
 
 /// Exclusive prefix sum of `value` over the block; `total` gets the sum. The block is
 /// a whole number of warps. Ends with a barrier.
@@ -80,23 +83,19 @@ struct Threshold {
   uint32_t prefix, mask, wanted, inside;
 };
 
-/// The same as findThreshold(), without counting digits, which many keys of one exponent do on one
-/// counter: the k-th best of the bests of some buckets bounds the k-th key from above, and few
-/// other keys reach it, so these are ranked one by one. \returns false if there are too many of
-/// them.
-template <class KeyAt>
-__device__ bool findThresholdOfFew(SelectScratch &scratch, uint32_t n, uint32_t k, KeyAt keyAt,
-                                   Threshold &found) {
-  constexpr uint32_t kMost = 512;
-  uint32_t *bests = scratch.histogram, *few = scratch.histogram + 1024;
-  const uint32_t buckets = min(64u, blockDim.x);
+/// Up to here a k is few.
+constexpr uint32_t kMostOfFew = 32;
+
+/// Up to `bound` are at least k of the keys of which `best` is each thread's least, all different
+/// keys: the k-th of the bests of some buckets, of neighbours each. \returns false where k is too
+/// large for that. Starts and ends with a barrier; afterwards scratch.inside is 0.
+__device__ __forceinline__ bool findBoundOfFew(SelectScratch &scratch, uint32_t best, uint32_t k,
+                                               uint32_t &bound) {
+  uint32_t *bests = scratch.histogram;
+  const uint32_t buckets = min(2 * kMostOfFew, blockDim.x);
   if (2 * k > buckets)
     return false;
-  uint32_t best = 0xFFFFFFFFu;
-#pragma unroll 4
-  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
-    best = min(best, keyAt(i));
-  const uint32_t lanes = blockDim.x / buckets; // Of a bucket, neighbours.
+  const uint32_t lanes = blockDim.x / buckets; // Of a bucket.
   for (uint32_t bit = 1; bit < lanes; bit *= 2)
     best = min(best, __shfl_xor_sync(0xFFFFFFFFu, best, bit));
   __syncthreads();
@@ -115,7 +114,26 @@ __device__ bool findThresholdOfFew(SelectScratch &scratch, uint32_t n, uint32_t 
       scratch.digit = mine;
   }
   __syncthreads();
-  const uint32_t bound = scratch.digit;
+  bound = scratch.digit;
+  return true;
+}
+
+/// The same as findThreshold(), without counting digits, which many keys of one exponent do on one
+/// counter: few keys but the k smallest reach the bound of findBoundOfFew(), so these are ranked one by one. \returns false if there are too many of
+/// them.
+template <class KeyAt>
+__device__ bool findThresholdOfFew(SelectScratch &scratch, uint32_t n, uint32_t k, KeyAt keyAt,
+                                   Threshold &found) {
+  constexpr uint32_t kMost = 512;
+  uint32_t *few = scratch.histogram + 1024;
+  if (k > kMostOfFew)
+    return false;
+  uint32_t best = 0xFFFFFFFFu, bound;
+#pragma unroll 4
+  for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
+    best = min(best, keyAt(i));
+  if (!findBoundOfFew(scratch, best, k, bound))
+    return false;
 #pragma unroll 4
   for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
     if (const uint32_t key = keyAt(i); key <= bound)
@@ -240,6 +258,67 @@ __device__ void selectSmallest(SelectScratch &scratch, uint32_t n, uint32_t k, K
     takenBelow += total & 0xFFFF, seenEqual += total >> 16;
   }
   __syncthreads();
+}
+
+/// Keys that a thread keeps in registers between two looks at all of them.
+constexpr int kOwnKeys = 8;
+
+/// keyAt() of the thread's first keys, one each blockDim.x of n; all ones past the end.
+template <class KeyAt>
+__device__ __forceinline__ void readOwnKeys(uint32_t (&own)[kOwnKeys], uint32_t n, KeyAt keyAt) {
+#pragma unroll
+  for (int j = 0; j < kOwnKeys; ++j) {
+    const uint32_t i = threadIdx.x + static_cast<uint32_t>(j) * blockDim.x;
+    own[j] = i < n ? keyAt(i) : 0xFFFFFFFFu;
+  }
+}
+
+/// Calls visit(i, key) for each of the thread's keys: of what readOwnKeys() read, or of keyAt().
+template <class KeyAt, class Visit>
+__device__ __forceinline__ void visitKeys(const uint32_t (&own)[kOwnKeys], uint32_t n, KeyAt keyAt,
+                                          Visit visit) {
+#pragma unroll
+  for (int j = 0; j < kOwnKeys; ++j)
+    if (const uint32_t i = threadIdx.x + static_cast<uint32_t>(j) * blockDim.x; i < n)
+      visit(i, own[j]);
+  for (uint32_t i = threadIdx.x + kOwnKeys * blockDim.x; i < n; i += blockDim.x)
+    visit(i, keyAt(i));
+}
+
+/// The same as selectSmallest() in a few steps, but that places are in order of key and then index.
+/// scratch.histogram[0..k) is free for what emit() keeps.
+/// \returns false, with nothing emitted, where k or ties are too many for that.
+template <class KeyAt, class Emit>
+__device__ __forceinline__ bool selectFew(SelectScratch &scratch, uint32_t n, uint32_t k, KeyAt keyAt, Emit emit) {
+  constexpr uint32_t kMost = 512;
+  uint32_t *few = scratch.histogram + 1024, *at = few + kMost;
+  if (n <= k || k > kMostOfFew)
+    return false;
+  uint32_t own[kOwnKeys], best = 0xFFFFFFFFu, bound;
+  readOwnKeys(own, n, keyAt);
+  visitKeys(own, n, keyAt, [&](uint32_t, uint32_t key) { best = min(best, key); });
+  if (!findBoundOfFew(scratch, best, k, bound))
+    return false;
+  visitKeys(own, n, keyAt, [&](uint32_t i, uint32_t key) {
+    if (key <= bound)
+      if (const uint32_t place = atomicAdd(&scratch.inside, 1u); place < kMost)
+        few[place] = key, at[place] = i;
+  });
+  __syncthreads();
+  const uint32_t count = scratch.inside;
+  if (count > kMost)
+    return false;
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const uint32_t key = few[i], index = at[i];
+    uint32_t rank = 0;
+#pragma unroll 4
+    for (uint32_t j = 0; j < count; ++j)
+      rank += few[j] < key || (few[j] == key && at[j] < index);
+    if (rank < k)
+      emit(rank, index, key);
+  }
+  __syncthreads();
+  return true;
 }
 
 /// Sorts `size` (a power of two) pairs of shared memory ascending, by key and then by id.

@@ -372,6 +372,7 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
 /// Blocks that stay: as many as fit the device. Takes the items of work.tiles.
 extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
     annudf_scan_staged(const __grid_constant__ annudf_scan_args args) {
+  annudf_wait_for_last();
   Places &places = *reinterpret_cast<Places *>(stages + kStages * (kRowWords + kQueryWords));
   const annudf_workspace &work = args.work;
   const uint32_t items = reinterpret_cast<const uint32_t *>(work.tileStart)[args.index.nLists];

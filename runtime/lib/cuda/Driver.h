@@ -64,6 +64,7 @@ namespace annudf::runtime::cuda {
   X(cuModuleGetFunction) \
   X(cuFuncSetAttribute) \
   X(cuLaunchKernel) \
+  X(cuLaunchKernelEx) \
   X(cuGetErrorName) \
   X(cuGetErrorString) \
   X(cuPointerGetAttributes) \

@@ -50,6 +50,8 @@ ANNUDF_ACCUMULATORS(ANNUDF_X)
 #undef ANNUDF_X
 ANNUDF_EMBED(filter)
 ANNUDF_EMBED(contract)
+ANNUDF_EMBED(overlap_75)
+ANNUDF_EMBED(overlap_90)
 ANNUDF_EMBED(search)
 
 namespace annudf::runtime::cuda {
@@ -143,6 +145,10 @@ std::string_view finalizeFragment(annudf_accumulator accumulator) {
 std::string_view filterFragment() { return ANNUDF_BYTES(filter); }
 
 std::string_view contractFragment() { return ANNUDF_BYTES(contract); }
+
+std::string_view overlapFragment(int sm) {
+  return sm >= kOverlapSm ? ANNUDF_BYTES(overlap_90) : ANNUDF_BYTES(overlap_75);
+}
 
 std::string_view searchModule() { return ANNUDF_BYTES(search); }
 

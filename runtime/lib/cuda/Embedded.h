@@ -30,6 +30,8 @@ std::string_view finalizeFragment(annudf_accumulator accumulator);
 std::string_view filterFragment();
 /// LTO-IR (in a fatbin) of Contract.cu, which every link has.
 std::string_view contractFragment();
+/// LTO-IR (in a fatbin) of Overlap.cu, which every scan calls.
+std::string_view overlapFragment(int sm);
 /// Machine code of Search.cu for every architecture, and PTX for later ones.
 std::string_view searchModule();
 

@@ -32,6 +32,9 @@ inline constexpr uint32_t kSegmentGroups = 32;
 /// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.
 inline constexpr size_t kLargeBody = 3328;
 
+/// From here on a kernel may begin before the one before it has ended (Overlap.cuh).
+inline constexpr int kOverlapSm = 90;
+
 /// A file of runtime/kernels/cuda whose kernels call hooks: a fragment for each pair of widths.
 /// A new one is a row here, in CMakeLists.txt and in Embedded.cpp.
 enum class ScanSource {

@@ -311,7 +311,8 @@ std::vector<Part> partsOf(const Manifest &manifest, size_t bodyBytes, const Scan
   const bool compact = bodyBytes > kLargeBody;
   std::vector<Part> parts = {
       {scanFragment(target.entry.source, manifest.hookWidths(), compact), "scan kernel"},
-      {contractFragment(), "reading the contract"}};
+      {contractFragment(), "reading the contract"},
+      {overlapFragment(target.sm), "waiting for the kernel before"}};
   if (manifest.isFilter())
     parts.push_back({filterFragment(), "the filter's place in a scan"});
   else

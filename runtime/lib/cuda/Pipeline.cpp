@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kWorkspaceBytes = uint64_t(1) << 30;
 /// Up to here a warp for each (query, center) is quicker than 64 x 64 tiles.
-constexpr uint64_t kFewQueries = 16;
+constexpr uint64_t kFewQueries = ANNUDF_FEW_QUERIES;
 static_assert(kTileQueries == ANNUDF_TILE_QUERIES, "the planner's tiles are the kernel's");
 static_assert(kWarps == ANNUDF_SCAN_THREADS / 32 && kChunksAhead == ANNUDF_MOST_AHEAD &&
                   kPartsBytes == ANNUDF_PARTS_BYTES,
@@ -28,14 +28,41 @@ struct Grid {
   uint64_t x = 1, y = 1;
 };
 
+void launchWith(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes,
+                CUstream stream, bool overlaps, void **parameters) {
+  CUlaunchAttribute overlap = {};
+  overlap.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  overlap.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config = {};
+  config.gridDimX = static_cast<unsigned>(grid.x), config.gridDimY = static_cast<unsigned>(grid.y);
+  config.gridDimZ = 1;
+  config.blockDimX = threads, config.blockDimY = 1, config.blockDimZ = 1;
+  config.sharedMemBytes = sharedBytes, config.hStream = stream;
+  config.attrs = &overlap, config.numAttrs = overlaps ? 1 : 0;
+  ANNUDF_CUDA(cuLaunchKernelEx, &config, function, parameters, nullptr);
+}
+
 template <class... Args>
 void launch(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes, CUstream stream,
             Args &...args) {
   void *parameters[] = {const_cast<void *>(static_cast<const void *>(&args))...};
-  ANNUDF_CUDA(cuLaunchKernel, function, static_cast<unsigned>(grid.x),
-              static_cast<unsigned>(grid.y), 1, threads, 1, 1, sharedBytes, stream, parameters,
-              nullptr);
+  launchWith(function, grid, threads, sharedBytes, stream, false, parameters);
 }
+
+/// The kernels of a search after its first, which wait for the one before by themselves
+/// (Overlap.cuh) and so may begin before it has ended.
+struct Next {
+  CUstream stream;
+  bool overlaps;
+  Next(const Context &context, CUstream stream)
+      : stream(stream), overlaps(context.sm() >= kOverlapSm) {}
+  template <class... Args>
+  void launch(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes,
+              Args &...args) const {
+    void *parameters[] = {const_cast<void *>(static_cast<const void *>(&args))...};
+    launchWith(function, grid, threads, sharedBytes, stream, overlaps, parameters);
+  }
+};
 
 /// Segments to cut each list into, so that `blocks` lists keep every processor busy.
 uint64_t segments(uint64_t blocks, uint64_t mostGroups, int processors, uint64_t perProcessor,
@@ -143,18 +170,18 @@ namespace {
 class StreamQueue final : public ScanQueue {
 public:
   StreamQueue(const SearchPlan &plan, CUfunction kernel, const BatchShape &shape,
-              annudf_scan_args &args, CUstream stream, StageClock *clock)
-      : plan(plan), kernel(kernel), shape(shape), args(args), stream(stream), clock(clock) {}
+              annudf_scan_args &args, const Next &next, StageClock *clock)
+      : plan(plan), kernel(kernel), shape(shape), args(args), next(next), clock(clock) {}
 
   uint64_t sortPairs() override {
     const SearchKernels &kernels = plan.kernels;
     const uint32_t pairs = static_cast<uint32_t>(shape.queries * shape.probes);
-    launch(kernels.tileOffsets, {}, 1024, 0, stream, args.index, args.work);
-    launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, stream, args.index, args.work, pairs);
+    next.launch(kernels.tileOffsets, {}, 1024, 0, args.index, args.work);
+    next.launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, args.index, args.work, pairs);
     if (shape.tiling.coordinates) {
       const int compute = plan.work.compute;
-      launch(kernels.queryWords, {shape.queries}, 128, 0, stream, args.index, args.queries,
-             args.work, compute);
+      next.launch(kernels.queryWords, {shape.queries}, 128, 0, args.index, args.queries, args.work,
+                  compute);
     }
     if (clock)
       clock->mark("sort");
@@ -163,16 +190,16 @@ public:
 
   void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes,
             uint64_t groupsAtOnce) override {
-    launch(kernel,
-           {items, segments(items, plan.index.mostGroups(1), plan.context.processors(),
-                            perProcessor, groupsAtOnce)},
-           ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), stream, args);
+    next.launch(kernel,
+                {items, segments(items, plan.index.mostGroups(1), plan.context.processors(),
+                                 perProcessor, groupsAtOnce)},
+                ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), args);
   }
 
   void scanByTicket(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
     const auto blocks = perProcessor * static_cast<uint64_t>(plan.context.processors());
-    launch(kernel, {std::min(tiles, blocks)}, ANNUDF_STAGED_THREADS,
-           static_cast<unsigned>(sharedBytes), stream, args);
+    next.launch(kernel, {std::min(tiles, blocks)}, ANNUDF_STAGED_THREADS,
+                static_cast<unsigned>(sharedBytes), args);
   }
 
 private:
@@ -180,7 +207,7 @@ private:
   const CUfunction kernel;
   const BatchShape &shape;
   annudf_scan_args &args;
-  const CUstream stream;
+  const Next &next;
   StageClock *const clock;
 };
 
@@ -211,20 +238,28 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstrea
     clock->begin(stream);
   const int kind = coarse, rank = coarseOrder;
   const uint64_t fill = index.fill();
-  if (count <= kFewQueries)
-    launch(kernels.coarseFew, {(shape.lists + 7) / 8, count}, 256, args.index.centerStride * 4,
-           stream, args.index, args.queries, args.work.coarse, kind, rank, fill);
-  else
+  if (count <= kFewQueries) {
+    // As many centers a warp as let all blocks run at a time.
+    const uint64_t blocks = (shape.lists + 7) / 8;
+    const uint64_t atOnce = std::max<uint64_t>(1, uint64_t(8 * context.processors()) / count);
+    const uint64_t each = (blocks + atOnce - 1) / atOnce;
+    launch(kernels.coarseFew, {(blocks + each - 1) / each, count}, 256,
+           std::max<unsigned>(args.index.centerStride * 4, ANNUDF_SELECT_BYTES), stream, args.index, args.queries, args.work, kind, rank, fill);
+  } else {
     launch(kernels.coarseMany, {(shape.lists + 63) / 64, (count + 63) / 64}, 256, 0, stream,
            args.index, args.queries, args.work.coarse, kind, rank, fill);
+  }
   stage("coarse");
-  launch(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, stream, args.index,
-         args.work);
-  stage("select");
+  const Next next(context, stream);
+  if (!args.work.arrived) { // Else the coarse kernel has chosen.
+    next.launch(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, args.index,
+                args.work);
+    stage("select");
+  }
 
   const auto scan = std::find_if(scans.begin(), scans.end(),
                                  [&](const auto &one) { return one.first == &family; });
-  StreamQueue queue(*this, scan->second->function, shape, args, stream, clock);
+  StreamQueue queue(*this, scan->second->function, shape, args, next, clock);
   family.enqueue(queue, workOf(count));
   stage("scan");
 
@@ -236,6 +271,7 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstrea
 
 void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &shape,
                                CUstream stream, uint64_t ids, uint64_t distances) const {
+  const Next next(context, stream);
   const uint64_t count = shape.queries;
   annudf_finish_args last = {};
   last.index = args.index;
@@ -244,18 +280,18 @@ void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &s
   last.k = k, last.order = order;
   if (everyDistance) {
     constexpr uint64_t kRowsOfBlock = 4096;
-    launch(kernels.everyDistance,
-           {count, std::clamp<uint64_t>(shape.groups * 32 / kRowsOfBlock, 1, 1024)}, 256, 0, stream,
-           last);
+    next.launch(kernels.everyDistance,
+                {count, std::clamp<uint64_t>(shape.groups * 32 / kRowsOfBlock, 1, 1024)}, 256, 0,
+                last);
     return;
   }
   if (k > ANNUDF_FINISH_MOST_K) {
-    launch(kernels.finishMany, {count}, 1024, 0, stream, last);
+    next.launch(kernels.finishMany, {count}, 1024, 0, last);
     return;
   }
   const uint64_t candidates =
       std::max<uint64_t>(shape.groups, std::min<uint64_t>(shape.groups, k) * 32);
-  launch(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, stream, last);
+  next.launch(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, last);
 }
 
 } // namespace annudf::runtime::cuda

@@ -139,13 +139,15 @@ annudf_workspace Workspace::prepare(const BatchShape &shape) {
                     " groups of rows a query needs more workspace than 64 bits can count");
   grow(arena_, bytes, Buffer::Kind::Device);
   annudf_workspace work = arrange(shape, arena_->device(), bytes);
-  if (shape.tiling.queries) {
-    if (grow(counts_, shape.lists * 4, Buffer::Kind::Device)) { // Later, kernels leave it zero.
-      ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size());
-      ANNUDF_CUDA(cuStreamSynchronize, nullptr); // Other streams do not wait for the default one.
-    }
-    work.listPairs = counts_->device();
+  constexpr uint64_t kArrived = ANNUDF_FEW_QUERIES * 4;
+  if (grow(counts_, kArrived + shape.lists * 4, Buffer::Kind::Device)) { // Later, kernels leave
+    ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size());      // it zero.
+    ANNUDF_CUDA(cuStreamSynchronize, nullptr); // Other streams do not wait for the default one.
   }
+  if (shape.queries <= ANNUDF_FEW_QUERIES && shape.lists <= ANNUDF_FEW_LISTS)
+    work.arrived = counts_->device();
+  if (shape.tiling.queries)
+    work.listPairs = counts_->device() + kArrived;
   return work;
 }
 
