@@ -96,8 +96,8 @@ __device__ __forceinline__ bool passes(const annudf_scan_args &args, bool exists
 
 } // namespace
 
-/// waitForLast(), linked as the architecture has it (Overlap.cu). A scan does not let the next kernel
-/// begin: the few blocks of the final selection would crowd where its first blocks end.
+/// waitForLast(), linked as the architecture has it (Overlap.cu). A scan does not let the next
+/// kernel begin: the few blocks of the final selection would crowd where its first blocks end.
 extern "C" __device__ void annudf_wait_for_last();
 
 #endif // ANNUDF_KERNELS_CUDA_HOOKS_CUH

@@ -260,9 +260,9 @@ __device__ __forceinline__ void skipGroup(const annudf_scan_args &args, uint32_t
 }
 
 /// Scans list `list` for N queries: those of pairs[0..N). Slots past `count` repeat
-/// the last pair and are not stored. stageQueries() came before. Its parts hold each hook as few times as they can:
-/// every copy is inlined and optimised at link time, which the first search with a metric
-/// waits for.
+/// the last pair and are not stored. stageQueries() came before. Its parts hold each hook as few
+/// times as they can: every copy is inlined and optimised at link time, which the first search with
+/// a metric waits for.
 /// \tparam kAhead chunks of a row in flight.
 template <int N, int kAhead>
 __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t list,
@@ -320,9 +320,10 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
 }
 
 #ifdef ANNUDF_PARTS
-/// Scans list `list` for the query of `pair`, which is staged: the warps of a block share each group, the first
-/// chunks of its rows to warp 0 and so on, and combine joins what they have. For few queries and
-/// long vectors, where a warp a group would leave most of the machine waiting for memory.
+/// Scans list `list` for the query of `pair`, which is staged: the warps of a block share each
+/// group, the first chunks of its rows to warp 0 and so on, and combine joins what they have. For
+/// few queries and long vectors, where a warp a group would leave most of the machine waiting for
+/// memory.
 __device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t list,
                                           const uint32_t (&pair)[1]) {
   constexpr int kWarps = ANNUDF_SCAN_THREADS / 32;

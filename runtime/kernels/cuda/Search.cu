@@ -114,9 +114,8 @@ __device__ __forceinline__ void chooseProbes(SelectScratch &scratch,
     return;
   }
   __syncthreads();
-  selectSmallest(
-      scratch, index.nLists, work.nProbes, keyAt,
-      [&](uint32_t place, uint32_t list, uint32_t) { probes[place] = list; });
+  selectSmallest(scratch, index.nLists, work.nProbes, keyAt,
+                 [&](uint32_t place, uint32_t list, uint32_t) { probes[place] = list; });
   uint32_t base = 0;
   for (uint32_t start = 0; start < work.nProbes; start += blockDim.x) {
     const uint32_t p = start + threadIdx.x;
@@ -136,8 +135,9 @@ __device__ __forceinline__ void chooseProbes(SelectScratch &scratch,
 
 } // namespace
 
-/// Coarse keys of few queries, and where work.arrived is, their lists: a warp for each center, the query in shared memory.
-/// Direct differences, not the expanded form, so that far-off data keeps its ranks.
+/// Coarse keys of few queries, and where work.arrived is, their lists: a warp for each center, the
+/// query in shared memory. Direct differences, not the expanded form, so that far-off data keeps
+/// its ranks.
 extern "C" __global__ void __launch_bounds__(256)
     annudf_coarse_few(annudf_device_index index, annudf_queries queries, annudf_workspace work,
                       int kind, int order, const float *fill) {

@@ -119,8 +119,8 @@ __device__ __forceinline__ bool findBoundOfFew(SelectScratch &scratch, uint32_t 
 }
 
 /// The same as findThreshold(), without counting digits, which many keys of one exponent do on one
-/// counter: few keys but the k smallest reach the bound of findBoundOfFew(), so these are ranked one by one. \returns false if there are too many of
-/// them.
+/// counter: few keys but the k smallest reach the bound of findBoundOfFew(), so these are ranked
+/// one by one. \returns false if there are too many of them.
 template <class KeyAt>
 __device__ bool findThresholdOfFew(SelectScratch &scratch, uint32_t n, uint32_t k, KeyAt keyAt,
                                    Threshold &found) {
@@ -289,7 +289,8 @@ __device__ __forceinline__ void visitKeys(const uint32_t (&own)[kOwnKeys], uint3
 /// scratch.histogram[0..k) is free for what emit() keeps.
 /// \returns false, with nothing emitted, where k or ties are too many for that.
 template <class KeyAt, class Emit>
-__device__ __forceinline__ bool selectFew(SelectScratch &scratch, uint32_t n, uint32_t k, KeyAt keyAt, Emit emit) {
+__device__ __forceinline__ bool selectFew(SelectScratch &scratch, uint32_t n, uint32_t k,
+                                          KeyAt keyAt, Emit emit) {
   constexpr uint32_t kMost = 512;
   uint32_t *few = scratch.histogram + 1024, *at = few + kMost;
   if (n <= k || k > kMostOfFew)

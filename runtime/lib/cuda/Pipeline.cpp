@@ -244,7 +244,8 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstrea
     const uint64_t atOnce = std::max<uint64_t>(1, uint64_t(8 * context.processors()) / count);
     const uint64_t each = (blocks + atOnce - 1) / atOnce;
     launch(kernels.coarseFew, {(blocks + each - 1) / each, count}, 256,
-           std::max<unsigned>(args.index.centerStride * 4, ANNUDF_SELECT_BYTES), stream, args.index, args.queries, args.work, kind, rank, fill);
+           std::max<unsigned>(args.index.centerStride * 4, ANNUDF_SELECT_BYTES), stream, args.index,
+           args.queries, args.work, kind, rank, fill);
   } else {
     launch(kernels.coarseMany, {(shape.lists + 63) / 64, (count + 63) / 64}, 256, 0, stream,
            args.index, args.queries, args.work.coarse, kind, rank, fill);

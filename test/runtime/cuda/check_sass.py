@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Fails if a linked scan kernel still calls a hook: every CALL must go to the assembler's own helpers.
+"""Fails if a linked scan kernel still calls a hook: every CALL must go to the assembler's own helpers; or if it does
+not wait for the kernel before it, where it may begin before that has ended (sm_90 and newer: ACQBULK).
 
 usage: check_sass.py CUBIN KERNEL      exit 0: inlined; 1: a call is left; 77: no nvdisasm here
 
@@ -63,6 +64,13 @@ def main():
         status = 1
     for name in sorted(kernels - needed):
         print(f"{cubin}: function {name} was not inlined, or is a kernel that no search asked for", file=sys.stderr)
+        status = 1
+    arch = re.search(r"\.target\s+sm_(\d+)", sass.stdout)
+    if not arch:
+        print(f"{cubin}: nvdisasm does not tell its architecture", file=sys.stderr)
+        status = 1
+    elif (int(arch.group(1)) >= 90) != bool(re.search(r"\bACQBULK\b", sass.stdout)):
+        print(f"{cubin}: {sys.argv[2]} of sm_{arch.group(1)} must wait for the kernel before it from sm_90 on, and only there", file=sys.stderr)
         status = 1
     for kernel, target in left:
         print(f"{cubin}: {kernel} calls {target}", file=sys.stderr)
