@@ -11,6 +11,7 @@
 #include "annudf/Support/Error.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "coarse/Balance.h"
 #include "vectors/Elements.h"
 #include "vectors/Missing.h"
 
@@ -36,7 +37,6 @@ public:
   uint64_t below(uint64_t bound) {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
   }
-  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
 private:
   uint64_t state_;
@@ -63,14 +63,15 @@ public:
   Lloyd(const KMeansParams &params, std::vector<float> sample, int32_t dims, Random &random)
       : params_(params), by_(AssignBy::of(params.metric)), sample_(std::move(sample)), dims_(dims),
         rows_(static_cast<int64_t>(sample_.size()) / dims), random_(random),
-        lists_(static_cast<size_t>(rows_)) {}
+        lists_(static_cast<size_t>(rows_)),
+        balance_(rows_, params.nLists, params.kmeansIterations) {}
 
   std::vector<float> run(const Progress &progress) {
     start();
     for (uint32_t i = 0; i < params_.kmeansIterations; ++i) {
       assign(i, progress);
       average();
-      split();
+      balance_.after(i, sizes_, centers_.data(), dims_, dims_);
       if (by_.metric != ANNUDF_COARSE_L2)
         normaliseRows(centers_.data(), params_.nLists, dims_);
     }
@@ -131,35 +132,6 @@ private:
     });
   }
 
-  /// As in FAISS: an empty list takes half of another one, chosen with a probability that
-  /// grows with its size, and the two centers move apart by 1/1024.
-  void split() {
-    for (uint32_t empty = 0; empty < params_.nLists; ++empty) {
-      if (sizes_[empty] != 0)
-        continue;
-      uint32_t full = 0;
-      const double spare = double(rows_ - params_.nLists);
-      // A pass over all lists succeeds about once; sizes of one row are never taken.
-      for (uint64_t tries = 0;; ++tries, full = (full + 1) % params_.nLists) {
-        const double chance = spare > 0 ? (double(sizes_[full]) - 1) / spare : 0;
-        if (sizes_[full] > 1 && random_.unit() < chance)
-          break;
-        if (tries >= 64 * uint64_t(params_.nLists))
-          return; // Nothing left to split: as many rows as lists.
-      }
-      float *from = centers_.data() + int64_t(full) * dims_;
-      float *to = centers_.data() + int64_t(empty) * dims_;
-      constexpr float kStep = 1.0f / 1024;
-      for (int32_t d = 0; d < dims_; ++d) {
-        const float value = from[d], step = d % 2 == 0 ? kStep : -kStep;
-        to[d] = value * (1 + step);
-        from[d] = value * (1 - step);
-      }
-      sizes_[empty] = sizes_[full] / 2;
-      sizes_[full] -= sizes_[empty];
-    }
-  }
-
   const KMeansParams &params_;
   const AssignBy by_;
   const std::vector<float> sample_;
@@ -168,6 +140,7 @@ private:
   Random &random_;
   std::vector<uint32_t> lists_; ///< Of each row of the sample.
   std::vector<int64_t> sizes_;
+  Balance balance_;
   std::vector<float> centers_;
 };
 

@@ -53,8 +53,8 @@ int64_t trainingRows(int64_t rows, const KMeansParams &params);
 /// Scales every row to length 1; a row of zeros stays.
 void normaliseRows(float *rows, int64_t count, int32_t dims);
 
-/// Lloyd's algorithm on a seeded sample. Empty lists are refilled by splitting large
-/// ones. The result depends on params and base, not on the number of threads.
+/// Lloyd's algorithm on a seeded sample, with Balance between its rounds. The result depends on
+/// params and base, not on the number of threads.
 /// \param fill  what a coordinate that is NaN counts as; empty where there are none.
 /// \returns nLists x dims.
 std::vector<float> trainCenters(const KMeansParams &params, const MatrixView &base,
