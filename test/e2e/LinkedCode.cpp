@@ -14,6 +14,7 @@
 #include "e2e/Devices.h"
 
 #include "annudf/runtime/engine/FilterCode.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include <gtest/gtest.h>
 
@@ -39,7 +40,7 @@ std::vector<float> coordinates(int64_t rows, unsigned seed) {
   return numbers;
 }
 
-VectorView view(const std::vector<float> &numbers) {
+MatrixView view(const std::vector<float> &numbers) {
   return {reinterpret_cast<const std::byte *>(numbers.data()), int64_t(numbers.size()) / kDims,
           kDims, ANNUDF_ELEMENT_F32};
 }

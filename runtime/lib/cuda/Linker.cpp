@@ -154,10 +154,12 @@ const char *describe(nvJitLinkResult result) {
 }
 
 /// Of a file with several kernels, one a family, only that of the search is optimised and compiled;
-/// the others would take as long each.
+/// the others would take as long each. An option a kernel: where PTX or machine code is linked too,
+/// nvJitLink 13.0 takes a list for one name, which no kernel has, and drops them all.
 std::vector<std::string> linkOptions(const ScanTarget &target) {
   return {"-arch=sm_" + std::to_string(target.sm), "-lto", "-O3",
-          std::string("-kernels-used=") + target.entry.kernel + ",annudf_read_contract"};
+          std::string("-kernels-used=") + target.entry.kernel,
+          "-kernels-used=annudf_read_contract"};
 }
 
 /// One session of the linker.

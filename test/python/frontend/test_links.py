@@ -181,9 +181,12 @@ def test_every_number_that_an_extern_has() -> None:
 
 
 @pytest.mark.parametrize("kind", ["cuda_source", "ltoir", "ptx", "cubin", "numba"])
-def test_compiled_linked_and_said_not_to_be_verified(kind: str, tmp_path: pathlib.Path) -> None:
-    """Without a GPU: nvJitLink takes it with the metric, and with the scan kernel of a search."""
+def test_compiled_linked_and_said_not_to_be_verified(
+    kind: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a GPU: nvJitLink takes it with the metric, and with the scan kernels of searches."""
     _linker()
+    monkeypatch.setenv("ANNUDF_CACHE_DIR", str(tmp_path / "cache"))
     sources = {"cuda_source": cuda.CUSource(SOURCE), "numba": cuda.CUSource(NUMBA)}
     code = sources.get(kind) or code_of(kind, "sm_90")
     metric = metric_of(declared(code, abi="numba" if kind == "numba" else "c"))
@@ -195,6 +198,10 @@ def test_compiled_linked_and_said_not_to_be_verified(kind: str, tmp_path: pathli
     ) == (2 if kind == "numba" else 1)
     assert "host-bitcode" not in told
     metric.precompile(arch="sm_90")
+    linked = [data for path in (tmp_path / "cache").iterdir() if b"annudf_read_contract" in (data := path.read_bytes())]
+    # With code that is not LTO-IR nvJitLink dropped all kernels, and said nothing.
+    assert len(linked) >= 2
+    assert all(b"annudf_scan_" in data for data in linked)
     file = tmp_path / "m.annudf"
     metric.save(file, archs="sm_90")
     ivf_flat.load_metric(file).precompile(arch="sm_90")
@@ -520,6 +527,7 @@ def test_what_the_compiler_finds_in_the_code_is_told_at_the_call(f: Any, message
     assert refused(metric_of(f), kind=CompileError) == message
 
 
+@pytest.mark.filterwarnings("ignore:.*never reads:UserWarning")
 def test_arguments_that_are_no_numbers() -> None:
     f, g, module = declared(), declared(cuda.CUSource("x")), types.SimpleNamespace(f=declared("/nowhere/x.cu"))
     first = inspect.currentframe().f_lineno + 2  # type: ignore[union-attr]
