@@ -10,7 +10,7 @@
 |* annudf-c/Support.h has the rules of all calls.                             *|
 |*                                                                            *|
 |* An index may be used by any number of threads: searches share it, extend   *|
-|* waits until those that run have ended and holds up those that come.        *|
+|* and remove wait until those that run have ended and hold up those that come.       *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
@@ -39,9 +39,9 @@ typedef struct annudf_ivf_flat_build_options {
   int32_t threads;                 /**< 0: all cores. Kept for annudf_ivf_flat_extend.          */
   annudf_progress progress;        /**< May be NULL.                                         */
   void *progress_user;             /**< Handed to it.                                        */
-  /** Not 0: every extend, and the build itself, moves the centers to the means of the rows in their
-   * lists (of length 1 for inner product and cosine), in place of leaving them where k-means put
-   * them. Rows stay in the list that they joined. */
+  /** Not 0: every extend and remove, and the build itself, moves the centers to the means of the
+   * rows in their lists (of length 1 for inner product and cosine), in place of leaving them where
+   * k-means put them. Rows stay in the list that they joined. */
   int32_t adaptive_centers;
   int32_t train_only; /**< Not 0: no row is added. Extend adds some later.                  */
   /** Not 0: a coordinate of the base, of rows that extend adds and of queries may be NaN, which
@@ -71,13 +71,28 @@ typedef struct annudf_ivf_flat_extend_options {
 } annudf_ivf_flat_extend_options;
 
 /** Adds rows of the index's element type and dims.
- * \param ids      one for each row, 0 or above. NULL: they go on from annudf_ivf_flat_size.
+ * \param ids      one for each row, 0 or above. NULL: they go on from the one above the
+ * index's largest, or from 0.
  * \param options  may be NULL.
  * If it fails the index is as before. ANNUDF_INPUT naming the first row whose id another new row
  * or the index has. */
 ANNUDF_CAPI_EXPORTED annudf_status
 annudf_ivf_flat_extend(annudf_ivf_flat_index *index, const annudf_vectors *rows, const int64_t *ids,
                        const annudf_ivf_flat_extend_options *options);
+
+/** Removes every row that has one of these ids. The others keep their ids, the lists are as if they
+ * alone had been added, and adaptive centers move to the means of what is left. A list, and the
+ * index, may end up without rows; an index without rows can be extended, saved and loaded, and a
+ * search of it is refused.
+ * \param ids       0 or above, in any order. One that no row has, or that is given twice, is passed
+ * over.
+ * \param progress  may be NULL.
+ * \param removed   how many rows went, of which several may share an id; may be NULL.
+ * If it fails the index is as before. ANNUDF_INPUT naming an id below 0. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_remove(annudf_ivf_flat_index *index,
+                                                          const int64_t *ids, size_t count,
+                                                          annudf_progress progress,
+                                                          void *progress_user, int64_t *removed);
 
 /** Writes one file, whole or not at all; a file that it replaces hands on its permissions. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_index *index,
@@ -88,7 +103,8 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_in
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_load(const char *path,
                                                         annudf_ivf_flat_index **index);
 
-/** enum annudf_element of the rows. These never wait, not even for an extend; 0 for NULL. */
+/** enum annudf_element of the rows. These never wait, not even for an extend or a remove; 0 for
+ * NULL. */
 ANNUDF_CAPI_EXPORTED int32_t annudf_ivf_flat_element(const annudf_ivf_flat_index *index);
 ANNUDF_CAPI_EXPORTED int64_t annudf_ivf_flat_dims(const annudf_ivf_flat_index *index);
 /** Rows. */
@@ -96,7 +112,8 @@ ANNUDF_CAPI_EXPORTED int64_t annudf_ivf_flat_size(const annudf_ivf_flat_index *i
 ANNUDF_CAPI_EXPORTED int64_t annudf_ivf_flat_n_lists(const annudf_ivf_flat_index *index);
 /** enum annudf_coarse that its k-means clustered by. */
 ANNUDF_CAPI_EXPORTED int32_t annudf_ivf_flat_metric(const annudf_ivf_flat_index *index);
-/** Another number after every build, load and extend in this process. */
+/** Another number after every build, load and extend, and every remove of a row, in this process.
+ */
 ANNUDF_CAPI_EXPORTED uint64_t annudf_ivf_flat_generation(const annudf_ivf_flat_index *index);
 
 /** What captures must be bound for to search this index as it is now: its dims and one row

@@ -19,8 +19,8 @@
 #include <mutex>
 #include <shared_mutex>
 
-/// What does not change lies outside the lock, and so do the numbers that extend moves:
-/// who asks for them may hold a lock (Python's, say) that the extend's progress needs.
+/// What does not change lies outside the lock, and so do the numbers that extend and remove move:
+/// who asks for them may hold a lock (Python's, say) that their progress needs.
 struct annudf_ivf_flat_index {
   explicit annudf_ivf_flat_index(annudf::runtime::Index made)
       : value(std::move(made)), size(value.size()), generation(value.generation()) {}
@@ -28,8 +28,8 @@ struct annudf_ivf_flat_index {
   annudf::runtime::Index value;
   std::atomic<int64_t> size;
   std::atomic<uint64_t> generation;
-  /// Taken first, and by an extend until it has `lock`: a stream of searches without a gap
-  /// cannot keep it out.
+  /// Taken first, and by an extend or a remove until it has `lock`: a stream of searches without a
+  /// gap cannot keep it out.
   mutable std::mutex gate;
   mutable std::shared_mutex lock;
 };

@@ -120,6 +120,22 @@ annudf_status annudf_ivf_flat_extend(annudf_ivf_flat_index *index, const annudf_
   });
 }
 
+annudf_status annudf_ivf_flat_remove(annudf_ivf_flat_index *index, const int64_t *ids, size_t count,
+                                     annudf_progress progress, void *progress_user,
+                                     int64_t *removed) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    if (count != 0)
+      call.refuseNull(ids, "ids");
+    IndexUse use(call, *index, IndexUse::Kind::Exclusive);
+    const int64_t went = index->value.remove({ids, count}, toProgress(progress, progress_user));
+    index->size = index->value.size();
+    index->generation = index->value.generation();
+    if (removed)
+      *removed = went;
+  });
+}
+
 annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_index *index, const char *path,
                                 annudf_progress progress, void *progress_user) {
   return guard(__func__, [&](Call call) {

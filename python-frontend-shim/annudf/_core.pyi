@@ -165,8 +165,11 @@ class Index:
 
     def extending(self, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None, allow_repeated_ids: bool = False) -> Work:
         """
-        Adds rows; without ids they go on from `size`. `result` is what the work gives.
+        Adds rows; without ids they go on from `row_extent`. `result` is what the work gives.
         """
+
+    def removing(self, ids_address: int, count: int, progress: Callable[[str, float], None] | None = None) -> Work:
+        """Removes the rows with these ids; the work gives how many went."""
 
     def saving(self, path: str | bytes, progress: Callable[[str, float], None] | None = None) -> Work:
         """Writes one file, whole or not at all."""
@@ -212,7 +215,9 @@ class Index:
 
     @property
     def generation(self) -> int:
-        """Another number after every build, load and extend in this process."""
+        """
+        Another number after every build, load and extend, and every remove of a row, in this process.
+        """
 
 class Captures:
     """Values of a metric's captures, checked and copied."""

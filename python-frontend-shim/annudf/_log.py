@@ -62,7 +62,13 @@ def set_log_level(level: int | str) -> None:
         logger.propagate = False
 
 
-_TITLES = {"train": "k-means", "add": "adding rows", "save": "writing", "search": "searching"}
+_TITLES = {
+    "train": "k-means",
+    "add": "adding rows",
+    "remove": "removing rows",
+    "save": "writing",
+    "search": "searching",
+}
 
 
 class ProgressBar:

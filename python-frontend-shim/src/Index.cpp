@@ -80,6 +80,22 @@ static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t 
           std::move(result)};
 }
 
+static Work removing(nb::object self, uintptr_t ids, int64_t count,
+                     std::optional<ProgressFunction> function) {
+  annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
+  return Work([=, owner = std::move(self), function = std::move(function)]() -> nb::object {
+    Progress progress(function);
+    int64_t removed = 0;
+    const annudf_status status = withoutGil([&] {
+      return annudf_ivf_flat_remove(index, reinterpret_cast<const int64_t *>(ids),
+                                    static_cast<size_t>(count), &Progress::report, &progress,
+                                    &removed);
+    });
+    progress.check(status);
+    return nb::int_(removed);
+  });
+}
+
 static Work saving(nb::object self, nb::handle given, std::optional<ProgressFunction> function) {
   const std::string path = toPath(given);
   const annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
@@ -178,7 +194,11 @@ void addIndex(nb::module_ &module) {
                    "ids_address: int | None = None, progress: collections.abc.Callable[[str, "
                    "float], None] | None = None, result: object | None = None, "
                    "allow_repeated_ids: bool = False) -> Work"),
-           "Adds rows; without ids they go on from `size`. `result` is what the work gives.")
+           "Adds rows; without ids they go on from `row_extent`. `result` is what the work gives.")
+      .def("removing", &removing, "ids_address"_a, "count"_a, "progress"_a.none() = nb::none(),
+           nb::sig("def removing(self, ids_address: int, count: int, progress: "
+                   "collections.abc.Callable[[str, float], None] | None = None) -> Work"),
+           "Removes the rows with these ids; the work gives how many went.")
       .def("saving", &saving, "path"_a, "progress"_a.none() = nb::none(),
            nb::sig("def saving(self, path: str | bytes, progress: collections.abc.Callable[[str, "
                    "float], "
@@ -221,7 +241,8 @@ void addIndex(nb::module_ &module) {
       .def_prop_ro(
           "generation",
           [](const Index &self) { return annudf_ivf_flat_generation(self.handle.get()); },
-          "Another number after every build, load and extend in this process.");
+          "Another number after every build, load and extend, and every remove of a row, in this "
+          "process.");
 
   nb::class_<Captures>(module, "Captures", "Values of a metric's captures, checked and copied.")
       .def_static(

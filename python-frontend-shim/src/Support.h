@@ -113,16 +113,16 @@ using ProgressFunction = nb::typed<nb::callable, void(nb::str, nb::float_)>;
 /// and has done nothing, or hands its value to the caller, who is interrupted then.
 class Work {
 public:
+  explicit Work(std::function<nb::object()> run) : run(std::move(run)) {}
   Work(std::function<void()> run, nb::object result)
-      : run(std::move(run)), value(std::move(result)) {}
-  nb::object result() const {
-    run();
-    return value;
-  }
+      : Work([run = std::move(run), result = std::move(result)] {
+          run();
+          return result;
+        }) {}
+  nb::object result() const { return run(); }
 
 private:
-  std::function<void()> run;
-  nb::object value;
+  std::function<nb::object()> run;
 };
 
 /// Tells Python how far a long call is, and looks for Ctrl-C. The call itself runs

@@ -14,6 +14,7 @@
 #include "annudf/runtime/vectors/Matrix.h"
 
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 using namespace annudf;
@@ -205,6 +206,33 @@ TEST_F(Faults, MemoryOfExtend) {
   load();
   // The index that is extended is made outside, and what it holds is replaced: nothing to count.
   work.mayLose = true;
+  sweepMemory(work);
+}
+
+TEST_F(Faults, MemoryOfRemove) {
+  OwnedIndex shrunk;
+  const auto load = [&] {
+    ASSERT_EQ(outcome(annudf_ivf_flat_load(indexPath.c_str(), &shrunk)), "ok");
+  };
+  const std::string before = readFile(indexPath, 1 << 30);
+  std::vector<int64_t> gone(kRows - 10);
+  std::iota(gone.begin(), gone.end(), 5);
+  Work work;
+  work.run = [&] {
+    return annudf_ivf_flat_remove(shrunk, gone.data(), gone.size(), nullptr, nullptr, nullptr);
+  };
+  work.reset = load;
+  work.look = [&](annudf_status status) -> std::string {
+    if (status == ANNUDF_OK)
+      return annudf_ivf_flat_size(shrunk) == 10 ? "" : "rows are left";
+    const std::string path = folder / "after";
+    if (annudf_ivf_flat_size(shrunk) != kRows ||
+        annudf_ivf_flat_save(shrunk, path.c_str(), nullptr, nullptr) != ANNUDF_OK)
+      return "it is not as before";
+    return readFile(path, 1 << 30) == before ? "" : "it is not as before";
+  };
+  load();
+  work.mayLose = true; // As in MemoryOfExtend.
   sweepMemory(work);
 }
 

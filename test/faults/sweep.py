@@ -77,6 +77,7 @@ TOGETHER = (
 COMMANDS = {
     "compile": (("compile", f"{EXAMPLES}/l1.mlir", "-q", "-o", "l2.annudf"), ["l2.annudf"]),
     "build": (("build", "--base", "more.u8bin", "--lists", "3", "-q", "-o", "index.ivf"), ["index.ivf"]),
+    "remove": (("remove", "--index", "index.ivf", "--ids", "3", "-q"), ["index.ivf"]),
     "extend": (("extend", "--index", "index.ivf", "--base", "more.u8bin", "-q"), ["index.ivf"]),
     "search": (
         (

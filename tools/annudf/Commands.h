@@ -31,6 +31,7 @@ void addCompileCommand(CLI::App &app);
 void addInspectCommand(CLI::App &app);
 void addBuildCommand(CLI::App &app);
 void addExtendCommand(CLI::App &app);
+void addRemoveCommand(CLI::App &app);
 void addSearchCommand(CLI::App &app);
 void addKnnCommand(CLI::App &app);
 void addDistancesCommand(CLI::App &app);

@@ -34,6 +34,7 @@ static int run(int argc, char **argv) {
   annudf::tool::addInspectCommand(app);
   annudf::tool::addBuildCommand(app);
   annudf::tool::addExtendCommand(app);
+  annudf::tool::addRemoveCommand(app);
   annudf::tool::addSearchCommand(app);
   annudf::tool::addKnnCommand(app);
   annudf::tool::addDistancesCommand(app);

@@ -22,7 +22,7 @@ inline namespace v0 {
 namespace ivf_flat {
 
 /// An index, in host memory; a GPU gets its copy at the first search there. Moved, not copied.
-/// Several threads may search it at once; extend() waits for the searches that run.
+/// Several threads may search it at once; extend() and remove() wait for the searches that run.
 class index {
 public:
   annudf::element element() const noexcept { return annudf::element(annudf_ivf_flat_element(c())); }
@@ -33,7 +33,7 @@ public:
   coarse metric() const noexcept { return coarse(annudf_ivf_flat_metric(c())); }
   bool adaptive_centers() const noexcept { return annudf_ivf_flat_adaptive_centers(c()); }
   bool missing_values() const noexcept { return annudf_ivf_flat_missing_values(c()); }
-  /// Another number after every build, load and extend in this process.
+  /// Another number after every build, load and extend, and every remove of a row, in this process.
   std::uint64_t generation() const noexcept { return annudf_ivf_flat_generation(c()); }
   /// One more than its largest id: entries that a capture with the extent `row` needs at least.
   std::int64_t row_extent() const {
@@ -77,7 +77,7 @@ inline index build(const index_params &params, const vectors &base) {
 }
 
 /// Adds rows. If it fails the index is as before.
-/// \param ids  one for each row, 0 or above; none: they go on from size().
+/// \param ids  one for each row, 0 or above; none: they go on from row_extent().
 inline void extend(index &to, const vectors &rows, std::span<const std::int64_t> ids = {},
                    const extend_params &params = {}) {
   if (!ids.empty() && std::int64_t(ids.size()) != rows.rows())
@@ -90,6 +90,19 @@ inline void extend(index &to, const vectors &rows, std::span<const std::int64_t>
   options.allow_repeated_ids = params.allow_repeated_ids;
   const annudf_vectors c = rows.c();
   reporting.check(annudf_ivf_flat_extend(to.c(), &c, ids.empty() ? nullptr : ids.data(), &options));
+}
+
+/// Removes every row that has one of these ids; one that no row has is passed over. The others keep
+/// their ids. An index may end up without rows: it can be extended then, not searched. If it fails
+/// the index is as before.
+/// \returns how many rows went, of which several may share an id.
+inline std::int64_t remove(index &from, std::span<const std::int64_t> ids,
+                           const remove_params &params = {}) {
+  detail::reporting reporting(params.progress, params.stop);
+  std::int64_t removed = 0;
+  reporting.check(annudf_ivf_flat_remove(from.c(), ids.data(), ids.size(), reporting.function(),
+                                         reporting.user(), &removed));
+  return removed;
 }
 
 /// Writes one file, whole or not at all.

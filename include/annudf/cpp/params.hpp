@@ -60,7 +60,8 @@ struct index_params {
   coarse metric = coarse::l2;  ///< What k-means clusters by, and what searches rank by by default.
   std::int32_t kmeans_n_iters = 20;
   double kmeans_trainset_fraction = 0.5;
-  bool adaptive_centers = false; ///< Every extend moves them to the means of their lists.
+  bool adaptive_centers =
+      false; ///< Every extend and remove moves them to the means of their lists.
   bool add_data_on_build = true; ///< False: extend() adds some later.
   bool missing_values = false;   ///< A coordinate may be NaN, which is a missing value.
   std::uint64_t seed = 1;
@@ -71,6 +72,11 @@ struct index_params {
 
 struct extend_params {
   bool allow_repeated_ids = false; ///< Ids may be given twice, and be in the index already.
+  annudf::v0::progress progress = {};
+  std::stop_token stop = {};
+};
+
+struct remove_params {
   annudf::v0::progress progress = {};
   std::stop_token stop = {};
 };

@@ -12,7 +12,7 @@ from annudf._metric.decorator import cuda_source_metric, metric
 from annudf._metric.filter import CodeFilter, filter
 from annudf._metric.loading import load_metric
 from annudf._metric.metric import Metric
-from annudf.ivf_flat._index import Index, build, extend, load, save
+from annudf.ivf_flat._index import Index, build, extend, load, remove, save
 from annudf.ivf_flat._params import IndexParams
 from annudf.ivf_flat._repeated import radius_neighbors, tune_n_probes
 from annudf.ivf_flat._search import SearchParams, search
@@ -33,6 +33,7 @@ __all__ = [
     "load_metric",
     "metric",
     "radius_neighbors",
+    "remove",
     "save",
     "search",
     "tune_n_probes",

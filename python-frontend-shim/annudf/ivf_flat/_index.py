@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""The index: building, extending, files."""
+"""The index: building, extending, removing, files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Index:
     """An IVF-Flat index, in host memory; a GPU gets its copy at the first search there.
 
     Made by :func:`build` and :func:`load`. It may be searched by many threads at once; :func:`extend`
-    waits for the searches that run.
+    and :func:`remove` wait for the searches that run.
     """
 
     def __init__(self, core: _core.Index, metric: str) -> None:
@@ -79,7 +79,7 @@ class Index:
 
     @property
     def adaptive_centers(self) -> bool:
-        """Whether :func:`extend` moves the centers to the means of the vectors in their lists."""
+        """Whether :func:`extend` and :func:`remove` move the centers to the means of the vectors in their lists."""
         return self._core.adaptive_centers
 
     @property
@@ -259,7 +259,7 @@ def extend(
         shape (n_rows, dim / 8).
     new_indices : array of shape (n_rows,), optional
         int64 ids, 0 or above, different from each other and from those of the index; other integers are converted.
-        Default: they go on from ``len(index)``.
+        Default: they go on from the one above the index's largest, or from 0.
     resources : Resources, optional
         Stream for reading a device array.
     allow_repeated_ids : bool, default False
@@ -287,7 +287,9 @@ def extend(
     place = check_resources(resources)
     repeated = check_bool(allow_repeated_ids, "allow_repeated_ids")
     rows = _vectors(new_vectors, "new_vectors", place, (index.dtype_name,), core.dims, index.packed)
-    ids = None if new_indices is None else _ids(new_indices, rows.shape[0], place)
+    ids = None
+    if new_indices is not None:
+        ids = _ids(new_indices, "new_indices", place, (rows.shape[0],), f"({rows.shape[0]},), one id a new vector")
     bar = ProgressBar(progress)
     work = core.extending(
         rows.address,
@@ -310,6 +312,71 @@ def extend(
         raise
 
 
+def remove(
+    index: Index,
+    ids: Any,
+    resources: Resources | None = None,
+    *,
+    progress: bool | None = None,
+) -> int:
+    """Removes vectors from an index, in place.
+
+    Parameters
+    ----------
+    index : Index
+    ids : array of shape (n_ids,)
+        int64 ids, 0 or above, in any order; other integers are converted. An id that no vector has is passed over, and
+        so is one that is given twice.
+    resources : Resources, optional
+        Stream for reading a device array.
+    progress : bool, optional
+        As in :func:`build`.
+
+    Returns
+    -------
+    int
+        How many vectors went: every one that has one of the ids. If the call fails the index is as before.
+
+    Raises
+    ------
+    DtypeError, DeviceError, ArgumentError
+        The array cannot be used.
+    UnavailableError
+        There is not enough memory, or no driver for a device array.
+    KeyboardInterrupt
+        Ctrl-C; the index is as before. Where it comes too late for that, the call returns, and its caller is
+        interrupted.
+
+    Notes
+    -----
+    The other vectors keep their ids, so filters and captures of rows stay as they are, and the lists are what the
+    other vectors alone would have made of them. With ``adaptive_centers=True`` centers move to the means of what is
+    left. An index may lose all its vectors: it can be extended and saved then, but not searched.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf import ivf_flat
+    >>> dataset = np.random.default_rng(0).random((1000, 16), dtype=np.float32)
+    >>> index = ivf_flat.build(ivf_flat.IndexParams(n_lists=16), dataset)
+    >>> ivf_flat.remove(index, np.array([3, 5, 5, 1000]))
+    2
+    >>> len(index)
+    998
+    """
+    core = check_index(index)._core
+    place = check_resources(resources)
+    gone = _ids(ids, "ids", place, None, "of one dimension, one id a vector")
+    bar = ProgressBar(progress)
+    work = core.removing(gone.address, gone.shape[0], progress=bar)
+    try:
+        removed: int = work.result
+        return removed  # No call may follow the work, see Work.
+    except BaseException:
+        bar.close()
+        raise
+
+
 def _vectors(
     array: Any,
     name: str,
@@ -327,19 +394,19 @@ def _vectors(
 _INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8")
 
 
-def _ids(array: Any, rows: int, resources: Resources) -> View:
-    ids = _arrays.view(array, "new_indices", resources.stream)
-    if ids.shape != (rows,):
-        raise ArgumentError(f"argument 'new_indices' has shape {ids.shape}, it must be ({rows},), one id a new vector")
-    _arrays.check_dtype(ids, "new_indices", _INTEGERS)
-    ids = _transfer.to_host(_arrays.as_contiguous(ids, "new_indices"), "new_indices", resources)
+def _ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...] | None, expected: str) -> View:
+    ids = _arrays.view(array, name, resources.stream)
+    if ids.shape != shape if shape is not None else len(ids.shape) != 1:
+        raise ArgumentError(f"argument '{name}' has shape {ids.shape}, it must be {expected}")
+    _arrays.check_dtype(ids, name, _INTEGERS)
+    ids = _transfer.to_host(_arrays.as_contiguous(ids, name), name, resources)
     host = _transfer.as_numpy(ids)
     if host.dtype == np.uint64 and bool((host > np.iinfo(np.int64).max).any()):
-        raise ArgumentError("argument 'new_indices' has an id that does not fit int64")
+        raise ArgumentError(f"argument '{name}' has an id that does not fit int64")
     if bool((host < 0).any()):
         at = int(np.flatnonzero(host < 0)[0])
-        raise ArgumentError(f"argument 'new_indices' has the id {int(host[at])} at {at}; ids are 0 or above")
-    return _arrays.view(np.ascontiguousarray(host, dtype=np.int64), "new_indices")
+        raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at}; ids are 0 or above")
+    return _arrays.view(np.ascontiguousarray(host, dtype=np.int64), name)
 
 
 def save(

@@ -162,7 +162,11 @@ void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress 
     if (ids[i] < 0)
       throw Error(ErrorKind::Input, "rows to add: id " + std::to_string(ids[i]) + " of row " +
                                         std::to_string(i) + " is below 0");
-  if (!newIds.allowRepeated)
+  const int64_t first = rowExtent();
+  if (!ids && rows.rows > INT64_MAX - first)
+    throw Error(ErrorKind::Input, "rows to add: ids would go on from the index's largest, " +
+                                      std::to_string(largestId_) + "; give them ids");
+  if (ids && !newIds.allowRepeated)
     refuseRepeatedIds(*this, ids, rows.rows, threads_);
 
   // Which list each row goes to: the long part, and the one that may be interrupted.
@@ -205,11 +209,11 @@ void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress 
     for (const int64_t row : members) {
       storeRow(static_cast<const char *>(rows.data) + row * rowBytes(rows), rowBytes(rows),
                wordsOfRow, position, list.words);
-      list.ids[static_cast<size_t>(position++)] = ids ? ids[row] : size_ + row;
+      list.ids[static_cast<size_t>(position++)] = ids ? ids[row] : first + row;
     }
   });
   for (int64_t row = 0; row < rows.rows; ++row)
-    largestId_ = std::max(largestId_, ids ? ids[row] : size_ + row);
+    largestId_ = std::max(largestId_, ids ? ids[row] : first + row);
   size_ += rows.rows;
   if (adaptive_)
     centers_ = std::move(centers), sums_ = std::move(sums);

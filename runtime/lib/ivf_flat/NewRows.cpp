@@ -41,10 +41,9 @@ constexpr int64_t kNone = INT64_MAX;
 /// Ids of new rows, to be asked which row has one.
 class IdsOfRows {
 public:
-  /// \param ids  null: first, first + 1, ...
-  IdsOfRows(const int64_t *ids, int64_t rows, int64_t first) : ids_(ids), rows_(rows) {
-    least_ = ids ? *std::min_element(ids, ids + rows) : first;
-    if (!ids || std::adjacent_find(ids, ids + rows, std::greater_equal<>()) == ids + rows)
+  IdsOfRows(const int64_t *ids, int64_t rows)
+      : ids_(ids), rows_(rows), least_(*std::min_element(ids, ids + rows)) {
+    if (std::adjacent_find(ids, ids + rows, std::greater_equal<>()) == ids + rows)
       return; // They ascend.
     byId_.reserve(static_cast<size_t>(rows));
     for (int64_t row = 0; row < rows; ++row)
@@ -53,7 +52,6 @@ public:
   }
 
   int64_t least() const { return least_; }
-  int64_t of(int64_t row) const { return ids_ ? ids_[row] : least_ + row; }
 
   /// The first two rows, by the second, that share an id; kNone if none do.
   std::pair<int64_t, int64_t> firstRepeated() const {
@@ -68,8 +66,6 @@ public:
   int64_t rowOf(int64_t id) const {
     if (id < least_)
       return kNone;
-    if (!ids_)
-      return id - least_ < rows_ ? id - least_ : kNone;
     if (byId_.empty()) {
       const int64_t *found = std::lower_bound(ids_, ids_ + rows_, id);
       return found != ids_ + rows_ && *found == id ? found - ids_ : kNone;
@@ -105,7 +101,7 @@ void addRow(const MatrixView &row, const Index &index, std::vector<float> &scrat
 } // namespace
 
 void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int threads) {
-  const IdsOfRows wanted(ids, rows, index.size());
+  const IdsOfRows wanted(ids, rows);
   if (const auto [first, second] = wanted.firstRepeated(); second != kNone)
     throw Error(ErrorKind::Input, "rows to add: id " + std::to_string(ids[second]) + " of row " +
                                       std::to_string(second) + " is that of row " +
@@ -123,26 +119,32 @@ void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int
   const int64_t row = *std::min_element(found.begin(), found.end());
   if (row == kNone)
     return;
-  const std::string id = std::to_string(wanted.of(row));
-  throw Error(ErrorKind::Input,
-              ids ? "rows to add: the index has id " + id + " of row " + std::to_string(row) +
-                        " already; ids must be new unless allow_repeated_ids is set"
-                  : "rows to add: ids would go on from " + std::to_string(index.size()) +
-                        ", but the index has id " + id + " already; give them ids");
+  throw Error(ErrorKind::Input, "rows to add: the index has id " + std::to_string(ids[row]) +
+                                    " of row " + std::to_string(row) +
+                                    " already; ids must be new unless allow_repeated_ids is set");
+}
+
+std::vector<double> sumOfList(const Index &index, uint32_t list,
+                              const std::function<bool(int64_t id)> &counts) {
+  const List &rows = index.list(list);
+  std::vector<double> sum(static_cast<size_t>(index.dims()));
+  std::vector<char> bytes(static_cast<size_t>(bytesOfRow(index.element(), index.dims())));
+  std::vector<float> scratch(sum.size());
+  for (int64_t position = 0; position < rows.size; ++position) {
+    if (!counts(rows.ids[static_cast<size_t>(position)]))
+      continue;
+    loadRow(rows, index.words(), position, static_cast<int64_t>(bytes.size()), bytes.data());
+    addRow({bytes.data(), 1, index.dims(), index.element()}, index, scratch, sum.data());
+  }
+  return sum;
 }
 
 std::vector<double> sumsOfLists(const Index &index, int threads) {
-  const auto dims = static_cast<size_t>(index.dims());
-  std::vector<double> sums(index.nLists() * dims);
+  std::vector<double> sums(index.nLists() * static_cast<size_t>(index.dims()));
   parallelFor(threads, index.nLists(), [&](int64_t l, int) {
-    const List &list = index.list(static_cast<uint32_t>(l));
-    std::vector<char> bytes(static_cast<size_t>(bytesOfRow(index.element(), index.dims())));
-    std::vector<float> scratch(dims);
-    for (int64_t position = 0; position < list.size; ++position) {
-      loadRow(list, index.words(), position, static_cast<int64_t>(bytes.size()), bytes.data());
-      addRow({bytes.data(), 1, index.dims(), index.element()}, index, scratch,
-             sums.data() + static_cast<size_t>(l) * dims);
-    }
+    const std::vector<double> sum =
+        sumOfList(index, static_cast<uint32_t>(l), [](int64_t) { return true; });
+    std::copy(sum.begin(), sum.end(), sums.begin() + l * index.dims());
   });
   return sums;
 }
@@ -163,17 +165,19 @@ std::vector<float> meansOf(const std::vector<double> &sums, const Index &index,
                            const NewMembers &added) {
   std::vector<float> centers = index.centers();
   const auto dims = static_cast<size_t>(index.dims());
-  for (uint32_t l = 0; l < index.nLists(); ++l) {
-    const int64_t size = index.list(l).size + added.count(l);
-    if (size == 0)
-      continue;
-    float *center = centers.data() + l * dims;
-    for (size_t d = 0; d < dims; ++d)
-      center[d] = static_cast<float>(sums[l * dims + d] / double(size));
-    if (index.metric() != ANNUDF_COARSE_L2)
-      normaliseRows(center, 1, index.dims());
-  }
+  for (uint32_t l = 0; l < index.nLists(); ++l)
+    meanOf(sums.data() + l * dims, index.list(l).size + added.count(l), index,
+           centers.data() + l * dims);
   return centers;
+}
+
+void meanOf(const double *sum, int64_t size, const Index &index, float *center) {
+  if (size == 0)
+    return;
+  for (int32_t d = 0; d < index.dims(); ++d)
+    center[d] = static_cast<float>(sum[d] / double(size));
+  if (index.metric() != ANNUDF_COARSE_L2)
+    normaliseRows(center, 1, index.dims());
 }
 
 } // namespace annudf::runtime

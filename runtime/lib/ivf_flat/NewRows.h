@@ -12,6 +12,7 @@
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -31,7 +32,6 @@ private:
 };
 
 /// Reads the ids of the index only where one of them may be among the new.
-/// \param ids  null: they go on from index.size().
 /// \throws Error(Input) naming the first row whose id another new row or the index has.
 void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int threads);
 
@@ -39,6 +39,9 @@ void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int
 /// cosine of the rows scaled to length 1. In the rows' order, so that they are the same whenever
 /// they are made.
 std::vector<double> sumsOfLists(const Index &index, int threads);
+/// The same of one list's rows whose ids `counts` says.
+std::vector<double> sumOfList(const Index &index, uint32_t list,
+                              const std::function<bool(int64_t id)> &counts);
 void addToSums(std::vector<double> &sums, const MatrixView &rows, const NewMembers &added,
                const Index &index, int threads);
 
@@ -46,6 +49,8 @@ void addToSums(std::vector<double> &sums, const MatrixView &rows, const NewMembe
 /// length 1 where rows find their list by direction. A list without rows keeps its center.
 std::vector<float> meansOf(const std::vector<double> &sums, const Index &index,
                            const NewMembers &added);
+/// The same of one list that then has `size` rows.
+void meanOf(const double *sum, int64_t size, const Index &index, float *center);
 
 } // namespace annudf::runtime
 

@@ -163,6 +163,24 @@ TEST_F(CppSearch, ExtendSaveLoad) {
   EXPECT_EQ(error_of([&] { (void)ivf_flat::load(folder / "none"); }).substr(0, 2), "2 ");
 }
 
+TEST_F(CppSearch, Remove) {
+  const std::array<std::int64_t, 3> ids = {7, 50, 200};
+  EXPECT_EQ(ivf_flat::remove(index, ids), 2);
+  EXPECT_EQ(index.size(), 98);
+  EXPECT_EQ(ivf_flat::remove(index, ids), 0);
+  EXPECT_EQ(ivf_flat::remove(index, {}), 0);
+  EXPECT_EQ(error_of([&] {
+              ivf_flat::remove(index, ids, {.progress = [](auto, double) { return false; }});
+            }).substr(0, 2),
+            std::to_string(int(annudf::errc::interrupted)) + " ");
+  std::vector<std::int64_t> all(100);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(ivf_flat::remove(index, all), 98);
+  EXPECT_EQ(index.row_extent(), 0);
+  ivf_flat::extend(index, query);
+  EXPECT_EQ(ivf_flat::search(index, query, 1).neighbors(0, 0), 0);
+}
+
 TEST_F(CppSearch, RadiusAndProbes) {
   // Row i is i in each coordinate, so its distance to row 50 is kDims (i - 50)^2.
   const auto found =

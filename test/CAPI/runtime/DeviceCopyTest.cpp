@@ -48,6 +48,11 @@ TEST_F(CApiDevice, TheCopyBelongsToTheIndex) {
   EXPECT_GT(freeBytes() - with, kCopy / 2) << "the copy of the state before is still there";
   search();
   EXPECT_GT(before - freeBytes(), kCopy / 2);
+  const int64_t id = 5;
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(big, &id, 1, nullptr, nullptr, nullptr)), "ok");
+  EXPECT_LT(before - freeBytes(), kCopy / 2) << "the copy of the state before is still there";
+  search();
+  EXPECT_GT(before - freeBytes(), kCopy / 2);
   (void)&big; // Destroyed.
   EXPECT_LT(before - freeBytes(), kCopy / 2) << "the copy outlives its index";
 }

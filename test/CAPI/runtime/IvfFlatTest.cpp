@@ -98,6 +98,36 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   EXPECT_EQ(annudf_ivf_flat_size(index), 1200);
 }
 
+TEST_F(CApiIndex, Remove) {
+  build();
+  const uint64_t generation = annudf_ivf_flat_generation(index);
+  const int64_t ids[] = {399, 3, 3, 400, 17};
+  int64_t removed = -1;
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(index, ids, 5, nullptr, nullptr, &removed)), "ok");
+  EXPECT_EQ(removed, 3);
+  EXPECT_EQ(annudf_ivf_flat_size(index), 397);
+  const uint64_t after = annudf_ivf_flat_generation(index);
+  EXPECT_NE(after, generation);
+  annudf_extents extents = {};
+  extents.size = sizeof extents;
+  ASSERT_EQ(annudf_ivf_flat_extents(index, &extents), ANNUDF_OK);
+  EXPECT_EQ(extents.rows, 399) << "the largest id is 398 now";
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(index, ids, 5, nullptr, nullptr, &removed)), "ok");
+  EXPECT_EQ(removed, 0);
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(index, nullptr, 0, nullptr, nullptr, nullptr)), "ok");
+  EXPECT_EQ(annudf_ivf_flat_generation(index), after);
+  const int64_t below[] = {5, -1};
+  EXPECT_EQ(outcome(annudf_ivf_flat_remove(index, below, 2, nullptr, nullptr, &removed)),
+            "input: ids to remove: id -1 at 1 is below 0");
+  EXPECT_EQ(outcome(annudf_ivf_flat_remove(index, nullptr, 1, nullptr, nullptr, nullptr)),
+            "usage: annudf_ivf_flat_remove: ids is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_remove(nullptr, ids, 1, nullptr, nullptr, nullptr)),
+            "usage: annudf_ivf_flat_remove: index is NULL");
+  ASSERT_EQ(outcome(annudf_ivf_flat_remove(index, below, 1, nullptr, nullptr, &removed)), "ok");
+  EXPECT_EQ(removed, 1);
+  EXPECT_EQ(annudf_ivf_flat_size(index), 396);
+}
+
 TEST_F(CApiIndex, CentersFirstAndAdaptive) {
   annudf_ivf_flat_build_options options = {};
   options.size = sizeof options;
@@ -344,6 +374,19 @@ TEST_F(CApiIndex, AStoppedChangeIsNone) {
     EXPECT_EQ(annudf_ivf_flat_generation(index), generation);
   }
   EXPECT_EQ(annudf_ivf_flat_size(index), 800);
+  const uint64_t grown = annudf_ivf_flat_generation(index);
+  const int64_t gone[] = {5, 799};
+  for (int at = 1;; ++at) {
+    Stopper stopper;
+    stopper.stopAt = at;
+    if (annudf_ivf_flat_remove(index, gone, 2, Stopper::report, &stopper, nullptr) == ANNUDF_OK) {
+      EXPECT_EQ(stopper.last, 1);
+      EXPECT_EQ(at, 3) << "begin, and before the lists change";
+      break;
+    }
+    EXPECT_EQ(annudf_ivf_flat_generation(index), grown);
+  }
+  EXPECT_EQ(annudf_ivf_flat_size(index), 798);
 }
 
 /// A callback that uses the index at work would wait for itself: it is told so instead.

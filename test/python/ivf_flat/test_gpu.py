@@ -107,6 +107,12 @@ def test_against_brute_force(library, dtype):
     ivf_flat.extend(index, library.put(more), library.put(np.arange(9000, 9005)))
     found = ivf_flat.search(ivf_flat.SearchParams(n_probes=16), index, library.put(more), 1)[1]
     assert library.get(found)[:, 0].tolist() == [9000, 9001, 9002, 9003, 9004]
+    # What is on the device follows.
+    assert ivf_flat.remove(index, library.put(np.array([9000, 9003, 9000, 8999]))) == 2
+    found = ivf_flat.search(ivf_flat.SearchParams(n_probes=16), index, library.put(more), 1)[1]
+    gone = library.get(found)[:, 0]
+    assert gone[[1, 2, 4]].tolist() == [9001, 9002, 9004]
+    assert not np.isin(gone, [9000, 9003]).any()
 
 
 @pytest.mark.parametrize("metric", ["sqeuclidean", "euclidean", "inner_product"])

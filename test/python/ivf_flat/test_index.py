@@ -10,6 +10,7 @@ import inspect
 import os
 import pickle
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -298,6 +299,61 @@ def test_dataset_that_is_not_finite():
     assert not isinstance(caught.value, InputError)
     with pytest.raises(ArgumentError, match=r"index_params is a dict, it must be an ivf_flat\.IndexParams"):
         ivf_flat.build({}, GOOD)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_remove(dtype):
+    """Extends and removes in turn, against all distances of what should be there."""
+    random = np.random.default_rng(5)
+    base = vectors(120, 8, dtype, 1)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=6), base)
+    rows, ids = base, np.arange(120)
+    queries = vectors(20, 8, dtype, 2)
+    for step in range(12):
+        gone = random.integers(0, index._core.row_extent + 5, random.integers(0, 30))
+        kept = ~np.isin(ids, gone)
+        assert ivf_flat.remove(index, gone) == (~kept).sum()
+        rows, ids = rows[kept], ids[kept]
+        assert len(index) == len(ids)
+        more = vectors(10, 8, dtype, 10 + step)
+        next_ids = np.arange(10) + (ids.max() + 1 if step % 2 else 1000 * (step + 1))
+        ivf_flat.extend(index, more, None if step % 2 else next_ids)
+        rows, ids = np.concatenate([rows, more]), np.concatenate([ids, next_ids])
+        distances, neighbors = search(index, queries)
+        exact = distances_of(lambda x, y: (x - y) ** 2, queries, rows)
+        np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :5], rtol=1e-5)
+        place = {int(one): at for at, one in enumerate(ids)}
+        found = np.array([[place[int(one)] for one in line] for line in neighbors])
+        np.testing.assert_allclose(np.take_along_axis(exact, found, 1), distances, rtol=1e-5)
+
+
+def test_remove_all():
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), GOOD)
+    assert ivf_flat.remove(index, np.arange(len(GOOD), dtype=np.uint8)) == len(GOOD)
+    assert len(index) == 0
+    assert ivf_flat.remove(index, np.array([3])) == 0
+    with pytest.raises(ArgumentError, match=r"^k is 5, but the index has 0 rows; add some with extend\(\)$"):
+        search(index, GOOD[:1])
+    again = pickle.loads(pickle.dumps(index))
+    ivf_flat.extend(again, GOOD)
+    assert search(again, GOOD[:3], 1)[1][:, 0].tolist() == [0, 1, 2]
+
+
+def test_refused_removals():
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), GOOD)
+    for ids, message in (
+        (np.array([[1]]), "argument 'ids' has shape (1, 1), it must be of one dimension, one id a vector"),
+        (np.array([4, -2]), "argument 'ids' has the id -2 at 1; ids are 0 or above"),
+        (np.array([2**63], np.uint64), "argument 'ids' has an id that does not fit int64"),
+    ):
+        with pytest.raises(ArgumentError, match=f"^{re.escape(message)}$"):
+            ivf_flat.remove(index, ids)
+    with pytest.raises(DtypeError, match=r"^argument 'ids' has dtype float64, it must be int64"):
+        ivf_flat.remove(index, np.array([1.0]))
+    with pytest.raises(ArgumentError, match=r"^index is an int, it must be an ivf_flat\.Index"):
+        ivf_flat.remove(3, np.array([1]))
+    assert ivf_flat.remove(index, np.array([], np.int64)) == 0
+    assert len(index) == len(GOOD)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

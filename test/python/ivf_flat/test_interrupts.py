@@ -71,12 +71,13 @@ def test_a_signal_after_the_work_waits_for_the_caller(
         def extending(self, *arguments: object, **options: object) -> LastMoment:
             return LastMoment()
 
-        saving = extending
+        saving = removing = extending
 
     monkeypatch.setattr(index, "_core", Core())
     monkeypatch.setattr(metric._definition, "artifact", lambda targets: Core())
     calls = (
         lambda: ivf_flat.extend(index, base),
+        lambda: ivf_flat.remove(index, np.array([1])),
         lambda: ivf_flat.save(tmp_path / "index", index),
         lambda: metric.save(tmp_path / "metric"),
     )
@@ -105,7 +106,11 @@ def test_a_signal_in_the_last_report_changes_nothing(
 
     interrupt = functools.partial(_thread.interrupt_main)
     monkeypatch.setattr(ProgressBar, "__call__", report)
-    for call, stage in ((lambda: ivf_flat.extend(index, base), "add"), (lambda: ivf_flat.save(path, index), "save")):
+    for call, stage in (
+        (lambda: ivf_flat.extend(index, base), "add"),
+        (lambda: ivf_flat.remove(index, np.array([1])), "remove"),
+        (lambda: ivf_flat.save(path, index), "save"),
+    ):
         with pytest.raises(KeyboardInterrupt):
             call()
         assert seen[-1] == (stage, 1.0)

@@ -9,6 +9,7 @@
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include "Support/TestFiles.h"
+#include "runtime/IndexTesting.h"
 #include "runtime/TestData.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ namespace {
 
 using test::errorOf;
 using test::integerMatrix;
+using test::sameContent;
 
 constexpr annudf_element kElements[] = {ANNUDF_ELEMENT_F32,  ANNUDF_ELEMENT_F16,
                                         ANNUDF_ELEMENT_I8,   ANNUDF_ELEMENT_U8,
@@ -180,15 +182,6 @@ TEST(Index, EqualRowsTerminate) {
   EXPECT_EQ(Index::build(params(500), base.view()).size(), 500);
 }
 
-bool sameContent(const Index &a, const Index &b) {
-  if (a.centers() != b.centers() || a.nLists() != b.nLists() || a.size() != b.size())
-    return false;
-  for (uint32_t l = 0; l < a.nLists(); ++l)
-    if (a.list(l).ids != b.list(l).ids || a.list(l).words != b.list(l).words)
-      return false;
-  return true;
-}
-
 TEST(Index, ResultDoesNotDependOnThreads) {
   const Matrix base = test::clusteredMatrix(5000, 24, 40, 30.0f);
   IndexParams p = params(50);
@@ -268,11 +261,23 @@ TEST(Index, RefusesRepeatedIds) {
             "rows to add: the index has id 130 of row 2 already; ids must be new" + unless);
   const std::vector<int64_t> between = {151, 129, 101, 100};
   index.extend(more.view(), {between.data()});
-  // From 108 on nothing is in the way until 129.
-  index.extend(integerMatrix(ANNUDF_ELEMENT_F32, 21, 6, 2).view());
-  EXPECT_EQ(index.size(), 129);
+  EXPECT_EQ(index.largestId(), 151);
+}
+
+TEST(Index, IdsGoOnFromTheLargest) {
+  const Matrix more = integerMatrix(ANNUDF_ELEMENT_F32, 4, 6, 2);
+  Index index = Index::build(params(4), integerMatrix(ANNUDF_ELEMENT_F32, 100, 6).view());
+  const std::vector<int64_t> gap = {150, 102, 140, 130};
+  index.extend(more.view(), {gap.data()});
+  index.extend(more.view());
+  EXPECT_EQ(index.largestId(), 154);
+  EXPECT_EQ(index.size(), 108);
+  const std::vector<int64_t> last = {7000, INT64_MAX - 5, 8000, 9000};
+  index.extend(more.view(), {last.data()});
+  index.extend(more.view());
+  EXPECT_EQ(index.largestId(), INT64_MAX - 1);
   EXPECT_EQ(errorOf([&] { index.extend(more.view()); }),
-            "rows to add: ids would go on from 129, but the index has id 129 already; give them "
+            "rows to add: ids would go on from the index's largest, 9223372036854775806; give them "
             "ids");
 }
 

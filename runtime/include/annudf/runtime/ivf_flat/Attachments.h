@@ -24,8 +24,8 @@ public:
   virtual ~IndexAttachment() = default;
 };
 
-/// The attachments of one state of an index, owned by it: they go when it is extended or
-/// destroyed, but for those that a search under way holds. Thread-safe.
+/// The attachments of one state of an index, owned by it: they go when it is extended,
+/// loses rows or is destroyed, but for those that a search under way holds. Thread-safe.
 class IndexAttachments {
 public:
   /// The attachment of this key ("cuda 0"), made where there is none: once, however many threads

@@ -18,6 +18,7 @@
 #include "annudf/runtime/vectors/Matrix.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,7 @@ uint32_t automaticLists(int64_t rows);
 
 /// Ids of rows that extend() adds.
 struct NewIds {
-  const int64_t *ids = nullptr; ///< One for each row, 0 or above; null: they go on from size().
+  const int64_t *ids = nullptr; ///< One for each row, 0 or above; null: from rowExtent() on.
   bool allowRepeated = false;   ///< Ids that are given twice or are in the index already.
 };
 
@@ -77,6 +78,13 @@ public:
   /// Adds rows. On any error the index is as before.
   /// \throws Error(Input) on an id below 0, or one that is repeated and may not be.
   void extend(const MatrixView &rows, const NewIds &ids = {}, const Progress &progress = {});
+  /// Removes every row that has one of these ids; an id that no row has is passed over, and so is
+  /// one that is given twice. The other rows keep their ids, their lists and their order there. A
+  /// list, and the index, may end up without rows; it still can be extended. Adaptive centers move
+  /// to the means of what is left. On any error the index is as before.
+  /// \returns how many rows went. Where none did the index has not changed.
+  /// \throws Error(Input) on an id below 0.
+  int64_t remove(std::span<const int64_t> ids, const Progress &progress = {});
 
   /// One file, written to a temporary and renamed; checked (digest too) before use.
   void save(const std::string &path, const Progress &progress = {}) const;
@@ -94,7 +102,7 @@ public:
   bool idsAreRowNumbers() const;
   uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
   annudf_coarse metric() const { return metric_; }
-  /// Whether extend() moves the centers to the means of their lists.
+  /// Whether extend() and remove() move the centers to the means of their lists.
   bool adaptiveCenters() const { return adaptive_; }
   /// Whether coordinates of rows and queries may be NaN.
   bool missingValues() const { return !fill_.empty(); }
@@ -105,10 +113,10 @@ public:
   int32_t words() const;
   const std::vector<float> &centers() const { return centers_; } ///< nLists x dims.
   const List &list(uint32_t i) const { return lists_[i]; }
-  /// Changes with every build, load and extend.
+  /// Changes with every build, load, extend and remove.
   uint64_t generation() const { return generation_; }
 
-  /// What backends keep of it; of this state only, so extend() begins anew.
+  /// What backends keep of it; of this state only, so extend() and remove() begin anew.
   IndexAttachments &attachments() const { return *attachments_; }
   /// The same for who may outlive it.
   std::weak_ptr<IndexAttachments> weakAttachments() const { return attachments_; }
@@ -122,7 +130,7 @@ private:
   bool adaptive_ = false;
   std::vector<float> centers_, fill_;
   /// Of adaptive centers the sums that they are means of; empty where nothing was added since
-  /// build() or load(), which lists can tell.
+  /// build() or load(): lists can tell.
   std::vector<double> sums_;
   std::vector<List> lists_;
   uint64_t generation_ = 0;
