@@ -25,6 +25,9 @@ MAX_FILTER_IDS = 1 << 35
 MAX_NAME = 255
 """Bytes of the name of a metric (rule M16)."""
 
+MAX_SOURCE = 16 << 20
+"""Bytes of the text of a module."""
+
 MAX_THREADS = 1024
 """Most threads of a build or search on the CPU."""
 

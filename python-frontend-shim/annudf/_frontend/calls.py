@@ -25,6 +25,7 @@ from annudf._frontend.numba_types import Strong, mlir_type, operand_of
 from annudf._frontend.prototypes import quoted, spell_dialect
 from annudf._frontend.report import unsupported
 from annudf._frontend.typing import refuse, spell_argument
+from annudf._limits import MAX_SOURCE
 
 Externs: TypeAlias = dict[str, tuple[Extern, tuple[str, int, int]]]
 """By symbol, with file, line and column of a call."""
@@ -44,8 +45,21 @@ def merged(into: Externs, found: Externs) -> None:
 
 
 def texts(externs: Externs) -> list[str]:
-    """Each as an ``annudf.extern``."""
-    return [_text(extern, place) for extern, place in externs.values()]
+    """Each as an ``annudf.extern``.
+
+    Raises
+    ------
+    UnsupportedError
+        They are longer than a compiler takes.
+    """
+    made: list[str] = []
+    for symbol, (extern, place) in externs.items():
+        made.append(_text(extern, place))
+        if sum(map(len, made)) > MAX_SOURCE:
+            size = sum(len(piece.data) for piece in extern.pieces)
+            told = f"'{symbol}' links {size} bytes, and the text of a metric with its code has at most {MAX_SOURCE}"
+            unsupported(f"{told}, of which a byte that is no ASCII character takes three; link less", *place)
+    return made
 
 
 def _text(extern: Extern, place: tuple[str, int, int]) -> str:
@@ -81,7 +95,9 @@ def _why_none(linked: Linked, operands: Sequence[Operand]) -> str:
     given = ", ".join(map(dtypes.spell, operands))
     if all(len(one.arguments) != len(operands) for one in linked.overloads):
         return f"'{linked.name}' takes {takes}, and is called with {len(operands)} argument{'s' * (len(operands) != 1)}"
-    return f"'{linked.name}' takes {takes}, and is called with ({given}); convert, e.g. by np.float32(...)"
+    same = next(one for one in linked.overloads if len(one.arguments) == len(operands))
+    wanted = next(to for operand, to in zip(operands, same.arguments, strict=True) if not _fits(operand, to))
+    return f"'{linked.name}' takes {takes}, and is called with ({given}); convert, e.g. by np.{wanted}(...)"
 
 
 class _Call(DeferredLowering):

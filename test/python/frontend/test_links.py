@@ -477,12 +477,12 @@ REFUSED = {
     "too few": (declared(sig="float32(float32)"), "'scaled' takes (float32), and is called with 2 arguments"),
     "other types": (
         declared(sig="float32(int32, float32)"),
-        "'scaled' takes (int32, float32), and is called with (float32, float32); convert, e.g. by np.float32(...)",
+        "'scaled' takes (int32, float32), and is called with (float32, float32); convert, e.g. by np.int32(...)",
     ),
     "neither": (
         Scaled(sig=["float32(int32, float32)", "float32(float32)"], name=lambda *types: f"s{len(types)}"),
         "'s2' takes (int32, float32) or (float32), and is called with (float32, float32); convert, e.g. by "
-        "np.float32(...)",
+        "np.int32(...)",
     ),
 }
 
@@ -525,6 +525,14 @@ def test_rules_of_the_dialect_are_told_at_the_call(f: Any, message: str) -> None
 def test_what_the_compiler_finds_in_the_code_is_told_at_the_call(f: Any, message: str) -> None:
     _linker()
     assert refused(metric_of(f), kind=CompileError) == message
+
+
+def test_code_that_is_too_long_for_a_module() -> None:
+    message = (
+        "'scaled' links 5600001 bytes, and the text of a metric with its code has at most 16777216, of which a byte "
+        "that is no ASCII character takes three; link less"
+    )
+    assert refused(metric_of(declared(cuda.Cubin(b"\x7f" * 5_600_001)))) == message
 
 
 @pytest.mark.filterwarnings("ignore:.*never reads:UserWarning")

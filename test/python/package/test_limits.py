@@ -82,6 +82,14 @@ def test_the_length_of_a_name_is_the_cores():
         _core.lower(text.replace(name, name + "a"), "text", "mlir")
 
 
+def test_the_length_of_a_text_is_the_cores():
+    text = "//" + "x" * (_limits.MAX_SOURCE - 2)
+    with pytest.raises(CompileError, match="holds no annudf.metric"):
+        _core.lower(text, "text", "mlir")
+    with pytest.raises(ArgumentError, match=rf"has {_limits.MAX_SOURCE + 1} bytes, more than {_limits.MAX_SOURCE}$"):
+        _core.lower(text + "x", "text", "mlir")
+
+
 def of_fields(count):
     """Text of a metric whose accumulator has so many fields."""
     names = [f"%a{number}" for number in range(count)]
