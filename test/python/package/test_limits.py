@@ -84,7 +84,7 @@ def test_the_length_of_a_name_is_the_cores():
 
 def test_the_length_of_a_text_is_the_cores():
     text = "//" + "x" * (_limits.MAX_SOURCE - 2)
-    with pytest.raises(CompileError, match="holds no annudf.metric"):
+    with pytest.raises(CompileError, match=r"holds no annudf\.metric"):
         _core.lower(text, "text", "mlir")
     with pytest.raises(ArgumentError, match=rf"has {_limits.MAX_SOURCE + 1} bytes, more than {_limits.MAX_SOURCE}$"):
         _core.lower(text + "x", "text", "mlir")
