@@ -22,6 +22,7 @@ _NAMES = {
 }  # fmt: skip
 _NAMES |= {name: name for name in (*_NAMES.values(), "int8", "uint8")}
 """Not i8 and u8, which are 64 bits to NumPy, nor C's float and int, which Python means otherwise."""
+_LONGEST = 200  # Of what a message shows of somebody's text.
 _CHOICES = "float16, float32, float64, bool, int8 to int64, uint8 to uint64, or a tuple of them"
 
 
@@ -116,11 +117,17 @@ def kind_of(value: object) -> Kind:
     if isinstance(value, np.dtype) and value.names:
         return _of_record(value)
     if not isinstance(value, (type, np.dtype)):
-        return _named(str(value), shown(value))
+        return _named(str(value), _short(value))
     try:
         return _number(np.dtype(value), value)
     except TypeError:
-        raise _refused(shown(value)) from None
+        raise _refused(_short(value)) from None
+
+
+def _short(value: object) -> str:
+    """The value as a message shows it: of a long one both ends."""
+    text = shown(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"
 
 
 def _refused(what: str) -> ArgumentError:
@@ -137,7 +144,7 @@ def _named(name: str, what: str) -> np.dtype[Any]:
 
 def _number(dtype: np.dtype[Any], given: object) -> np.dtype[Any]:
     if dtype.itemsize not in _KINDS.get(dtype.kind, ()) or not dtype.isnative:
-        raise _refused(shown(given))
+        raise _refused(_short(given))
     return dtype
 
 
@@ -164,15 +171,15 @@ def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
-        raise ArgumentError(f"{shown(text)} is no type or signature: {error.msg}") from None
+        raise ArgumentError(f"{_short(text)} is no type or signature: {error.msg}") from None
 
 
 def _of_node(node: ast.expr, text: str) -> Kind:
     if isinstance(node, ast.Tuple):
         return _struct(tuple(_of_node(one, text) for one in node.elts))
     if isinstance(node, ast.Name):
-        return _named(node.id, f"'{node.id}'")
-    raise ArgumentError(f"{shown(text)} is no signature; write 'float32(float32, int32)', or '(float32, int32)'")
+        return _named(node.id, _short(node.id))
+    raise ArgumentError(f"{_short(text)} is no signature; write 'float32(float32, int32)', or '(float32, int32)'")
 
 
 def parse_signature(signature: object) -> tuple[tuple[Kind, ...], Kind | None]:
@@ -199,7 +206,7 @@ def _parse_signature(signature: object) -> tuple[tuple[Kind, ...], Kind | None]:
         node = _parsed(signature)
         if isinstance(node, ast.Call):
             if node.keywords:
-                raise ArgumentError(f"{shown(signature)} names an argument; a signature has types only")
+                raise ArgumentError(f"{_short(signature)} names an argument; a signature has types only")
             return tuple(_of_node(one, signature) for one in node.args), _of_node(node.func, signature)
         arguments = node.elts if isinstance(node, ast.Tuple) else [node]
         return tuple(_of_node(one, signature) for one in arguments), None
@@ -209,5 +216,5 @@ def _parse_signature(signature: object) -> tuple[tuple[Kind, ...], Kind | None]:
         result = signature.return_type
         return tuple(kind_of(one) for one in signature.args), None if result is None else kind_of(result)
     raise ArgumentError(
-        f"the signature is {shown(signature)}; give 'float32(float32, int32)', a tuple of types, or Numba's"
+        f"the signature is {_short(signature)}; give 'float32(float32, int32)', a tuple of types, or Numba's"
     )
