@@ -40,9 +40,22 @@ const char *const kWeighted = R"(annudf.metric @weighted order(min) coarse(l2) e
   }
 })";
 
-const char *const kCallsLinked = R"(annudf.extern @their_scaled convention(c) (f32, f32) -> f32
-  link(cuda_source "extern \22C\22 __device__ float their_scaled(float x, float y) { return 2 * (x - y); }")
-annudf.metric @linked order(min) coarse(l2) elements(f32) {
+const char *const kSource = "cuda_source \"extern \\22C\\22 __device__ float their_scaled(float x, "
+                            "float y) { return 2 * (x "
+                            "- y); }\"";
+
+const char *const kFunction =
+    R"(annudf.function @their_scaled convention(c) (f32, f32) -> f32 {
+  annudf.body (%x: f32, %y: f32) {
+    %two = arith.constant 2.0 : f32
+    %d = arith.subf %x, %y : f32
+    %r = arith.mulf %two, %d : f32
+    annudf.yield %r : f32
+  }
+})";
+
+const char *const kCallsLinked = R"(
+annudf.metric @linked order(min) coarse(l2) elements(f32) numerics(reassociate) {
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -93,21 +106,41 @@ Artifact imported(const std::function<DeviceUdf()> &make, const std::vector<std:
   return compileDeviceUdf(make(), "<device UDF>", options);
 }
 
-/// Calls annudf.extern: its code lies beside the hooks.
-Artifact callsLinked() {
+/// A piece of code as link() has it.
+std::string asLink(const char *kind, const std::string &bytes) {
+  std::string text = kind + std::string(" \"");
+  constexpr char digits[] = "0123456789ABCDEF";
+  for (const char byte : bytes) {
+    const auto bits = static_cast<unsigned char>(byte);
+    text += {'\\', digits[bits >> 4], digits[bits & 15]};
+  }
+  return text + '"';
+}
+
+/// A device function of annudf's own.
+std::string compiled(Stage stage) {
   CompileOptions options;
   options.archs = {"sm_80"};
-  Artifact artifact = compileMetric(kCallsLinked, "linked.mlir", options);
-  EXPECT_TRUE(std::ranges::any_of(artifact.payloads, [](const Payload &payload) {
-    return payload.kind == PayloadKind::LinkedLtoIr;
-  }));
+  return lowerMetric(kFunction, "function.mlir", stage, options);
+}
+
+/// Calls annudf.extern: its code lies beside the hooks.
+Artifact callsLinked(const std::string &link, PayloadKind kind) {
+  CompileOptions options;
+  options.archs = {"sm_80"};
+  Artifact artifact =
+      compileMetric("annudf.extern @their_scaled convention(c) (f32, f32) -> f32 link(" + link +
+                        ")" + kCallsLinked,
+                    "linked.mlir", options);
+  EXPECT_TRUE(std::ranges::any_of(artifact.payloads,
+                                  [&](const Payload &payload) { return payload.kind == kind; }));
   return artifact;
 }
 
 class DeviceUdfLinks : public testing::TestWithParam<int> {
 protected:
-  /// None of `symbol` may be left in the kernels.
-  void link(const std::function<Artifact()> &make, const char *symbol) {
+  /// \param isCalled  whether `symbol` is left in the kernels.
+  void link(const std::function<Artifact()> &make, const char *symbol, bool isCalled = false) {
     using namespace runtime::cuda;
     try {
       const Artifact artifact = make();
@@ -120,8 +153,9 @@ protected:
                                       "ELF");
         for (const char *entry : {target.entry.kernel, "annudf_read_contract"})
           EXPECT_NE(cubin.find(entry), std::string::npos) << entry;
-        // The function is a part of the kernel, and nothing of it is left to be called.
-        EXPECT_EQ(cubin.find(symbol), std::string::npos) << target.entry.kernel;
+        // The function is a part of the kernel, and nothing of it is left to be called; but PTX is
+        // machine code before anything could be inlined.
+        EXPECT_EQ(cubin.find(symbol) != std::string::npos, isCalled) << target.entry.kernel;
       }
     } catch (const Error &error) {
       if (error.kind() != ErrorKind::Environment)
@@ -141,7 +175,20 @@ TEST_P(DeviceUdfLinks, CudaSource) {
   link([] { return imported(ofSource, {"sm_80"}); }, "their_weighted_l2");
 }
 
-TEST_P(DeviceUdfLinks, Extern) { link(callsLinked, "their_scaled"); }
+TEST_P(DeviceUdfLinks, ExternOfCudaSource) {
+  link([] { return callsLinked(kSource, PayloadKind::LinkedLtoIr); }, "their_scaled");
+}
+
+TEST_P(DeviceUdfLinks, ExternOfLtoIr) {
+  link(
+      [] { return callsLinked(asLink("ltoir", compiled(Stage::LtoIr)), PayloadKind::LinkedLtoIr); },
+      "their_scaled");
+}
+
+TEST_P(DeviceUdfLinks, ExternOfPtx) {
+  link([] { return callsLinked(asLink("ptx", compiled(Stage::Ptx)), PayloadKind::LinkedPtx); },
+       "their_scaled", /*isCalled=*/true);
+}
 
 INSTANTIATE_TEST_SUITE_P(Cuda, DeviceUdfLinks, testing::Values(80, 90, 100),
                          [](const auto &info) { return "sm" + std::to_string(info.param); });

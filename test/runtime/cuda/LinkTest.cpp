@@ -178,8 +178,10 @@ TEST(CudaLink, EveryExampleMetricLinksAndNoHookIsCalled) {
   for (const auto &entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".annudf")
       continue;
-    ++seen;
     const Artifact artifact = readArtifact(entry.path().string());
+    if (artifact.hasLinkedCode())
+      continue; // It may be called, and for one architecture alone: test/e2e/LinkedCode.cpp.
+    ++seen;
     size_t turn = 0; // Elements take turns with architectures.
     for (annudf_element element : artifact.manifest.elements) {
       const int own = kArchs[turn++ % std::size(kArchs)];
