@@ -12,7 +12,10 @@
 
 #include "DeviceApi.h"
 
-#include "annudf/annudf.hpp"
+#include "GpuArtifacts.h"
+
+#include <cmath>
+#include <filesystem>
 
 using namespace annudf::test;
 namespace ivf_flat = annudf::ivf_flat;
@@ -93,10 +96,31 @@ TEST_F(CppDevice, ValuesInDeviceMemory) {
   EXPECT_TRUE(alive.expired());
 }
 
-/// Of whole numbers, so that no rounding depends on what is fused.
+/// A lambda, and what its descriptor becomes with the capture read where it lies. Without the
+/// compiler both are of GpuArtifacts.cpp.
+struct Described {
+  annudf::metric metric;
+  annudf::bound_metric descriptor;
+};
+Described describedBy(const annudf::device_array &w) {
+#ifdef ANNUDF_TEST_NO_COMPILER
+  const std::string folder = std::getenv("ANNUDF_TEST_ARTIFACTS");
+  return {annudf::metric::load(folder + "/cpp/weighted.annudf"),
+          annudf::metric::load(folder + "/cpp/descriptor.annudf").bind({{"w", w}})};
+#else
+  const auto udf = annudf::device_udf::from_metric(
+      weightedSizes(), "sm_80",
+      {.symbol_name = kDescriptorSymbol, .captures = {annudf::udf_capture::of("w", w)}});
+  return {weightedSizes(), udf.to_metric()};
+#endif
+}
+
 TEST_F(CppDevice, DescriptorsFindWhatTheirMetricFinds) {
 #ifdef ANNUDF_TEST_NO_COMPILER
-  GTEST_SKIP() << "built without the compiler: descriptors of C++ metrics are NOT searched with";
+  const char *folder = std::getenv("ANNUDF_TEST_ARTIFACTS");
+  if (!folder || !std::filesystem::exists(std::string(folder) + "/cpp/descriptor.annudf"))
+    GTEST_SKIP() << "built without the compiler, and ANNUDF_TEST_ARTIFACTS names no folder of "
+                    "scripts/gpu-artifacts: descriptors of C++ metrics are NOT searched with";
 #endif
   const annudf::backend gpu = annudf::backend::cuda(0);
   std::vector<float> rows(3000 * kDims), w(kDims);
@@ -106,24 +130,26 @@ TEST_F(CppDevice, DescriptorsFindWhatTheirMetricFinds) {
     w[i] = float(i * 37 % 64 + 1) / 64;
   const auto index = ivf_flat::build({.n_lists = 8}, annudf::matrix_view(rows, kDims));
   const annudf::matrix_view<const float> near(rows.data(), 20, kDims);
-  const annudf::metric weighted("weighted", [w = annudf::capture<float>("w", annudf::dim)](
-                                                auto x, auto y, auto acc, auto ctx) {
-    return acc + w[ctx.dim] * annudf::abs(x - y);
-  });
   auto memory = std::make_shared<annudf::device_matrix<float>>(
       gpu.to_device(annudf::matrix_view<const float>(w.data(), 1, kDims)));
   gpu.synchronize();
   const annudf::device_array array(memory->data(), {kDims}, 0, memory);
   memory.reset();
-  const auto udf = annudf::device_udf::from_metric(
-      weighted, "sm_80",
-      {.symbol_name = "theirs", .captures = {annudf::udf_capture::of("w", array)}});
+  const Described described = describedBy(array);
   const auto expected = ivf_flat::search(
-      index, near, kK, {.n_probes = 4, .metric = weighted.bind({{"w", w}}), .backend = gpu});
-  const auto found =
-      ivf_flat::search(index, near, kK, {.n_probes = 4, .metric = udf.to_metric(), .backend = gpu});
+      index, near, kK,
+      {.n_probes = 4, .metric = described.metric.bind({{"w", w}}), .backend = gpu});
+  const auto found = ivf_flat::search(
+      index, near, kK, {.n_probes = 4, .metric = described.descriptor, .backend = gpu});
   EXPECT_EQ(found.neighbors, expected.neighbors);
   EXPECT_EQ(found.distances, expected.distances);
+  for (int64_t i = 0; i < 20; ++i) { // By no code of ours.
+    double sum = 0;
+    for (int64_t d = 0; d < kDims; ++d)
+      sum += double(w[size_t(d)]) * std::fabs(double(rows[size_t(i * kDims + d)]) -
+                                              rows[size_t(found.neighbors(i, 3) * kDims + d)]);
+    EXPECT_EQ(double(found.distances(i, 3)), sum);
+  }
 }
 
 TEST_F(CppDevice, FiltersAndWrongShapes) {
