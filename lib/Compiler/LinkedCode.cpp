@@ -144,7 +144,7 @@ static SmallVector<StringRef> reservedNames() {
 }
 
 /// What a cubin defines for others. None where it cannot be read, which its linker will say.
-static std::vector<std::string> namesOfCubin(StringRef bytes) {
+static std::vector<std::string> namesOfCubin(StringRef bytes, bool weakToo = true) {
   std::vector<std::string> names;
   auto file = llvm::object::ELF64LEFile::create(bytes);
   auto sections = file ? file->sections() : file.takeError();
@@ -160,7 +160,9 @@ static std::vector<std::string> namesOfCubin(StringRef bytes) {
     if (symbols && strings)
       for (const auto &symbol : *symbols) {
         auto name = symbol.getName(*strings);
-        if (name && symbol.isDefined() && symbol.getBinding() != llvm::ELF::STB_LOCAL)
+        const auto binding = symbol.getBinding();
+        if (name && symbol.isDefined() && binding != llvm::ELF::STB_LOCAL &&
+            (weakToo || binding == llvm::ELF::STB_GLOBAL))
           names.push_back(name->str());
         llvm::consumeError(name.takeError());
       }
@@ -368,6 +370,29 @@ std::optional<Fault> LinkedCode::checkNames(const NvJitLink &linker, StringRef p
   return std::nullopt;
 }
 
+/// LTO-IR counts as one piece: its linker refuses what stands there twice.
+std::optional<Fault> LinkedCode::checkTwice(const std::string &linked) {
+  llvm::StringSet<llvm::MallocAllocator> seen;
+  for (const std::string &name : strongNamesOfPtx(linked))
+    seen.insert(name);
+  for (const LinkedFunction &function : linkedFunctionsOf(module))
+    for (const std::string &name : namesOfPtx(linked))
+      if (name == function.symbol || name == function.called) // Also a weak one: it is inlined.
+        seen.insert(name);
+  for (const Piece *piece : distinct()) {
+    std::vector<std::string> names;
+    if (piece->payload.kind == PayloadKind::LinkedPtx)
+      names = strongNamesOfPtx(piece->payload.bytes);
+    if (piece->payload.kind == PayloadKind::LinkedCubin)
+      names = namesOfCubin(piece->payload.bytes, /*weakToo=*/false);
+    for (const std::string &name : names)
+      if (!seen.insert(name).second)
+        return refuse(piece->symbol,
+                      "defines " + name + ", as other code that is linked does; link one of them");
+  }
+  return std::nullopt;
+}
+
 std::optional<Fault> LinkedCode::check(const LibNvvm &nvvm, StringRef ir, StringRef hooks, int sm) {
   auto linker = NvJitLink::load();
   if (!linker) {
@@ -403,6 +428,8 @@ std::optional<Fault> LinkedCode::check(const LibNvvm &nvvm, StringRef ir, String
   for (const LinkedFunction &function : functions)
     if (auto fault = checkPrototype(function, *linked))
       return fault;
+  if (auto fault = checkTwice(*linked))
+    return fault;
   auto cubin = (*linker)->linkToCubin(all, sm);
   if (!cubin)
     return refuse(functions.front().symbol,

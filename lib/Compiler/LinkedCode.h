@@ -60,6 +60,7 @@ private:
   std::optional<Fault> checkPrototype(const LinkedFunction &function, const std::string &linked);
   std::optional<Fault> checkNames(const NvJitLink &linker, llvm::StringRef probe,
                                   const std::string &linked, int sm);
+  std::optional<Fault> checkTwice(const std::string &linked);
   /// Each once, as several functions may have one piece.
   llvm::SmallVector<const Piece *> distinct() const;
   /// At the extern's place.

@@ -96,6 +96,10 @@ llvm::Expected<bool> findLinkedPrototype(llvm::StringRef ptx, llvm::StringRef sy
 /// Functions, kernels and data that PTX defines, by name.
 std::vector<std::string> namesOfPtx(llvm::StringRef ptx);
 
+/// Those of them that are defined for other pieces and not weak: two pieces with one are a mistake,
+/// of which nvJitLink 13 says nothing in its result, or ends the process.
+std::vector<std::string> strongNamesOfPtx(llvm::StringRef ptx);
+
 /// The first name that annudf keeps for itself; "" where there is none. The adapters of
 /// LowerExterns and kProbeName are known.
 std::string findReservedName(llvm::ArrayRef<std::string> names);

@@ -43,7 +43,14 @@ template <typename Result, typename... Parameters> struct Spelling<Result(Parame
   }
 };
 
-/// `.param .b32 name` and `.param .align 4 .b8 name[8]` as `.b32` and `.b8[8]`.
+/// `.b32` of .f32, .u32 and .s32 too: registers have a width alone. "" of what is no type.
+std::string spellWidth(StringRef word) {
+  const StringRef digits = word.drop_front(std::min<size_t>(2, word.size()));
+  const bool isType = word.size() > 2 && word.front() == '.' && StringRef("bfsu").contains(word[1]);
+  return isType && llvm::all_of(digits, isDigit) ? ".b" + digits.str() : "";
+}
+
+/// `.param .f32 name` and `.param .align 4 .b8 name[8]` as `.b32` and `.b8[8]`.
 std::string spellParameters(StringRef list) {
   SmallVector<StringRef> parameters;
   list.split(parameters, ',', -1, /*KeepEmpty=*/false);
@@ -53,8 +60,8 @@ std::string spellParameters(StringRef list) {
     parameter.split(words, ' ', -1, /*KeepEmpty=*/false);
     std::string type;
     for (size_t i = 0; i < words.size(); ++i)
-      if (words[i] != ".param" && words[i].starts_with(".b"))
-        type = words[i].str();
+      if (const std::string width = spellWidth(words[i]); !width.empty())
+        type = width;
     if (!words.empty() && words.back().contains('['))
       type += "[" + words.back().split('[').second.str();
     text += separator + type;
@@ -66,22 +73,31 @@ std::string spellParameters(StringRef list) {
 struct PtxFunction {
   std::string name, prototype;
   bool isExternal;
+  bool isStrong; ///< Defined for every piece, which no other may do.
 };
 
-/// In one line, without comments.
+/// In one line, without comments and what stands in strings, and with a space before each
+/// directive. As ptxas reads it: what begins first hides the others, a string has no escapes.
 std::string flatten(StringRef ptx) {
-  std::string text, flat;
-  while (!ptx.empty()) {
-    auto [before, comment] = ptx.split("/*");
-    text += before.str() + ' ';
-    ptx = comment.split("*/").second;
-  }
-  SmallVector<StringRef> lines;
-  StringRef(text).split(lines, '\n');
-  for (StringRef line : lines) {
-    for (char c : line.split("//").first)
-      flat += c == '\t' || c == '\r' ? ' ' : c;
+  std::string flat;
+  auto skipPast = [&](size_t from, StringRef end) {
+    const size_t at = ptx.find(end, from);
+    ptx = at == StringRef::npos ? "" : ptx.drop_front(at + end.size());
     flat += ' ';
+  };
+  while (!ptx.empty()) {
+    if (ptx.starts_with("/*")) {
+      skipPast(2, "*/");
+    } else if (ptx.starts_with("//")) {
+      skipPast(2, "\n");
+    } else if (ptx.front() == '"') {
+      skipPast(1, "\"");
+    } else {
+      if (ptx.front() == '.')
+        flat += ' ';
+      flat += isSpace(ptx.front()) ? ' ' : ptx.front();
+      ptx = ptx.drop_front();
+    }
   }
   return flat;
 }
@@ -97,6 +113,7 @@ std::vector<PtxFunction> functionsOf(StringRef ptx) {
       return functions;
     PtxFunction function;
     function.isExternal = before.rtrim().ends_with(".extern");
+    const bool isVisible = before.rtrim().ends_with(".visible");
     after = after.ltrim();
     std::string result;
     if (after.consume_front("(")) {
@@ -113,6 +130,7 @@ std::vector<PtxFunction> functionsOf(StringRef ptx) {
       after = tail;
     }
     function.prototype = result + "(" + parameters + ")";
+    function.isStrong = isVisible && after.find('{') < after.find(';'); // And is no declaration.
     functions.push_back(std::move(function));
     rest = after;
   }
@@ -236,6 +254,48 @@ Expected<bool> annudf::findLinkedPrototype(StringRef ptx, StringRef symbol, Stri
   return isFound;
 }
 
+static int64_t braces(StringRef word) {
+  return static_cast<int64_t>(word.count('{')) - static_cast<int64_t>(word.count('}'));
+}
+
+/// Of `.align 4 .b8 a[4] = {1, 2}, b; ...`: a and b.
+static std::vector<std::string> namesOfData(StringRef text) {
+  std::vector<std::string> names;
+  std::string kept;
+  int depth = 0;
+  for (char c : text) {
+    if (c == ';' && depth == 0)
+      break;
+    depth += StringRef("([{").contains(c);
+    if (depth == 0)
+      kept += c;
+    depth -= StringRef(")]}").contains(c);
+  }
+  SmallVector<StringRef> parts, words;
+  StringRef(kept).split(parts, ',');
+  for (StringRef part : parts) {
+    words.clear();
+    part.split('=').first.split(words, ' ', -1, /*KeepEmpty=*/false);
+    if (!words.empty())
+      names.push_back(words.back().str());
+  }
+  return names;
+}
+
+std::vector<std::string> annudf::strongNamesOfPtx(StringRef ptx) {
+  std::vector<std::string> names;
+  for (const PtxFunction &function : functionsOf(ptx))
+    if (function.isStrong)
+      names.push_back(function.name);
+  const std::string flat = flatten(ptx);
+  for (StringRef rest = flat; !rest.empty();) {
+    rest = rest.split(".visible").second.ltrim();
+    if (rest.consume_front(".global") || rest.consume_front(".const"))
+      llvm::append_range(names, namesOfData(rest));
+  }
+  return names;
+}
+
 std::vector<std::string> annudf::namesOfPtx(StringRef ptx) {
   std::vector<std::string> names;
   for (const PtxFunction &function : functionsOf(ptx))
@@ -244,16 +304,16 @@ std::vector<std::string> annudf::namesOfPtx(StringRef ptx) {
   const std::string flat = flatten(ptx);
   SmallVector<StringRef> words;
   StringRef(flat).split(words, ' ', -1, /*KeepEmpty=*/false);
-  for (size_t i = 0; i < words.size(); ++i) {
-    const bool isData = words[i] == ".global" || words[i] == ".const";
-    if (!isData && words[i] != ".entry" && words[i] != ".alias")
+  int64_t depth = 0; // Data and kernels are declared outside of functions.
+  for (size_t i = 0; i < words.size(); depth += braces(words[i]), ++i) {
+    if (depth != 0)
       continue;
-    if (i != 0 && (words[i - 1] == ".extern" || words[i - 1] == ".ptr"))
-      continue;          // Somebody else's, and a parameter that points there.
-    size_t name = i + 1; // Behind `.align 4 .b8`.
-    while (name < words.size() && (words[name].starts_with(".") || isDigit(words[name].front())))
-      ++name;
-    if (name < words.size())
+    if ((words[i] == ".global" || words[i] == ".const") && (i == 0 || words[i - 1] != ".extern") &&
+        (i == 0 || words[i - 1] != ".ptr")) // A parameter that points there.
+      llvm::append_range(names, namesOfData(StringRef(words[i].end(),
+                                                      flat.data() + flat.size() - words[i].end())));
+    const size_t name = i + 1;
+    if ((words[i] == ".entry" || words[i] == ".alias") && name < words.size())
       names.push_back(
           words[name]
               .take_until([](char c) { return c == '(' || c == '[' || c == ';' || c == ','; })

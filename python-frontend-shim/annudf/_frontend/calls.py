@@ -54,9 +54,10 @@ def texts(externs: Externs) -> list[str]:
     """
     made: list[str] = []
     for symbol, (extern, place) in externs.items():
-        made.append(_text(extern, place))
-        if sum(map(len, made)) > MAX_SOURCE:
-            size = sum(len(piece.data) for piece in extern.pieces)
+        size = sum(len(piece.data) for piece in extern.pieces)
+        if size <= MAX_SOURCE:
+            made.append(_text(extern, place))
+        if size > MAX_SOURCE or sum(map(len, made)) > MAX_SOURCE:
             told = f"'{symbol}' links {size} bytes, and the text of a metric with its code has at most {MAX_SOURCE}"
             unsupported(f"{told}, of which a byte that is no ASCII character takes three; link less", *place)
     return made

@@ -12,12 +12,15 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import stat
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+
+from annudf._limits import MAX_SOURCE
 
 METHOD = "__numba_cuda_link__"
 TYPES: dict[str, np.dtype[Any]] = {
@@ -113,6 +116,8 @@ def resolve(value: Any) -> Callee:
         return _declared(value) if _is_declared(value) else _of_method(value)
     except _Refused as refused:
         return Unlinkable(str(refused))
+    except Exception as error:  # What it is asked for may be properties, and its lists classes of the user's.
+        return Unlinkable(f"cannot be linked: asking what it links raised {type(error).__name__}: {error}")
 
 
 def _declared(value: Any) -> Linked:
@@ -168,13 +173,13 @@ def _asked(what: str, method: Any, arguments: Sequence[Any]) -> Any:
 def _symbol(name: object) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise _Refused(f"has the name {name!r}, which is no symbol of a device function; give it name = '...'")
-    return name
+    return str.__str__(name)  # A class made of str may spell itself in another way.
 
 
 def _convention(value: Any) -> Literal["c", "numba"]:
     """That of ``declare_device``: numba's, unless it says C's."""
     abi = getattr(value, "abi", "numba")
-    if abi not in ("c", "numba"):
+    if not isinstance(abi, str) or abi not in ("c", "numba"):
         raise _Refused(f"has abi={abi!r}; linked code is called by 'c' or 'numba'")
     return "c" if abi == "c" else "numba"
 
@@ -237,25 +242,35 @@ def _of_file(path: str | os.PathLike[str]) -> Piece:
         what = f", {_OTHERS[suffix]}" if suffix in _OTHERS else ", whose kind its name does not say"
         raise _Refused(f"links {name}{what}; {_LINKED}")
     try:
-        with open(name, "rb") as file:
-            return Piece(_SUFFIXES[suffix], file.read())
-    except OSError as error:
-        raise _Refused(f"links {name}, which cannot be read: {error.strerror}") from None
+        # A pipe without a writer would be waited for.
+        with open(name, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise _Refused(f"links {name}, which is no file; {_LINKED}")
+            data = file.read(MAX_SOURCE + 1)
+    except (OSError, ValueError) as error:  # The second of names that no file can have.
+        why = error.strerror if isinstance(error, OSError) else error
+        shown = name if name.isprintable() else repr(name)
+        raise _Refused(f"links {shown}, which cannot be read: {why}") from None
+    if len(data) > MAX_SOURCE:
+        raise _Refused(
+            f"links {name}, which is longer than the {MAX_SOURCE} bytes of a metric with its code; link less"
+        )
+    return Piece(_SUFFIXES[suffix], data)
 
 
 def _of_object(code: Any, who: str) -> Piece:
     if not hasattr(code, "kind") or not hasattr(code, "data"):
         raise _Refused(f"has a {who} that gives {_a(code)}; give {_GIVE}")
     kind = getattr(code.kind, "name", code.kind)
-    if kind not in _KINDS:
-        what = f", {_OTHERS[kind]}" if kind in _OTHERS else f" of kind {kind!r}"
+    if not isinstance(kind, str) or kind not in _KINDS:
+        what = f", {_OTHERS[kind]}" if isinstance(kind, str) and kind in _OTHERS else f" of kind {kind!r}"
         raise _Refused(f"links {_a(code)}{what}; {_LINKED}")
     for what in ("setup_callback", "teardown_callback", "nrt"):
         if getattr(code, what, None):
             raise _Refused(f"links {_a(code)} with {what}, which a search does not do; link code that needs none")
     data = _asked("its data", lambda: code.data, ())
     if isinstance(data, str):
-        data = data.encode()
+        data = _asked("its data", data.encode, ())
     if not isinstance(data, bytes | bytearray | memoryview):
         raise _Refused(f"links {_a(code)} whose data is {_a(data)}; give bytes, or text")
     return Piece(_KINDS[kind], bytes(data))

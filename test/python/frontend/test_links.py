@@ -371,6 +371,12 @@ class ExternFunction:
         self.name, self.sig = "scaled", numba_types.float32(numba_types.float32, numba_types.float32)
 
 
+class Asked(Scaled):
+    @property
+    def sig(self) -> str:  # type: ignore[override]
+        raise RuntimeError("not configured")
+
+
 HAS = "'f' has a __numba_cuda_link__(float32, float32) that gives"
 REFUSED = {
     "no file": _coming("/nowhere/scaled.ptx", "which cannot be read: No such file or directory"),
@@ -465,6 +471,27 @@ REFUSED = {
         Scaled(sig=[PAIR, "float64(float64, float64)"]),
         "'f' has several signatures and one name, 'scaled'; make name a method of the argument types",
     ),
+    "path with NUL": (
+        Scaled(["a\0b.cu"]),
+        "'f' links 'a\\x00b.cu', which cannot be read: embedded null byte",
+    ),
+    "no text": (
+        Scaled([types.SimpleNamespace(kind="cu", data="\ud800")]),
+        "'f' cannot be linked: its data raised UnicodeEncodeError: 'utf-8' codec can't encode character '\\ud800' in "
+        "position 0: surrogates not allowed",
+    ),
+    "kind of another kind": (
+        Scaled([types.SimpleNamespace(kind=[], data=b"x")]),
+        f"'f' links a SimpleNamespace of kind []; {CHOICES}",
+    ),
+    "abi of another kind": (
+        Scaled(abi=np.array([1, 2])),
+        "'f' has abi=array([1, 2]); linked code is called by 'c' or 'numba'",
+    ),
+    "property that raises": (
+        Asked(),
+        "'f' cannot be linked: asking what it links raised RuntimeError: not configured",
+    ),
     "abi": (Scaled(abi="raw"), "'f' has abi='raw'; linked code is called by 'c' or 'numba'"),
     "of the metric": (
         declared(name="m"),
@@ -533,6 +560,30 @@ def test_code_that_is_too_long_for_a_module() -> None:
         "that is no ASCII character takes three; link less"
     )
     assert refused(metric_of(declared(cuda.Cubin(b"\x7f" * 5_600_001)))) == message
+
+
+def test_a_file_that_is_longer_than_a_module(tmp_path: pathlib.Path) -> None:
+    """It is not read to its end."""
+    file = tmp_path / "scaled.cu"
+    with open(file, "wb") as made:
+        made.truncate(1 << 40)
+    message = f"'f' links {file}, which is longer than the 16777216 bytes of a metric with its code; link less"
+    assert refused(metric_of(declared(str(file)))) == message
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("/dev/zero", path)], ids=["pipe", "device"])
+def test_what_has_no_end_is_not_waited_for(make: Any, tmp_path: pathlib.Path) -> None:
+    make(tmp_path / "scaled.cu")
+    message = f"'f' links {tmp_path}/scaled.cu, which is no file; {CHOICES}"
+    assert refused(metric_of(declared(str(tmp_path / "scaled.cu")))) == message
+
+
+def test_a_name_that_spells_itself_in_another_way() -> None:
+    class Name(str):
+        def __format__(self, spec: str) -> str:
+            return "other"
+
+    assert "annudf.extern @scaled convention(c)" in metric_of(Scaled(name=Name("scaled"))).mlir()
 
 
 @pytest.mark.filterwarnings("ignore:.*never reads:UserWarning")
