@@ -189,16 +189,19 @@ static std::string makeKernel(ArrayRef<LinkedFunction> functions, ArrayRef<Strin
   }
   for (StringRef name : names)
     keep(name);
+  const std::string probe = "@" + std::string(kProbeName);
   return "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-"
          "i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-"
          "n16:32:64\"\n"
          "target triple = \"nvptx64-nvidia-cuda\"\n"
-         "@llvm.used = appending global [1 x i8*] [i8* bitcast (void (i8**)* @annudf_probe to "
-         "i8*)], section \"llvm.metadata\"\n" +
-         declarations + "define void @annudf_probe(i8** %out) {\n" + stores +
+         "@llvm.used = appending global [1 x i8*] [i8* bitcast (void (i8**)* " +
+         probe + " to i8*)], section \"llvm.metadata\"\n" + declarations + "define void " + probe +
+         "(i8** %out) {\n" + stores +
          "  ret void\n}\n"
          "!nvvm.annotations = !{!0}\n"
-         "!0 = !{void (i8**)* @annudf_probe, !\"kernel\", i32 1}\n"
+         "!0 = !{void (i8**)* " +
+         probe +
+         ", !\"kernel\", i32 1}\n"
          "!nvvmir.version = !{!1}\n!1 = !{i32 2, i32 0}\n";
 }
 

@@ -28,6 +28,8 @@
 
 #include "CApi.h"
 
+#include "Compiler/WeightedMetric.h"
+
 #include "annudf-c/DeviceUDF.h"
 
 #include <algorithm>
@@ -41,22 +43,6 @@ namespace {
 
 const char *const kAbi = "rapids.cuvs.ivf_flat.metric.v1";
 const char *const kSm90[] = {"sm_90"};
-
-const char *const kWeighted = R"(annudf.metric @weighted order(min) coarse(l2) elements(f32) {
-  %w = annudf.capture "w" : !annudf.capture<dim x f32>
-  annudf.init {
-    %0 = arith.constant 0.0 : f32
-    annudf.yield %0 : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    %i = annudf.index dim
-    %1 = annudf.load %w[%i] : !annudf.capture<dim x f32>
-    %2 = arith.subf %x, %y : f32
-    %3 = arith.mulf %2, %2 : f32
-    %4 = math.fma %3, %1, %acc : f32
-    annudf.yield %4 : f32
-  }
-})";
 
 const char *const kSource = "extern \"C\" __device__ float f(float x, float y, float acc) {\n"
                             "  return acc + (x - y) * (x - y);\n}\n";

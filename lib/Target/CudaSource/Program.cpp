@@ -11,6 +11,7 @@
 #include "Texts.h"
 
 #include "annudf/ABI/Hooks.h"
+#include "annudf/Target/LibNvvm.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -125,7 +126,8 @@ static std::string cuvsPrototype(const std::string &name, bool hasCapture, Strin
 
 std::string annudf::makeProbe(const std::string &symbol, bool hasCapture) {
   return "extern \"C\" __device__ " + cuvsPrototype(symbol, hasCapture, "long long") +
-         ";\nextern \"C\" __global__ void annudf_probe(void **out) {\n"
+         ";\nextern \"C\" __global__ void " + kProbeName +
+         "(void **out) {\n"
          "  *out = reinterpret_cast<void *>(&" +
          symbol + ");\n}\n";
 }

@@ -9,11 +9,10 @@
 // usage: annudf_gpu_artifacts FOLDER
 //
 // Needs the compiler and the CUDA toolkit, no GPU. Into FOLDER it writes
-//   weighted.annudf, descriptor.annudf   a lambda (GpuArtifacts.h), and what its descriptor
-//   becomes:
-//                                        for CppDeviceTest.cpp
-//   linked_*.annudf                      a formula with and without linked code: for
-//                                        test/runtime/cuda/LinkedCodeTest.cpp
+//   weighted.annudf    a lambda (GpuArtifacts.h), for CppDeviceTest.cpp
+//   descriptor.annudf  what its descriptor becomes, for the same
+//   linked_*.annudf    a formula with and without linked code, for
+//                      test/runtime/cuda/LinkedCodeTest.cpp
 //
 //===----------------------------------------------------------------------===//
 

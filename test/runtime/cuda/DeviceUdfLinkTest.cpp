@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Compiler/WeightedMetric.h"
 #include "Families.h"
 #include "Linker.h"
 #include "annudf/Compiler/DeviceUdf.h"
@@ -23,22 +24,6 @@
 using namespace annudf;
 
 namespace {
-
-const char *const kWeighted = R"(annudf.metric @weighted order(min) coarse(l2) elements(f32) {
-  %w = annudf.capture "w" : !annudf.capture<dim x f32>
-  annudf.init {
-    %0 = arith.constant 0.0 : f32
-    annudf.yield %0 : f32
-  }
-  annudf.update (%acc: f32, %x: f32, %y: f32) {
-    %i = annudf.index dim
-    %1 = annudf.load %w[%i] : !annudf.capture<dim x f32>
-    %2 = arith.subf %x, %y : f32
-    %3 = arith.mulf %2, %2 : f32
-    %4 = math.fma %3, %1, %acc : f32
-    annudf.yield %4 : f32
-  }
-})";
 
 const char *const kSource = "cuda_source \"extern \\22C\\22 __device__ float their_scaled(float x, "
                             "float y) { return 2 * (x "
@@ -85,7 +70,8 @@ DeviceUdf ofMetric() {
   out.symbol = "their_weighted_l2";
   out.captures = {capture()};
   out.dims = 128;
-  return makeDeviceUdf(compileMetric(kWeighted, "weighted.mlir", options), "weighted.mlir", out);
+  return makeDeviceUdf(compileMetric(test::kWeighted, "weighted.mlir", options), "weighted.mlir",
+                       out);
 }
 
 DeviceUdf ofSource() {
