@@ -401,8 +401,10 @@ def _ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...] | N
     _arrays.check_dtype(ids, name, _INTEGERS)
     ids = _transfer.to_host(_arrays.as_contiguous(ids, name), name, resources)
     host = _transfer.as_numpy(ids)
-    if host.dtype == np.uint64 and bool((host > np.iinfo(np.int64).max).any()):
-        raise ArgumentError(f"argument '{name}' has an id that does not fit int64")
+    largest = np.iinfo(np.int64).max
+    if host.dtype == np.uint64 and bool((host > largest).any()):
+        at = int(np.flatnonzero(host > largest)[0])
+        raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at}; ids are at most {largest}")
     if bool((host < 0).any()):
         at = int(np.flatnonzero(host < 0)[0])
         raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at}; ids are 0 or above")
