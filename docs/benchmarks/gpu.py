@@ -32,7 +32,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-SMALL = ("--rows", "1000000", "--dims", "128", "--lists", "1024")
+ROWS, DIMS, LISTS = 1_000_000, 128, 1024
+SMALL = ("--rows", str(ROWS), "--dims", str(DIMS), "--lists", str(LISTS))
+"""What the plots are of."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +235,7 @@ def _recall_plot(axes: Any, results: dict[str, Any]) -> None:
         xlabel="recall@10 (numbers: probes)",
         ylabel="queries/s, batch 10,000",
         yscale="log",
-        title="1M x 128 float32, 1024 lists",
+        title=f"1M x {DIMS} float32, {LISTS} lists",
     )
 
 
@@ -253,13 +255,13 @@ def _batch_plot(axes: Any, results: dict[str, Any]) -> None:
         ylabel="queries/s",
         xscale="log",
         yscale="log",
-        title="1M x 128, 32 of 1024 lists, k = 10",
+        title=f"1M x {DIMS}, 32 of {LISTS} lists, k = 10",
     )
 
 
 def _roofline_plot(axes: Any, results: dict[str, Any]) -> None:
     """Updates a second over updates for each byte of lists, were each list read once a batch."""
-    bits = {"f32": 32, "f16": 16, "u8": 8, "i8": 8}
+    bytes_of = {"f32": 4, "f16": 2, "u8": 1}
     instructions = {"l2": 2, "weighted_l2": 3}
     built = next(line for line in results["builds"] if "processors" in line)
     lanes = built["processors"] * 128
@@ -282,9 +284,8 @@ def _roofline_plot(axes: Any, results: dict[str, Any]) -> None:
             points = [p for key, p in _medians(results, "annudf").items() if key[:3] == ("1M x 128", metric, dtype)]
             if not points:
                 continue
-            rows, lists, dims = 1e6, 1024, 128
-            read = [rows * dims * bits[dtype] / 8 * (1 - (1 - p["probes"] / lists) ** p["batch"]) for p in points]
-            done = [p["rows_per_query"] * p["batch"] * dims for p in points]
+            read = [ROWS * DIMS * bytes_of[dtype] * (1 - (1 - p["probes"] / LISTS) ** p["batch"]) for p in points]
+            done = [p["rows_per_query"] * p["batch"] * DIMS for p in points]
             axes.plot(
                 [updates / bytes_ for updates, bytes_ in zip(done, read, strict=True)],
                 [_updates(results, p) for p in points],
