@@ -10,7 +10,8 @@
 |* annudf-c/Support.h has the rules of all calls.                             *|
 |*                                                                            *|
 |* An index may be used by any number of threads: searches share it, extend   *|
-|* and remove wait until those that run have ended and hold up those that come.       *|
+|* and remove wait until those that run have ended and hold up those that     *|
+|* come.                                                                      *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
