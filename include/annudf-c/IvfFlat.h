@@ -63,6 +63,32 @@ ANNUDF_CAPI_EXPORTED annudf_status
 annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
                       const annudf_ivf_flat_build_options *options, annudf_ivf_flat_index **index);
 
+/** What a build on a device cost; milliseconds. Fields beyond `size` are not touched. */
+typedef struct annudf_ivf_flat_build_stats {
+  size_t size;       /**< Set by the caller: sizeof(annudf_ivf_flat_build_stats).          */
+  int32_t on_device; /**< 1; 0: on the host, of a copy of the rows there.                 */
+  char why[60];      /**< Why on the host; "" where it was not. Cut where it is longer.   */
+  double train_ms;   /**< Centers, and the look at all coordinates; of a build on the host
+                          all of it.                                                      */
+  double add_ms;     /**< Rows to their lists.                                            */
+  double copy_ms;    /**< The rows to the host, where they had to go there.               */
+} annudf_ivf_flat_build_stats;
+
+/** The same of rows in memory of a CUDA backend's device, built there: equal rows, options and
+ * seeds give equal indexes, whose centers are not to the bit those of annudf_ivf_flat_build. The
+ * lists stay on that device, where searches need no copy, until the host needs them: saving,
+ * extending, removing and searching elsewhere copy them there, once. Indexes with missing_values or
+ * adaptive_centers are built on the host, of a copy of the rows.
+ * \param base    in device memory; it may be freed at once after.
+ * \param stream  where what has written the base was enqueued, as annudf_ivf_flat_search_device;
+ * waited for.
+ * \param stats   may be NULL.
+ * Else as annudf_ivf_flat_build; ANNUDF_USAGE for host memory, as annudf_ivf_flat_search_device. */
+ANNUDF_CAPI_EXPORTED annudf_status
+annudf_ivf_flat_build_device(annudf_backend *backend, const annudf_vectors *base, int64_t n_lists,
+                             const annudf_ivf_flat_build_options *options, uint64_t stream,
+                             annudf_ivf_flat_index **index, annudf_ivf_flat_build_stats *stats);
+
 typedef struct annudf_ivf_flat_extend_options {
   size_t size;              /**< sizeof(annudf_ivf_flat_extend_options).                       */
   annudf_progress progress; /**< May be NULL.                                               */

@@ -75,17 +75,16 @@ runtime::Progress capi::toProgress(annudf_progress progress, void *user) {
   return [=](const char *stage, double done) { return progress(user, stage, done) == 0; };
 }
 
-annudf_status annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
-                                 const annudf_ivf_flat_build_options *options, annudf_ivf_flat_index **index) {
-  return guard(__func__, [&](Call call) {
-    call.refuseNull(index, "index");
-    const annudf_ivf_flat_build_options given =
-        copyOptions(options, offsetof(annudf_ivf_flat_build_options, progress_user) + sizeof(void *),
-                    "annudf_ivf_flat_build_options");
+/// What a build is told, and how it tells how far it is.
+struct BuildRequest {
+  BuildRequest(const Call &call, const annudf_vectors *base, int64_t nLists,
+               const annudf_ivf_flat_build_options *options) {
+    const annudf_ivf_flat_build_options given = copyOptions(
+        options, offsetof(annudf_ivf_flat_build_options, progress_user) + sizeof(void *),
+        "annudf_ivf_flat_build_options");
     if (!annudf_coarse_name(given.metric))
       call.refuse("metric is " + std::to_string(given.metric) + ", which is no enum annudf_coarse");
-    runtime::IndexParams params;
-    params.nLists = static_cast<uint32_t>(inRange("n_lists", n_lists, 0, runtime::kMaxLists));
+    params.nLists = static_cast<uint32_t>(inRange("n_lists", nLists, 0, runtime::kMaxLists));
     params.metric = static_cast<annudf_coarse>(given.metric);
     if (given.kmeans_n_iters != 0)
       params.kmeansIterations =
@@ -98,8 +97,52 @@ annudf_status annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
     params.adaptiveCenters = given.adaptive_centers != 0;
     params.addData = given.train_only == 0;
     params.missingValues = given.missing_values != 0;
-    *index = new annudf_ivf_flat_index(runtime::Index::build(
-        params, toMatrix(call, base, "base"), toProgress(given.progress, given.progress_user)));
+    rows = toMatrix(call, base, "base");
+    progress = toProgress(given.progress, given.progress_user);
+  }
+  runtime::IndexParams params;
+  runtime::MatrixView rows;
+  runtime::Progress progress;
+};
+
+annudf_status annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
+                                    const annudf_ivf_flat_build_options *options,
+                                    annudf_ivf_flat_index **index) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    const BuildRequest request(call, base, n_lists, options);
+    *index = new annudf_ivf_flat_index(
+        runtime::Index::build(request.params, request.rows, request.progress));
+  });
+}
+
+annudf_status annudf_ivf_flat_build_device(annudf_backend *backend, const annudf_vectors *base,
+                                           int64_t n_lists,
+                                           const annudf_ivf_flat_build_options *options,
+                                           uint64_t stream, annudf_ivf_flat_index **index,
+                                           annudf_ivf_flat_build_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(backend, "backend");
+    call.refuseNull(index, "index");
+    constexpr size_t kSmallest = offsetof(annudf_ivf_flat_build_stats, copy_ms) + sizeof(double);
+    if (stats && stats->size < kSmallest)
+      call.refuse("annudf_ivf_flat_build_stats.size is " + std::to_string(stats->size) +
+                  ", at least " + std::to_string(kSmallest) +
+                  " are needed; set it to sizeof(annudf_ivf_flat_build_stats)");
+    const BuildRequest request(call, base, n_lists, options);
+    if (!backend->cuda)
+      call.refuse("the backend is " + backend->description + "; it has no device memory");
+    runtime::BuildStats cost;
+    *index = new annudf_ivf_flat_index(backend->cuda->build(
+        request.params, request.rows, reinterpret_cast<void *>(stream), request.progress, &cost));
+    if (!stats)
+      return;
+    annudf_ivf_flat_build_stats filled = {};
+    filled.size = stats->size;
+    filled.on_device = cost.onDevice;
+    cost.why.copy(filled.why, sizeof filled.why - 1);
+    filled.train_ms = cost.trainMs, filled.add_ms = cost.addMs, filled.copy_ms = cost.copyMs;
+    std::memcpy(stats, &filled, std::min(stats->size, sizeof filled));
   });
 }
 

@@ -325,6 +325,11 @@ class Backend:
     def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:
         """The rows that the filter, an artifact of annudf.filter, keeps."""
 
+    def build_index(self, stream: int, address: int, rows: int, dims: int, element: str, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, adaptive_centers: bool = False, train_only: bool = False, missing_values: bool = False, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[str, float, float, float]]:
+        """
+        As Index.build, of a matrix at a device address that is written on `stream`. With it comes "", or why it was built on the host, and milliseconds of training, adding, copying there.
+        """
+
     def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None) -> SearchStats:
         """
         Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there.

@@ -32,10 +32,15 @@ static annudf_vectors vectors(uintptr_t address, int64_t rows, int64_t dims, int
   return matrix;
 }
 
-static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
-                   int64_t nLists, const std::string &metric, int32_t iterations, double fraction,
-                   uint64_t seed, int32_t threads, bool adaptiveCenters, bool trainOnly,
-                   bool missingValues, const std::optional<ProgressFunction> &function) {
+using BuildCall =
+    std::function<annudf_status(const annudf_vectors *, int64_t,
+                                const annudf_ivf_flat_build_options *, annudf_ivf_flat_index **)>;
+
+static Index buildBy(const BuildCall &call, uintptr_t address, int64_t rows, int64_t dims,
+                     const std::string &element, int64_t nLists, const std::string &metric,
+                     int32_t iterations, double fraction, uint64_t seed, int32_t threads,
+                     bool adaptiveCenters, bool trainOnly, bool missingValues,
+                     const std::optional<ProgressFunction> &function) {
   const annudf_vectors base = vectors(address, rows, dims, parseElement(element));
   Progress progress(function);
   annudf_ivf_flat_build_options options = {};
@@ -51,11 +56,38 @@ static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::str
   options.progress = &Progress::report;
   options.progress_user = &progress;
   annudf_ivf_flat_index *index = nullptr;
-  const annudf_status status =
-      withoutGil([&] { return annudf_ivf_flat_build(&base, nLists, &options, &index); });
+  const annudf_status status = withoutGil([&] { return call(&base, nLists, &options, &index); });
   Index result{IndexPtr(index)};
   progress.check(status);
   return result;
+}
+
+static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
+                   int64_t nLists, const std::string &metric, int32_t iterations, double fraction,
+                   uint64_t seed, int32_t threads, bool adaptiveCenters, bool trainOnly,
+                   bool missingValues, const std::optional<ProgressFunction> &function) {
+  return buildBy(annudf_ivf_flat_build, address, rows, dims, element, nLists, metric, iterations,
+                 fraction, seed, threads, adaptiveCenters, trainOnly, missingValues, function);
+}
+
+std::pair<Index, BuildCost> buildDevice(const Backend &backend, uint64_t stream, uintptr_t address,
+                                        int64_t rows, int64_t dims, const std::string &element,
+                                        int64_t nLists, const std::string &metric,
+                                        int32_t iterations, double fraction, uint64_t seed,
+                                        int32_t threads, bool adaptiveCenters, bool trainOnly,
+                                        bool missingValues,
+                                        const std::optional<ProgressFunction> &function) {
+  annudf_ivf_flat_build_stats stats = {};
+  stats.size = sizeof stats;
+  const auto call = [&](const annudf_vectors *base, int64_t lists,
+                        const annudf_ivf_flat_build_options *options,
+                        annudf_ivf_flat_index **made) {
+    return annudf_ivf_flat_build_device(backend.handle.get(), base, lists, options, stream, made,
+                                        &stats);
+  };
+  Index index = buildBy(call, address, rows, dims, element, nLists, metric, iterations, fraction,
+                        seed, threads, adaptiveCenters, trainOnly, missingValues, function);
+  return {std::move(index), BuildCost(stats.why, stats.train_ms, stats.add_ms, stats.copy_ms)};
 }
 
 static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t dims,

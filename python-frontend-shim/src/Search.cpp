@@ -9,16 +9,15 @@
 #include "Support.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 namespace annudf::python {
 
 namespace {
 
 /// A wrapper of a result holds its backend, as Python may drop them in any order.
-struct Backend {
-  std::shared_ptr<annudf_backend> handle;
-};
 struct DeviceBuffer {
   std::shared_ptr<annudf_backend> backend;
   DeviceBufferPtr handle;
@@ -364,6 +363,13 @@ void addSearch(nb::module_ &module) {
            "The fewest probes with which queries at a host address have the recall.")
       .def("filter", &filterOf, "index"_a, "artifact"_a, "captures"_a, "bits"_a,
            "The rows that the filter, an artifact of annudf.filter, keeps.")
+      .def("build_index", &buildDevice, "stream"_a, "address"_a, "rows"_a, "dims"_a, "element"_a,
+           nb::kw_only(), "n_lists"_a, "metric"_a, "kmeans_n_iters"_a, "kmeans_trainset_fraction"_a,
+           "seed"_a, "threads"_a, "adaptive_centers"_a = false, "train_only"_a = false,
+           "missing_values"_a = false, "progress"_a.none() = nb::none(),
+           "As Index.build, of a matrix at a device address that is written on `stream`. With it "
+           "comes \"\", or why it was built on the host, and milliseconds of training, adding, "
+           "copying there.")
       .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a, "stream"_a,
            "filter"_a.none() = nb::none(),

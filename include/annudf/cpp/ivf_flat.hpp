@@ -57,9 +57,10 @@ private:
   detail::owner<annudf_ivf_flat_index, annudf_ivf_flat_destroy> handle_;
 };
 
-/// Clusters the rows into lists, and adds them with the ids 0, 1, ....
-inline index build(const index_params &params, const vectors &base) {
-  detail::reporting reporting(params.progress, params.stop);
+namespace impl {
+
+inline annudf_ivf_flat_build_options options_of(const index_params &params,
+                                                detail::reporting &reporting) {
   annudf_ivf_flat_build_options c = {};
   c.size = sizeof c;
   c.metric = std::int32_t(params.metric), c.kmeans_n_iters = params.kmeans_n_iters;
@@ -68,11 +69,42 @@ inline index build(const index_params &params, const vectors &base) {
   c.adaptive_centers = params.adaptive_centers, c.train_only = !params.add_data_on_build;
   c.missing_values = params.missing_values;
   c.progress = reporting.function(), c.progress_user = reporting.user();
+  return c;
+}
+
+} // namespace impl
+
+/// Clusters the rows into lists, and adds them with the ids 0, 1, ....
+inline index build(const index_params &params, const vectors &base) {
+  detail::reporting reporting(params.progress, params.stop);
+  const annudf_ivf_flat_build_options c = impl::options_of(params, reporting);
   const annudf_vectors rows = base.c();
   annudf_ivf_flat_index *made = nullptr;
   const annudf_status status = annudf_ivf_flat_build(&rows, params.n_lists, &c, &made);
   index result(made);
   reporting.check(status);
+  return result;
+}
+
+/// The same of rows in device memory, built there, when the stream has got to where they are
+/// written. The lists stay there alone until the host needs them. With missing_values or
+/// adaptive_centers it is built on the host, of a copy.
+/// \param stats  filled where it is given.
+inline index build(const index_params &params, const device_vectors &base,
+                   build_stats *stats = nullptr) {
+  const backend &on = backend::shared(base.device());
+  detail::reporting reporting(params.progress, params.stop);
+  const annudf_ivf_flat_build_options c = impl::options_of(params, reporting);
+  const annudf_vectors rows = base.c();
+  annudf_ivf_flat_build_stats cost = {};
+  cost.size = sizeof cost;
+  annudf_ivf_flat_index *made = nullptr;
+  const annudf_status status = annudf_ivf_flat_build_device(on.c(), &rows, params.n_lists, &c,
+                                                            base.stream().c(), &made, &cost);
+  index result(made);
+  reporting.check(status);
+  if (stats)
+    *stats = {cost.on_device != 0, cost.why, cost.train_ms, cost.add_ms, cost.copy_ms};
   return result;
 }
 

@@ -70,6 +70,15 @@ struct index_params {
   std::stop_token stop = {};
 };
 
+/// What a build on a device cost; milliseconds.
+struct build_stats {
+  bool on_device = false; ///< Else on the host, of a copy of the rows there.
+  std::string why = {};   ///< Why on the host; "" where it was not.
+  double train_ms = 0; ///< Centers, and the look at all coordinates; on the host the whole build.
+  double add_ms = 0;   ///< Rows to their lists.
+  double copy_ms = 0;  ///< The rows to the host, where they had to go there.
+};
+
 struct extend_params {
   bool allow_repeated_ids = false; ///< Ids may be given twice, and be in the index already.
   annudf::v0::progress progress = {};

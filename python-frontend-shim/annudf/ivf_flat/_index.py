@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer
-from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
+from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
 from annudf._checks import check_bool, check_path, class_of, printable, shown
 from annudf._log import ProgressBar, logger
 from annudf._metric.builtin import check_index_metric
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Index:
-    """An IVF-Flat index, in host memory; a GPU gets its copy at the first search there.
+    """An IVF-Flat index. A GPU gets its copy at the first search there; what it built itself is there alone.
 
     Made by :func:`build` and :func:`load`. It may be searched by many threads at once; :func:`extend`
     and :func:`remove` wait for the searches that run.
@@ -160,11 +160,11 @@ def build(
     index_params : IndexParams
     dataset : array of shape (n_rows, dim)
         float32, float16, bfloat16, int8 or uint8; finite, or NaN with ``missing_values=True``. Of NumPy, CuPy,
-        PyTorch, or with ``__cuda_array_interface__`` or DLPack; or :class:`annudf.PackedBits`. Device arrays are
-        copied to the host, where the index is built; arrays that are not C-contiguous are copied too. At least
-        `n_lists` rows.
+        PyTorch, or with ``__cuda_array_interface__`` or DLPack; or :class:`annudf.PackedBits`. Of a
+        device array the index is built on its device, with ``missing_values`` or ``adaptive_centers`` on the host of
+        a copy. Arrays that are not C-contiguous are copied. At least `n_lists` rows.
     resources : Resources, optional
-        Stream for reading a device array.
+        Stream for reading a device array; a device, to which a host array is copied to be built there.
     progress : bool, optional
         True shows a progress bar, False none. Default: one if it takes longer than half a second and standard error
         is a terminal.
@@ -208,7 +208,8 @@ def build_of(
     """As :func:`build`; unless `strictly`, ``missing_values`` of a type without NaN is passed over."""
     from annudf import _core
 
-    rows = _vectors(dataset, "dataset", check_resources(resources))
+    place = check_resources(resources)
+    rows = _rows_of(dataset, "dataset", place)
     n_lists = 0 if index_params.n_lists == "auto" else index_params.n_lists
     if n_lists > rows.shape[0]:
         raise ArgumentError(
@@ -216,23 +217,32 @@ def build_of(
             "a list needs at least one, better some hundreds"
         )
     bar = ProgressBar(progress)
+    shape = (rows.shape[0], rows.shape[1], ELEMENT_OF_DTYPE[rows.dtype])
+    options: dict[str, Any] = {
+        "n_lists": n_lists,
+        "metric": COARSE_OF_METRIC[index_params.metric],
+        "kmeans_n_iters": index_params.kmeans_n_iters,
+        "kmeans_trainset_fraction": index_params.kmeans_trainset_fraction,
+        "seed": index_params.seed,
+        "threads": _backends.get_num_threads(),
+        "adaptive_centers": index_params.adaptive_centers,
+        "train_only": not index_params.add_data_on_build,
+        "missing_values": index_params.missing_values and (strictly or rows.dtype in _arrays.FLOATS),
+        "progress": bar,
+    }
     try:
-        core = _core.Index.build(
-            rows.address,
-            rows.shape[0],
-            rows.shape[1],
-            ELEMENT_OF_DTYPE[rows.dtype],
-            n_lists=n_lists,
-            metric=COARSE_OF_METRIC[index_params.metric],
-            kmeans_n_iters=index_params.kmeans_n_iters,
-            kmeans_trainset_fraction=index_params.kmeans_trainset_fraction,
-            seed=index_params.seed,
-            threads=_backends.get_num_threads(),
-            adaptive_centers=index_params.adaptive_centers,
-            train_only=not index_params.add_data_on_build,
-            missing_values=index_params.missing_values and (strictly or rows.dtype in _arrays.FLOATS),
-            progress=bar,
-        )
+        with _transfer.on_device(rows, "dataset", place) as (device, address, stream):
+            if device == CPU:
+                core = _core.Index.build(address, *shape, **options)
+            else:
+                engine = _backends.backend(device)
+                core, cost = engine.build_index(stream, address, *shape, **options)
+                logger.debug(
+                    "index of %d vectors built on %s: %.1f ms training, %.1f adding, %.1f copying",
+                    shape[0],
+                    f"the CPU ({cost[0]})" if cost[0] else device,
+                    *cost[1:],
+                )
     except InputError as error:
         raise array_at_fault(error, "dataset") from None
     finally:
@@ -385,10 +395,21 @@ def _vectors(
     dims: int | None = None,
     packed: bool = False,
 ) -> View:
+    return _transfer.to_host(_rows_of(array, name, resources, accepted, dims, packed), name, resources)
+
+
+def _rows_of(
+    array: Any,
+    name: str,
+    resources: Resources,
+    accepted: tuple[str, ...] = _arrays.VECTORS,
+    dims: int | None = None,
+    packed: bool = False,
+) -> View:
     rows = _arrays.input_matrix(array, name, accepted=accepted, dims=dims, stream=resources.stream, packed=packed)
     if rows.shape[0] == 0:
         raise ArgumentError(f"argument '{name}' has shape {rows.shape}: no rows")
-    return _transfer.to_host(rows, name, resources)
+    return rows
 
 
 _INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8")

@@ -22,38 +22,14 @@
 namespace annudf::runtime {
 namespace {
 
-/// splitmix64: the distributions of <random> differ between standard libraries, and an
-/// index should not.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  /// In [0, bound).
-  uint64_t below(uint64_t bound) {
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
-  }
-
-private:
-  uint64_t state_;
-};
-
-/// `wanted` random rows of the base in their order, as floats.
-std::vector<float> sampleRows(const MatrixView &base, int64_t wanted, Random &random) {
-  std::vector<float> sample(static_cast<size_t>(wanted * base.dims));
+/// Random rows of the base in their order, as floats.
+std::vector<float> sampleRows(const MatrixView &base, const KMeansParams &params, Random &random) {
+  const std::vector<int64_t> chosen = chooseRows(base.rows, params, random);
+  std::vector<float> sample(chosen.size() * static_cast<size_t>(base.dims));
   float *out = sample.data();
-  // Knuth's selection sampling: one pass, no memory, each subset equally likely.
-  int64_t missing = wanted;
-  for (int64_t row = 0; missing > 0; ++row) {
-    if (random.below(static_cast<uint64_t>(base.rows - row)) >= static_cast<uint64_t>(missing))
-      continue;
+  for (const int64_t row : chosen) {
     convertRows(base, row, row + 1, out);
     out += base.dims;
-    --missing;
   }
   return sample;
 }
@@ -82,12 +58,10 @@ public:
 private:
   /// Distinct rows of the sample.
   void start() {
-    std::vector<int64_t> order(static_cast<size_t>(rows_));
-    std::iota(order.begin(), order.end(), int64_t(0));
-    centers_.resize(static_cast<size_t>(params_.nLists) * dims_);
-    for (uint32_t c = 0; c < params_.nLists; ++c) {
-      std::swap(order[c], order[c + random_.below(static_cast<uint64_t>(rows_ - c))]);
-      std::copy_n(sample_.data() + order[c] * dims_, dims_, centers_.data() + int64_t(c) * dims_);
+    centers_.reserve(static_cast<size_t>(params_.nLists) * dims_);
+    for (const int64_t row : distinctRows(rows_, params_.nLists, random_)) {
+      const float *from = sample_.data() + row * dims_;
+      centers_.insert(centers_.end(), from, from + dims_);
     }
     if (by_.metric != ANNUDF_COARSE_L2)
       normaliseRows(centers_.data(), params_.nLists, dims_);
@@ -160,6 +134,29 @@ void normaliseRows(float *rows, int64_t count, int32_t dims) {
   }
 }
 
+std::vector<int64_t> chooseRows(int64_t rows, const KMeansParams &params, Random &random) {
+  // Knuth's selection sampling: one pass, each subset equally likely.
+  int64_t missing = trainingRows(rows, params);
+  std::vector<int64_t> chosen;
+  chosen.reserve(static_cast<size_t>(missing));
+  for (int64_t row = 0; missing > 0; ++row) {
+    if (random.below(static_cast<uint64_t>(rows - row)) >= static_cast<uint64_t>(missing))
+      continue;
+    chosen.push_back(row);
+    --missing;
+  }
+  return chosen;
+}
+
+std::vector<int64_t> distinctRows(int64_t rows, uint32_t count, Random &random) {
+  std::vector<int64_t> order(static_cast<size_t>(rows));
+  std::iota(order.begin(), order.end(), int64_t(0));
+  for (uint32_t i = 0; i < count; ++i)
+    std::swap(order[i], order[i + random.below(static_cast<uint64_t>(rows - i))]);
+  order.resize(count);
+  return order;
+}
+
 int64_t trainingRows(int64_t rows, const KMeansParams &params) {
   const int64_t lists = params.nLists;
   const auto fraction =
@@ -171,7 +168,7 @@ std::vector<float> trainCenters(const KMeansParams &params, const MatrixView &ba
                                 const std::vector<float> &fill, const Progress &progress) {
   report(progress, "train", 0);
   Random random(params.seed);
-  std::vector<float> sample = sampleRows(base, trainingRows(base.rows, params), random);
+  std::vector<float> sample = sampleRows(base, params, random);
   fillMissing(sample.data(), static_cast<int64_t>(sample.size()) / base.dims, fill);
   // Without this, long rows would turn a center of directions their way.
   if (params.metric == ANNUDF_COARSE_COSINE)

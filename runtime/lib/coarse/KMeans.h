@@ -46,9 +46,34 @@ struct KMeansParams {
   int threads = 0;
 };
 
+/// splitmix64: the distributions of <random> differ between standard libraries, and an
+/// index should not.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t next() {
+    uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// In [0, bound).
+  uint64_t below(uint64_t bound) {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+  }
+
+private:
+  uint64_t state_;
+};
+
 /// Rows the training uses of `rows`: the fraction asked for, at most 256 a list (more
 /// does not move the centers), at least 39 a list where there are as many.
 int64_t trainingRows(int64_t rows, const KMeansParams &params);
+
+/// As many random rows, in their order.
+std::vector<int64_t> chooseRows(int64_t rows, const KMeansParams &params, Random &random);
+/// `count` different ones of `rows`, with which centers begin.
+std::vector<int64_t> distinctRows(int64_t rows, uint32_t count, Random &random);
 
 /// Scales every row to length 1; a row of zeros stays.
 void normaliseRows(float *rows, int64_t count, int32_t dims);

@@ -8,6 +8,7 @@
 
 #include "annudf/runtime/cuda/Cuda.h"
 
+#include "DeviceBuild.h"
 #include "DeviceCaptures.h"
 #include "DeviceCopies.h"
 #include "DeviceFilters.h"
@@ -65,6 +66,8 @@ public:
   void distancesDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                        const MatrixView &queries, float *distances, void *stream,
                        SearchStats *stats) override;
+  Index build(const IndexParams &params, const MatrixView &base, void *stream,
+              const Progress &progress, BuildStats *stats) override;
   int device() const override { return context_->device(); }
   int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
@@ -153,6 +156,7 @@ private:
   FilterCache filters_;
   KernelCache<const ScanKernel> scans_{LinkedScans::kMost};
   DeviceCopies copies_;
+  IndexBuilder builder_{context_};
   WorkspacePool pool_; // Last: its searches end before what they read goes.
 };
 
@@ -193,6 +197,16 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchSt
       [&] { return std::make_shared<DeviceIndex>(index, context_, kernels_.module); }, made);
   stats.uploadMs = made ? copy->uploadMs() : 0;
   return copy;
+}
+
+Index Implementation::build(const IndexParams &params, const MatrixView &base, void *stream,
+                            const Progress &progress, BuildStats *stats) {
+  BuildStats local;
+  BuiltIndex built = builder_.build(params, base, stream, progress, stats ? *stats : local);
+  bool made = false;
+  if (built.copy)
+    (void)copies_.get(built.index, context_->device(), [&] { return built.copy; }, made);
+  return std::move(built.index);
 }
 
 Implementation::Ready Implementation::prepare(const Index &index, const MetricView &metric,

@@ -18,6 +18,11 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
+double msSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
 template <class T>
 std::unique_ptr<Buffer> upload(const std::shared_ptr<const Context> &context,
                                const std::vector<T> &values) {
@@ -29,26 +34,24 @@ std::unique_ptr<Buffer> upload(const std::shared_ptr<const Context> &context,
 
 } // namespace
 
-DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> context,
-                         const Module &search) {
+DeviceIndex::DeviceIndex(const ListShape &shape, std::shared_ptr<const Context> context) {
   const auto start = std::chrono::steady_clock::now();
   ContextScope scope(*context);
-  const uint32_t lists = index.nLists(), dims = static_cast<uint32_t>(index.dims());
-  const uint64_t words = static_cast<uint64_t>(index.words()), chunks = words / 4;
-
-  std::vector<uint32_t> firstGroup(lists + 1, 0), size(lists);
+  const auto lists = static_cast<uint32_t>(shape.sizes.size()),
+             dims = static_cast<uint32_t>(shape.dims);
+  const uint64_t chunks = static_cast<uint64_t>(shape.words) / 4;
+  std::vector<uint32_t> firstGroup(lists + 1, 0);
   std::vector<uint64_t> groups(lists);
-  uint64_t total = 0;
+  uint64_t total = 0, rows = 0;
   for (uint32_t i = 0; i < lists; ++i) {
     firstGroup[i] = static_cast<uint32_t>(total);
-    size[i] = static_cast<uint32_t>(index.list(i).size);
-    groups[i] = static_cast<uint64_t>(index.list(i).groups());
-    total += groups[i];
+    groups[i] = (uint64_t(shape.sizes[i]) + kGroupRows - 1) / kGroupRows;
+    total += groups[i], rows += shape.sizes[i];
   }
   // Rows of one search are numbered with 32 bits in the workspace.
   if (total > std::numeric_limits<uint32_t>::max() / kGroupRows)
     throw Error(ErrorKind::Usage,
-                "the index holds " + std::to_string(index.size()) +
+                "the index holds " + std::to_string(rows) +
                     " rows; the CUDA backend takes up to 4.2 billion, padding included");
   firstGroup[lists] = static_cast<uint32_t>(total);
   std::sort(groups.begin(), groups.end(), std::greater<>());
@@ -56,29 +59,19 @@ DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> cont
   for (uint32_t i = 0; i < lists; ++i)
     largest_[i + 1] = largest_[i] + groups[i];
 
-  const uint64_t groupBytes = words * kGroupRows * sizeof(uint32_t),
-                 groupIds = kGroupRows * sizeof(int64_t);
-  const uint64_t rowBytes = total * groupBytes, pastEnd = ANNUDF_PAST_END * kGroupRows * 16;
+  const uint64_t rowBytes = total * chunks * kGroupRows * 16,
+                 pastEnd = ANNUDF_PAST_END * kGroupRows * 16;
   rows_ = std::make_unique<Buffer>(context, rowBytes + pastEnd);
   ANNUDF_CUDA(cuMemsetD8, rows_->device() + rowBytes, 0, pastEnd);
-  ids_ = std::make_unique<Buffer>(context, total * groupIds);
-  for (uint32_t i = 0; i < lists; ++i) {
-    const List &list = index.list(i);
-    if (!list.groups())
-      continue;
-    ANNUDF_CUDA(cuMemcpyHtoD, rows_->device() + firstGroup[i] * groupBytes, list.words.data(),
-                list.groups() * groupBytes);
-    ANNUDF_CUDA(cuMemcpyHtoD, ids_->device() + firstGroup[i] * groupIds, list.ids.data(),
-                list.groups() * groupIds);
-  }
+  ids_ = std::make_unique<Buffer>(context, total * kGroupRows * sizeof(int64_t));
   listGroup_ = upload(context, firstGroup);
-  listSize_ = upload(context, size);
+  listSize_ = upload(context, shape.sizes);
 
   // Centers are padded to 16 bytes so that the coarse stage reads float4.
   const uint32_t stride = (dims + 3) / 4 * 4;
   std::vector<float> centers(static_cast<size_t>(lists) * stride, 0.0f), norms(lists);
   for (uint32_t i = 0; i < lists; ++i) {
-    const float *center = index.centers().data() + static_cast<size_t>(i) * dims;
+    const float *center = shape.centers.data() + static_cast<size_t>(i) * dims;
     std::copy(center, center + dims, centers.begin() + static_cast<size_t>(i) * stride);
     double square = 0;
     for (uint32_t d = 0; d < dims; ++d)
@@ -87,16 +80,46 @@ DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> cont
   }
   centers_ = upload(context, centers);
   norms_ = upload(context, norms);
-  if (index.missingValues())
-    fill_ = upload(context, index.fill());
+  if (!shape.fill.empty())
+    fill_ = upload(context, shape.fill);
 
   args_.rows = rows_->device(), args_.ids = ids_->device();
   args_.listGroup = listGroup_->device(), args_.listSize = listSize_->device();
   args_.centers = centers_->device(), args_.norms = norms_->device();
   args_.nLists = lists, args_.chunks = static_cast<uint32_t>(chunks);
   args_.dims = dims, args_.centerStride = stride;
+  uploadMs_ = msSince(start);
+}
 
-  uint64_t blocks = total * chunks, rows = args_.rows;
+namespace {
+
+ListShape shapeOf(const Index &index) {
+  ListShape shape = {{}, index.dims(), index.words(), index.centers(), index.fill()};
+  for (const List &list : index.lists())
+    shape.sizes.push_back(static_cast<uint32_t>(list.size));
+  return shape;
+}
+
+} // namespace
+
+DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> context,
+                         const Module &search)
+    : DeviceIndex(shapeOf(index), context) {
+  const auto start = std::chrono::steady_clock::now();
+  ContextScope scope(*context);
+  uint64_t group = 0;
+  const uint64_t groupBytes = args_.chunks * uint64_t(kGroupRows) * 16,
+                 groupIds = kGroupRows * sizeof(int64_t);
+  for (const List &list : index.lists()) {
+    const auto groups = static_cast<uint64_t>(list.groups());
+    if (groups == 0)
+      continue;
+    ANNUDF_CUDA(cuMemcpyHtoD, args_.rows + group * groupBytes, list.words.data(),
+                groups * groupBytes);
+    ANNUDF_CUDA(cuMemcpyHtoD, args_.ids + group * groupIds, list.ids.data(), groups * groupIds);
+    group += groups;
+  }
+  uint64_t blocks = group * args_.chunks, rows = args_.rows;
   if (blocks) {
     void *parameters[] = {&rows, &blocks};
     const unsigned grid = static_cast<unsigned>(std::min<uint64_t>((blocks + 7) / 8, 1u << 20));
@@ -104,8 +127,7 @@ DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> cont
                 nullptr, parameters, nullptr);
   }
   ANNUDF_CUDA(cuStreamSynchronize, nullptr);
-  uploadMs_ =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  uploadMs_ += msSince(start);
 }
 
 } // namespace annudf::runtime::cuda

@@ -19,9 +19,19 @@
 
 namespace annudf::runtime::cuda {
 
+/// Lists without their rows.
+struct ListShape {
+  std::vector<uint32_t> sizes; ///< Rows of each.
+  int32_t dims, words;
+  const std::vector<float> &centers, &fill; ///< As of Index.
+};
+
 /// Owned by the index, as an attachment.
 class DeviceIndex : public IndexAttachment {
 public:
+  /// Room for the lists; rows() and ids() have yet to be written.
+  /// \throws Error(Usage) for more rows than a search can number.
+  DeviceIndex(const ListShape &shape, std::shared_ptr<const Context> context);
   /// Copies the index and regroups its lists to 16 bytes a lane. Returns when done.
   /// \param search  the module of Search.cu.
   DeviceIndex(const Index &index, std::shared_ptr<const Context> context, const Module &search);
@@ -33,6 +43,7 @@ public:
   /// ranked; 0 where there are none.
   uint64_t fill() const { return fill_ ? fill_->device() : 0; }
   double uploadMs() const { return uploadMs_; }
+  uint64_t groups() const { return largest_.back(); }
 
 private:
   annudf_device_index args_ = {};

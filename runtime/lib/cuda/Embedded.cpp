@@ -53,6 +53,7 @@ ANNUDF_EMBED(contract)
 ANNUDF_EMBED(overlap_75)
 ANNUDF_EMBED(overlap_90)
 ANNUDF_EMBED(search)
+ANNUDF_EMBED(build)
 
 namespace annudf::runtime::cuda {
 
@@ -151,5 +152,6 @@ std::string_view overlapFragment(int sm) {
 }
 
 std::string_view searchModule() { return ANNUDF_BYTES(search); }
+std::string_view buildModule() { return ANNUDF_BYTES(build); }
 
 } // namespace annudf::runtime::cuda

@@ -34,6 +34,8 @@ std::string_view contractFragment();
 std::string_view overlapFragment(int sm);
 /// Machine code of Search.cu for every architecture, and PTX for later ones.
 std::string_view searchModule();
+/// The same of Build.cu.
+std::string_view buildModule();
 
 } // namespace annudf::runtime::cuda
 

@@ -13,6 +13,7 @@
 #include "annudf/runtime/support/Parallel.h"
 #include "coarse/KMeans.h"
 #include "ivf_flat/IndexFile.h"
+#include "ivf_flat/NewIndex.h"
 #include "ivf_flat/NewRows.h"
 #include "vectors/Elements.h"
 #include "vectors/Missing.h"
@@ -25,7 +26,7 @@
 namespace annudf::runtime {
 namespace {
 
-void checkMatrix(const MatrixView &matrix, const char *what, int threads, NaNs nans) {
+void checkShape(const MatrixView &matrix, const char *what) {
   auto refuse = [&](const std::string &why) {
     throw Error(ErrorKind::Input, std::string(what) + ": " + why);
   };
@@ -38,7 +39,6 @@ void checkMatrix(const MatrixView &matrix, const char *what, int threads, NaNs n
     refuse(fault);
   if (!matrix.data)
     refuse("no data");
-  checkFinite(matrix, what, threads, nans);
 }
 
 /// Copies one row to its place among the words of a list; padding stays as it is, zero.
@@ -66,6 +66,27 @@ int32_t wordsPerRow(annudf_element element, int32_t dims) {
   return static_cast<int32_t>((bytesOfRow(element, dims) + 15) / 16 * 4);
 }
 
+const std::vector<List> &ListsElsewhere::get() {
+  std::call_once(once_, [&] {
+    lists_ = fetch();
+    fetched_ = true;
+  });
+  return lists_;
+}
+
+Index::Index(IndexParts parts)
+    : element_(parts.element), dims_(parts.dims), size_(parts.size), largestId_(parts.size - 1),
+      metric_(parts.metric), centers_(std::move(parts.centers)),
+      lists_(centers_.size() / static_cast<size_t>(parts.dims)), elsewhere_(std::move(parts.lists)),
+      generation_(nextGeneration()), threads_(parts.threads) {}
+
+void Index::takeLists() {
+  if (!elsewhere_)
+    return;
+  lists_ = elsewhere_->get(); // A copy of this index may need them, too.
+  elsewhere_ = nullptr;
+}
+
 int32_t Index::words() const { return wordsPerRow(element_, dims_); }
 
 uint32_t automaticLists(int64_t rows) {
@@ -88,7 +109,7 @@ bool Index::idsAreRowNumbers() const {
           [&] {
             auto answer = std::make_shared<Answer>();
             std::vector<bool> seen(static_cast<size_t>(size_));
-            for (const List &list : lists_)
+            for (const List &list : lists())
               for (int64_t i = 0; i < list.size; ++i) {
                 const auto id = static_cast<size_t>(list.ids[static_cast<size_t>(i)]);
                 answer->value = answer->value && !seen[id];
@@ -107,7 +128,7 @@ Index Index::ofOneList(const MatrixView &rows, bool missingValues, int threads) 
   return build(params, rows);
 }
 
-Index Index::build(const IndexParams &params, const MatrixView &base, const Progress &progress) {
+IndexParams checkedParams(IndexParams params, const MatrixView &base) {
   auto usage = [](const std::string &why) { throw Error(ErrorKind::Usage, why); };
   if (params.nLists > kMaxLists)
     usage("lists = " + std::to_string(params.nLists) + ": must be at most " +
@@ -119,12 +140,38 @@ Index Index::build(const IndexParams &params, const MatrixView &base, const Prog
   if (params.missingValues && kindOf(base.element) != NumberKind::Float)
     usage(std::string("missing_values: vectors of ") + toString(base.element) +
           " have no NaN to stand for a missing value; give f32, f16 or bf16, or drop it");
-  checkMatrix(base, "base", params.threads, params.missingValues ? NaNs::Missing : NaNs::Refused);
-  const uint32_t nLists = params.nLists != 0 ? params.nLists : automaticLists(base.rows);
+  checkShape(base, "base");
+  if (params.nLists == 0)
+    params.nLists = automaticLists(base.rows);
+  return params;
+}
+
+void checkBase(const MatrixView &base, const IndexParams &params, int64_t firstRow) {
+  checkFinite(base, "base", params.threads, params.missingValues ? NaNs::Missing : NaNs::Refused,
+              firstRow);
+}
+
+void checkEnough(const MatrixView &base, uint32_t nLists) {
   if (base.rows < nLists)
     throw Error(ErrorKind::Input, "base: it has " + std::to_string(base.rows) +
                                       " rows, fewer than the " + std::to_string(nLists) +
                                       " lists asked for");
+}
+
+void checkCenters(const std::vector<float> &centers, int32_t dims) {
+  for (size_t i = 0; i < centers.size(); ++i)
+    if (!std::isfinite(centers[i]))
+      throw Error(ErrorKind::Input,
+                  "base: dim " + std::to_string(i % size_t(dims)) + " of center " +
+                      std::to_string(i / size_t(dims)) +
+                      " of k-means overflows float32; scale the vectors down, as no search could "
+                      "rank such lists");
+}
+
+Index Index::build(const IndexParams &given, const MatrixView &base, const Progress &progress) {
+  const IndexParams params = checkedParams(given, base);
+  checkBase(base, params);
+  checkEnough(base, params.nLists);
   Index index;
   index.element_ = base.element;
   index.dims_ = base.dims;
@@ -133,17 +180,11 @@ Index Index::build(const IndexParams &params, const MatrixView &base, const Prog
   index.threads_ = params.threads;
   if (params.missingValues)
     index.fill_ = meansOfPresent(base, params.threads);
-  index.centers_ = trainCenters({nLists, params.metric, params.kmeansIterations,
+  index.centers_ = trainCenters({params.nLists, params.metric, params.kmeansIterations,
                                  params.kmeansTrainsetFraction, params.seed, params.threads},
                                 base, index.fill_, progress);
-  for (size_t i = 0; i < index.centers_.size(); ++i)
-    if (!std::isfinite(index.centers_[i]))
-      throw Error(ErrorKind::Input,
-                  "base: dim " + std::to_string(i % size_t(base.dims)) + " of center " +
-                      std::to_string(i / size_t(base.dims)) +
-                      " of k-means overflows float32; scale the vectors down, as no search could "
-                      "rank such lists");
-  index.lists_.resize(nLists);
+  checkCenters(index.centers_, base.dims);
+  index.lists_.resize(params.nLists);
   index.generation_ = nextGeneration();
   if (params.addData)
     index.extend(base, {}, progress);
@@ -151,8 +192,9 @@ Index Index::build(const IndexParams &params, const MatrixView &base, const Prog
 }
 
 void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress &progress) {
-  checkMatrix(rows, newIds.ids || size_ != 0 ? "rows to add" : "base", threads_,
-              missingValues() ? NaNs::Missing : NaNs::Refused);
+  const char *what = newIds.ids || size_ != 0 ? "rows to add" : "base";
+  checkShape(rows, what);
+  checkFinite(rows, what, threads_, missingValues() ? NaNs::Missing : NaNs::Refused);
   if (rows.element != element_ || rows.dims != dims_)
     throw Error(ErrorKind::Input, std::string("rows to add: ") + std::to_string(rows.dims) +
                                       " dims of " + toString(rows.element) + ", the index holds " +
@@ -183,6 +225,7 @@ void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress 
   const NewMembers added(assigned, nLists());
 
   // All memory first: once a list has changed, nothing may fail.
+  takeLists();
   auto attachments = std::make_shared<IndexAttachments>();
   std::vector<double> sums;
   std::vector<float> centers;

@@ -324,8 +324,8 @@ void Index::save(const std::string &path, const Progress &progress) const {
   text.string("dims"), text.number(static_cast<uint64_t>(dims_));
   text.string("element"), text.string(toString(element_));
   text.string("group_rows"), text.number(kGroupRows);
-  text.string(HeaderFields::kSizes), text.list(lists_.size());
-  for (const List &list : lists_)
+  text.string(HeaderFields::kSizes), text.list(lists().size());
+  for (const List &list : lists())
     text.number(static_cast<uint64_t>(list.size));
   text.string("metric"), text.string(toString(metric_));
   if (missingValues())
@@ -348,10 +348,12 @@ void Index::save(const std::string &path, const Progress &progress) const {
   sections.write(centers_.data(), centers_.size() * sizeof(float));
   if (missingValues())
     sections.write(fill_.data(), fill_.size() * sizeof(float));
-  for (size_t i = 0; i < lists_.size(); ++i) {
-    report(progress, "save", double(i) / double(lists_.size()));
-    sections.write(lists_[i].words.data(), lists_[i].words.size() * sizeof(uint32_t));
-    sections.write(lists_[i].ids.data(), lists_[i].ids.size() * sizeof(int64_t));
+  for (size_t i = 0; i < lists().size(); ++i) {
+    report(progress, "save", double(i) / double(lists().size()));
+    sections.write(list(static_cast<uint32_t>(i)).words.data(),
+                   list(static_cast<uint32_t>(i)).words.size() * sizeof(uint32_t));
+    sections.write(list(static_cast<uint32_t>(i)).ids.data(),
+                   list(static_cast<uint32_t>(i)).ids.size() * sizeof(int64_t));
   }
   const Sha256::Digest digest = sections.finish();
   file.write(digest.data(), digest.size());

@@ -94,6 +94,7 @@ int64_t Index::remove(std::span<const int64_t> ids, const Progress &progress) {
       throw Error(ErrorKind::Input, "ids to remove: id " + std::to_string(ids[i]) + " at " +
                                         std::to_string(i) + " is below 0");
   report(progress, "remove", 0);
+  takeLists();
   const IdSet gone(ids, largestId_, size_);
   std::vector<Left> left(nLists());
   parallelFor(threads_, nLists(), [&](int64_t l, int) {

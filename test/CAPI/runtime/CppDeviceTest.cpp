@@ -46,6 +46,22 @@ protected:
   std::optional<ivf_flat::index> built;
 };
 
+TEST_F(CppDevice, BuildsOfDeviceMemory) {
+  const annudf::backend gpu = annudf::backend::cuda(0);
+  const auto rows = gpu.to_device(annudf::matrix_view<const float>(
+      reinterpret_cast<const float *>(base.encoded.data()), base.rows, kDims));
+  ivf_flat::build_stats stats;
+  const ivf_flat::index there = ivf_flat::build({.n_lists = 8}, rows.view(), &stats);
+  EXPECT_TRUE(stats.on_device && stats.why.empty());
+  EXPECT_EQ(there.size(), base.rows);
+  const ivf_flat::search_params all = {.n_probes = 1000, .metric = bound, .backend = gpu};
+  EXPECT_EQ(ivf_flat::search(there, *host, kK, all).distances,
+            ivf_flat::search(*built, *host, kK, all).distances);
+  (void)ivf_flat::build({.n_lists = 8, .adaptive_centers = true}, rows.view(), &stats);
+  EXPECT_FALSE(stats.on_device);
+  EXPECT_EQ(stats.why, "adaptive_centers is for the host");
+}
+
 TEST_F(CppDevice, SearchesOnStreams) {
   const annudf::backend gpu = annudf::backend::cuda(0);
   EXPECT_EQ(gpu.describe().find("CUDA device 0: "), 0u) << gpu.describe();

@@ -98,6 +98,28 @@ TEST_F(CApiIndex, BuildExtendAndProperties) {
   EXPECT_EQ(annudf_ivf_flat_size(index), 1200);
 }
 
+TEST_F(CApiIndex, BuildOnADeviceRefuses) {
+  annudf_backend *cpu = nullptr;
+  ASSERT_EQ(outcome(annudf_backend_create_cpu(1, &cpu)), "ok");
+  annudf_ivf_flat_build_stats stats = {};
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_build_device(cpu, &vectors, 8, nullptr, 0, &index, &stats)),
+      "usage: annudf_ivf_flat_build_device: annudf_ivf_flat_build_stats.size is 0, at least " +
+          std::to_string(sizeof stats) +
+          " are needed; set it to sizeof(annudf_ivf_flat_build_stats)");
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_build_device(nullptr, &vectors, 8, nullptr, 0, &index, nullptr)),
+      "usage: annudf_ivf_flat_build_device: backend is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_build_device(cpu, &vectors, 8, nullptr, 0, nullptr, nullptr)),
+            "usage: annudf_ivf_flat_build_device: index is NULL");
+  const std::string text =
+      outcome(annudf_ivf_flat_build_device(cpu, &vectors, 8, nullptr, 0, &index, nullptr));
+  EXPECT_TRUE(text.starts_with("usage: annudf_ivf_flat_build_device: the backend is ") &&
+              text.ends_with("; it has no device memory"))
+      << text;
+  annudf_backend_destroy(cpu);
+}
+
 TEST_F(CApiIndex, Remove) {
   build();
   const uint64_t generation = annudf_ivf_flat_generation(index);

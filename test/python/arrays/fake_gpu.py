@@ -58,6 +58,12 @@ class Gpu:
         self.log.append(("distances", stream))
         return self.cpu.distances(*rest)
 
+    def build_index(self, stream, *arguments, **options):
+        from annudf import _core
+
+        self.log.append(("build", stream))
+        return _core.Index.build(*arguments, **options), ("", 0.0, 0.0, 0.0)
+
     def allocate(self, size, stream):
         self.log.append(("allocate", stream))
         return Buffer(size)

@@ -278,12 +278,16 @@ def test_sync_waits_for_every_stream_used(gpu, index, queries):
     assert gpu.log == []
 
 
-def test_build_and_extend_copy_to_the_host(gpu, queries):
+def test_builds_there_and_extends_on_the_host(gpu, queries):
     base = vectors(60, DIMS, "float32", 3)
     expected = ivf_flat.build(ivf_flat.IndexParams(n_lists=3), base)
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=3), DeviceArray(base, stream=0x700))
-    assert gpu.log == [("copy", 0x700), ("synchronize", 0x700)]
+    assert gpu.log == [("build", 0x700)]
     np.testing.assert_array_equal(index.centers, expected.centers)
+    gpu.log.clear()
+    asked = ivf_flat.build(ivf_flat.IndexParams(n_lists=3), base, Resources(device="cuda"))
+    assert gpu.log == [("allocate", 0), ("copy", 0), ("build", 0)]
+    np.testing.assert_array_equal(asked.centers, expected.centers)
     ids = np.arange(100, 105)
     ivf_flat.extend(index, DeviceArray(queries), DeviceArray(ids))
     found = ivf_flat.search(ivf_flat.SearchParams(n_probes=3), index, queries, 1)[1]

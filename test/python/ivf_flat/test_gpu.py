@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import logging
+import pickle
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -113,6 +116,37 @@ def test_against_brute_force(library, dtype):
     gone = library.get(found)[:, 0]
     assert gone[[1, 2, 4]].tolist() == [9001, 9002, 9004]
     assert not np.isin(gone, [9000, 9003]).any()
+
+
+@pytest.mark.parametrize("metric", ["sqeuclidean", "inner_product", "cosine"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint8"])
+def test_built_on_the_device(library, dtype, metric, caplog):
+    base, queries = vectors(3000, DIMS, dtype, 1), vectors(20, DIMS, dtype, 2)
+    params = ivf_flat.IndexParams(n_lists=20, metric=metric)
+    search = ivf_flat.SearchParams(n_probes=20)
+    host = ivf_flat.search(search, ivf_flat.build(params, base), queries, 10)
+    with caplog.at_level(logging.DEBUG, logger="annudf"):
+        index = ivf_flat.build(params, library.put(base))
+    assert re.search(r"index of 3000 vectors built on cuda:0: \S+ ms training", caplog.text)
+    assert len(index) == 3000
+    result = ivf_flat.search(search, index, library.put(queries), 10)
+    np.testing.assert_allclose(library.get(result[0]), host[0], rtol=1e-3, atol=1e-3)
+    # The same lists on the host; another build gives the same bytes, and so does an array that was copied there.
+    np.testing.assert_allclose(ivf_flat.search(search, index, queries, 10)[0], host[0], rtol=1e-5, atol=1e-5)
+    again = ivf_flat.build(params, base, Resources(device="cuda"))
+    assert pickle.dumps(again) == pickle.dumps(index)
+    assert ivf_flat.remove(index, np.arange(2999)) == 2999
+    found = ivf_flat.search(search, index, library.put(queries), 1)[1]
+    assert library.get(found)[:, 0].tolist() == [2999] * 20
+
+
+def test_what_is_for_the_host_is_built_there(library, caplog):
+    base = vectors(500, DIMS, "float32", 1)
+    params = ivf_flat.IndexParams(n_lists=5, adaptive_centers=True)
+    with caplog.at_level(logging.DEBUG, logger="annudf"):
+        index = ivf_flat.build(params, library.put(base))
+    assert "built on the CPU (adaptive_centers is for the host): " in caplog.text
+    assert pickle.dumps(index) == pickle.dumps(ivf_flat.build(params, base))
 
 
 @pytest.mark.parametrize("metric", ["sqeuclidean", "euclidean", "inner_product"])

@@ -36,6 +36,15 @@ public:
   virtual void wait() const = 0;
 };
 
+/// What a build on a device cost; milliseconds.
+struct BuildStats {
+  bool onDevice = false; ///< Else on the host, of a copy of the rows there.
+  std::string why;       ///< Why not; "" where it was.
+  double trainMs = 0;    ///< With the look at all coordinates; on the host, of the whole build.
+  double addMs = 0;      ///< Rows to their lists.
+  double copyMs = 0;     ///< The rows to the host.
+};
+
 /// Safe to call from many threads. Device copies of indexes are kept while their
 /// generation is current, linked kernels by metric digest and element type.
 class CudaBackend : public Backend {
@@ -57,6 +66,17 @@ public:
   virtual void distancesDevice(const Index &index, const MetricView &metric,
                                const BoundCaptures &captures, const MatrixView &queries,
                                float *distances, void *stream, SearchStats *stats = nullptr) = 0;
+
+  /// As Index::build, of rows in device memory, with the same rows to train on and the same rules
+  /// for centers, though not with their very bits. Equal rows, parameters and seeds give equal
+  /// indexes. Its lists are on the device alone, until the host needs them: to save or extend it,
+  /// to remove rows, to search elsewhere. Missing values and adaptive centers are built on the
+  /// host.
+  /// \param base    as the queries of searchDevice().
+  /// \param stream  what has written the base is enqueued there; waited for.
+  /// \throws as Index::build; Error(Usage) for 2^32 rows and more.
+  virtual Index build(const IndexParams &params, const MatrixView &base, void *stream,
+                      const Progress &progress = {}, BuildStats *stats = nullptr) = 0;
 
   virtual int device() const = 0;
   virtual int arch() const = 0; ///< 90 for compute capability 9.0.

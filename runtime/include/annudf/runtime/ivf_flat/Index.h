@@ -17,7 +17,9 @@
 #include "annudf/runtime/support/Progress.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -65,8 +67,40 @@ struct List {
   int64_t groups() const { return (size + kGroupRows - 1) / kGroupRows; }
 };
 
+/// Lists that are in a device's memory alone, until somebody on the host asks for one. Thread-safe.
+class ListsElsewhere {
+public:
+  virtual ~ListsElsewhere() = default;
+  /// All of them; the first call copies them. \throws Error; then the next call tries again.
+  const std::vector<List> &get();
+  bool fetched() const { return fetched_; }
+
+protected:
+  virtual std::vector<List> fetch() = 0;
+
+private:
+  std::once_flag once_;
+  std::atomic<bool> fetched_{false};
+  std::vector<List> lists_;
+};
+
+class Index;
+
+/// An index that was made where its rows are.
+struct IndexParts {
+  annudf_element element = ANNUDF_ELEMENT_F32;
+  int32_t dims = 0;
+  int64_t size = 0; ///< Ids are 0 to size - 1.
+  annudf_coarse metric = ANNUDF_COARSE_L2;
+  int threads = 0;
+  std::vector<float> centers;
+  std::shared_ptr<ListsElsewhere> lists; ///< Null where there are no rows.
+};
+
 class Index {
 public:
+  Index() = default;
+  explicit Index(IndexParts parts);
   /// Trains centers and adds every row with ids 0..rows-1, unless params.addData says not to.
   /// \throws Error(Input) on an empty base, rows < nLists, non-finite coordinates; Error(Usage) on
   /// missing values of elements that have no NaN.
@@ -112,7 +146,10 @@ public:
   /// 32-bit words of a row, a multiple of 4.
   int32_t words() const;
   const std::vector<float> &centers() const { return centers_; } ///< nLists x dims.
-  const List &list(uint32_t i) const { return lists_[i]; }
+  const List &list(uint32_t i) const { return lists()[i]; }
+  const std::vector<List> &lists() const { return elsewhere_ ? elsewhere_->get() : lists_; }
+  /// Whether its lists are in host memory: they are not where a device built it and nobody asked.
+  bool onHost() const { return !elsewhere_ || elsewhere_->fetched(); }
   /// Changes with every build, load, extend and remove.
   uint64_t generation() const { return generation_; }
 
@@ -122,6 +159,9 @@ public:
   std::weak_ptr<IndexAttachments> weakAttachments() const { return attachments_; }
 
 private:
+  /// Before lists change: those that are elsewhere come here.
+  void takeLists();
+
   annudf_element element_ = ANNUDF_ELEMENT_F32;
   int32_t dims_ = 0;
   int64_t size_ = 0;
@@ -132,7 +172,8 @@ private:
   /// Of adaptive centers the sums that they are means of; empty where nothing was added since
   /// build() or load(): lists can tell.
   std::vector<double> sums_;
-  std::vector<List> lists_;
+  std::vector<List> lists_; ///< Empty ones while they are elsewhere.
+  std::shared_ptr<ListsElsewhere> elsewhere_;
   uint64_t generation_ = 0;
   std::shared_ptr<IndexAttachments> attachments_ = std::make_shared<IndexAttachments>();
   int threads_ = 0; ///< For extend(); as IndexParams::threads.

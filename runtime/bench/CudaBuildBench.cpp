@@ -1,0 +1,207 @@
+//===- CudaBuildBench.cpp - Times building an index on a GPU ---------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Builds an index of rows in device memory, and the same on the host.
+//
+//   annudf_cuda_build_bench [--rows 1000000] [--dims 128] [--lists 1024] [--dtype f32]
+//                           [--metric l2] [--base FILE] [--repeat 5] [--queries 500]
+//                           [--probes 8,32] [--cpu]
+//
+// Rows are those of annudf_cuda_bench, or of a file. Printed are the medians of the build
+// with its parts, of the copy of the lists to the host and of one back. --cpu builds on the
+// host too. --queries compares the recall of both: the share of the true ten neighbours
+// (squared differences; for other metrics the largest inner products) whose list is probed;
+// rows are scanned exactly, so that is the recall of a search.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Mixture.h"
+
+#include "Driver.h"
+#include "annudf/runtime/coarse/Coarse.h"
+#include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/ivf_flat/Index.h"
+#include "vectors/Elements.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+
+using namespace annudf;
+using namespace annudf::runtime;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr int kNeighbors = 10;
+
+double msSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+double medianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// What a search of `queries` with so many probes finds of their true neighbours.
+double recall(const Index &index, const Matrix &queries,
+              const std::vector<std::vector<int64_t>> &truth, uint32_t nProbes) {
+  std::vector<uint32_t> listOf(static_cast<size_t>(index.size()));
+  for (uint32_t l = 0; l < index.nLists(); ++l)
+    for (const int64_t id : index.list(l).ids)
+      if (id >= 0)
+        listOf[static_cast<size_t>(id)] = l;
+  const bool l2 = index.metric() == ANNUDF_COARSE_L2;
+  const CoarseRanker ranker(index, l2 ? ANNUDF_COARSE_L2 : ANNUDF_COARSE_INNER_PRODUCT,
+                            l2 ? ANNUDF_ORDER_MIN : ANNUDF_ORDER_MAX);
+  std::vector<uint32_t> probes(static_cast<size_t>(queries.rows) * nProbes);
+  ranker.rank(queries.view(), nProbes, probes.data());
+  int64_t found = 0;
+  for (size_t q = 0; q < truth.size(); ++q)
+    for (const int64_t id : truth[q])
+      found += std::count(probes.begin() + std::ptrdiff_t(q * nProbes),
+                          probes.begin() + std::ptrdiff_t((q + 1) * nProbes),
+                          listOf[static_cast<size_t>(id)]);
+  return double(found) / double(truth.size() * kNeighbors);
+}
+
+std::vector<std::vector<int64_t>> neighbors(const Matrix &base, const Matrix &queries, bool l2) {
+  std::vector<std::vector<int64_t>> truth(static_cast<size_t>(queries.rows));
+  const auto dims = static_cast<size_t>(base.dims);
+  std::vector<float> asked(static_cast<size_t>(queries.rows) * dims);
+  convertRows(queries.view(), 0, queries.rows, asked.data());
+  // Pieces of the base as floats, against all queries.
+  constexpr int64_t kPiece = 4096;
+  std::vector<std::vector<std::pair<float, int64_t>>> best(truth.size());
+  std::vector<float> rows(kPiece * dims);
+  for (int64_t first = 0; first < base.rows; first += kPiece) {
+    const int64_t count = std::min(kPiece, base.rows - first);
+    convertRows(base.view(), first, first + count, rows.data());
+    parallelFor(0, queries.rows, [&](int64_t q, int) {
+      auto &own = best[static_cast<size_t>(q)];
+      const float *x = asked.data() + static_cast<size_t>(q) * dims;
+      for (int64_t r = 0; r < count; ++r) {
+        const float *y = rows.data() + static_cast<size_t>(r) * dims;
+        float parts[16] = {};
+        for (size_t d = 0; d < dims; ++d)
+          parts[d % 16] += l2 ? (x[d] - y[d]) * (x[d] - y[d]) : -x[d] * y[d];
+        float sum = 0;
+        for (const float part : parts)
+          sum += part;
+        if (own.size() < kNeighbors || sum < own.back().first) {
+          own.insert(std::upper_bound(own.begin(), own.end(), std::pair(sum, first + r)),
+                     {sum, first + r});
+          own.resize(std::min<size_t>(own.size(), kNeighbors));
+        }
+      }
+    });
+  }
+  for (size_t q = 0; q < truth.size(); ++q)
+    for (const auto &[distance, id] : best[q])
+      truth[q].push_back(id);
+  return truth;
+}
+
+struct Arguments : std::map<std::string, std::string> {
+  std::string text(const char *key, const char *fallback) const {
+    const auto found = find(key);
+    return found == end() ? fallback : found->second;
+  }
+  int64_t number(const char *key, const char *fallback) const {
+    return std::atoll(text(key, fallback).c_str());
+  }
+};
+
+void run(const Arguments &arguments) {
+  const auto element = parseSpelling<annudf_element>(arguments.text("dtype", "f32"));
+  const auto metric = parseSpelling<annudf_coarse>(arguments.text("metric", "l2"));
+  if (!element || !metric)
+    throw Error(ErrorKind::Usage, "--dtype or --metric is none");
+  const int64_t asked = arguments.number("queries", "0");
+  Matrix base;
+  if (arguments.count("base"))
+    base = readMatrix(arguments.text("base", ""));
+  else
+    base = bench::mixture(arguments.number("rows", "1000000"),
+                          static_cast<int32_t>(arguments.number("dims", "128")), *element, 20000,
+                          0.6f, 1);
+  Matrix queries;
+  if (arguments.count("base")) { // Rows of the file that the index has not.
+    queries.rows = asked, queries.dims = base.dims, queries.element = base.element;
+    const auto bytes = static_cast<size_t>(asked * bytesOfRow(base.element, base.dims));
+    queries.storage.assign(base.storage.end() - std::ptrdiff_t(bytes), base.storage.end());
+    base.storage.resize(base.storage.size() - bytes), base.rows -= asked;
+  } else {
+    queries = bench::mixture(asked, base.dims, *element, 20000, 0.6f, 2);
+  }
+  IndexParams params;
+  params.nLists = static_cast<uint32_t>(arguments.number("lists", "1024"));
+  params.metric = *metric;
+  const auto backend = makeCudaDeviceBackend();
+  const auto memory = backend->allocate(base.storage.size(), nullptr);
+  backend->copy(memory->address(), reinterpret_cast<uint64_t>(base.storage.data()),
+                base.storage.size(), nullptr);
+  backend->synchronize(nullptr);
+  const MatrixView device = {reinterpret_cast<const void *>(memory->address()), base.rows,
+                             base.dims, base.element};
+  std::vector<double> all, train, add;
+  std::unique_ptr<Index> index;
+  for (int64_t i = 0; i <= arguments.number("repeat", "5"); ++i) {
+    BuildStats stats;
+    const auto start = Clock::now();
+    Index built = backend->build(params, device, nullptr, {}, &stats);
+    if (i > 0) // The first loads the kernels.
+      all.push_back(msSince(start)), train.push_back(stats.trainMs), add.push_back(stats.addMs);
+    index = std::make_unique<Index>(std::move(built));
+  }
+  const auto start = Clock::now();
+  (void)index->lists();
+  std::printf("%s: %lld x %d %s %s, %u lists: build %.2f ms (train %.2f, add %.2f), to the host "
+              "%.2f\n",
+              backend->describe().c_str(), static_cast<long long>(base.rows), base.dims,
+              toString(base.element), toString(*metric), params.nLists, medianOf(all),
+              medianOf(train), medianOf(add), msSince(start));
+  std::unique_ptr<Index> host;
+  if (arguments.count("cpu") || asked > 0) {
+    const auto begin = Clock::now();
+    host = std::make_unique<Index>(Index::build(params, base.view()));
+    std::printf("on the host: %.0f ms\n", msSince(begin));
+  }
+  if (asked == 0)
+    return;
+  const auto truth = neighbors(base, queries, *metric == ANNUDF_COARSE_L2);
+  std::stringstream probes(arguments.text("probes", "8,32"));
+  for (std::string one; std::getline(probes, one, ',');) {
+    const auto count = static_cast<uint32_t>(std::atoi(one.c_str()));
+    std::printf("recall@%d of %lld queries, %u probes: %.4f, of the host's index %.4f\n",
+                kNeighbors, static_cast<long long>(asked), count,
+                recall(*index, queries, truth, count), recall(*host, queries, truth, count));
+  }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string key = argv[i] + (argv[i][0] == '-' ? 2 : 0);
+    arguments[key] = key == "cpu" || i + 1 == argc ? "" : argv[++i];
+  }
+  try {
+    run(arguments);
+  } catch (const Error &error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

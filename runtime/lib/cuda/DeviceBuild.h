@@ -1,0 +1,51 @@
+//===- DeviceBuild.h - Building an index where its rows are -----*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_DEVICEBUILD_H
+#define ANNUDF_RUNTIME_LIB_CUDA_DEVICEBUILD_H
+
+#include "DeviceIndex.h"
+
+#include "annudf/runtime/cuda/Cuda.h"
+
+#include <mutex>
+
+namespace annudf::runtime::cuda {
+
+/// Build.cu, loaded.
+struct BuildKernels {
+  explicit BuildKernels(std::shared_ptr<const Context> context);
+  Module module;
+  CUfunction finite, convert, normalise, biases, assign, count, prefix, scatter, bounds, sums,
+      means, pack, ungroup;
+};
+
+/// An index and its copy on the device, which is all that there is of its lists.
+struct BuiltIndex {
+  Index index;
+  std::shared_ptr<DeviceIndex> copy; ///< Null where it has no rows.
+};
+
+/// Builds for one backend. Thread-safe.
+class IndexBuilder {
+public:
+  explicit IndexBuilder(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+  /// As CudaBackend::build. What it makes on the device holds the kernels for as long as the lists
+  /// are nowhere else.
+  BuiltIndex build(const IndexParams &params, const MatrixView &base, void *stream,
+                   const Progress &progress, BuildStats &stats);
+
+private:
+  const std::shared_ptr<const Context> context_;
+  std::once_flag once_;
+  std::shared_ptr<const BuildKernels> kernels_; ///< Loaded by the first build.
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_DEVICEBUILD_H
