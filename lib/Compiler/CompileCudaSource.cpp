@@ -187,6 +187,8 @@ public:
       return refuse("defines neither `update` nor `compute_dist_udf_impl`; write `float "
                     "update(float acc, float x, float y)`");
     openBrace = form.openBrace;
+    if (const std::string why = findIncludedPath(source); !why.empty())
+      return refuse(why);
     if (std::optional<Fault> fault = complete(options, form))
       return fault;
     auto nvrtc = Nvrtc::load();

@@ -84,10 +84,11 @@ static StringRef spell(Type type) {
                                             : (isUnsigned ? "unsigned int" : "int");
 }
 
+/// Named as no function can be (E8), one of which they would hide.
 static std::string parametersOf(FunctionType type, bool named) {
   std::string text;
   for (auto [i, input] : llvm::enumerate(type.getInputs()))
-    text += (i ? ", " : "") + spell(input).str() + (named ? " a" + std::to_string(i) : "");
+    text += (i ? ", " : "") + spell(input).str() + (named ? " annudf_a" + std::to_string(i) : "");
   return text;
 }
 
@@ -112,12 +113,12 @@ static std::string declare(ir::ExternOp op) {
 static std::string adapt(ir::ExternOp op) {
   const FunctionType type = op.getFunctionType();
   const std::string result = spell(type.getResult(0)).str();
-  std::string call = op.getSymName().str() + "(&result";
+  std::string call = op.getSymName().str() + "(&annudf_result";
   for (unsigned i = 0; i < type.getNumInputs(); ++i)
-    call += ", a" + std::to_string(i);
+    call += ", annudf_a" + std::to_string(i);
   return declare(op) + "extern \"C\" __device__ " + result + " " + op.getCalledSymbol() + "(" +
-         parametersOf(type, /*named=*/true) + ") {\n  " + result + " result;\n  " + call +
-         ");\n  return result;\n}\n";
+         parametersOf(type, /*named=*/true) + ") {\n  " + result + " annudf_result;\n  " + call +
+         ");\n  return annudf_result;\n}\n";
 }
 
 /// The hooks that NVVM IR defines.
@@ -231,6 +232,8 @@ std::optional<Fault> LinkedCode::compile(StringRef symbol, const std::string &pr
   const std::string before =
       "; before it stands " +
       StringRef(declare(module.lookupSymbol<ir::ExternOp>(symbol))).trim().str();
+  if (const std::string why = findIncludedPath(source); !why.empty())
+    return refuse(symbol.str(), "does not compile: " + why);
   auto nvrtc = Nvrtc::load();
   if (!nvrtc)
     return Fault{ErrorKind::Environment, llvm::toString(nvrtc.takeError())};

@@ -133,7 +133,9 @@ Expected<Nvrtc::Result> Nvrtc::compile(const std::string &program, int sm, Devic
     return fail("start", code);
   scope_exit destroy([&] { nvrtc.destroy(&handle); });
   const std::string arch = "-arch=sm_" + std::to_string(sm), include = "-I" + includeFolder;
-  SmallVector<const char *> options = {arch.c_str(), "-rdc=true", "-std=c++20", "-default-device"};
+  // No header of the folder that the process happens to be in: see findIncludedPath().
+  SmallVector<const char *> options = {arch.c_str(), "-rdc=true", "-std=c++20", "-default-device",
+                                       "--no-source-include"};
   if (!includeFolder.empty())
     options.push_back(include.c_str());
   if (kind == DeviceCode::LtoIr)

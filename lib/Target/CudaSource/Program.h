@@ -44,6 +44,10 @@ inline constexpr const char *kGeneratedName = "annudf_generated";
 std::string makeProgram(llvm::StringRef source, const SourceForm &form,
                         const CudaSourceOptions &options, uint64_t contract);
 
+/// Why the first #include of a path is refused; "" where there is none. Caches know a source by its
+/// text, so another file's text must not be a part of it; headers beside NVRTC change with that.
+std::string findIncludedPath(llvm::StringRef source);
+
 /// NVRTC's log in parts. What it says of `source` is at its lines, under the name
 /// `origin`; errors elsewhere have no line. Warnings of generated text are left out, and
 /// its errors where the source has some of its own.

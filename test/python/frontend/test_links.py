@@ -391,7 +391,7 @@ class ExternFunction:
 
 class Asked(Scaled):
     @property
-    def sig(self) -> str:  # type: ignore[override]
+    def sig(self) -> str:
         raise RuntimeError("not configured")
 
 
@@ -569,11 +569,36 @@ def test_rules_of_the_dialect_are_told_at_the_call(f: Any, message: str) -> None
             declared(cuda.CUSource(SOURCE.replace("scaled", "other"))),
             "code linked for 'scaled' does not define it, as extern \"C\" has it",
         ),
+        (
+            declared(cuda.CUSource(f"\n # include </tmp/own.h>\n{SOURCE}")),
+            "code linked for 'scaled' does not compile: line 2 includes /tmp/own.h; include headers that stand beside "
+            "NVRTC, by name: a cache does not see others change",
+        ),
     ],
 )
 def test_what_the_compiler_finds_in_the_code_is_told_at_the_call(f: Any, message: str) -> None:
     _linker()
     assert refused(metric_of(f), kind=CompileError) == message
+
+
+def test_headers_of_the_folder_are_not_included(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were, and whoever changed one found what had been compiled before."""
+    _linker()
+    (tmp_path / "own.h").write_text("#define K 2\n")
+    monkeypatch.chdir(tmp_path)
+    message = (
+        "code linked for 'scaled' does not compile: line 1: cannot open source file \"own.h\"; before it stands extern "
+        '"C" __device__ float scaled(float, float);'
+    )
+    assert refused(metric_of(declared(cuda.CUSource('#include "own.h"\n' + SOURCE))), kind=CompileError) == message
+    metric_of(declared(cuda.CUSource('#include "cuda_fp16.h"\n' + SOURCE))).artifact("sm_90")
+
+
+@pytest.mark.parametrize("name", ["a0", "result"])
+def test_no_name_of_an_adapter_hides_the_function(name: str) -> None:
+    _linker()
+    f = declared(cuda.CUSource(NUMBA.replace("scaled", name)), abi="numba", name=name)
+    assert metric_of(f).artifact("sm_90").archs == ["sm_90"]
 
 
 def test_code_that_is_too_long_for_a_module() -> None:

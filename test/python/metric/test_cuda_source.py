@@ -127,3 +127,20 @@ def test_refused_cuda_source(source, options, message):
     with pytest.raises(ArgumentError) as caught:
         ivf_flat.cuda_source_metric(source, **options)
     assert str(caught.value) == message
+
+
+@needs_nvrtc()
+def test_headers_that_a_cache_does_not_see_are_not_included(tmp_path, monkeypatch):
+    (tmp_path / "own.h").write_text("#define K 2\n")
+    monkeypatch.chdir(tmp_path)
+    update = "float update(float acc, float x, float y) { return acc + (x - y); }"
+    why = "; include headers that stand beside NVRTC, by name: a cache does not see others change"
+    for include, message in {
+        '"own.h"': ':1:17: cannot open source file "own.h"',
+        f'"{tmp_path}/own.h"': f": line 1 includes {tmp_path}/own.h{why}",
+        '"../own.h"': f": line 1 includes ../own.h{why}",
+    }.items():
+        metric = ivf_flat.cuda_source_metric(f"#include {include}\n{update}", symbol_name="m")
+        with pytest.raises(CompileError) as caught:
+            metric.artifact(["sm_90"])
+        assert str(caught.value) == f"<CUDA source of m>{message}"
