@@ -155,7 +155,7 @@ class Work:
         """
 
 class Index:
-    """An IVF-Flat index in host memory."""
+    """An IVF-Flat index."""
 
     @staticmethod
     def build(address: int, rows: int, dims: int, element: str, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, adaptive_centers: bool = False, train_only: bool = False, missing_values: bool = False, progress: Callable[[str, float], None] | None = None) -> Index:
@@ -207,7 +207,7 @@ class Index:
 
     @property
     def adaptive_centers(self) -> bool:
-        """Whether every extend moves the centers."""
+        """Whether every extend and remove moves the centers."""
 
     @property
     def missing_values(self) -> bool:

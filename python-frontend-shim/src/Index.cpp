@@ -212,7 +212,7 @@ void addIndex(nb::module_ &module) {
                    "Reading it does the work. Between its end and the return of the function that "
                    "reads it, `return work.result`, Python looks for no signal: Ctrl-C either "
                    "raises and nothing is done, or waits until the function has returned.");
-  nb::class_<Index>(module, "Index", "An IVF-Flat index in host memory.")
+  nb::class_<Index>(module, "Index", "An IVF-Flat index.")
       .def_static("build", &build, "address"_a, "rows"_a, "dims"_a, "element"_a, nb::kw_only(),
                   "n_lists"_a, "metric"_a, "kmeans_n_iters"_a, "kmeans_trainset_fraction"_a,
                   "seed"_a, "threads"_a, "adaptive_centers"_a = false, "train_only"_a = false,
@@ -265,7 +265,7 @@ void addIndex(nb::module_ &module) {
       .def_prop_ro(
           "adaptive_centers",
           [](const Index &self) { return annudf_ivf_flat_adaptive_centers(self.handle.get()); },
-          "Whether every extend moves the centers.")
+          "Whether every extend and remove moves the centers.")
       .def_prop_ro(
           "missing_values",
           [](const Index &self) { return annudf_ivf_flat_missing_values(self.handle.get()); },

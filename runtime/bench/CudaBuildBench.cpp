@@ -9,7 +9,7 @@
 // Builds an index of rows in device memory, and the same on the host.
 //
 //   annudf_cuda_build_bench [--rows 1000000] [--dims 128] [--lists 1024] [--dtype f32]
-//                           [--metric l2] [--base FILE] [--repeat 5] [--queries 500]
+//                           [--metric l2] [--base FILE] [--repeat 5] [--queries 0]
 //                           [--probes 8,32] [--cpu]
 //
 // Rows are those of annudf_cuda_bench, or of a file. Printed are the medians of the build
@@ -126,7 +126,10 @@ void run(const Arguments &arguments) {
   const auto element = parseSpelling<annudf_element>(arguments.text("dtype", "f32"));
   const auto metric = parseSpelling<annudf_coarse>(arguments.text("metric", "l2"));
   if (!element || !metric)
-    throw Error(ErrorKind::Usage, "--dtype or --metric is none");
+    throw Error(ErrorKind::Usage, element ? "--metric " + arguments.text("metric", "l2") +
+                                                " is none; l2, inner_product or cosine"
+                                          : "--dtype " + arguments.text("dtype", "f32") +
+                                                " is none; f32, f16, bf16, i8, u8 or bits");
   const int64_t asked = arguments.number("queries", "0");
   Matrix base;
   if (arguments.count("base"))

@@ -21,8 +21,9 @@ inline namespace v0 {
 /// An inverted file of whole vectors. Names and defaults are those of cuvs::neighbors::ivf_flat.
 namespace ivf_flat {
 
-/// An index, in host memory; a GPU gets its copy at the first search there. Moved, not copied.
-/// Several threads may search it at once; extend() and remove() wait for the searches that run.
+/// An index. A GPU gets its copy at the first search there; what it built itself is there alone
+/// until the host needs it. Moved, not copied. Several threads may search it at once; extend() and
+/// remove() wait for the searches that run.
 class index {
 public:
   annudf::element element() const noexcept { return annudf::element(annudf_ivf_flat_element(c())); }

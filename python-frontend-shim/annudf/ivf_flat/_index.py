@@ -449,7 +449,7 @@ def save(
     include_dataset : bool, default True
         Taken for code that was written for cuVS; the vectors are always written, so False is refused.
     resources : Resources, optional
-        Not needed, as the index is in host memory.
+        Not used: what is on a GPU alone is copied to the host by itself.
     progress : bool, optional
         As in :func:`build`.
 
@@ -499,7 +499,7 @@ def load(
     ----------
     filename : path
     resources : Resources, optional
-        Not needed, as the index is in host memory.
+        Not used: it is read into host memory.
     metric : {"sqeuclidean", "euclidean", "inner_product", "cosine"}, optional
         What :func:`search` ranks by unless its parameters name another metric. Default: "sqeuclidean",
         "inner_product" or "cosine", whichever the lists were clustered by.

@@ -150,7 +150,7 @@ public:
   const std::vector<List> &lists() const { return elsewhere_ ? elsewhere_->get() : lists_; }
   /// Whether its lists are in host memory: they are not where a device built it and nobody asked.
   bool onHost() const { return !elsewhere_ || elsewhere_->fetched(); }
-  /// Changes with every build, load, extend and remove.
+  /// Changes with every build, load and extend, and every remove of a row.
   uint64_t generation() const { return generation_; }
 
   /// What backends keep of it; of this state only, so extend() and remove() begin anew.
