@@ -90,6 +90,8 @@ private:
 
 /// The minor that missing values came with, which are no row of a table.
 constexpr uint32_t kMissingValuesSince = 1;
+/// The same of sums that may be packed.
+constexpr uint32_t kPackedSince = 1;
 
 std::string captureFault(const CaptureInfo &capture) {
   const std::string which = "capture " + inQuotes(capture.name) + " ";
@@ -157,6 +159,36 @@ std::string faultOfFields(const MetricDescriptor &m) {
 }
 
 /// A filter is a name, dims and captures.
+std::string faultOfPacked(const MetricDescriptor &m) {
+  if (!m.packed)
+    return "";
+  const std::string field = "manifest field 'packed' ";
+  if (!rowOf(m.packed->term))
+    return field + "holds a term that is no value of the ABI";
+  if (m.accumulator != ANNUDF_ACCUMULATOR_F32 && m.accumulator != ANNUDF_ACCUMULATOR_I32 &&
+      m.accumulator != ANNUDF_ACCUMULATOR_U32)
+    return field + "says a sum of 32 bits, but the accumulator is " + toString(m.accumulator);
+  if (m.packed->elements.empty())
+    return field + "names no element type";
+  const PackedElement *before = nullptr;
+  for (const PackedElement &entry : m.packed->elements) {
+    if (!rowOf(entry.element))
+      return field + "names an element type that is no value of the ABI";
+    if (kindOf(entry.element) == NumberKind::Float)
+      return field + "names " + toString(entry.element) + ", which is no integer";
+    if (!m.accepts(entry.element))
+      return field + "names " + toString(entry.element) + ", which field 'elements' does not";
+    if (before && before->element >= entry.element)
+      return field + "names " + toString(entry.element) +
+             (before->element == entry.element ? " twice" : " out of order");
+    if (entry.dims < 1 || entry.dims > ANNUDF_MAX_DIMS)
+      return field + "says " + std::to_string(entry.dims) + " dims of " + toString(entry.element) +
+             ", which must be from 1 to " + std::to_string(ANNUDF_MAX_DIMS);
+    before = &entry;
+  }
+  return "";
+}
+
 std::string faultOfFilter(const MetricDescriptor &m) {
   MetricDescriptor plain;
   plain.role = m.role;
@@ -190,6 +222,8 @@ std::string faultOfScan(const MetricDescriptor &m) {
     return fault;
   if (std::string fault = faultOfHooks(m); !fault.empty())
     return fault;
+  if (std::string fault = faultOfPacked(m); !fault.empty())
+    return fault;
   return faultOfFields(m);
 }
 
@@ -214,6 +248,13 @@ bool MetricDescriptor::accepts(annudf_element element) const {
   if (isFilter()) // It sees no coordinates.
     return true;
   return std::find(elements.begin(), elements.end(), element) != elements.end();
+}
+
+int32_t PackedSum::dimsOf(annudf_element element) const {
+  for (const PackedElement &entry : elements)
+    if (entry.element == element)
+      return entry.dims;
+  return 0;
 }
 
 bool MetricDescriptor::has(annudf_hook hook) const {
@@ -252,6 +293,10 @@ uint32_t minorOf(const MetricDescriptor &metric) {
   }
   if (metric.missingValues)
     minor.use(kMissingValuesSince);
+  if (metric.packed) {
+    minor.use(kPackedSince);
+    minor.use(metric.packed->term);
+  }
   const uint64_t features = featuresOf(metric);
   for (const TableRow &row : tableOf<annudf_feature>().rows)
     if (features & static_cast<uint64_t>(row.value))
@@ -294,7 +339,7 @@ std::string encodeContract(const MetricDescriptor &metric) {
   if (metric.isFilter())
     return encodeFilter(metric);
   Encoder encoder;
-  encoder.list(12u + !metric.fields.empty() + metric.missingValues);
+  encoder.list(12u + !metric.fields.empty() + metric.missingValues + metric.packed.has_value());
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(metric.role));
   encoder.text(toString(metric.order));
@@ -318,6 +363,17 @@ std::string encodeContract(const MetricDescriptor &metric) {
   if (metric.missingValues) {
     encoder.list(1);
     encoder.text("missing_values");
+  }
+  if (metric.packed) {
+    encoder.list(3 + metric.packed->elements.size());
+    encoder.text("packed");
+    encoder.text(toString(metric.packed->term));
+    encoder.text(metric.packed->negated ? "-" : "+");
+    for (const PackedElement &entry : metric.packed->elements) {
+      encoder.list(2);
+      encoder.text(toString(entry.element));
+      encoder.number(static_cast<uint32_t>(entry.dims));
+    }
   }
   return encoder.take();
 }
@@ -368,6 +424,16 @@ std::string typeText(const CaptureInfo &capture) {
                                                    : std::string(toString(extent.kind))) +
             " x ";
   return text + toString(capture.element);
+}
+
+std::string packedText(const std::optional<PackedSum> &packed) {
+  if (!packed)
+    return "no";
+  std::string text = (packed->negated ? "minus " : "") + std::string(toString(packed->term));
+  for (const PackedElement &entry : packed->elements)
+    text += (&entry == packed->elements.data() ? ": " : ", ") +
+            std::string(toString(entry.element)) + " up to " + std::to_string(entry.dims) + " dims";
+  return text;
 }
 
 std::string accumulatorText(const MetricDescriptor &metric) {

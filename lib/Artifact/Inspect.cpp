@@ -58,6 +58,8 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
     line("numerics", toString(m.numerics));
     if (m.missingValues)
       line("missing", "values are NaN");
+    if (m.packed)
+      line("packed", packedText(m.packed));
   }
   line("dims", m.dims == 0 ? "any" : std::to_string(m.dims));
   line("hooks",

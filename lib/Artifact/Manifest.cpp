@@ -344,9 +344,44 @@ Map manifestToFields(const Artifact &artifact) {
     fields["fields"] = std::move(fieldsOfStruct);
   if (m.missingValues) // Of 1.1 as well.
     fields["missing_values"] = true;
+  if (m.packed) {
+    Map dims;
+    for (const PackedElement &entry : m.packed->elements)
+      dims[toString(entry.element)] = static_cast<uint32_t>(entry.dims);
+    Map packed = {{"term", toString(m.packed->term)}, {"dims", std::move(dims)}};
+    if (m.packed->negated)
+      packed["negated"] = true;
+    fields["packed"] = std::move(packed);
+  }
   if (m.verified)
     fields["verified"] = Map{{"rules", m.verified->rules}, {"version", m.verified->version}};
   return fields;
+}
+
+/// In the order of the table, as a map has no order of its own.
+static PackedSum packedFromFields(const Fields &fields) {
+  fields.allow({"term", "negated", "dims"});
+  PackedSum packed;
+  packed.term = fields.choice<annudf_packed_term>("term");
+  if (fields.has("negated")) {
+    const bool *value = fields.get("negated").as<bool>();
+    if (!value || !*value)
+      fields.fail("negated", "must be true; a sum that is added has no such field");
+    packed.negated = true;
+  }
+  const Fields dims = fields.map("dims");
+  for (const TableRow &row : tableOf<annudf_element>().rows)
+    if (row.since != TableRow::kReserved && dims.has(row.spelling))
+      packed.elements.push_back({static_cast<annudf_element>(row.value),
+                                 static_cast<int32_t>(dims.number(row.spelling, ANNUDF_MAX_DIMS))});
+  for (const auto &[spelling, value] : *fields.get("dims").as<Map>()) {
+    std::string why;
+    if (!parseSpelling<annudf_element>(spelling, &why))
+      fields.fail("dims", "names an element type that " + why);
+  }
+  std::sort(packed.elements.begin(), packed.elements.end(),
+            [](const PackedElement &a, const PackedElement &b) { return a.element < b.element; });
+  return packed;
 }
 
 /// What a manifest says of its metric or filter, its name, dims and captures left out.
@@ -360,9 +395,10 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
                   "verified", "payloads"});
     return;
   }
-  fields.allow({"abi", "features", "name", "order", "coarse", "coarse_order", "accumulator",
-                "compute_type", "numerics", "elements", "dims", "hooks", "captures", "fields",
-                "missing_values", "source", "tools", "verified", "payloads"});
+  fields.allow({"abi",          "features",    "name",         "order",    "coarse",
+                "coarse_order", "accumulator", "compute_type", "numerics", "elements",
+                "dims",         "hooks",       "captures",     "fields",   "missing_values",
+                "packed",       "source",      "tools",        "verified", "payloads"});
   m.order = fields.choice<annudf_order>("order");
   m.coarse = fields.choice<annudf_coarse>("coarse");
   m.coarseOrder = fields.choice<annudf_order>("coarse_order");
@@ -385,6 +421,8 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
       fields.fail("missing_values", "must be true; a metric that takes none has no such field");
     m.missingValues = true;
   }
+  if (fields.has("packed"))
+    m.packed = packedFromFields(fields.map("packed"));
 }
 
 Artifact manifestFromFields(const Value &map, const std::string &origin,

@@ -44,6 +44,7 @@ constexpr TableRow kExtents[] = {ANNUDF_EXTENTS(ROW_PLAIN)};
 constexpr TableRow kCaptureElements[] = {ANNUDF_CAPTURE_ELEMENTS(ROW_NUMBER)};
 constexpr TableRow kRoles[] = {ANNUDF_ROLES(ROW_PLAIN) ANNUDF_ROLES_RESERVED(ROW_RESERVED)};
 constexpr TableRow kHooks[] = {ANNUDF_HOOKS(ROW_DETAIL) ANNUDF_HOOKS_RESERVED(ROW_RESERVED)};
+constexpr TableRow kPackedTerms[] = {ANNUDF_PACKED_TERMS(ROW_PLAIN)};
 constexpr TableRow kFeatures[] = {ANNUDF_FEATURES(ROW_FEATURE)
                                       ANNUDF_FEATURES_RESERVED(ROW_FEATURE_RESERVED)};
 constexpr TableRow kLimits[] = {ANNUDF_LIMITS(ROW_LIMIT)};
@@ -59,6 +60,7 @@ enum Place {
   CaptureElements,
   Roles,
   Hooks,
+  PackedTerms,
   Features,
   Limits
 };
@@ -74,6 +76,7 @@ constexpr Table kTables[] = {
     {"capture_elements", "element type of a capture", kCaptureElements},
     {"roles", "role", kRoles},
     {"hooks", "hook", kHooks},
+    {"packed_terms", "packed term", kPackedTerms},
     {"features", "feature", kFeatures},
     {"limits", "limit", kLimits},
 };
@@ -117,6 +120,7 @@ template <> const Table &tableOf<annudf_extent>() { return kTables[Extents]; }
 template <> const Table &tableOf<annudf_capture_element>() { return kTables[CaptureElements]; }
 template <> const Table &tableOf<annudf_role>() { return kTables[Roles]; }
 template <> const Table &tableOf<annudf_hook>() { return kTables[Hooks]; }
+template <> const Table &tableOf<annudf_packed_term>() { return kTables[PackedTerms]; }
 template <> const Table &tableOf<annudf_feature>() { return kTables[Features]; }
 const Table &limitsTable() { return kTables[Limits]; }
 
@@ -165,6 +169,7 @@ template std::optional<annudf_extent> parseSpelling(std::string_view, std::strin
 template std::optional<annudf_capture_element> parseSpelling(std::string_view, std::string *);
 template std::optional<annudf_role> parseSpelling(std::string_view, std::string *);
 template std::optional<annudf_hook> parseSpelling(std::string_view, std::string *);
+template std::optional<annudf_packed_term> parseSpelling(std::string_view, std::string *);
 
 const char *toString(annudf_element value) { return spell(value); }
 const char *toString(annudf_compute value) { return spell(value); }
@@ -180,6 +185,7 @@ toString(annudf_extent value) { // Reserved ones are in the dialect's types and 
 const char *toString(annudf_capture_element value) { return spell(value); }
 const char *toString(annudf_role value) { return spell(value); }
 const char *toString(annudf_hook value) { return spell(value); }
+const char *toString(annudf_packed_term value) { return spell(value); }
 
 int bitsOf(annudf_element value) { return bits(value); }
 int bitsOf(annudf_compute value) { return bits(value); }

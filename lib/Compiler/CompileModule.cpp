@@ -217,6 +217,7 @@ private:
                      "options of annudf-inline-captures '" + options.inlineCaptures + "': " + why};
       manager.addPass(std::move(pass));
     }
+    manager.addPass(createPackLanesPass());    // Of what is left of the captures.
     if (options.target.abi != ANNUDF_ABI_ID) { // What is baked in needs no place in it.
       VerifyABIPassOptions verify;
       verify.target = options.target.abi;

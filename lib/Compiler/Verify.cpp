@@ -65,6 +65,7 @@ private:
     field("dims", std::to_string(a.dims), std::to_string(b.dims));
     const auto word = [](bool value) { return value ? "true" : "false"; };
     field("missing_values", word(a.missingValues), word(b.missingValues));
+    field("packed", packedText(a.packed), packedText(b.packed));
     const auto hook = [](annudf_hook value) { return toString(value); };
     field("hooks", join(a.hooks, hook), join(b.hooks, hook));
     const auto capture = [](const CaptureInfo &info) { return info.name + ": " + typeText(info); };

@@ -37,6 +37,7 @@ void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric,
                                  const CodeTarget &target) {
   manager.addPass(createVerifyABIPass());
   manager.addPass(createInferCombinePass());
+  manager.addPass(createPackLanesPass());
   LowerToNVVMPassOptions options;
   options.metric = metric.str();
   options.target = target.abi;
@@ -48,6 +49,7 @@ void annudf::buildToHostPipeline(OpPassManager &manager, StringRef metric,
                                  const CodeTarget &target) {
   manager.addPass(createVerifyABIPass());
   manager.addPass(createInferCombinePass());
+  manager.addPass(createPackLanesPass());
   LowerToLLVMPassOptions options;
   options.metric = metric.str();
   options.target = target.abi;

@@ -54,7 +54,7 @@ TEST(Tables, NamesAndPolicies) {
     EXPECT_TRUE(names.insert(table.name).second);
     EXPECT_FALSE(table.rows.empty());
   }
-  EXPECT_EQ(names.size(), 12u);
+  EXPECT_EQ(names.size(), 13u);
   EXPECT_EQ(naturalOrder(ANNUDF_COARSE_INNER_PRODUCT), ANNUDF_ORDER_MAX);
   EXPECT_EQ(naturalOrder(ANNUDF_COARSE_COSINE), ANNUDF_ORDER_MIN);
   EXPECT_TRUE(converts(ANNUDF_ELEMENT_U8, ANNUDF_COMPUTE_I32));
@@ -275,6 +275,13 @@ TEST(Descriptor, ContractSeesWhatAScanReliesOn) {
       [](auto &m) { m.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_F32}; },
       [](auto &m) { m.fields = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_U32}; },
       [](auto &m) { m.missingValues = true; },
+      [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, false, {{ANNUDF_ELEMENT_U8, 9}}}; },
+      [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_U8, 9}}}; },
+      [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_I8, 9}}}; },
+      [](auto &m) { m.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_I8, 8}}}; },
+      [](auto &m) {
+        m.packed = PackedSum{ANNUDF_PACKED_DIFFERENT, true, {{ANNUDF_ELEMENT_I8, 8}}};
+      },
   };
   std::set<uint64_t> seen{contractOf(metric)};
   for (const auto &change : changes) {
@@ -286,6 +293,42 @@ TEST(Descriptor, ContractSeesWhatAScanReliesOn) {
   same.name = "another";
   std::swap(same.elements[0], same.elements[1]);
   EXPECT_EQ(contractOf(same), contractOf(metric));
+}
+
+TEST(Descriptor, PackedSumsThatAreNone) {
+  MetricDescriptor metric;
+  metric.name = "m";
+  metric.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
+  metric.elements = {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8};
+  const uint32_t before = minorOf(metric);
+  metric.packed = PackedSum{
+      ANNUDF_PACKED_PRODUCT, false, {{ANNUDF_ELEMENT_I8, 1024}, {ANNUDF_ELEMENT_U8, 258}}};
+  EXPECT_EQ(faultOf(metric), "");
+  EXPECT_EQ(before, 0u);
+  EXPECT_EQ(minorOf(metric), 1u);
+  EXPECT_EQ(packedText(metric.packed), "product: i8 up to 1024 dims, u8 up to 258 dims");
+  EXPECT_EQ(packedText(std::nullopt), "no");
+  const auto fault = [&](auto change) {
+    MetricDescriptor other = metric;
+    change(other, *other.packed);
+    return faultOf(other);
+  };
+  EXPECT_EQ(fault([](auto &, auto &p) { p.elements.clear(); }),
+            "manifest field 'packed' names no element type");
+  EXPECT_EQ(fault([](auto &, auto &p) { p.elements = {{ANNUDF_ELEMENT_F32, 9}}; }),
+            "manifest field 'packed' names f32, which is no integer");
+  EXPECT_EQ(fault([](auto &, auto &p) { p.elements = {{ANNUDF_ELEMENT_BITS, 9}}; }),
+            "manifest field 'packed' names bits, which field 'elements' does not");
+  EXPECT_EQ(fault([](auto &, auto &p) { std::swap(p.elements[0], p.elements[1]); }),
+            "manifest field 'packed' names i8 out of order");
+  EXPECT_EQ(fault([](auto &, auto &p) { p.elements[1] = p.elements[0]; }),
+            "manifest field 'packed' names i8 twice");
+  EXPECT_EQ(fault([](auto &, auto &p) { p.elements[0].dims = 0; }),
+            "manifest field 'packed' says 0 dims of i8, which must be from 1 to 1048576");
+  EXPECT_EQ(fault([](auto &, auto &p) { p.term = static_cast<annudf_packed_term>(77); }),
+            "manifest field 'packed' holds a term that is no value of the ABI");
+  EXPECT_EQ(fault([](auto &m, auto &) { m.accumulator = ANNUDF_ACCUMULATOR_F64; }),
+            "manifest field 'packed' says a sum of 32 bits, but the accumulator is f64");
 }
 
 // The least that knows what is used, so that what uses nothing new stays readable.

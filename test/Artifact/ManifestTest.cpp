@@ -58,6 +58,42 @@ TEST(Manifest, VersionComesFirst) {
                        "needs annudf.accumulator.v1 1.9"));
 }
 
+TEST(Manifest, PackedSums) {
+  Artifact artifact = test::smallArtifact();
+  artifact.manifest.packed = PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_U8, 258}}};
+  artifact.manifest.abiMinor = 1;
+  const std::string bytes = serializeArtifact(artifact);
+  EXPECT_EQ(parseArtifact(bytes, "m").manifest.packed, artifact.manifest.packed);
+  const json packed = {{"term", "product"}, {"negated", true}, {"dims", {{"u8", 258}}}};
+  EXPECT_EQ(test::bodyOf(bytes)["manifest"]["packed"], packed);
+  const auto refusal = [&](auto change) {
+    return errorWith([&](json &m) {
+      m["abi"]["minor"] = 1;
+      m["packed"] = packed;
+      change(m["packed"]);
+    });
+  };
+  EXPECT_EQ(refusal([](json &) {}), "NO ERROR");
+  EXPECT_EQ(refusal([](json &p) { p["term"] = "cube"; }),
+            "m: manifest field 'packed.term' is 'cube', which is none of absolute_difference, "
+            "squared_difference, product, different, different_bits");
+  EXPECT_EQ(
+      refusal([](json &p) { p["negated"] = false; }),
+      "m: manifest field 'packed.negated' must be true; a sum that is added has no such field");
+  EXPECT_EQ(refusal([](json &p) { p["more"] = 1; }),
+            "m: manifest field 'packed.more' is none that this annudf knows");
+  EXPECT_EQ(refusal([](json &p) { p["dims"]["u4"] = 1; }),
+            "m: manifest field 'packed.dims' names an element type that is 'u4', which is none of "
+            "f32, f16, i8, u8, bf16, bits");
+  EXPECT_EQ(refusal([](json &p) { p["dims"]["u8"] = 1048577; }),
+            "m: manifest field 'packed.dims.u8' is 1048577, above 1048576");
+  EXPECT_EQ(refusal([](json &p) { p["dims"]["i8"] = 9; }),
+            "m: manifest field 'packed' names i8, which field 'elements' does not");
+  EXPECT_EQ(refusal([](json &p) { p = 7; }), "m: manifest field 'packed' must be a map");
+  EXPECT_EQ(errorWith([&](json &m) { m["packed"] = packed; }),
+            "m: says minor 0 of its ABI, its metric needs 1");
+}
+
 TEST(Manifest, FeatureGrid) {
   struct {
     uint64_t features;

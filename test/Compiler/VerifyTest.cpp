@@ -67,6 +67,12 @@ TEST(Verify, ManifestsThatAreNotTheirModules) {
             Lines{"manifest field 'elements' says u8, its module says f32, f16, i8, u8"});
   EXPECT_EQ(differences([](Artifact &a) { a.manifest.numerics = ANNUDF_NUMERICS_REASSOCIATE; }),
             Lines{"manifest field 'numerics' says reassociate, its module says strict"});
+  EXPECT_EQ(differences([](Artifact &a) {
+              a.manifest.packed =
+                  PackedSum{ANNUDF_PACKED_PRODUCT, true, {{ANNUDF_ELEMENT_U8, 258}}};
+            }),
+            Lines{"manifest field 'packed' says minus product: u8 up to 258 dims, its module says "
+                  "no"});
   EXPECT_EQ(differences([](Artifact &a) { a.manifest.missingValues = true; }),
             Lines{"manifest field 'missing_values' says true, its module says false"});
   EXPECT_EQ(differences([](Artifact &a) {

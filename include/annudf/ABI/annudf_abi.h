@@ -112,6 +112,11 @@ enum annudf_role ANNUDF_ENUM_TYPE { ANNUDF_ROLES(ANNUDF_X) };
 enum annudf_hook ANNUDF_ENUM_TYPE { ANNUDF_HOOKS(ANNUDF_X) };
 #undef ANNUDF_X
 
+/** What a row's coordinates add to its sum, of a metric for which that is proved. */
+#define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_ROW(PACKED, NAME, VALUE)
+enum annudf_packed_term ANNUDF_ENUM_TYPE { ANNUDF_PACKED_TERMS(ANNUDF_X) };
+#undef ANNUDF_X
+
 /** Feature bits an artifact may require, as masks; bits that are not known are refused. */
 #define ANNUDF_X(NAME, BIT, SPELLING, SINCE) ANNUDF_ROW(FEATURE, NAME, 1 << (BIT))
 enum annudf_feature ANNUDF_ENUM_TYPE { ANNUDF_FEATURES(ANNUDF_X) };

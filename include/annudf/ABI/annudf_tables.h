@@ -117,6 +117,17 @@
   X(FILTER, 4, "filter")                                                                           \
   X(UPDATE_PACKED, 5, "update_packed")
 
+/** What the coordinates of a row are proved to add to a sum of integers, in which a kernel may take
+ * several of them, packed in a word, at a time: X(NAME, VALUE, SPELLING, SINCE). Each is 0 of two
+ * zeros, so that padding counts for nothing.
+ *   |x - y|   (x - y)^2   x y   1 where x != y, else 0   set bits of x ^ y, as they are stored */
+#define ANNUDF_PACKED_TERMS(X)                                                                     \
+  X(ABSOLUTE_DIFFERENCE, 0, "absolute_difference", 1)                                              \
+  X(SQUARED_DIFFERENCE, 1, "squared_difference", 1)                                                \
+  X(PRODUCT, 2, "product", 1)                                                                      \
+  X(DIFFERENT, 3, "different", 1)                                                                  \
+  X(DIFFERENT_BITS, 4, "different_bits", 1)
+
 /** What an artifact may require of its consumer: X(NAME, BIT, SPELLING, SINCE). A bit that
  * the consumer does not know is refused. ACC64: accumulators have words of 64 bits; STRUCT: they
  * have several, by pointer. MANY_CAPTURES: more than ANNUDF_FEW_CAPTURES. FILTER: no metric, but

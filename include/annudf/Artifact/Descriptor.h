@@ -41,6 +41,26 @@ struct CaptureInfo {
   bool operator==(const CaptureInfo &) const = default;
 };
 
+/// An element type whose coordinates may be summed up packed, in how many dimensions at most: as
+/// many as the accumulator surely counts without rounding.
+struct PackedElement {
+  annudf_element element = ANNUDF_ELEMENT_U8;
+  int32_t dims = 0;
+  bool operator==(const PackedElement &) const = default;
+};
+
+/// What annudf-pack-lanes proved of a metric: init, and update of all dimensions of rows and
+/// queries of one of the elements, give what init gives plus (minus) the sum of a term of the
+/// coordinates.
+struct PackedSum {
+  annudf_packed_term term = ANNUDF_PACKED_PRODUCT;
+  bool negated = false;                ///< The sum is subtracted.
+  std::vector<PackedElement> elements; ///< In the order of the table.
+  bool operator==(const PackedSum &) const = default;
+  /// 0 for an element that is not among them.
+  int32_t dimsOf(annudf_element element) const;
+};
+
 /// What a metric is: all that a scan relies on, and the name that messages call it. Or what a
 /// filter is, by its role: that has a name, dims and captures, everything else at its default.
 struct MetricDescriptor {
@@ -58,6 +78,7 @@ struct MetricDescriptor {
   std::vector<CaptureInfo> captures;
   std::vector<annudf_accumulator> fields; ///< Of a STRUCT, in order; else none.
   bool missingValues = false; ///< Whether update knows what to do with a coordinate that is NaN.
+  std::optional<PackedSum> packed; ///< Where it is proved.
 
   bool isFilter() const { return role == ANNUDF_ROLE_FILTER; }
   /// "metric" or "filter", for messages.
@@ -95,6 +116,9 @@ std::string typeText(const CaptureInfo &capture);
 
 /// "f32", "f32, f32, u32" where it has several fields.
 std::string accumulatorText(const MetricDescriptor &metric);
+
+/// "minus product: i8 up to 1024 dims", for messages; "no" where there is nothing.
+std::string packedText(const std::optional<PackedSum> &packed);
 
 //===----------------------------------------------------------------------===//
 // The tables
@@ -141,6 +165,7 @@ template <> const Table &tableOf<annudf_extent>();
 template <> const Table &tableOf<annudf_capture_element>();
 template <> const Table &tableOf<annudf_role>();
 template <> const Table &tableOf<annudf_hook>();
+template <> const Table &tableOf<annudf_packed_term>();
 template <> const Table &tableOf<annudf_feature>();
 const Table &limitsTable();
 
@@ -173,6 +198,7 @@ const char *toString(annudf_extent);
 const char *toString(annudf_capture_element);
 const char *toString(annudf_role);
 const char *toString(annudf_hook);
+const char *toString(annudf_packed_term);
 
 /// Bits and kind of the number types; 0 and None for what has no row.
 int bitsOf(annudf_element);

@@ -355,7 +355,10 @@ LogicalResult MetricOp::readProperties(DialectBytecodeReader &reader, OperationS
       failed(reader.readAttribute(properties.order)) ||
       failed(reader.readAttribute(properties.sym_name)))
     return failure();
-  return isOfMinor(reader, 1) ? reader.readOptionalAttribute(properties.missing_values) : success();
+  if (!isOfMinor(reader, 1))
+    return success();
+  return success(succeeded(reader.readOptionalAttribute(properties.missing_values)) &&
+                 succeeded(reader.readOptionalAttribute(properties.packed)));
 }
 #endif
 
@@ -369,8 +372,10 @@ void MetricOp::writeProperties(DialectBytecodeWriter &writer) {
   writer.writeOptionalAttribute(properties.numerics);
   writer.writeAttribute(properties.order);
   writer.writeAttribute(properties.sym_name);
-  if (isOfMinor(writer, 1))
-    writer.writeOptionalAttribute(properties.missing_values);
+  if (!isOfMinor(writer, 1))
+    return;
+  writer.writeOptionalAttribute(properties.missing_values);
+  writer.writeOptionalAttribute(properties.packed);
 }
 
 static bool hasNaN(Attribute element) {
@@ -418,6 +423,9 @@ LogicalResult MetricOp::verifyRegions() {
   if (getMissingValues() && llvm::none_of(getElements(), hasNaN))
     return emitOpError() << "[M20] takes missing values, but lists element types without NaN only; "
                             "list f32, f16 or bf16, or drop missing_values";
+  if (getPacked() && !packedOf(*getPacked()))
+    return emitOpError() << "[M25] says packed " << *getPacked()
+                         << ", which annudf-pack-lanes never writes; leave it out";
   return verifyAccumulator(*this);
 }
 

@@ -169,7 +169,7 @@ MetricBuilder::MetricBuilder(OpBuilder &builder, Location loc, StringRef name,
       options.coarseOrder ? OrderAttr::get(context, *options.coarseOrder) : OrderAttr(),
       builder.getArrayAttr(elements), accumulator, options.numerics,
       options.dims ? builder.getI32IntegerAttr(static_cast<int32_t>(*options.dims)) : IntegerAttr(),
-      options.missingValues);
+      options.missingValues, /*packed=*/DictionaryAttr());
   const OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&metric.getBody());
   udf = metric;

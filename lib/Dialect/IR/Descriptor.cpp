@@ -98,6 +98,44 @@ Type annudf::ir::typeOf(annudf_capture_element element, MLIRContext *context) {
   llvm_unreachable("an element type of captures that the tables do not have");
 }
 
+DictionaryAttr annudf::ir::toAttribute(const PackedSum &packed, MLIRContext *context) {
+  Builder b(context);
+  NamedAttrList dims, all;
+  for (const PackedElement &entry : packed.elements)
+    dims.append(toString(entry.element), b.getI32IntegerAttr(entry.dims));
+  all.append("dims", dims.getDictionary(context));
+  if (packed.negated)
+    all.append("negated", b.getUnitAttr());
+  all.append("term", b.getStringAttr(toString(packed.term)));
+  return all.getDictionary(context);
+}
+
+std::optional<PackedSum> annudf::ir::packedOf(DictionaryAttr attribute) {
+  PackedSum packed;
+  const auto term = attribute.getAs<StringAttr>("term");
+  const auto dims = attribute.getAs<DictionaryAttr>("dims");
+  const auto row =
+      term ? parseSpelling<annudf_packed_term>(std::string_view(term.getValue())) : std::nullopt;
+  if (!row || !dims)
+    return std::nullopt;
+  packed.term = *row;
+  packed.negated = attribute.contains("negated");
+  for (NamedAttribute entry : dims) {
+    const auto element =
+        parseSpelling<annudf_element>(std::string_view(entry.getName().getValue()));
+    const auto most = dyn_cast<IntegerAttr>(entry.getValue());
+    if (!element || !most || !most.getType().isSignlessInteger(32) || most.getInt() < 1)
+      return std::nullopt;
+    packed.elements.push_back({*element, static_cast<int32_t>(most.getInt())});
+  }
+  llvm::sort(packed.elements,
+             [](const PackedElement &a, const PackedElement &b) { return a.element < b.element; });
+  // Whatever else stands in it.
+  if (packed.elements.empty() || toAttribute(packed, attribute.getContext()) != attribute)
+    return std::nullopt;
+  return packed;
+}
+
 uint64_t annudf::ir::sinceOf(CaptureType type) {
   int minor = rowOf(rowFor<annudf_capture_element>(type.getElementType()))->since;
   for (int64_t extent : type.getExtents())
@@ -136,6 +174,8 @@ static void describeScan(MetricOp metric, MetricDescriptor &result) {
     result.elements.push_back(static_cast<annudf_element>(element.getValue()));
   llvm::sort(result.elements); // A set: manifests have it in the order of its table.
   result.missingValues = metric.getMissingValues();
+  if (std::optional<DictionaryAttr> packed = metric.getPacked())
+    result.packed = packedOf(*packed);
   for (auto hook : metric.getBody().getOps<HookOpInterface>())
     result.hooks.push_back(hookOf(hook));
   llvm::sort(result.hooks); // As the table has them.

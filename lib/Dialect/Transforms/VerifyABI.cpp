@@ -8,6 +8,7 @@
 
 #include "Rules.h"
 
+#include "annudf/Analysis/Lanes.h"
 #include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 
@@ -143,6 +144,18 @@ static LogicalResult verifyElements(MetricOp metric) {
   return success();
 }
 
+/// Of a module whose bodies keep the rules.
+static LogicalResult verifyPacked(MetricOp metric) {
+  if (!metric.getPacked())
+    return success();
+  const LaneProof proof = proveLanes(metric);
+  if (proof.sum && toAttribute(*proof.sum, metric.getContext()) == *metric.getPacked())
+    return success();
+  return metric.emitOpError() << "[M26] says packed " << *metric.getPacked() << ", but "
+                              << (proof.sum ? packedText(proof.sum) : proof.why)
+                              << "; leave it out, annudf-pack-lanes writes it";
+}
+
 static LogicalResult verifyUdf(UdfOpInterface udf, AbiCounts &counts) {
   LogicalResult result = success();
   auto check = [&](LogicalResult part) {
@@ -202,6 +215,9 @@ LogicalResult annudf::verifyAbi(ModuleOp module, AbiCounts *counts) {
     ok &= succeeded(rules::verifyNoLinkedCode(module, graph, function));
   ok = ok && succeeded(rules::verifyNoRecursion(module)) &&
        succeeded(rules::verifySize(module, total));
+  if (ok)
+    for (auto metric : module.getOps<MetricOp>())
+      ok &= succeeded(verifyPacked(metric));
   return success(ok);
 }
 

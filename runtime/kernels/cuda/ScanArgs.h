@@ -40,8 +40,15 @@
 #define ANNUDF_STAGED_SHARED_BYTES(TILE)                                                           \
   (3 * (ANNUDF_STAGED_THREADS * 16 + ANNUDF_STAGED_QUERIES(TILE) * 32) * 4 +                       \
    ANNUDF_STAGED_QUERIES(TILE) * 16 + 8)
+/// The same of its packed form: a query is 16 bytes longer in each stage and has a number more, and
+/// so has each of the 256 rows of a stage.
+#define ANNUDF_PACKED_SHARED_BYTES                                                                 \
+  (ANNUDF_STAGED_SHARED_BYTES(ANNUDF_STAGED_TILE_QUERIES('a', 32)) +                               \
+   ANNUDF_STAGED_QUERIES(ANNUDF_STAGED_TILE_QUERIES('a', 32)) * (3 * 16 + 4) + 256 * 4)
 /// Coordinates of a query are padded to this many in the workspace.
 #define ANNUDF_STAGED_DIMS 32
+/// Of annudf_query_words, in the place of a compute type: words of the elements, unconverted.
+#define ANNUDF_QUERY_AS_IT_IS (-1)
 /// Most results of a query that annudf_finish collects in shared memory; else annudf_finish_many.
 #define ANNUDF_FINISH_MOST_K 1024
 /// Chunks of a row that a warp of Scan.cu has in flight.
@@ -82,8 +89,8 @@ struct annudf_workspace {
   uint64_t tiles;       ///< uint4 *: list, first entry of `pairs`, number of entries, first group.
   uint64_t keys;        ///< uint32_t *, Q * S * 32: key of every row scanned.
   uint64_t minima;      ///< uint32_t *, Q * S: best key of every group.
-  uint64_t coordinates; ///< uint32_t *, Q * coordinateStride: queries in the compute type, for
-                        ///< Staged.cu.
+  uint64_t coordinates; ///< uint32_t *, Q * coordinateStride: queries in the compute type, or as
+                        ///< they are, for Staged.cu.
   uint64_t ticket;      ///< uint32_t *: tiles that its blocks took, beyond the first of each.
   uint32_t coordinateStride;
   uint32_t stride;        ///< S.
@@ -107,6 +114,7 @@ struct annudf_scan_args {
   annudf_slots slots;
   uint64_t filter; ///< const uint32_t *: a bit for each id, set where the row may be found; 0: all.
   uint32_t order;  ///< enum annudf_order.
+  uint32_t packedNegated; ///< Of a packed sum: whether it is subtracted.
 };
 
 struct annudf_finish_args {

@@ -334,6 +334,16 @@ extern "C" __global__ void annudf_query_words(annudf_device_index index, annudf_
                   static_cast<uint64_t>(blockIdx.x) * work.coordinateStride;
   const uint8_t *row =
       pointer<const uint8_t>(queries.data) + static_cast<uint64_t>(blockIdx.x) * queries.rowBytes;
+  if (compute == ANNUDF_QUERY_AS_IT_IS) { // Elements may have no alignment.
+    for (uint32_t d = threadIdx.x; d < work.coordinateStride; d += blockDim.x) {
+      uint32_t word = 0;
+      for (uint32_t b = 0; b < 4; ++b)
+        if (d * 4 + b < queries.rowBytes)
+          word |= static_cast<uint32_t>(row[d * 4 + b]) << (8 * b);
+      out[d] = word;
+    }
+    return;
+  }
   for (uint32_t d = threadIdx.x; d < work.coordinateStride; d += blockDim.x)
     out[d] = d < index.dims ? annudf_kernels::coordinateAt<uint32_t>(
                                   static_cast<int32_t>(queries.element), compute, row, d)

@@ -14,9 +14,23 @@
 //
 // Leaves what Scan.cu leaves: every row's key, and every group's best.
 //
+// With ANNUDF_PACKED the family "packed": rows and queries of one element of at most 8 bits go to
+// the stages as they lie in memory, and where there is a word of the compute type above, there is
+// one of four or more coordinates, whose term is added to a sum of integers. Padding is 0 on both
+// sides and adds nothing. The hooks called are init and finalize.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Hooks.cuh"
+
+#ifdef ANNUDF_PACKED
+#include "../PackedTerms.h"
+#define ANNUDF_KERNEL annudf_scan_packed
+/// Which of ANNUDF_PACKED_TERMS; defined by the runtime for the link.
+ANNUDF_HOOK int32_t annudf1_packed_term(void);
+#else
+#define ANNUDF_KERNEL annudf_scan_staged
+#endif
 
 namespace {
 
@@ -29,24 +43,38 @@ constexpr int kWarps = ANNUDF_STAGED_THREADS / 32, kTileGroups = 4;
 /// Coordinates of 16 dimensions of one row are what a thread brings to a stage.
 constexpr int kPiece = 16;
 constexpr int kRowWords = ANNUDF_STAGED_THREADS * kPiece / 4; ///< In uint4, of a stage.
-constexpr int kQueryWords = kWarps * kTileQueries * 32 / 4;
+#ifdef ANNUDF_PACKED
+constexpr int kQueryPitch = 9; ///< So that a chunk of 8 queries lies in different banks.
+#else
+constexpr int kQueryPitch = 8;
+#endif
+constexpr int kQueryWords = kWarps * kTileQueries * kQueryPitch;
 constexpr int kStages = 3;
 
 /// [kStages], each: rows, [4 dimensions][group][lane]; queries, [query][4 dimensions].
 extern __shared__ uint4 stages[];
-constexpr int kQueryPitch = 8;
-static_assert(kQueryWords == kWarps * kTileQueries * kQueryPitch, "of 32 dimensions");
+static_assert(kQueryPitch >= 8, "32 dimensions");
 
 /// Where an item's queries are, and where their keys go.
 struct Places {
   uint32_t query[kWarps * kTileQueries];
   uint64_t group[kWarps * kTileQueries]; ///< Of the workspace, of the item's first row.
   uint32_t words[kWarps * kTileQueries]; ///< Of work.coordinates, in uint4.
+#ifdef ANNUDF_PACKED
+  uint32_t own[kWarps * kTileQueries];   ///< What addOwn makes of each.
+  uint32_t ownRow[2 * kTileGroups * 32]; ///< The same of a stage's rows.
+#endif
   uint32_t ticket, unused;
 };
 
-static_assert(ANNUDF_STAGED_SHARED_BYTES(kTileQueries) ==
-                  kStages * (kRowWords + kQueryWords) * 16 + sizeof(Places),
+#ifdef ANNUDF_PACKED
+constexpr int kSharedBytes = ANNUDF_PACKED_SHARED_BYTES;
+using Partial = uint32_t; ///< A sum of terms.
+#else
+constexpr int kSharedBytes = ANNUDF_STAGED_SHARED_BYTES(kTileQueries);
+using Partial = Acc;
+#endif
+static_assert(kSharedBytes == kStages * (kRowWords + kQueryWords) * 16 + sizeof(Places),
               "what the host asks for");
 
 /// How a block cuts an item. Of up to half as many queries as a block takes, each is given to two
@@ -81,6 +109,7 @@ struct Segment {
   const uint4 *rows; ///< Of its first group.
   const long long *ids;
   int list, dims, chunks;
+  int words;       ///< Of a row in a stage.
   uint32_t size;   ///< Rows from its first on.
   uint32_t groups; ///< Of the segment.
 };
@@ -90,13 +119,33 @@ struct Raw {
   uint4 part[2];
 };
 
+#ifdef ANNUDF_PACKED
+/// Whether a term is a sum of products of bytes.
+__device__ __forceinline__ bool byMatrices() {
+  const int term = annudf1_packed_term();
+  return !isBits(annudf1_row_element()) &&
+         (term == ANNUDF_PACKED_PRODUCT || term == ANNUDF_PACKED_SQUARED_DIFFERENCE);
+}
+/// Which row of a group lies at a place of a stage: of matrices, such that a lane's sums are of
+/// four rows side by side, whose keys it writes at once.
+__device__ __forceinline__ int rowAt(int place) {
+  return byMatrices() ? place % 8 * 4 + place / 8 : place;
+}
+__device__ __forceinline__ bool goesDirect() { return true; }
+__device__ __forceinline__ int coordinatesPerWord() { return 1; }
+#else
+__device__ __forceinline__ int rowAt(int place) { return place; }
 /// Rows of 32-bit elements go to the stage as they are.
 __device__ __forceinline__ bool goesDirect() { return annudf1_row_element() == ANNUDF_ELEMENT_F32; }
+__device__ __forceinline__ int coordinatesPerWord() {
+  return elementsPerWord(annudf1_row_element());
+}
+#endif
 
 /// Begins what a thread brings to a stage: dimensions [dim, dim + kPiece) of a row, to every
 /// `pitch`-th place. What is past the end of the vectors is brought too, and not used.
 __device__ __forceinline__ void load(const uint4 *row, int dim, uint4 *to, int pitch, Raw &raw) {
-  const int perWord = elementsPerWord(annudf1_row_element());
+  const int perWord = coordinatesPerWord();
   row += dim / (4 * perWord) * 32;
   if (goesDirect()) {
 #pragma unroll
@@ -141,7 +190,7 @@ __device__ __forceinline__ void store(const Raw &raw, uint4 *to, int pitch) {
 
 /// A thread's register tile.
 struct Tile {
-  Acc acc[kTileQueries][kTileGroups];
+  Partial acc[kTileQueries][kTileGroups];
   int64_t row[kTileGroups];
   bool found[kTileGroups];
   bool any; ///< Whether the warp has a row that may be found, and a query.
@@ -152,7 +201,14 @@ struct Fixed {
   int dims, list;
   const uint64_t *slots;
   const uint32_t *query; ///< Of the warp's first, in the caller's batch.
+#ifdef ANNUDF_PACKED
+  const uint32_t *own; ///< Of the warp's first query.
+#endif
 };
+
+#ifdef ANNUDF_PACKED
+#include "Packed.cuh"
+#else
 
 /// Updates with the `dims` dimensions of a stage that exist, from `dim` on.
 /// \param rows     of the lane, of the warp's first group; the next four dimensions are `pitch` on.
@@ -196,6 +252,8 @@ __device__ __forceinline__ void updateStage(Tile &tile, const Fixed &fixed, cons
                static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
   }
 }
+
+#endif
 
 /// Smallest of each value over the warp: each exchange halves the values a lane looks after, first
 /// the queries, then the groups, until one is left. kHalf and kGroups are constants of each call,
@@ -257,7 +315,11 @@ __device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Se
   for (int q = 0; q < kTileQueries; ++q)
 #pragma unroll
     for (int g = 0; g < kTileGroups; ++g)
+#ifdef ANNUDF_PACKED
+      tile.acc[q][g] = 0;
+#else
       init(tile.acc[q][g], fixed.dims, static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
+#endif
 }
 
 /// Writes the keys of a tile that is done, and the best of each group.
@@ -271,7 +333,12 @@ __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segm
     uint32_t *out = keys + (places[q] + group) * 32 + lane;
 #pragma unroll
     for (int g = 0; g < kTileGroups; ++g) {
-      const float distance = finalize(tile.acc[q][g], fixed.dims, tile.row[g],
+#ifdef ANNUDF_PACKED
+      const Acc acc = joined(args, fixed, tile.acc[q][g], fixed.own[q], 0, fixed.query[q]);
+#else
+      const Acc &acc = tile.acc[q][g];
+#endif
+      const float distance = finalize(acc, fixed.dims, tile.row[g],
                                       static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
       key[q][g] =
           tile.found[g] ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
@@ -289,15 +356,20 @@ __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segm
 
 /// Scans an item.
 __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Segment &segment,
-                                         const Places &places, int count) {
+                                         Places &places, int count) {
   const int t = static_cast<int>(threadIdx.x), lane = t & 31, warp = t / 32;
   const Cut cut = {count * 2 <= kWarps * kTileQueries ? 1 : 0};
   const int depth = cut.depth(), pitch = cut.groups() * 32;
-  const int steps = (segment.dims + depth - 1) / depth;
+  const int steps = (segment.words + depth - 1) / depth;
   const int tiles = (static_cast<int>(segment.groups) + cut.groups() - 1) / cut.groups();
   const int total = tiles * steps;
   const int firstQuery = cut.firstQuery(warp), firstGroup = cut.firstGroup(warp);
+#ifdef ANNUDF_PACKED
+  const Fixed fixed = {segment.dims, segment.list, args.slots.slot, places.query + firstQuery,
+                       places.own + firstQuery};
+#else
   const Fixed fixed = {segment.dims, segment.list, args.slots.slot, places.query + firstQuery};
+#endif
 
   // What this thread brings to a stage: a piece of a row, and words of queries.
   const int rowGroup = warp & (cut.groups() - 1), piece = warp / cut.groups();
@@ -310,7 +382,7 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
     uint4 *const stage = stages + loadSlot * (kRowWords + kQueryWords);
     if (loadStep == 0) { // Of groups past the segment the last is read: hooks see rows that exist.
       const uint32_t group = min(static_cast<uint32_t>(loadGroup), segment.groups - 1);
-      from = segment.rows + static_cast<uint64_t>(group) * segment.chunks * 32 + lane;
+      from = segment.rows + static_cast<uint64_t>(group) * segment.chunks * 32 + rowAt(lane);
     }
     load(from, loadStep * depth + piece * kPiece, stage + rowPlace, pitch, raw);
     const uint4 *words =
@@ -330,6 +402,9 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
   };
   Tile tile;
   int step = 0, slot = 0;
+#ifdef ANNUDF_PACKED
+  uint32_t ownRow = 0; ///< Of row t of the stages.
+#endif
   uint32_t group = static_cast<uint32_t>(firstGroup);
   const int mine = min(count - firstQuery, kTileQueries);
 #pragma unroll 1
@@ -351,17 +426,42 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
       beginTile(args, segment, fixed, group, lane, mine > 0, tile);
     if (tile.any) {
       const uint4 *const rows = stages + slot * (kRowWords + kQueryWords);
-      updateStage(tile, fixed, rows + firstGroup * 32 + lane, pitch,
-                  rows + kRowWords + firstQuery * kQueryPitch, step * depth,
-                  min(depth, segment.dims - step * depth));
+      const uint4 *const queries = rows + kRowWords + firstQuery * kQueryPitch;
+      const int words = min(depth, segment.words - step * depth);
+#ifdef ANNUDF_PACKED
+      if (byMatrices())
+        multiplyStage(tile, rows + firstGroup * 32, pitch, queries, lane, words);
+      else
+        updateStage(tile, rows + firstGroup * 32 + lane, pitch, queries, words);
+#else
+      updateStage(tile, fixed, rows + firstGroup * 32 + lane, pitch, queries, step * depth, words);
+#endif
     }
+#ifdef ANNUDF_PACKED
+    const bool hasOwnRows = hasOwn(annudf1_packed_term(), annudf1_row_element());
+    if (hasOwnRows && t < cut.groups() * 32)
+      addOwnRow(ownRow, stages + slot * (kRowWords + kQueryWords) + t, pitch,
+                min(depth, segment.words - step * depth));
+#endif
     if (more)
       end();
     slot = slot + 1 == kStages ? 0 : slot + 1;
     if (++step < steps)
       continue;
     step = 0;
-    if (mine > 0)
+#ifdef ANNUDF_PACKED
+    if (hasOwnRows) {
+      places.ownRow[t] = ownRow; // Those of the tile before were read before this stage.
+      ownRow = 0;
+      __syncthreads();
+    }
+    if (byMatrices()) {
+      if (mine > 0)
+        endMatrices(args, segment, fixed, places.group + firstQuery,
+                    places.ownRow + firstGroup * 32, group, lane, mine, tile);
+    } else
+#endif
+        if (mine > 0)
       endTile(args, segment, fixed, places.group + firstQuery, group, lane, mine, tile);
     group += static_cast<uint32_t>(cut.groups());
   }
@@ -371,7 +471,7 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
 
 /// Blocks that stay: as many as fit the device. Takes the items of work.tiles.
 extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
-    annudf_scan_staged(const __grid_constant__ annudf_scan_args args) {
+    ANNUDF_KERNEL(const __grid_constant__ annudf_scan_args args) {
   annudf_wait_for_last();
   Places &places = *reinterpret_cast<Places *>(stages + kStages * (kRowWords + kQueryWords));
   const annudf_workspace &work = args.work;
@@ -392,6 +492,19 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
       places.group[threadIdx.x] = uint64_t(query) * work.stride +
                                   reinterpret_cast<const uint32_t *>(work.probeGroup)[pair] +
                                   item.w;
+#ifdef ANNUDF_PACKED
+      const uint4 *words =
+          reinterpret_cast<const uint4 *>(work.coordinates) + places.words[threadIdx.x];
+      uint32_t own = 0;
+      const int term = annudf1_packed_term(), element = annudf1_row_element();
+      if (hasOwn(term, element))
+        for (uint32_t c = 0; c < args.index.chunks; ++c) {
+          const uint4 four = __ldg(words + c);
+          own = addOwn(term, element, addOwn(term, element, own, four.x), four.y);
+          own = addOwn(term, element, addOwn(term, element, own, four.z), four.w);
+        }
+      places.own[threadIdx.x] = own;
+#endif
     }
     __syncthreads();
     const uint64_t group =
@@ -402,8 +515,13 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
     scanItem(args,
              {reinterpret_cast<const uint4 *>(args.index.rows) + group * chunks * 32,
               reinterpret_cast<const long long *>(args.index.ids) + group * 32,
-              static_cast<int>(item.x), static_cast<int>(args.index.dims), chunks, size,
-              min((size + 31) / 32, work.segmentGroups)},
+              static_cast<int>(item.x), static_cast<int>(args.index.dims), chunks,
+#ifdef ANNUDF_PACKED
+              chunks * 4,
+#else
+              static_cast<int>(args.index.dims),
+#endif
+              size, min((size + 31) / 32, work.segmentGroups)},
              places, count);
   }
 }

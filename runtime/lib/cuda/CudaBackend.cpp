@@ -94,7 +94,7 @@ public:
     SearchStats local;
     SearchStats &report = stats ? *stats : local;
     report = {};
-    const auto fit = familiesFor(metric.artifact, context_->sm());
+    const auto fit = familiesFor(metric.artifact, context_->sm(), elements);
     std::vector<SearchStats> costs(fit.size());
     const auto start = std::chrono::steady_clock::now();
     parallelFor(
@@ -235,8 +235,10 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                      workloadOf(manifest, index, 0,
                                 static_cast<int>(std::min<int64_t>(wanted.columns, ANNUDF_MAX_K)),
                                 params.nProbes),
-                     machine()};
+                     machine(),
+                     manifest.packed && manifest.packed->negated};
   plan.work.bodyBytes = bodyBytesOf(metric.artifact, context_->sm());
+  plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
   plan.work.family = params.family;
   plan.checkFits();
   const auto total = static_cast<uint64_t>(queries.rows);
@@ -442,8 +444,9 @@ std::string whyNotKept(const DiskCache &disk,
 }
 
 /// \throws Error(Input) where there is none.
-std::vector<const CudaFamily *> someFamiliesFor(const Artifact &metric, int sm) {
-  std::vector<const CudaFamily *> fit = familiesFor(metric, sm);
+std::vector<const CudaFamily *> someFamiliesFor(const Artifact &metric, int sm,
+                                                ScanElements elements) {
+  std::vector<const CudaFamily *> fit = familiesFor(metric, sm, elements);
   if (!fit.empty())
     return fit;
   int least = std::numeric_limits<int>::max();
@@ -462,7 +465,7 @@ void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
-  const std::vector<const CudaFamily *> fit = someFamiliesFor(metric.artifact, sm);
+  const std::vector<const CudaFamily *> fit = someFamiliesFor(metric.artifact, sm, elements);
   const auto refuse = [&](const std::string &why) {
     throw Error(ErrorKind::Environment, "kernels of '" + metric.artifact.manifest.name +
                                             "' for sm_" + std::to_string(sm) + " " + why);

@@ -38,6 +38,11 @@ ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #define ANNUDF_X(F, A, X) ANNUDF_STAGED_##X(F, A)
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
+ANNUDF_EMBED(packed_float)
+ANNUDF_EMBED(packed_integer)
+#define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_EMBED(packed_term_##NAME)
+ANNUDF_PACKED_TERMS(ANNUDF_X)
+#undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   ANNUDF_EMBED(row_element_##NAME) ANNUDF_EMBED(query_element_##NAME)
 ANNUDF_ELEMENTS(ANNUDF_X)
@@ -94,7 +99,23 @@ static std::string_view stagedFragment(HookWidths widths) {
   return {};
 }
 
-std::string_view scanFragment(ScanSource source, HookWidths widths, bool compact) {
+static std::string_view packedFragment(const MetricDescriptor &metric) {
+  switch (metric.accumulator) {
+  case ANNUDF_ACCUMULATOR_F32:
+    return ANNUDF_BYTES(packed_float);
+  case ANNUDF_ACCUMULATOR_I32:
+  case ANNUDF_ACCUMULATOR_U32:
+    return ANNUDF_BYTES(packed_integer);
+  case ANNUDF_ACCUMULATOR_F64:
+  case ANNUDF_ACCUMULATOR_I64:
+  case ANNUDF_ACCUMULATOR_STRUCT:
+    break; // Of these nothing is packed.
+  }
+  return {};
+}
+
+std::string_view scanFragment(ScanSource source, const MetricDescriptor &metric, bool compact) {
+  const HookWidths widths = metric.hookWidths();
   switch (source) {
   case ScanSource::Lists:
     return listsFragment(widths, compact);
@@ -102,6 +123,8 @@ std::string_view scanFragment(ScanSource source, HookWidths widths, bool compact
     return partsFragment(widths);
   case ScanSource::Staged:
     return stagedFragment(widths);
+  case ScanSource::Packed:
+    return packedFragment(metric);
   }
   return {};
 }
@@ -118,6 +141,15 @@ std::string_view scanFragment(ScanSource source, HookWidths widths, bool compact
 #define ANNUDF_FINALIZE_CASE(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                             \
   case ANNUDF_ACCUMULATOR_##NAME:                                                                  \
     return ANNUDF_BYTES(finalize_##NAME);
+
+#define ANNUDF_TERM_CASE(NAME, VALUE, SPELLING, SINCE)                                             \
+  case ANNUDF_PACKED_##NAME:                                                                       \
+    return ANNUDF_BYTES(packed_term_##NAME);
+
+std::string_view packedTermFragment(annudf_packed_term term) {
+  switch (term) { ANNUDF_PACKED_TERMS(ANNUDF_TERM_CASE) }
+  return {};
+}
 
 std::string_view rowElementFragment(annudf_element element) {
   switch (element) { ANNUDF_ELEMENTS(ANNUDF_ROW_CASE) }

@@ -11,19 +11,21 @@
 
 #include "Families.h"
 
-#include "annudf/ABI/Hooks.h"
+#include "annudf/Artifact/Descriptor.h"
 
 #include <string_view>
 
 namespace annudf::runtime::cuda {
 
-/// LTO-IR (in a fatbin) of a family's source for the widths; empty where the ABI has no hooks of
-/// these. `compact` holds each hook once, for large bodies, where the source has such a form.
-std::string_view scanFragment(ScanSource source, HookWidths widths, bool compact);
+/// LTO-IR (in a fatbin) of a family's source for the metric's widths; empty where the ABI has no
+/// hooks of these. `compact` holds each hook once, for large bodies, where the source has such a
+/// form.
+std::string_view scanFragment(ScanSource source, const MetricDescriptor &metric, bool compact);
 /// LTO-IR (in a fatbin) of Constant.cu.
 std::string_view rowElementFragment(annudf_element element);
 std::string_view queryElementFragment(annudf_element element);
 std::string_view computeFragment(annudf_compute compute);
+std::string_view packedTermFragment(annudf_packed_term term);
 /// LTO-IR (in a fatbin) of Finalize.cu; of several fields there is none.
 std::string_view finalizeFragment(annudf_accumulator accumulator);
 /// LTO-IR (in a fatbin) of Filter.cu.

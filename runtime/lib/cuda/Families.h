@@ -14,7 +14,9 @@
 #define ANNUDF_RUNTIME_LIB_CUDA_FAMILIES_H
 
 #include "annudf/runtime/engine/Plan.h"
+#include "annudf/runtime/engine/Search.h"
 
+#include <optional>
 #include <span>
 
 namespace annudf::runtime::cuda {
@@ -41,6 +43,7 @@ enum class ScanSource {
   Lists,  ///< Scan.cu.
   Parts,  ///< Scan.cu with ANNUDF_PARTS.
   Staged, ///< Staged.cu, for coordinates of 32 bits.
+  Packed, ///< Staged.cu with ANNUDF_PACKED, for accumulators of 32 bits.
 };
 
 /// One kernel of such a file.
@@ -55,6 +58,7 @@ struct Tiling {
   uint32_t queries = 0;                  ///< Most of a tile; 0: pairs are not sorted.
   uint32_t segmentGroups = ~uint32_t(0); ///< Most groups of 32 rows of a tile.
   bool coordinates = false; ///< Whether the scan takes queries as words of the compute type.
+  bool packed = false;      ///< Then: as words of their elements instead.
 };
 
 /// Where a family enqueues its scan of one batch: a stream, or a test that writes it down.
@@ -91,11 +95,16 @@ std::span<const CudaFamily *const> families();
 /// none can.
 const CudaFamily &pickFamily(const Workload &, const Machine &);
 
+/// Of a workload: 0 where rows and queries are of two types.
+int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements);
+
 /// Of the metric's code for that architecture, as of Workload; 0 if it has none.
 size_t bodyBytesOf(const Artifact &metric, int sm);
 
-/// Those that could run some search with the metric on that architecture.
-std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm);
+/// Those that could run some search with the metric on that architecture, of the elements if they
+/// are given.
+std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,
+                                            std::optional<ScanElements> elements = std::nullopt);
 
 /// choose() among them, for people.
 struct CudaPlan {

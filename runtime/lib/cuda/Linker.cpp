@@ -311,10 +311,9 @@ struct Part {
 /// The same for the key as for the link, so that neither has what the other lacks.
 std::vector<Part> partsOf(const Manifest &manifest, size_t bodyBytes, const ScanTarget &target) {
   const bool compact = bodyBytes > kLargeBody;
-  std::vector<Part> parts = {
-      {scanFragment(target.entry.source, manifest.hookWidths(), compact), "scan kernel"},
-      {contractFragment(), "reading the contract"},
-      {overlapFragment(target.sm), "waiting for the kernel before"}};
+  std::vector<Part> parts = {{scanFragment(target.entry.source, manifest, compact), "scan kernel"},
+                             {contractFragment(), "reading the contract"},
+                             {overlapFragment(target.sm), "waiting for the kernel before"}};
   if (manifest.isFilter())
     parts.push_back({filterFragment(), "the filter's place in a scan"});
   else
@@ -325,6 +324,8 @@ std::vector<Part> partsOf(const Manifest &manifest, size_t bodyBytes, const Scan
   parts.push_back({rowElementFragment(target.elements.rows), "element of the rows"});
   parts.push_back({queryElementFragment(target.elements.queries), "element of the queries"});
   parts.push_back({computeFragment(manifest.compute), "compute type"});
+  if (target.entry.source == ScanSource::Packed && manifest.packed)
+    parts.push_back({packedTermFragment(manifest.packed->term), "packed term"});
   return parts;
 }
 

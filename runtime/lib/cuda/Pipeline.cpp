@@ -179,7 +179,8 @@ public:
     next.launch(kernels.tileOffsets, {}, 1024, 0, args.index, args.work);
     next.launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, args.index, args.work, pairs);
     if (shape.tiling.coordinates) {
-      const int compute = plan.work.compute;
+      const int compute =
+          shape.tiling.packed ? ANNUDF_QUERY_AS_IT_IS : static_cast<int>(plan.work.compute);
       next.launch(kernels.queryWords, {shape.queries}, 128, 0, args.index, args.queries, args.work,
                   compute);
     }
@@ -229,6 +230,7 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstrea
   args.slots = slots;
   args.filter = filter;
   args.order = order;
+  args.packedNegated = packedNegated;
 
   const auto stage = [&](const char *name) {
     if (clock)

@@ -56,6 +56,7 @@ struct SearchPlan {
   bool everyDistance; ///< Not the k best are wanted but the distances of all k rows, by their ids.
   Workload work;      ///< Of a batch, but for the number of its queries.
   Machine machine;
+  bool packedNegated; ///< Whether the sum of the family "packed" is subtracted.
 
   /// Queries of one batch, so that its workspace stays near 1 GiB: batches of equal
   /// size that together make `queries`.

@@ -26,6 +26,9 @@ Workload workloadOf(const Manifest &manifest) {
   work.accumulator = manifest.accumulator;
   work.compute = manifest.compute;
   work.widths = manifest.hookWidths();
+  if (manifest.packed)
+    for (const PackedElement &entry : manifest.packed->elements)
+      work.packedDims = std::max(work.packedDims, entry.dims);
   return work;
 }
 
@@ -33,6 +36,7 @@ Workload workloadOf(const Manifest &manifest, const Index &index, int64_t querie
                     uint32_t probes) {
   Workload work = workloadOf(manifest);
   work.element = index.element();
+  work.packedDims = manifest.packed ? manifest.packed->dimsOf(work.element) : 0;
   work.dims = index.dims();
   work.rows = index.size();
   work.lists = index.nLists();

@@ -21,6 +21,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct TestMetric {
   std::vector<annudf_element> elements = kAllElements;
   std::vector<CaptureInfo> captures = {};
   std::vector<annudf_accumulator> fields = {}; ///< Of an accumulator of several.
+  std::optional<PackedSum> packed = {};        ///< What annudf-pack-lanes would prove.
   reference::Metric distance;
 };
 
@@ -65,13 +67,24 @@ inline const std::vector<TestMetric> &testMetrics() {
     };
   };
   static const std::vector<TestMetric> metrics = {
-      {.name = "l2", .distance = sum([](double x, double y, int) { return (x - y) * (x - y); })},
+      {.name = "l2",
+       .packed = PackedSum{ANNUDF_PACKED_SQUARED_DIFFERENCE,
+                           false,
+                           {{ANNUDF_ELEMENT_I8, 258},
+                            {ANNUDF_ELEMENT_U8, 258},
+                            {ANNUDF_ELEMENT_BITS, ANNUDF_MAX_DIMS}}},
+       .distance = sum([](double x, double y, int) { return (x - y) * (x - y); })},
       {.name = "weighted_l2",
        .captures = {{"w", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_DIM, 0}}}},
        .distance = sum([](double x, double y, int d) { return weightOf(d) * (x - y) * (x - y); })},
-      {.name = "l1", .finalize = false, .distance = sum([](double x, double y, int) {
-                                          return std::fabs(x - y);
-                                        })},
+      {.name = "l1",
+       .finalize = false,
+       .packed = PackedSum{ANNUDF_PACKED_ABSOLUTE_DIFFERENCE,
+                           false,
+                           {{ANNUDF_ELEMENT_I8, 65793},
+                            {ANNUDF_ELEMENT_U8, 65793},
+                            {ANNUDF_ELEMENT_BITS, ANNUDF_MAX_DIMS}}},
+       .distance = sum([](double x, double y, int) { return std::fabs(x - y); })},
       {.name = "chebyshev",
        .distance =
            [](V x, V y, int32_t dims) {
@@ -82,12 +95,35 @@ inline const std::vector<TestMetric> &testMetrics() {
            }},
       {.name = "inner_product",
        .order = ANNUDF_ORDER_MAX,
+       .packed = PackedSum{ANNUDF_PACKED_PRODUCT,
+                           false,
+                           {{ANNUDF_ELEMENT_I8, 1024},
+                            {ANNUDF_ELEMENT_U8, 258},
+                            {ANNUDF_ELEMENT_BITS, ANNUDF_MAX_DIMS}}},
        .distance = sum([](double x, double y, int) { return x * y; })},
+      {.name = "equal", // What differs is subtracted, of a sum that begins with another number.
+       .order = ANNUDF_ORDER_MAX,
+       .packed = PackedSum{ANNUDF_PACKED_DIFFERENT,
+                           true,
+                           {{ANNUDF_ELEMENT_I8, ANNUDF_MAX_DIMS},
+                            {ANNUDF_ELEMENT_U8, ANNUDF_MAX_DIMS},
+                            {ANNUDF_ELEMENT_BITS, ANNUDF_MAX_DIMS}}},
+       .distance =
+           [](V x, V y, int32_t dims) {
+             double total = 7;
+             for (int32_t d = 0; d < dims; ++d)
+               total -= x[d] != y[d];
+             return total / 2;
+           }},
       {.name = "hamming",
        .accumulator = ANNUDF_ACCUMULATOR_I32,
        .compute = ANNUDF_COMPUTE_I32,
        .finalize = false,
        .elements = {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8},
+       .packed =
+           PackedSum{ANNUDF_PACKED_DIFFERENT_BITS,
+                     false,
+                     {{ANNUDF_ELEMENT_I8, ANNUDF_MAX_DIMS}, {ANNUDF_ELEMENT_U8, ANNUDF_MAX_DIMS}}},
        .distance = sum([](double x, double y, int) {
          return double(std::popcount(uint8_t(uint8_t(int(x)) ^ uint8_t(int(y)))));
        })},
@@ -195,6 +231,7 @@ inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   m.elements = metric.elements;
   m.captures = metric.captures;
   m.fields = metric.fields;
+  m.packed = metric.packed;
   m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
   if (metric.finalize)
     m.hooks.push_back(ANNUDF_HOOK_FINALIZE);

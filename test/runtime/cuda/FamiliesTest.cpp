@@ -122,6 +122,53 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
   EXPECT_EQ(queries(AccumulatorForm::Words, 64), 16u);
 }
 
+TEST(CudaFamilies, PackedWhereItIsExact) {
+  const auto packed = [](int64_t queries, int32_t dims) {
+    Workload work = workOf(queries, 32, 1024);
+    work.bodyBytes = 2000;
+    work.element = ANNUDF_ELEMENT_U8;
+    work.dims = dims;
+    work.packedDims = 258;
+    return work;
+  };
+  EXPECT_EQ(chosen(packed(10000, 258)), "packed");
+  EXPECT_EQ(chosen(packed(10000, 259)), "staged");
+  EXPECT_EQ(chosen(packed(47, 128)), "pairs");
+  EXPECT_EQ(chosen(packed(95, 128)), "tiles");
+  EXPECT_EQ(chosen(packed(96, 128)), "packed");
+  EXPECT_EQ(chooseFamily(packed(10000, 128), kH200).why,
+            "312 queries a list: up to 64 share a stage of packed rows");
+  EXPECT_EQ(chosen(packed(10000, 128), {.arch = 75, .processors = 40, .sharedBytes = 64 * 1024}),
+            "tiles");
+  EXPECT_EQ(
+      chooseFamily(packed(10000, 128), {.arch = 80, .processors = 40, .sharedBytes = 64 * 1024})
+          .why,
+      "312 queries a list: up to 8 share a reading; not staged: three stages take 74760 bytes of "
+      "shared memory, a block has 65536; packed: three stages take 79112 bytes of shared memory, a "
+      "block has 65536");
+
+  // By name.
+  const auto refusal = [&](int32_t dims, int32_t most) {
+    Workload work = packed(10000, dims);
+    work.packedDims = most;
+    work.family = "packed";
+    return test::errorOf([&] { (void)chooseFamily(work, kH200); });
+  };
+  EXPECT_EQ(refusal(259, 258), "no family of kernels can run this search: packed: a packed sum of "
+                               "u8 is exact up to 258 dims");
+  EXPECT_EQ(refusal(128, 0),
+            "no family of kernels can run this search: packed: no sum of packed u8 "
+            "is proved to be it");
+
+  MetricDescriptor metric;
+  metric.packed = PackedSum{ANNUDF_PACKED_PRODUCT, false, {{ANNUDF_ELEMENT_I8, 1024}}};
+  EXPECT_EQ(packedDimsOf(metric, ANNUDF_ELEMENT_I8), 1024);
+  EXPECT_EQ(packedDimsOf(metric, ANNUDF_ELEMENT_U8), 0);
+  EXPECT_EQ(packedDimsOf(metric, {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8}), 0);
+  metric.packed.reset();
+  EXPECT_EQ(packedDimsOf(metric, ANNUDF_ELEMENT_I8), 0);
+}
+
 TEST(CudaFamilies, TilesNeedTheirSharedMemory) {
   const uint32_t longest = 227 * 1024 / 8;
   EXPECT_EQ(chosen(workOf(10000, 32, 1024, longest)), "tiles");
@@ -152,8 +199,9 @@ TEST(CudaFamilies, HaveNamesAndKernelsOfTheirOwn) {
     EXPECT_TRUE(names.insert(family->name()).second);
     EXPECT_TRUE(kernels.insert(family->entry().kernel).second);
   }
-  EXPECT_EQ(kernels, (std::set<std::string>{"annudf_scan_pair", "annudf_scan_parts",
-                                            "annudf_scan_staged", "annudf_scan_tile"}));
+  EXPECT_EQ(kernels,
+            (std::set<std::string>{"annudf_scan_packed", "annudf_scan_pair", "annudf_scan_parts",
+                                   "annudf_scan_staged", "annudf_scan_tile"}));
 }
 
 /// Writes down what a family enqueues.
@@ -192,6 +240,7 @@ TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
   EXPECT_EQ(enqueued["tiles"],
             "sort; scan 77 items, 32 blocks a processor, 640 bytes, 4 groups at once");
   EXPECT_EQ(enqueued["staged"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 74760 bytes");
+  EXPECT_EQ(enqueued["packed"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 79112 bytes");
 }
 
 } // namespace

@@ -46,7 +46,7 @@ constexpr const char *kUnread =
 /// Of each kernel that the metric may run.
 std::vector<cuda::ScanTarget> targets(const Artifact &artifact, ScanElements elements, int sm) {
   std::vector<cuda::ScanTarget> all;
-  for (const cuda::CudaFamily *family : cuda::familiesFor(artifact, sm))
+  for (const cuda::CudaFamily *family : cuda::familiesFor(artifact, sm, elements))
     all.push_back({elements, sm, family->entry()});
   return all;
 }

@@ -51,6 +51,15 @@ struct inner_product : l2 {
     return fmaf(x, y, a);
   }
 };
+struct equal {
+  using Acc = float;
+  using Compute = float;
+  static __device__ Acc init() { return 7; }
+  static __device__ Acc update(Acc a, float x, float y, int, const uint64_t *) {
+    return x != y ? a - 1 : a;
+  }
+  static __device__ float finalize(Acc a, const uint64_t *) { return a / 2; }
+};
 struct hamming {
   using Acc = int;
   using Compute = int;

@@ -58,7 +58,7 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     sees them one by one, ascending. `dims` fixes the dimensions, as
     `annudf-inline-captures` does. `missing_values` says that `update` knows what to do
     with a coordinate that is NaN: such a metric, and no other, searches an index of
-    rows with missing values.
+    rows with missing values. `packed` is what `annudf-pack-lanes` proves; nobody else says it.
 
     Example:
 
@@ -85,8 +85,9 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     OptionalAttr<Annudf_AccumulatorOrListAttr>:$accumulator,
     DefaultValuedAttr<Annudf_NumericsAttr, "::annudf::ir::Numerics::Strict">:$numerics,
     OptionalAttr<I32Attr>:$dims,
-    UnitAttr:$missing_values);
-  let newer = [Annudf_Newer<"missing_values", 1>];
+    UnitAttr:$missing_values,
+    OptionalAttr<DictionaryAttr>:$packed);
+  let newer = [Annudf_Newer<"missing_values", 1>, Annudf_Newer<"packed", 1>];
   // Bytecode holds properties by position: files of 1.0 have one less.
   let useCustomPropertiesEncoding = 1;
   let regions = (region SizedRegion<1>:$body);
@@ -98,6 +99,7 @@ def Annudf_MetricOp : Annudf_Op<"metric", 0, [
     (`numerics` `(` custom<Keyword>($numerics)^ `)`)?
     (`dims` `(` custom<DimsValue>($dims)^ `)`)?
     (`missing_values` $missing_values^)?
+    (`packed` $packed^)?
     attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;

@@ -34,6 +34,11 @@ mlir::Type typeOf(annudf_accumulator accumulator, mlir::MLIRContext *context);
 mlir::Type typeOf(annudf_compute compute, mlir::MLIRContext *context);
 mlir::Type typeOf(annudf_capture_element element, mlir::MLIRContext *context);
 
+/// A metric's attribute `packed`: {dims = {u8 = 258 : i32}, negated, term = "product"}.
+mlir::DictionaryAttr toAttribute(const PackedSum &packed, mlir::MLIRContext *context);
+/// Nothing where toAttribute would never have made it.
+std::optional<PackedSum> packedOf(mlir::DictionaryAttr attribute);
+
 /// The minor in which a capture of that type may first be declared, by its element and extents.
 uint64_t sinceOf(CaptureType type);
 

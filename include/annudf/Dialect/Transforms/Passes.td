@@ -131,4 +131,40 @@ def InferCombinePass : Pass<"annudf-infer-combine", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def PackLanesPass : Pass<"annudf-pack-lanes", "::mlir::ModuleOp"> {
+  let summary = "proves which metrics add up a term of two small integers";
+  let description = [{
+    A metric whose `update` is proved to add (or subtract) one term of two coordinates to an
+    accumulator of 32 bits gets the attribute `packed`: the term, one of `|x - y|`, `(x - y)^2`,
+    `x y`, `x != y` and the set bits of `x ^ y`, and for each element type of 8 bits or one how many
+    dimensions it holds for. Kernels then take the coordinates of a word at a time.
+
+    The proof computes `update` for every pair of elements, all 65,536 of u8, so how it is
+    written does not matter: helpers, branches, conversions, the order of operands. A value
+    that is rounded, a capture, an index, a loop or an op that is not computed ends it. With an f32
+    accumulator, `init` must be a whole constant, and so many dimensions are allowed that no sum on
+    the way is above 2^24, up to which f32 holds every whole number; the sum of integers is then
+    the same to the bit. Accumulators i32 and u32 wrap around either way.
+
+    Example, which gets `packed {dims = {i8 = 258 : i32, u8 = 258 : i32}, term = "squared_difference"}`:
+
+    ```mlir
+    annudf.metric @l2 order(min) coarse(l2) elements(f32, i8, u8) {
+      annudf.init {
+        %0 = arith.constant 0.0 : f32
+        annudf.yield %0 : f32
+      }
+      annudf.update (%acc: f32, %x: f32, %y: f32) {
+        %d = arith.subf %x, %y : f32
+        %r = math.fma %d, %d, %acc : f32
+        annudf.yield %r : f32
+      }
+    }
+    ```
+  }];
+  let options = [Option<"explain", "explain", "bool", "false",
+                        "Say of each metric that is not packed why (a remark, N2)">];
+  let statistics = [Statistic<"numPacked", "num-packed", "Number of metrics that may be packed">];
+}
+
 #endif // ANNUDF_TRANSFORMS_PASSES_TD

@@ -51,6 +51,9 @@ struct Workload {
   annudf_accumulator accumulator = ANNUDF_ACCUMULATOR_F32;
   annudf_compute compute = ANNUDF_COMPUTE_F32;
   HookWidths widths;
+  /// Dimensions in which it may be summed up packed, of rows and queries of the index's element (of
+  /// the one with most where there is no index); 0: in none.
+  int32_t packedDims = 0;
   size_t bodyBytes = 0; ///< Of its code for the machine; 0 where a backend does not look at it.
   // The index.
   annudf_element element = ANNUDF_ELEMENT_F32;

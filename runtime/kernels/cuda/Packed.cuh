@@ -1,0 +1,167 @@
+//===- Packed.cuh - Words of several coordinates, for Staged.cu ---*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The part of Staged.cu that is compiled with ANNUDF_PACKED, included where its types are known.
+// Products of bytes are summed up by matrix instructions: 16 rows by 8 queries by 32 bytes each.
+// Other terms are added word by word, by each thread for 8 queries and 4 rows.
+//
+//===----------------------------------------------------------------------===//
+
+/// Four matrices of 8 rows of 16 bytes; lane l brings the address of row l % 8 of matrix l / 8.
+__device__ __forceinline__ uint4 loadMatrices(uint32_t address) {
+  uint4 to;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
+               : "r"(address)
+               : "memory");
+  return to;
+}
+
+/// sums += rows x queries.
+__device__ __forceinline__ void multiply(bool isSigned, uint32_t (&sums)[4], uint4 rows, uint32_t x,
+                                         uint32_t y) {
+  if (isSigned)
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(rows.x), "r"(rows.y), "r"(rows.z), "r"(rows.w), "r"(x), "r"(y));
+  else
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(rows.x), "r"(rows.y), "r"(rows.z), "r"(rows.w), "r"(x), "r"(y));
+}
+
+/// As updateStage. Past the end of a row its words may be any, those of queries are 0.
+__device__ __forceinline__ void multiplyStage(Tile &tile, const uint4 *rows, int pitch,
+                                              const uint4 *queries, int lane, int words) {
+  static_assert(kTileQueries == 8 && kTileGroups * 2 == 8, "a warp has 8 queries and 8 x 16 rows");
+  const bool isSigned = isSignedByte(annudf1_row_element());
+  const int matrix = lane / 8, row = lane % 8;
+  uint32_t a = sharedAddress(rows + (matrix / 2) * pitch + (matrix % 2) * 8 + row);
+  // Of queries one load has two steps: four chunks of each.
+  uint32_t b = sharedAddress(queries + row * kQueryPitch + matrix);
+#pragma unroll 1
+  for (; words > 0; words -= 16, b += 64) {
+    const uint4 x = loadMatrices(b);
+#pragma unroll
+    for (int step = 0; step < 2; ++step, a += 2 * 16 * pitch) {
+      if (step * 8 >= words)
+        break;
+#pragma unroll
+      for (int m = 0; m < 8; ++m)
+        multiply(isSigned, tile.acc[m], loadMatrices(a + m * 256), step ? x.z : x.x,
+                 step ? x.w : x.y);
+    }
+  }
+}
+
+/// Adds what addOwn makes of a row of the stage.
+__device__ __forceinline__ void addOwnRow(uint32_t &own, const uint4 *row, int pitch, int words) {
+  const int term = annudf1_packed_term(), element = annudf1_row_element();
+  for (; words > 0; words -= 4, row += pitch) {
+    const uint4 four = *row;
+    own = addOwn(term, element, addOwn(term, element, own, four.x), four.y);
+    own = addOwn(term, element, addOwn(term, element, own, four.z), four.w);
+  }
+}
+
+/// Updates with the whole chunks of packed words of a stage.
+__device__ __forceinline__ void updateStage(Tile &tile, const uint4 *rows, int pitch,
+                                            const uint4 *queries, int words) {
+  const int term = annudf1_packed_term(), element = annudf1_row_element();
+#pragma unroll 1
+  for (; words > 0; words -= 4, rows += pitch, ++queries) {
+    uint32_t y[kTileGroups][4];
+#pragma unroll
+    for (int g = 0; g < kTileGroups; ++g) {
+      const uint4 four = rows[g * 32];
+      y[g][0] = four.x, y[g][1] = four.y, y[g][2] = four.z, y[g][3] = four.w;
+    }
+#pragma unroll
+    for (int q = 0; q < kTileQueries; ++q) {
+      const uint4 four = queries[q * kQueryPitch];
+      const uint32_t x[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+#pragma unroll
+        for (int g = 0; g < kTileGroups; ++g)
+          tile.acc[q][g] = addTerm(term, element, tile.acc[q][g], x[e], y[g][e]);
+    }
+  }
+}
+
+/// The metric's accumulator with the sum of all terms: exact, as the manifest's dims say.
+__device__ __forceinline__ Acc joined(const annudf_scan_args &args, const Fixed &fixed,
+                                      uint32_t sum, uint32_t ownX, uint32_t ownY, uint32_t query) {
+  Acc acc;
+  init(acc, fixed.dims, static_cast<int>(query), fixed.list, fixed.slots);
+  sum = finishTerm(annudf1_packed_term(), annudf1_row_element(), sum, ownX, ownY);
+  sum = args.packedNegated ? 0 - sum : sum;
+#if ANNUDF_PACKED_FLOAT
+  return __float_as_uint(__uint_as_float(acc) + static_cast<float>(static_cast<int32_t>(sum)));
+#else
+  return acc + sum;
+#endif
+}
+
+/// As endTile, of sums as matrix instructions leave them: a lane has queries 2 (lane % 4) and the
+/// next, and of each group the four rows from lane / 4 * 4 on, at places lane / 4, 8 more, ...
+__device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const Segment &segment,
+                                            const Fixed &fixed, const uint64_t *places,
+                                            const uint32_t *ownRows, uint32_t group, int lane,
+                                            int count, const Tile &tile) {
+  uint4 *keys = reinterpret_cast<uint4 *>(args.work.keys);
+  const int firstQuery = lane % 4 * 2;
+  uint32_t best[kTileGroups * 2];
+#pragma unroll
+  for (int g = 0; g < kTileGroups; ++g) {
+    const uint32_t of = min(group + g, segment.groups - 1);
+    const bool inside = group + g < segment.groups;
+    uint32_t key[2][4];
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      const int place = part * 8 + lane / 4, row = rowAt(place);
+      const int64_t id =
+          __ldg(segment.ids + uint64_t(of) * 32 + (of * 32 + row < segment.size ? row : 0));
+      const bool found = inside && passes(args, (group + g) * 32 + row < segment.size, id);
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int q = firstQuery + j;
+        const Acc acc = joined(args, fixed, tile.acc[g * 2 + part / 2][part % 2 * 2 + j],
+                               fixed.own[q], ownRows[g * 32 + place], fixed.query[q]);
+        const float distance = finalize(acc, fixed.dims, id, static_cast<int>(fixed.query[q]),
+                                        fixed.list, fixed.slots);
+        key[j][part] =
+            found ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      best[g * 2 + j] = min(min(key[j][0], key[j][1]), min(key[j][2], key[j][3]));
+      if (firstQuery + j < count && inside)
+        keys[(places[firstQuery + j] + group + g) * 8 + lane / 4] =
+            make_uint4(key[j][0], key[j][1], key[j][2], key[j][3]);
+    }
+  }
+  // Smallest over the lanes of a query: each exchange halves the values a lane looks after.
+  __syncwarp();
+#pragma unroll
+  for (int half = 4, bit = 16; half > 0; half /= 2, bit /= 2)
+#pragma unroll
+    for (int i = 0; i < half; ++i) {
+      const bool upper = lane & bit;
+      const uint32_t keep = upper ? best[i + half] : best[i];
+      const uint32_t give = upper ? best[i] : best[i + half];
+      best[i] = min(keep, __shfl_xor_sync(0xFFFFFFFFu, give, bit));
+    }
+  const int mine = lane / 16 * 4 + lane / 8 % 2 * 2 + lane / 4 % 2;
+  const int q = firstQuery + mine % 2, g = mine / 2;
+  if (q < count && group + g < segment.groups)
+    reinterpret_cast<uint32_t *>(args.work.minima)[places[q] + group + g] = best[0];
+}
