@@ -338,7 +338,7 @@ void timeLinks(const Workload &load, const Metric &metric) {
   const auto context = std::make_shared<Context>(0);
   const ContextScope scope(*context);
   constexpr int kTimes = 9;
-  for (const CudaFamily *family : familiesFor(metric.artifact, context->sm())) {
+  for (const CudaFamily *family : familiesFor(metric.artifact, context->sm(), load.element)) {
     const ScanTarget target = {load.element, context->sm(), family->entry()};
     std::map<std::string, std::vector<double>> ms;
     for (int i = 0; i < kTimes; ++i) {

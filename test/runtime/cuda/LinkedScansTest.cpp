@@ -291,7 +291,7 @@ TEST_F(OfLinks, PrecompileNeedsNoGpu) {
   EXPECT_EQ(stats.links, 0);
   EXPECT_EQ(stats.diskHits, 3);
   bool made = false;
-  for (const CudaFamily *family : familiesFor(l2.artifact, 89))
+  for (const CudaFamily *family : familiesFor(l2.artifact, 89, ANNUDF_ELEMENT_F32))
     EXPECT_TRUE(LinkedScans().get(l2, {ANNUDF_ELEMENT_F32, 89, family->entry()}, made)->fromDisk);
   const auto failure = [&] {
     try {
