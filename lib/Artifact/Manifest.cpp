@@ -290,14 +290,19 @@ void checkManifest(const Manifest &m, const std::string &origin) {
              ", which is too long or cannot be printed");
 }
 
-void checkPayloads(const Artifact &artifact, const std::string &origin) {
-  for (size_t i = 0; i < artifact.payloads.size(); ++i)
-    if (const std::string fault = faultOf(artifact.payloads[i]); !fault.empty())
-      throw Error(ErrorKind::Input, origin + ": payload " + std::to_string(i) + " " + fault);
+/// When it is written, and when it is read: anybody can seal one anew.
+static void checkVerified(const Artifact &artifact, const std::string &origin) {
   for (const Payload &payload : artifact.payloads)
     if (artifact.manifest.verified && payload.isLinked())
       throw Error(ErrorKind::Input, origin + ": says that it was verified, but has " +
                                         toString(payload.kind) + ", which nobody can verify");
+}
+
+void checkPayloads(const Artifact &artifact, const std::string &origin) {
+  for (size_t i = 0; i < artifact.payloads.size(); ++i)
+    if (const std::string fault = faultOf(artifact.payloads[i]); !fault.empty())
+      throw Error(ErrorKind::Input, origin + ": payload " + std::to_string(i) + " " + fault);
+  checkVerified(artifact, origin);
 }
 
 Map manifestToFields(const Artifact &artifact) {
@@ -462,6 +467,7 @@ Artifact manifestFromFields(const Value &map, const std::string &origin,
     digests.push_back(entry.text("sha256"));
   }
   checkManifest(m, origin);
+  checkVerified(artifact, origin);
   return artifact;
 }
 

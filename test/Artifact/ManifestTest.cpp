@@ -323,6 +323,8 @@ TEST(Manifest, VerifiedSaysByWhat) {
   EXPECT_EQ(errorWith([](json &m) { m["verified"]["by"] = "me"; }),
             "m: manifest field 'verified.by' is none that this annudf knows");
   EXPECT_EQ(errorWith([](json &m) { m["verified"]["rules"] = 7; }), "NO ERROR");
+  EXPECT_EQ(errorWith([](json &m) { m["payloads"][0]["kind"] = "linked-lto-ir"; }),
+            "m: says that it was verified, but has linked-lto-ir, which nobody can verify");
   EXPECT_EQ(errorWith([](json &m) { m.erase("verified"); }), "NO ERROR");
   Artifact artifact = test::smallArtifact();
   EXPECT_EQ(parseArtifact(serializeArtifact(artifact), "m").manifest.verified,
