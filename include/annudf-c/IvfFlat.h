@@ -248,6 +248,41 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_search_device(
     const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances, uint64_t stream,
     annudf_ivf_flat_search_stats *stats);
 
+/** A search whose arguments but the vectors were checked once, for those who search the same index
+ * in the same way again and again: a run costs the host some microseconds where a search on a GPU
+ * costs it some fifteen. */
+typedef struct annudf_ivf_flat_prepared annudf_ivf_flat_prepared;
+
+/** Checks what annudf_ivf_flat_search checks (for a CUDA backend, annudf_ivf_flat_search_device),
+ * makes the kernels, and on a GPU copies the index and takes the workspace that the runs need,
+ * which they share with nobody. The prepared search holds backend, index, artifact, captures and
+ * filter: all of these may be destroyed while it lives.
+ * \param queries  their number, dims and element; data is not looked at and may be NULL.
+ * \param options  may be NULL; neither progress nor time_stages may be set.
+ * \param stream   of the runs, as of annudf_ivf_flat_search_device; 0 for the CPU.
+ * \param prepared to be destroyed by annudf_ivf_flat_prepared_destroy.
+ * \param stats    may be NULL; search_ms is 0. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_prepare(
+    annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
+    const annudf_captures *captures, const annudf_vectors *queries, int64_t k, int64_t n_probes,
+    const annudf_ivf_flat_search_options *options, uint64_t stream,
+    annudf_ivf_flat_prepared **prepared, annudf_ivf_flat_search_stats *stats);
+
+/** Searches with queries of the number, dims and element that were prepared: the results are those
+ * of annudf_ivf_flat_search, or on a GPU annudf_ivf_flat_search_device, where it is enqueued on the
+ * stream. Other addresses than those of the run before cost the host some more. Threads may call it
+ * at once; on a GPU they run one after the other.
+ * \param queries         in host memory; on a GPU in memory of the device.
+ * \param ids, distances  rows x k, likewise.
+ * ANNUDF_USAGE where the index was extended, or lost rows, since the search was prepared; on a GPU
+ * also for memory and streams that annudf_ivf_flat_search_device refuses. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared,
+                                                                const void *queries, int64_t *ids,
+                                                                float *distances);
+
+/** On a GPU it waits for the last run. */
+ANNUDF_CAPI_EXPORTED void annudf_ivf_flat_prepared_destroy(annudf_ivf_flat_prepared *prepared);
+
 /** The distance of every query to every row of an index whose ids are those that build gives, 0 to
  * size - 1: no list is left out. NaN where the metric says so; the metric's order does not matter.
  * \param options    its filter must be NULL.

@@ -28,6 +28,7 @@ struct annudf_ivf_flat_index {
   annudf::runtime::Index value;
   std::atomic<int64_t> size;
   std::atomic<uint64_t> generation;
+  mutable std::atomic<int64_t> owners{1}; ///< The caller, and prepared searches.
   /// Taken first, and by an extend or a remove until it has `lock`: a stream of searches without a
   /// gap cannot keep it out.
   mutable std::mutex gate;
@@ -45,8 +46,8 @@ struct annudf_filter {
 };
 
 struct annudf_backend {
-  std::unique_ptr<annudf::runtime::Backend> value;
-  annudf::runtime::CudaBackend *cuda; ///< The same, or null for the CPU.
+  std::shared_ptr<annudf::runtime::Backend> value; ///< Prepared searches hold it too.
+  annudf::runtime::CudaBackend *cuda;              ///< The same, or null for the CPU.
   std::string description;
 };
 
@@ -80,6 +81,24 @@ public:
 private:
   const annudf_ivf_flat_index &index_;
   const Kind kind_;
+};
+
+/// Keeps an index that its owner destroys.
+class IndexHold {
+public:
+  explicit IndexHold(const annudf_ivf_flat_index &index) : index_(index) { ++index.owners; }
+  ~IndexHold() { release(index_); }
+  IndexHold(const IndexHold &) = delete;
+  IndexHold &operator=(const IndexHold &) = delete;
+  const annudf_ivf_flat_index *operator->() const { return &index_; }
+  const annudf_ivf_flat_index &operator*() const { return index_; }
+  static void release(const annudf_ivf_flat_index &index) {
+    if (--index.owners == 0)
+      delete &index;
+  }
+
+private:
+  const annudf_ivf_flat_index &index_;
 };
 
 /// \throws Error(Usage) naming `what` for numbers that do not fit.

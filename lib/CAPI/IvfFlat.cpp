@@ -250,4 +250,7 @@ annudf_status annudf_ivf_flat_centers(const annudf_ivf_flat_index *index, float 
   });
 }
 
-void annudf_ivf_flat_destroy(annudf_ivf_flat_index *index) { delete index; }
+void annudf_ivf_flat_destroy(annudf_ivf_flat_index *index) {
+  if (index)
+    IndexHold::release(*index);
+}

@@ -12,7 +12,7 @@
 //   [--probes 32,64]
 //                     [--dtype f32|f16|bf16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000]
 //                     [--scalar V] [--host] [--pass 0.5,0.01] [--links] [--family tiles,staged]
-//                     [--stages]
+//                     [--stages] [--prepared same|other]
 //
 // The data is a Gaussian mixture, the same for the same arguments: row r belongs to
 // cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
@@ -22,8 +22,9 @@
 // lets these shares of the rows pass, at random. --links times, before anything else, what the
 // first searches wait for: a link, a kernel from the cache on disk, one in memory; with
 // CUDA_CACHE_DISABLE=1, or nvJitLink's own cache answers. --family times each of these in turn,
-// instead of the planner's choice. --stages adds how long each stage takes, events between them,
-// and the rows that a query scans.
+// instead of the planner's choice. --prepared times prepared searches, with the same addresses or
+// others each time; host_us is what the call of a search in device memory takes. --stages adds how
+// long each stage takes, events between them, and the rows that a query scans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -129,6 +130,7 @@ struct Workload {
   std::vector<std::string> families;
   int64_t queries, maxK; ///< The most of one search.
   bool host, stages;
+  std::string prepared; ///< "same" or "other" addresses each run; "": searches are not prepared.
 };
 
 Workload::Workload(const Args &args)
@@ -142,7 +144,7 @@ Workload::Workload(const Args &args)
       pass(args.numbers("pass", "")), families(args.texts("family", "")),
       queries(std::max(kTruthRows, *std::max_element(batches.begin(), batches.end()))),
       maxK(*std::max_element(ks.begin(), ks.end())), host(args.count("host")),
-      stages(args.count("stages")) {
+      stages(args.count("stages")), prepared(args.text("prepared", "")) {
   std::string why;
   const auto parsed = parseSpelling<annudf_element>(dtype, &why);
   if (!parsed)
@@ -169,6 +171,8 @@ public:
   std::string family;      ///< Runs the searches that follow; "": the planner's choice.
   bool timeStages = false; ///< As of SearchParams.
 
+  std::vector<double> hostMs; ///< What the calls of searches in device memory took.
+
   Searcher(const Workload &load, const Metric &metric, const Index &index, const Matrix &query);
   ~Searcher() { (void)Driver::get().cuStreamDestroy(stream); }
   Searcher(const Searcher &) = delete;
@@ -193,6 +197,8 @@ private:
   const ContextScope scope;
   const Buffer deviceQueries, deviceIds, deviceDistances;
   CUstream stream = nullptr;
+  std::unique_ptr<PreparedSearch> prepared;
+  std::string preparedFor;
   std::vector<int64_t> hostIds;
   std::vector<float> hostDistances;
   std::shared_ptr<const RowFilter> passing;
@@ -234,11 +240,32 @@ void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &st
                     hostDistances.data(), &stats);
     return;
   }
-  const MatrixView view{reinterpret_cast<const void *>(deviceQueries.device()), batch, load.dims,
-                        load.element};
-  backend->searchDevice(index, metric, captures, view, static_cast<int>(k), params,
-                        reinterpret_cast<int64_t *>(deviceIds.device()),
-                        reinterpret_cast<float *>(deviceDistances.device()), stream, &stats);
+  auto *const foundIds = reinterpret_cast<int64_t *>(deviceIds.device());
+  auto *const foundDistances = reinterpret_cast<float *>(deviceDistances.device());
+  const auto queriesAt = [&](int64_t row) {
+    return reinterpret_cast<const void *>(deviceQueries.device() +
+                                          uint64_t(row * bytesOfRow(load.element, load.dims)));
+  };
+  if (!load.prepared.empty()) {
+    const std::string cell = family + " " + std::to_string(batch) + " " + std::to_string(k) + " " +
+                             std::to_string(passing.use_count());
+    if (cell != preparedFor)
+      prepared =
+          backend->prepareDevice(index, metric, captures, {nullptr, batch, load.dims, load.element},
+                                 static_cast<int>(k), params, stream, &stats);
+    preparedFor = cell;
+    const bool other = load.prepared == "other" && hostMs.size() % 2 && batch < load.queries;
+    const auto start = Clock::now();
+    prepared->run(queriesAt(other ? 1 : 0), foundIds, foundDistances);
+    hostMs.push_back(msSince(start));
+    ANNUDF_CUDA(cuStreamSynchronize, stream);
+    return;
+  }
+  const MatrixView view{queriesAt(0), batch, load.dims, load.element};
+  const auto start = Clock::now();
+  backend->searchDevice(index, metric, captures, view, static_cast<int>(k), params, foundIds,
+                        foundDistances, stream, &stats);
+  hostMs.push_back(msSince(start));
   ANNUDF_CUDA(cuStreamSynchronize, stream);
 }
 
@@ -313,7 +340,9 @@ void timeCell(const Workload &load, const std::string &name, Searcher &searcher,
               const std::vector<int64_t> &truth, uint32_t probes, int64_t batch, int64_t k,
               double share = 1) {
   SearchStats stats;
+  searcher.hostMs.clear();
   const Times times = timesOf(searcher, batch, k, probes, stats);
+  std::sort(searcher.hostMs.begin(), searcher.hostMs.end());
   const double median = times.sorted[times.sorted.size() / 2];
   std::printf("{\"what\":\"%s\",\"dtype\":\"%s\",\"probes\":%u,\"k\":%lld,\"batch\":%lld,"
               "\"first_ms\":%.2f,"
@@ -321,6 +350,8 @@ void timeCell(const Workload &load, const std::string &name, Searcher &searcher,
               name.c_str(), load.dtype.c_str(), probes, static_cast<long long>(k),
               static_cast<long long>(batch), times.first, median, times.sorted[0],
               double(batch) * 1e3 / median, stats.links, stats.family.c_str());
+  if (!searcher.hostMs.empty())
+    std::printf(",\"host_us\":%.2f", searcher.hostMs[searcher.hostMs.size() / 2] * 1e3);
   if (share < 1)
     std::printf(",\"pass\":%g", share);
   if (!truth.empty() && batch >= kTruthRows && k >= 10)

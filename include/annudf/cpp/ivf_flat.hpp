@@ -210,6 +210,101 @@ inline void search(const index &in, const device_vectors &queries, std::int64_t 
       call.options(), neighbors.data(), distances.data(), queries.stream().c(), call.stats()));
 }
 
+/// A search whose arguments but the vectors were checked once. It holds index, metric, filter and
+/// backend, which may go; of an index that was extended since it refuses to run. Moved, not copied.
+class prepared_search {
+public:
+  std::int64_t rows() const noexcept { return shape_.rows(); } ///< Queries of a run.
+  std::int64_t k() const noexcept { return k_; }
+
+  /// What search() of these gives. Of one that was prepared for host memory.
+  void operator()(const vectors &queries, std::span<float> distances,
+                  std::span<std::int64_t> neighbors) const {
+    check(-1, queries.rows(), queries.dims(), queries.element());
+    run(queries.c().data, distances.size(), distances.data(), neighbors.size(), neighbors.data());
+  }
+  /// The same in memory of the device it was prepared for: enqueued on that stream, not waited for.
+  void operator()(const device_vectors &queries, device_matrix_view<float> distances,
+                  device_matrix_view<std::int64_t> neighbors) const {
+    check(queries.device(), queries.rows(), queries.dims(), queries.element());
+    if (queries.stream().c() != stream_.c())
+      throw error(errc::usage, "the queries are on stream " + std::to_string(queries.stream().c()) +
+                                   ", the search was prepared for stream " +
+                                   std::to_string(stream_.c()));
+    run(queries.c().data, distances.size(), distances.data(), neighbors.size(), neighbors.data());
+  }
+  annudf_ivf_flat_prepared *c() const noexcept { return handle_.get(); }
+
+private:
+  friend prepared_search prepare(const index &, const vectors &, std::int64_t,
+                                 const search_params &);
+  friend prepared_search prepare(const index &, const device_vectors &, std::int64_t,
+                                 const search_params &);
+  prepared_search(const index &in, const backend &on, const vectors &shape, cuda_stream stream,
+                  std::int64_t k, const search_params &params)
+      : shape_(shape), stream_(stream), device_(on.device()), k_(k) {
+    impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
+                        params.stop, params.stats, params.time_stages);
+    const annudf_vectors rows = shape.c();
+    annudf_ivf_flat_prepared *made = nullptr;
+    const annudf_status status = annudf_ivf_flat_prepare(
+        on.c(), in.c(), call.artifact(), call.captures(), &rows, k, impl::probes(in, params),
+        call.options(), stream.c(), &made, call.stats());
+    handle_.reset(made);
+    call.finish(status);
+  }
+  static std::string place(std::int32_t device) {
+    return device < 0 ? "host memory" : "memory of CUDA device " + std::to_string(device);
+  }
+  void check(std::int32_t device, std::int64_t rows, std::int64_t dims,
+             annudf::element element) const {
+    const auto refuse = [](const std::string &is, const std::string &prepared) {
+      throw error(errc::usage, "the queries " + is + ", the search was prepared for " + prepared);
+    };
+    const auto words = [](std::int64_t rows, std::int64_t dims, annudf::element element) {
+      return std::to_string(rows) + " x " + std::to_string(dims) + " " +
+             annudf_element_name(std::int32_t(element));
+    };
+    if (device != device_)
+      refuse("are in " + place(device), place(device_));
+    if (rows != shape_.rows() || dims != shape_.dims() || element != shape_.element())
+      refuse("are " + words(rows, dims, element),
+             words(shape_.rows(), shape_.dims(), shape_.element()));
+  }
+  void run(const void *queries, std::size_t distance_count, float *distances,
+           std::size_t neighbor_count, std::int64_t *neighbors) const {
+    detail::check_results(shape_.rows(), k_, distance_count, neighbor_count);
+    detail::check(annudf_ivf_flat_prepared_run(handle_.get(), queries, neighbors, distances));
+  }
+
+  detail::owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy> handle_;
+  vectors shape_; ///< Its data is not read.
+  cuda_stream stream_;
+  std::int32_t device_;
+  std::int64_t k_;
+};
+
+/// For queries like these, whose coordinates are not looked at, in host memory; the backend is the
+/// CPU's.
+inline prepared_search prepare(const index &in, const vectors &queries, std::int64_t k,
+                               const search_params &params = {}) {
+  const backend &on = detail::host_or(params.backend);
+  if (on.device() >= 0)
+    throw error(errc::usage, "the queries are in host memory, the backend is " + on.describe() +
+                                 ": its prepared searches take device memory");
+  detail::check_k(k);
+  return prepared_search(in, on, queries, {}, k, params);
+}
+
+/// For queries like these in memory of a CUDA device; runs are enqueued on their stream.
+inline prepared_search prepare(const index &in, const device_vectors &queries, std::int64_t k,
+                               const search_params &params = {}) {
+  detail::check_k(k);
+  return prepared_search(in, detail::device_or(params.backend, queries.device()),
+                         vectors(nullptr, queries.rows(), queries.dims(), queries.element()),
+                         queries.stream(), k, params);
+}
+
 /// All rows whose distance is no worse than `radius`, of each query's n_probes best lists.
 inline radius_result radius_neighbors(const index &in, const vectors &queries, float radius,
                                       const search_params &params = {}) {

@@ -14,8 +14,7 @@
 #include "DeviceFilters.h"
 #include "DeviceMemory.h"
 #include "LinkedScans.h"
-#include "Pipeline.h"
-#include "annudf/runtime/support/DiskCache.h"
+#include "PreparedSearch.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
@@ -35,17 +34,6 @@ double msSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-/// Kernels that were made side by side: their times are not added up.
-void addLinks(const std::vector<SearchStats> &costs, SearchStats &to) {
-  for (const SearchStats &cost : costs) {
-    to.links += cost.links, to.diskHits += cost.diskHits;
-    if (!cost.fault.empty())
-      to.fault = cost.fault;
-  }
-  if (to.links + to.diskHits == 0)
-    to.linkMs = 0;
-}
-
 class Implementation final : public CudaBackend {
 public:
   explicit Implementation(int device)
@@ -60,6 +48,11 @@ public:
   void searchDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                     const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
                     float *distances, void *stream, SearchStats *stats) override;
+  std::unique_ptr<PreparedSearch> prepareDevice(const Index &index, const MetricView &metric,
+                                                const BoundCaptures &captures,
+                                                const MatrixView &queries, int k,
+                                                const SearchParams &params, void *stream,
+                                                SearchStats *stats) override;
   void distances(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                  const MatrixView &queries, const Progress &progress, float *distances,
                  SearchStats *stats, int64_t firstQuery) override;
@@ -292,6 +285,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
       throw;
     }
   };
+  StreamLauncher launcher(*context_, stream);
   for (uint64_t first = 0; first < total; first += batch) {
     orStop([&] { runtime::report(params.progress, "search", double(first) / double(total)); });
     const uint64_t count = std::min(batch, total - first);
@@ -299,7 +293,9 @@ void Implementation::run(const Index &index, const MetricView &metric,
     std::memcpy(stagedQueries, static_cast<const std::byte *>(queries.data) + first * rowBytes,
                 count * rowBytes);
     ANNUDF_CUDA(cuMemcpyHtoDAsync, queriesAt, stagedQueries, count * rowBytes, stream);
-    ready.plan.enqueue(ready.scans, **lease, stream, queriesAt, count,
+    if (clock)
+      clock->begin(stream);
+    ready.plan.enqueue(ready.scans, **lease, launcher, queriesAt, count,
                        params.firstQuery + static_cast<int64_t>(first), idsAt, distancesAt,
                        clock ? &*clock : nullptr);
     // One copy: distances follow the ids of a full batch.
@@ -358,13 +354,17 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   std::optional<StageClock> clock;
   if (params.timeStages)
     clock.emplace();
-  for (uint64_t first = 0; first < total; first += batch)
+  StreamLauncher launcher(*context_, lease->stream());
+  for (uint64_t first = 0; first < total; first += batch) {
+    if (clock)
+      clock->begin(lease->stream());
     ready.plan.enqueue(
-        ready.scans, **lease, lease->stream(), data + first * rowBytes,
-        std::min(batch, total - first), params.firstQuery + static_cast<int64_t>(first),
+        ready.scans, **lease, launcher, data + first * rowBytes, std::min(batch, total - first),
+        params.firstQuery + static_cast<int64_t>(first),
         wanted.every() ? 0 : reinterpret_cast<uint64_t>(wanted.ids + first * wanted.columns),
         reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns),
         clock ? &*clock : nullptr);
+  }
   lease->finish();
   if (clock)
     clock->report(total, report);
@@ -400,6 +400,31 @@ void Implementation::searchDevice(const Index &index, const MetricView &metric,
             stats);
 }
 
+std::unique_ptr<PreparedSearch>
+Implementation::prepareDevice(const Index &index, const MetricView &metric,
+                              const BoundCaptures &captures, const MatrixView &queries, int k,
+                              const SearchParams &params, void *stream, SearchStats *stats) {
+  MatrixView shape = queries;
+  shape.data = &shape; // Those of the runs come later: not looked at.
+  checkSearch(index, metric, shape, k, params);
+  checkCaptures(metric, captures, extentsOf(index, queries));
+  SearchStats local;
+  SearchStats &report = stats ? *stats : local;
+  report = {};
+  const ContextScope scope(*context_);
+  const CUstream on = checkStream(*context_, stream);
+  int64_t ids = 0; // Not those of every distance.
+  Ready ready =
+      prepare(index, metric, captures, queries, {k, &ids, nullptr, kAnyNumber}, params, report);
+  if (stats)
+    ready.plan.tell(ready.batch, report);
+  std::vector<std::shared_ptr<const void>> kept = {ready.index, ready.captures, ready.filter};
+  return std::make_unique<GraphSearch>(context_, PreparedPlan{ready.plan, std::move(ready.scans),
+                                                              std::move(kept),
+                                                              static_cast<uint64_t>(queries.rows),
+                                                              ready.batch, params.firstQuery, on});
+}
+
 void Implementation::distances(const Index &index, const MetricView &metric,
                                const BoundCaptures &captures, const MatrixView &queries,
                                const Progress &progress, float *distances, SearchStats *stats,
@@ -418,79 +443,6 @@ void Implementation::distancesDevice(const Index &index, const MetricView &metri
 }
 
 } // namespace
-
-namespace {
-
-/// Why searches would not find all of these on disk, "" where they will. Asked of the disk when the
-/// last is stored: one that fitted may have been dropped for one that came after it.
-std::string whyNotKept(const DiskCache &disk,
-                       const std::vector<std::shared_ptr<const LinkedScan>> &scans) {
-  uint64_t bytes = 0;
-  for (const auto &scan : scans)
-    bytes += scan->cubin.size();
-  for (const auto &scan : scans) {
-    std::string fault;
-    if (disk.load(scan->key, fault))
-      continue;
-    // What a variable should say keeps nothing from being stored.
-    for (const std::string &why : {scan->fault, fault})
-      if (!why.empty() && why != disk.complaint())
-        return "are kept nowhere: " + why;
-    return "are not all kept: the cache may hold " + std::to_string(disk.mostBytes()) +
-           " bytes, they take more than " + std::to_string(bytes) +
-           "; set ANNUDF_CACHE_MAX_BYTES to more";
-  }
-  return "";
-}
-
-/// \throws Error(Input) where there is none.
-std::vector<const CudaFamily *> someFamiliesFor(const Artifact &metric, int sm,
-                                                ScanElements elements) {
-  std::vector<const CudaFamily *> fit = familiesFor(metric, sm, elements);
-  if (!fit.empty())
-    return fit;
-  int least = std::numeric_limits<int>::max();
-  for (const CudaFamily *family : cuda::families())
-    least = std::min(least, family->needs().arch);
-  throw Error(ErrorKind::Input, "no kernel of '" + metric.manifest.name + "' runs on sm_" +
-                                    std::to_string(sm) + ": the CUDA backend's are for sm_" +
-                                    std::to_string(least) + " and newer");
-}
-
-} // namespace
-
-void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
-                       SearchStats *stats) {
-  checkElements(metric, elements);
-  SearchStats local;
-  SearchStats &report = stats ? *stats : local;
-  report = {};
-  const std::vector<const CudaFamily *> fit = someFamiliesFor(metric.artifact, sm, elements);
-  const auto refuse = [&](const std::string &why) {
-    throw Error(ErrorKind::Environment, "kernels of '" + metric.artifact.manifest.name +
-                                            "' for sm_" + std::to_string(sm) + " " + why);
-  };
-  const DiskCache disk = DiskCache::ofEnvironment();
-  if (disk.folder().empty())
-    refuse("are kept nowhere: " +
-           (disk.complaint().empty() ? "ANNUDF_CACHE_DISABLE is set" : disk.complaint()));
-  LinkedScans scans; // Not those of the process: what is in memory there may not be on disk.
-  std::vector<SearchStats> costs(fit.size());
-  std::vector<std::shared_ptr<const LinkedScan>> linked(fit.size());
-  const auto start = std::chrono::steady_clock::now();
-  parallelFor(static_cast<int>(fit.size()), static_cast<int64_t>(fit.size()), [&](int64_t i, int) {
-    bool made = false;
-    const auto at = static_cast<size_t>(i);
-    const auto scan = scans.get(metric, {elements, sm, fit[at]->entry()}, made);
-    costs[at].links = made && !scan->fromDisk, costs[at].diskHits = made && scan->fromDisk;
-    costs[at].fault = scan->fault;
-    linked[at] = scan;
-  });
-  report.linkMs = msSince(start);
-  addLinks(costs, report);
-  if (const std::string why = whyNotKept(disk, linked); !why.empty())
-    refuse(why);
-}
 
 std::unique_ptr<CudaBackend> makeCudaDeviceBackend(int device) {
   return std::make_unique<Implementation>(device);

@@ -63,6 +63,13 @@ namespace annudf::runtime::cuda {
   X(cuModuleUnload) \
   X(cuModuleGetFunction) \
   X(cuFuncSetAttribute) \
+  X(cuGraphAddNode) \
+  X(cuGraphCreate) \
+  X(cuGraphDestroy) \
+  X(cuGraphExecDestroy) \
+  X(cuGraphExecNodeSetParams) \
+  X(cuGraphInstantiate) \
+  X(cuGraphLaunch) \
   X(cuLaunchKernel) \
   X(cuLaunchKernelEx) \
   X(cuGetErrorName) \

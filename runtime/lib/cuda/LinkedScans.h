@@ -17,6 +17,8 @@
 
 #include "Linker.h"
 
+#include "annudf/runtime/engine/Search.h"
+
 namespace annudf::runtime::cuda {
 
 struct LinkedScan {
@@ -63,6 +65,9 @@ private:
 
   KernelCache<const LinkedScan> scans_{kMost};
 };
+
+/// Adds kernels that were made side by side; linkMs is the caller's, as their times overlap.
+void addLinks(const std::vector<SearchStats> &costs, SearchStats &to);
 
 } // namespace annudf::runtime::cuda
 

@@ -24,46 +24,6 @@ static_assert(kWarps == ANNUDF_SCAN_THREADS / 32 && kChunksAhead == ANNUDF_MOST_
                   kPartsBytes == ANNUDF_PARTS_BYTES,
               "the planner's blocks are the kernel's");
 
-struct Grid {
-  uint64_t x = 1, y = 1;
-};
-
-void launchWith(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes,
-                CUstream stream, bool overlaps, void **parameters) {
-  CUlaunchAttribute overlap = {};
-  overlap.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-  overlap.value.programmaticStreamSerializationAllowed = 1;
-  CUlaunchConfig config = {};
-  config.gridDimX = static_cast<unsigned>(grid.x), config.gridDimY = static_cast<unsigned>(grid.y);
-  config.gridDimZ = 1;
-  config.blockDimX = threads, config.blockDimY = 1, config.blockDimZ = 1;
-  config.sharedMemBytes = sharedBytes, config.hStream = stream;
-  config.attrs = &overlap, config.numAttrs = overlaps ? 1 : 0;
-  ANNUDF_CUDA(cuLaunchKernelEx, &config, function, parameters, nullptr);
-}
-
-template <class... Args>
-void launch(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes, CUstream stream,
-            Args &...args) {
-  void *parameters[] = {const_cast<void *>(static_cast<const void *>(&args))...};
-  launchWith(function, grid, threads, sharedBytes, stream, false, parameters);
-}
-
-/// The kernels of a search after its first, which wait for the one before by themselves
-/// (Overlap.cuh) and so may begin before it has ended.
-struct Next {
-  CUstream stream;
-  bool overlaps;
-  Next(const Context &context, CUstream stream)
-      : stream(stream), overlaps(context.sm() >= kOverlapSm) {}
-  template <class... Args>
-  void launch(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes,
-              Args &...args) const {
-    void *parameters[] = {const_cast<void *>(static_cast<const void *>(&args))...};
-    launchWith(function, grid, threads, sharedBytes, stream, overlaps, parameters);
-  }
-};
-
 /// Segments to cut each list into, so that `blocks` lists keep every processor busy.
 uint64_t segments(uint64_t blocks, uint64_t mostGroups, int processors, uint64_t perProcessor,
                   uint64_t atOnce) {
@@ -102,7 +62,8 @@ uint64_t ScanKernel::readContract(std::shared_ptr<const Context> context) const 
   ContextScope scope(*context);
   const Buffer number(context, sizeof(uint64_t));
   uint64_t address = number.device(), value = 0;
-  launch(module.function("annudf_read_contract"), {}, 1, 0, nullptr, address);
+  StreamLauncher(*context, nullptr)
+      .first(module.function("annudf_read_contract"), {}, 1, 0, address);
   ANNUDF_CUDA(cuMemcpyDtoH, &value, number.device(), sizeof(value));
   return value;
 }
@@ -166,23 +127,23 @@ void SearchPlan::checkFits() const {
 
 namespace {
 
-/// A family's scan of one batch on a stream.
+/// A family's scan of one batch.
 class StreamQueue final : public ScanQueue {
 public:
   StreamQueue(const SearchPlan &plan, CUfunction kernel, const BatchShape &shape,
-              annudf_scan_args &args, const Next &next, StageClock *clock)
-      : plan(plan), kernel(kernel), shape(shape), args(args), next(next), clock(clock) {}
+              annudf_scan_args &args, Launcher &to, StageClock *clock)
+      : plan(plan), kernel(kernel), shape(shape), args(args), to(to), clock(clock) {}
 
   uint64_t sortPairs() override {
     const SearchKernels &kernels = plan.kernels;
     const uint32_t pairs = static_cast<uint32_t>(shape.queries * shape.probes);
-    next.launch(kernels.tileOffsets, {}, 1024, 0, args.index, args.work);
-    next.launch(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, args.index, args.work, pairs);
+    to.next(kernels.tileOffsets, {}, 1024, 0, args.index, args.work);
+    to.next(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, args.index, args.work, pairs);
     if (shape.tiling.coordinates) {
       const int compute =
           shape.tiling.packed ? ANNUDF_QUERY_AS_IT_IS : static_cast<int>(plan.work.compute);
-      next.launch(kernels.queryWords, {shape.queries}, 128, 0, args.index, args.queries, args.work,
-                  compute);
+      to.next(kernels.queryWords, {shape.queries}, 128, 0, args.index, args.queries, args.work,
+              compute);
     }
     if (clock)
       clock->mark("sort");
@@ -191,16 +152,16 @@ public:
 
   void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes,
             uint64_t groupsAtOnce) override {
-    next.launch(kernel,
-                {items, segments(items, plan.index.mostGroups(1), plan.context.processors(),
-                                 perProcessor, groupsAtOnce)},
-                ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), args);
+    to.next(kernel,
+            {items, segments(items, plan.index.mostGroups(1), plan.context.processors(),
+                             perProcessor, groupsAtOnce)},
+            ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), args);
   }
 
   void scanByTicket(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
     const auto blocks = perProcessor * static_cast<uint64_t>(plan.context.processors());
-    next.launch(kernel, {std::min(tiles, blocks)}, ANNUDF_STAGED_THREADS,
-                static_cast<unsigned>(sharedBytes), args);
+    to.next(kernel, {std::min(tiles, blocks)}, ANNUDF_STAGED_THREADS,
+            static_cast<unsigned>(sharedBytes), args);
   }
 
 private:
@@ -208,13 +169,17 @@ private:
   const CUfunction kernel;
   const BatchShape &shape;
   annudf_scan_args &args;
-  const Next &next;
+  Launcher &to;
   StageClock *const clock;
 };
 
 } // namespace
 
-void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstream stream,
+void SearchPlan::reserve(Workspace &workspace, uint64_t count) const {
+  (void)workspace.prepare(shape(count, familyOf(count)));
+}
+
+void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launcher &to,
                          uint64_t queryData, uint64_t count, int64_t base, uint64_t ids,
                          uint64_t distances, StageClock *clock) const {
   const CudaFamily &family = familyOf(count);
@@ -236,8 +201,6 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstrea
     if (clock)
       clock->mark(name);
   };
-  if (clock)
-    clock->begin(stream);
   const int kind = coarse, rank = coarseOrder;
   const uint64_t fill = index.fill();
   if (count <= kFewQueries) {
@@ -245,36 +208,34 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, CUstrea
     const uint64_t blocks = (shape.lists + 7) / 8;
     const uint64_t atOnce = std::max<uint64_t>(1, uint64_t(8 * context.processors()) / count);
     const uint64_t each = (blocks + atOnce - 1) / atOnce;
-    launch(kernels.coarseFew, {(blocks + each - 1) / each, count}, 256,
-           std::max<unsigned>(args.index.centerStride * 4, ANNUDF_SELECT_BYTES), stream, args.index,
-           args.queries, args.work, kind, rank, fill);
+    to.first(kernels.coarseFew, {(blocks + each - 1) / each, count}, 256,
+             std::max<unsigned>(args.index.centerStride * 4, ANNUDF_SELECT_BYTES), args.index,
+             args.queries, args.work, kind, rank, fill);
   } else {
-    launch(kernels.coarseMany, {(shape.lists + 63) / 64, (count + 63) / 64}, 256, 0, stream,
-           args.index, args.queries, args.work.coarse, kind, rank, fill);
+    to.first(kernels.coarseMany, {(shape.lists + 63) / 64, (count + 63) / 64}, 256, 0, args.index,
+             args.queries, args.work.coarse, kind, rank, fill);
   }
   stage("coarse");
-  const Next next(context, stream);
   if (!args.work.arrived) { // Else the coarse kernel has chosen.
-    next.launch(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, args.index,
-                args.work);
+    to.next(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, args.index,
+            args.work);
     stage("select");
   }
 
   const auto scan = std::find_if(scans.begin(), scans.end(),
                                  [&](const auto &one) { return one.first == &family; });
-  StreamQueue queue(*this, scan->second->function, shape, args, next, clock);
+  StreamQueue queue(*this, scan->second->function, shape, args, to, clock);
   family.enqueue(queue, workOf(count));
   stage("scan");
 
-  enqueueFinish(args, shape, stream, ids, distances);
+  enqueueFinish(args, shape, to, ids, distances);
   stage("finish");
   if (clock)
     clock->end(args.index, args.work.probes, count * nProbes);
 }
 
-void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &shape,
-                               CUstream stream, uint64_t ids, uint64_t distances) const {
-  const Next next(context, stream);
+void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                               uint64_t ids, uint64_t distances) const {
   const uint64_t count = shape.queries;
   annudf_finish_args last = {};
   last.index = args.index;
@@ -283,18 +244,17 @@ void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &s
   last.k = k, last.order = order;
   if (everyDistance) {
     constexpr uint64_t kRowsOfBlock = 4096;
-    next.launch(kernels.everyDistance,
-                {count, std::clamp<uint64_t>(shape.groups * 32 / kRowsOfBlock, 1, 1024)}, 256, 0,
-                last);
+    to.next(kernels.everyDistance,
+            {count, std::clamp<uint64_t>(shape.groups * 32 / kRowsOfBlock, 1, 1024)}, 256, 0, last);
     return;
   }
   if (k > ANNUDF_FINISH_MOST_K) {
-    next.launch(kernels.finishMany, {count}, 1024, 0, last);
+    to.next(kernels.finishMany, {count}, 1024, 0, last);
     return;
   }
   const uint64_t candidates =
       std::max<uint64_t>(shape.groups, std::min<uint64_t>(shape.groups, k) * 32);
-  next.launch(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, last);
+  to.next(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, last);
 }
 
 } // namespace annudf::runtime::cuda

@@ -11,6 +11,7 @@
 
 #include "DeviceIndex.h"
 #include "Families.h"
+#include "Launcher.h"
 #include "StageClock.h"
 #include "Workspace.h"
 
@@ -69,12 +70,14 @@ struct SearchPlan {
   /// \throws Error(Usage) when a query does not fit a block's shared memory, or more rows are to
   /// be chosen from than a large k allows.
   void checkFits() const;
-  /// Enqueues the search of `count` queries, no more than batch() gave.
+  /// Makes room for enqueue() of `count` queries, so that it allocates nothing.
+  void reserve(Workspace &workspace, uint64_t count) const;
+  /// Launches the search of `count` queries, no more than batch() gave.
   /// \param scans  familyOf(count) is among them.
   /// \param base  index of the first in the caller's batch.
   /// \param ids   not written to for everyDistance.
-  /// \param clock is told the stages, and then the search is waited for; mostly null.
-  void enqueue(const ScanKernels &scans, Workspace &workspace, CUstream stream, uint64_t queries,
+  /// \param clock has begun; it is told the stages, and then the search is waited for. Mostly null.
+  void enqueue(const ScanKernels &scans, Workspace &workspace, Launcher &to, uint64_t queries,
                uint64_t count, int64_t base, uint64_t ids, uint64_t distances,
                StageClock *clock) const;
 
@@ -83,7 +86,7 @@ private:
   BatchShape shape(uint64_t count, const CudaFamily &family) const;
   Workload workOf(uint64_t count) const;
   /// The best rows, or every distance, of the keys that a scan left.
-  void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, CUstream stream,
+  void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      uint64_t ids, uint64_t distances) const;
 };
 

@@ -123,6 +123,33 @@ TEST_F(CppSearch, CallersMemoryIsFilled) {
             usage("neighbors has room for 303 entries; it must be for 100 queries x k = 3"));
 }
 
+TEST_F(CppSearch, PreparedSearches) {
+  const annudf::matrix_view<const float> some(data.data() + 20 * kDims, 3, kDims);
+  const ivf_flat::search_params params = {.n_probes = 4, .metric = metric};
+  const auto [distances, neighbors] = ivf_flat::search(index, some, 2, params);
+  auto prepared = ivf_flat::prepare(index, some, 2, params);
+  EXPECT_EQ(prepared.rows(), 3);
+  EXPECT_EQ(prepared.k(), 2);
+  std::vector<float> got(6);
+  std::vector<std::int64_t> ids(6);
+  prepared(some, got, ids);
+  EXPECT_TRUE(std::equal(got.begin(), got.end(), distances.begin(), distances.end()));
+  EXPECT_TRUE(std::equal(ids.begin(), ids.end(), neighbors.begin(), neighbors.end()));
+  EXPECT_EQ(error_of([&] { prepared(query, got, ids); }),
+            "1 the queries are 1 x 4 f32, the search was prepared for 3 x 4 f32");
+  EXPECT_EQ(error_of([&] { prepared(some, std::span(got).first(5), ids); }),
+            "1 distances has room for 5 entries; it must be for 3 queries x k = 2");
+  EXPECT_EQ(error_of([&] {
+              prepared(annudf::device_vectors(data.data(), 3, kDims, annudf::element::f32), {}, {});
+            }),
+            "1 the queries are in memory of CUDA device 0, the search was prepared for host "
+            "memory");
+  ivf_flat::extend(index, some);
+  EXPECT_EQ(error_of([&] { prepared(some, got, ids); }),
+            "1 annudf_ivf_flat_prepared_run: the index has changed since the search was prepared; "
+            "prepare it again");
+}
+
 TEST_F(CppSearch, MetricOfTheIndexIsTheDefault) {
   // More probes than lists are all of them, as in cuVS.
   const auto l2 = ivf_flat::search(index, query, 3, {.n_probes = 1000});

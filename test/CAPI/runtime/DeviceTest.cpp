@@ -276,6 +276,77 @@ TEST_F(CApiDevice, TimesItsStagesIfAsked) {
   EXPECT_LT(stats.rows_per_query, 5000);
 }
 
+/// On every kind of stream, with addresses that change, and after what it was made of is gone.
+TEST_F(CApiDevice, PreparedSearches) {
+  using OwnedPrepared = Owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy>;
+  const Stream own(context);
+  const auto addressOf = [](const OwnedDeviceBuffer &buffer) {
+    return reinterpret_cast<void *>(annudf_device_buffer_address(buffer));
+  };
+  const auto run = [&](annudf_ivf_flat_prepared *prepared, const Arrays &arrays) {
+    return outcome(annudf_ivf_flat_prepared_run(prepared, addressOf(arrays.queries),
+                                                static_cast<int64_t *>(addressOf(arrays.ids)),
+                                                static_cast<float *>(addressOf(arrays.distances))));
+  };
+  const auto prepare = [&](int64_t rows, uint64_t stream, annudf_ivf_flat_prepared **out) {
+    const annudf_vectors shape = {sizeof shape, nullptr, rows, kDims, ANNUDF_ELEMENT_F32};
+    return outcome(annudf_ivf_flat_prepare(backend, index, artifact, captures, &shape, kK, kProbes,
+                                           nullptr, stream, out, nullptr));
+  };
+  for (const uint64_t stream : {kLegacy, kPerThread, own.handle()})
+    for (const int64_t rows : {1, 10, 50, 700}) { // pairs, and tiles or staged.
+      const auto one = reference::randomVectors(ANNUDF_ELEMENT_F32, rows, kDims, 21);
+      const auto other = reference::randomVectors(ANNUDF_ELEMENT_F32, rows, kDims, 22);
+      OwnedPrepared prepared;
+      ASSERT_EQ(prepare(rows, stream, &prepared), "ok");
+      Arrays first, second;
+      upload(one, stream, first), upload(other, stream, second);
+      for (int i = 0; i < 2; ++i) {
+        ASSERT_EQ(run(prepared, first), "ok");
+        ASSERT_EQ(run(prepared, second), "ok"); // Not waited for in between.
+        EXPECT_EQ(download(first, stream), expected(one)) << rows;
+        EXPECT_EQ(download(second, stream), expected(other)) << rows;
+      }
+    }
+  Arrays arrays;
+  upload(queries, own.handle(), arrays);
+  OwnedPrepared prepared;
+  ASSERT_EQ(prepare(kQueries, own.handle(), &prepared), "ok");
+  const Found want = expected(queries);
+  std::vector<float> host(size_t(kQueries * kDims));
+  const std::string refused = outcome(annudf_ivf_flat_prepared_run(
+      prepared, host.data(), static_cast<int64_t *>(addressOf(arrays.ids)),
+      static_cast<float *>(addressOf(arrays.distances))));
+  EXPECT_EQ(refused.rfind("usage: queries at address 0x", 0), 0u) << refused;
+  Arrays few;
+  upload(reference::randomVectors(ANNUDF_ELEMENT_F32, 1, kDims, 23), own.handle(), few);
+  EXPECT_NE(outcome(annudf_ivf_flat_prepared_run(prepared, addressOf(few.queries),
+                                                 static_cast<int64_t *>(addressOf(arrays.ids)),
+                                                 reinterpret_cast<float *>(uint64_t(3)))),
+            "ok");
+  (void)&index, (void)&captures, (void)&artifact; // Destroyed.
+  ASSERT_EQ(run(prepared, arrays), "ok");
+  EXPECT_EQ(download(arrays, own.handle()), want);
+}
+
+TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatWasExtended) {
+  const annudf_vectors shape = {sizeof shape, nullptr, kQueries, kDims, ANNUDF_ELEMENT_F32};
+  Owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy> prepared;
+  ASSERT_EQ(outcome(annudf_ivf_flat_prepare(backend, index, artifact, captures, &shape, kK, kProbes,
+                                            nullptr, 0, &prepared, nullptr)),
+            "ok");
+  const annudf_vectors rows = vectorsOf(queries);
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &rows, nullptr, nullptr)), "ok");
+  Arrays arrays;
+  upload(queries, 0, arrays);
+  EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(
+                prepared, reinterpret_cast<void *>(annudf_device_buffer_address(arrays.queries)),
+                reinterpret_cast<int64_t *>(annudf_device_buffer_address(arrays.ids)),
+                reinterpret_cast<float *>(annudf_device_buffer_address(arrays.distances)))),
+            "usage: annudf_ivf_flat_prepared_run: the index has changed since the search was "
+            "prepared; prepare it again");
+}
+
 TEST_F(CApiDevice, PrecompileAndBufferErrors) {
   OwnedBackend fresh;
   ASSERT_EQ(annudf_backend_create_cuda(0, &fresh), ANNUDF_OK);

@@ -62,6 +62,15 @@ public:
                             const SearchParams &params, int64_t *ids, float *distances,
                             void *stream, SearchStats *stats = nullptr) = 0;
 
+  /// Checks, uploads and links what searchDevice() of these arguments would, once. Runs enqueue the
+  /// search on `stream`; they find the index as it is now, of which they hold the device's copy, as
+  /// they do of captures and filter. To be destroyed before the backend.
+  /// \param queries  its data is not looked at.
+  virtual std::unique_ptr<PreparedSearch>
+  prepareDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                const MatrixView &queries, int k, const SearchParams &params, void *stream,
+                SearchStats *stats = nullptr) = 0;
+
   /// As distances(), with queries and distances in device memory, else as searchDevice().
   virtual void distancesDevice(const Index &index, const MetricView &metric,
                                const BoundCaptures &captures, const MatrixView &queries,

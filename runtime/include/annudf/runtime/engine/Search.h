@@ -91,6 +91,16 @@ struct ScanElements {
   ScanElements(annudf_element both) : ScanElements(both, both) {}
 };
 
+/// A search whose arguments but the vectors were checked once: of so many queries, k, parameters
+/// and an index as it was.
+class PreparedSearch {
+public:
+  virtual ~PreparedSearch() = default;
+  /// \param queries, ids, distances  as of the search that was prepared.
+  /// \throws Error(Usage) for memory that it cannot use.
+  virtual void run(const void *queries, int64_t *ids, float *distances) = 0;
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;

@@ -1,0 +1,101 @@
+//===- IvfFlatPrepared.cpp - Prepared searches in the C API ---------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SearchArguments.h"
+
+using namespace annudf;
+using namespace annudf::capi;
+
+struct annudf_ivf_flat_prepared {
+  const std::shared_ptr<runtime::Backend> backend;
+  const IndexHold index;
+  const uint64_t generation; ///< Of the index, when it was prepared.
+  /// Of the CPU's searches.
+  const runtime::Metric metric;
+  const runtime::BoundCaptures captures;
+  const Arguments arguments;
+  /// A GPU's; destroyed before what it uses.
+  std::unique_ptr<runtime::PreparedSearch> onDevice;
+};
+
+annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_flat_index *index,
+                                      const annudf_artifact *artifact,
+                                      const annudf_captures *captures,
+                                      const annudf_vectors *queries, int64_t k, int64_t n_probes,
+                                      const annudf_ivf_flat_search_options *options,
+                                      uint64_t stream, annudf_ivf_flat_prepared **prepared,
+                                      annudf_ivf_flat_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(prepared, "prepared");
+    call.refuseNull(index, "index");
+    Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
+    arguments.queries.data = &arguments; // Those of the runs come later: not looked at.
+    arguments.k = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
+    arguments.params.nProbes =
+        static_cast<uint32_t>(inRange("n_probes", n_probes, 1, runtime::kMaxLists));
+    if (arguments.params.progress || arguments.params.timeStages)
+      call.refuse(std::string("options.") +
+                  (arguments.params.progress ? "progress" : "time_stages") +
+                  " is set; a prepared search has none");
+    if (!backend->cuda && stream != 0)
+      call.refuse("stream is " + std::to_string(stream) + "; the backend is " +
+                  backend->description + ", which has none");
+    runtime::SearchStats cost;
+    const IndexUse use(call, *index, IndexUse::Kind::Shared);
+    auto made = std::unique_ptr<annudf_ivf_flat_prepared>(
+        new annudf_ivf_flat_prepared{backend->value,
+                                     IndexHold(*index),
+                                     index->generation,
+                                     {artifact->value, artifact->digest, arguments.origin},
+                                     captures ? captures->value : arguments.none,
+                                     arguments,
+                                     nullptr});
+    const runtime::MetricView metric(made->metric);
+    if (backend->cuda) {
+      made->onDevice = backend->cuda->prepareDevice(
+          index->value, metric, made->captures, arguments.queries, arguments.k, arguments.params,
+          reinterpret_cast<void *>(stream), &cost);
+    } else {
+      runtime::checkSearch(index->value, metric, arguments.queries, arguments.k, arguments.params);
+      runtime::checkCaptures(metric, made->captures,
+                             runtime::extentsOf(index->value, arguments.queries));
+      backend->value->precompile(metric, {index->value.element(), arguments.queries.element},
+                                 &cost);
+    }
+    give(stats, cost);
+    *prepared = made.release();
+  });
+}
+
+annudf_status annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared, const void *queries,
+                                           int64_t *ids, float *distances) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(prepared, "prepared");
+    call.refuseNull(queries, "queries");
+    call.refuseNull(ids, "ids");
+    call.refuseNull(distances, "distances");
+    const auto refuseOther = [&] {
+      if (prepared->index->generation != prepared->generation)
+        call.refuse("the index has changed since the search was prepared; prepare it again");
+    };
+    refuseOther();
+    if (prepared->onDevice) {
+      prepared->onDevice->run(queries, ids, distances);
+      return;
+    }
+    const IndexUse use(call, *prepared->index, IndexUse::Kind::Shared);
+    refuseOther(); // By an extend that was waited for.
+    const Arguments &arguments = prepared->arguments;
+    runtime::MatrixView view = arguments.queries;
+    view.data = queries;
+    prepared->backend->search(prepared->index->value, prepared->metric, prepared->captures, view,
+                              arguments.k, arguments.params, ids, distances);
+  });
+}
+
+void annudf_ivf_flat_prepared_destroy(annudf_ivf_flat_prepared *prepared) { delete prepared; }

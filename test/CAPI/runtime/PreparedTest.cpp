@@ -1,0 +1,149 @@
+//===- PreparedTest.cpp - Prepared searches in the C API ------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// On the CPU. DeviceTest.cpp has a GPU's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeApi.h"
+
+using namespace annudf;
+using namespace annudf::test;
+
+namespace {
+
+constexpr int64_t kDims = 12, kK = 5, kProbes = 4;
+
+using OwnedPrepared = Owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy>;
+using OwnedFilter = Owner<annudf_filter, annudf_filter_destroy>;
+
+class CApiPrepared : public testing::Test {
+protected:
+  void SetUp() override {
+    openCpu(2, &backend);
+    if (!backend)
+      return;
+    load("weighted_l2", &artifact);
+    const annudf_vectors rows = vectorsOf(base);
+    ASSERT_EQ(outcome(annudf_ivf_flat_build(&rows, 16, nullptr, &index)), "ok");
+    bindWeights(artifact, someWeights(kDims), &captures);
+  }
+
+  std::string prepare(annudf_ivf_flat_prepared **out, int64_t k = kK, int64_t probes = kProbes,
+                      const annudf_ivf_flat_search_options *options = nullptr, uint64_t stream = 0,
+                      annudf_ivf_flat_search_stats *stats = nullptr) {
+    annudf_vectors shape = vectorsOf(queries);
+    shape.data = nullptr;
+    return outcome(annudf_ivf_flat_prepare(backend, index, artifact, captures, &shape, k, probes,
+                                           options, stream, out, stats));
+  }
+  std::string run(annudf_ivf_flat_prepared *prepared, const reference::Vectors &from,
+                  Found &found) {
+    return outcome(annudf_ivf_flat_prepared_run(prepared, from.encoded.data(), found.ids.data(),
+                                                found.distances.data()));
+  }
+  Found expected(const reference::Vectors &from,
+                 const annudf_ivf_flat_search_options *options = nullptr) {
+    Found found = foundFor(from, kK);
+    const annudf_vectors rows = vectorsOf(from);
+    EXPECT_EQ(
+        outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &rows, kK, kProbes,
+                                       options, found.ids.data(), found.distances.data(), nullptr)),
+        "ok");
+    return found;
+  }
+
+  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, kDims, 1);
+  const reference::Vectors queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 40, kDims, 2);
+  const reference::Vectors others = reference::randomVectors(ANNUDF_ELEMENT_F32, 40, kDims, 3);
+  OwnedArtifact artifact;
+  OwnedIndex index;
+  OwnedCaptures captures;
+  OwnedBackend backend;
+};
+
+TEST_F(CApiPrepared, FindsWhatASearchFinds) {
+  OwnedPrepared prepared;
+  annudf_ivf_flat_search_stats stats = {};
+  stats.size = sizeof stats;
+  ASSERT_EQ(prepare(&prepared, kK, kProbes, nullptr, 0, &stats), "ok");
+  EXPECT_EQ(stats.search_ms, 0);
+  for (const reference::Vectors *from : {&queries, &others, &queries}) {
+    Found found = foundFor(*from, kK);
+    ASSERT_EQ(run(prepared, *from, found), "ok");
+    EXPECT_EQ(found, expected(*from));
+  }
+}
+
+TEST_F(CApiPrepared, HoldsWhatItNeeds) {
+  std::vector<uint32_t> words((3000 + 31) / 32, 0x55555555u);
+  OwnedFilter filter;
+  ASSERT_EQ(outcome(annudf_filter_from_bitset(words.data(), 3000, &filter)), "ok");
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options, options.filter = filter;
+  const Found want = expected(queries, &options);
+  OwnedPrepared prepared;
+  ASSERT_EQ(prepare(&prepared, kK, kProbes, &options), "ok");
+  (void)&filter, (void)&captures, (void)&artifact, (void)&index, (void)&backend; // Destroyed.
+  Found found = foundFor(queries, kK);
+  ASSERT_EQ(run(prepared, queries, found), "ok");
+  EXPECT_EQ(found, want);
+}
+
+TEST_F(CApiPrepared, AnIndexThatWasExtendedIsRefused) {
+  OwnedPrepared prepared;
+  ASSERT_EQ(prepare(&prepared), "ok");
+  const annudf_vectors rows = vectorsOf(others);
+  ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &rows, nullptr, nullptr)), "ok");
+  Found found = foundFor(queries, kK);
+  EXPECT_EQ(run(prepared, queries, found),
+            "usage: annudf_ivf_flat_prepared_run: the index has changed since the search was "
+            "prepared; prepare it again");
+  EXPECT_EQ(found, foundFor(queries, kK));
+  OwnedPrepared again;
+  ASSERT_EQ(prepare(&again), "ok");
+  ASSERT_EQ(run(again, queries, found), "ok");
+  EXPECT_EQ(found, expected(queries));
+}
+
+TEST_F(CApiPrepared, RefusesBadArguments) {
+  OwnedPrepared prepared;
+  EXPECT_EQ(prepare(&prepared, 0), "usage: k = 0: must be between 1 and 1073741824");
+  EXPECT_EQ(prepare(&prepared, 3001), "usage: k = 3001: the index has only 3000 rows");
+  EXPECT_EQ(prepare(&prepared, kK, 17),
+            "usage: probes = 17: must be between 1 and the index's 16 lists");
+  EXPECT_EQ(prepare(nullptr), "usage: annudf_ivf_flat_prepare: prepared is NULL");
+  EXPECT_EQ(prepare(&prepared, kK, kProbes, nullptr, 5),
+            "usage: annudf_ivf_flat_prepare: stream is 5; the backend is " +
+                std::string(annudf_backend_describe(backend)) + ", which has none");
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options, options.time_stages = 1;
+  EXPECT_EQ(prepare(&prepared, kK, kProbes, &options),
+            "usage: annudf_ivf_flat_prepare: options.time_stages is set; a prepared search has "
+            "none");
+  options.progress = [](void *, const char *, double) { return 0; };
+  EXPECT_EQ(prepare(&prepared, kK, kProbes, &options),
+            "usage: annudf_ivf_flat_prepare: options.progress is set; a prepared search has none");
+  ASSERT_EQ(prepare(&prepared), "ok");
+  Found found = foundFor(queries, kK);
+  EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(nullptr, queries.encoded.data(), found.ids.data(),
+                                                 found.distances.data())),
+            "usage: annudf_ivf_flat_prepared_run: prepared is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(prepared, nullptr, found.ids.data(),
+                                                 found.distances.data())),
+            "usage: annudf_ivf_flat_prepared_run: queries is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(prepared, queries.encoded.data(), nullptr,
+                                                 found.distances.data())),
+            "usage: annudf_ivf_flat_prepared_run: ids is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(prepared, queries.encoded.data(), found.ids.data(),
+                                                 nullptr)),
+            "usage: annudf_ivf_flat_prepared_run: distances is NULL");
+  annudf_ivf_flat_prepared_destroy(nullptr);
+}
+
+} // namespace
