@@ -261,9 +261,9 @@ private:
     const auto refuse = [](const std::string &is, const std::string &prepared) {
       throw error(errc::usage, "the queries " + is + ", the search was prepared for " + prepared);
     };
-    const auto words = [](std::int64_t rows, std::int64_t dims, annudf::element element) {
-      return std::to_string(rows) + " x " + std::to_string(dims) + " " +
-             annudf_element_name(std::int32_t(element));
+    const auto words = [](std::int64_t count, std::int64_t each, annudf::element type) {
+      return std::to_string(count) + " x " + std::to_string(each) + " " +
+             annudf_element_name(std::int32_t(type));
     };
     if (device != device_)
       refuse("are in " + place(device), place(device_));
