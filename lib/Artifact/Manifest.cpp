@@ -299,9 +299,12 @@ static void checkVerified(const Artifact &artifact, const std::string &origin) {
 }
 
 void checkPayloads(const Artifact &artifact, const std::string &origin) {
+  const auto refuse = [&](size_t payload, const std::string &fault) {
+    throw Error(ErrorKind::Input, origin + ": payload " + std::to_string(payload) + " " + fault);
+  };
   for (size_t i = 0; i < artifact.payloads.size(); ++i)
     if (const std::string fault = faultOf(artifact.payloads[i]); !fault.empty())
-      throw Error(ErrorKind::Input, origin + ": payload " + std::to_string(i) + " " + fault);
+      refuse(i, fault);
   checkVerified(artifact, origin);
 }
 

@@ -174,37 +174,43 @@ TEST(CudaLink, EveryExampleMetricLinksAndNoHookIsCalled) {
   if (!folder)
     GTEST_SKIP() << "ANNUDF_TEST_ARTIFACTS is not set: compiled example metrics are NOT checked";
   constexpr int kArchs[] = {80, 90, 100};
-  int seen = 0, unread = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".annudf")
+  size_t seen = 0;
+  int unread = 0;
+  std::set<std::filesystem::path> paths; // In an order.
+  for (const auto &entry : std::filesystem::directory_iterator(folder))
+    paths.insert(entry.path());
+  for (const std::filesystem::path &path : paths) {
+    if (path.extension() != ".annudf")
       continue;
-    const Artifact artifact = readArtifact(entry.path().string());
+    const Artifact artifact = readArtifact(path.string());
     if (artifact.hasLinkedCode())
       continue; // It may be called, and for one architecture alone: test/e2e/LinkedCode.cpp.
-    ++seen;
-    size_t turn = 0; // Elements take turns with architectures.
-    for (annudf_element element : artifact.manifest.elements) {
-      const int own = kArchs[turn++ % std::size(kArchs)];
+    // Unless long, the examples take turns with elements, and these with architectures.
+    const std::vector<annudf_element> &elements = artifact.manifest.elements;
+    const size_t turn = seen++;
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const annudf_element element = elements[i];
       for (int sm : kArchs) {
-        if (!isLong() && sm != own)
+        if (!isLong() && (i != turn % elements.size() ||
+                          sm != kArchs[turn / elements.size() % std::size(kArchs)]))
           continue;
         for (const cuda::ScanTarget &target : targets(artifact, element, sm)) {
           const std::string cubin = cuda::linkScanKernel(artifact, target);
           ASSERT_EQ(cubin.substr(0, 4), "\x7f"
                                         "ELF")
-              << entry.path();
+              << path;
           const int status =
               checkSass(cubin, target, artifact.manifest.name + "_" + toString(element));
           if (status == 77)
             ++unread;
           else
-            EXPECT_EQ(status, 0) << entry.path() << " " << toString(element) << " sm_" << sm << " "
+            EXPECT_EQ(status, 0) << path << " " << toString(element) << " sm_" << sm << " "
                                  << target.entry.kernel;
         }
       }
     }
   }
-  EXPECT_GT(seen, 0) << folder << " holds no .annudf file";
+  EXPECT_GT(seen, 0u) << folder << " holds no .annudf file";
   if (unread)
     GTEST_SKIP() << kUnread << unread;
 }
