@@ -191,6 +191,7 @@ static void runSearch(SearchArguments arguments) {
   results.distances.resize(results.ids.size());
   runtime::SearchStats total;
   std::vector<double> searchMs;
+  searchMs.reserve(static_cast<size_t>(arguments.repeat));
   for (int repeat = 0; repeat < arguments.repeat; ++repeat)
     searchMs.push_back(searchAll(engine, index, captures, queries, arguments, results, total));
   if (arguments.stats) { // By itself: on a GPU stages that are timed do not overlap.

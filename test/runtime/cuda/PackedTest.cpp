@@ -28,7 +28,7 @@ public:
       : backend(backend), metric(cudaMetric(test)), index(build(base)) {}
 
   std::string difference(const reference::Vectors &queries,
-                         std::shared_ptr<const RowFilter> filter) {
+                         const std::shared_ptr<const RowFilter> &filter) {
     std::vector<int64_t> ids[2];
     std::vector<float> distances[2];
     const char *const families[] = {"pairs", "packed"};
