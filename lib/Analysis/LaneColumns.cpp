@@ -284,6 +284,10 @@ bool Columns::convert(Operation &op, Column &out, bool &known) {
 }
 
 bool Columns::compare(Operation &op, Column &out, bool &known) {
+  if (!isa<arith::CmpFOp, arith::CmpIOp>(op)) {
+    known = false;
+    return true;
+  }
   const Column &a = at(op.getOperand(0)), &b = at(op.getOperand(1));
   out.wholes.resize(pairs);
   if (auto reals = dyn_cast<arith::CmpFOp>(op)) {
@@ -291,11 +295,7 @@ bool Columns::compare(Operation &op, Column &out, bool &known) {
       out.wholes[i] = -int64_t(compares(reals.getPredicate(), a.reals[i], b.reals[i]));
     return true;
   }
-  auto wholes = dyn_cast<arith::CmpIOp>(op);
-  if (!wholes) {
-    known = false;
-    return true;
-  }
+  auto wholes = cast<arith::CmpIOp>(op);
   const unsigned width = integerWidth(op.getOperand(0).getType());
   for (size_t i = 0; i < pairs; ++i)
     out.wholes[i] = -int64_t(arith::applyCmpPredicate(
