@@ -223,8 +223,9 @@ bool LinkedCode::isEmpty() const {
 }
 
 Fault LinkedCode::refuse(const std::string &symbol, const std::string &what) {
-  return messages.refuse(module.lookupSymbol<ir::ExternOp>(symbol).getLoc(),
-                         "code linked for '" + symbol + "' " + what);
+  const std::string all = "code linked for '" + symbol + "' " + what;
+  auto declaration = module.lookupSymbol<ir::ExternOp>(symbol);
+  return declaration ? messages.refuse(declaration.getLoc(), all) : messages.refuse(all);
 }
 
 std::optional<Fault> LinkedCode::compile(StringRef symbol, const std::string &program,
