@@ -118,7 +118,7 @@ struct Arguments : std::map<std::string, std::string> {
     return found == end() ? fallback : found->second;
   }
   int64_t number(const char *key, const char *fallback) const {
-    return std::atoll(text(key, fallback).c_str());
+    return std::strtoll(text(key, fallback).c_str(), nullptr, 10);
   }
 };
 
@@ -185,7 +185,7 @@ void run(const Arguments &arguments) {
   const auto truth = neighbors(base, queries, *metric == ANNUDF_COARSE_L2);
   std::stringstream probes(arguments.text("probes", "8,32"));
   for (std::string one; std::getline(probes, one, ',');) {
-    const auto count = static_cast<uint32_t>(std::atoi(one.c_str()));
+    const auto count = static_cast<uint32_t>(std::strtoul(one.c_str(), nullptr, 10));
     std::printf("recall@%d of %lld queries, %u probes: %.4f, of the host's index %.4f\n",
                 kNeighbors, static_cast<long long>(asked), count,
                 recall(*index, queries, truth, count), recall(*host, queries, truth, count));

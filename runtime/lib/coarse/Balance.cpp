@@ -46,12 +46,17 @@ uint32_t Balance::after(uint32_t round, const std::vector<int64_t> &sizes, float
     const bool empty = sizes[into] == 0;
     if (double(sizes[into]) >= small)
       break;
-    const auto skip = [&] {
+    const auto skip = [&] { // To the next that is worth it, if there is one.
       while (next > 0 && whole_[order[next - 1]])
         --next;
       return next > 0 && isWorth(order[next - 1], empty);
     };
-    if (!skip() && !(empty && (next = lists, ++pass, skip())))
+    bool found = skip();
+    if (!found && empty) {
+      next = lists, ++pass;
+      found = skip();
+    }
+    if (!found)
       break;
     const uint32_t full = order[--next];
     float *from = centers + full * stride, *to = centers + into * stride;

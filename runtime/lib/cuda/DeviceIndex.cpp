@@ -34,7 +34,7 @@ std::unique_ptr<Buffer> upload(const std::shared_ptr<const Context> &context,
 
 } // namespace
 
-DeviceIndex::DeviceIndex(const ListShape &shape, std::shared_ptr<const Context> context) {
+DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Context> &context) {
   const auto start = std::chrono::steady_clock::now();
   ContextScope scope(*context);
   const auto lists = static_cast<uint32_t>(shape.sizes.size()),
@@ -102,7 +102,7 @@ ListShape shapeOf(const Index &index) {
 
 } // namespace
 
-DeviceIndex::DeviceIndex(const Index &index, std::shared_ptr<const Context> context,
+DeviceIndex::DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
                          const Module &search)
     : DeviceIndex(shapeOf(index), context) {
   const auto start = std::chrono::steady_clock::now();

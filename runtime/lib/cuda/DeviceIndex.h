@@ -31,10 +31,11 @@ class DeviceIndex : public IndexAttachment {
 public:
   /// Room for the lists; rows() and ids() have yet to be written.
   /// \throws Error(Usage) for more rows than a search can number.
-  DeviceIndex(const ListShape &shape, std::shared_ptr<const Context> context);
+  DeviceIndex(const ListShape &shape, const std::shared_ptr<const Context> &context);
   /// Copies the index and regroups its lists to 16 bytes a lane. Returns when done.
   /// \param search  the module of Search.cu.
-  DeviceIndex(const Index &index, std::shared_ptr<const Context> context, const Module &search);
+  DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
+              const Module &search);
 
   const annudf_device_index &args() const { return args_; }
   /// Most groups that any `nProbes` lists hold together.
