@@ -70,8 +70,8 @@ inline linked_code linked_file(const std::string &path) {
     fail();
   std::string bytes;
   char block[4096];
-  for (std::size_t got; (got = std::fread(block, 1, sizeof block, file)) != 0;)
-    bytes.append(block, got);
+  for (std::size_t got = sizeof block; got == sizeof block; bytes.append(block, got))
+    got = std::fread(block, 1, sizeof block, file); // Less at the end, or after a failure.
   const bool failed = std::ferror(file) != 0;
   const int why = errno;
   std::fclose(file);
