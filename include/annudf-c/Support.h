@@ -110,7 +110,7 @@ typedef struct annudf_vectors {
 } annudf_vectors;
 
 /** Called by the thread that made the call, now and then while it works.
- * \param stage  "train", "add", "save" or "search".
+ * \param stage  "train", "add", "remove", "save", "upload" (of an index to a GPU) or "search".
  * \param done   part of the stage that is done, 0 to 1.
  * \returns 0 to go on. Anything else stops the work: the call returns
  * ANNUDF_INTERRUPTED, and an index or a file is as it was before. `done` is 1 once a

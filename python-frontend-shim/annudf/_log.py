@@ -67,6 +67,7 @@ _TITLES = {
     "add": "adding rows",
     "remove": "removing rows",
     "save": "writing",
+    "upload": "copying to the GPU",
     "search": "searching",
 }
 

@@ -10,22 +10,25 @@
 //
 //   annudf_cuda_build_bench [--rows 1000000] [--dims 128] [--lists 1024] [--dtype f32]
 //                           [--metric l2] [--base FILE] [--repeat 5] [--queries 0]
-//                           [--probes 8,32] [--cpu]
+//                           [--probes 8,32] [--cpu] [--upload]
 //
 // Rows are those of annudf_cuda_bench, or of a file. Printed are the medians of the build
-// with its parts, of the copy of the lists to the host and of one back. --cpu builds on the
-// host too. --queries compares the recall of both: the share of the true ten neighbours
-// (squared differences; for other metrics the largest inner products) whose list is probed;
-// rows are scanned exactly, so that is the recall of a search.
+// with its parts, and of the copy of the lists to the host. --upload: of a copy back, in pieces of
+// several sizes and from pageable memory. --cpu builds on the host too. --queries compares the
+// recall of both: the share of the true ten neighbours (squared differences; for other metrics the
+// largest inner products) whose list is probed; rows are scanned exactly, so that is the recall of
+// a search.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Mixture.h"
 
-#include "Driver.h"
+#include "DeviceIndex.h"
+#include "Embedded.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/ivf_flat/Index.h"
+#include "annudf/runtime/support/Clock.h"
 #include "vectors/Elements.h"
 
 #include <chrono>
@@ -43,10 +46,6 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr int kNeighbors = 10;
-
-double msSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 double medianOf(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -122,6 +121,39 @@ struct Arguments : std::map<std::string, std::string> {
   }
 };
 
+/// Copies an index in host memory to the device, by several ways.
+void timeUploads(const Index &index) {
+  using namespace cuda;
+  const auto context = std::make_shared<const Context>(0);
+  const Module search(context, searchModule().data());
+  for (const uint64_t megabytes : {1, 2, 4, 8, 16, 32}) {
+    PinnedPieces pieces(context, megabytes << 20);
+    std::vector<double> ms;
+    double first = 0;
+    for (int i = 0; i <= 5; ++i) {
+      const auto start = Clock::now();
+      const DeviceIndex copy(index, context, search, pieces, {});
+      (i == 0 ? first : ms.emplace_back()) = msSince(start);
+    }
+    std::printf("upload in pieces of %llu MiB: %.2f ms, the first, which pins them, %.2f\n",
+                static_cast<unsigned long long>(megabytes), medianOf(ms), first);
+  }
+  const ContextScope scope(*context);
+  uint64_t most = 0;
+  for (const List &list : index.lists())
+    most = std::max<uint64_t>(most, list.words.size() * 4);
+  const Buffer to(context, most);
+  std::vector<double> ms;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = Clock::now();
+    for (const List &list : index.lists())
+      if (list.size != 0)
+        ANNUDF_CUDA(cuMemcpyHtoD, to.device(), list.words.data(), list.words.size() * 4);
+    ms.push_back(msSince(start));
+  }
+  std::printf("upload of each list from pageable memory: %.2f ms\n", medianOf(ms));
+}
+
 void run(const Arguments &arguments) {
   const auto element = parseSpelling<annudf_element>(arguments.text("dtype", "f32"));
   const auto metric = parseSpelling<annudf_coarse>(arguments.text("metric", "l2"));
@@ -174,6 +206,8 @@ void run(const Arguments &arguments) {
               backend->describe().c_str(), static_cast<long long>(base.rows), base.dims,
               toString(base.element), toString(*metric), params.nLists, medianOf(all),
               medianOf(train), medianOf(add), msSince(start));
+  if (arguments.count("upload"))
+    timeUploads(*index);
   std::unique_ptr<Index> host;
   if (arguments.count("cpu") || asked > 0) {
     const auto begin = Clock::now();
@@ -198,7 +232,7 @@ int main(int argc, char **argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string key = argv[i] + (argv[i][0] == '-' ? 2 : 0);
-    arguments[key] = key == "cpu" || i + 1 == argc ? "" : argv[++i];
+    arguments[key] = key == "cpu" || key == "upload" || i + 1 == argc ? "" : argv[++i];
   }
   try {
     run(arguments);

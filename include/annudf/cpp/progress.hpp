@@ -23,9 +23,9 @@
 namespace annudf {
 inline namespace v0 {
 
-/// Called by the thread that made the call, with what runs ("train", "add", "save", "search") and
-/// the part of it that is done, 0 to 1. False stops the work with an error of
-/// errc::interrupted; what it throws comes out of the call.
+/// Called by the thread that made the call, with what runs ("train", "add", "remove", "save",
+/// "upload", "search") and the part of it that is done, 0 to 1. False stops the work with an error
+/// of errc::interrupted; what it throws comes out of the call.
 using progress = std::function<bool(std::string_view stage, double done)>;
 
 namespace detail {

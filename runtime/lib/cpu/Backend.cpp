@@ -23,6 +23,7 @@
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
@@ -47,11 +48,6 @@ constexpr int64_t kTasksPerThread = 16;
 /// Coordinates times queries of a task, after which the caller is asked whether to go on: some 10
 /// ms of a plain metric, a tenth of a second or two of one with logarithms.
 constexpr int64_t kMostCoordinates = int64_t(1) << 26;
-
-double millisecondsSince(std::chrono::steady_clock::time_point started) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started)
-      .count();
-}
 
 /// Groups [first, first + count) of a list, and the pairs that probe the list.
 struct Task {
@@ -367,7 +363,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   auto begun = started;
   const auto stage = [&](const char *name) { // A clock's reading a batch: not worth a condition.
     const auto now = std::chrono::steady_clock::now();
-    addStage(stages, name, std::chrono::duration<double, std::milli>(now - begun).count());
+    addStage(stages, name, msBetween(begun, now));
     begun = now;
   };
 
@@ -439,7 +435,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   if (stats)
     *stats = {.linkMs = compiled ? kernel->linkMs : 0,
               .links = compiled ? 1 : 0,
-              .searchMs = millisecondsSince(started),
+              .searchMs = msSince(started),
               .family = plan.name,
               .why = why(*kernel, plan.why),
               .stages = params.timeStages ? std::move(stages) : std::vector<StageTime>(),

@@ -11,6 +11,7 @@
 #include "VectorMath.h"
 
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/support/Clock.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
@@ -123,8 +124,7 @@ std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElem
     throw annudf::Error(ErrorKind::Input,
                         metric.origin + ": host bitcode: " + toString(entry.takeError()));
   kernel->entry = entry->toPtr<ScanKernel::Entry *>();
-  kernel->linkMs =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
+  kernel->linkMs = msSince(started);
   return kernel;
 }
 

@@ -15,6 +15,7 @@
 #include "DeviceMemory.h"
 #include "LinkedScans.h"
 #include "PreparedSearch.h"
+#include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
@@ -28,11 +29,6 @@ namespace annudf::runtime {
 namespace {
 
 using namespace cuda;
-
-double msSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
 
 class Implementation final : public CudaBackend {
 public:
@@ -138,7 +134,8 @@ private:
   void runDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                  const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                  void *stream, SearchStats *stats);
-  std::shared_ptr<DeviceIndex> upload(const Index &index, SearchStats &stats);
+  std::shared_ptr<DeviceIndex> upload(const Index &index, const Progress &progress,
+                                      SearchStats &stats);
   /// Adds what it cost to `stats`.
   std::shared_ptr<const ScanKernel> scan(const MetricView &metric, ScanElements elements,
                                          const CudaFamily &family, SearchStats &stats);
@@ -149,6 +146,7 @@ private:
   FilterCache filters_;
   KernelCache<const ScanKernel> scans_{LinkedScans::kMost};
   DeviceCopies copies_;
+  PinnedPieces pieces_{context_};
   IndexBuilder builder_{context_};
   WorkspacePool pool_; // Last: its searches end before what they read goes.
 };
@@ -183,13 +181,26 @@ std::shared_ptr<const ScanKernel> Implementation::scan(const MetricView &metric,
   return kernel;
 }
 
-std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, SearchStats &stats) {
-  bool made = false;
-  auto copy = copies_.get(
-      index, context_->device(),
-      [&] { return std::make_shared<DeviceIndex>(index, context_, kernels_.module); }, made);
-  stats.uploadMs = made ? copy->uploadMs() : 0;
-  return copy;
+std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, const Progress &progress,
+                                                    SearchStats &stats) {
+  for (;;) {
+    bool made = false;
+    try {
+      auto copy = copies_.get(
+          index, context_->device(),
+          [&] {
+            return std::make_shared<DeviceIndex>(index, context_, kernels_.module, pieces_,
+                                                 progress);
+          },
+          made);
+      stats.uploadMs = made ? copy->uploadMs() : 0;
+      return copy;
+    } catch (const Error &error) {
+      // Where another search was to make it and was stopped, this one goes on.
+      if (made || error.kind() != ErrorKind::Interrupted)
+        throw;
+    }
+  }
 }
 
 Index Implementation::build(const IndexParams &params, const MatrixView &base, void *stream,
@@ -209,7 +220,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   if (wanted.columns > std::numeric_limits<uint32_t>::max())
     throw Error(ErrorKind::Usage, "every distance to " + std::to_string(wanted.columns) +
                                       " rows: the CUDA backend takes fewer than 4294967296");
-  auto copy = upload(index, stats);
+  auto copy = upload(index, params.progress, stats);
   auto bound = captures_.get(captures);
   auto filter = filters_.get(params.filter.get());
   const Manifest &manifest = metric.artifact.manifest;
@@ -316,8 +327,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
   if (clock)
     clock->report(total, report);
   runtime::report(params.progress, "search", 1);
-  report.searchMs =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  report.searchMs = msSince(start);
 }
 
 void Implementation::runDevice(const Index &index, const MetricView &metric,

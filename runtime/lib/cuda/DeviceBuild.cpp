@@ -11,6 +11,8 @@
 #include "BuildArgs.h"
 #include "DeviceMemory.h"
 #include "Embedded.h"
+#include "Launcher.h"
+#include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
 #include "coarse/Balance.h"
 #include "coarse/KMeans.h"
@@ -38,11 +40,6 @@ BuildKernels::BuildKernels(std::shared_ptr<const Context> context)
       ungroup(module.function("annudf_build_ungroup")) {}
 
 namespace {
-
-double msSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
 
 uint64_t pieces(uint64_t count, uint64_t size) { return (count + size - 1) / size; }
 
@@ -85,14 +82,13 @@ std::vector<List> ListsOnDevice::fetch() {
   Buffer ungrouped(context_, atOnce * words * 4);
   Buffer pinned(context_, atOnce * (words * 4 + kGroupRows * 8), Buffer::Kind::Pinned);
   std::byte *ids = pinned.host() + atOnce * words * 4;
+  StreamLauncher launcher(*context_, nullptr);
   for (uint64_t first = 0; first < total; first += atOnce) {
     const uint64_t groups = std::min(atOnce, total - first);
-    uint64_t from = args.rows + first * words * 4, blocks = groups * args.chunks,
-             to = ungrouped.device();
-    void *parameters[] = {&from, &blocks, &to};
-    ANNUDF_CUDA(cuLaunchKernel, kernels_->ungroup,
-                unsigned(std::min<uint64_t>(pieces(blocks, 8), 1u << 16)), 1, 1, 256, 1, 1, 0,
-                nullptr, parameters, nullptr);
+    const uint64_t from = args.rows + first * words * 4, blocks = groups * args.chunks,
+                   to = ungrouped.device();
+    launcher.first(kernels_->ungroup, {std::min<uint64_t>(pieces(blocks, 8), 1u << 16)}, 256, 0,
+                   from, blocks, to);
     ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned.host(), to, groups * words * 4, nullptr);
     ANNUDF_CUDA(cuMemcpyDtoHAsync, ids, args.ids + first * kGroupRows * 8, groups * kGroupRows * 8,
                 nullptr);
@@ -121,9 +117,9 @@ public:
   SortedRows(const std::shared_ptr<const Context> &context, const BuildKernels &kernels,
              uint64_t rows, uint32_t lists, CUstream stream)
       : kernels_(kernels), rows_(uint32_t(rows)), lists_(lists), stream_(stream),
-        passes_(lists > 1 ? (std::bit_width(lists - 1) + 7) / 8 : 0), keys_(context, rows * 4),
-        otherKeys_(context, passes_ ? rows * 4 : 4), order_(context, passes_ ? rows * 4 : 4),
-        otherOrder_(context, passes_ ? rows * 4 : 4),
+        launcher_(*context, stream), passes_(lists > 1 ? (std::bit_width(lists - 1) + 7) / 8 : 0),
+        keys_(context, rows * 4), otherKeys_(context, passes_ ? rows * 4 : 4),
+        order_(context, passes_ ? rows * 4 : 4), otherOrder_(context, passes_ ? rows * 4 : 4),
         counts_(context, 256 * pieces(rows, ANNUDF_BUILD_SORT_ITEMS) * 4),
         starts_(context, (uint64_t(lists) + 1) * 4),
         pinned_(context, (uint64_t(lists) + 1) * 4, Buffer::Kind::Pinned) {}
@@ -140,19 +136,10 @@ private:
   const BuildKernels &kernels_;
   uint32_t rows_, lists_;
   CUstream stream_;
+  StreamLauncher launcher_;
   int passes_;
   Buffer keys_, otherKeys_, order_, otherOrder_, counts_, starts_, pinned_;
 };
-
-template <class... Args>
-void launch(CUfunction function, uint64_t blocks, unsigned threads, CUstream stream,
-            const Args &...args) {
-  if (blocks == 0)
-    return;
-  void *parameters[] = {const_cast<void *>(static_cast<const void *>(&args))...};
-  ANNUDF_CUDA(cuLaunchKernel, function, static_cast<unsigned>(blocks), 1, 1, threads, 1, 1, 0,
-              stream, parameters, nullptr);
-}
 
 /// For kernels that go through a grid of any size.
 uint64_t blocksFor(uint64_t threads) {
@@ -164,15 +151,15 @@ const uint32_t *SortedRows::sort() {
            spare = otherOrder_.device();
   const uint64_t blocks = pieces(rows_, ANNUDF_BUILD_SORT_ITEMS);
   for (uint32_t shift = 0; shift < uint32_t(passes_) * 8; shift += 8) {
-    launch(kernels_.count, blocks, 256, stream_, from, rows_, shift, counts_.device());
-    launch(kernels_.prefix, 1, 1024, stream_, counts_.device(), uint64_t(256 * blocks));
-    launch(kernels_.scatter, blocks, 256, stream_, from, order, rows_, shift, counts_.device(), to,
-           nextOrder);
+    launcher_.first(kernels_.count, {blocks}, 256, 0, from, rows_, shift, counts_.device());
+    launcher_.first(kernels_.prefix, {1}, 1024, 0, counts_.device(), uint64_t(256 * blocks));
+    launcher_.first(kernels_.scatter, {blocks}, 256, 0, from, order, rows_, shift, counts_.device(),
+                    to, nextOrder);
     std::swap(from, to);
     order = nextOrder, std::swap(nextOrder, spare);
   }
-  launch(kernels_.bounds, blocksFor(uint64_t(rows_) + 1), 256, stream_, from, rows_, lists_,
-         starts_.device());
+  launcher_.first(kernels_.bounds, {blocksFor(uint64_t(rows_) + 1)}, 256, 0, from, rows_, lists_,
+                  starts_.device());
   ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned_.host(), starts_.device(), starts_.size(), stream_);
   ANNUDF_CUDA(cuStreamSynchronize, stream_);
   return reinterpret_cast<const uint32_t *>(pinned_.host());
@@ -185,8 +172,8 @@ public:
           const std::shared_ptr<const BuildKernels> &kernels, const IndexParams &params,
           const MatrixView &base, CUstream stream, const Progress &progress)
       : context_(context), kept_(kernels), kernels_(*kernels), params_(params), base_(base),
-        stream_(stream), progress_(progress), rows_(uint64_t(base.rows)), lists_(params.nLists),
-        dims_(uint32_t(base.dims)),
+        stream_(stream), launcher_(*context, stream), progress_(progress),
+        rows_(uint64_t(base.rows)), lists_(params.nLists), dims_(uint32_t(base.dims)),
         stride_(uint32_t(pieces(dims_, ANNUDF_BUILD_DEPTH) * ANNUDF_BUILD_DEPTH)),
         padded_(uint32_t(pieces(lists_, ANNUDF_BUILD_TILE) * ANNUDF_BUILD_TILE)),
         by_(AssignBy::of(params.metric)), l2_(by_.metric == ANNUDF_COARSE_L2),
@@ -200,18 +187,20 @@ public:
 private:
   void convert(uint64_t from, uint64_t chosen, uint64_t first, uint64_t count, uint64_t to,
                annudf_element element, uint32_t dims, bool lessOrigin) {
-    launch(kernels_.convert, blocksFor(count * (stride_ / 4)), 256, stream_, from, chosen, first,
-           count, dims, stride_, int(element), lessOrigin ? origin_.device() : uint64_t(0), to);
+    launcher_.first(kernels_.convert, {blocksFor(count * (stride_ / 4))}, 256, 0, from, chosen,
+                    first, count, dims, stride_, int(element),
+                    lessOrigin ? origin_.device() : uint64_t(0), to);
   }
   void normalise(uint64_t rows, uint64_t count) {
-    launch(kernels_.normalise, blocksFor(count * 32), 256, stream_, rows, count, stride_);
+    launcher_.first(kernels_.normalise, {blocksFor(count * 32)}, 256, 0, rows, count, stride_);
   }
   /// The lists of rows that convert() made, by the centers as they are.
   void assign(uint64_t rows, uint64_t count, uint64_t lists) {
-    launch(kernels_.biases, blocksFor(uint64_t(padded_) * 32), 256, stream_, centers_.device(),
-           lists_, padded_, stride_, int(l2_), biases_.device());
-    launch(kernels_.assign, pieces(count, ANNUDF_BUILD_TILE), 256, stream_, rows, count,
-           centers_.device(), biases_.device(), padded_, stride_, l2_ ? -2.0f : -1.0f, lists);
+    launcher_.first(kernels_.biases, {blocksFor(uint64_t(padded_) * 32)}, 256, 0, centers_.device(),
+                    lists_, padded_, stride_, int(l2_), biases_.device());
+    launcher_.first(kernels_.assign, {pieces(count, ANNUDF_BUILD_TILE)}, 256, 0, rows, count,
+                    centers_.device(), biases_.device(), padded_, stride_, l2_ ? -2.0f : -1.0f,
+                    lists);
   }
   /// Sums of segments of rows, to their means.
   void average(uint64_t rows, uint64_t order, uint64_t starts, const uint32_t *startsOnHost,
@@ -226,6 +215,7 @@ private:
   const IndexParams &params_;
   const MatrixView &base_;
   const CUstream stream_;
+  StreamLauncher launcher_;
   const Progress &progress_;
   const uint64_t rows_;
   const uint32_t lists_, dims_, stride_, padded_;
@@ -245,8 +235,8 @@ void Builder::checkFinite() {
   Buffer first(context_, 8);
   ANNUDF_CUDA(cuMemsetD8Async, first.device(), 0xFF, 8, stream_);
   const uint64_t data = reinterpret_cast<uint64_t>(base_.data);
-  launch(kernels_.finite, blocksFor(rows_ * dims_), 256, stream_, data, rows_ * dims_,
-         int(base_.element), first.device());
+  launcher_.first(kernels_.finite, {blocksFor(rows_ * dims_)}, 256, 0, data, rows_ * dims_,
+                  int(base_.element), first.device());
   uint64_t found = 0;
   ANNUDF_CUDA(cuMemcpyDtoHAsync, &found, first.device(), 8, stream_);
   ANNUDF_CUDA(cuStreamSynchronize, stream_);
@@ -271,10 +261,10 @@ void Builder::average(uint64_t rows, uint64_t order, uint64_t starts, const uint
     chunks_ = std::make_unique<Buffer>(context_, chunks.size() * 4);
   // Pageable memory has been read when the call returns.
   ANNUDF_CUDA(cuMemcpyHtoDAsync, chunks_->device(), chunks.data(), chunks.size() * 4, stream_);
-  launch(kernels_.sums, chunks.back(), 128, stream_, rows, order, starts, chunks_->device(),
-         segments, stride_, sums_->device());
-  launch(kernels_.means, segments, 128, stream_, sums_->device(), starts, chunks_->device(),
-         stride_, to);
+  launcher_.first(kernels_.sums, {chunks.back()}, 128, 0, rows, order, starts, chunks_->device(),
+                  segments, stride_, sums_->device());
+  launcher_.first(kernels_.means, {segments}, 128, 0, sums_->device(), starts, chunks_->device(),
+                  stride_, to);
 }
 
 /// Distinct rows of the sample.
@@ -390,12 +380,12 @@ BuiltIndex Builder::add(std::vector<float> centers) {
   for (uint32_t l = 0; l < lists_; ++l)
     shape.sizes[l] = starts[l + 1] - starts[l];
   floats_ = nullptr; // Room for the lists.
-  auto copy = std::make_shared<DeviceIndex>(shape, context_);
+  auto copy = std::make_shared<DeviceIndex>(shape, context_, stream_);
   const auto bytes = static_cast<uint32_t>(bytesOfRow(base_.element, base_.dims));
   const int alignment = (data | bytes) % 16 == 0 ? 16 : (data | bytes) % 4 == 0 ? 4 : 1;
   const annudf_device_index &args = copy->args();
-  launch(kernels_.pack, copy->groups(), 128, stream_, data, bytes, alignment, sorted.order(),
-         sorted.starts(), args.listGroup, lists_, args.chunks, args.rows, args.ids);
+  launcher_.first(kernels_.pack, {copy->groups()}, 128, 0, data, bytes, alignment, sorted.order(),
+                  sorted.starts(), args.listGroup, lists_, args.chunks, args.rows, args.ids);
   ANNUDF_CUDA(cuStreamSynchronize, stream_);
   report(progress_, "add", 1);
   parts.size = base_.rows;

@@ -24,8 +24,8 @@ namespace annudf::runtime::cuda {
 /// up when memory is short. Thread-safe; knows no CUDA header, so that it is tested without.
 class DeviceCopies {
 public:
-  /// \param make  \returns a std::shared_ptr to the copy. Where it throws an Error, copies of other
-  /// indexes are let go and it is tried once more.
+  /// \param make  \returns a std::shared_ptr to the copy. Where it throws an Error, but one of an
+  /// interruption, copies of other indexes are let go and it is tried once more.
   /// \param made  set to whether this very call made it.
   template <class Make>
   auto get(const Index &index, int device, Make &&make, bool &made) -> decltype(make()) {
@@ -36,7 +36,9 @@ public:
         [&] {
           try {
             return make();
-          } catch (const Error &) {
+          } catch (const Error &error) {
+            if (error.kind() == ErrorKind::Interrupted)
+              throw;
             dropAll(key);
             return make();
           }

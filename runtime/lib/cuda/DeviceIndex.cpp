@@ -8,9 +8,13 @@
 
 #include "DeviceIndex.h"
 
+#include "Launcher.h"
+#include "annudf/runtime/support/Clock.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 
@@ -18,23 +22,21 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
-double msSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
-
 template <class T>
 std::unique_ptr<Buffer> upload(const std::shared_ptr<const Context> &context,
-                               const std::vector<T> &values) {
+                               const std::vector<T> &values, CUstream stream) {
   auto buffer = std::make_unique<Buffer>(context, values.size() * sizeof(T));
+  // Pageable memory has been read when the call returns.
   if (!values.empty())
-    ANNUDF_CUDA(cuMemcpyHtoD, buffer->device(), values.data(), values.size() * sizeof(T));
+    ANNUDF_CUDA(cuMemcpyHtoDAsync, buffer->device(), values.data(), values.size() * sizeof(T),
+                stream);
   return buffer;
 }
 
 } // namespace
 
-DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Context> &context) {
+DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Context> &context,
+                         CUstream stream) {
   const auto start = std::chrono::steady_clock::now();
   ContextScope scope(*context);
   const auto lists = static_cast<uint32_t>(shape.sizes.size()),
@@ -62,10 +64,10 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
   const uint64_t rowBytes = total * chunks * kGroupRows * 16,
                  pastEnd = ANNUDF_PAST_END * kGroupRows * 16;
   rows_ = std::make_unique<Buffer>(context, rowBytes + pastEnd);
-  ANNUDF_CUDA(cuMemsetD8, rows_->device() + rowBytes, 0, pastEnd);
+  ANNUDF_CUDA(cuMemsetD8Async, rows_->device() + rowBytes, 0, pastEnd, stream);
   ids_ = std::make_unique<Buffer>(context, total * kGroupRows * sizeof(int64_t));
-  listGroup_ = upload(context, firstGroup);
-  listSize_ = upload(context, shape.sizes);
+  listGroup_ = upload(context, firstGroup, stream);
+  listSize_ = upload(context, shape.sizes, stream);
 
   // Centers are padded to 16 bytes so that the coarse stage reads float4.
   const uint32_t stride = (dims + 3) / 4 * 4;
@@ -78,10 +80,10 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
       square += static_cast<double>(center[d]) * center[d];
     norms[i] = static_cast<float>(std::sqrt(square));
   }
-  centers_ = upload(context, centers);
-  norms_ = upload(context, norms);
+  centers_ = upload(context, centers, stream);
+  norms_ = upload(context, norms, stream);
   if (!shape.fill.empty())
-    fill_ = upload(context, shape.fill);
+    fill_ = upload(context, shape.fill, stream);
 
   args_.rows = rows_->device(), args_.ids = ids_->device();
   args_.listGroup = listGroup_->device(), args_.listSize = listSize_->device();
@@ -103,30 +105,50 @@ ListShape shapeOf(const Index &index) {
 } // namespace
 
 DeviceIndex::DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
-                         const Module &search)
-    : DeviceIndex(shapeOf(index), context) {
+                         const Module &search, PinnedPieces &pieces, const Progress &progress)
+    : DeviceIndex(index, context, search, pieces, progress, OwnStream(context)) {}
+
+// The stream is there before the memory, and goes after all on it is done.
+DeviceIndex::DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
+                         const Module &search, PinnedPieces &pieces, const Progress &progress,
+                         const OwnStream &stream)
+    : DeviceIndex(shapeOf(index), context, stream.get()) {
   const auto start = std::chrono::steady_clock::now();
   ContextScope scope(*context);
-  uint64_t group = 0;
-  const uint64_t groupBytes = args_.chunks * uint64_t(kGroupRows) * 16,
-                 groupIds = kGroupRows * sizeof(int64_t);
-  for (const List &list : index.lists()) {
-    const auto groups = static_cast<uint64_t>(list.groups());
-    if (groups == 0)
-      continue;
-    ANNUDF_CUDA(cuMemcpyHtoD, args_.rows + group * groupBytes, list.words.data(),
-                groups * groupBytes);
-    ANNUDF_CUDA(cuMemcpyHtoD, args_.ids + group * groupIds, list.ids.data(), groups * groupIds);
-    group += groups;
-  }
-  uint64_t blocks = group * args_.chunks, rows = args_.rows;
-  if (blocks) {
-    void *parameters[] = {&rows, &blocks};
-    const unsigned grid = static_cast<unsigned>(std::min<uint64_t>((blocks + 7) / 8, 1u << 20));
-    ANNUDF_CUDA(cuLaunchKernel, search.function("annudf_regroup"), grid, 1, 1, 256, 1, 1, 0,
-                nullptr, parameters, nullptr);
-  }
-  ANNUDF_CUDA(cuStreamSynchronize, nullptr);
+  const std::vector<List> &lists = index.lists();
+  std::vector<uint64_t> firstGroup = {0};
+  for (const List &list : lists)
+    firstGroup.push_back(firstGroup.back() + uint64_t(list.groups()));
+  // Groups of so many bytes stand in a list as they will on the device.
+  const auto send = [&](uint64_t to, uint64_t bytes, auto bytesOf) {
+    pieces.send(
+        {groups(), bytes}, stream.get(),
+        [&](uint64_t first, uint64_t last, std::byte *out) {
+          auto l = size_t(std::upper_bound(firstGroup.begin(), firstGroup.end(), first) -
+                          firstGroup.begin() - 1);
+          for (; first < last; ++l) {
+            const uint64_t count = std::min(last, firstGroup[l + 1]) - first;
+            std::memcpy(out, bytesOf(lists[l]) + (first - firstGroup[l]) * bytes, count * bytes);
+            first += count, out += count * bytes;
+          }
+        },
+        [&](uint64_t first, uint64_t count, const std::byte *from) {
+          ANNUDF_CUDA(cuMemcpyHtoDAsync, to + first * bytes, from, count * bytes, stream.get());
+        },
+        progress, "upload");
+  };
+  const uint64_t groupBytes = args_.chunks * uint64_t(kGroupRows) * 16;
+  send(args_.ids, kGroupRows * sizeof(int64_t),
+       [](const List &list) { return reinterpret_cast<const std::byte *>(list.ids.data()); });
+  send(args_.rows, groupBytes,
+       [](const List &list) { return reinterpret_cast<const std::byte *>(list.words.data()); });
+  const uint64_t blocks = groups() * args_.chunks;
+  if (blocks)
+    StreamLauncher(*context, stream.get())
+        .first(search.function("annudf_regroup"), {std::min<uint64_t>((blocks + 7) / 8, 1u << 20)},
+               256, 0, args_.rows, blocks);
+  ANNUDF_CUDA(cuStreamSynchronize, stream.get());
+  report(progress, "upload", 1);
   uploadMs_ += msSince(start);
 }
 

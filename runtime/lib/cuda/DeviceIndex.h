@@ -9,7 +9,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_DEVICEINDEX_H
 #define ANNUDF_RUNTIME_LIB_CUDA_DEVICEINDEX_H
 
-#include "Driver.h"
+#include "PinnedPieces.h"
 #include "ScanArgs.h"
 
 #include "annudf/runtime/ivf_flat/Index.h"
@@ -30,12 +30,15 @@ struct ListShape {
 class DeviceIndex : public IndexAttachment {
 public:
   /// Room for the lists; rows() and ids() have yet to be written.
+  /// \param stream  what else is there is written on it, and must be waited for.
   /// \throws Error(Usage) for more rows than a search can number.
-  DeviceIndex(const ListShape &shape, const std::shared_ptr<const Context> &context);
+  DeviceIndex(const ListShape &shape, const std::shared_ptr<const Context> &context,
+              CUstream stream);
   /// Copies the index and regroups its lists to 16 bytes a lane. Returns when done.
   /// \param search  the module of Search.cu.
+  /// \throws Error(Interrupted) where `progress`, which is told of "upload", says so.
   DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
-              const Module &search);
+              const Module &search, PinnedPieces &pieces, const Progress &progress);
 
   const annudf_device_index &args() const { return args_; }
   /// Most groups that any `nProbes` lists hold together.
@@ -47,6 +50,10 @@ public:
   uint64_t groups() const { return largest_.back(); }
 
 private:
+  DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
+              const Module &search, PinnedPieces &pieces, const Progress &progress,
+              const OwnStream &stream);
+
   annudf_device_index args_ = {};
   std::unique_ptr<Buffer> rows_, ids_, listGroup_, listSize_, centers_, norms_, fill_;
   std::vector<uint64_t> largest_; ///< Prefix sums of groups, largest list first.

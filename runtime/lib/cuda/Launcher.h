@@ -30,14 +30,15 @@ public:
   /// The first kernel of a search, after all that is on the stream.
   template <class... Args>
   void first(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes,
-             Args &...args) {
+             const Args &...args) {
     void *parameters[] = {const_cast<void *>(static_cast<const void *>(&args))...};
     launch({function, grid, threads, sharedBytes, false, parameters});
   }
   /// A kernel after it, which waits for the one before by itself (Overlap.cuh) and so may begin
   /// before that has ended.
   template <class... Args>
-  void next(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes, Args &...args) {
+  void next(CUfunction function, Grid grid, unsigned threads, unsigned sharedBytes,
+            const Args &...args) {
     void *parameters[] = {const_cast<void *>(static_cast<const void *>(&args))...};
     launch({function, grid, threads, sharedBytes, overlaps_, parameters});
   }

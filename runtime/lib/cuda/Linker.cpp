@@ -13,6 +13,7 @@
 #include "annudf/ABI/Hooks.h"
 #include "annudf/Support/CudaFiles.h"
 #include "annudf/Support/FieldDigest.h"
+#include "annudf/runtime/support/Clock.h"
 
 #include <algorithm>
 #include <chrono>
@@ -382,8 +383,7 @@ std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, d
     link.add(NVJITLINK_INPUT_FATBIN, part.bytes, part.what);
   std::string cubin = link.finish();
   if (linkMs)
-    *linkMs =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    *linkMs = msSince(start);
   return cubin;
 }
 

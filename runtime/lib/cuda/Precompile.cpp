@@ -8,6 +8,7 @@
 
 #include "LinkedScans.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/DiskCache.h"
 #include "annudf/runtime/support/Parallel.h"
 
@@ -95,8 +96,7 @@ void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
     costs[at].fault = scan->fault;
     linked[at] = scan;
   });
-  report.linkMs =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  report.linkMs = msSince(start);
   addLinks(costs, report);
   if (const std::string why = whyNotKept(disk, linked); !why.empty())
     refuse(why);

@@ -128,5 +128,22 @@ TEST_F(Attachments, CopiesOfOtherIndexesGoWhereMemoryIsShort) {
   EXPECT_TRUE(made);
 }
 
+TEST_F(Attachments, AnInterruptedCopyIsNotTriedAgain) {
+  cuda::DeviceCopies copies;
+  const Index first = build(), second = build();
+  const auto make = [&] { return std::make_shared<Fake>(first.size()); };
+  (void)copies.get(first, 0, make, made);
+  int tries = 0;
+  const auto stopped = [&]() -> std::shared_ptr<Fake> {
+    ++tries;
+    throw Error(ErrorKind::Interrupted, "interrupted (upload)");
+  };
+  EXPECT_THROW((void)copies.get(second, 0, stopped, made), Error);
+  EXPECT_EQ(tries, 1);
+  EXPECT_EQ(Fake::alive, 1) << "it asked for no room";
+  (void)copies.get(second, 0, make, made);
+  EXPECT_TRUE(made);
+}
+
 } // namespace
 } // namespace annudf::runtime
