@@ -5,6 +5,7 @@
     python docs/benchmarks/python_api.py latency [--arch sm_90]
     python docs/benchmarks/python_api.py first [--runs 7]
     python docs/benchmarks/python_api.py equal
+    python docs/benchmarks/python_api.py prepared [--rows 64] [--library cupy|torch|numpy]
 
 ``speed`` searches an index with weighted L2 written in Python and as text, in two orders of multiplication,
 in turns, on a stream of its own (CuPy, Torch) or on the CPU (NumPy), and prints medians and their ratio.
@@ -18,6 +19,7 @@ sums are exact. Random data: only costs are measured here, not recall.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import statistics
@@ -297,6 +299,128 @@ def equal() -> None:
     sys.exit(int(failed))
 
 
+class _Vectors(ctypes.Structure):
+    """annudf_vectors."""
+
+    _fields_ = (
+        ("size", ctypes.c_size_t), ("data", ctypes.c_void_p), ("rows", ctypes.c_int64), ("dims", ctypes.c_int64),
+        ("element", ctypes.c_int32),
+    )  # fmt: skip
+
+
+class PreparedInC:
+    """annudf_ivf_flat_prepared of a file of an index, by L2, for one query of float32."""
+
+    def __init__(self, folder, index, metric, arch, dims, k, probes, stream) -> None:
+        import annudf
+        from annudf import ivf_flat
+
+        (library,) = Path(annudf.__file__).parent.glob("libannudf.so.*")
+        self.library = ctypes.CDLL(str(library))
+        self.library.annudf_last_error.restype = ctypes.c_char_p
+        ivf_flat.save(str(Path(folder, "index")), index)
+        metric.artifact([arch] if arch else []).save(str(Path(folder, "metric")))
+        backend = self.made("annudf_backend_create_cuda" if arch else "annudf_backend_create_cpu", 0)
+        loaded = self.made("annudf_ivf_flat_load", str(Path(folder, "index")).encode())
+        artifact = self.made("annudf_artifact_load", str(Path(folder, "metric")).encode())
+        element = ctypes.c_int32()
+        self.check(self.library.annudf_element_parse(b"f32", ctypes.byref(element)))
+        shape = _Vectors(ctypes.sizeof(_Vectors), None, 1, dims, element)
+        self.prepared = ctypes.c_void_p()
+        self.check(
+            self.library.annudf_ivf_flat_prepare(
+                backend,
+                loaded,
+                artifact,
+                None,
+                ctypes.byref(shape),
+                ctypes.c_int64(k),
+                ctypes.c_int64(probes),
+                None,
+                ctypes.c_uint64(stream),
+                ctypes.byref(self.prepared),
+                None,
+            )
+        )
+        self.run = self.library.annudf_ivf_flat_prepared_run
+        self.nothing = self.library.annudf_ivf_flat_prepared_destroy  # Of NULL: as many pointers, and no work.
+
+    def check(self, status: int) -> None:
+        """Ends the program with the library's words."""
+        if status:
+            sys.exit(self.library.annudf_last_error().decode())
+
+    def made(self, function: str, argument):
+        """What a function hands out by its last argument."""
+        result = ctypes.c_void_p()
+        self.check(getattr(self.library, function)(argument, ctypes.byref(result)))
+        return result
+
+
+def prepared(rows: int, library: str) -> None:
+    """Times prepared searches of one query, C's and Python's in turns."""
+    from annudf import _arrays, _backends, ivf_flat
+
+    dims, k = 128, min(10, rows)
+    lists = 1024 if rows >= 100_000 else max(1, rows // 32)
+    probes = min(32, lists)
+    generator = np.random.default_rng(7)
+    convert, resources, wait = array_library(library)
+    base = convert(generator.standard_normal((rows, dims), dtype=np.float32))
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=lists, kmeans_n_iters=5), base, resources)
+    params = ivf_flat.SearchParams(n_probes=probes)
+    queries = convert(generator.standard_normal((1, dims), dtype=np.float32))
+    neighbors, distances = convert(np.empty((1, k), np.int64)), convert(np.empty((1, k), np.float32))
+    wait()
+    arch = "" if library == "numpy" else _backends.arch_of(_arrays.Device("cuda", 0))
+    stream = 0 if resources is None else resources.stream
+    with tempfile.TemporaryDirectory() as folder:
+        in_c = PreparedInC(folder, index, params.metric_for(index), arch, dims, k, probes, stream)
+    current = resources._owner if library == "cupy" else None
+    if library == "torch":
+        import torch
+
+        current = torch.cuda.stream(resources._owner)
+    if current is not None:
+        current.__enter__()
+    nearest = ivf_flat.prepare(params, index, queries, k)
+    address = [_arrays.view(one, "array").address for one in (queries, neighbors, distances)]
+    pointers = [ctypes.c_void_p(one) for one in address]
+    calls = {
+        "nothing, by ctypes": lambda: in_c.nothing(None, *pointers),
+        "C, by ctypes": lambda: in_c.run(in_c.prepared, *pointers),
+        "Python, results given": lambda: nearest(queries, neighbors, distances),
+        "Python, new results": lambda: nearest(queries),
+        "search(), results given": lambda: ivf_flat.search(params, index, queries, k, neighbors, distances),
+        "search(), new results": lambda: ivf_flat.search(params, index, queries, k),
+    }
+    host: dict[str, list[float]] = {name: [] for name in calls}
+    whole: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(120):
+        for name in sorted(calls, reverse=turn % 2 == 1):
+            call = calls[name]
+            wait()
+            started = time.perf_counter()
+            for _ in range(16):  # Less than a stream takes without waiting.
+                call()
+            spent = time.perf_counter() - started
+            wait()
+            started = time.perf_counter()
+            call()
+            wait()
+            if turn >= 20:
+                whole[name].append((time.perf_counter() - started) * 1e6)
+                host[name].append(spent * 1e6 / 16)
+    middle = {name: statistics.median(values) for name, values in host.items()}
+    in_c_only = middle["C, by ctypes"] - middle["nothing, by ctypes"]
+    print(f"{library}: {rows} x {dims} float32, {lists} lists, {probes} probes, k {k}, one query; us, medians of 100")
+    print(f"  {'':26s} {'host':>8s} {'over C':>8s} {'whole':>8s}")
+    for name in list(calls)[1:]:
+        over = "" if name.startswith("C") else f"{middle[name] - in_c_only:.1f}"
+        own = in_c_only if name.startswith("C") else middle[name]
+        print(f"  {name.replace(', by ctypes', ''):26s} {own:8.1f} {over:>8s} {statistics.median(whole[name]):8.1f}")
+
+
 def main() -> None:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -310,6 +434,9 @@ def main() -> None:
     for_first.add_argument("--runs", type=int, default=7)
     for_first.add_argument("--rows", type=int, default=100_000)
     commands.add_parser("equal")
+    for_prepared = commands.add_parser("prepared")
+    for_prepared.add_argument("--rows", type=int, default=64)
+    for_prepared.add_argument("--library", choices=("cupy", "torch", "numpy"), default="numpy")
     options = parser.parse_args()
     if options.command == "speed":
         speed(options.rows, options.library)
@@ -317,6 +444,8 @@ def main() -> None:
         latency(options.arch)
     elif options.command == "first":
         first(options.runs, options.rows)
+    elif options.command == "prepared":
+        prepared(options.rows, options.library)
     else:
         equal()
 

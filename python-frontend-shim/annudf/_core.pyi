@@ -287,6 +287,14 @@ class Event:
     def wait(self) -> None:
         """Waits until it is done."""
 
+class Prepared:
+    """A search that was checked once."""
+
+    def run(self, queries: int, ids: int, distances: int) -> None:
+        """
+        Searches with queries and results at addresses of the backend's memory; on a GPU it is enqueued, and the memory must live until the stream has got there.
+        """
+
 class Backend:
     """Searches on the CPU or on one GPU; keeps compiled kernels."""
 
@@ -333,6 +341,11 @@ class Backend:
     def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None) -> SearchStats:
         """
         Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there.
+        """
+
+    def prepare(self, index: Index, artifact: Artifact, captures: Captures, rows: int, dims: int, element: str, k: int, n_probes: int, stream: int, filter: Filter | None = None) -> tuple[Prepared, SearchStats]:
+        """
+        Checks and makes what searches with so many queries need; 0 is the CPU's stream.
         """
 
     def distances(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, distances: int) -> SearchStats:

@@ -26,6 +26,16 @@ struct Event {
   std::shared_ptr<annudf_backend> backend;
   EventPtr handle;
 };
+/// Its end waits for a GPU's last run, and that perhaps for a function of the host, with the GIL.
+struct PreparedDestroyer {
+  void operator()(annudf_ivf_flat_prepared *prepared) const {
+    const nb::gil_scoped_release released;
+    annudf_ivf_flat_prepared_destroy(prepared);
+  }
+};
+struct Prepared {
+  std::unique_ptr<annudf_ivf_flat_prepared, PreparedDestroyer> handle;
+};
 
 annudf_ivf_flat_search_stats emptyStats() {
   annudf_ivf_flat_search_stats stats = {};
@@ -165,6 +175,33 @@ annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &inde
                          reinterpret_cast<int64_t *>(ids), reinterpret_cast<float *>(distances),
                          stream, &stats);
                    });
+}
+
+std::pair<Prepared, annudf_ivf_flat_search_stats>
+prepare(const Backend &self, const Index &index, const Artifact &artifact, const Captures &captures,
+        int64_t rows, int64_t dims, const std::string &element, int64_t k, int64_t nProbes,
+        uint64_t stream, const Filter *filter) {
+  const annudf_vectors shape = vectorsAt(0, rows, dims, element);
+  annudf_ivf_flat_search_options options = {};
+  options.size = sizeof options;
+  options.filter = filter ? filter->handle.get() : nullptr;
+  annudf_ivf_flat_search_stats stats = emptyStats();
+  annudf_ivf_flat_prepared *made = nullptr;
+  const annudf_status status = withoutGil([&] {
+    return annudf_ivf_flat_prepare(self.handle.get(), index.handle.get(), artifact.handle.get(),
+                                   captures.handle.get(), &shape, k, nProbes, &options, stream,
+                                   &made, &stats);
+  });
+  check(status);
+  return {Prepared{decltype(Prepared::handle)(made)}, stats};
+}
+
+void runPrepared(const Prepared &self, uintptr_t queries, uintptr_t ids, uintptr_t distances) {
+  check(withoutGil([&] {
+    return annudf_ivf_flat_prepared_run(self.handle.get(), reinterpret_cast<const void *>(queries),
+                                        reinterpret_cast<int64_t *>(ids),
+                                        reinterpret_cast<float *>(distances));
+  }));
 }
 
 annudf_ivf_flat_search_stats everyDistance(const Backend &self, const Index &index,
@@ -333,6 +370,11 @@ void addSearch(nb::module_ &module) {
       .def("done", &isDone, "Whether the work before it is done.")
       .def("wait", &wait, "Waits until it is done.");
 
+  nb::class_<Prepared>(module, "Prepared", "A search that was checked once.")
+      .def("run", &runPrepared, "queries"_a, "ids"_a, "distances"_a,
+           "Searches with queries and results at addresses of the backend's memory; on a GPU it is "
+           "enqueued, and the memory must live until the stream has got there.");
+
   nb::class_<Backend>(module, "Backend",
                       "Searches on the CPU or on one GPU; keeps compiled kernels.")
       .def_static("cpu", &makeCpu, "threads"_a = 0, "Searches on the host; 0 threads: all cores.")
@@ -375,6 +417,9 @@ void addSearch(nb::module_ &module) {
            "filter"_a.none() = nb::none(),
            "Enqueues a search with queries and results at device addresses on `stream`. The memory "
            "must live until the stream has got there.")
+      .def("prepare", &prepare, "index"_a, "artifact"_a, "captures"_a, "rows"_a, "dims"_a,
+           "element"_a, "k"_a, "n_probes"_a, "stream"_a, "filter"_a.none() = nb::none(),
+           "Checks and makes what searches with so many queries need; 0 is the CPU's stream.")
       .def("distances", &everyDistance, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "distances"_a,
            "Every distance, rows x index.size, at a host address; ids are those of a build.")

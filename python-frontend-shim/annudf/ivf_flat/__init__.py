@@ -14,6 +14,7 @@ from annudf._metric.loading import load_metric
 from annudf._metric.metric import Metric
 from annudf.ivf_flat._index import Index, build, extend, load, remove, save
 from annudf.ivf_flat._params import IndexParams
+from annudf.ivf_flat._prepared import PreparedSearch, prepare
 from annudf.ivf_flat._repeated import radius_neighbors, tune_n_probes
 from annudf.ivf_flat._search import SearchParams, search
 
@@ -23,6 +24,7 @@ __all__ = [
     "Index",
     "IndexParams",
     "Metric",
+    "PreparedSearch",
     "SearchParams",
     "build",
     "capture",
@@ -32,6 +34,7 @@ __all__ = [
     "load",
     "load_metric",
     "metric",
+    "prepare",
     "radius_neighbors",
     "remove",
     "save",

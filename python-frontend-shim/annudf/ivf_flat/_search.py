@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from annudf.ivf_flat._params import Parameters
 
 if TYPE_CHECKING:
     from annudf._core import Filter as CoreFilter
+    from annudf._core import SearchStats
 
 _T = TypeVar("_T")
 
@@ -195,26 +196,15 @@ def search(
     >>> distances, neighbors
     (array([[0.]], dtype=float32), array([[2]]))
     """
-    check_params(search_params)
-    core = check_index(index)._core
-    place = check_resources(resources)
-    k = check_int(k, "k", 1, MAX_K)
-    check_k(k, index)
-    n_probes = min(search_params.n_probes, core.n_lists)
-    metric = search_params.metric_for(index)
-    accepted = metric.query_dtypes(index.dtype_name)
-    rows = _arrays.input_matrix(
-        queries, "queries", accepted=accepted, dims=core.dims, stream=place.stream, packed=index.packed
-    )
-    device = place.place(rows.device, "argument 'queries'")
-    stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
+    place, k, n_probes, metric, rows, device, stream = checked(search_params, index, queries, k, resources)
+    core = index._core
     shape = (rows.shape[0], k)
     given = distances is not None or neighbors is not None
     distances, distances_view = result_array(distances, "distances", rows, shape, "float32", stream)
     neighbors, neighbors_view = result_array(neighbors, "neighbors", rows, shape, "int64", stream)
     views = (rows, distances_view, neighbors_view)
     if given:
-        _refuse_shared(rows, distances_view, neighbors_view)
+        refuse_shared(rows, distances_view, neighbors_view)
     asked = filters.check_filter(filter, place)  # Which copies it, so after all that costs nothing to check.
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     if rows.shape[0] == 0 or captures is None:
@@ -246,11 +236,46 @@ def search(
         )
 
     stats = with_bits(asked, core, device, searched)
+    tell_cost(stats, metric, device)
+    return distances, neighbors
+
+
+class Checked(NamedTuple):
+    """What a search and a prepared one make of their arguments."""
+
+    place: Resources
+    k: int
+    n_probes: int
+    metric: Metric
+    rows: View
+    device: Device
+    stream: int
+
+
+def checked(search_params: SearchParams, index: Index, queries: Any, k: float, resources: Resources | None) -> Checked:
+    """The arguments of a search, but for its results and its filter; an exception names what cannot be used."""
+    check_params(search_params)
+    core = check_index(index)._core
+    place = check_resources(resources)
+    whole = check_int(k, "k", 1, MAX_K)
+    check_k(whole, index)
+    n_probes = min(search_params.n_probes, core.n_lists)
+    metric = search_params.metric_for(index)
+    accepted = metric.query_dtypes(index.dtype_name)
+    rows = _arrays.input_matrix(
+        queries, "queries", accepted=accepted, dims=core.dims, stream=place.stream, packed=index.packed
+    )
+    device = place.place(rows.device, "argument 'queries'")
+    stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
+    return Checked(place, whole, n_probes, metric, rows, device, stream)
+
+
+def tell_cost(stats: SearchStats, metric: Metric, device: Device) -> None:
+    """Logs what a search had to make first."""
     if stats.links or stats.disk_hits:
         _backends.tell_link(metric.name, device, stats)
     if stats.upload_ms:
         logger.debug("index copied to %s in %.1f ms", device, stats.upload_ms)
-    return distances, neighbors
 
 
 def check_params(search_params: object) -> None:
@@ -268,7 +293,8 @@ def check_k(k: int, index: Index) -> None:
         )
 
 
-def _refuse_shared(queries: View, distances: View, neighbors: View) -> None:
+def refuse_shared(queries: View, distances: View, neighbors: View) -> None:
+    """Refuses results that would be written over each other or over the queries."""
     if _arrays.overlaps(distances, neighbors):
         raise ArgumentError("arguments 'distances' and 'neighbors' share memory; give two arrays")
     for one, name in ((distances, "distances"), (neighbors, "neighbors")):

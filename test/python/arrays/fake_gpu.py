@@ -33,6 +33,20 @@ class Buffer:
         self.size = size
 
 
+class Prepared:
+    """A search of the CPU's backend that says that it ran, and on which stream."""
+
+    def __init__(self, gpu, prepared, stream):
+        self.gpu, self.prepared, self.stream = gpu, prepared, stream
+
+    def run(self, *addresses):
+        self.gpu.log.append(("run", self.stream))
+        self.prepared.run(*addresses)
+
+    def __del__(self):
+        self.gpu.log.append(("destroyed", self.stream))
+
+
 class Gpu:
     """What annudf._core.Backend.cuda gives, with a log of what happened on which stream."""
 
@@ -52,6 +66,12 @@ class Gpu:
         *rest, stream, chosen = arguments
         self.log.append(("search", stream))
         return self.cpu.search(*rest, chosen)
+
+    def prepare(self, *arguments):
+        *rest, stream, chosen = arguments
+        self.log.append(("prepare", stream))
+        made, stats = self.cpu.prepare(*rest, 0, chosen)
+        return Prepared(self, made, stream), stats
 
     def distances_device(self, *arguments):
         *rest, stream = arguments
@@ -155,6 +175,7 @@ def make_cupy(gpu):
         cuda=types.SimpleNamespace(
             get_current_stream=lambda device=None: CupyStream.current,
             Device=lambda device: contextlib.nullcontext(),
+            runtime=types.SimpleNamespace(getDevice=lambda: 0),
             ExternalStream=lambda ptr, device: CupyStream(gpu, ptr),
             Stream=types.SimpleNamespace(null=null, ptds=CupyStream(gpu, 2)),
         ),

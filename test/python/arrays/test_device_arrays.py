@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import gc
-import sys
 import types
 import weakref
 
-import fake_gpu
 import numpy as np
 import pytest
 from fake_gpu import CupyArray, CupyStream, DeviceArray
@@ -37,24 +35,6 @@ W = np.linspace(1, 2, DIMS, dtype=np.float32)
 @ivf_flat.metric(captures={"w": W})
 def weighted(x, y, acc, ctx):
     return acc + ctx.w[ctx.dim] * (x - y) * (x - y)
-
-
-@pytest.fixture
-def gpu(monkeypatch):
-    cpu = _backends.backend(annudf._arrays.CPU)
-    made = fake_gpu.Gpu(cpu)
-    monkeypatch.setattr(_backends, "backend", lambda device: cpu if device.kind == "cpu" else made)
-    monkeypatch.setattr(_backends, "arch_of", lambda device: "host")
-    monkeypatch.setattr(_driver, "pointer_device", lambda address, name: 0)
-    monkeypatch.setattr(_backends, "_held", {})
-    return made
-
-
-@pytest.fixture
-def cupy(gpu, monkeypatch):
-    made = fake_gpu.make_cupy(gpu)
-    monkeypatch.setitem(sys.modules, "cupy", made)
-    return made
 
 
 @pytest.fixture(scope="module")

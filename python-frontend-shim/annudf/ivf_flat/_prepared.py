@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""A search that is checked once and called again and again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from annudf import _arrays, _backends, filters
+from annudf._arrays import ELEMENT_OF_DTYPE, PackedBits, View
+from annudf._plain import Address, plain_library
+from annudf._repr import of_whole
+from annudf.common import Resources
+from annudf.errors import ArgumentError, DeviceError, InputError
+from annudf.ivf_flat._filtered import with_bits
+from annudf.ivf_flat._index import Index, array_at_fault
+from annudf.ivf_flat._search import Checked, SearchParams, checked, refuse_shared, result_array, tell_cost
+
+if TYPE_CHECKING:
+    from annudf import _core
+    from annudf._metric.metric import Metric
+
+
+def prepare(
+    search_params: SearchParams,
+    index: Index,
+    queries: Any,
+    k: float,
+    resources: Resources | None = None,
+    filter: Any = None,
+) -> PreparedSearch:
+    """Checks a search, compiles, links and copies what it needs, once, for many calls with few queries each.
+
+    Parameters
+    ----------
+    search_params, index, k, filter
+        As for :func:`search`.
+    queries : array of shape (n_queries, dim)
+        Any that is like those of the calls: its shape, dtype and device are theirs, and its library that of the
+        calls which cost the least. Its values do not matter. At least one row; on the device where it is searched.
+    resources : Resources, optional
+        Stream of all calls. Default: the current stream of the library of `queries`, as it is now.
+
+    Returns
+    -------
+    PreparedSearch
+        To be called with queries.
+
+    Raises
+    ------
+    DtypeError, DeviceError, CaptureError, ArgumentError
+        An argument cannot be used; the message names it.
+    CompileError
+        The metric or the filter breaks a rule; the message has file and line.
+    UnavailableError
+        A driver, library or memory is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from annudf import ivf_flat
+    >>> dataset = np.eye(4, dtype=np.float32)
+    >>> index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), dataset)
+    >>> nearest = ivf_flat.prepare(ivf_flat.SearchParams(n_probes=2), index, dataset[:1], 1)
+    >>> nearest(dataset[2:3])
+    (array([[0.]], dtype=float32), array([[2]]))
+    """
+    found = checked(search_params, index, queries, k, resources)
+    rows, device = found.rows, found.device
+    if rows.shape[0] == 0:
+        raise ArgumentError(f"argument 'queries' has shape {rows.shape}: no rows")
+    if device != rows.device:
+        raise DeviceError(
+            f"argument 'queries' is on {rows.device} and resources ask for {device}; a prepared search reads queries "
+            "where they are: give an array on the device, or call search()"
+        )
+    asked = filters.check_filter(filter, found.place)
+    artifact, captures = found.metric.prepare(device, index._core, rows.shape[0])
+    assert captures is not None  # Bound for a query at least.
+    engine, bound = _backends.backend(device), captures
+    made, stats = with_bits(
+        asked,
+        index._core,
+        device,
+        lambda chosen: engine.prepare(
+            index._core,
+            artifact,
+            bound,
+            rows.shape[0],
+            rows.shape[1],
+            ELEMENT_OF_DTYPE[rows.dtype],
+            found.k,
+            found.n_probes,
+            found.stream,
+            chosen,
+        ),
+    )
+    tell_cost(stats, found.metric, device)
+    return PreparedSearch(made, index, found)
+
+
+class _Kept(NamedTuple):
+    """What keeps the arrays of a run alive; their addresses where nothing else can be there meanwhile."""
+
+    addresses: tuple[int, int, int] | None
+    owners: tuple[object, ...]
+
+
+class PreparedSearch:
+    """A search that was checked once, made by :func:`prepare`. Calling it searches.
+
+    It keeps index, metric, captures, filter and stream as they were when it was made: what the index has been extended
+    by or has lost since, it refuses to search. Threads may call it at once; on a GPU their searches run one after
+    the other.
+
+    Notes
+    -----
+    A call looks at the addresses, shapes, types and order of its arrays and at nothing else, where they are of the
+    library that it was prepared with, and for device arrays if that library's current stream is the stream of the
+    search. All other arrays that :func:`search` takes are taken too, and cost a call what they cost a search.
+
+    On a GPU a call returns before the search is done, as :func:`search` does, and the arrays of the last call are kept
+    until the next one with others, or until :meth:`close`. On a CPU Ctrl-C is heard when a call is done.
+    """
+
+    def __init__(self, core: _core.Prepared, index: Index, found: Checked) -> None:
+        rows, k = found.rows, found.k
+        self._core: _core.Prepared | None = core
+        self._index, self._metric = index, found.metric
+        self._place, self._device, self._stream = found.place, found.device, found.stream
+        self._rows = rows.shape[0]
+        self._dtype, self._n_probes = rows.dtype, found.n_probes
+        self._results = (rows.shape[0], k)
+        self._bytes = (rows.nbytes, rows.shape[0] * k * 8, rows.shape[0] * k * 4)
+        self._bare_bits = index.packed and rows.dtype == "bits"  # Its queries need no PackedBits.
+        self._on_gpu = found.device.kind == "cuda"
+        self._plain = plain_library(rows, found.stream)
+        self._queries_at, self._neighbors_at, self._distances_at = self._askers(rows)
+        self._last = _Kept(None, ())
+        self._kept: deque[_Kept] = deque()
+
+    def _askers(self, rows: View) -> tuple[Address, Address, Address]:
+        plain = self._plain
+        if plain is None:
+            return (lambda _: 0,) * 3
+        shape = (rows.shape[0], rows.shape[1] // 8) if rows.dtype == "bits" else rows.shape
+        queries_at = plain.address_of(shape, rows.dtype, False)
+
+        def bits_at(queries: Any) -> int:
+            if type(queries) is PackedBits:
+                return queries_at(queries.array)
+            return queries_at(queries) if self._bare_bits else 0
+
+        return (
+            bits_at if rows.dtype == "bits" else queries_at,
+            plain.address_of(self._results, "int64", True),
+            plain.address_of(self._results, "float32", True),
+        )
+
+    @property
+    def index(self) -> Index:
+        """What is searched."""
+        return self._index
+
+    @property
+    def metric(self) -> Metric:
+        """What rows are ranked by."""
+        return self._metric
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the queries: how many, and their dimensions."""
+        return self._rows, self._index.dim
+
+    @property
+    def dtype_name(self) -> str:
+        """Element type of the queries, by its name."""
+        return self._dtype
+
+    @property
+    def k(self) -> int:
+        """Neighbours of a query."""
+        return self._results[1]
+
+    @property
+    def n_probes(self) -> int:
+        """Number of lists that are scanned for a query."""
+        return self._n_probes
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._core is None
+
+    def __call__(self, queries: Any, neighbors: Any = None, distances: Any = None) -> tuple[Any, Any]:
+        """Finds the `k` best rows for each query.
+
+        Parameters
+        ----------
+        queries : array of shape (n_queries, dim)
+            Of the shape and dtype, and on the device, that the search was prepared for; else as for :func:`search`.
+        neighbors, distances : array of shape (n_queries, k), optional
+            As for :func:`search`. Who gives both, and the same ones again, spares their making and on a GPU a little
+            more.
+
+        Returns
+        -------
+        distances, neighbors : array of shape (n_queries, k)
+            As of :func:`search`.
+
+        Raises
+        ------
+        DtypeError, DeviceError, ArgumentError
+            An array cannot be used, the index was extended or lost rows since the search was prepared, or the search
+            is closed.
+        """
+        core = self._core
+        if core is None:
+            raise ArgumentError("the prepared search is closed; prepare another")
+        plain = self._plain
+        rows = self._queries_at(queries)
+        if not rows or plain is None or not plain.in_order():
+            return self._search_any(core, queries, neighbors, distances)
+        ids = self._neighbors_at(neighbors) if neighbors is not None else -1
+        values = self._distances_at(distances) if distances is not None else -1
+        if not ids or not values:
+            return self._search_any(core, queries, neighbors, distances)
+        if ids < 0:
+            neighbors = plain.empty(self._results, "int64")
+            ids = self._neighbors_at(neighbors)
+        if values < 0:
+            distances = plain.empty(self._results, "float32")
+            values = self._distances_at(distances)
+        of_rows, of_ids, of_values = self._bytes
+        if (
+            (ids < values + of_values and values < ids + of_ids)
+            or (ids < rows + of_rows and rows < ids + of_ids)
+            or (values < rows + of_rows and rows < values + of_values)
+        ):
+            return self._search_any(core, queries, neighbors, distances)
+        if not self._on_gpu:
+            self._run(core, rows, ids, values)
+            return distances, neighbors
+        addresses = (rows, ids, values)
+        kept = self._last
+        if kept.addresses != addresses:
+            arrays = (queries.array if type(queries) is PackedBits else queries, neighbors, distances)
+            kept = _Kept(addresses, tuple(map(plain.keeper, arrays)))
+        self._run_keeping(core, addresses, kept)
+        return distances, neighbors
+
+    def _search_any(self, core: _core.Prepared, queries: Any, neighbors: Any, distances: Any) -> tuple[Any, Any]:
+        """As a search does it: looks at everything, copies what is not contiguous, and says what is wrong."""
+        stream = self._stream if self._on_gpu else None
+        rows = _arrays.input_matrix(
+            queries,
+            "queries",
+            accepted=(self._dtype,),
+            dims=self._index.dim,
+            stream=stream,
+            packed=self._bare_bits,
+        )
+        if rows.shape[0] != self._rows:
+            raise ArgumentError(f"argument 'queries' has {rows.shape[0]} rows, the search is prepared for {self._rows}")
+        if rows.device != self._device:
+            raise DeviceError(f"argument 'queries' is on {rows.device}, the search is prepared for {self._device}")
+        distances, values = result_array(distances, "distances", rows, self._results, "float32", self._stream)
+        neighbors, ids = result_array(neighbors, "neighbors", rows, self._results, "int64", self._stream)
+        refuse_shared(rows, values, ids)
+        addresses = (rows.address, ids.address, values.address)
+        if not self._on_gpu:
+            self._run(core, *addresses)
+            return distances, neighbors
+        views = (rows, values, ids)
+        for one in views:
+            _backends.order_after(one, self._stream)
+        owners = (*(one.owner for one in views), *(one.source for one in views))
+        self._run_keeping(core, addresses, _Kept(None, owners))
+        return distances, neighbors
+
+    def _run(self, core: _core.Prepared, queries: int, ids: int, distances: int) -> None:
+        try:
+            core.run(queries, ids, distances)
+        except InputError as error:
+            raise array_at_fault(error, "queries") from None
+        except ArgumentError as error:
+            # The core names its function first where the fault is in no argument.
+            raise ArgumentError(str(error).removeprefix("annudf_ivf_flat_prepared_run: ")) from None
+
+    def _run_keeping(self, core: _core.Prepared, addresses: tuple[int, int, int], kept: _Kept) -> None:
+        """Runs on the stream; what the run reads and writes lives until it is done, also where it failed halfway."""
+        try:
+            self._run(core, *addresses)
+        finally:
+            self._place.note(self._device, self._stream)
+            # Without a lock, which a signal's handler might wait for in vain: whoever finds two lets one go, and that
+            # after the last run with it was enqueued, or it is put in anew behind that.
+            if not self._kept or self._kept[-1] is not kept:
+                self._kept.append(kept)
+                self._last = kept
+            self._let_go(0 if self._core is None else 1)
+
+    def _let_go(self, but: int) -> None:
+        while len(self._kept) > but:
+            try:
+                kept = self._kept.popleft()
+            except IndexError:  # Another thread did it.
+                return
+            _backends.hold(self._device, self._stream, *kept.owners)
+
+    def close(self) -> None:
+        """Lets go of everything, on a GPU once the last search is done; later calls are refused."""
+        self._core = None
+        if self._on_gpu:
+            self._last = _Kept(None, ())
+            self._let_go(0)
+
+    def __enter__(self) -> PreparedSearch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_kept"):
+            with contextlib.suppress(Exception):  # At exit a driver may be gone already.
+                self.close()
+
+    @of_whole("_kept")
+    def __repr__(self) -> str:
+        state = ", closed" if self.closed else ""
+        return (
+            f"PreparedSearch(metric={self._metric.name!r}, shape={self.shape}, dtype={self._dtype}, "
+            f"device={self._device}, k={self.k}, n_probes={self._n_probes}{state})"
+        )
