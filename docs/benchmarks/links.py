@@ -71,7 +71,7 @@ def main() -> None:
     for metric, element in (("l2", "F32"), ("l2", "U8"), ("weighted_l2", "F32"), ("minkowski", "F32")):
         compact = "_compact" if metric == "minkowski" else ""  # As kLargeBody in Linker.cpp has it.
         scan = fragments / f"scan_a32_x32{compact}.fatbin"
-        rest = [metrics / f"{metric}.fatbin", fragments / "contract.fatbin"]
+        rest = [metrics / f"{metric}.fatbin", fragments / "contract.fatbin", fragments / "overlap_90.fatbin"]
         rest += [fragments / f"{name}_{element}.fatbin" for name in ("row_element", "query_element")]
         rest.append(fragments / "compute_F32.fatbin")
         for kernels in ("every kernel", "annudf_scan_pair", "annudf_scan_tile"):

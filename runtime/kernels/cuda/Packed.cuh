@@ -64,6 +64,7 @@ __device__ __forceinline__ void multiplyStage(Tile &tile, const uint4 *rows, int
 /// Adds what addOwn makes of a row of the stage.
 __device__ __forceinline__ void addOwnRow(uint32_t &own, const uint4 *row, int pitch, int words) {
   const int term = annudf1_packed_term(), element = annudf1_row_element();
+#pragma unroll 2
   for (; words > 0; words -= 4, row += pitch) {
     const uint4 four = *row;
     own = addOwn(term, element, addOwn(term, element, own, four.x), four.y);
@@ -96,11 +97,10 @@ __device__ __forceinline__ void updateStage(Tile &tile, const uint4 *rows, int p
   }
 }
 
-/// The metric's accumulator with the sum of all terms: exact, as the manifest's dims say.
-__device__ __forceinline__ Acc joined(const annudf_scan_args &args, const Fixed &fixed,
-                                      uint32_t sum, uint32_t ownX, uint32_t ownY, uint32_t query) {
-  Acc acc;
-  init(acc, fixed.dims, static_cast<int>(query), fixed.list, fixed.slots);
+/// A metric's accumulator, before the first term, with the sum of all terms: exact, as the
+/// manifest's dims say.
+__device__ __forceinline__ Acc joined(const annudf_scan_args &args, Acc acc, uint32_t sum,
+                                      uint32_t ownX, uint32_t ownY) {
   sum = finishTerm(annudf1_packed_term(), annudf1_row_element(), sum, ownX, ownY);
   sum = args.packedNegated ? 0 - sum : sum;
 #if ANNUDF_PACKED_FLOAT
@@ -118,27 +118,33 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
                                             int count, const Tile &tile) {
   uint4 *keys = reinterpret_cast<uint4 *>(args.work.keys);
   const int firstQuery = lane % 4 * 2;
+  Acc first[2];
+#pragma unroll
+  for (int j = 0; j < 2; ++j)
+    init(first[j], fixed.dims, static_cast<int>(fixed.query[firstQuery + j]), fixed.list,
+         fixed.slots);
   uint32_t best[kTileGroups * 2];
 #pragma unroll
   for (int g = 0; g < kTileGroups; ++g) {
     const uint32_t of = min(group + g, segment.groups - 1);
     const bool inside = group + g < segment.groups;
+    // Which of the group's rows may be found: every lane has looked at one.
+    const uint32_t found = __ballot_sync(0xFFFFFFFFu, tile.found[g]);
     uint32_t key[2][4];
 #pragma unroll
     for (int part = 0; part < 4; ++part) {
       const int place = part * 8 + lane / 4, row = rowAt(place);
       const int64_t id =
           __ldg(segment.ids + uint64_t(of) * 32 + (of * 32 + row < segment.size ? row : 0));
-      const bool found = inside && passes(args, (group + g) * 32 + row < segment.size, id);
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const int q = firstQuery + j;
-        const Acc acc = joined(args, fixed, tile.acc[g * 2 + part / 2][part % 2 * 2 + j],
-                               fixed.own[q], ownRows[g * 32 + place], fixed.query[q]);
+        const Acc acc = joined(args, first[j], tile.acc[g * 2 + part / 2][part % 2 * 2 + j],
+                               fixed.own[q], ownRows[g * 32 + place]);
         const float distance = finalize(acc, fixed.dims, id, static_cast<int>(fixed.query[q]),
                                         fixed.list, fixed.slots);
-        key[j][part] =
-            found ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
+        key[j][part] = found >> row & 1 ? annudfKeyOf(distance, static_cast<int>(args.order))
+                                        : ANNUDF_KEY_NONE;
       }
     }
 #pragma unroll

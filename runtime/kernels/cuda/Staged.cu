@@ -312,14 +312,15 @@ __device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Se
   }
   tile.any = hasQueries && __any_sync(0xFFFFFFFFu, found);
 #pragma unroll
-  for (int q = 0; q < kTileQueries; ++q)
+  for (int q = 0; q < kTileQueries; ++q) {
+    Partial first = {}; // The same for every row.
+#ifndef ANNUDF_PACKED
+    init(first, fixed.dims, static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
+#endif
 #pragma unroll
     for (int g = 0; g < kTileGroups; ++g)
-#ifdef ANNUDF_PACKED
-      tile.acc[q][g] = 0;
-#else
-      init(tile.acc[q][g], fixed.dims, static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
-#endif
+      tile.acc[q][g] = first;
+  }
 }
 
 /// Writes the keys of a tile that is done, and the best of each group.
@@ -331,10 +332,14 @@ __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segm
 #pragma unroll
   for (int q = 0; q < kTileQueries; ++q) {
     uint32_t *out = keys + (places[q] + group) * 32 + lane;
+#ifdef ANNUDF_PACKED
+    Acc first;
+    init(first, fixed.dims, static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
+#endif
 #pragma unroll
     for (int g = 0; g < kTileGroups; ++g) {
 #ifdef ANNUDF_PACKED
-      const Acc acc = joined(args, fixed, tile.acc[q][g], fixed.own[q], 0, fixed.query[q]);
+      const Acc acc = joined(args, first, tile.acc[q][g], fixed.own[q], 0);
 #else
       const Acc &acc = tile.acc[q][g];
 #endif
