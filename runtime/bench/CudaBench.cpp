@@ -12,11 +12,12 @@
 //   [--probes 32,64]
 //                     [--dtype f32|f16|bf16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000]
 //                     [--scalar V] [--host] [--pass 0.5,0.01] [--links] [--family tiles,staged]
-//                     [--stages] [--prepared same|other]
+//                     [--stages] [--prepared same|other] [--host-build]
 //
 // The data is a Gaussian mixture, the same for the same arguments: row r belongs to
 // cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
-// on the device; --host times the search from and to host memory instead. Array
+// on the device; --host times the search from and to host memory instead. The index is built on
+// the device; --host-build builds it on the host and uploads it. Array
 // captures get weights between 0.5 and 1.5, scalar captures V. Recall is against the
 // same metric with every list probed. --pass also times searches with a filter that
 // lets these shares of the rows pass, at random. --links times, before anything else, what the
@@ -129,7 +130,7 @@ struct Workload {
   std::vector<double> pass; ///< Shares of rows that filters let pass.
   std::vector<std::string> families;
   int64_t queries, maxK; ///< The most of one search.
-  bool host, stages;
+  bool host, hostBuild, stages;
   std::string prepared; ///< "same" or "other" addresses each run; "": searches are not prepared.
 };
 
@@ -144,7 +145,8 @@ Workload::Workload(const Args &args)
       pass(args.numbers("pass", "")), families(args.texts("family", "")),
       queries(std::max(kTruthRows, *std::max_element(batches.begin(), batches.end()))),
       maxK(*std::max_element(ks.begin(), ks.end())), host(args.count("host")),
-      stages(args.count("stages")), prepared(args.text("prepared", "")) {
+      hostBuild(args.count("host-build")), stages(args.count("stages")),
+      prepared(args.text("prepared", "")) {
   std::string why;
   const auto parsed = parseSpelling<annudf_element>(dtype, &why);
   if (!parsed)
@@ -152,15 +154,27 @@ Workload::Workload(const Args &args)
   element = *parsed;
 }
 
-Index buildIndex(const Workload &load, const Matrix &base) {
+/// The time is from and to memory of the device, or of the host.
+Index buildIndex(const Workload &load, const Matrix &base, CudaBackend &backend) {
   IndexParams params;
   params.nLists = load.lists;
+  std::unique_ptr<DeviceMemory> rows;
+  if (!load.hostBuild) {
+    rows = backend.allocate(base.storage.size(), nullptr);
+    backend.copy(rows->address(), reinterpret_cast<uint64_t>(base.storage.data()),
+                 base.storage.size(), nullptr);
+    backend.synchronize(nullptr);
+  }
   const auto start = Clock::now();
-  Index index = Index::build(params, base.view());
+  Index index = load.hostBuild ? Index::build(params, base.view())
+                               : backend.build(params,
+                                               {reinterpret_cast<const void *>(rows->address()),
+                                                base.rows, base.dims, base.element},
+                                               nullptr);
   std::printf("{\"what\":\"build on the "
-              "host\",\"dtype\":\"%s\",\"rows\":%lld,\"dims\":%d,\"lists\":%u,\"ms\":%.1f}\n",
-              load.dtype.c_str(), static_cast<long long>(load.rows), load.dims, params.nLists,
-              msSince(start));
+              "%s\",\"dtype\":\"%s\",\"rows\":%lld,\"dims\":%d,\"lists\":%u,\"ms\":%.1f}\n",
+              load.hostBuild ? "host" : "device", load.dtype.c_str(),
+              static_cast<long long>(load.rows), load.dims, params.nLists, msSince(start));
   std::fflush(stdout);
   return index;
 }
@@ -173,7 +187,8 @@ public:
 
   std::vector<double> hostMs; ///< What the calls of searches in device memory took.
 
-  Searcher(const Workload &load, const Metric &metric, const Index &index, const Matrix &query);
+  Searcher(const Workload &load, CudaBackend &backend, const Metric &metric, const Index &index,
+           const Matrix &query);
   ~Searcher() { (void)Driver::get().cuStreamDestroy(stream); }
   Searcher(const Searcher &) = delete;
   Searcher &operator=(const Searcher &) = delete;
@@ -191,7 +206,7 @@ private:
   const Metric &metric;
   const Index &index;
   const Matrix &query;
-  const std::unique_ptr<CudaBackend> backend;
+  CudaBackend &backend;
   const BoundCaptures captures;
   const std::shared_ptr<Context> context;
   const ContextScope scope;
@@ -204,9 +219,9 @@ private:
   std::shared_ptr<const RowFilter> passing;
 };
 
-Searcher::Searcher(const Workload &load, const Metric &metric, const Index &index,
-                   const Matrix &query)
-    : load(load), metric(metric), index(index), query(query), backend(makeCudaDeviceBackend()),
+Searcher::Searcher(const Workload &load, CudaBackend &backend, const Metric &metric,
+                   const Index &index, const Matrix &query)
+    : load(load), metric(metric), index(index), query(query), backend(backend),
       captures(capturesFor(metric.artifact.manifest, load.dims, load.scalar)),
       context(std::make_shared<Context>(0)), scope(*context),
       deviceQueries(context, query.storage.size()),
@@ -236,8 +251,8 @@ void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &st
   if (load.host) {
     MatrixView view = query.view();
     view.rows = batch;
-    backend->search(index, metric, captures, view, static_cast<int>(k), params, hostIds.data(),
-                    hostDistances.data(), &stats);
+    backend.search(index, metric, captures, view, static_cast<int>(k), params, hostIds.data(),
+                   hostDistances.data(), &stats);
     return;
   }
   auto *const foundIds = reinterpret_cast<int64_t *>(deviceIds.device());
@@ -251,8 +266,8 @@ void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &st
                              std::to_string(passing.use_count());
     if (cell != preparedFor)
       prepared =
-          backend->prepareDevice(index, metric, captures, {nullptr, batch, load.dims, load.element},
-                                 static_cast<int>(k), params, stream, &stats);
+          backend.prepareDevice(index, metric, captures, {nullptr, batch, load.dims, load.element},
+                                static_cast<int>(k), params, stream, &stats);
     preparedFor = cell;
     const bool other = load.prepared == "other" && hostMs.size() % 2 && batch < load.queries;
     const auto start = Clock::now();
@@ -263,8 +278,8 @@ void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &st
   }
   const MatrixView view{queriesAt(0), batch, load.dims, load.element};
   const auto start = Clock::now();
-  backend->searchDevice(index, metric, captures, view, static_cast<int>(k), params, foundIds,
-                        foundDistances, stream, &stats);
+  backend.searchDevice(index, metric, captures, view, static_cast<int>(k), params, foundIds,
+                       foundDistances, stream, &stats);
   hostMs.push_back(msSince(start));
   ANNUDF_CUDA(cuStreamSynchronize, stream);
 }
@@ -420,8 +435,9 @@ int run(const Args &args) {
   const Matrix base = mixture(load.rows, load.dims, load.element, load.clusters, load.sigma, 11);
   const Matrix query =
       mixture(load.queries, load.dims, load.element, load.clusters, load.sigma, 77777);
-  const Index index = buildIndex(load, base);
-  Searcher searcher(load, metric, index, query);
+  const auto backend = makeCudaDeviceBackend();
+  const Index index = buildIndex(load, base, *backend);
+  Searcher searcher(load, *backend, metric, index, query);
 
   SearchStats stats;
   searcher.search(kTruthRows, 10, load.lists, stats);
