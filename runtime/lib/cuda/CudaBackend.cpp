@@ -246,7 +246,11 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   plan.work.family = params.family;
   plan.checkFits();
   const auto total = static_cast<uint64_t>(queries.rows);
-  const uint64_t batch = std::min(plan.batch(total), wanted.mostAtOnce);
+  // Each batch reads the lists anew, so fewer are worth asking for more memory.
+  uint64_t batch = plan.batch(total, kLeastWorkspace);
+  if (batch < total)
+    batch = plan.batch(total, pool_.limit());
+  batch = std::min(batch, wanted.mostAtOnce);
   Ready ready = {std::move(copy), std::move(bound), std::move(filter), plan, batch, {}};
   // The last batch has fewer queries, for which another family may be quicker.
   for (uint64_t count : {std::min(batch, total), total % batch})

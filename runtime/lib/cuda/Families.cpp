@@ -150,7 +150,7 @@ public:
   /// were measured (docs/benchmarks/h200.md).
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kSorting = 1.25;
-    constexpr double abreast = 1.18 * kTileQueries;
+    constexpr double abreast = 1.27 * kTileQueries;
     return work.lists * (std::max(1.0, work.pairsPerList() / abreast) + kSorting);
   }
   std::string explain(const Workload &work, const Machine &) const override {
@@ -179,7 +179,7 @@ public:
   ScanEntry entry() const override { return {ScanSource::Packed, "annudf_scan_packed"}; }
   Tiling tiling(const Workload &) const override {
     return {.queries = ANNUDF_STAGED_QUERIES(kQueries),
-            .segmentGroups = kSegmentGroups,
+            .segmentGroups = kPackedSegmentGroups,
             .coordinates = true,
             .packed = true};
   }

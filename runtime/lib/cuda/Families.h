@@ -28,8 +28,9 @@ inline constexpr int kWarps = 4, kChunksAhead = 4;
 inline constexpr uint64_t kPartsBytes = 3072;
 /// Queries that share one reading of a list in the family "tiles".
 inline constexpr int kTileQueries = 8;
-/// Groups of a list that are one tile in the family "staged": as many as a block is some 100 us at.
-inline constexpr uint32_t kSegmentGroups = 32;
+/// Groups of a list that are one tile in the family "staged": few, so that blocks end together, as
+/// measured (docs/benchmarks/h200.md).
+inline constexpr uint32_t kSegmentGroups = 8, kPackedSegmentGroups = 32;
 /// LTO-IR of plain arithmetic is 1.8 to 2.6 KB; from here on it holds a function of
 /// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.
 inline constexpr size_t kLargeBody = 3328;

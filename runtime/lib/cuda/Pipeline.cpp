@@ -16,7 +16,6 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
-constexpr uint64_t kWorkspaceBytes = uint64_t(1) << 30;
 /// Up to here a warp for each (query, center) is quicker than 64 x 64 tiles.
 constexpr uint64_t kFewQueries = ANNUDF_FEW_QUERIES;
 static_assert(kTileQueries == ANNUDF_TILE_QUERIES, "the planner's tiles are the kernel's");
@@ -80,9 +79,9 @@ BatchShape SearchPlan::shape(uint64_t count, const CudaFamily &family) const {
   return shape;
 }
 
-uint64_t SearchPlan::batch(uint64_t queries) const {
+uint64_t SearchPlan::batch(uint64_t queries, uint64_t limit) const {
   const uint64_t count = std::clamp<uint64_t>(queries, 1, kMostQueries);
-  return batchQueries(shape(count, familyOf(count)), queries, kWorkspaceBytes);
+  return batchQueries(shape(count, familyOf(count)), queries, limit);
 }
 
 Workload SearchPlan::workOf(uint64_t count) const {

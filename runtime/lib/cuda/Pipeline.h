@@ -59,9 +59,9 @@ struct SearchPlan {
   Machine machine;
   bool packedNegated; ///< Whether the sum of the family "packed" is subtracted.
 
-  /// Queries of one batch, so that its workspace stays near 1 GiB: batches of equal
+  /// Queries of one batch, so that its workspace takes `limit` bytes at most: batches of equal
   /// size that together make `queries`.
-  uint64_t batch(uint64_t queries) const;
+  uint64_t batch(uint64_t queries, uint64_t limit) const;
   /// What a batch of `count` queries runs.
   const CudaFamily &familyOf(uint64_t count) const;
   /// Says what batches of `count` queries run, and why.

@@ -101,6 +101,10 @@ uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit) {
   return batches ? queries / batches + (queries % batches != 0) : 1;
 }
 
+uint64_t workspaceLimit(uint64_t deviceBytes, uint64_t available) {
+  return std::clamp(std::min(deviceBytes / 32, available / 2), kLeastWorkspace, kMostWorkspace);
+}
+
 Workspace::Workspace(std::shared_ptr<const Context> context) : context_(std::move(context)) {
   ContextScope scope(*context_);
   ANNUDF_CUDA(cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
@@ -195,6 +199,16 @@ std::unique_ptr<WorkspacePool::Lease> WorkspacePool::acquire(bool own, CUstream 
     returned_.notify_one();
     throw;
   }
+}
+
+uint64_t WorkspacePool::limit() {
+  ContextScope scope(*context_);
+  size_t available = 0, total = 0;
+  ANNUDF_CUDA(cuMemGetInfo, &available, &total);
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto &workspace : free_)
+    available += workspace->arenaBytes();
+  return workspaceLimit(total, available);
 }
 
 void WorkspacePool::Lease::keep(std::shared_ptr<const void> value) {

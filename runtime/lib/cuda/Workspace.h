@@ -45,6 +45,12 @@ constexpr uint64_t kMostQueries = uint64_t(65535) * 64;
 /// \returns 1 to kMostQueries.
 uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit);
 
+/// What every search may take, and what none takes for more than one query.
+constexpr uint64_t kLeastWorkspace = uint64_t(256) << 20, kMostWorkspace = uint64_t(4) << 30;
+/// Bytes that the workspace of a search may take: half of what is `available`, a 32nd of the
+/// device's memory, between the two bounds above.
+uint64_t workspaceLimit(uint64_t deviceBytes, uint64_t available);
+
 /// Reused from search to search, so that a search allocates nothing. Not thread-safe:
 /// a pool lends it.
 class Workspace {
@@ -61,6 +67,8 @@ public:
   /// Staging of the host search: queries, ids and distances, on the device and pinned.
   Buffer &staging(size_t bytes);
   Buffer &pinned(size_t bytes);
+  /// Of device memory, for all batches.
+  uint64_t arenaBytes() const { return arena_ ? arena_->size() : 0; }
 
 private:
   friend class WorkspacePool;
@@ -106,6 +114,9 @@ public:
 
   /// \param own  search on the workspace's own stream instead of `stream`.
   std::unique_ptr<Lease> acquire(bool own, CUstream stream);
+  /// workspaceLimit() of the device as it is now; what waits in the pool is available. Some
+  /// microseconds, as it asks the driver.
+  uint64_t limit();
 
 private:
   static constexpr size_t kMost = 4; ///< More searches at a time only share the GPU.

@@ -112,6 +112,15 @@ TEST(CudaBatch, StaysWithinALaunch) {
   EXPECT_LE(batchQueries(shape, ~uint64_t(0), kLimit), kMostQueries);
 }
 
+TEST(CudaBatch, TheLimitIsAShareOfTheDevice) {
+  constexpr uint64_t kGiB = uint64_t(1) << 30;
+  EXPECT_EQ(workspaceLimit(64 * kGiB, 60 * kGiB), 2 * kGiB);
+  EXPECT_EQ(workspaceLimit(140 * kGiB, 130 * kGiB), 4 * kGiB);
+  EXPECT_EQ(workspaceLimit(64 * kGiB, 3 * kGiB), kGiB + kGiB / 2) << "half of what is available";
+  EXPECT_EQ(workspaceLimit(4 * kGiB, 4 * kGiB), kGiB / 4);
+  EXPECT_EQ(workspaceLimit(64 * kGiB, 0), kGiB / 4);
+}
+
 TEST(CudaBatch, BytesThatDoNotFit64BitsAreNotSmall) {
   BatchShape shape = evenShape(1024, 1, 1000);
   shape.groups = uint64_t(1) << 57; // Of 128 bytes.
