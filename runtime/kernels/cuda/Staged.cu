@@ -347,7 +347,7 @@ __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segm
                                       static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
       key[q][g] =
           tile.found[g] ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
-      if (q < count && group + g < segment.groups)
+      if (group + g < segment.groups) // Past `count` the same keys go to the last query's place.
         out[g * 32] = key[q][g];
     }
   }
@@ -379,7 +379,18 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
   // What this thread brings to a stage: a piece of a row, and words of queries.
   const int rowGroup = warp & (cut.groups() - 1), piece = warp / cut.groups();
   const int rowPlace = piece * (kPiece / 4) * pitch + rowGroup * 32 + lane;
+  // Threads beyond the last word bring one that another brings.
+  constexpr int kCopies = (kWarps * kTileQueries * 8 - 1) / ANNUDF_STAGED_THREADS + 1;
   const int queryBits = 3 - cut.shift, ofQuery = t & ((1 << queryBits) - 1);
+  uint32_t queryFrom[kCopies];
+  int queryPlace[kCopies];
+#pragma unroll
+  for (int i = 0; i < kCopies; ++i) {
+    const int q =
+        (t + i * ANNUDF_STAGED_THREADS) >> queryBits & ((kWarps >> cut.shift) * kTileQueries - 1);
+    queryFrom[i] = places.words[q] + static_cast<uint32_t>(ofQuery);
+    queryPlace[i] = kRowWords + q * kQueryPitch + ofQuery;
+  }
   int loadStep = 0, loadGroup = rowGroup, loadSlot = 0;
   const uint4 *from = nullptr;
   Raw raw = {};
@@ -391,13 +402,10 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
     }
     load(from, loadStep * depth + piece * kPiece, stage + rowPlace, pitch, raw);
     const uint4 *words =
-        reinterpret_cast<const uint4 *>(args.work.coordinates) + loadStep * (depth / 4) + ofQuery;
-    constexpr int kCopies = (kQueryWords - 1) / ANNUDF_STAGED_THREADS + 1;
+        reinterpret_cast<const uint4 *>(args.work.coordinates) + loadStep * (depth / 4);
 #pragma unroll
     for (int i = 0; i < kCopies; ++i)
-      if (const int q = (t + i * ANNUDF_STAGED_THREADS) >> queryBits;
-          q < (kWarps >> cut.shift) * kTileQueries)
-        copyAsync(stage + kRowWords + q * kQueryPitch + ofQuery, words + places.words[q]);
+      copyAsync(stage + queryPlace[i], words + queryFrom[i]);
   };
   auto end = [&] {
     store(raw, stages + loadSlot * (kRowWords + kQueryWords) + rowPlace, pitch);

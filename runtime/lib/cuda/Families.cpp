@@ -149,7 +149,7 @@ public:
   /// In readings of a list, as tiles; what one reading by tiles is worth and from where on it pays
   /// were measured (docs/benchmarks/h200.md).
   double cost(const Workload &work, const Machine &) const override {
-    constexpr double kSorting = 1.25;
+    constexpr double kSorting = 1.3;
     constexpr double abreast = 1.27 * kTileQueries;
     return work.lists * (std::max(1.0, work.pairsPerList() / abreast) + kSorting);
   }

@@ -84,8 +84,8 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
   };
   EXPECT_EQ(chosen(staged(47)), "pairs");
   EXPECT_EQ(chosen(staged(48)), "tiles");
-  EXPECT_EQ(chosen(staged(850)), "tiles");
-  EXPECT_EQ(chosen(staged(950)), "staged");
+  EXPECT_EQ(chosen(staged(900)), "tiles");
+  EXPECT_EQ(chosen(staged(1000)), "staged");
   EXPECT_EQ(chosen(staged(10000)), "staged");
   EXPECT_EQ(chooseFamily(staged(10000), kH200).why,
             "312 queries a list: up to 64 share a stage of rows");
