@@ -50,6 +50,9 @@ typedef struct annudf_ivf_flat_build_options {
    * dimension in its place. Such an index is searched by metrics that say missing_values, such as
    * the built-in nan_euclidean. Of f32, f16 and bf16 only. */
   int32_t missing_values;
+  /** Bytes of the device that annudf_ivf_flat_build_from_host may use; 0: nine tenths of what is
+   * free there. ANNUDF_USAGE where anything else builds. */
+  uint64_t device_memory_limit;
 } annudf_ivf_flat_build_options;
 
 /** Trains the centers of `n_lists` lists and adds every row, with ids from 0.
@@ -71,7 +74,14 @@ typedef struct annudf_ivf_flat_build_stats {
   double train_ms;   /**< Centers, and the look at all coordinates; of a build on the host
                           all of it.                                                      */
   double add_ms;     /**< Rows to their lists.                                            */
-  double copy_ms;    /**< The rows to the host, where they had to go there.               */
+  double copy_ms;    /**< The rows to the host, where they had to go there; to the device, where
+                          all went there at once.                                         */
+  /** Of annudf_ivf_flat_build_from_host: the pieces in which rows went to the device, 1 where all
+   * went at once; the bytes that it took there at most; whether the lists are there (1) or, where
+   * it was too small for them, on the host (0). */
+  int64_t pieces;
+  uint64_t device_bytes;
+  int32_t lists_on_device;
 } annudf_ivf_flat_build_stats;
 
 /** The same of rows in memory of a CUDA backend's device, built there: equal rows, options and
@@ -88,6 +98,19 @@ ANNUDF_CAPI_EXPORTED annudf_status
 annudf_ivf_flat_build_device(annudf_backend *backend, const annudf_vectors *base, int64_t n_lists,
                              const annudf_ivf_flat_build_options *options, uint64_t stream,
                              annudf_ivf_flat_index **index, annudf_ivf_flat_build_stats *stats);
+
+/** The same of rows in host memory, which may be more than the device holds: where rows, sort and
+ * lists have no room together within device_memory_limit, rows go there a piece at a time, twice;
+ * where the lists alone have none they are made on the host. Its index is, to the byte, that of
+ * annudf_ivf_flat_build_device. Of indexes with missing_values or adaptive_centers nothing is built
+ * on the device.
+ * \param base  in host memory; may be freed at once after.
+ * ANNUDF_USAGE for a limit below what k-means takes (ANNUDF_ENVIRONMENT where it is what is free),
+ * naming what is enough. */
+ANNUDF_CAPI_EXPORTED annudf_status
+annudf_ivf_flat_build_from_host(annudf_backend *backend, const annudf_vectors *base,
+                                int64_t n_lists, const annudf_ivf_flat_build_options *options,
+                                annudf_ivf_flat_index **index, annudf_ivf_flat_build_stats *stats);
 
 typedef struct annudf_ivf_flat_extend_options {
   size_t size;              /**< sizeof(annudf_ivf_flat_extend_options).                       */

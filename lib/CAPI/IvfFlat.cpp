@@ -97,6 +97,7 @@ struct BuildRequest {
     params.adaptiveCenters = given.adaptive_centers != 0;
     params.addData = given.train_only == 0;
     params.missingValues = given.missing_values != 0;
+    params.deviceMemoryLimit = given.device_memory_limit;
     rows = toMatrix(call, base, "base");
     progress = toProgress(given.progress, given.progress_user);
   }
@@ -116,33 +117,62 @@ annudf_status annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
   });
 }
 
+/// A build on a device: `build` makes the index of the request, and says what it cost.
+template <class Build>
+static void buildThere(const Call &call, const annudf_backend *backend, const annudf_vectors *base,
+                       int64_t nLists, const annudf_ivf_flat_build_options *options,
+                       annudf_ivf_flat_index **index, annudf_ivf_flat_build_stats *stats,
+                       const Build &build) {
+  call.refuseNull(backend, "backend");
+  call.refuseNull(index, "index");
+  constexpr size_t kSmallest = offsetof(annudf_ivf_flat_build_stats, copy_ms) + sizeof(double);
+  if (stats && stats->size < kSmallest)
+    call.refuse("annudf_ivf_flat_build_stats.size is " + std::to_string(stats->size) +
+                ", at least " + std::to_string(kSmallest) +
+                " are needed; set it to sizeof(annudf_ivf_flat_build_stats)");
+  const BuildRequest request(call, base, nLists, options);
+  if (!backend->cuda)
+    call.refuse("the backend is " + backend->description + "; it has no device memory");
+  runtime::BuildStats cost;
+  *index = new annudf_ivf_flat_index(build(*backend->cuda, request, cost));
+  if (!stats)
+    return;
+  annudf_ivf_flat_build_stats filled = {};
+  filled.size = stats->size;
+  filled.on_device = cost.onDevice;
+  cost.why.copy(filled.why, sizeof filled.why - 1);
+  filled.train_ms = cost.trainMs, filled.add_ms = cost.addMs, filled.copy_ms = cost.copyMs;
+  filled.pieces = cost.pieces, filled.device_bytes = cost.deviceBytes;
+  filled.lists_on_device = cost.listsOnDevice;
+  std::memcpy(stats, &filled, std::min(stats->size, sizeof filled));
+}
+
 annudf_status annudf_ivf_flat_build_device(annudf_backend *backend, const annudf_vectors *base,
                                            int64_t n_lists,
                                            const annudf_ivf_flat_build_options *options,
                                            uint64_t stream, annudf_ivf_flat_index **index,
                                            annudf_ivf_flat_build_stats *stats) {
   return guard(__func__, [&](Call call) {
-    call.refuseNull(backend, "backend");
-    call.refuseNull(index, "index");
-    constexpr size_t kSmallest = offsetof(annudf_ivf_flat_build_stats, copy_ms) + sizeof(double);
-    if (stats && stats->size < kSmallest)
-      call.refuse("annudf_ivf_flat_build_stats.size is " + std::to_string(stats->size) +
-                  ", at least " + std::to_string(kSmallest) +
-                  " are needed; set it to sizeof(annudf_ivf_flat_build_stats)");
-    const BuildRequest request(call, base, n_lists, options);
-    if (!backend->cuda)
-      call.refuse("the backend is " + backend->description + "; it has no device memory");
-    runtime::BuildStats cost;
-    *index = new annudf_ivf_flat_index(backend->cuda->build(
-        request.params, request.rows, reinterpret_cast<void *>(stream), request.progress, &cost));
-    if (!stats)
-      return;
-    annudf_ivf_flat_build_stats filled = {};
-    filled.size = stats->size;
-    filled.on_device = cost.onDevice;
-    cost.why.copy(filled.why, sizeof filled.why - 1);
-    filled.train_ms = cost.trainMs, filled.add_ms = cost.addMs, filled.copy_ms = cost.copyMs;
-    std::memcpy(stats, &filled, std::min(stats->size, sizeof filled));
+    buildThere(
+        call, backend, base, n_lists, options, index, stats,
+        [&](runtime::CudaBackend &on, const BuildRequest &request, runtime::BuildStats &cost) {
+          return on.build(request.params, request.rows, reinterpret_cast<void *>(stream),
+                          request.progress, &cost);
+        });
+  });
+}
+
+annudf_status annudf_ivf_flat_build_from_host(annudf_backend *backend, const annudf_vectors *base,
+                                              int64_t n_lists,
+                                              const annudf_ivf_flat_build_options *options,
+                                              annudf_ivf_flat_index **index,
+                                              annudf_ivf_flat_build_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    buildThere(
+        call, backend, base, n_lists, options, index, stats,
+        [](runtime::CudaBackend &on, const BuildRequest &request, runtime::BuildStats &cost) {
+          return on.buildFromHost(request.params, request.rows, request.progress, &cost);
+        });
   });
 }
 
@@ -180,7 +210,7 @@ annudf_status annudf_ivf_flat_remove(annudf_ivf_flat_index *index, const int64_t
 }
 
 annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_index *index, const char *path,
-                                annudf_progress progress, void *progress_user) {
+                                   annudf_progress progress, void *progress_user) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
     call.refuseNull(path, "path");
@@ -200,12 +230,18 @@ annudf_status annudf_ivf_flat_load(const char *path, annudf_ivf_flat_index **ind
 int32_t annudf_ivf_flat_element(const annudf_ivf_flat_index *index) {
   return index ? index->value.element() : 0;
 }
-int64_t annudf_ivf_flat_dims(const annudf_ivf_flat_index *index) { return index ? index->value.dims() : 0; }
-int64_t annudf_ivf_flat_size(const annudf_ivf_flat_index *index) { return index ? index->size.load() : 0; }
+int64_t annudf_ivf_flat_dims(const annudf_ivf_flat_index *index) {
+  return index ? index->value.dims() : 0;
+}
+int64_t annudf_ivf_flat_size(const annudf_ivf_flat_index *index) {
+  return index ? index->size.load() : 0;
+}
 int64_t annudf_ivf_flat_n_lists(const annudf_ivf_flat_index *index) {
   return index ? index->value.nLists() : 0;
 }
-int32_t annudf_ivf_flat_metric(const annudf_ivf_flat_index *index) { return index ? index->value.metric() : 0; }
+int32_t annudf_ivf_flat_metric(const annudf_ivf_flat_index *index) {
+  return index ? index->value.metric() : 0;
+}
 uint64_t annudf_ivf_flat_generation(const annudf_ivf_flat_index *index) {
   return index ? index->generation.load() : 0;
 }
@@ -233,7 +269,8 @@ annudf_status annudf_ivf_flat_extents(const annudf_ivf_flat_index *index, annudf
   });
 }
 
-annudf_status annudf_ivf_flat_centers(const annudf_ivf_flat_index *index, float *centers, size_t count) {
+annudf_status annudf_ivf_flat_centers(const annudf_ivf_flat_index *index, float *centers,
+                                      size_t count) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
     call.refuseNull(centers, "centers");

@@ -154,11 +154,19 @@ class Work:
         Reading it does the work. Between its end and the return of the function that reads it, `return work.result`, Python looks for no signal: Ctrl-C either raises and nothing is done, or waits until the function has returned.
         """
 
+class BuildOptions:
+    """Of a build all but its rows."""
+
+    def __init__(self, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, adaptive_centers: bool = False, train_only: bool = False, missing_values: bool = False, device_memory_limit: int = 0) -> None:
+        """
+        `device_memory_limit` is of Backend.build_index_from_host; 0: what is free there.
+        """
+
 class Index:
     """An IVF-Flat index."""
 
     @staticmethod
-    def build(address: int, rows: int, dims: int, element: str, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, adaptive_centers: bool = False, train_only: bool = False, missing_values: bool = False, progress: Callable[[str, float], None] | None = None) -> Index:
+    def build(address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> Index:
         """
         Trains the centers on the C-contiguous matrix at `address` and adds its rows unless `train_only`. An exception of `progress` stops the work.
         """
@@ -298,6 +306,16 @@ class Prepared:
 class Backend:
     """Searches on the CPU or on one GPU; keeps compiled kernels."""
 
+    def build_index(self, stream: int, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[str, float, float, float, int, bool]]:
+        """
+        As Index.build, of a matrix at a device address that is written on `stream`. With it comes "", or why it was built on the host, and milliseconds of training, adding, copying.
+        """
+
+    def build_index_from_host(self, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[str, float, float, float, int, bool]]:
+        """
+        The same of a matrix at a host address, on the device. With it come also the pieces in which it went there, and whether the lists are there.
+        """
+
     @staticmethod
     def cpu(threads: int = 0) -> Backend:
         """Searches on the host; 0 threads: all cores."""
@@ -332,11 +350,6 @@ class Backend:
 
     def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:
         """The rows that the filter, an artifact of annudf.filter, keeps."""
-
-    def build_index(self, stream: int, address: int, rows: int, dims: int, element: str, *, n_lists: int, metric: str, kmeans_n_iters: int, kmeans_trainset_fraction: float, seed: int, threads: int, adaptive_centers: bool = False, train_only: bool = False, missing_values: bool = False, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[str, float, float, float]]:
-        """
-        As Index.build, of a matrix at a device address that is written on `stream`. With it comes "", or why it was built on the host, and milliseconds of training, adding, copying there.
-        """
 
     def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None) -> SearchStats:
         """

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _backends
-from annudf._arrays import CPU, Device, View, as_bits, numpy_dtype, view
+from annudf._arrays import View, as_bits, numpy_dtype, view
 from annudf.common import Resources, device_ndarray
 
 
@@ -23,10 +21,8 @@ def to_host(array: View, name: str, resources: Resources) -> View:
     """The array itself if it is in host memory, else a copy there; waits for its producer."""
     if array.device.kind == "cpu":
         return array
-    resources.place(array.device, f"argument '{name}'")
-    stream = working_stream(array, resources)
+    stream = ready_stream(array, name, resources)
     engine = _backends.backend(array.device)
-    _backends.order_after(array, stream)
     if array.dtype == "bits":
         packed = replace(array, shape=(array.shape[0], array.shape[1] // 8), dtype="uint8")
         return as_bits(to_host(packed, name, resources))
@@ -39,26 +35,12 @@ def to_host(array: View, name: str, resources: Resources) -> View:
     return result
 
 
-@contextmanager
-def on_device(array: View, name: str, resources: Resources) -> Iterator[tuple[Device, int, int]]:
-    """Device, address and stream of the array itself, or of a copy where resources want a host array on a device.
-
-    The stream has waited for its producer; the copy goes at the end.
-    """
-    if array.device.kind != "cpu":
-        resources.place(array.device, f"argument '{name}'")
-        stream = working_stream(array, resources)
-        _backends.order_after(array, stream)
-        yield array.device, array.address, stream
-        return
-    device = resources.device or CPU
-    if device == CPU:
-        yield CPU, array.address, 0
-        return
-    engine = _backends.backend(device)
-    copy = engine.allocate(array.nbytes, 0)
-    engine.copy(copy.address, array.address, array.nbytes, 0)
-    yield device, copy.address, 0
+def ready_stream(array: View, name: str, resources: Resources) -> int:
+    """The stream for work on a device array, which has waited for its producer."""
+    resources.place(array.device, f"argument '{name}'")
+    stream = working_stream(array, resources)
+    _backends.order_after(array, stream)
+    return stream
 
 
 def as_numpy(array: View) -> npt.NDArray[Any]:

@@ -32,62 +32,116 @@ static annudf_vectors vectors(uintptr_t address, int64_t rows, int64_t dims, int
   return matrix;
 }
 
+/// Of a build all but its rows.
+struct BuildOptions {
+  int64_t nLists;
+  int32_t metric, iterations;
+  double fraction;
+  uint64_t seed;
+  int32_t threads;
+  bool adaptiveCenters, trainOnly, missingValues;
+  uint64_t deviceMemoryLimit;
+};
+
+/// Rows of a matrix at an address.
+struct Rows {
+  uintptr_t address;
+  int64_t rows, dims;
+  const std::string &element;
+};
+
 using BuildCall =
     std::function<annudf_status(const annudf_vectors *, int64_t,
                                 const annudf_ivf_flat_build_options *, annudf_ivf_flat_index **)>;
 
-static Index buildBy(const BuildCall &call, uintptr_t address, int64_t rows, int64_t dims,
-                     const std::string &element, int64_t nLists, const std::string &metric,
-                     int32_t iterations, double fraction, uint64_t seed, int32_t threads,
-                     bool adaptiveCenters, bool trainOnly, bool missingValues,
+static Index buildBy(const BuildCall &call, const Rows &rows, const BuildOptions &of,
                      const std::optional<ProgressFunction> &function) {
-  const annudf_vectors base = vectors(address, rows, dims, parseElement(element));
+  const annudf_vectors base =
+      vectors(rows.address, rows.rows, rows.dims, parseElement(rows.element));
   Progress progress(function);
   annudf_ivf_flat_build_options options = {};
   options.size = sizeof options;
-  options.metric = parseCoarse(metric);
-  options.kmeans_n_iters = iterations;
-  options.kmeans_trainset_fraction = fraction;
-  options.seed = seed;
-  options.threads = threads;
-  options.adaptive_centers = adaptiveCenters;
-  options.train_only = trainOnly;
-  options.missing_values = missingValues;
+  options.metric = of.metric;
+  options.kmeans_n_iters = of.iterations;
+  options.kmeans_trainset_fraction = of.fraction;
+  options.seed = of.seed;
+  options.threads = of.threads;
+  options.adaptive_centers = of.adaptiveCenters;
+  options.train_only = of.trainOnly;
+  options.missing_values = of.missingValues;
+  options.device_memory_limit = of.deviceMemoryLimit;
   options.progress = &Progress::report;
   options.progress_user = &progress;
   annudf_ivf_flat_index *index = nullptr;
-  const annudf_status status = withoutGil([&] { return call(&base, nLists, &options, &index); });
+  const annudf_status status = withoutGil([&] { return call(&base, of.nLists, &options, &index); });
   Index result{IndexPtr(index)};
   progress.check(status);
   return result;
 }
 
 static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::string &element,
-                   int64_t nLists, const std::string &metric, int32_t iterations, double fraction,
-                   uint64_t seed, int32_t threads, bool adaptiveCenters, bool trainOnly,
-                   bool missingValues, const std::optional<ProgressFunction> &function) {
-  return buildBy(annudf_ivf_flat_build, address, rows, dims, element, nLists, metric, iterations,
-                 fraction, seed, threads, adaptiveCenters, trainOnly, missingValues, function);
+                   const BuildOptions &options, const std::optional<ProgressFunction> &function) {
+  return buildBy(annudf_ivf_flat_build, {address, rows, dims, element}, options, function);
 }
 
-std::pair<Index, BuildCost> buildDevice(const Backend &backend, uint64_t stream, uintptr_t address,
-                                        int64_t rows, int64_t dims, const std::string &element,
-                                        int64_t nLists, const std::string &metric,
-                                        int32_t iterations, double fraction, uint64_t seed,
-                                        int32_t threads, bool adaptiveCenters, bool trainOnly,
-                                        bool missingValues,
-                                        const std::optional<ProgressFunction> &function) {
+/// "" or why the build was on the host, and milliseconds of training, adding, copying; pieces of a
+/// base in host memory, and whether the lists are on the device.
+using BuildCost = std::tuple<std::string, double, double, double, int64_t, bool>;
+
+static annudf_ivf_flat_build_stats noStats() {
   annudf_ivf_flat_build_stats stats = {};
   stats.size = sizeof stats;
-  const auto call = [&](const annudf_vectors *base, int64_t lists,
-                        const annudf_ivf_flat_build_options *options,
-                        annudf_ivf_flat_index **made) {
-    return annudf_ivf_flat_build_device(backend.handle.get(), base, lists, options, stream, made,
-                                        &stats);
-  };
-  Index index = buildBy(call, address, rows, dims, element, nLists, metric, iterations, fraction,
-                        seed, threads, adaptiveCenters, trainOnly, missingValues, function);
-  return {std::move(index), BuildCost(stats.why, stats.train_ms, stats.add_ms, stats.copy_ms)};
+  return stats;
+}
+static BuildCost costOf(const annudf_ivf_flat_build_stats &stats) {
+  return {stats.why,     stats.train_ms, stats.add_ms,
+          stats.copy_ms, stats.pieces,   stats.lists_on_device != 0};
+}
+
+static std::pair<Index, BuildCost> buildDevice(const Backend &backend, uint64_t stream,
+                                               uintptr_t address, int64_t rows, int64_t dims,
+                                               const std::string &element,
+                                               const BuildOptions &options,
+                                               const std::optional<ProgressFunction> &function) {
+  annudf_ivf_flat_build_stats stats = noStats();
+  Index index = buildBy(
+      [&](const annudf_vectors *base, int64_t lists, const annudf_ivf_flat_build_options *given,
+          annudf_ivf_flat_index **made) {
+        return annudf_ivf_flat_build_device(backend.handle.get(), base, lists, given, stream, made,
+                                            &stats);
+      },
+      {address, rows, dims, element}, options, function);
+  return {std::move(index), costOf(stats)};
+}
+
+static std::pair<Index, BuildCost> buildFromHost(const Backend &backend, uintptr_t address,
+                                                 int64_t rows, int64_t dims,
+                                                 const std::string &element,
+                                                 const BuildOptions &options,
+                                                 const std::optional<ProgressFunction> &function) {
+  annudf_ivf_flat_build_stats stats = noStats();
+  Index index = buildBy(
+      [&](const annudf_vectors *base, int64_t lists, const annudf_ivf_flat_build_options *given,
+          annudf_ivf_flat_index **made) {
+        return annudf_ivf_flat_build_from_host(backend.handle.get(), base, lists, given, made,
+                                               &stats);
+      },
+      {address, rows, dims, element}, options, function);
+  return {std::move(index), costOf(stats)};
+}
+
+void addBuilds(nb::class_<Backend> &backend) {
+  using namespace nb::literals;
+  backend
+      .def("build_index", &buildDevice, "stream"_a, "address"_a, "rows"_a, "dims"_a, "element"_a,
+           "options"_a, "progress"_a.none() = nb::none(),
+           "As Index.build, of a matrix at a device address that is written on `stream`. With it "
+           "comes \"\", or why it was built on the host, and milliseconds of training, adding, "
+           "copying.")
+      .def("build_index_from_host", &buildFromHost, "address"_a, "rows"_a, "dims"_a, "element"_a,
+           "options"_a, "progress"_a.none() = nb::none(),
+           "The same of a matrix at a host address, on the device. With it come also the pieces "
+           "in which it went there, and whether the lists are there.");
 }
 
 static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t dims,
@@ -212,11 +266,23 @@ void addIndex(nb::module_ &module) {
                    "Reading it does the work. Between its end and the return of the function that "
                    "reads it, `return work.result`, Python looks for no signal: Ctrl-C either "
                    "raises and nothing is done, or waits until the function has returned.");
+  nb::class_<BuildOptions>(module, "BuildOptions", "Of a build all but its rows.")
+      .def(
+          "__init__",
+          [](BuildOptions *self, int64_t nLists, const std::string &metric, int32_t iterations,
+             double fraction, uint64_t seed, int32_t threads, bool adaptiveCenters, bool trainOnly,
+             bool missingValues, uint64_t deviceMemoryLimit) {
+            new (self) BuildOptions{
+                nLists,  parseCoarse(metric), iterations, fraction,      seed,
+                threads, adaptiveCenters,     trainOnly,  missingValues, deviceMemoryLimit};
+          },
+          nb::kw_only(), "n_lists"_a, "metric"_a, "kmeans_n_iters"_a, "kmeans_trainset_fraction"_a,
+          "seed"_a, "threads"_a, "adaptive_centers"_a = false, "train_only"_a = false,
+          "missing_values"_a = false, "device_memory_limit"_a = 0,
+          "`device_memory_limit` is of Backend.build_index_from_host; 0: what is free there.");
   nb::class_<Index>(module, "Index", "An IVF-Flat index.")
-      .def_static("build", &build, "address"_a, "rows"_a, "dims"_a, "element"_a, nb::kw_only(),
-                  "n_lists"_a, "metric"_a, "kmeans_n_iters"_a, "kmeans_trainset_fraction"_a,
-                  "seed"_a, "threads"_a, "adaptive_centers"_a = false, "train_only"_a = false,
-                  "missing_values"_a = false, "progress"_a.none() = nb::none(),
+      .def_static("build", &build, "address"_a, "rows"_a, "dims"_a, "element"_a, "options"_a,
+                  "progress"_a.none() = nb::none(),
                   "Trains the centers on the C-contiguous matrix at `address` and adds its rows "
                   "unless `train_only`. An exception of `progress` stops the work.")
       .def("extending", &extending, "address"_a, "rows"_a, "dims"_a, "element"_a,

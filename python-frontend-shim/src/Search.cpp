@@ -375,8 +375,10 @@ void addSearch(nb::module_ &module) {
            "Searches with queries and results at addresses of the backend's memory; on a GPU it is "
            "enqueued, and the memory must live until the stream has got there.");
 
-  nb::class_<Backend>(module, "Backend",
-                      "Searches on the CPU or on one GPU; keeps compiled kernels.")
+  nb::class_<Backend> backend(module, "Backend",
+                              "Searches on the CPU or on one GPU; keeps compiled kernels.");
+  addBuilds(backend);
+  backend
       .def_static("cpu", &makeCpu, "threads"_a = 0, "Searches on the host; 0 threads: all cores.")
       .def_static("cuda", &makeCuda, "device"_a = 0, "Searches on a GPU, in its primary context.")
       .def(
@@ -405,13 +407,6 @@ void addSearch(nb::module_ &module) {
            "The fewest probes with which queries at a host address have the recall.")
       .def("filter", &filterOf, "index"_a, "artifact"_a, "captures"_a, "bits"_a,
            "The rows that the filter, an artifact of annudf.filter, keeps.")
-      .def("build_index", &buildDevice, "stream"_a, "address"_a, "rows"_a, "dims"_a, "element"_a,
-           nb::kw_only(), "n_lists"_a, "metric"_a, "kmeans_n_iters"_a, "kmeans_trainset_fraction"_a,
-           "seed"_a, "threads"_a, "adaptive_centers"_a = false, "train_only"_a = false,
-           "missing_values"_a = false, "progress"_a.none() = nb::none(),
-           "As Index.build, of a matrix at a device address that is written on `stream`. With it "
-           "comes \"\", or why it was built on the host, and milliseconds of training, adding, "
-           "copying there.")
       .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a, "stream"_a,
            "filter"_a.none() = nb::none(),

@@ -152,16 +152,8 @@ private:
   Clock::time_point last = Clock::now();
 };
 
-/// "" or why the build was on the host, and milliseconds of training, adding, copying.
-using BuildCost = std::tuple<std::string, double, double, double>;
-std::pair<Index, BuildCost> buildDevice(const Backend &backend, uint64_t stream, uintptr_t address,
-                                        int64_t rows, int64_t dims, const std::string &element,
-                                        int64_t nLists, const std::string &metric,
-                                        int32_t iterations, double fraction, uint64_t seed,
-                                        int32_t threads, bool adaptiveCenters, bool trainOnly,
-                                        bool missingValues,
-                                        const std::optional<ProgressFunction> &function);
-
+/// The builds that a backend offers.
+void addBuilds(nb::class_<Backend> &backend);
 void addCompiler(nb::module_ &module);
 void addDeviceUdf(nb::module_ &module);
 void addFilters(nb::module_ &module);

@@ -10,11 +10,12 @@
 //
 //   annudf_cuda_build_bench [--rows 1000000] [--dims 128] [--lists 1024] [--dtype f32]
 //                           [--metric l2] [--base FILE] [--repeat 5] [--queries 0]
-//                           [--probes 8,32] [--cpu] [--upload]
+//                           [--probes 8,32] [--cpu] [--upload] [--host]
 //
 // Rows are those of annudf_cuda_bench, or of a file. Printed are the medians of the build
 // with its parts, and of the copy of the lists to the host. --upload: of a copy back, in pieces of
-// several sizes and from pageable memory. --cpu builds on the host too. --queries compares the
+// several sizes and from pageable memory. --host: builds of rows in host memory, of each way that
+// has room in less and less memory. --cpu builds on the host too. --queries compares the
 // recall of both: the share of the true ten neighbours (squared differences; for other metrics the
 // largest inner products) whose list is probed; rows are scanned exactly, so that is the recall of
 // a search.
@@ -23,12 +24,14 @@
 
 #include "Mixture.h"
 
+#include "BuildPlan.h"
 #include "DeviceIndex.h"
 #include "Embedded.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/support/Clock.h"
+#include "coarse/KMeans.h"
 #include "vectors/Elements.h"
 
 #include <chrono>
@@ -154,6 +157,39 @@ void timeUploads(const Index &index) {
   std::printf("upload of each list from pageable memory: %.2f ms\n", medianOf(ms));
 }
 
+/// Builds of rows in host memory.
+void timeFromHost(CudaBackend &backend, IndexParams params, const MatrixView &base) {
+  const int64_t sample =
+      trainingRows(base.rows, {params.nLists, params.metric, params.kmeansIterations,
+                               params.kmeansTrainsetFraction, params.seed, params.threads});
+  const cuda::BuildShape shape = {uint64_t(base.rows), base.element, base.dims, params.nLists,
+                                  uint64_t(sample)};
+  using Way = cuda::BuildPlan::Way;
+  for (const auto &[way, name] :
+       {std::pair(Way::Whole, "whole"), std::pair(Way::Pieces, "in pieces"),
+        std::pair(Way::ListsOnHost, "lists on the host")}) {
+    cuda::BuildPlan plan;
+    uint64_t limit = ~uint64_t(0);
+    do {
+      plan = cuda::planBuild(shape, limit, "no memory", ErrorKind::Usage);
+      limit = plan.bytes - 1;
+    } while (plan.way != way);
+    params.deviceMemoryLimit = plan.bytes;
+    std::vector<double> all, train, add;
+    BuildStats stats;
+    for (int i = 0; i <= 3; ++i) {
+      const auto start = Clock::now();
+      const Index index = backend.buildFromHost(params, base, {}, &stats);
+      if (i > 0)
+        all.push_back(msSince(start)), train.push_back(stats.trainMs), add.push_back(stats.addMs);
+    }
+    std::printf("of host memory, %s: %.1f ms (train %.1f, add %.1f, copied before in %.1f), %lld "
+                "pieces, %.0f MB\n",
+                name, medianOf(all), medianOf(train), medianOf(add), stats.copyMs,
+                static_cast<long long>(stats.pieces), double(stats.deviceBytes) / 1e6);
+  }
+}
+
 void run(const Arguments &arguments) {
   const auto element = parseSpelling<annudf_element>(arguments.text("dtype", "f32"));
   const auto metric = parseSpelling<annudf_coarse>(arguments.text("metric", "l2"));
@@ -206,6 +242,8 @@ void run(const Arguments &arguments) {
               backend->describe().c_str(), static_cast<long long>(base.rows), base.dims,
               toString(base.element), toString(*metric), params.nLists, medianOf(all),
               medianOf(train), medianOf(add), msSince(start));
+  if (arguments.count("host"))
+    timeFromHost(*backend, params, base.view());
   if (arguments.count("upload"))
     timeUploads(*index);
   std::unique_ptr<Index> host;
@@ -232,7 +270,8 @@ int main(int argc, char **argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string key = argv[i] + (argv[i][0] == '-' ? 2 : 0);
-    arguments[key] = key == "cpu" || key == "upload" || i + 1 == argc ? "" : argv[++i];
+    arguments[key] =
+        key == "cpu" || key == "upload" || key == "host" || i + 1 == argc ? "" : argv[++i];
   }
   try {
     run(arguments);

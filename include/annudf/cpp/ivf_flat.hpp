@@ -69,8 +69,26 @@ inline annudf_ivf_flat_build_options options_of(const index_params &params,
   c.seed = params.seed, c.threads = params.threads;
   c.adaptive_centers = params.adaptive_centers, c.train_only = !params.add_data_on_build;
   c.missing_values = params.missing_values;
+  c.device_memory_limit = params.device_memory_limit;
   c.progress = reporting.function(), c.progress_user = reporting.user();
   return c;
+}
+
+/// An index that a device builds: `build` takes options, index and statistics of the C API.
+template <class Build>
+index built_there(const index_params &params, build_stats *stats, const Build &build) {
+  detail::reporting reporting(params.progress, params.stop);
+  const annudf_ivf_flat_build_options c = options_of(params, reporting);
+  annudf_ivf_flat_build_stats cost = {};
+  cost.size = sizeof cost;
+  annudf_ivf_flat_index *made = nullptr;
+  const annudf_status status = build(&c, &made, &cost);
+  index result(made);
+  reporting.check(status);
+  if (stats)
+    *stats = {cost.on_device != 0, cost.why,    cost.train_ms,     cost.add_ms,
+              cost.copy_ms,        cost.pieces, cost.device_bytes, cost.lists_on_device != 0};
+  return result;
 }
 
 } // namespace impl
@@ -94,19 +112,28 @@ inline index build(const index_params &params, const vectors &base) {
 inline index build(const index_params &params, const device_vectors &base,
                    build_stats *stats = nullptr) {
   const backend &on = backend::shared(base.device());
-  detail::reporting reporting(params.progress, params.stop);
-  const annudf_ivf_flat_build_options c = impl::options_of(params, reporting);
   const annudf_vectors rows = base.c();
-  annudf_ivf_flat_build_stats cost = {};
-  cost.size = sizeof cost;
-  annudf_ivf_flat_index *made = nullptr;
-  const annudf_status status = annudf_ivf_flat_build_device(on.c(), &rows, params.n_lists, &c,
-                                                            base.stream().c(), &made, &cost);
-  index result(made);
-  reporting.check(status);
-  if (stats)
-    *stats = {cost.on_device != 0, cost.why, cost.train_ms, cost.add_ms, cost.copy_ms};
-  return result;
+  return impl::built_there(params, stats,
+                           [&](const annudf_ivf_flat_build_options *options,
+                               annudf_ivf_flat_index **made, annudf_ivf_flat_build_stats *cost) {
+                             return annudf_ivf_flat_build_device(on.c(), &rows, params.n_lists,
+                                                                 options, base.stream().c(), made,
+                                                                 cost);
+                           });
+}
+
+/// The same of rows in host memory, built on a device within params.device_memory_limit, which may
+/// be less than the rows take; the index is that of the build before, to the byte. Where the device
+/// has no room for the lists they are on the host.
+inline index build(const index_params &params, const vectors &base, const backend &on,
+                   build_stats *stats = nullptr) {
+  const annudf_vectors rows = base.c();
+  return impl::built_there(params, stats,
+                           [&](const annudf_ivf_flat_build_options *options,
+                               annudf_ivf_flat_index **made, annudf_ivf_flat_build_stats *cost) {
+                             return annudf_ivf_flat_build_from_host(on.c(), &rows, params.n_lists,
+                                                                    options, made, cost);
+                           });
 }
 
 /// Adds rows. If it fails the index is as before.

@@ -66,6 +66,9 @@ struct index_params {
   bool missing_values = false;   ///< A coordinate may be NaN, which is a missing value.
   std::uint64_t seed = 1;
   std::int32_t threads = 0; ///< 0: all cores. Kept for extend().
+  /// Bytes of a device that a build there of rows in host memory may use; 0: nine tenths of what is
+  /// free.
+  std::uint64_t device_memory_limit = 0;
   annudf::v0::progress progress = {};
   std::stop_token stop = {};
 };
@@ -76,7 +79,11 @@ struct build_stats {
   std::string why = {};   ///< Why on the host; "" where it was not.
   double train_ms = 0; ///< Centers, and the look at all coordinates; on the host the whole build.
   double add_ms = 0;   ///< Rows to their lists.
-  double copy_ms = 0;  ///< The rows to the host, where they had to go there.
+  double copy_ms = 0;  ///< The rows to the host, where they had to go there; or all from there.
+  // Of rows in host memory:
+  std::int64_t pieces = 0;        ///< In which they went to the device; 1: all at once.
+  std::uint64_t device_bytes = 0; ///< That it took there at most.
+  bool lists_on_device = false;   ///< Else there was no room for them.
 };
 
 struct extend_params {

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
-from annudf._checks import check_bool, check_path, class_of, printable, shown
+from annudf._checks import check_bool, check_int, check_path, class_of, printable, shown
 from annudf._log import ProgressBar, logger
 from annudf._metric.builtin import check_index_metric
 from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
@@ -151,6 +151,7 @@ def build(
     dataset: Any,
     resources: Resources | None = None,
     *,
+    device_memory_limit: int | None = None,
     progress: bool | None = None,
 ) -> Index:
     """Clusters vectors into lists.
@@ -164,7 +165,11 @@ def build(
         device array the index is built on its device, with ``missing_values`` or ``adaptive_centers`` on the host of
         a copy. Arrays that are not C-contiguous are copied. At least `n_lists` rows.
     resources : Resources, optional
-        Stream for reading a device array; a device, to which a host array is copied to be built there.
+        Stream for reading a device array; a device, on which the index of a host array is built.
+    device_memory_limit : int, optional
+        Bytes that the build of a host array on a device may use there. With less than the vectors and the lists take
+        the vectors go there a piece at a time, and with less than the lists take these stay on the host; the index is
+        the same. Default: nine tenths of what is free.
     progress : bool, optional
         True shows a progress bar, False none. Default: one if it takes longer than half a second and standard error
         is a terminal.
@@ -195,7 +200,7 @@ def build(
     """
     if not isinstance(index_params, IndexParams):
         raise ArgumentError(f"index_params is {class_of(index_params)}, it must be an ivf_flat.IndexParams")
-    return build_of(index_params, dataset, resources, progress, strictly=True)
+    return build_of(index_params, dataset, resources, progress, True, device_memory_limit)
 
 
 def build_of(
@@ -204,6 +209,7 @@ def build_of(
     resources: Resources | None = None,
     progress: bool | None = None,
     strictly: bool = False,
+    device_memory_limit: int | None = None,
 ) -> Index:
     """As :func:`build`; unless `strictly`, ``missing_values`` of a type without NaN is passed over."""
     from annudf import _core
@@ -216,33 +222,47 @@ def build_of(
             f"n_lists is {n_lists}, but argument 'dataset' has only {rows.shape[0]} rows; "
             "a list needs at least one, better some hundreds"
         )
+    on_host = rows.device.kind == "cpu"
+    device = (place.device or CPU) if on_host else rows.device
+    limit = 0
+    if device_memory_limit is not None:
+        limit = check_int(device_memory_limit, "device_memory_limit", 1, 2**64 - 1)
+        if not on_host or device == CPU:
+            raise ArgumentError(
+                "device_memory_limit is for a dataset in host memory whose index is built on a device, "
+                f"resources=Resources(device='cuda'); the dataset is on {rows.device}"
+            )
     bar = ProgressBar(progress)
-    shape = (rows.shape[0], rows.shape[1], ELEMENT_OF_DTYPE[rows.dtype])
-    options: dict[str, Any] = {
-        "n_lists": n_lists,
-        "metric": COARSE_OF_METRIC[index_params.metric],
-        "kmeans_n_iters": index_params.kmeans_n_iters,
-        "kmeans_trainset_fraction": index_params.kmeans_trainset_fraction,
-        "seed": index_params.seed,
-        "threads": _backends.get_num_threads(),
-        "adaptive_centers": index_params.adaptive_centers,
-        "train_only": not index_params.add_data_on_build,
-        "missing_values": index_params.missing_values and (strictly or rows.dtype in _arrays.FLOATS),
-        "progress": bar,
-    }
+    options = _core.BuildOptions(
+        n_lists=n_lists,
+        metric=COARSE_OF_METRIC[index_params.metric],
+        kmeans_n_iters=index_params.kmeans_n_iters,
+        kmeans_trainset_fraction=index_params.kmeans_trainset_fraction,
+        seed=index_params.seed,
+        threads=_backends.get_num_threads(),
+        adaptive_centers=index_params.adaptive_centers,
+        train_only=not index_params.add_data_on_build,
+        missing_values=index_params.missing_values and (strictly or rows.dtype in _arrays.FLOATS),
+        device_memory_limit=limit,
+    )
+    arguments = (rows.address, rows.shape[0], rows.shape[1], ELEMENT_OF_DTYPE[rows.dtype], options, bar)
     try:
-        with _transfer.on_device(rows, "dataset", place) as (device, address, stream):
-            if device == CPU:
-                core = _core.Index.build(address, *shape, **options)
+        if device == CPU:
+            core = _core.Index.build(*arguments)
+        else:
+            engine = _backends.backend(device)
+            if on_host:
+                core, cost = engine.build_index_from_host(*arguments)
             else:
-                engine = _backends.backend(device)
-                core, cost = engine.build_index(stream, address, *shape, **options)
-                logger.debug(
-                    "index of %d vectors built on %s: %.1f ms training, %.1f adding, %.1f copying",
-                    shape[0],
-                    f"the CPU ({cost[0]})" if cost[0] else device,
-                    *cost[1:],
-                )
+                core, cost = engine.build_index(_transfer.ready_stream(rows, "dataset", place), *arguments)
+            logger.debug(
+                "index of %d vectors built on %s: %.1f ms training, %.1f adding, %.1f copying, "
+                "%d pieces, lists on the %s",
+                rows.shape[0],
+                f"the CPU ({cost[0]})" if cost[0] else device,
+                *cost[1:5],
+                "device" if cost[5] else "host",
+            )
     except InputError as error:
         raise array_at_fault(error, "dataset") from None
     finally:

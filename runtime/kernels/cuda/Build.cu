@@ -462,6 +462,50 @@ extern "C" __global__ void __launch_bounds__(128)
     packGroup<1>(row, bytes, chunks, group);
 }
 
+/// The place of each row among the sorted ones.
+extern "C" __global__ void annudf_build_places(const uint32_t *order, uint32_t count,
+                                               uint32_t *places) {
+  for (uint64_t i = threadOfGrid(); i < count; i += threadsOfGrid())
+    places[order[i]] = static_cast<uint32_t>(i);
+}
+
+namespace {
+
+template <int alignment>
+__device__ void placeRow(const unsigned char *row, uint32_t bytes, uint32_t chunks, uint4 *to) {
+  for (uint32_t c = threadIdx.x & 31; c < chunks; c += 32)
+    to[static_cast<uint64_t>(c) * 32] = chunkOf<alignment>(row, c * 16, bytes);
+}
+
+} // namespace
+
+/// Some of all rows, those from `first` on, at their places in the lists' groups, whose padding is
+/// there; a warp each.
+/// \param places     of all rows, by annudf_build_places; null where there is one list.
+/// \param alignment  as of annudf_build_pack.
+extern "C" __global__ void __launch_bounds__(256)
+    annudf_build_place(const unsigned char *piece, uint64_t first, uint32_t count, uint32_t bytes,
+                       int alignment, const uint32_t *places, const uint32_t *starts,
+                       const uint32_t *listGroup, uint32_t lists, uint32_t chunks, uint4 *rows,
+                       int64_t *ids) {
+  for (uint64_t r = threadOfGrid() / 32; r < count; r += threadsOfGrid() / 32) {
+    const uint32_t number = static_cast<uint32_t>(first + r);
+    const uint32_t place = places ? places[number] : number;
+    const uint32_t list = segmentOf(starts, lists, place), at = place - starts[list];
+    const uint64_t group = listGroup[list] + at / 32;
+    const unsigned char *row = piece + r * bytes;
+    uint4 *to = rows + group * chunks * 32 + at % 32;
+    if ((threadIdx.x & 31) == 0)
+      ids[group * 32 + at % 32] = number;
+    if (alignment == 16)
+      placeRow<16>(row, bytes, chunks, to);
+    else if (alignment == 4)
+      placeRow<4>(row, bytes, chunks, to);
+    else
+      placeRow<1>(row, bytes, chunks, to);
+  }
+}
+
 /// annudf_regroup the other way: words of Index.h's order, from 16-byte chunks, to another place.
 extern "C" __global__ void annudf_build_ungroup(const uint4 *rows, uint64_t blocks, uint32_t *out) {
   const uint32_t lane = threadIdx.x & 31;

@@ -57,6 +57,8 @@ public:
                        SearchStats *stats) override;
   Index build(const IndexParams &params, const MatrixView &base, void *stream,
               const Progress &progress, BuildStats *stats) override;
+  Index buildFromHost(const IndexParams &params, const MatrixView &base, const Progress &progress,
+                      BuildStats *stats) override;
   int device() const override { return context_->device(); }
   int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
@@ -136,6 +138,8 @@ private:
                  void *stream, SearchStats *stats);
   std::shared_ptr<DeviceIndex> upload(const Index &index, const Progress &progress,
                                       SearchStats &stats);
+  /// With its copy where searches look for it.
+  Index kept(BuiltIndex built);
   /// Adds what it cost to `stats`.
   std::shared_ptr<const ScanKernel> scan(const MetricView &metric, ScanElements elements,
                                          const CudaFamily &family, SearchStats &stats);
@@ -206,7 +210,16 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, const Pr
 Index Implementation::build(const IndexParams &params, const MatrixView &base, void *stream,
                             const Progress &progress, BuildStats *stats) {
   BuildStats local;
-  BuiltIndex built = builder_.build(params, base, stream, progress, stats ? *stats : local);
+  return kept(builder_.build(params, base, stream, progress, stats ? *stats : local));
+}
+
+Index Implementation::buildFromHost(const IndexParams &params, const MatrixView &base,
+                                    const Progress &progress, BuildStats *stats) {
+  BuildStats local;
+  return kept(builder_.buildFromHost(params, base, pieces_, progress, stats ? *stats : local));
+}
+
+Index Implementation::kept(BuiltIndex built) {
   bool made = false;
   if (built.copy)
     (void)copies_.get(built.index, context_->device(), [&] { return built.copy; }, made);

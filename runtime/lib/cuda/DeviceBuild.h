@@ -9,6 +9,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_DEVICEBUILD_H
 #define ANNUDF_RUNTIME_LIB_CUDA_DEVICEBUILD_H
 
+#include "BuildKernels.h"
 #include "DeviceIndex.h"
 
 #include "annudf/runtime/cuda/Cuda.h"
@@ -17,18 +18,10 @@
 
 namespace annudf::runtime::cuda {
 
-/// Build.cu, loaded.
-struct BuildKernels {
-  explicit BuildKernels(std::shared_ptr<const Context> context);
-  Module module;
-  CUfunction finite, convert, normalise, biases, assign, count, prefix, scatter, bounds, sums,
-      means, pack, ungroup;
-};
-
 /// An index and its copy on the device, which is all that there is of its lists.
 struct BuiltIndex {
   Index index;
-  std::shared_ptr<DeviceIndex> copy; ///< Null where it has no rows.
+  std::shared_ptr<DeviceIndex> copy; ///< Null where it has no rows, or has them on the host.
 };
 
 /// Builds for one backend. Thread-safe.
@@ -39,8 +32,16 @@ public:
   /// are nowhere else.
   BuiltIndex build(const IndexParams &params, const MatrixView &base, void *stream,
                    const Progress &progress, BuildStats &stats);
+  /// As CudaBackend::buildFromHost.
+  BuiltIndex buildFromHost(const IndexParams &params, const MatrixView &base, PinnedPieces &pieces,
+                           const Progress &progress, BuildStats &stats);
 
 private:
+  /// \returns the parameters as they are then; loads the kernels where they are needed.
+  IndexParams prepared(const IndexParams &params, const MatrixView &base, BuildStats &stats);
+  BuiltIndex buildThere(const IndexParams &params, const MatrixView &base, CUstream stream,
+                        const Progress &progress, BuildStats &stats);
+
   const std::shared_ptr<const Context> context_;
   std::once_flag once_;
   std::shared_ptr<const BuildKernels> kernels_; ///< Loaded by the first build.

@@ -41,7 +41,8 @@ PinnedPieces::~PinnedPieces() {
 }
 
 uint64_t PinnedPieces::atOnce(Units units) const {
-  return std::clamp<uint64_t>(most_ / units.bytes, 1, std::max<uint64_t>(units.count, 1));
+  return std::clamp<uint64_t>(std::min(most_ / units.bytes, units.most), 1,
+                              std::max<uint64_t>(units.count, 1));
 }
 
 void PinnedPieces::grow(uint64_t bytes) {

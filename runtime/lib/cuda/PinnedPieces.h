@@ -56,6 +56,7 @@ public:
   /// What is copied: `count` units of so many bytes.
   struct Units {
     uint64_t count, bytes;
+    uint64_t most = ~uint64_t(0); ///< That go at once.
   };
   /// Writes units [first, last) to `to`; called by several threads.
   using Fill = std::function<void(uint64_t first, uint64_t last, std::byte *to)>;

@@ -80,6 +80,12 @@ Index::Index(IndexParts parts)
       lists_(centers_.size() / static_cast<size_t>(parts.dims)), elsewhere_(std::move(parts.lists)),
       generation_(nextGeneration()), threads_(parts.threads) {}
 
+Index::Index(IndexParts parts, const MatrixView &rows, const std::vector<uint32_t> &lists,
+             const Progress &progress)
+    : Index(std::move(parts)) {
+  append(rows, nullptr, lists, progress);
+}
+
 void Index::takeLists() {
   if (!elsewhere_)
     return;
@@ -170,6 +176,8 @@ void checkCenters(const std::vector<float> &centers, int32_t dims) {
 
 Index Index::build(const IndexParams &given, const MatrixView &base, const Progress &progress) {
   const IndexParams params = checkedParams(given, base);
+  if (params.deviceMemoryLimit != 0)
+    throw Error(ErrorKind::Usage, "device_memory_limit is for a build on a device");
   checkBase(base, params);
   checkEnough(base, params.nLists);
   Index index;
@@ -222,8 +230,13 @@ void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress 
     const char *data = static_cast<const char *>(rows.data) + begin * rowBytes(rows);
     ranker.assign({data, count, rows.dims, rows.element}, assigned.data() + begin, threads_);
   }
-  const NewMembers added(assigned, nLists());
+  append(rows, ids, assigned, progress);
+}
 
+void Index::append(const MatrixView &rows, const int64_t *ids,
+                   const std::vector<uint32_t> &assigned, const Progress &progress) {
+  const int64_t first = rowExtent();
+  const NewMembers added(assigned, nLists());
   // All memory first: once a list has changed, nothing may fail.
   takeLists();
   auto attachments = std::make_shared<IndexAttachments>();

@@ -62,6 +62,29 @@ TEST_F(CppDevice, BuildsOfDeviceMemory) {
   EXPECT_EQ(stats.why, "adaptive_centers is for the host");
 }
 
+TEST_F(CppDevice, BuildsOfHostMemory) {
+  const annudf::backend gpu = annudf::backend::cuda(0);
+  const annudf::vectors rows(base.encoded.data(), base.rows, kDims, annudf::element::f32);
+  ivf_flat::build_stats stats;
+  const ivf_flat::index whole = ivf_flat::build({.n_lists = 8}, rows, gpu, &stats);
+  EXPECT_TRUE(stats.on_device && stats.lists_on_device);
+  EXPECT_EQ(stats.pieces, 1);
+  const ivf_flat::search_params all = {.n_probes = 3, .metric = bound, .backend = gpu};
+  const auto expected = ivf_flat::search(whole, *host, kK, all);
+  // With every byte less it takes another way, down to lists on the host.
+  for (const bool there : {true, false}) {
+    std::uint64_t limit = stats.device_bytes;
+    do {
+      const ivf_flat::index made =
+          ivf_flat::build({.n_lists = 8, .device_memory_limit = limit - 1}, rows, gpu, &stats);
+      EXPECT_LT(stats.device_bytes, limit);
+      limit = stats.device_bytes;
+      EXPECT_EQ(ivf_flat::search(made, *host, kK, all).distances, expected.distances);
+    } while (stats.lists_on_device != there);
+  }
+  EXPECT_GT(stats.pieces, 1);
+}
+
 TEST_F(CppDevice, SearchesOnStreams) {
   const annudf::backend gpu = annudf::backend::cuda(0);
   EXPECT_EQ(gpu.describe().find("CUDA device 0: "), 0u) << gpu.describe();

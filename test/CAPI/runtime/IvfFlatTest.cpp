@@ -105,7 +105,7 @@ TEST_F(CApiIndex, BuildOnADeviceRefuses) {
   EXPECT_EQ(
       outcome(annudf_ivf_flat_build_device(cpu, &vectors, 8, nullptr, 0, &index, &stats)),
       "usage: annudf_ivf_flat_build_device: annudf_ivf_flat_build_stats.size is 0, at least " +
-          std::to_string(sizeof stats) +
+          std::to_string(offsetof(annudf_ivf_flat_build_stats, pieces)) +
           " are needed; set it to sizeof(annudf_ivf_flat_build_stats)");
   EXPECT_EQ(
       outcome(annudf_ivf_flat_build_device(nullptr, &vectors, 8, nullptr, 0, &index, nullptr)),
@@ -117,6 +117,19 @@ TEST_F(CApiIndex, BuildOnADeviceRefuses) {
   EXPECT_TRUE(text.starts_with("usage: annudf_ivf_flat_build_device: the backend is ") &&
               text.ends_with("; it has no device memory"))
       << text;
+  const std::string other =
+      outcome(annudf_ivf_flat_build_from_host(cpu, &vectors, 8, nullptr, &index, nullptr));
+  EXPECT_TRUE(other.starts_with("usage: annudf_ivf_flat_build_from_host: the backend is ") &&
+              other.ends_with("; it has no device memory"))
+      << other;
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_build_from_host(nullptr, &vectors, 8, nullptr, &index, nullptr)),
+      "usage: annudf_ivf_flat_build_from_host: backend is NULL");
+  annudf_ivf_flat_build_options limited = {};
+  limited.size = sizeof limited;
+  limited.device_memory_limit = 1;
+  EXPECT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, &limited, &index)),
+            "usage: device_memory_limit is for a build on a device");
   annudf_backend_destroy(cpu);
 }
 

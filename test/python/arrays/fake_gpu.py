@@ -78,11 +78,17 @@ class Gpu:
         self.log.append(("distances", stream))
         return self.cpu.distances(*rest)
 
-    def build_index(self, stream, *arguments, **options):
+    def build_index(self, stream, *arguments):
         from annudf import _core
 
         self.log.append(("build", stream))
-        return _core.Index.build(*arguments, **options), ("", 0.0, 0.0, 0.0)
+        return _core.Index.build(*arguments), ("", 0.0, 0.0, 0.0, 0, True)
+
+    def build_index_from_host(self, *arguments):
+        from annudf import _core
+
+        self.log.append(("build from host", None))
+        return _core.Index.build(*arguments), ("", 0.0, 0.0, 0.0, 1, True)
 
     def allocate(self, size, stream):
         self.log.append(("allocate", stream))

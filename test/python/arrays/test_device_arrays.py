@@ -266,12 +266,36 @@ def test_builds_there_and_extends_on_the_host(gpu, queries):
     np.testing.assert_array_equal(index.centers, expected.centers)
     gpu.log.clear()
     asked = ivf_flat.build(ivf_flat.IndexParams(n_lists=3), base, Resources(device="cuda"))
-    assert gpu.log == [("allocate", 0), ("copy", 0), ("build", 0)]
+    assert gpu.log == [("build from host", None)]
     np.testing.assert_array_equal(asked.centers, expected.centers)
     ids = np.arange(100, 105)
     ivf_flat.extend(index, DeviceArray(queries), DeviceArray(ids))
     found = ivf_flat.search(ivf_flat.SearchParams(n_probes=3), index, queries, 1)[1]
     np.testing.assert_array_equal(found[:, 0], ids)
+
+
+def test_device_memory_is_limited_for_host_arrays_alone(gpu):
+    base = vectors(60, DIMS, "float32", 3)
+    params = ivf_flat.IndexParams(n_lists=3)
+    told = (
+        "device_memory_limit is for a dataset in host memory whose index is built on a device, "
+        "resources=Resources(device='cuda'); the dataset is on "
+    )
+    for array, place, where in [
+        (base, None, "the CPU"),
+        (base, Resources(device="cpu"), "the CPU"),
+        (DeviceArray(base), Resources(device="cuda"), "cuda:0"),
+    ]:
+        with pytest.raises(ArgumentError) as caught:
+            ivf_flat.build(params, array, place, device_memory_limit=1000)
+        assert str(caught.value) == told + where
+    for wrong, says in [(0, "0"), (1 << 64, "18446744073709551616"), ("1GB", "'1GB'")]:
+        with pytest.raises(ArgumentError) as caught:
+            ivf_flat.build(params, base, Resources(device="cuda"), device_memory_limit=wrong)
+        assert str(caught.value) == (
+            f"device_memory_limit is {says}, it must be an integer from 1 to 18446744073709551615"
+        )
+    assert gpu.log == []
 
 
 def test_captures_of_device_arrays(gpu, index, queries):

@@ -133,8 +133,18 @@ def test_built_on_the_device(library, dtype, metric, caplog):
     np.testing.assert_allclose(library.get(result[0]), host[0], rtol=1e-3, atol=1e-3)
     # The same lists on the host; another build gives the same bytes, and so does an array that was copied there.
     np.testing.assert_allclose(ivf_flat.search(search, index, queries, 10)[0], host[0], rtol=1e-5, atol=1e-5)
-    again = ivf_flat.build(params, base, Resources(device="cuda"))
+    # With less memory it goes there in pieces.
+    place = Resources(device="cuda")
+    again = ivf_flat.build(params, base, place)
     assert pickle.dumps(again) == pickle.dumps(index)
+    caplog.clear()
+    with caplog.at_level(logging.DEBUG, logger="annudf"):
+        limited = ivf_flat.build(params, base, place, device_memory_limit=700_000)
+    pieces = re.search(r"copying, (\d+) pieces, lists on the (device|host)", caplog.text)
+    assert pieces and int(pieces[1]) > 1
+    assert pickle.dumps(limited) == pickle.dumps(index)
+    with pytest.raises(ArgumentError, match="device_memory_limit is 1000 bytes; k-means of "):
+        ivf_flat.build(params, base, place, device_memory_limit=1000)
     assert ivf_flat.remove(index, np.arange(2999)) == 2999
     found = ivf_flat.search(search, index, library.put(queries), 1)[1]
     assert library.get(found)[:, 0].tolist() == [2999] * 20

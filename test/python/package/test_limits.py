@@ -26,7 +26,7 @@ def build(**changes):
         "seed": 1,
         "threads": 1,
     }
-    return _core.Index.build(ROWS.ctypes.data, 4, 4, "f32", **(options | changes))
+    return _core.Index.build(ROWS.ctypes.data, 4, 4, "f32", _core.BuildOptions(**(options | changes)))
 
 
 def search(k, n_probes):

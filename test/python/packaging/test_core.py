@@ -38,9 +38,8 @@ def build(base, n_lists=16, progress=None, **options):
         base.ctypes.data,
         *base.shape,
         names[base.dtype],
-        n_lists=n_lists,
-        progress=progress,
-        **{**settings, **options},
+        _core.BuildOptions(n_lists=n_lists, **{**settings, **options}),
+        progress,
     )
 
 

@@ -178,6 +178,114 @@ TEST(CudaBuild, EqualBuildsAreEqualToTheByte) {
   EXPECT_FALSE(sameContent(built, build(p, base)));
 }
 
+/// Bytes of its file, which say all of it.
+std::string fileOf(const Index &index) {
+  const std::string path = testing::TempDir() + "built.ivf";
+  index.save(path);
+  return readFile(path, 1 << 30);
+}
+
+/// Of rows in host memory, within less and less memory: whole, in pieces, with its lists on the
+/// host, and not at all.
+void checkEveryPlan(IndexParams p, const Matrix &base) {
+  const std::string expected = fileOf(build(p, base));
+  BuildStats stats;
+  int whole = 0, pieces = 0, onHost = 0;
+  for (;;) {
+    std::string fault;
+    try {
+      std::string stage;
+      double last = 0;
+      const Index index = sharedBackend()->buildFromHost(
+          p, base.view(),
+          [&](const char *now, double done) {
+            EXPECT_GE(done, stage == now ? last : 0) << now << " goes back";
+            stage = now, last = done;
+            return true;
+          },
+          &stats);
+      EXPECT_EQ(last, 1);
+      EXPECT_TRUE(stats.onDevice);
+      EXPECT_TRUE(p.deviceMemoryLimit == 0 || stats.deviceBytes <= p.deviceMemoryLimit);
+      EXPECT_EQ(stats.listsOnDevice, !index.onHost());
+      (stats.pieces == 1 && whole == 0 ? whole : stats.listsOnDevice ? pieces : onHost) += 1;
+      ASSERT_EQ(fileOf(index), expected) << "in " << stats.deviceBytes << " bytes";
+    } catch (const Error &error) {
+      fault = error.what();
+    }
+    if (!fault.empty()) {
+      EXPECT_EQ(fault.substr(0, fault.find(';')),
+                "device_memory_limit is " + std::to_string(p.deviceMemoryLimit) + " bytes");
+      break;
+    }
+    p.deviceMemoryLimit = stats.deviceBytes - 1;
+  }
+  EXPECT_EQ(whole, 1);
+  EXPECT_GT(pieces, 3);
+  EXPECT_GT(onHost, 3);
+}
+
+TEST(CudaBuild, FromTheHostWithinAnyMemory) {
+  REQUIRE_GPU();
+  checkEveryPlan(params(130), clusteredMatrix(20000, 24, 40, 30.0f));
+  checkEveryPlan(params(300, ANNUDF_COARSE_COSINE), integerMatrix(ANNUDF_ELEMENT_U8, 30000, 13));
+  checkEveryPlan(params(1), integerMatrix(ANNUDF_ELEMENT_F16, 3000, 40));
+  IndexParams p = params(20, ANNUDF_COARSE_INNER_PRODUCT);
+  p.kmeansTrainsetFraction = 0.01;
+  checkEveryPlan(p, integerMatrix(ANNUDF_ELEMENT_BITS, 30000, 136));
+}
+
+TEST(CudaBuild, FromTheHostWithoutRowsAndOfWhatIsForTheHost) {
+  REQUIRE_GPU();
+  const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 6000, 12);
+  IndexParams p = params(6);
+  p.addData = false;
+  BuildStats stats;
+  for (const uint64_t limit : {0, 400000}) {
+    p.deviceMemoryLimit = limit;
+    const Index empty = sharedBackend()->buildFromHost(p, base.view(), {}, &stats);
+    EXPECT_EQ(empty.size(), 0);
+    EXPECT_EQ(stats.pieces > 1, limit != 0);
+    EXPECT_EQ(empty.centers(), build(params(6), base).centers());
+  }
+  p = params(6), p.adaptiveCenters = true, p.deviceMemoryLimit = 1;
+  const Index host = sharedBackend()->buildFromHost(p, base.view(), {}, &stats);
+  EXPECT_EQ(stats.why, "adaptive_centers is for the host");
+  EXPECT_TRUE(host.onHost());
+  p.deviceMemoryLimit = 0;
+  EXPECT_TRUE(sameContent(host, Index::build(p, base.view())));
+}
+
+TEST(CudaBuild, FromTheHostRefuses) {
+  REQUIRE_GPU();
+  Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 6000, 12);
+  IndexParams p = params(6);
+  const auto fault = [&](ErrorKind kind = ErrorKind::Input, const Progress &progress = {}) {
+    return errorOf([&] { (void)sharedBackend()->buildFromHost(p, base.view(), progress); }, kind);
+  };
+  auto *values = reinterpret_cast<float *>(base.storage.data());
+  for (const uint64_t limit : {0, 400000}) {
+    p = params(6), p.deviceMemoryLimit = limit;
+    values[5000 * 12 + 7] = std::numeric_limits<float>::infinity();
+    EXPECT_EQ(fault(), "base: row 5000, dim 7 is inf; every coordinate must be finite");
+    values[5000 * 12 + 7] = 1;
+    p.nLists = 6001;
+    EXPECT_EQ(fault(), "base: it has 6000 rows, fewer than the 6001 lists asked for");
+    p.nLists = 6;
+    for (const char *stage : {"train", "add"})
+      EXPECT_EQ(fault(ErrorKind::Interrupted,
+                      [&](const char *now, double done) {
+                        return std::strcmp(now, stage) != 0 || done < 0.5;
+                      }),
+                "interrupted (" + std::string(stage) + ")");
+  }
+  p.deviceMemoryLimit = 1;
+  const OnDevice rows(base);
+  EXPECT_EQ(
+      errorOf([&] { (void)sharedBackend()->build(p, rows.view(), nullptr); }, ErrorKind::Usage),
+      "device_memory_limit is for rows in host memory; the base is on the device");
+}
+
 /// A list's number has one, two and three digits of the sort; one list needs none.
 TEST(CudaBuild, AnyNumberOfLists) {
   REQUIRE_GPU();

@@ -42,7 +42,11 @@ struct BuildStats {
   std::string why;       ///< Why not; "" where it was.
   double trainMs = 0;    ///< With the look at all coordinates; on the host, of the whole build.
   double addMs = 0;      ///< Rows to their lists.
-  double copyMs = 0;     ///< The rows to the host.
+  double copyMs = 0;     ///< The rows to the host; from there, where all of them went at once.
+  // Of rows in host memory.
+  int64_t pieces = 0;         ///< In which they went to the device; 1: all at once.
+  uint64_t deviceBytes = 0;   ///< Of the device's memory that it took at most.
+  bool listsOnDevice = false; ///< Else it was too small for them.
 };
 
 /// Safe to call from many threads. Device copies of indexes are kept while their
@@ -83,9 +87,18 @@ public:
   /// host.
   /// \param base    as the queries of searchDevice().
   /// \param stream  what has written the base is enqueued there; waited for.
-  /// \throws as Index::build; Error(Usage) for 2^32 rows and more.
+  /// \throws as Index::build; Error(Usage) for 2^32 rows and more, and for a deviceMemoryLimit.
   virtual Index build(const IndexParams &params, const MatrixView &base, void *stream,
                       const Progress &progress = {}, BuildStats *stats = nullptr) = 0;
+
+  /// The same of rows in host memory, within params.deviceMemoryLimit. Where the rows, the sort and
+  /// the lists have no room together the rows go there a piece at a time, twice, and where the
+  /// lists alone have none these are made on the host; the index is the same to the byte. Missing
+  /// values and adaptive centers are built on the host.
+  /// \throws as Index::build; Error(Usage) for a limit below what k-means takes, or
+  /// Error(Environment) where it is what is free.
+  virtual Index buildFromHost(const IndexParams &params, const MatrixView &base,
+                              const Progress &progress = {}, BuildStats *stats = nullptr) = 0;
 
   virtual int device() const = 0;
   virtual int arch() const = 0; ///< 90 for compute capability 9.0.
@@ -120,9 +133,9 @@ struct CudaEnvironment {
   bool built = false; ///< The library was built with CUDA.
   std::string driver; ///< "13.0", or why there is none.
   bool driverFound = false;
-  int driverVersion = 0;   ///< 13000 for 13.0; 0 if there is none.
+  int driverVersion = 0; ///< 13000 for 13.0; 0 if there is none.
   std::vector<CudaDevice> devices;
-  std::string linker; ///< "13.0 (/usr/local/cuda/lib64/libnvJitLink.so.13)", or why not.
+  std::string linker;    ///< "13.0 (/usr/local/cuda/lib64/libnvJitLink.so.13)", or why not.
   int linkerVersion = 0; ///< As driverVersion.
   bool linkerFound = false;
 };

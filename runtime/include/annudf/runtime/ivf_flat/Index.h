@@ -36,10 +36,12 @@ struct IndexParams {
   uint32_t kmeansIterations = 20;
   double kmeansTrainsetFraction = 0.5;
   uint64_t seed = 1;
-  int threads = 0; ///< 0: all cores.
+  int threads = 0;              ///< 0: all cores.
   bool adaptiveCenters = false; ///< Centers are the means of their lists' rows after each extend.
   bool addData = true;          ///< Else the index has centers and no rows.
   bool missingValues = false;   ///< Whether a coordinate may be NaN, which is a missing value.
+  /// Bytes of a device that CudaBackend::buildFromHost may use; 0: nine tenths of what is free.
+  uint64_t deviceMemoryLimit = 0;
 };
 
 /// Lists for so many rows where nobody says how many: the root of their number, or one for so few
@@ -101,6 +103,10 @@ class Index {
 public:
   Index() = default;
   explicit Index(IndexParts parts);
+  /// Of such parts without rows, and of all rows, which are on the host.
+  /// \param lists  of each row.
+  Index(IndexParts parts, const MatrixView &rows, const std::vector<uint32_t> &lists,
+        const Progress &progress);
   /// Trains centers and adds every row with ids 0..rows-1, unless params.addData says not to.
   /// \throws Error(Input) on an empty base, rows < nLists, non-finite coordinates; Error(Usage) on
   /// missing values of elements that have no NaN.
@@ -161,6 +167,9 @@ public:
 private:
   /// Before lists change: those that are elsewhere come here.
   void takeLists();
+  /// What follows the choice of a list for each row.
+  void append(const MatrixView &rows, const int64_t *ids, const std::vector<uint32_t> &assigned,
+              const Progress &progress);
 
   annudf_element element_ = ANNUDF_ELEMENT_F32;
   int32_t dims_ = 0;

@@ -1,0 +1,83 @@
+//===- BuildKernels.cpp - What a build does on a device -------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BuildKernels.h"
+
+#include "Embedded.h"
+
+namespace annudf::runtime::cuda {
+
+BuildKernels::BuildKernels(std::shared_ptr<const Context> context)
+    : module(std::move(context), buildModule().data()),
+      finite(module.function("annudf_build_finite")),
+      convert(module.function("annudf_build_convert")),
+      normalise(module.function("annudf_build_normalise")),
+      biases(module.function("annudf_build_biases")),
+      assign(module.function("annudf_build_assign")), count(module.function("annudf_build_count")),
+      prefix(module.function("annudf_build_prefix")),
+      scatter(module.function("annudf_build_scatter")),
+      bounds(module.function("annudf_build_bounds")), sums(module.function("annudf_build_sums")),
+      means(module.function("annudf_build_means")), pack(module.function("annudf_build_pack")),
+      places(module.function("annudf_build_places")), place(module.function("annudf_build_place")),
+      ungroup(module.function("annudf_build_ungroup")) {}
+
+const uint32_t *SortedRows::sort() {
+  uint64_t from = keys_.device(), to = otherKeys_.device(), order = 0, nextOrder = order_.device(),
+           spare = otherOrder_.device();
+  const uint64_t blocks = pieces(rows_, ANNUDF_BUILD_SORT_ITEMS);
+  for (uint32_t shift = 0; shift < uint32_t(passes_) * 8; shift += 8) {
+    launcher_.first(kernels_.count, {blocks}, 256, 0, from, rows_, shift, counts_.device());
+    launcher_.first(kernels_.prefix, {1}, 1024, 0, counts_.device(), uint64_t(256 * blocks));
+    launcher_.first(kernels_.scatter, {blocks}, 256, 0, from, order, rows_, shift, counts_.device(),
+                    to, nextOrder);
+    std::swap(from, to);
+    order = nextOrder, std::swap(nextOrder, spare);
+  }
+  launcher_.first(kernels_.bounds, {blocksFor(uint64_t(rows_) + 1)}, 256, 0, from, rows_, lists_,
+                  starts_.device());
+  ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned_.host(), starts_.device(), starts_.size(), stream_);
+  ANNUDF_CUDA(cuStreamSynchronize, stream_);
+  return reinterpret_cast<const uint32_t *>(pinned_.host());
+}
+
+uint64_t SortedRows::places() {
+  if (!passes_)
+    return 0;
+  // The sort needs one of the two no more.
+  const uint64_t to = (passes_ % 2 ? otherOrder_ : order_).device();
+  launcher_.first(kernels_.places, {blocksFor(rows_)}, 256, 0, order(), rows_, to);
+  return to;
+}
+
+Assigner::Assigner(const std::shared_ptr<const Context> &context, const BuildKernels &kernels,
+                   const BuildShape &shape, bool l2, CUstream stream)
+    : kernels_(kernels), launcher_(*context, stream), lists_(shape.lists),
+      stride_(uint32_t(shape.stride())), padded_(uint32_t(shape.padded())), l2_(l2),
+      centers_(context, uint64_t(padded_) * stride_ * 4), biases_(context, uint64_t(padded_) * 4),
+      origin_(context, uint64_t(stride_) * 4) {}
+
+void Assigner::convert(uint64_t from, uint64_t chosen, uint64_t first, uint64_t count, uint64_t to,
+                       annudf_element element, uint32_t dims, bool lessOrigin) {
+  launcher_.first(kernels_.convert, {blocksFor(count * (stride_ / 4))}, 256, 0, from, chosen, first,
+                  count, dims, stride_, int(element), lessOrigin ? origin_.device() : uint64_t(0),
+                  to);
+}
+
+void Assigner::normalise(uint64_t rows, uint64_t count) {
+  launcher_.first(kernels_.normalise, {blocksFor(count * 32)}, 256, 0, rows, count, stride_);
+}
+
+void Assigner::assign(uint64_t rows, uint64_t count, uint64_t lists) {
+  launcher_.first(kernels_.biases, {blocksFor(uint64_t(padded_) * 32)}, 256, 0, centers_.device(),
+                  lists_, padded_, stride_, int(l2_), biases_.device());
+  launcher_.first(kernels_.assign, {pieces(count, ANNUDF_BUILD_TILE)}, 256, 0, rows, count,
+                  centers_.device(), biases_.device(), padded_, stride_, l2_ ? -2.0f : -1.0f,
+                  lists);
+}
+
+} // namespace annudf::runtime::cuda
