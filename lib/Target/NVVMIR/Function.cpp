@@ -56,7 +56,7 @@ std::string Printer::label(const BasicBlock *block) {
 
 std::string Printer::result(const Instruction &instruction) { return value(&instruction) + " = "; }
 
-std::string Printer::cast(const Value *pointer, const Type *pointee) {
+std::string Printer::castTo(const Value *pointer, const Type *pointee) {
   if (pointee->isIntegerTy(8))
     return value(pointer);
   std::string name = "%p" + std::to_string(casts++);

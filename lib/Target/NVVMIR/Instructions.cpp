@@ -57,7 +57,7 @@ void Printer::printLoad(const LoadInst &op) {
     return;
   }
   std::string pointee = type(op.getType());
-  std::string address = cast(op.getPointerOperand(), op.getType());
+  std::string address = castTo(op.getPointerOperand(), op.getType());
   os << "  " << result(op) << "load " << pointee << ", "
      << pointerTo(pointee, op.getPointerAddressSpace()) << " " << address << ", align "
      << op.getAlign().value();
@@ -74,7 +74,7 @@ void Printer::printStore(const StoreInst &op) {
     return;
   }
   const Type *stored = op.getValueOperand()->getType();
-  std::string address = cast(op.getPointerOperand(), stored);
+  std::string address = castTo(op.getPointerOperand(), stored);
   os << "  store " << typed(op.getValueOperand()) << ", "
      << pointerTo(type(stored), op.getPointerAddressSpace()) << " " << address << ", align "
      << op.getAlign().value() << "\n";
@@ -87,7 +87,7 @@ void Printer::printAddress(const GetElementPtrInst &op) {
   }
   unsigned space = op.getPointerAddressSpace();
   std::string source = type(op.getSourceElementType());
-  std::string base = cast(op.getPointerOperand(), op.getSourceElementType());
+  std::string base = castTo(op.getPointerOperand(), op.getSourceElementType());
   const Type *element = op.getResultElementType();
   bool isByte = element->isIntegerTy(8);
   std::string name = isByte ? value(&op) : "%p" + std::to_string(casts++);

@@ -57,7 +57,7 @@ private:
   std::string signature(const llvm::Function &function, bool named);
   std::string attributes(const llvm::Function &function);
   /// Casts `pointer` to `pointee*` in a line of its own; returns the cast's name.
-  std::string cast(const llvm::Value *pointer, const llvm::Type *pointee);
+  std::string castTo(const llvm::Value *pointer, const llvm::Type *pointee);
 
   // Instructions (Instructions.cpp).
   void print(const llvm::Instruction &instruction);
