@@ -154,6 +154,10 @@ constexpr const char *symbolOf(FilterHook wanted) {
   return found;
 }
 
+/// Before the name of linked code in numba's convention: the wrapper that is called by value, as C
+/// does. E8: nobody else has such a name.
+inline constexpr char kByValuePrefix[] = "annudf_by_value_";
+
 /// What the runtime defines for each link.
 inline constexpr const char *kRuntimeConstants[] = {
 #define ANNUDF_ROW_OF_CONSTANT(SYMBOL, ENUM) #SYMBOL,

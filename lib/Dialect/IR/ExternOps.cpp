@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "annudf/ABI/Hooks.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -93,7 +94,7 @@ std::string ExternOp::getCalledSymbol() {
   case ExternConvention::C:
     return getSymName().str();
   case ExternConvention::Numba:
-    return "annudf_by_value_" + getSymName().str(); // E8: nobody else has it.
+    return kByValuePrefix + getSymName().str();
   }
   llvm_unreachable("a convention that the dialect does not have");
 }

@@ -324,7 +324,7 @@ std::vector<std::string> annudf::namesOfPtx(StringRef ptx) {
 
 std::string annudf::findReservedName(ArrayRef<std::string> names) {
   for (StringRef name : names)
-    if (name.starts_with("annudf") && !name.starts_with("annudf_by_value_") && name != kProbeName)
+    if (name.starts_with("annudf") && !name.starts_with(kByValuePrefix) && name != kProbeName)
       return name.str();
   return "";
 }
