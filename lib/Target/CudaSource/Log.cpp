@@ -103,25 +103,3 @@ std::vector<Diagnostic> annudf::parseLog(StringRef log, StringRef source,
   diagnostics.erase(std::unique(diagnostics.begin(), diagnostics.end(), isSame), diagnostics.end());
   return diagnostics;
 }
-
-std::string annudf::findIncludedPath(StringRef source) {
-  SmallVector<StringRef> lines;
-  source.split(lines, '\n');
-  for (auto [i, line] : enumerate(lines)) {
-    line = line.ltrim();
-    if (!line.consume_front("#"))
-      continue;
-    line = line.ltrim();
-    if (!line.consume_front("include"))
-      continue;
-    const StringRef name =
-        line.ltrim().drop_front(line.ltrim().empty() ? 0 : 1).take_until([](char c) {
-          return c == '"' || c == '>';
-        });
-    if (name.starts_with("/") || name.contains(".."))
-      return "line " + std::to_string(i + 1) + " includes " + name.str() +
-             "; include headers that stand beside NVRTC, by name: a cache does not see others "
-             "change";
-  }
-  return "";
-}
