@@ -361,7 +361,9 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   std::vector<StageTime> stages;
   double scanned = 0;
   auto begun = started;
-  const auto stage = [&](const char *name) { // A clock's reading a batch: not worth a condition.
+  const auto stage = [&](const char *name) {
+    if (!params.timeStages)
+      return;
     const auto now = std::chrono::steady_clock::now();
     addStage(stages, name, msBetween(begun, now));
     begun = now;
@@ -438,7 +440,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
               .searchMs = msSince(started),
               .family = plan.name,
               .why = why(*kernel, plan.why),
-              .stages = params.timeStages ? std::move(stages) : std::vector<StageTime>(),
+              .stages = std::move(stages),
               .rowsPerQuery = scanned / double(queries.rows)};
 }
 
