@@ -35,9 +35,7 @@ annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_
     call.refuseNull(index, "index");
     Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
     arguments.queries.data = &arguments; // Those of the runs come later: not looked at.
-    arguments.k = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
-    arguments.params.nProbes =
-        static_cast<uint32_t>(inRange("n_probes", n_probes, 1, runtime::kMaxLists));
+    arguments.take(k, n_probes);
     if (arguments.params.progress || arguments.params.timeStages)
       call.refuse(std::string("options.") +
                   (arguments.params.progress ? "progress" : "time_stages") +

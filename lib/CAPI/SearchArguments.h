@@ -15,9 +15,16 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 namespace annudf::capi {
+
+// give() has room for every stage and its name.
+static_assert(std::size(runtime::kStages) <= ANNUDF_MOST_STAGES);
+static_assert(std::ranges::all_of(runtime::kStages, [](std::string_view name) {
+  return name.size() < sizeof annudf_ivf_flat_stage::name;
+}));
 
 /// The caller's struct may be an older, shorter one.
 inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &from) {
@@ -32,13 +39,12 @@ inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &f
   stats.disk_hits = from.diskHits;
   std::snprintf(stats.cache_fault, sizeof stats.cache_fault, "%s", from.fault.c_str());
   stats.rows_per_query = from.rowsPerQuery;
-  const size_t stages = std::min<size_t>(from.stages.size(), ANNUDF_MOST_STAGES);
-  for (size_t i = 0; i < stages; ++i) {
+  for (size_t i = 0; i < from.stages.size(); ++i) {
     std::snprintf(stats.stages[i].name, sizeof stats.stages[i].name, "%s",
                   from.stages[i].name.c_str());
     stats.stages[i].ms = from.stages[i].ms;
   }
-  stats.n_stages = static_cast<int32_t>(stages);
+  stats.n_stages = static_cast<int32_t>(from.stages.size());
   std::memcpy(to, &stats, std::min(to->size, sizeof stats));
 }
 
@@ -70,8 +76,7 @@ struct Arguments {
     call.refuseNull(index, "index");
     call.refuseNull(ids, "ids");
     call.refuseNull(distances, "distances");
-    this->k = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
-    params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
+    take(k, nProbes);
   }
   /// Of what has no k, or no probes.
   Arguments(const Call &call, const annudf_backend *backend, const annudf_artifact *artifact,
@@ -90,6 +95,10 @@ struct Arguments {
       params.filter = given.filter->value;
     params.timeStages = given.time_stages != 0;
     origin = originOf(*artifact);
+  }
+  void take(int64_t neighbours, int64_t nProbes) {
+    k = static_cast<int>(inRange("k", neighbours, 1, ANNUDF_MAX_K));
+    params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
   }
   void refuseFilter(const Call &call) const {
     if (params.filter)

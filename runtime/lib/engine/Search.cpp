@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <iterator>
 #include <limits>
+#include <stdexcept>
 
 namespace annudf::runtime {
 namespace {
@@ -46,6 +48,8 @@ void addStage(std::vector<StageTime> &stages, std::string_view name, double ms) 
       stage.ms += ms;
       return;
     }
+  if (std::find(std::begin(kStages), std::end(kStages), name) == std::end(kStages))
+    throw std::logic_error("searches have no stage '" + std::string(name) + "'");
   stages.push_back({std::string(name), ms});
 }
 

@@ -103,6 +103,22 @@ TEST_F(CheckSearch, MetricAgainstIndex) {
             "metric 'weighted_l2' (m.annudf) was compiled for 128 dims, the index has 8");
 }
 
+TEST(SearchStages, OnesThatNobodyHasRoomForAreNone) {
+  std::vector<StageTime> stages;
+  for (std::string_view name : kStages)
+    for (double ms : {1.0, 2.5})
+      addStage(stages, name, ms);
+  ASSERT_EQ(stages.size(), std::size(kStages));
+  EXPECT_EQ(stages[2].name, "sort");
+  EXPECT_EQ(stages[2].ms, 3.5);
+  try {
+    addStage(stages, "rest", 1);
+    FAIL();
+  } catch (const std::logic_error &error) {
+    EXPECT_STREQ(error.what(), "searches have no stage 'rest'");
+  }
+}
+
 TEST(Metric, DigestIsThatOfTheFile) {
   const test::TempDir dir;
   writeArtifact(test::smallArtifact(), dir / "m.annudf");

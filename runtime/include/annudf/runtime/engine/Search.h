@@ -21,6 +21,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace annudf::runtime {
@@ -41,13 +42,18 @@ struct SearchParams {
   bool timeStages = false;
 };
 
-/// How long one stage of a search took, in milliseconds; "scan".
+/// All stages that searches have; each runs some of them.
+inline constexpr std::string_view kStages[] = {"coarse", "select", "sort", "scan", "finish"};
+
+/// How long one stage of a search took, in milliseconds.
 struct StageTime {
   std::string name;
   double ms;
 };
 
 /// Adds a stage's time to that of the same name.
+/// \throws std::logic_error for a name that is none of kStages: whoever has room for these has
+/// room for all.
 void addStage(std::vector<StageTime> &stages, std::string_view name, double ms);
 
 /// What a search cost; filled when asked for. Times in milliseconds.
