@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SharedBackend.h"
 #include "Support/TestFiles.h"
 #include "annudf/Support/FileIO.h"
 #include "annudf/runtime/coarse/Coarse.h"
@@ -29,22 +30,6 @@ using namespace annudf::runtime;
 using namespace annudf::test;
 
 namespace {
-
-CudaBackend *sharedBackend() {
-  static std::unique_ptr<CudaBackend> backend = [] {
-    try {
-      return makeCudaDeviceBackend();
-    } catch (const Error &error) {
-      std::fprintf(stderr, "NO GPU TESTS: %s\n", error.what());
-      return std::unique_ptr<CudaBackend>();
-    }
-  }();
-  return backend.get();
-}
-
-#define REQUIRE_GPU()                                                                              \
-  if (!sharedBackend())                                                                            \
-  GTEST_SKIP() << "no usable GPU on this machine: the build there is NOT checked"
 
 /// A matrix on the device, `shift` bytes from where its memory begins.
 class OnDevice {
@@ -142,7 +127,7 @@ double checkLists(const Index &index, const Matrix &base, double rounding = 1e-4
 }
 
 TEST(CudaBuild, EveryElementAndMetric) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the build there is");
   for (annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_I8,
                                  ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_BF16, ANNUDF_ELEMENT_BITS})
     for (annudf_coarse metric :
@@ -165,7 +150,7 @@ TEST(CudaBuild, EveryElementAndMetric) {
 }
 
 TEST(CudaBuild, EqualBuildsAreEqualToTheByte) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the build there is");
   const Matrix base = clusteredMatrix(20000, 24, 40, 30.0f);
   IndexParams p = params(130);
   const std::string one = testing::TempDir() + "one.ivf", two = testing::TempDir() + "two.ivf";
@@ -288,7 +273,7 @@ TEST(CudaBuild, FromTheHostRefuses) {
 
 /// A list's number has one, two and three digits of the sort; one list needs none.
 TEST(CudaBuild, AnyNumberOfLists) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the build there is");
   const Matrix base = clusteredMatrix(90000, 4, 500, 10.0f);
   for (const uint32_t lists : {1u, 2u, 256u, 257u, 1000u})
     EXPECT_GT(checkLists(build(params(lists), base), base), 0) << lists;
@@ -306,7 +291,7 @@ TEST(CudaBuild, AnyNumberOfLists) {
 
 /// Rows that are all far from the origin, and close to each other.
 TEST(CudaBuild, FarFromTheOrigin) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the build there is");
   Matrix base = clusteredMatrix(5000, 16, 12, 1.0f);
   auto *values = reinterpret_cast<float *>(base.storage.data());
   for (int64_t i = 0; i < base.rows * base.dims; ++i)
@@ -317,7 +302,7 @@ TEST(CudaBuild, FarFromTheOrigin) {
 }
 
 TEST(CudaBuild, EqualRowsAndFewRows) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the build there is");
   Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 500, 8);
   for (int64_t row = 1; row < 500; ++row)
     std::memcpy(base.storage.data() + row * 32, base.storage.data(), 32);
@@ -327,7 +312,7 @@ TEST(CudaBuild, EqualRowsAndFewRows) {
 }
 
 TEST(CudaBuild, ListsComeToTheHostWhenTheyAreNeeded) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the build there is");
   const Matrix base = integerMatrix(ANNUDF_ELEMENT_U8, 4000, 40);
   const Index pristine = build(params(9), base);
   Index index = pristine; // Both have the same lists.
@@ -351,7 +336,7 @@ TEST(CudaBuild, ListsComeToTheHostWhenTheyAreNeeded) {
 }
 
 TEST(CudaBuild, WhatIsForTheHostIsBuiltThere) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the build there is");
   const Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 600, 12);
   const OnDevice rows(base);
   for (const bool missing : {false, true}) {
@@ -368,7 +353,7 @@ TEST(CudaBuild, WhatIsForTheHostIsBuiltThere) {
 }
 
 TEST(CudaBuild, Refuses) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the build there is");
   Matrix base = integerMatrix(ANNUDF_ELEMENT_F32, 600, 12);
   const auto fault = [&](const IndexParams &p, ErrorKind kind = ErrorKind::Input) {
     const OnDevice rows(base);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaMetrics.h"
+#include "SharedBackend.h"
 
 #include "Families.h"
 #include "annudf/runtime/cuda/Cuda.h"
@@ -56,12 +57,7 @@ protected:
       GTEST_SKIP() << "ANNUDF_TEST_ARTIFACTS names no folder of scripts/gpu-artifacts: searches "
                       "with linked code are NOT checked";
     folder = path;
-    try {
-      backend = makeCudaDeviceBackend();
-    } catch (const Error &error) {
-      std::fprintf(stderr, "NO GPU TESTS: %s\n", error.what());
-      GTEST_SKIP() << "no usable GPU on this machine: searches with linked code are NOT checked";
-    }
+    REQUIRE_GPU("searches with linked code are");
   }
   Metric read(const std::string &name) const {
     return Metric::fromFile(folder + "/cpp/linked_" + name + ".annudf");
@@ -80,7 +76,7 @@ protected:
   }
   static constexpr int kK = 10;
   std::string folder;
-  std::unique_ptr<CudaBackend> backend;
+  CudaBackend *const backend = sharedBackend();
 };
 
 } // namespace

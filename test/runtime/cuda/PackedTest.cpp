@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaMetrics.h"
+#include "SharedBackend.h"
 
 #include "annudf/runtime/cuda/Cuda.h"
 #include "gtest/gtest.h"
@@ -66,12 +67,7 @@ private:
 };
 
 TEST(CudaPacked, AgreesWithPairsToTheBit) {
-  std::unique_ptr<CudaBackend> backend;
-  try {
-    backend = makeCudaDeviceBackend();
-  } catch (const Error &error) {
-    GTEST_SKIP() << "no usable GPU on this machine: packed sums are NOT checked: " << error.what();
-  }
+  REQUIRE_GPU("packed sums are");
   constexpr int64_t kRows = 2500;
   std::vector<uint32_t> words(size_t(RowFilter::wordsFor(kRows)));
   for (int64_t id = 0; id < kRows; ++id)
@@ -83,16 +79,17 @@ TEST(CudaPacked, AgreesWithPairsToTheBit) {
         const int32_t dims = bytes * 8 / bitsOf(of.element);
         if (dims > of.dims)
           continue;
-        Searches searches(*backend, test,
+        Searches searches(*sharedBackend(), test,
                           reference::randomVectors(of.element, kRows, dims, uint64_t(dims) + 1));
         // Stages of 32 queries and of 64.
         for (int64_t count : {5, 150}) {
           const auto queries = reference::randomVectors(of.element, count, dims, 9);
           EXPECT_EQ(searches.difference(queries, {}), "")
               << test.name << " " << toString(of.element) << " " << dims << " dims, " << count;
-          if (count == 150)
+          if (count == 150) {
             EXPECT_EQ(searches.difference(queries, filter), "")
                 << test.name << " " << toString(of.element) << " " << dims << " dims, filtered";
+          }
         }
       }
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaMetrics.h"
+#include "SharedBackend.h"
 
 #include "Driver.h"
 #include "annudf/runtime/cuda/Cuda.h"
@@ -31,12 +32,7 @@ Index buildIndex(const reference::Vectors &base, uint32_t nLists) {
 class CudaPrepared : public testing::Test {
 protected:
   void SetUp() override {
-    try {
-      backend = makeCudaDeviceBackend();
-    } catch (const Error &error) {
-      GTEST_SKIP() << "no usable GPU on this machine: prepared searches are NOT checked: "
-                   << error.what();
-    }
+    REQUIRE_GPU("prepared searches are");
     context = std::make_shared<Context>(0);
   }
 
@@ -74,7 +70,7 @@ protected:
     ASSERT_EQ(0, std::memcmp(distances.data(), wantDistances.data(), cells * 4));
   }
 
-  std::unique_ptr<CudaBackend> backend;
+  CudaBackend *const backend = sharedBackend();
   std::shared_ptr<Context> context;
 };
 

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaMetrics.h"
+#include "SharedBackend.h"
 
 #include "Driver.h"
 #include "annudf/runtime/cuda/Cuda.h"
@@ -25,22 +26,6 @@ using namespace annudf::runtime;
 using namespace annudf::test;
 
 namespace {
-
-CudaBackend *sharedBackend() {
-  static std::unique_ptr<CudaBackend> backend = [] {
-    try {
-      return makeCudaDeviceBackend();
-    } catch (const Error &error) {
-      std::fprintf(stderr, "NO GPU TESTS: %s\n", error.what());
-      return std::unique_ptr<CudaBackend>();
-    }
-  }();
-  return backend.get();
-}
-
-#define REQUIRE_GPU()                                                                              \
-  if (!sharedBackend())                                                                            \
-  GTEST_SKIP() << "no usable GPU on this machine: the CUDA search is NOT checked"
 
 struct Result {
   std::vector<int64_t> ids;
@@ -127,7 +112,7 @@ int64_t compare(const TestMetric &test, const reference::Vectors &base,
 
 /// Above 1024 another kernel selects, and sorts in device memory.
 TEST(CudaSearch, LargeK) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   for (const char *name : {"l2", "inner_product", "agreement"}) {
     const TestMetric &test = testMetric(name);
     const Metric metric = cudaMetric(test);
@@ -149,7 +134,7 @@ TEST(CudaSearch, LargeK) {
 }
 
 TEST(CudaSearch, EveryDistance) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   for (const char *name : {"l2", "inner_product"})
     for (annudf_element element : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_U8})
       for (uint32_t nLists : {1u, 13u}) {
@@ -174,7 +159,7 @@ TEST(CudaSearch, EveryDistance) {
 class EveryMetric : public testing::TestWithParam<std::tuple<std::string, annudf_element>> {};
 
 TEST_P(EveryMetric, EqualsBruteForce) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   const TestMetric &test = testMetric(std::get<0>(GetParam()));
   const annudf_element element = std::get<1>(GetParam());
   if (!std::count(test.elements.begin(), test.elements.end(), element))
@@ -224,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(Cuda, EveryMetric,
                          });
 
 TEST(CudaSearch, EveryCoarseMetricAndOrder) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   const TestMetric &test = testMetric("l2");
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F16, 3000, 20, 3);
   const Index index = buildIndex(base, 24);
@@ -245,7 +230,7 @@ TEST(CudaSearch, EveryCoarseMetricAndOrder) {
 }
 
 TEST(CudaSearch, PairsAndTilesAgreeToTheBit) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   const Metric metric = cudaMetric(testMetric("weighted_l2"));
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20000, 100, 7);
   const Index index = buildIndex(base, 64);
@@ -265,7 +250,7 @@ TEST(CudaSearch, PairsAndTilesAgreeToTheBit) {
 
 /// Whatever family runs it: the same updates in the same order.
 TEST(CudaSearch, EveryFamilyAgreesToTheBit) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   for (const TestMetric &test : testMetrics())
     for (const annudf_element element : test.elements) {
       const Metric metric = cudaMetric(test);
@@ -308,7 +293,7 @@ TEST(CudaSearch, EveryFamilyAgreesToTheBit) {
 }
 
 TEST(CudaSearch, TiesAreTheSameEveryTime) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   // Hamming over three bytes: most distances are ties.
   const TestMetric &test = testMetric("hamming");
   const Metric metric = cudaMetric(test);
@@ -327,7 +312,7 @@ TEST(CudaSearch, TiesAreTheSameEveryTime) {
 }
 
 TEST(CudaSearch, ManyListsAndLargeBatches) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   // More lists than threads of a block; enough rows a query that batches are cut.
   const TestMetric &test = testMetric("l1");
   const Metric metric = cudaMetric(test);
@@ -345,7 +330,7 @@ TEST(CudaSearch, ManyListsAndLargeBatches) {
 }
 
 TEST(CudaSearch, NanNeverEntersAndInfinityDoes) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   // Squares overflow to inf, and inf times a weight of 0 is NaN.
   const Metric metric = cudaMetric(testMetric("weighted_l2"));
   const auto base =
@@ -368,7 +353,7 @@ TEST(CudaSearch, NanNeverEntersAndInfinityDoes) {
 }
 
 TEST(CudaSearch, ASecondSearchLinksAndUploadsNothing) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   auto backend = makeCudaDeviceBackend();
   const Metric metric = cudaMetric(testMetric("l2"));
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 2000, 16, 1);
@@ -399,7 +384,7 @@ TEST(CudaSearch, ASecondSearchLinksAndUploadsNothing) {
 }
 
 TEST(CudaSearch, OneLinkHoweverManyThreadsAsk) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   auto backend = makeCudaDeviceBackend();
   const Metric metric = cudaMetric(testMetric("weighted_l2"));
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 5000, 24, 3);
@@ -437,7 +422,7 @@ TEST(CudaSearch, OneLinkHoweverManyThreadsAsk) {
 /// Queries and results on the device, several streams at once, captures that change
 /// from one search to the next: each search must see its own.
 TEST(CudaSearch, StreamsAndDeviceMemory) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   using namespace annudf::runtime::cuda;
   auto context = std::make_shared<Context>(0);
   ContextScope scope(*context);
@@ -495,7 +480,7 @@ TEST(CudaSearch, StreamsAndDeviceMemory) {
 }
 
 TEST(CudaSearch, RefusesBadArguments) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   const Metric metric = cudaMetric(testMetric("l2"));
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 50, 4, 1);
   const Index index = buildIndex(base, 2);
@@ -512,7 +497,7 @@ TEST(CudaSearch, RefusesBadArguments) {
 }
 
 TEST(CudaSearch, VectorsTooLongForABlockAreRefusedByName) {
-  REQUIRE_GPU();
+  REQUIRE_GPU("the CUDA search is");
   const Metric metric = cudaMetric(testMetric("l2"));
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 40, 60000, 1);
   const Index index = buildIndex(base, 1);

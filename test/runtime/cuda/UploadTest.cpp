@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaMetrics.h"
+#include "SharedBackend.h"
 
 #include "DeviceIndex.h"
 #include "Embedded.h"
@@ -34,11 +35,8 @@ namespace {
 class CudaUpload : public testing::Test {
 protected:
   void SetUp() override {
-    try {
-      context = std::make_shared<Context>(0);
-    } catch (const Error &error) {
-      GTEST_SKIP() << "no usable GPU on this machine: uploads are NOT checked: " << error.what();
-    }
+    REQUIRE_GPU("uploads are");
+    context = std::make_shared<Context>(0);
   }
 
   /// What the device has after `count` units of so many bytes were sent; unit i has bytes i, i + 1,
