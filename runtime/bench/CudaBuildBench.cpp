@@ -34,12 +34,11 @@
 #include "coarse/KMeans.h"
 #include "vectors/Elements.h"
 
+#include <CLI/CLI.hpp>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <map>
-#include <sstream>
 #include <string>
 
 using namespace annudf;
@@ -114,14 +113,13 @@ std::vector<std::vector<int64_t>> neighbors(const Matrix &base, const Matrix &qu
   return truth;
 }
 
-struct Arguments : std::map<std::string, std::string> {
-  std::string text(const char *key, const char *fallback) const {
-    const auto found = find(key);
-    return found == end() ? fallback : found->second;
-  }
-  int64_t number(const char *key, const char *fallback) const {
-    return std::strtoll(text(key, fallback).c_str(), nullptr, 10);
-  }
+struct Options {
+  int64_t rows = 1000000, repeat = 5, queries = 0;
+  int32_t dims = 128;
+  uint32_t lists = 1024;
+  std::string dtype = "f32", metric = "l2", base;
+  std::vector<uint32_t> probes = {8, 32};
+  bool cpu = false, host = false, upload = false;
 };
 
 /// Copies an index in host memory to the device, by several ways.
@@ -190,24 +188,21 @@ void timeFromHost(CudaBackend &backend, IndexParams params, const MatrixView &ba
   }
 }
 
-void run(const Arguments &arguments) {
-  const auto element = parseSpelling<annudf_element>(arguments.text("dtype", "f32"));
-  const auto metric = parseSpelling<annudf_coarse>(arguments.text("metric", "l2"));
+void run(const Options &options) {
+  const auto element = parseSpelling<annudf_element>(options.dtype);
+  const auto metric = parseSpelling<annudf_coarse>(options.metric);
   if (!element || !metric)
-    throw Error(ErrorKind::Usage, element ? "--metric " + arguments.text("metric", "l2") +
-                                                " is none; l2, inner_product or cosine"
-                                          : "--dtype " + arguments.text("dtype", "f32") +
-                                                " is none; f32, f16, bf16, i8, u8 or bits");
-  const int64_t asked = arguments.number("queries", "0");
+    throw Error(ErrorKind::Usage,
+                element ? "--metric " + options.metric + " is none; l2, inner_product or cosine"
+                        : "--dtype " + options.dtype + " is none; f32, f16, bf16, i8, u8 or bits");
+  const int64_t asked = options.queries;
   Matrix base;
-  if (arguments.count("base"))
-    base = readMatrix(arguments.text("base", ""));
+  if (!options.base.empty())
+    base = readMatrix(options.base);
   else
-    base = bench::mixture(arguments.number("rows", "1000000"),
-                          static_cast<int32_t>(arguments.number("dims", "128")), *element, 20000,
-                          0.6f, 1);
+    base = bench::mixture(options.rows, options.dims, *element, 20000, 0.6f, 1);
   Matrix queries;
-  if (arguments.count("base")) { // Rows of the file that the index has not.
+  if (!options.base.empty()) { // Rows of the file that the index has not.
     queries.rows = asked, queries.dims = base.dims, queries.element = base.element;
     const auto bytes = static_cast<size_t>(asked * bytesOfRow(base.element, base.dims));
     queries.storage.assign(base.storage.end() - std::ptrdiff_t(bytes), base.storage.end());
@@ -216,7 +211,7 @@ void run(const Arguments &arguments) {
     queries = bench::mixture(asked, base.dims, *element, 20000, 0.6f, 2);
   }
   IndexParams params;
-  params.nLists = static_cast<uint32_t>(arguments.number("lists", "1024"));
+  params.nLists = options.lists;
   params.metric = *metric;
   const auto backend = makeCudaDeviceBackend();
   const auto memory = backend->allocate(base.storage.size(), nullptr);
@@ -227,7 +222,7 @@ void run(const Arguments &arguments) {
                              base.dims, base.element};
   std::vector<double> all, train, add;
   std::unique_ptr<Index> index;
-  for (int64_t i = 0; i <= arguments.number("repeat", "5"); ++i) {
+  for (int64_t i = 0; i <= options.repeat; ++i) {
     BuildStats stats;
     const auto start = Clock::now();
     Index built = backend->build(params, device, nullptr, {}, &stats);
@@ -242,12 +237,12 @@ void run(const Arguments &arguments) {
               backend->describe().c_str(), static_cast<long long>(base.rows), base.dims,
               toString(base.element), toString(*metric), params.nLists, medianOf(all),
               medianOf(train), medianOf(add), msSince(start));
-  if (arguments.count("host"))
+  if (options.host)
     timeFromHost(*backend, params, base.view());
-  if (arguments.count("upload"))
+  if (options.upload)
     timeUploads(*index);
   std::unique_ptr<Index> host;
-  if (arguments.count("cpu") || asked > 0) {
+  if (options.cpu || asked > 0) {
     const auto begin = Clock::now();
     host = std::make_unique<Index>(Index::build(params, base.view()));
     std::printf("on the host: %.0f ms\n", msSince(begin));
@@ -255,29 +250,38 @@ void run(const Arguments &arguments) {
   if (asked == 0)
     return;
   const auto truth = neighbors(base, queries, *metric == ANNUDF_COARSE_L2);
-  std::stringstream probes(arguments.text("probes", "8,32"));
-  for (std::string one; std::getline(probes, one, ',');) {
-    const auto count = static_cast<uint32_t>(std::strtoul(one.c_str(), nullptr, 10));
+  for (const uint32_t count : options.probes)
     std::printf("recall@%d of %lld queries, %u probes: %.4f, of the host's index %.4f\n",
                 kNeighbors, static_cast<long long>(asked), count,
                 recall(*index, queries, truth, count), recall(*host, queries, truth, count));
-  }
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string key = argv[i] + (argv[i][0] == '-' ? 2 : 0);
-    arguments[key] =
-        key == "cpu" || key == "upload" || key == "host" || i + 1 == argc ? "" : argv[++i];
-  }
+  Options options;
+  CLI::App app{"Times building an index of rows in device memory, and the same on the host"};
+  app.option_defaults()->always_capture_default();
+  app.add_option("--rows", options.rows, "Made rows")->check(CLI::PositiveNumber);
+  app.add_option("--dims", options.dims)->check(CLI::PositiveNumber);
+  app.add_option("--base", options.base, "A file of rows instead");
+  app.add_option("--dtype", options.dtype, "f32, f16, bf16, i8, u8 or bits");
+  app.add_option("--lists", options.lists)->check(CLI::PositiveNumber);
+  app.add_option("--metric", options.metric, "l2, inner_product or cosine");
+  app.add_option("--repeat", options.repeat, "Builds to take the median of")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--queries", options.queries, "Queries to compare the recall by; 0: none")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--probes", options.probes, "Numbers of probes of these")->delimiter(',');
+  app.add_flag("--cpu", options.cpu, "Build on the host too");
+  app.add_flag("--host", options.host, "Time builds of rows in host memory, each way");
+  app.add_flag("--upload", options.upload, "Time a copy back to the device");
+  CLI11_PARSE(app, argc, argv);
   try {
-    run(arguments);
+    run(options);
   } catch (const Error &error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
+    std::fprintf(stderr, "annudf_cuda_build_bench: error: %s\n", error.what());
+    return error.exitCode();
   }
   return 0;
 }
