@@ -12,7 +12,8 @@ from annudf._metric.decorator import cuda_source_metric, metric
 from annudf._metric.filter import CodeFilter, filter
 from annudf._metric.loading import load_metric
 from annudf._metric.metric import Metric
-from annudf.ivf_flat._index import Index, build, extend, load, remove, save
+from annudf.ivf_flat._files import load, save
+from annudf.ivf_flat._index import Index, build, extend, remove
 from annudf.ivf_flat._params import IndexParams
 from annudf.ivf_flat._prepared import PreparedSearch, prepare
 from annudf.ivf_flat._repeated import radius_neighbors, tune_n_probes

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""The index: building, extending, removing, files."""
+"""The index: building, extending, removing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
-from annudf._checks import check_bool, check_int, check_path, class_of, printable, shown
+from annudf._checks import check_bool, check_int, class_of, shown
 from annudf._log import ProgressBar, logger
-from annudf._metric.builtin import check_index_metric
 from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
 from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
@@ -450,101 +449,3 @@ def _ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...] | N
         at = int(np.flatnonzero(host < 0)[0])
         raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at}; ids are 0 or above")
     return _arrays.view(np.ascontiguousarray(host, dtype=np.int64), name)
-
-
-def save(
-    filename: str | os.PathLike[str],
-    index: Index,
-    include_dataset: bool = True,
-    resources: Resources | None = None,
-    *,
-    progress: bool | None = None,
-) -> None:
-    """Writes an index to a file, whole or not at all.
-
-    Parameters
-    ----------
-    filename : path
-    index : Index
-    include_dataset : bool, default True
-        Taken for code that was written for cuVS; the vectors are always written, so False is refused.
-    resources : Resources, optional
-        Not used: what is on a GPU alone is copied to the host by itself.
-    progress : bool, optional
-        As in :func:`build`.
-
-    Raises
-    ------
-    UnavailableError
-        The file cannot be written.
-    KeyboardInterrupt
-        Ctrl-C; a file that was there before is as it was. Where it comes too late for that, the call returns, and its
-        caller is interrupted.
-
-    Notes
-    -----
-    The file knows what the lists are ranked by, so "euclidean" is loaded as "sqeuclidean"; say
-    ``load(filename, metric="euclidean")``.
-    """
-    check_index(index)
-    path = check_path(filename, "filename")
-    check_resources(resources)
-    if not check_bool(include_dataset, "include_dataset"):
-        raise ArgumentError("include_dataset=False is not available: a file always holds the vectors")
-    if index.metric != METRIC_OF_COARSE[index._core.metric]:
-        logger.warning(
-            "%s: the file does not keep that the metric is %r; load it with metric=%r",
-            printable(path),
-            index.metric,
-            index.metric,
-        )
-    bar = ProgressBar(progress)
-    work = index._core.saving(path, progress=bar)
-    try:
-        _ = work.result  # No call may follow the work, see Work.
-    except BaseException:
-        bar.close()
-        raise
-
-
-def load(
-    filename: str | os.PathLike[str],
-    resources: Resources | None = None,
-    *,
-    metric: str | None = None,
-) -> Index:
-    """Reads an index from a file and checks it.
-
-    Parameters
-    ----------
-    filename : path
-    resources : Resources, optional
-        Not used: it is read into host memory.
-    metric : {"sqeuclidean", "euclidean", "inner_product", "cosine"}, optional
-        What :func:`search` ranks by unless its parameters name another metric. Default: "sqeuclidean",
-        "inner_product" or "cosine", whichever the lists were clustered by.
-
-    Returns
-    -------
-    Index
-
-    Raises
-    ------
-    InputError
-        The file is not there, damaged, or no index.
-    ArgumentError
-        The metric does not fit what the lists were clustered by.
-    """
-    from annudf import _core
-
-    path = check_path(filename, "filename")
-    check_resources(resources)
-    if metric is not None:
-        check_index_metric(metric)
-    core = _core.Index.load(path)
-    chosen = metric or METRIC_OF_COARSE[core.metric]
-    if metric is not None and COARSE_OF_METRIC[metric] != core.metric:
-        raise ArgumentError(
-            f"metric is {metric!r}, but the lists of {printable(path)} were clustered by '{core.metric}'"
-        )
-    return Index(core, chosen)
