@@ -35,6 +35,8 @@
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/Parallel.h"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -63,37 +65,6 @@ double msSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-struct Args : std::map<std::string, std::string> {
-  std::string text(const char *key, const char *fallback) const {
-    const auto found = find(key);
-    return found == end() ? fallback : found->second;
-  }
-  std::vector<std::string> texts(const char *key, const char *fallback) const {
-    std::vector<std::string> all;
-    std::stringstream text(this->text(key, fallback) + ",");
-    for (std::string one; std::getline(text, one, ',');)
-      all.push_back(one);
-    return all;
-  }
-  int64_t number(const char *key, int64_t fallback) const {
-    const auto found = find(key);
-    return found == end() ? fallback : std::atoll(found->second.c_str());
-  }
-  std::vector<int64_t> list(const char *key, const char *fallback) const {
-    std::vector<int64_t> values;
-    for (double value : numbers(key, fallback))
-      values.push_back(static_cast<int64_t>(value));
-    return values;
-  }
-  std::vector<double> numbers(const char *key, const char *fallback) const {
-    std::vector<double> values;
-    std::stringstream stream(text(key, fallback));
-    for (std::string item; std::getline(stream, item, ',');)
-      values.push_back(std::strtod(item.c_str(), nullptr));
-    return values;
-  }
-};
-
 BoundCaptures capturesFor(const Manifest &manifest, int32_t dims, float scalar) {
   std::map<std::string, NumericArray> values;
   for (const CaptureInfo &capture : manifest.captures) {
@@ -117,36 +88,55 @@ BoundCaptures capturesFor(const Manifest &manifest, int32_t dims, float scalar) 
 }
 
 /// What the arguments say.
-struct Workload {
-  explicit Workload(const Args &args);
-
-  std::string dtype;
+struct Options {
+  std::string metric, dtype = "f32";
   annudf_element element = ANNUDF_ELEMENT_F32;
-  int64_t rows, clusters;
-  int32_t dims;
-  float sigma, scalar;
-  uint32_t lists;
-  std::vector<int64_t> probes, batches, ks;
+  int64_t rows = 1000000, clusters = 20000;
+  int32_t dims = 128;
+  float sigma = 0.6f, scalar = 2.5f;
+  uint32_t lists = 1024;
+  std::vector<int64_t> probes = {32}, batches = {1, 10, 100, 1000, 10000}, ks = {10};
   std::vector<double> pass; ///< Shares of rows that filters let pass.
-  std::vector<std::string> families;
-  int64_t queries, maxK; ///< The most of one search.
-  bool host, hostBuild, stages;
+  std::vector<std::string> families = {""};
+  int64_t queries = 0, maxK = 0; ///< The most of one search.
+  bool host = false, hostBuild = false, links = false, stages = false;
   std::string prepared; ///< "same" or "other" addresses each run; "": searches are not prepared.
+
+  void addOptions(CLI::App &app);
+  /// What follows from the options.
+  void complete();
 };
 
-Workload::Workload(const Args &args)
-    : dtype(args.text("dtype", "f32")), rows(args.number("rows", 1000000)),
-      clusters(args.number("clusters", 20000)),
-      dims(static_cast<int32_t>(args.number("dims", 128))),
-      sigma(static_cast<float>(std::strtod(args.text("sigma", "0.6").c_str(), nullptr))),
-      scalar(static_cast<float>(std::strtod(args.text("scalar", "2.5").c_str(), nullptr))),
-      lists(static_cast<uint32_t>(args.number("lists", 1024))), probes(args.list("probes", "32")),
-      batches(args.list("batch", "1,10,100,1000,10000")), ks(args.list("k", "10")),
-      pass(args.numbers("pass", "")), families(args.texts("family", "")),
-      queries(std::max(kTruthRows, *std::max_element(batches.begin(), batches.end()))),
-      maxK(*std::max_element(ks.begin(), ks.end())), host(args.count("host")),
-      hostBuild(args.count("host-build")), stages(args.count("stages")),
-      prepared(args.text("prepared", "")) {
+void Options::addOptions(CLI::App &app) {
+  app.option_defaults()->always_capture_default();
+  app.add_option("--metric", metric, "M.annudf; scripts/gpu-artifacts makes some")->required();
+  app.add_option("--rows", rows)->check(CLI::PositiveNumber);
+  app.add_option("--dims", dims)->check(CLI::PositiveNumber);
+  app.add_option("--clusters", clusters, "Of the Gaussian mixture")->check(CLI::PositiveNumber);
+  app.add_option("--sigma", sigma, "Spread of a cluster");
+  app.add_option("--dtype", dtype, "f32, f16, bf16, i8 or u8");
+  app.add_option("--lists", lists)->check(CLI::PositiveNumber);
+  app.add_option("--probes", probes)->delimiter(',')->check(CLI::PositiveNumber);
+  app.add_option("--k", ks)->delimiter(',')->check(CLI::PositiveNumber);
+  app.add_option("--batch", batches, "Queries of a search")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  app.add_option("--pass", pass, "Search with filters too, that let these shares of the rows pass")
+      ->delimiter(',');
+  app.add_option("--scalar", scalar, "Value of scalar captures");
+  app.add_option("--family", families, "Kernels to run in turns, \"\": the planner's choice")
+      ->delimiter(',');
+  app.add_option("--prepared", prepared, "Prepared searches, with the same addresses or others")
+      ->check(CLI::IsMember({"same", "other"}));
+  app.add_flag("--host", host, "Search from and to host memory");
+  app.add_flag("--host-build", hostBuild, "Build the index on the host");
+  app.add_flag("--links", links, "First time what first searches wait for");
+  app.add_flag("--stages", stages, "Add how long each stage takes, and the rows a query scans");
+}
+
+void Options::complete() {
+  queries = std::max(kTruthRows, *std::max_element(batches.begin(), batches.end()));
+  maxK = *std::max_element(ks.begin(), ks.end());
   std::string why;
   const auto parsed = parseSpelling<annudf_element>(dtype, &why);
   if (!parsed)
@@ -155,7 +145,7 @@ Workload::Workload(const Args &args)
 }
 
 /// The time is from and to memory of the device, or of the host.
-Index buildIndex(const Workload &load, const Matrix &base, CudaBackend &backend) {
+Index buildIndex(const Options &load, const Matrix &base, CudaBackend &backend) {
   IndexParams params;
   params.nLists = load.lists;
   std::unique_ptr<DeviceMemory> rows;
@@ -187,7 +177,7 @@ public:
 
   std::vector<double> hostMs; ///< What the calls of searches in device memory took.
 
-  Searcher(const Workload &load, CudaBackend &backend, const Metric &metric, const Index &index,
+  Searcher(const Options &load, CudaBackend &backend, const Metric &metric, const Index &index,
            const Matrix &query);
   ~Searcher() { (void)Driver::get().cuStreamDestroy(stream); }
   Searcher(const Searcher &) = delete;
@@ -202,7 +192,7 @@ public:
   int processors() const { return context->processors(); }
 
 private:
-  const Workload &load;
+  const Options &load;
   const Metric &metric;
   const Index &index;
   const Matrix &query;
@@ -219,7 +209,7 @@ private:
   std::shared_ptr<const RowFilter> passing;
 };
 
-Searcher::Searcher(const Workload &load, CudaBackend &backend, const Metric &metric,
+Searcher::Searcher(const Options &load, CudaBackend &backend, const Metric &metric,
                    const Index &index, const Matrix &query)
     : load(load), metric(metric), index(index), query(query), backend(backend),
       captures(capturesFor(metric.artifact.manifest, load.dims, load.scalar)),
@@ -351,7 +341,7 @@ std::string stagesOf(Searcher &searcher, int64_t batch, int64_t k, uint32_t prob
 }
 
 /// Prints the times of a batch and k, and the recall where `truth` has the queries' own.
-void timeCell(const Workload &load, const std::string &name, Searcher &searcher,
+void timeCell(const Options &load, const std::string &name, Searcher &searcher,
               const std::vector<int64_t> &truth, uint32_t probes, int64_t batch, int64_t k,
               double share = 1) {
   SearchStats stats;
@@ -380,7 +370,7 @@ void timeCell(const Workload &load, const std::string &name, Searcher &searcher,
 /// What a first search of each batch waits for before it runs, by a process (of which a LinkedScans
 /// of its own stands for one) that finds nothing, the disk's entry, or the kernel in memory. The
 /// driver's loading of the cubin is in it.
-void timeLinks(const Workload &load, const Metric &metric) {
+void timeLinks(const Options &load, const Metric &metric) {
   const auto context = std::make_shared<Context>(0);
   const ContextScope scope(*context);
   constexpr int kTimes = 9;
@@ -426,10 +416,10 @@ void timeLinks(const Workload &load, const Metric &metric) {
   ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
 }
 
-int run(const Args &args) {
-  const Workload load(args);
-  const Metric metric = Metric::fromFile(args.text("metric", ""));
-  if (args.count("links"))
+void run(Options load) {
+  load.complete();
+  const Metric metric = Metric::fromFile(load.metric);
+  if (load.links)
     timeLinks(load, metric);
   const std::string &name = metric.artifact.manifest.name;
   const Matrix base = mixture(load.rows, load.dims, load.element, load.clusters, load.sigma, 11);
@@ -461,32 +451,20 @@ int run(const Args &args) {
         for (int64_t batch : load.batches)
           timeCell(load, name, searcher, {}, static_cast<uint32_t>(probes), batch, k, share);
   }
-  return 0;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  Args args;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strncmp(argv[i], "--", 2)) {
-      std::fprintf(stderr, "annudf_cuda_bench: unexpected argument %s\n", argv[i]);
-      return 2;
-    }
-    const bool flag = i + 1 == argc || !std::strncmp(argv[i + 1], "--", 2);
-    args[argv[i] + 2] = flag ? "1" : argv[i + 1];
-    i += !flag;
-  }
-  if (!args.count("metric")) {
-    std::fprintf(
-        stderr,
-        "annudf_cuda_bench: --metric M.annudf is needed (scripts/gpu-artifacts makes them)\n");
-    return 2;
-  }
+  Options load;
+  CLI::App app{"Times searches with a compiled metric on a GPU, one JSON object a line"};
+  load.addOptions(app);
+  CLI11_PARSE(app, argc, argv);
   try {
-    return run(args);
+    run(std::move(load));
   } catch (const Error &error) {
     std::fprintf(stderr, "annudf_cuda_bench: %s\n", error.what());
     return error.exitCode();
   }
+  return 0;
 }
