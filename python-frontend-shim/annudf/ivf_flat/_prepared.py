@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annudf import _arrays, _backends, filters
-from annudf._arrays import ELEMENT_OF_DTYPE, PackedBits, View
+from annudf._arrays import ELEMENT_OF_DTYPE, Device, PackedBits, View
 from annudf._plain import Address, plain_library
 from annudf._repr import of_whole
 from annudf.common import Resources
@@ -102,10 +101,52 @@ def prepare(
 
 
 class _Kept(NamedTuple):
-    """What keeps the arrays of a run alive; their addresses where nothing else can be there meanwhile."""
+    """What keeps given arrays of a run alive; their addresses where nothing else can be there meanwhile."""
 
     addresses: tuple[int, int, int] | None
     owners: tuple[object, ...]
+
+
+class _Running:
+    """The core's search, and what its runs use; a call holds it, so that it ends with the last of them."""
+
+    __slots__ = ("core", "kept", "last")
+
+    def __init__(self, core: _core.Prepared) -> None:
+        self.core: _core.Prepared | None = core
+        self.last = _Kept(None, ())
+        self.kept: deque[_Kept] = deque()
+
+    def __del__(self) -> None:
+        self.core = None  # Waits for the last run; the stream may be gone.
+        self.kept.clear()
+
+    def run(self, queries: int, ids: int, distances: int) -> None:
+        """Runs; an exception names the argument or what else is wrong."""
+        try:
+            self.core.run(queries, ids, distances)  # type: ignore[union-attr]
+        except InputError as error:
+            raise array_at_fault(error, "queries") from None
+        except ArgumentError as error:
+            # The core names its function first where the fault is in no argument.
+            raise ArgumentError(str(error).removeprefix("annudf_ivf_flat_prepared_run: ")) from None
+
+    def run_on(self, device: Device, stream: int, addresses: tuple[int, int, int], kept: _Kept) -> None:
+        """Runs on the stream; what is kept lives until the run is done, also where it failed halfway."""
+        try:
+            self.run(*addresses)
+        finally:
+            # Without a lock, which a signal's handler might wait for in vain: whoever finds two lets one go, and that
+            # after the last run with it was enqueued, or it is put in anew behind that.
+            if not self.kept or self.kept[-1] is not kept:
+                self.kept.append(kept)
+                self.last = kept
+            while len(self.kept) > 1:
+                try:
+                    before = self.kept.popleft()
+                except IndexError:  # Another thread did it.
+                    break
+                _backends.hold(device, stream, *before.owners)
 
 
 class PreparedSearch:
@@ -127,7 +168,6 @@ class PreparedSearch:
 
     def __init__(self, core: _core.Prepared, index: Index, found: Checked) -> None:
         rows, k = found.rows, found.k
-        self._core: _core.Prepared | None = core
         self._index, self._metric = index, found.metric
         self._place, self._device, self._stream = found.place, found.device, found.stream
         self._rows = rows.shape[0]
@@ -138,8 +178,7 @@ class PreparedSearch:
         self._on_gpu = found.device.kind == "cuda"
         self._plain = plain_library(rows, found.stream)
         self._queries_at, self._neighbors_at, self._distances_at = self._askers(rows)
-        self._last = _Kept(None, ())
-        self._kept: deque[_Kept] = deque()
+        self._running: _Running | None = _Running(core)
 
     def _askers(self, rows: View) -> tuple[Address, Address, Address]:
         plain = self._plain
@@ -192,7 +231,7 @@ class PreparedSearch:
     @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
-        return self._core is None
+        return self._running is None
 
     def __call__(self, queries: Any, neighbors: Any = None, distances: Any = None) -> tuple[Any, Any]:
         """Finds the `k` best rows for each query.
@@ -216,42 +255,48 @@ class PreparedSearch:
             An array cannot be used, the index was extended or lost rows since the search was prepared, or the search
             is closed.
         """
-        core = self._core
-        if core is None:
+        running = self._running
+        if running is None:
             raise ArgumentError("the prepared search is closed; prepare another")
         plain = self._plain
         rows = self._queries_at(queries)
         if not rows or plain is None or not plain.in_order():
-            return self._search_any(core, queries, neighbors, distances)
-        ids = self._neighbors_at(neighbors) if neighbors is not None else -1
-        values = self._distances_at(distances) if distances is not None else -1
-        if not ids or not values:
-            return self._search_any(core, queries, neighbors, distances)
-        if ids < 0:
+            return self._search_any(running, queries, neighbors, distances)
+        # What is made here comes from the library's pool for this stream, which hands it out there alone: it needs no
+        # keeping, and its address is 0 among those of what is kept.
+        given_ids = ids = self._neighbors_at(neighbors) if neighbors is not None else 0
+        given_values = values = self._distances_at(distances) if distances is not None else 0
+        if neighbors is None:
             neighbors = plain.empty(self._results, "int64")
             ids = self._neighbors_at(neighbors)
-        if values < 0:
+        elif not ids:
+            return self._search_any(running, queries, neighbors, distances)
+        if distances is None:
             distances = plain.empty(self._results, "float32")
             values = self._distances_at(distances)
+        elif not values:
+            return self._search_any(running, queries, neighbors if given_ids else None, distances)
         of_rows, of_ids, of_values = self._bytes
         if (
             (ids < values + of_values and values < ids + of_ids)
             or (ids < rows + of_rows and rows < ids + of_ids)
             or (values < rows + of_rows and rows < values + of_values)
         ):
-            return self._search_any(core, queries, neighbors, distances)
+            return self._search_any(running, queries, neighbors, distances)
         if not self._on_gpu:
-            self._run(core, rows, ids, values)
+            running.run(rows, ids, values)
             return distances, neighbors
-        addresses = (rows, ids, values)
-        kept = self._last
+        addresses = (rows, given_ids, given_values)
+        kept = running.last
         if kept.addresses != addresses:
-            arrays = (queries.array if type(queries) is PackedBits else queries, neighbors, distances)
-            kept = _Kept(addresses, tuple(map(plain.keeper, arrays)))
-        self._run_keeping(core, addresses, kept)
+            bits = type(queries) is PackedBits
+            arrays = [(queries.array if bits else queries, rows), (neighbors, given_ids), (distances, given_values)]
+            kept = _Kept(addresses, tuple(plain.keeper(array) for array, given in arrays if given))
+        self._place.note(self._device, self._stream)
+        running.run_on(self._device, self._stream, (rows, ids, values), kept)
         return distances, neighbors
 
-    def _search_any(self, core: _core.Prepared, queries: Any, neighbors: Any, distances: Any) -> tuple[Any, Any]:
+    def _search_any(self, running: _Running, queries: Any, neighbors: Any, distances: Any) -> tuple[Any, Any]:
         """As a search does it: looks at everything, copies what is not contiguous, and says what is wrong."""
         stream = self._stream if self._on_gpu else None
         rows = _arrays.input_matrix(
@@ -271,51 +316,19 @@ class PreparedSearch:
         refuse_shared(rows, values, ids)
         addresses = (rows.address, ids.address, values.address)
         if not self._on_gpu:
-            self._run(core, *addresses)
+            running.run(*addresses)
             return distances, neighbors
         views = (rows, values, ids)
         for one in views:
             _backends.order_after(one, self._stream)
         owners = (*(one.owner for one in views), *(one.source for one in views))
-        self._run_keeping(core, addresses, _Kept(None, owners))
+        self._place.note(self._device, self._stream)
+        running.run_on(self._device, self._stream, addresses, _Kept(None, owners))
         return distances, neighbors
-
-    def _run(self, core: _core.Prepared, queries: int, ids: int, distances: int) -> None:
-        try:
-            core.run(queries, ids, distances)
-        except InputError as error:
-            raise array_at_fault(error, "queries") from None
-        except ArgumentError as error:
-            # The core names its function first where the fault is in no argument.
-            raise ArgumentError(str(error).removeprefix("annudf_ivf_flat_prepared_run: ")) from None
-
-    def _run_keeping(self, core: _core.Prepared, addresses: tuple[int, int, int], kept: _Kept) -> None:
-        """Runs on the stream; what the run reads and writes lives until it is done, also where it failed halfway."""
-        try:
-            self._run(core, *addresses)
-        finally:
-            self._place.note(self._device, self._stream)
-            # Without a lock, which a signal's handler might wait for in vain: whoever finds two lets one go, and that
-            # after the last run with it was enqueued, or it is put in anew behind that.
-            if not self._kept or self._kept[-1] is not kept:
-                self._kept.append(kept)
-                self._last = kept
-            self._let_go(0 if self._core is None else 1)
-
-    def _let_go(self, but: int) -> None:
-        while len(self._kept) > but:
-            try:
-                kept = self._kept.popleft()
-            except IndexError:  # Another thread did it.
-                return
-            _backends.hold(self._device, self._stream, *kept.owners)
 
     def close(self) -> None:
         """Lets go of everything, on a GPU once the last search is done; later calls are refused."""
-        self._core = None
-        if self._on_gpu:
-            self._last = _Kept(None, ())
-            self._let_go(0)
+        self._running = None
 
     def __enter__(self) -> PreparedSearch:
         return self
@@ -323,12 +336,7 @@ class PreparedSearch:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        if hasattr(self, "_kept"):
-            with contextlib.suppress(Exception):  # At exit a driver may be gone already.
-                self.close()
-
-    @of_whole("_kept")
+    @of_whole("_running")
     def __repr__(self) -> str:
         state = ", closed" if self.closed else ""
         return (

@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import weakref
 
+import fake_gpu
 import numpy as np
 import pytest
 from fake_gpu import CupyArray, CupyStream, DeviceArray
@@ -134,17 +135,39 @@ def test_arrays_live_until_the_stream_is_done(cupy, gpu, index, queries):
     nearest.close()
     gc.collect()
     assert alive() == [[False] * 3] * 3
-    assert gpu.log == [("destroyed", 0), ("record", 0)]  # The first waits for the last run.
+    assert gpu.log == [("destroyed", 0)]  # Which waits for the last run; the stream may be gone.
 
 
 def test_what_is_dropped_waits_too(cupy, gpu, index, queries):
+    gpu.busy = True
     nearest = ivf_flat.prepare(PARAMS, index, CupyArray(queries), 3)
-    results = [weakref.ref(one) for one in nearest(CupyArray(queries))]
+    given = CupyArray(queries.copy())
+    alive = weakref.ref(given, lambda _: gpu.log.append("freed"))
+    nearest(given)
+    del given
+    assert alive() is not None
     gpu.log.clear()
     del nearest
     gc.collect()
-    assert gpu.log[0] == ("destroyed", 0)
+    assert gpu.log == [("destroyed", 0), "freed"]
+
+
+def test_new_results_are_not_kept(cupy, gpu, index, queries):
+    """The pool that they come from keeps the order of the stream."""
+    gpu.busy = True
+    nearest = ivf_flat.prepare(PARAMS, index, CupyArray(queries), 3)
+    given = CupyArray(queries)
+    nearest(given)
+    gpu.log.clear()
+    results = [weakref.ref(one) for one in nearest(given)]
     assert [one() for one in results] == [None, None]
+    assert gpu.log == [("empty", 0), ("empty", 0), ("run", 0)]
+    neighbors, distances = buffers()
+    alive = [weakref.ref(one) for one in (neighbors, distances)]
+    nearest(given, neighbors=neighbors)
+    nearest(given, distances=distances)
+    del neighbors, distances
+    assert all(one() is not None for one in alive)
 
 
 def test_memory_that_comes_again_is_not_taken_for_what_was_there(cupy, gpu, index, queries):
@@ -171,7 +194,7 @@ def test_arrays_are_held_if_a_run_fails_half_way(cupy, gpu, index, queries, monk
     def fail(*arguments):
         raise UnavailableError("the stream is dead")
 
-    monkeypatch.setattr(nearest._core, "run", fail)
+    monkeypatch.setattr(nearest._running.core, "run", fail)
     given = CupyArray(queries.copy())
     alive = weakref.ref(given)
     with pytest.raises(UnavailableError, match=r"^the stream is dead$"):
@@ -185,17 +208,20 @@ def test_closed_by_another_thread(cupy, gpu, index, queries, monkeypatch):
     """The run that is under way ends, and its arrays live until it is done."""
     nearest = ivf_flat.prepare(PARAMS, index, CupyArray(queries), 3)
     gpu.busy = True
-    run = nearest._core.run
+    run = fake_gpu.Prepared.run
 
-    def run_and_close(*arguments):
-        run(*arguments)
+    def run_and_close(self, *arguments):
+        run(self, *arguments)
         nearest.close()
 
-    monkeypatch.setattr(nearest._core, "run", run_and_close)
-    results = [weakref.ref(one) for one in nearest(CupyArray(queries))]
-    assert not nearest._kept
-    assert [one() is not None for one in results] == [True, True]
-    assert _backends.release_done() == 1
+    monkeypatch.setattr(fake_gpu.Prepared, "run", run_and_close)
+    arrays = (CupyArray(queries.copy()), *buffers())
+    alive = [weakref.ref(one, lambda _: gpu.log.append("freed")) for one in arrays]
+    gpu.log.clear()
+    nearest(*arrays)
+    assert gpu.log == [("run", 0), ("destroyed", 0)]  # By the end of the call.
+    del arrays
+    assert [one() for one in alive] == [None] * 3
     with pytest.raises(ArgumentError) as caught:
         nearest(CupyArray(queries))
     assert str(caught.value) == "the prepared search is closed; prepare another"
