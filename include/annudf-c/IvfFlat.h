@@ -87,8 +87,8 @@ typedef struct annudf_ivf_flat_build_stats {
 /** The same of rows in memory of a CUDA backend's device, built there: equal rows, options and
  * seeds give equal indexes, whose centers are not to the bit those of annudf_ivf_flat_build. The
  * lists stay on that device, where searches need no copy, until the host needs them: saving,
- * extending, removing and searching elsewhere copy them there, once. Indexes with missing_values or
- * adaptive_centers are built on the host, of a copy of the rows.
+ * annudf_ivf_flat_extend, removing and searching elsewhere copy them there, once. Indexes with
+ * missing_values or adaptive_centers are built on the host, of a copy of the rows.
  * \param base    in device memory; it may be freed at once after.
  * \param stream  where what has written the base was enqueued, as annudf_ivf_flat_search_device;
  * waited for.
@@ -129,6 +129,27 @@ typedef struct annudf_ivf_flat_extend_options {
 ANNUDF_CAPI_EXPORTED annudf_status
 annudf_ivf_flat_extend(annudf_ivf_flat_index *index, const annudf_vectors *rows, const int64_t *ids,
                        const annudf_ivf_flat_extend_options *options);
+
+/** The same of rows in memory of a CUDA backend's device. Where the index's lists are on that
+ * device (annudf_ivf_flat_device) the rows find their lists there and the lists stay there, the
+ * same as the host would have made them; searches that were enqueued before read those of before.
+ * It takes room for both. An index whose lists are on the host, as those with adaptive_centers or
+ * missing_values, is extended on the host.
+ * \param rows    in device memory; may be freed at once after.
+ * \param ids     in host memory.
+ * \param stream  where what has written the rows was enqueued; waited for. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend_device(
+    annudf_backend *backend, annudf_ivf_flat_index *index, const annudf_vectors *rows,
+    const int64_t *ids, uint64_t stream, const annudf_ivf_flat_extend_options *options);
+
+/** The same of rows in host memory. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_extend_from_host(
+    annudf_backend *backend, annudf_ivf_flat_index *index, const annudf_vectors *rows,
+    const int64_t *ids, const annudf_ivf_flat_extend_options *options);
+
+/** The CUDA device that built the index and has its lists; -1: the host has them. It waits for an
+ * extend under way; -1 for NULL. */
+ANNUDF_CAPI_EXPORTED int32_t annudf_ivf_flat_device(const annudf_ivf_flat_index *index);
 
 /** Removes every row that has one of these ids. The others keep their ids, the lists are as if they
  * alone had been added, and adaptive centers move to the means of what is left. A list, and the

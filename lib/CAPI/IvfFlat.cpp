@@ -176,21 +176,75 @@ annudf_status annudf_ivf_flat_build_from_host(annudf_backend *backend, const ann
   });
 }
 
+/// `extend` adds the rows, with ids and progress.
+template <class Extend>
+static void extendBy(const Call &call, annudf_ivf_flat_index *index, const annudf_vectors *rows,
+                     const int64_t *ids, const annudf_ivf_flat_extend_options *options,
+                     const Extend &extend) {
+  call.refuseNull(index, "index");
+  const annudf_ivf_flat_extend_options given = copyOptions(
+      options, offsetof(annudf_ivf_flat_extend_options, allow_repeated_ids) + sizeof(int32_t),
+      "annudf_ivf_flat_extend_options");
+  const runtime::MatrixView view = toMatrix(call, rows, "rows");
+  IndexUse use(call, *index, IndexUse::Kind::Exclusive);
+  extend(view, runtime::NewIds{ids, given.allow_repeated_ids != 0},
+         toProgress(given.progress, given.progress_user));
+  index->size = index->value.size();
+  index->generation = index->value.generation();
+}
+
+static runtime::CudaBackend &deviceOf(const Call &call, const annudf_backend *backend) {
+  call.refuseNull(backend, "backend");
+  if (!backend->cuda)
+    call.refuse("the backend is " + backend->description + "; it has no device memory");
+  return *backend->cuda;
+}
+
 annudf_status annudf_ivf_flat_extend(annudf_ivf_flat_index *index, const annudf_vectors *rows,
                                      const int64_t *ids,
                                      const annudf_ivf_flat_extend_options *options) {
   return guard(__func__, [&](Call call) {
-    call.refuseNull(index, "index");
-    const annudf_ivf_flat_extend_options given = copyOptions(
-        options, offsetof(annudf_ivf_flat_extend_options, allow_repeated_ids) + sizeof(int32_t),
-        "annudf_ivf_flat_extend_options");
-    const runtime::MatrixView view = toMatrix(call, rows, "rows");
-    IndexUse use(call, *index, IndexUse::Kind::Exclusive);
-    index->value.extend(view, {ids, given.allow_repeated_ids != 0},
-                        toProgress(given.progress, given.progress_user));
-    index->size = index->value.size();
-    index->generation = index->value.generation();
+    extendBy(call, index, rows, ids, options,
+             [&](const auto &view, auto newIds, const auto &progress) {
+               index->value.extend(view, newIds, progress);
+             });
   });
+}
+
+annudf_status annudf_ivf_flat_extend_device(annudf_backend *backend, annudf_ivf_flat_index *index,
+                                            const annudf_vectors *rows, const int64_t *ids,
+                                            uint64_t stream,
+                                            const annudf_ivf_flat_extend_options *options) {
+  return guard(__func__, [&](Call call) {
+    runtime::CudaBackend &on = deviceOf(call, backend);
+    extendBy(call, index, rows, ids, options,
+             [&](const auto &view, auto newIds, const auto &progress) {
+               on.extend(index->value, view, newIds, reinterpret_cast<void *>(stream), progress);
+             });
+  });
+}
+
+annudf_status annudf_ivf_flat_extend_from_host(annudf_backend *backend,
+                                               annudf_ivf_flat_index *index,
+                                               const annudf_vectors *rows, const int64_t *ids,
+                                               const annudf_ivf_flat_extend_options *options) {
+  return guard(__func__, [&](Call call) {
+    runtime::CudaBackend &on = deviceOf(call, backend);
+    extendBy(call, index, rows, ids, options,
+             [&](const auto &view, auto newIds, const auto &progress) {
+               on.extendFromHost(index->value, view, newIds, progress);
+             });
+  });
+}
+
+int32_t annudf_ivf_flat_device(const annudf_ivf_flat_index *index) {
+  int32_t device = -1;
+  (void)guard(__func__, [&](Call call) {
+    call.refuseNull(index, "index");
+    IndexUse use(call, *index, IndexUse::Kind::Shared);
+    device = index->value.device();
+  });
+  return device;
 }
 
 annudf_status annudf_ivf_flat_remove(annudf_ivf_flat_index *index, const int64_t *ids, size_t count,

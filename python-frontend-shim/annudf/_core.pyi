@@ -222,6 +222,12 @@ class Index:
         """Whether coordinates may be NaN."""
 
     @property
+    def device(self) -> int:
+        """
+        The CUDA device that built it and has its lists; -1: the host has them.
+        """
+
+    @property
     def generation(self) -> int:
         """
         Another number after every build, load and extend, and every remove of a row, in this process.
@@ -314,6 +320,11 @@ class Backend:
     def build_index_from_host(self, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[str, float, float, float, int, bool]]:
         """
         The same of a matrix at a host address, on the device. With it come also the pieces in which it went there, and whether the lists are there.
+        """
+
+    def extending(self, index: Index, stream: int | None, address: int, rows: int, dims: int, element: str, ids_address: int | None = None, progress: Callable[[str, float], None] | None = None, result: object | None = None, allow_repeated_ids: bool = False) -> Work:
+        """
+        As Index.extending, on the device, of rows at a device address that are written on `stream`, or, where it is None, at a host address.
         """
 
     @staticmethod

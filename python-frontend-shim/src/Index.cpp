@@ -130,6 +130,63 @@ static std::pair<Index, BuildCost> buildFromHost(const Backend &backend, uintptr
   return {std::move(index), costOf(stats)};
 }
 
+using ExtendCall =
+    std::function<annudf_status(annudf_ivf_flat_index *, const annudf_vectors *, const int64_t *,
+                                const annudf_ivf_flat_extend_options *)>;
+
+/// What is added to an index, and what the work gives then.
+struct Addition {
+  std::optional<uintptr_t> ids;
+  std::optional<ProgressFunction> function;
+  nb::object result;
+  bool allowRepeatedIds;
+};
+
+static Work extendingBy(ExtendCall call, nb::object self, const Rows &rows, Addition addition) {
+  const annudf_vectors more =
+      vectors(rows.address, rows.rows, rows.dims, parseElement(rows.element));
+  annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
+  nb::object result = std::move(addition.result);
+  return {[=, owner = std::move(self), call = std::move(call), ids = addition.ids,
+           function = std::move(addition.function), repeated = addition.allowRepeatedIds] {
+            Progress progress(function);
+            annudf_ivf_flat_extend_options options = {};
+            options.size = sizeof options;
+            options.progress = &Progress::report;
+            options.progress_user = &progress;
+            options.allow_repeated_ids = repeated;
+            const annudf_status status = withoutGil([&] {
+              return call(index, &more, reinterpret_cast<const int64_t *>(ids.value_or(0)),
+                          &options);
+            });
+            progress.check(status);
+          },
+          std::move(result)};
+}
+
+static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t dims,
+                      const std::string &element, std::optional<uintptr_t> ids,
+                      std::optional<ProgressFunction> function, nb::object result,
+                      bool allowRepeatedIds) {
+  return extendingBy(annudf_ivf_flat_extend, std::move(self), {address, rows, dims, element},
+                     {ids, std::move(function), std::move(result), allowRepeatedIds});
+}
+
+static Work extendingThere(const Backend &backend, nb::object index, std::optional<uint64_t> stream,
+                           uintptr_t address, int64_t rows, int64_t dims,
+                           const std::string &element, std::optional<uintptr_t> ids,
+                           std::optional<ProgressFunction> function, nb::object result,
+                           bool allowRepeatedIds) {
+  const auto call = [on = backend.handle, stream](
+                        annudf_ivf_flat_index *to, const annudf_vectors *more,
+                        const int64_t *numbers, const annudf_ivf_flat_extend_options *options) {
+    return stream ? annudf_ivf_flat_extend_device(on.get(), to, more, numbers, *stream, options)
+                  : annudf_ivf_flat_extend_from_host(on.get(), to, more, numbers, options);
+  };
+  return extendingBy(call, std::move(index), {address, rows, dims, element},
+                     {ids, std::move(function), std::move(result), allowRepeatedIds});
+}
+
 void addBuilds(nb::class_<Backend> &backend) {
   using namespace nb::literals;
   backend
@@ -141,29 +198,17 @@ void addBuilds(nb::class_<Backend> &backend) {
       .def("build_index_from_host", &buildFromHost, "address"_a, "rows"_a, "dims"_a, "element"_a,
            "options"_a, "progress"_a.none() = nb::none(),
            "The same of a matrix at a host address, on the device. With it come also the pieces "
-           "in which it went there, and whether the lists are there.");
-}
-
-static Work extending(nb::object self, uintptr_t address, int64_t rows, int64_t dims,
-                      const std::string &element, std::optional<uintptr_t> ids,
-                      std::optional<ProgressFunction> function, nb::object result,
-                      bool allowRepeatedIds) {
-  const annudf_vectors more = vectors(address, rows, dims, parseElement(element));
-  annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
-  return {[=, owner = std::move(self), function = std::move(function)] {
-            Progress progress(function);
-            annudf_ivf_flat_extend_options options = {};
-            options.size = sizeof options;
-            options.progress = &Progress::report;
-            options.progress_user = &progress;
-            options.allow_repeated_ids = allowRepeatedIds;
-            const annudf_status status = withoutGil([&] {
-              return annudf_ivf_flat_extend(
-                  index, &more, reinterpret_cast<const int64_t *>(ids.value_or(0)), &options);
-            });
-            progress.check(status);
-          },
-          std::move(result)};
+           "in which it went there, and whether the lists are there.")
+      .def("extending", &extendingThere, "index"_a, "stream"_a.none(), "address"_a, "rows"_a,
+           "dims"_a, "element"_a, "ids_address"_a.none() = nb::none(),
+           "progress"_a.none() = nb::none(), "result"_a.none() = nb::none(),
+           "allow_repeated_ids"_a = false,
+           nb::sig("def extending(self, index: Index, stream: int | None, address: int, rows: int, "
+                   "dims: int, element: str, ids_address: int | None = None, progress: "
+                   "collections.abc.Callable[[str, float], None] | None = None, result: object | "
+                   "None = None, allow_repeated_ids: bool = False) -> Work"),
+           "As Index.extending, on the device, of rows at a device address that are written on "
+           "`stream`, or, where it is None, at a host address.");
 }
 
 static Work removing(nb::object self, uintptr_t ids, int64_t count,
@@ -336,6 +381,13 @@ void addIndex(nb::module_ &module) {
           "missing_values",
           [](const Index &self) { return annudf_ivf_flat_missing_values(self.handle.get()); },
           "Whether coordinates may be NaN.")
+      .def_prop_ro(
+          "device",
+          [](const Index &self) {
+            const nb::gil_scoped_release released; // It may wait.
+            return annudf_ivf_flat_device(self.handle.get());
+          },
+          "The CUDA device that built it and has its lists; -1: the host has them.")
       .def_prop_ro(
           "generation",
           [](const Index &self) { return annudf_ivf_flat_generation(self.handle.get()); },

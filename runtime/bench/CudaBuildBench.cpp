@@ -10,12 +10,13 @@
 //
 //   annudf_cuda_build_bench [--rows 1000000] [--dims 128] [--lists 1024] [--dtype f32]
 //                           [--metric l2] [--base FILE] [--repeat 5] [--queries 0]
-//                           [--probes 8,32] [--cpu] [--upload] [--host]
+//                           [--probes 8,32] [--cpu] [--upload] [--host] [--extend]
 //
 // Rows are those of annudf_cuda_bench, or of a file. Printed are the medians of the build
 // with its parts, and of the copy of the lists to the host. --upload: of a copy back, in pieces of
 // several sizes and from pageable memory. --host: builds of rows in host memory, of each way that
-// has room in less and less memory. --cpu builds on the host too. --queries compares the
+// has room in less and less memory. --extend: of an index of nine rows in ten by the tenth, on the
+// device and on the host. --cpu builds on the host too. --queries compares the
 // recall of both: the share of the true ten neighbours (squared differences; for other metrics the
 // largest inner products) whose list is probed; rows are scanned exactly, so that is the recall of
 // a search.
@@ -119,7 +120,7 @@ struct Options {
   uint32_t lists = 1024;
   std::string dtype = "f32", metric = "l2", base;
   std::vector<uint32_t> probes = {8, 32};
-  bool cpu = false, host = false, upload = false;
+  bool cpu = false, host = false, upload = false, extend = false;
 };
 
 /// Copies an index in host memory to the device, by several ways.
@@ -188,6 +189,31 @@ void timeFromHost(CudaBackend &backend, IndexParams params, const MatrixView &ba
   }
 }
 
+/// Adds the last tenth of the rows, which are in host memory.
+void timeExtend(CudaBackend &backend, const IndexParams &params, const MatrixView &base) {
+  const int64_t first = base.rows / 10 * 9;
+  const MatrixView old = {base.data, first, base.dims, base.element};
+  const MatrixView added = {static_cast<const char *>(base.data) +
+                                first * bytesOfRow(base.element, base.dims),
+                            base.rows - first, base.dims, base.element};
+  std::vector<double> there, host;
+  for (int i = 0; i <= 3; ++i) {
+    const Index built = backend.buildFromHost(params, old);
+    Index one = built, other = built;
+    auto start = Clock::now();
+    backend.extendFromHost(one, added);
+    if (i > 0)
+      there.push_back(msSince(start));
+    start = Clock::now();
+    other.extend(added);
+    if (i > 0)
+      host.push_back(msSince(start));
+  }
+  std::printf("extend by %lld rows: %.1f ms on the device, %.1f on the host with the lists' way "
+              "there\n",
+              static_cast<long long>(added.rows), medianOf(there), medianOf(host));
+}
+
 void run(const Options &options) {
   const auto element = parseSpelling<annudf_element>(options.dtype);
   const auto metric = parseSpelling<annudf_coarse>(options.metric);
@@ -239,6 +265,8 @@ void run(const Options &options) {
               medianOf(train), medianOf(add), msSince(start));
   if (options.host)
     timeFromHost(*backend, params, base.view());
+  if (options.extend)
+    timeExtend(*backend, params, base.view());
   if (options.upload)
     timeUploads(*index);
   std::unique_ptr<Index> host;
@@ -276,6 +304,8 @@ int main(int argc, char **argv) {
   app.add_flag("--cpu", options.cpu, "Build on the host too");
   app.add_flag("--host", options.host, "Time builds of rows in host memory, each way");
   app.add_flag("--upload", options.upload, "Time a copy back to the device");
+  app.add_flag("--extend", options.extend,
+               "Time adding the last tenth of the rows, on the device and on the host");
   CLI11_PARSE(app, argc, argv);
   try {
     run(options);

@@ -34,6 +34,8 @@ public:
   coarse metric() const noexcept { return coarse(annudf_ivf_flat_metric(c())); }
   bool adaptive_centers() const noexcept { return annudf_ivf_flat_adaptive_centers(c()); }
   bool missing_values() const noexcept { return annudf_ivf_flat_missing_values(c()); }
+  /// The CUDA device that built it and has its lists; -1: the host has them.
+  std::int32_t device() const noexcept { return annudf_ivf_flat_device(c()); }
   /// Another number after every build, load and extend, and every remove of a row, in this process.
   std::uint64_t generation() const noexcept { return annudf_ivf_flat_generation(c()); }
   /// One more than its largest id: entries that a capture with the extent `row` needs at least.
@@ -136,20 +138,54 @@ inline index build(const index_params &params, const vectors &base, const backen
                            });
 }
 
-/// Adds rows. If it fails the index is as before.
-/// \param ids  one for each row, 0 or above; none: they go on from row_extent().
-inline void extend(index &to, const vectors &rows, std::span<const std::int64_t> ids = {},
-                   const extend_params &params = {}) {
-  if (!ids.empty() && std::int64_t(ids.size()) != rows.rows())
+namespace impl {
+
+/// `call` gives ids and options of the C API.
+template <class Extend>
+void extended(std::int64_t rows, std::span<const std::int64_t> ids, const extend_params &params,
+              const Extend &call) {
+  if (!ids.empty() && std::int64_t(ids.size()) != rows)
     throw error(errc::usage,
-                std::to_string(ids.size()) + " ids for " + std::to_string(rows.rows()) + " rows");
+                std::to_string(ids.size()) + " ids for " + std::to_string(rows) + " rows");
   detail::reporting reporting(params.progress, params.stop);
   annudf_ivf_flat_extend_options options = {};
   options.size = sizeof options;
   options.progress = reporting.function(), options.progress_user = reporting.user();
   options.allow_repeated_ids = params.allow_repeated_ids;
+  reporting.check(call(ids.empty() ? nullptr : ids.data(), &options));
+}
+
+} // namespace impl
+
+/// Adds rows. If it fails the index is as before.
+/// \param ids  one for each row, 0 or above; none: they go on from row_extent().
+inline void extend(index &to, const vectors &rows, std::span<const std::int64_t> ids = {},
+                   const extend_params &params = {}) {
   const annudf_vectors c = rows.c();
-  reporting.check(annudf_ivf_flat_extend(to.c(), &c, ids.empty() ? nullptr : ids.data(), &options));
+  impl::extended(rows.rows(), ids, params, [&](const std::int64_t *numbers, const auto *options) {
+    return annudf_ivf_flat_extend(to.c(), &c, numbers, options);
+  });
+}
+
+/// The same on a device, where the lists stay if they are there (index::device()): they are the
+/// same as the host's. Those that are on the host are extended there.
+inline void extend(index &to, const vectors &rows, const backend &on,
+                   std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
+  const annudf_vectors c = rows.c();
+  impl::extended(rows.rows(), ids, params, [&](const std::int64_t *numbers, const auto *options) {
+    return annudf_ivf_flat_extend_from_host(on.c(), to.c(), &c, numbers, options);
+  });
+}
+
+/// The same of rows in device memory, when their stream has got to where they are written.
+/// \param ids  in host memory.
+inline void extend(index &to, const device_vectors &rows, std::span<const std::int64_t> ids = {},
+                   const extend_params &params = {}) {
+  const backend &on = backend::shared(rows.device());
+  const annudf_vectors c = rows.c();
+  impl::extended(rows.rows(), ids, params, [&](const std::int64_t *numbers, const auto *options) {
+    return annudf_ivf_flat_extend_device(on.c(), to.c(), &c, numbers, rows.stream().c(), options);
+  });
 }
 
 /// Removes every row that has one of these ids; one that no row has is passed over. The others keep

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer
-from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, View
+from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device, View
 from annudf._checks import check_bool, check_int, class_of, shown
 from annudf._log import ProgressBar, logger
 from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
@@ -278,7 +278,7 @@ def extend(
     allow_repeated_ids: bool = False,
     progress: bool | None = None,
 ) -> Index:
-    """Adds vectors to an index, in place.
+    """Adds vectors to an index, in place. Lists that a device built and has stay there, and are extended there.
 
     Parameters
     ----------
@@ -315,21 +315,29 @@ def extend(
     core = check_index(index)._core
     place = check_resources(resources)
     repeated = check_bool(allow_repeated_ids, "allow_repeated_ids")
-    rows = _vectors(new_vectors, "new_vectors", place, (index.dtype_name,), core.dims, index.packed)
+    rows = _rows_of(new_vectors, "new_vectors", place, (index.dtype_name,), core.dims, index.packed)
     ids = None
     if new_indices is not None:
         ids = _ids(new_indices, "new_indices", place, (rows.shape[0],), f"({rows.shape[0]},), one id a new vector")
     bar = ProgressBar(progress)
-    work = core.extending(
+    there = _lists_there(core.device, rows, place)
+    if there is None:
+        rows = _transfer.to_host(rows, "new_vectors", place)
+    arguments = (
         rows.address,
         rows.shape[0],
         rows.shape[1],
         ELEMENT_OF_DTYPE[rows.dtype],
         None if ids is None else ids.address,
-        progress=bar,
-        result=index,
-        allow_repeated_ids=repeated,
+        bar,
+        index,
+        repeated,
     )
+    if there is None:
+        work = core.extending(*arguments)
+    else:
+        stream = None if rows.device == CPU else _transfer.ready_stream(rows, "new_vectors", place)
+        work = _backends.backend(there).extending(core, stream, *arguments)
     try:
         result: Index = work.result
         return result  # No call may follow the work, see Work.
@@ -339,6 +347,15 @@ def extend(
     except BaseException:
         bar.close()
         raise
+
+
+def _lists_there(device: int, rows: View, place: Resources) -> Device | None:
+    """The device that has the lists of an index, where new rows are added to them without leaving it."""
+    if device < 0:
+        return None
+    there = Device("cuda", device)
+    asked = place.device if rows.device == CPU else rows.device
+    return there if asked in (None, there) else None
 
 
 def remove(
@@ -404,17 +421,6 @@ def remove(
     except BaseException:
         bar.close()
         raise
-
-
-def _vectors(
-    array: Any,
-    name: str,
-    resources: Resources,
-    accepted: tuple[str, ...] = _arrays.VECTORS,
-    dims: int | None = None,
-    packed: bool = False,
-) -> View:
-    return _transfer.to_host(_rows_of(array, name, resources, accepted, dims, packed), name, resources)
 
 
 def _rows_of(

@@ -506,6 +506,57 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
+namespace {
+
+template <int alignment>
+__device__ void appendGroup(const unsigned char *row, const uint4 *old, uint32_t bytes,
+                            uint32_t chunks, uint4 *group) {
+  for (uint32_t c = threadIdx.x / 32; c < chunks; c += blockDim.x / 32) {
+    const uint64_t at = static_cast<uint64_t>(c) * 32;
+    group[at + (threadIdx.x & 31)] = old   ? __ldg(old + at)
+                                     : row ? chunkOf<alignment>(row, c * 16, bytes)
+                                           : make_uint4(0, 0, 0, 0);
+  }
+}
+
+} // namespace
+
+/// Lists as they are, then new rows; a block for each group of what both make.
+/// \param base, bytes, alignment, order, starts  of the new rows, as of annudf_build_pack.
+/// \param newIds   of the new rows; null: from firstId on.
+extern "C" __global__ void __launch_bounds__(128)
+    annudf_build_append(const unsigned char *base, uint32_t bytes, int alignment,
+                        const uint32_t *order, const uint32_t *starts, const int64_t *newIds,
+                        int64_t firstId, const uint4 *oldRows, const int64_t *oldIds,
+                        const uint32_t *oldGroup, const uint32_t *oldSize,
+                        const uint32_t *listGroup, uint32_t lists, uint32_t chunks, uint4 *rows,
+                        int64_t *ids) {
+  __shared__ uint32_t list;
+  if (threadIdx.x == 0)
+    list = segmentOf(listGroup, lists, blockIdx.x);
+  __syncthreads();
+  const uint32_t lane = threadIdx.x & 31, own = blockIdx.x - listGroup[list];
+  const uint64_t at = static_cast<uint64_t>(own) * 32 + lane, before = oldSize[list];
+  const uint64_t place = starts[list] + (at - before);
+  const bool isOld = at < before, isNew = !isOld && place < starts[list + 1];
+  const uint64_t group = isOld ? static_cast<uint64_t>(oldGroup[list]) + own : 0;
+  const uint64_t number = isNew ? (order ? order[place] : place) : 0;
+  if (threadIdx.x < 32)
+    ids[static_cast<uint64_t>(blockIdx.x) * 32 + lane] =
+        isOld   ? oldIds[group * 32 + lane]
+        : isNew ? (newIds ? newIds[number] : firstId + static_cast<int64_t>(number))
+                : -1;
+  const uint4 *old = isOld ? oldRows + group * chunks * 32 + lane : nullptr;
+  const unsigned char *row = isNew ? base + number * bytes : nullptr;
+  uint4 *to = rows + static_cast<uint64_t>(blockIdx.x) * chunks * 32;
+  if (alignment == 16)
+    appendGroup<16>(row, old, bytes, chunks, to);
+  else if (alignment == 4)
+    appendGroup<4>(row, old, bytes, chunks, to);
+  else
+    appendGroup<1>(row, old, bytes, chunks, to);
+}
+
 /// annudf_regroup the other way: words of Index.h's order, from 16-byte chunks, to another place.
 extern "C" __global__ void annudf_build_ungroup(const uint4 *rows, uint64_t blocks, uint32_t *out) {
   const uint32_t lane = threadIdx.x & 31;

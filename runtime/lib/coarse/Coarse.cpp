@@ -175,6 +175,13 @@ CoarseRanker::CoarseRanker(const float *centers, uint32_t nLists, int32_t dims,
   factors_ = memory;
 }
 
+void CoarseRanker::copyFactors(float *factors, int64_t stride) const {
+  for (uint32_t c = 0; c < nLists_; ++c)
+    for (int32_t d = 0; d < dims_; ++d)
+      factors[c * stride + d] =
+          factors_.get()[(int64_t(c) / kPanel * dims_ + d) * kPanel + c % kPanel];
+}
+
 void CoarseRanker::keys(const MatrixView &rows, int64_t begin, int64_t end, float *scratch,
                         float *out) const {
   convertRows(rows, begin, end, scratch);

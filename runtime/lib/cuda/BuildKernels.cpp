@@ -10,6 +10,8 @@
 
 #include "Embedded.h"
 
+#include <limits>
+
 namespace annudf::runtime::cuda {
 
 BuildKernels::BuildKernels(std::shared_ptr<const Context> context)
@@ -24,7 +26,22 @@ BuildKernels::BuildKernels(std::shared_ptr<const Context> context)
       bounds(module.function("annudf_build_bounds")), sums(module.function("annudf_build_sums")),
       means(module.function("annudf_build_means")), pack(module.function("annudf_build_pack")),
       places(module.function("annudf_build_places")), place(module.function("annudf_build_place")),
+      append(module.function("annudf_build_append")),
       ungroup(module.function("annudf_build_ungroup")) {}
+
+uint64_t firstNotFinite(const std::shared_ptr<const Context> &context, const BuildKernels &kernels,
+                        const MatrixView &rows, CUstream stream) {
+  const Buffer first(context, 8);
+  ANNUDF_CUDA(cuMemsetD8Async, first.device(), 0xFF, 8, stream);
+  const uint64_t coordinates = uint64_t(rows.rows) * uint64_t(rows.dims);
+  StreamLauncher(*context, stream)
+      .first(kernels.finite, {blocksFor(coordinates)}, 256, 0,
+             reinterpret_cast<uint64_t>(rows.data), coordinates, int(rows.element), first.device());
+  uint64_t found = 0;
+  ANNUDF_CUDA(cuMemcpyDtoHAsync, &found, first.device(), 8, stream);
+  ANNUDF_CUDA(cuStreamSynchronize, stream);
+  return found;
+}
 
 const uint32_t *SortedRows::sort() {
   uint64_t from = keys_.device(), to = otherKeys_.device(), order = 0, nextOrder = order_.device(),
@@ -58,8 +75,21 @@ Assigner::Assigner(const std::shared_ptr<const Context> &context, const BuildKer
                    const BuildShape &shape, bool l2, CUstream stream)
     : kernels_(kernels), launcher_(*context, stream), lists_(shape.lists),
       stride_(uint32_t(shape.stride())), padded_(uint32_t(shape.padded())), l2_(l2),
-      centers_(context, uint64_t(padded_) * stride_ * 4), biases_(context, uint64_t(padded_) * 4),
-      origin_(context, uint64_t(stride_) * 4) {}
+      stream_(stream), centers_(context, uint64_t(padded_) * stride_ * 4),
+      biases_(context, uint64_t(padded_) * 4), origin_(context, uint64_t(stride_) * 4) {}
+
+void Assigner::load(const CoarseRanker &ranker) {
+  std::vector<float> factors(uint64_t(padded_) * stride_), origin(stride_),
+      biases(padded_, std::numeric_limits<float>::infinity());
+  ranker.copyFactors(factors.data(), stride_);
+  std::copy_n(ranker.biases(), lists_, biases.begin());
+  std::copy(ranker.origin().begin(), ranker.origin().end(), origin.begin());
+  // Pageable memory has been read when the call returns.
+  ANNUDF_CUDA(cuMemcpyHtoDAsync, centers_.device(), factors.data(), centers_.size(), stream_);
+  ANNUDF_CUDA(cuMemcpyHtoDAsync, origin_.device(), origin.data(), origin_.size(), stream_);
+  ANNUDF_CUDA(cuMemcpyHtoDAsync, biases_.device(), biases.data(), biases_.size(), stream_);
+  loaded_ = true;
+}
 
 void Assigner::convert(uint64_t from, uint64_t chosen, uint64_t first, uint64_t count, uint64_t to,
                        annudf_element element, uint32_t dims, bool lessOrigin) {
@@ -73,10 +103,14 @@ void Assigner::normalise(uint64_t rows, uint64_t count) {
 }
 
 void Assigner::assign(uint64_t rows, uint64_t count, uint64_t lists) {
-  launcher_.first(kernels_.biases, {blocksFor(uint64_t(padded_) * 32)}, 256, 0, centers_.device(),
-                  lists_, padded_, stride_, int(l2_), biases_.device());
+  if (!loaded_)
+    launcher_.first(kernels_.biases, {blocksFor(uint64_t(padded_) * 32)}, 256, 0, centers_.device(),
+                    lists_, padded_, stride_, int(l2_), biases_.device());
   launcher_.first(kernels_.assign, {pieces(count, ANNUDF_BUILD_TILE)}, 256, 0, rows, count,
-                  centers_.device(), biases_.device(), padded_, stride_, l2_ ? -2.0f : -1.0f,
+                  centers_.device(), biases_.device(), padded_, stride_,
+                  loaded_ ? 1.0f
+                  : l2_   ? -2.0f
+                          : -1.0f,
                   lists);
 }
 

@@ -12,6 +12,7 @@
 #include "BuildArgs.h"
 #include "BuildPlan.h"
 #include "Launcher.h"
+#include "annudf/runtime/coarse/Coarse.h"
 
 #include <algorithm>
 #include <memory>
@@ -24,7 +25,7 @@ struct BuildKernels {
   explicit BuildKernels(std::shared_ptr<const Context> context);
   Module module;
   CUfunction finite, convert, normalise, biases, assign, count, prefix, scatter, bounds, sums,
-      means, pack, places, place, ungroup;
+      means, pack, places, place, append, ungroup;
 };
 
 inline uint64_t pieces(uint64_t count, uint64_t size) { return (count + size - 1) / size; }
@@ -33,6 +34,16 @@ inline uint64_t pieces(uint64_t count, uint64_t size) { return (count + size - 1
 inline uint64_t blocksFor(uint64_t threads) {
   return std::clamp<uint64_t>(pieces(threads, 256), 1, 1u << 16);
 }
+
+/// As Build.cu takes it.
+inline int alignmentOfRows(uint64_t data, uint64_t bytes) {
+  return (data | bytes) % 16 == 0 ? 16 : (data | bytes) % 4 == 0 ? 4 : 1;
+}
+
+/// The place of the first coordinate of rows on the device that is not finite; UINT64_MAX if none
+/// is.
+uint64_t firstNotFinite(const std::shared_ptr<const Context> &context, const BuildKernels &kernels,
+                        const MatrixView &rows, CUstream stream);
 
 /// Rows by their lists, as a stable sort leaves them.
 class SortedRows {
@@ -80,6 +91,10 @@ public:
   /// L2.
   const Buffer &origin() const { return origin_; }
 
+  /// The centers as the host assigns rows by them, so that rows find the lists that they find
+  /// there.
+  void load(const CoarseRanker &ranker);
+
   /// Rows as floats, padded to stride().
   /// \param from   rows of `element` and so many dims; may be `to` where they are floats already.
   /// \param chosen uint32_t *, which rows; 0: from `first` on.
@@ -94,6 +109,8 @@ private:
   StreamLauncher launcher_;
   const uint32_t lists_, stride_, padded_;
   const bool l2_;
+  bool loaded_ = false;
+  const CUstream stream_;
   const Buffer centers_, biases_, origin_;
 };
 

@@ -38,14 +38,8 @@ Progress partOf(const Progress &progress, double from, double share) {
 void Builder::checkFinite() {
   if (kindOf(base_.element) != NumberKind::Float)
     return;
-  Buffer first(context_, 8);
-  ANNUDF_CUDA(cuMemsetD8Async, first.device(), 0xFF, 8, stream_);
   const uint64_t data = reinterpret_cast<uint64_t>(base_.data);
-  launcher_.first(kernels_.finite, {blocksFor(rows_ * dims_)}, 256, 0, data, rows_ * dims_,
-                  int(base_.element), first.device());
-  uint64_t found = 0;
-  ANNUDF_CUDA(cuMemcpyDtoHAsync, &found, first.device(), 8, stream_);
-  ANNUDF_CUDA(cuStreamSynchronize, stream_);
+  const uint64_t found = firstNotFinite(context_, kernels_, base_, stream_);
   if (found == UINT64_MAX)
     return;
   const auto bytes = static_cast<uint64_t>(bytesOfRow(base_.element, base_.dims));
@@ -243,8 +237,8 @@ void Builder::place(SortedRows &sorted, const DeviceIndex &to) {
   const uint64_t places = sorted.places(), starts = sorted.starts();
   assignAll(partOf(progress_, 0.5, 0.5), [&](uint64_t first, uint64_t count) {
     launcher_.first(kernels_.place, {blocksFor(count * 32)}, 256, 0, raw_->device(), first,
-                    uint32_t(count), bytes_, alignment(raw_->device()), places, starts,
-                    args.listGroup, lists_, args.chunks, args.rows, args.ids);
+                    uint32_t(count), bytes_, alignmentOfRows(raw_->device(), bytes_), places,
+                    starts, args.listGroup, lists_, args.chunks, args.rows, args.ids);
   });
 }
 
@@ -290,9 +284,9 @@ BuiltIndex Builder::add(std::vector<float> centers) {
   if (fromHost_)
     place(sorted, *copy);
   else
-    launcher_.first(kernels_.pack, {copy->groups()}, 128, 0, data, bytes_, alignment(data),
-                    sorted.order(), sorted.starts(), args.listGroup, lists_, args.chunks, args.rows,
-                    args.ids);
+    launcher_.first(kernels_.pack, {copy->groups()}, 128, 0, data, bytes_,
+                    alignmentOfRows(data, bytes_), sorted.order(), sorted.starts(), args.listGroup,
+                    lists_, args.chunks, args.rows, args.ids);
   ANNUDF_CUDA(cuStreamSynchronize, stream_);
   report(progress_, "add", 1);
   parts.size = base_.rows;

@@ -67,9 +67,6 @@ private:
                  const std::function<void(uint64_t first, uint64_t count)> &use);
   std::vector<uint32_t> listsOfRows();
   void place(SortedRows &sorted, const DeviceIndex &to);
-  int alignment(uint64_t data) const {
-    return (data | bytes_) % 16 == 0 ? 16 : (data | bytes_) % 4 == 0 ? 4 : 1;
-  }
 
   const std::shared_ptr<const Context> context_;
   const std::shared_ptr<const BuildKernels> kept_;

@@ -19,7 +19,6 @@
 #include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -59,6 +58,10 @@ public:
               const Progress &progress, BuildStats *stats) override;
   Index buildFromHost(const IndexParams &params, const MatrixView &base, const Progress &progress,
                       BuildStats *stats) override;
+  void extend(Index &index, const MatrixView &rows, const NewIds &ids, void *stream,
+              const Progress &progress) override;
+  void extendFromHost(Index &index, const MatrixView &rows, const NewIds &ids,
+                      const Progress &progress) override;
   int device() const override { return context_->device(); }
   int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
@@ -137,9 +140,9 @@ private:
                  const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                  void *stream, SearchStats *stats);
   std::shared_ptr<DeviceIndex> upload(const Index &index, const Progress &progress,
-                                      SearchStats &stats);
-  /// With its copy where searches look for it.
-  Index kept(BuiltIndex built);
+                                      SearchStats *stats = nullptr);
+  /// Puts an index's copy where searches look for it; null: there is none.
+  void keep(const Index &index, const std::shared_ptr<DeviceIndex> &copy);
   /// Adds what it cost to `stats`.
   std::shared_ptr<const ScanKernel> scan(const MetricView &metric, ScanElements elements,
                                          const CudaFamily &family, SearchStats &stats);
@@ -186,7 +189,7 @@ std::shared_ptr<const ScanKernel> Implementation::scan(const MetricView &metric,
 }
 
 std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, const Progress &progress,
-                                                    SearchStats &stats) {
+                                                    SearchStats *stats) {
   for (;;) {
     bool made = false;
     try {
@@ -197,7 +200,8 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, const Pr
                                                  progress);
           },
           made);
-      stats.uploadMs = made ? copy->uploadMs() : 0;
+      if (stats)
+        stats->uploadMs = made ? copy->uploadMs() : 0;
       return copy;
     } catch (const Error &error) {
       // Where another search was to make it and was stopped, this one goes on.
@@ -210,20 +214,36 @@ std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, const Pr
 Index Implementation::build(const IndexParams &params, const MatrixView &base, void *stream,
                             const Progress &progress, BuildStats *stats) {
   BuildStats local;
-  return kept(builder_.build(params, base, stream, progress, stats ? *stats : local));
+  BuiltIndex built = builder_.build(params, base, stream, progress, stats ? *stats : local);
+  keep(built.index, built.copy);
+  return std::move(built.index);
 }
 
 Index Implementation::buildFromHost(const IndexParams &params, const MatrixView &base,
                                     const Progress &progress, BuildStats *stats) {
   BuildStats local;
-  return kept(builder_.buildFromHost(params, base, pieces_, progress, stats ? *stats : local));
+  BuiltIndex built =
+      builder_.buildFromHost(params, base, pieces_, progress, stats ? *stats : local);
+  keep(built.index, built.copy);
+  return std::move(built.index);
 }
 
-Index Implementation::kept(BuiltIndex built) {
+void Implementation::keep(const Index &index, const std::shared_ptr<DeviceIndex> &copy) {
   bool made = false;
-  if (built.copy)
-    (void)copies_.get(built.index, context_->device(), [&] { return built.copy; }, made);
-  return std::move(built.index);
+  if (copy)
+    (void)copies_.get(index, context_->device(), [&] { return copy; }, made);
+}
+
+void Implementation::extend(Index &index, const MatrixView &rows, const NewIds &ids, void *stream,
+                            const Progress &progress) {
+  keep(index, builder_.extend(index, rows, ids, stream, progress,
+                              [&] { return upload(index, progress); }));
+}
+
+void Implementation::extendFromHost(Index &index, const MatrixView &rows, const NewIds &ids,
+                                    const Progress &progress) {
+  keep(index, builder_.extendFromHost(index, rows, ids, pieces_, progress,
+                                      [&] { return upload(index, progress); }));
 }
 
 Implementation::Ready Implementation::prepare(const Index &index, const MetricView &metric,
@@ -233,7 +253,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   if (wanted.columns > std::numeric_limits<uint32_t>::max())
     throw Error(ErrorKind::Usage, "every distance to " + std::to_string(wanted.columns) +
                                       " rows: the CUDA backend takes fewer than 4294967296");
-  auto copy = upload(index, params.progress, stats);
+  auto copy = upload(index, params.progress, &stats);
   auto bound = captures_.get(captures);
   auto filter = filters_.get(params.filter.get());
   const Manifest &manifest = metric.artifact.manifest;

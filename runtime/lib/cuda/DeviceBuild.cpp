@@ -76,7 +76,7 @@ IndexParams IndexBuilder::prepared(const IndexParams &given, const MatrixView &b
     stats.why = params.missingValues ? "missing_values" : "adaptive_centers";
     stats.why += " is for the host";
   } else {
-    std::call_once(once_, [&] { kernels_ = std::make_shared<const BuildKernels>(context_); });
+    loadKernels();
   }
   return params;
 }
@@ -131,17 +131,7 @@ BuiltIndex IndexBuilder::buildFromHost(const IndexParams &given, const MatrixVie
   stats.pieces = int64_t(cuda::pieces(uint64_t(base.rows), plan.pieceRows));
   if (plan.way == BuildPlan::Way::Whole) {
     const Buffer rows(context_, uint64_t(base.rows) * bytes);
-    const auto *data = static_cast<const std::byte *>(base.data);
-    pieces.send(
-        {uint64_t(base.rows), bytes}, stream.get(),
-        [&](uint64_t first, uint64_t last, std::byte *to) {
-          std::memcpy(to, data + first * bytes, (last - first) * bytes);
-        },
-        [&](uint64_t first, uint64_t count, const std::byte *from) {
-          ANNUDF_CUDA(cuMemcpyHtoDAsync, rows.device() + first * bytes, from, count * bytes,
-                      stream.get());
-        },
-        partOf(progress, 0, 0), "train");
+    sendRows(pieces, base, rows.device(), stream.get(), partOf(progress, 0, 0), "train");
     stats.copyMs = msSince(start);
     return buildThere(
         params, {reinterpret_cast<const void *>(rows.device()), base.rows, base.dims, base.element},

@@ -14,6 +14,7 @@
 
 #include "annudf/runtime/cuda/Cuda.h"
 
+#include <functional>
 #include <mutex>
 
 namespace annudf::runtime::cuda {
@@ -36,7 +37,23 @@ public:
   BuiltIndex buildFromHost(const IndexParams &params, const MatrixView &base, PinnedPieces &pieces,
                            const Progress &progress, BuildStats &stats);
 
+  /// As CudaBackend::extend and extendFromHost.
+  /// \param lists  \returns those of the index, which are on the device; called where they are.
+  /// \returns those that it has now; null where they are on the host.
+  using Lists = std::function<std::shared_ptr<const DeviceIndex>()>;
+  std::shared_ptr<DeviceIndex> extend(Index &index, const MatrixView &rows, const NewIds &ids,
+                                      void *stream, const Progress &progress, const Lists &lists);
+  std::shared_ptr<DeviceIndex> extendFromHost(Index &index, const MatrixView &rows,
+                                              const NewIds &ids, PinnedPieces &pieces,
+                                              const Progress &progress, const Lists &lists);
+
 private:
+  std::shared_ptr<DeviceIndex> extendThere(Index &index, const MatrixView &rows, const NewIds &ids,
+                                           CUstream stream, const Progress &progress,
+                                           const Lists &lists);
+  void loadKernels() {
+    std::call_once(once_, [&] { kernels_ = std::make_shared<const BuildKernels>(context_); });
+  }
   /// \returns the parameters as they are then; loads the kernels where they are needed.
   IndexParams prepared(const IndexParams &params, const MatrixView &base, BuildStats &stats);
   BuiltIndex buildThere(const IndexParams &params, const MatrixView &base, CUstream stream,

@@ -22,6 +22,8 @@ public:
       : context_(std::move(context)), kernels_(std::move(kernels)), copy_(std::move(copy)),
         sizes_(std::move(sizes)), threads_(threads) {}
 
+  int device() const override { return context_->device(); }
+
 private:
   std::vector<List> fetch() override;
 

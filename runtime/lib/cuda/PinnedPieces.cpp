@@ -9,9 +9,11 @@
 #include "PinnedPieces.h"
 
 #include "annudf/runtime/support/Parallel.h"
+#include "vectors/Elements.h"
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace annudf::runtime::cuda {
 
@@ -97,6 +99,21 @@ void PinnedPieces::sendAll(Units units, CUstream stream, const Fill &fill, const
     ANNUDF_CUDA(cuEventRecord, piece.read, stream);
   }
   ANNUDF_CUDA(cuStreamSynchronize, stream);
+}
+
+void sendRows(PinnedPieces &pieces, const MatrixView &rows, uint64_t to, CUstream stream,
+              const Progress &progress, const char *stage) {
+  const auto *data = static_cast<const std::byte *>(rows.data);
+  const auto bytes = uint64_t(bytesOfRow(rows.element, rows.dims));
+  pieces.send(
+      {uint64_t(rows.rows), bytes}, stream,
+      [&](uint64_t first, uint64_t last, std::byte *out) {
+        std::memcpy(out, data + first * bytes, (last - first) * bytes);
+      },
+      [&](uint64_t first, uint64_t count, const std::byte *from) {
+        ANNUDF_CUDA(cuMemcpyHtoDAsync, to + first * bytes, from, count * bytes, stream);
+      },
+      progress, stage);
 }
 
 } // namespace annudf::runtime::cuda

@@ -17,6 +17,7 @@
 #include "Driver.h"
 
 #include "annudf/runtime/support/Progress.h"
+#include "annudf/runtime/vectors/Matrix.h"
 
 #include <array>
 #include <functional>
@@ -84,6 +85,11 @@ private:
   std::mutex mutex_;
   std::array<Piece, 2> pieces_;
 };
+
+/// Copies all rows of a matrix in host memory.
+/// \param to  device address.
+void sendRows(PinnedPieces &pieces, const MatrixView &rows, uint64_t to, CUstream stream,
+              const Progress &progress, const char *stage);
 
 } // namespace annudf::runtime::cuda
 

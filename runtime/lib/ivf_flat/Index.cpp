@@ -199,10 +199,8 @@ Index Index::build(const IndexParams &given, const MatrixView &base, const Progr
   return index;
 }
 
-void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress &progress) {
-  const char *what = newIds.ids || size_ != 0 ? "rows to add" : "base";
-  checkShape(rows, what);
-  checkFinite(rows, what, threads_, missingValues() ? NaNs::Missing : NaNs::Refused);
+void Index::checkNewRows(const MatrixView &rows, const NewIds &newIds) const {
+  checkShape(rows, newIds.ids || size_ != 0 ? "rows to add" : "base");
   if (rows.element != element_ || rows.dims != dims_)
     throw Error(ErrorKind::Input, std::string("rows to add: ") + std::to_string(rows.dims) +
                                       " dims of " + toString(rows.element) + ", the index holds " +
@@ -212,10 +210,26 @@ void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress 
     if (ids[i] < 0)
       throw Error(ErrorKind::Input, "rows to add: id " + std::to_string(ids[i]) + " of row " +
                                         std::to_string(i) + " is below 0");
-  const int64_t first = rowExtent();
-  if (!ids && rows.rows > INT64_MAX - first)
+  if (!ids && rows.rows > INT64_MAX - rowExtent())
     throw Error(ErrorKind::Input, "rows to add: ids would go on from the index's largest, " +
                                       std::to_string(largestId_) + "; give them ids");
+}
+
+void Index::extendBy(std::shared_ptr<ListsElsewhere> lists, int64_t rows, int64_t largestId) {
+  auto attachments = std::make_shared<IndexAttachments>();
+  elsewhere_ = std::move(lists);
+  size_ += rows;
+  largestId_ = std::max(largestId_, largestId);
+  generation_ = nextGeneration();
+  attachments_ = std::move(attachments);
+}
+
+void Index::extend(const MatrixView &rows, const NewIds &newIds, const Progress &progress) {
+  const int64_t *ids = newIds.ids;
+  const char *what = ids || size_ != 0 ? "rows to add" : "base";
+  checkShape(rows, what);
+  checkFinite(rows, what, threads_, missingValues() ? NaNs::Missing : NaNs::Refused);
+  checkNewRows(rows, newIds);
   if (ids && !newIds.allowRepeated)
     refuseRepeatedIds(*this, ids, rows.rows, threads_);
 

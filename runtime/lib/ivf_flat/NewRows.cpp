@@ -101,20 +101,30 @@ void addRow(const MatrixView &row, const Index &index, std::vector<float> &scrat
 } // namespace
 
 void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int threads) {
+  refuseRepeatedIds(index.largestId(), ids, rows, threads, [&] {
+    std::vector<std::span<const int64_t>> all;
+    for (const List &list : index.lists())
+      all.emplace_back(list.ids.data(), static_cast<size_t>(list.size));
+    return all;
+  });
+}
+
+void refuseRepeatedIds(int64_t largestId, const int64_t *ids, int64_t rows, int threads,
+                       const std::function<std::vector<std::span<const int64_t>>()> &ofIndex) {
   const IdsOfRows wanted(ids, rows);
   if (const auto [first, second] = wanted.firstRepeated(); second != kNone)
     throw Error(ErrorKind::Input, "rows to add: id " + std::to_string(ids[second]) + " of row " +
                                       std::to_string(second) + " is that of row " +
                                       std::to_string(first) +
                                       " too; ids must differ unless allow_repeated_ids is set");
-  if (wanted.least() > index.largestId())
+  if (wanted.least() > largestId)
     return;
-  std::vector<int64_t> found(index.nLists(), kNone);
-  parallelFor(threads, index.nLists(), [&](int64_t l, int) {
-    const List &list = index.list(static_cast<uint32_t>(l));
-    int64_t &first = found[static_cast<size_t>(l)];
-    for (int64_t i = 0; i < list.size; ++i)
-      first = std::min(first, wanted.rowOf(list.ids[static_cast<size_t>(i)]));
+  const std::vector<std::span<const int64_t>> all = ofIndex();
+  std::vector<int64_t> found(all.size(), kNone);
+  parallelFor(threads, int64_t(all.size()), [&](int64_t part, int) {
+    int64_t &first = found[static_cast<size_t>(part)];
+    for (const int64_t id : all[static_cast<size_t>(part)])
+      first = std::min(first, wanted.rowOf(id));
   });
   const int64_t row = *std::min_element(found.begin(), found.end());
   if (row == kNone)

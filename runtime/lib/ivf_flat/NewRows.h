@@ -34,6 +34,9 @@ private:
 /// Reads the ids of the index only where one of them may be among the new.
 /// \throws Error(Input) naming the first row whose id another new row or the index has.
 void refuseRepeatedIds(const Index &index, const int64_t *ids, int64_t rows, int threads);
+/// The same of an index whose ids are asked for only then.
+void refuseRepeatedIds(int64_t largestId, const int64_t *ids, int64_t rows, int threads,
+                       const std::function<std::vector<std::span<const int64_t>>()> &ofIndex);
 
 /// Sums of the rows of each list in double, nLists x dims; of missing values the index's means; for
 /// cosine of the rows scaled to length 1. In the rows' order, so that they are the same whenever

@@ -85,6 +85,35 @@ TEST_F(CppDevice, BuildsOfHostMemory) {
   EXPECT_GT(stats.pieces, 1);
 }
 
+/// Searches that were enqueued before an extend find what they would have found without.
+TEST_F(CppDevice, ExtendsThereWhileItIsSearched) {
+  const annudf::backend gpu = annudf::backend::cuda(0);
+  const annudf::vectors rows(base.encoded.data(), base.rows, kDims, annudf::element::f32);
+  ivf_flat::index there = ivf_flat::build({.n_lists = 8}, rows, gpu);
+  EXPECT_EQ(there.device(), 0);
+  EXPECT_EQ(built->device(), -1);
+  const annudf::matrix_view<const float> asked(
+      reinterpret_cast<const float *>(queries.encoded.data()), kQueries, kDims);
+  const auto near = gpu.to_device(asked);
+  const auto distances = gpu.allocate<float>(kQueries, kK);
+  const auto neighbors = gpu.allocate<int64_t>(kQueries, kK);
+  const ivf_flat::search_params all = {.n_probes = 8, .metric = bound, .backend = gpu};
+  for (int round = 0; round < 6; ++round) {
+    const annudf::matrix<float> before = ivf_flat::search(there, *host, kK, all).distances;
+    ivf_flat::search(there, near.view(), kK, distances.view(), neighbors.view(), all);
+    // Each query is a row then: at distance 0 of itself.
+    if (round % 2)
+      ivf_flat::extend(there, *host, gpu);
+    else
+      ivf_flat::extend(there, near.view());
+    EXPECT_EQ(gpu.to_host(distances.view()), before);
+    EXPECT_EQ(there.size(), base.rows + (round + 1) * kQueries);
+    EXPECT_EQ(there.device(), 0);
+    const annudf::matrix<float> nearest = ivf_flat::search(there, *host, 1, all).distances;
+    EXPECT_EQ(std::count(nearest.data(), nearest.data() + nearest.size(), 0.0f), kQueries);
+  }
+}
+
 TEST_F(CppDevice, SearchesOnStreams) {
   const annudf::backend gpu = annudf::backend::cuda(0);
   EXPECT_EQ(gpu.describe().find("CUDA device 0: "), 0u) << gpu.describe();

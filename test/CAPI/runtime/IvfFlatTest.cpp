@@ -134,6 +134,26 @@ TEST_F(CApiIndex, BuildOnADeviceRefuses) {
             "usage: device_memory_limit is for a build on a device");
 }
 
+TEST_F(CApiIndex, ExtendOnADeviceRefuses) {
+  build();
+  annudf_backend *cpu = nullptr;
+  ASSERT_EQ(outcome(annudf_backend_create_cpu(1, &cpu)), "ok");
+  EXPECT_EQ(annudf_ivf_flat_device(index), -1);
+  EXPECT_EQ(annudf_ivf_flat_device(nullptr), -1);
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend_device(nullptr, index, &vectors, nullptr, 0, nullptr)),
+            "usage: annudf_ivf_flat_extend_device: backend is NULL");
+  EXPECT_EQ(outcome(annudf_ivf_flat_extend_from_host(nullptr, index, &vectors, nullptr, nullptr)),
+            "usage: annudf_ivf_flat_extend_from_host: backend is NULL");
+  for (const std::string &text :
+       {outcome(annudf_ivf_flat_extend_device(cpu, index, &vectors, nullptr, 0, nullptr)),
+        outcome(annudf_ivf_flat_extend_from_host(cpu, index, &vectors, nullptr, nullptr))})
+    EXPECT_TRUE(text.starts_with("usage: annudf_ivf_flat_extend_") &&
+                text.ends_with("; it has no device memory"))
+        << text;
+  annudf_backend_destroy(cpu);
+  EXPECT_EQ(annudf_ivf_flat_size(index), 400);
+}
+
 TEST_F(CApiIndex, Remove) {
   build();
   const uint64_t generation = annudf_ivf_flat_generation(index);

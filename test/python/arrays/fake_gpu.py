@@ -90,6 +90,10 @@ class Gpu:
         self.log.append(("build from host", None))
         return _core.Index.build(*arguments), ("", 0.0, 0.0, 0.0, 1, True)
 
+    def extending(self, index, stream, *arguments):
+        self.log.append(("extend", stream))
+        return index.extending(*arguments)
+
     def allocate(self, size, stream):
         self.log.append(("allocate", stream))
         return Buffer(size)

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import gc
+import importlib
+import pickle
 import types
 import weakref
 
@@ -26,6 +28,8 @@ from annudf import (
 )
 from annudf.distance import pairwise_distance
 from reference import vectors
+
+_index_module = importlib.import_module("annudf.ivf_flat._index")
 
 DIMS = 8
 PARAMS = ivf_flat.SearchParams(n_probes=4)
@@ -272,6 +276,41 @@ def test_builds_there_and_extends_on_the_host(gpu, queries):
     ivf_flat.extend(index, DeviceArray(queries), DeviceArray(ids))
     found = ivf_flat.search(ivf_flat.SearchParams(n_probes=3), index, queries, 1)[1]
     np.testing.assert_array_equal(found[:, 0], ids)
+
+
+def test_extends_where_the_lists_are(gpu, monkeypatch):
+    base = vectors(60, DIMS, "float32", 3)
+    params = ivf_flat.IndexParams(n_lists=3)
+    index, expected = ivf_flat.build(params, base[:40]), ivf_flat.build(params, base[:40])
+    asked = []
+
+    choose = _index_module._lists_there
+
+    def lists_there(device, rows, place):
+        assert device == -1
+        asked.append(choose(0, rows, place))
+        return asked[-1]
+
+    monkeypatch.setattr("annudf.ivf_flat._index._lists_there", lists_there)
+    ivf_flat.extend(index, base[40:50])
+    ivf_flat.extend(index, DeviceArray(base[50:55], stream=0x700), np.arange(100, 105))
+    there = annudf._arrays.Device("cuda", 0)
+    assert asked == [there, there]
+    assert gpu.log == [("extend", None), ("extend", 0x700)]
+    monkeypatch.undo()
+    ivf_flat.extend(expected, base[40:50])
+    ivf_flat.extend(expected, base[50:55], np.arange(100, 105))
+    assert pickle.dumps(index) == pickle.dumps(expected)
+
+
+def test_lists_are_left_for_another_device_and_the_host():
+    host = annudf._arrays.view(np.zeros((2, 3), np.float32), "rows")
+    choose = _index_module._lists_there
+    assert choose(-1, host, Resources()) is None
+    assert str(choose(1, host, Resources())) == "cuda:1"
+    assert choose(1, host, Resources(device="cpu")) is None
+    assert choose(1, host, Resources(device="cuda:0")) is None
+    assert str(choose(1, host, Resources(device="cuda:1"))) == "cuda:1"
 
 
 def test_device_memory_is_limited_for_host_arrays_alone(gpu):

@@ -145,7 +145,21 @@ def test_built_on_the_device(library, dtype, metric, caplog):
     assert pickle.dumps(limited) == pickle.dumps(index)
     with pytest.raises(ArgumentError, match="device_memory_limit is 1000 bytes; k-means of "):
         ivf_flat.build(params, base, place, device_memory_limit=1000)
+    # Rows join the lists where these are, as they would on the host.
+    more = vectors(500, DIMS, dtype, 3)
+    assert again._core.device == 0
+    ivf_flat.extend(again, library.put(more[:200]))
+    ivf_flat.extend(again, more[200:], np.arange(9000, 9300))
+    assert again._core.device == 0
+    assert index._core.device == 0
+    on_host = pickle.loads(pickle.dumps(index))
+    assert on_host._core.device == -1
+    ivf_flat.extend(on_host, more[:200])
+    ivf_flat.extend(on_host, library.put(more[200:]), np.arange(9000, 9300))
+    assert on_host._core.device == -1
+    assert pickle.dumps(again) == pickle.dumps(on_host)
     assert ivf_flat.remove(index, np.arange(2999)) == 2999
+    assert index._core.device == -1
     found = ivf_flat.search(search, index, library.put(queries), 1)[1]
     assert library.get(found)[:, 0].tolist() == [2999] * 20
 

@@ -51,6 +51,14 @@ public:
   /// The best list of each row.
   void assign(const MatrixView &rows, uint32_t *lists, int threads = 0) const;
 
+  /// What assign() computes with, for who does the same elsewhere: the key of a list is its bias
+  /// plus, by one fma a dimension from 0 on, (row - origin) * factors; the first least wins.
+  /// \param factors  nLists rows of `stride` floats, of which dims() are written.
+  void copyFactors(float *factors, int64_t stride) const;
+  /// nLists floats.
+  const float *biases() const { return factors_.get() + panels_ * dims_ * kPanel; }
+  const std::vector<float> &origin() const { return origin_; } ///< Empty: none.
+
   /// nLists() rounded up to whole panels.
   int64_t stride() const { return panels_ * kPanel; }
 
@@ -69,7 +77,6 @@ private:
   std::shared_ptr<const float> factors_; ///< 64-byte aligned; shared by copies.
   std::vector<float> origin_;            ///< L2: subtracted from rows; otherwise empty.
   std::vector<float> fill_;
-  const float *biases() const { return factors_.get() + panels_ * dims_ * kPanel; }
 };
 
 } // namespace annudf::runtime

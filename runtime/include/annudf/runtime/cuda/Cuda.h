@@ -100,6 +100,20 @@ public:
   virtual Index buildFromHost(const IndexParams &params, const MatrixView &base,
                               const Progress &progress = {}, BuildStats *stats = nullptr) = 0;
 
+  /// As Index::extend, of rows in device memory. Where the index's lists are on this device
+  /// (Index::device()) they stay there: a list is, to the bit where the host has fused
+  /// multiply-add, what it would have become on the host, and searches under way keep the lists
+  /// that they have. Takes room for the lists before and after. Lists that are on the host are
+  /// extended there.
+  /// \param ids     in host memory.
+  /// \param stream  what has written the rows is enqueued there; waited for.
+  /// \throws also Error(Usage) for 2^32 rows and more, and as searchDevice() for memory and stream.
+  virtual void extend(Index &index, const MatrixView &rows, const NewIds &ids, void *stream,
+                      const Progress &progress = {}) = 0;
+  /// The same of rows in host memory.
+  virtual void extendFromHost(Index &index, const MatrixView &rows, const NewIds &ids = {},
+                              const Progress &progress = {}) = 0;
+
   virtual int device() const = 0;
   virtual int arch() const = 0; ///< 90 for compute capability 9.0.
   /// For callers without a CUDA library of their own; `stream` as above. The memory may be

@@ -76,6 +76,8 @@ public:
   /// All of them; the first call copies them. \throws Error; then the next call tries again.
   const std::vector<List> &get();
   bool fetched() const { return fetched_; }
+  /// The CUDA device that has them.
+  virtual int device() const = 0;
 
 protected:
   virtual std::vector<List> fetch() = 0;
@@ -118,6 +120,11 @@ public:
   /// Adds rows. On any error the index is as before.
   /// \throws Error(Input) on an id below 0, or one that is repeated and may not be.
   void extend(const MatrixView &rows, const NewIds &ids = {}, const Progress &progress = {});
+  /// What extend() refuses before it looks at coordinates, but for repeated ids.
+  void checkNewRows(const MatrixView &rows, const NewIds &ids) const;
+  /// As extend() of rows that a device has added: these are the lists then.
+  /// \param largestId  of the new rows.
+  void extendBy(std::shared_ptr<ListsElsewhere> lists, int64_t rows, int64_t largestId);
   /// Removes every row that has one of these ids; an id that no row has is passed over, and so is
   /// one that is given twice. The other rows keep their ids, their lists and their order there. A
   /// list, and the index, may end up without rows; it still can be extended. Adaptive centers move
@@ -156,6 +163,9 @@ public:
   const std::vector<List> &lists() const { return elsewhere_ ? elsewhere_->get() : lists_; }
   /// Whether its lists are in host memory: they are not where a device built it and nobody asked.
   bool onHost() const { return !elsewhere_ || elsewhere_->fetched(); }
+  /// The CUDA device that made its lists and still has the last word on them; -1: the host has.
+  int device() const { return elsewhere_ ? elsewhere_->device() : -1; }
+  int threads() const { return threads_; } ///< As IndexParams::threads.
   /// Changes with every build, load and extend, and every remove of a row.
   uint64_t generation() const { return generation_; }
 
