@@ -15,6 +15,8 @@
 
 #include "annudf/cpp/search.hpp"
 
+#include <concepts>
+
 namespace annudf {
 inline namespace v0 {
 
@@ -169,8 +171,9 @@ inline void extend(index &to, const vectors &rows, std::span<const std::int64_t>
 
 /// The same on a device, where the lists stay if they are there (index::device()): they are the
 /// same as the host's. Those that are on the host are extended there.
-inline void extend(index &to, const vectors &rows, const backend &on,
-                   std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
+template <std::same_as<backend> Backend> // So that {} is no backend but no ids.
+void extend(index &to, const vectors &rows, const Backend &on,
+            std::span<const std::int64_t> ids = {}, const extend_params &params = {}) {
   const annudf_vectors c = rows.c();
   impl::extended(rows.rows(), ids, params, [&](const std::int64_t *numbers, const auto *options) {
     return annudf_ivf_flat_extend_from_host(on.c(), to.c(), &c, numbers, options);

@@ -144,7 +144,7 @@ TEST_F(CppSearch, PreparedSearches) {
             }),
             "1 the queries are in memory of CUDA device 0, the search was prepared for host "
             "memory");
-  ivf_flat::extend(index, some);
+  ivf_flat::extend(index, some, {}); // No ids; {} is no backend either.
   EXPECT_EQ(error_of([&] { prepared(some, got, ids); }),
             "1 annudf_ivf_flat_prepared_run: the index has changed since the search was prepared; "
             "prepare it again");
