@@ -44,6 +44,55 @@ struct Words {
 using Acc = std::conditional_t<ANNUDF_TEXT_OF(ANNUDF_ACCUMULATOR_FORM)[0] == 's', Words, Word>;
 using Coordinate = WordOf<ANNUDF_COORDINATE_WIDTH>::Type;
 
+#ifdef ANNUDF_TEMPLATE
+// A kernel that is compiled to PTX once and for all, for the element that the build passes: where
+// it calls a hook it has a line that no assembler knows, in whose place a link writes what the hook
+// does (lib/cuda/Template.h). Where captures are, hooks know from the kernel's parameter.
+#define annudf1_row_element() ANNUDF_TEMPLATE_ELEMENT
+#define annudf1_query_element() ANNUDF_TEMPLATE_ELEMENT
+#define annudf1_compute() ANNUDF_COMPUTE_F32
+#define annudf1_packed_term() ANNUDF_TEMPLATE_TERM
+
+namespace {
+
+__device__ __forceinline__ Word initText(int dims, int query, int list, const uint64_t *) {
+  Word acc;
+  asm("annudf.init %0, %1, %2, %3;" : "=r"(acc) : "r"(dims), "r"(query), "r"(list));
+  return acc;
+}
+__device__ __forceinline__ Word updateText(Word acc, Coordinate x, Coordinate y, int dim, int dims,
+                                           int64_t row, int query, int list, const uint64_t *) {
+  asm("annudf.update %0, %1, %2, %3, %4, %5, %6, %7, %8;"
+      : "=r"(acc)
+      : "r"(acc), "r"(x), "r"(y), "r"(dim), "r"(dims), "l"(row), "r"(query), "r"(list));
+  return acc;
+}
+__device__ __forceinline__ float finalizeText(Word acc, int dims, int64_t row, int query, int list,
+                                              const uint64_t *) {
+  float distance;
+  asm("annudf.finalize %0, %1, %2, %3, %4, %5;"
+      : "=f"(distance)
+      : "r"(acc), "r"(dims), "l"(row), "r"(query), "r"(list));
+  return distance;
+}
+__device__ __forceinline__ void annudf_wait_for_last() {
+  asm volatile("annudf.wait;" ::: "memory");
+}
+
+} // namespace
+
+#undef HOOK_INIT
+#undef HOOK_UPDATE
+#undef HOOK_FINALIZE
+#define HOOK_INIT initText
+#define HOOK_UPDATE updateText
+#define HOOK_FINALIZE finalizeText
+#else
+/// waitForLast(), linked as the architecture has it (Overlap.cu). A scan does not let the next
+/// kernel begin: the few blocks of the final selection would crowd where its first blocks end.
+extern "C" __device__ void annudf_wait_for_last();
+#endif
+
 namespace {
 
 /// The hooks, with an accumulator of either form.
@@ -95,9 +144,5 @@ __device__ __forceinline__ bool passes(const annudf_scan_args &args, bool exists
 }
 
 } // namespace
-
-/// waitForLast(), linked as the architecture has it (Overlap.cu). A scan does not let the next
-/// kernel begin: the few blocks of the final selection would crowd where its first blocks end.
-extern "C" __device__ void annudf_wait_for_last();
 
 #endif // ANNUDF_KERNELS_CUDA_HOOKS_CUH

@@ -390,10 +390,16 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
 #else
 } // namespace
 
+#ifdef ANNUDF_TEMPLATE // Without, it takes up to 12 registers more than linked as a whole.
+#define ANNUDF_PAIR_BOUNDS __launch_bounds__(ANNUDF_SCAN_THREADS, 8)
+#else
+#define ANNUDF_PAIR_BOUNDS __launch_bounds__(ANNUDF_SCAN_THREADS)
+#endif
+
 /// Block (pair, segment): one query against one list. For small batches, where the
 /// lists of two queries are seldom the same.
-extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
-    annudf_scan_pair(const __grid_constant__ annudf_scan_args args) {
+extern "C" __global__ void ANNUDF_PAIR_BOUNDS
+annudf_scan_pair(const __grid_constant__ annudf_scan_args args) {
   const uint32_t pair[1] = {blockIdx.x};
   begin(args, pair);
   scanList<1, ANNUDF_MOST_AHEAD>(

@@ -26,8 +26,10 @@
 #ifdef ANNUDF_PACKED
 #include "../PackedTerms.h"
 #define ANNUDF_KERNEL annudf_scan_packed
+#ifndef ANNUDF_TEMPLATE
 /// Which of ANNUDF_PACKED_TERMS; defined by the runtime for the link.
 ANNUDF_HOOK int32_t annudf1_packed_term(void);
+#endif
 #else
 #define ANNUDF_KERNEL annudf_scan_staged
 #endif
@@ -511,6 +513,7 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
       uint32_t own = 0;
       const int term = annudf1_packed_term(), element = annudf1_row_element();
       if (hasOwn(term, element))
+#pragma unroll 4
         for (uint32_t c = 0; c < args.index.chunks; ++c) {
           const uint4 four = __ldg(words + c);
           own = addOwn(term, element, addOwn(term, element, own, four.x), four.y);

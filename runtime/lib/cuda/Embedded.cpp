@@ -14,12 +14,13 @@
 
 #include <cstdint>
 
-#define ANNUDF_EMBED(NAME)                                                                         \
+#define ANNUDF_EMBED(NAME) ANNUDF_EMBED_FILE(NAME, fatbin)
+#define ANNUDF_EMBED_FILE(NAME, KIND)                                                              \
   asm(".pushsection .rodata\n"                                                                     \
       ".balign 16\n"                                                                               \
       ".globl annudf_fatbin_" #NAME "\n"                                                           \
       "annudf_fatbin_" #NAME ":\n"                                                                 \
-      ".incbin \"" ANNUDF_FATBIN_DIR "/" #NAME ".fatbin\"\n"                                       \
+      ".incbin \"" ANNUDF_FATBIN_DIR "/" #NAME "." #KIND "\"\n"                                    \
       ".globl annudf_fatbin_" #NAME "_end\n"                                                       \
       "annudf_fatbin_" #NAME "_end:\n"                                                             \
       ".byte 0\n"                                                                                  \
@@ -53,6 +54,17 @@ ANNUDF_COMPUTE_TYPES(ANNUDF_X)
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE) ANNUDF_EMBED(finalize_##NAME)
 ANNUDF_ACCUMULATORS(ANNUDF_X)
 #undef ANNUDF_X
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  ANNUDF_EMBED_FILE(template_scan_##NAME, ptx) ANNUDF_EMBED_FILE(template_staged_##NAME, ptx)
+ANNUDF_ELEMENTS(ANNUDF_X)
+#undef ANNUDF_X
+#define ANNUDF_X(NAME, VALUE, SPELLING, SINCE)                                                     \
+  ANNUDF_EMBED_FILE(template_packed_##NAME##_I8, ptx)                                              \
+  ANNUDF_EMBED_FILE(template_packed_##NAME##_U8, ptx)                                              \
+  ANNUDF_EMBED_FILE(template_packed_##NAME##_BITS, ptx)
+ANNUDF_PACKED_TERMS(ANNUDF_X)
+#undef ANNUDF_X
+ANNUDF_EMBED(hook_text)
 ANNUDF_EMBED(filter)
 ANNUDF_EMBED(contract)
 ANNUDF_EMBED(overlap_75)
@@ -174,6 +186,51 @@ std::string_view finalizeFragment(annudf_accumulator accumulator) {
   }
   return {};
 }
+
+static std::string_view packedTemplate(const Manifest &metric, annudf_element element) {
+  if (!metric.packed || metric.accumulator != ANNUDF_ACCUMULATOR_F32)
+    return {};
+#define ANNUDF_X(NAME, VALUE, SPELLING, SINCE)                                                     \
+  if (metric.packed->term == ANNUDF_PACKED_##NAME)                                                 \
+    return element == ANNUDF_ELEMENT_I8     ? ANNUDF_BYTES(template_packed_##NAME##_I8)            \
+           : element == ANNUDF_ELEMENT_U8   ? ANNUDF_BYTES(template_packed_##NAME##_U8)            \
+           : element == ANNUDF_ELEMENT_BITS ? ANNUDF_BYTES(template_packed_##NAME##_BITS)          \
+                                            : std::string_view();
+  ANNUDF_PACKED_TERMS(ANNUDF_X)
+#undef ANNUDF_X
+  return {};
+}
+
+std::string_view scanTemplate(const ScanEntry &entry, const Manifest &metric,
+                              ScanElements elements) {
+  const ScanSource source = entry.source;
+  // With hooks open the kernel of tiles takes 100 registers in place of 64, and 17 % more time.
+  if (entry.kernel == std::string_view("annudf_scan_tile"))
+    return {};
+  if (metric.hookWidths() != HookWidths{32, 32, static_cast<AccumulatorForm>('a')} ||
+      elements.rows != elements.queries)
+    return {};
+  if (source == ScanSource::Packed) // Its coordinates are not converted.
+    return packedTemplate(metric, elements.rows);
+  if (metric.compute != ANNUDF_COMPUTE_F32)
+    return {};
+#define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
+  if (elements.rows == ANNUDF_ELEMENT_##NAME)                                                      \
+    switch (source) {                                                                              \
+    case ScanSource::Lists:                                                                        \
+      return ANNUDF_BYTES(template_scan_##NAME);                                                   \
+    case ScanSource::Staged:                                                                       \
+      return ANNUDF_BYTES(template_staged_##NAME);                                                 \
+    case ScanSource::Parts:                                                                        \
+    case ScanSource::Packed:                                                                       \
+      break;                                                                                       \
+    }
+  ANNUDF_ELEMENTS(ANNUDF_X)
+#undef ANNUDF_X
+  return {};
+}
+
+std::string_view hookTextFragment() { return ANNUDF_BYTES(hook_text); }
 
 std::string_view filterFragment() { return ANNUDF_BYTES(filter); }
 

@@ -11,7 +11,7 @@
 
 #include "Families.h"
 
-#include "annudf/Artifact/Descriptor.h"
+#include "annudf/Artifact/Artifact.h"
 
 #include <string_view>
 
@@ -21,6 +21,12 @@ namespace annudf::runtime::cuda {
 /// hooks of these. `compact` holds each hook once, for large bodies, where the source has such a
 /// form.
 std::string_view scanFragment(ScanSource source, const MetricDescriptor &metric, bool compact);
+/// PTX with that kernel and its hooks left open (Template.h), for accumulators of one word of 32
+/// bits, coordinates in f32 and queries of the rows' element; empty for all else.
+std::string_view scanTemplate(const ScanEntry &entry, const Manifest &metric,
+                              ScanElements elements);
+/// LTO-IR (in a fatbin) of HookText.cu for these.
+std::string_view hookTextFragment();
 /// LTO-IR (in a fatbin) of Constant.cu.
 std::string_view rowElementFragment(annudf_element element);
 std::string_view queryElementFragment(annudf_element element);

@@ -9,6 +9,7 @@
 #include "Linker.h"
 
 #include "Embedded.h"
+#include "Template.h"
 
 #include "annudf/ABI/Hooks.h"
 #include "annudf/Support/CudaFiles.h"
@@ -34,6 +35,8 @@ struct Library {
   decltype(&::nvJitLinkComplete) complete = nullptr;
   decltype(&::nvJitLinkGetLinkedCubinSize) cubinSize = nullptr;
   decltype(&::nvJitLinkGetLinkedCubin) cubin = nullptr;
+  decltype(&::nvJitLinkGetLinkedPtxSize) ptxSize = nullptr;
+  decltype(&::nvJitLinkGetLinkedPtx) ptx = nullptr;
   decltype(&::nvJitLinkGetErrorLogSize) logSize = nullptr;
   decltype(&::nvJitLinkGetErrorLog) log = nullptr;
 };
@@ -105,6 +108,8 @@ Library open() {
     load(library.complete, "nvJitLinkComplete");
     load(library.cubinSize, "nvJitLinkGetLinkedCubinSize");
     load(library.cubin, "nvJitLinkGetLinkedCubin");
+    load(library.ptxSize, "nvJitLinkGetLinkedPtxSize");
+    load(library.ptx, "nvJitLinkGetLinkedPtx");
     load(library.logSize, "nvJitLinkGetErrorLogSize");
     load(library.log, "nvJitLinkGetErrorLog");
     if (const std::string lacks = load.complaint(); !lacks.empty())
@@ -163,11 +168,19 @@ std::vector<std::string> linkOptions(const ScanTarget &target) {
           "-kernels-used=annudf_read_contract"};
 }
 
+/// Of the links in place of that, where there is a template: hooks to PTX, and PTX to machine code.
+std::vector<std::string> hookTextOptions(const ScanTarget &target) {
+  return {"-arch=sm_" + std::to_string(target.sm), "-lto", "-O3", "-ptx"};
+}
+std::vector<std::string> assemblerOptions(const ScanTarget &target) {
+  return {"-arch=sm_" + std::to_string(target.sm), "-O3"};
+}
+
 /// One session of the linker.
 class Link {
 public:
-  Link(const ScanTarget &target, const std::string &name) : name_(name), sm_(target.sm) {
-    const std::vector<std::string> texts = linkOptions(target);
+  Link(const std::vector<std::string> &texts, const ScanTarget &target, const std::string &name)
+      : name_(name), sm_(target.sm) {
     std::vector<const char *> options;
     for (const std::string &text : texts)
       options.push_back(text.c_str());
@@ -187,16 +200,23 @@ public:
   void add(nvJitLinkInputType type, std::string_view bytes, const char *what) {
     require(library().addData(handle_, type, bytes.data(), bytes.size(), what), what);
   }
-  std::string finish() {
-    require(library().complete(handle_), "linking");
-    size_t size = 0;
-    require(library().cubinSize(handle_, &size), "reading the result");
-    std::string cubin(size, '\0');
-    require(library().cubin(handle_, cubin.data()), "reading the result");
-    return cubin;
+  std::string finish() { return finish(library().cubinSize, library().cubin); }
+  /// With the option -ptx.
+  std::string finishPtx() {
+    std::string ptx = finish(library().ptxSize, library().ptx);
+    ptx.resize(std::strlen(ptx.c_str()));
+    return ptx;
   }
 
 private:
+  template <class Size, class Get> std::string finish(Size sizeOf, Get get) {
+    require(library().complete(handle_), "linking");
+    size_t size = 0;
+    require(sizeOf(handle_, &size), "reading the result");
+    std::string result(size, '\0');
+    require(get(handle_, result.data()), "reading the result");
+    return result;
+  }
   void close() {
     if (handle_)
       (void)library().destroy(&handle_);
@@ -330,26 +350,72 @@ std::vector<Part> partsOf(const Manifest &manifest, size_t bodyBytes, const Scan
   return parts;
 }
 
+/// What is linked with a metric for its hooks' text; nothing where there is no template for the
+/// target, or where the metric is better linked as a whole: a large body, inlined wherever it is
+/// called, or code of somebody else. Before sm_90 a kernel that nvJitLink assembles from PTX calls
+/// functions of the assembler for what its shuffles and votes are in a link.
+std::vector<Part> textPartsOf(const Artifact &artifact, const ScanTarget &target) {
+  const Manifest &manifest = artifact.manifest;
+  const size_t bodyBytes = bodyBytesOf(artifact, target.sm);
+  if (target.sm < 90 || manifest.isFilter() || bodyBytes == 0 || bodyBytes > kLargeBody ||
+      std::any_of(artifact.payloads.begin(), artifact.payloads.end(),
+                  [](const Payload &payload) { return payload.isLinked(); }) ||
+      scanTemplate(target.entry, manifest, target.elements).empty())
+    return {};
+  std::vector<Part> parts = {{hookTextFragment(), "the hooks' text"},
+                             {contractFragment(), "reading the contract"}};
+  for (ScanHook hook : kScanHooks)
+    if (!isDefinedBy(hook, manifest.hooks))
+      if (const std::string_view stub = stubFragment(hook, manifest); !stub.empty())
+        parts.push_back({stub, "a hook's stub"});
+  return parts;
+}
+
 } // namespace
 
 KernelKey linkKey(const MetricView &metric, const ScanTarget &target) {
   const Payload *payload = metric.artifact.findLtoIr(target.sm);
   KernelKey key = metricKey(metric, payload ? *payload : Payload{}, target.elements);
   const LinkerVersion version = linkerVersion();
+  key.options = linkOptions(target);
   FieldDigest scan;
   for (const Part &part :
        partsOf(metric.artifact.manifest, bodyBytesOf(metric.artifact, target.sm), target))
     scan.text(part.bytes);
+  if (const std::vector<Part> parts = textPartsOf(metric.artifact, target); !parts.empty()) {
+    scan.text(scanTemplate(target.entry, metric.artifact.manifest, target.elements));
+    for (const Part &part : parts)
+      scan.text(part.bytes);
+    for (const std::vector<std::string> &options :
+         {hookTextOptions(target), assemblerOptions(target)})
+      key.options.insert(key.options.end(), options.begin(), options.end());
+  }
   key.scan = scan.finish();
   key.linker = "nvJitLink";
   key.linkerVersion = std::to_string(version.major) + "." + std::to_string(version.minor) +
                       (version.build.empty() ? "" : "+" + version.build);
-  key.options = linkOptions(target);
   key.arch = "sm_" + std::to_string(target.sm);
   return key;
 }
 
 LinkerVersion linkerVersion() { return library().version; }
+
+std::optional<std::string> scanText(const Artifact &artifact, const ScanTarget &target) try {
+  const Manifest &manifest = artifact.manifest;
+  const std::vector<Part> parts = textPartsOf(artifact, target);
+  const Payload *payload = artifact.findLtoIr(target.sm);
+  if (parts.empty() || !payload)
+    return std::nullopt;
+  const std::string name = "metric '" + manifest.name + "'";
+  Link link(hookTextOptions(target), target, name);
+  link.add(typeOf(*payload, name), payload->bytes, manifest.noun());
+  for (const Part &part : parts)
+    link.add(NVJITLINK_INPUT_FATBIN, part.bytes, part.what);
+  return fillTemplate(scanTemplate(target.entry, manifest, target.elements), target.entry.kernel,
+                      link.finishPtx(), target.sm >= kOverlapSm);
+} catch (const Error &) { // Said by the link of the whole, which then follows.
+  return std::nullopt;
+}
 
 std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, double *linkMs) {
   const Manifest &manifest = artifact.manifest;
@@ -374,17 +440,26 @@ std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, d
   checkNotNewer({"nvcc", ANNUDF_SCAN_PRODUCER}, "annudf's scan kernel");
 
   const auto start = std::chrono::steady_clock::now();
-  Link link(target, name);
+  const auto took = [&](std::string cubin) {
+    if (linkMs)
+      *linkMs = msSince(start);
+    return cubin;
+  };
+  if (const std::optional<std::string> ptx = scanText(artifact, target))
+    try {
+      Link assembler(assemblerOptions(target), target, name);
+      assembler.add(NVJITLINK_INPUT_PTX, *ptx, "scan kernel");
+      return took(assembler.finish());
+    } catch (const Error &) { // As a whole it may; else that link says why not.
+    }
+  Link link(linkOptions(target), target, name);
   link.add(type, payload->bytes, manifest.noun());
   for (const Payload &linked : artifact.payloads) // What it calls, by names of somebody else.
     if (linked.isLinked())
       link.add(typeOfLinked(linked, name), linked.bytes, "linked code");
   for (const Part &part : partsOf(manifest, payload->bytes.size(), target))
     link.add(NVJITLINK_INPUT_FATBIN, part.bytes, part.what);
-  std::string cubin = link.finish();
-  if (linkMs)
-    *linkMs = msSince(start);
-  return cubin;
+  return took(link.finish());
 }
 
 } // namespace annudf::runtime::cuda

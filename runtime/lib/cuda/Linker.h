@@ -19,6 +19,7 @@
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/engine/KernelKey.h"
 
+#include <optional>
 #include <string>
 
 namespace annudf::runtime::cuda {
@@ -42,6 +43,10 @@ struct ScanTarget {
 /// The key of what linkScanKernel makes; the payload's digest is that of nothing where there is
 /// no LTO-IR, which linkScanKernel refuses. \throws Error(Environment): no nvJitLink.
 KernelKey linkKey(const MetricView &metric, const ScanTarget &target);
+
+/// The target's kernel in PTX, its template filled with the metric's hooks; nothing where there is
+/// no template for them, or where the hooks are more than it takes (Template.h).
+std::optional<std::string> scanText(const Artifact &artifact, const ScanTarget &target);
 
 /// Links the target's kernel with the metric's LTO-IR, the constants of the search and what the
 /// metric lacks, and compiles for sm_`target.sm`.
