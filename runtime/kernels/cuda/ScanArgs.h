@@ -17,13 +17,28 @@
 
 #include "annudf/ABI/annudf_abi.h"
 
-/// Most queries whose lists annudf_coarse_few chooses itself, and most lists to choose from.
-#define ANNUDF_FEW_QUERIES 16
-#define ANNUDF_FEW_LISTS 4096
-/// Of SelectScratch (Select.cuh).
-#define ANNUDF_SELECT_BYTES (2048 * 4 + 32 * 4 + 3 * 4 + 4 + 2 * 8)
+/// Most queries of annudf_coarse_few; queries and centers of its block.
+#define ANNUDF_FEW_QUERIES 256
+#define ANNUDF_FEW_TILE_QUERIES 8
+#define ANNUDF_FEW_TILE_CENTERS 32
+/// Queries and centers of a block of annudf_coarse_many.
+#define ANNUDF_MANY_TILE_QUERIES 128
+#define ANNUDF_MANY_TILE_CENTERS 64
+/// Most lists of annudf_tile_sort, and its threads.
+#define ANNUDF_SORT_MOST_LISTS 4096
+#define ANNUDF_SORT_THREADS 1024
+/// Whether a warp chooses the lists of a query (Probes.cuh), and not a block.
+#define ANNUDF_CHOSEN_BY_WARP(LISTS, PROBES)                                                       \
+  ((LISTS) <= 1024 || ((LISTS) <= 4096 && (PROBES) <= 32))
+/// Warps of a block of annudf_select_probes_by_warp.
+#define ANNUDF_WARPS_THAT_CHOOSE 8
 /// Queries that the tiled scan serves with one read of a row.
 #define ANNUDF_TILE_QUERIES 8
+/// Chunks of 16 bytes a lane that a warp of a tile has in shared memory: batches of so many, of
+/// which all but one are on their way.
+#define ANNUDF_RING_BATCH 4
+#define ANNUDF_RING_BATCHES 3
+#define ANNUDF_RING_BYTES (ANNUDF_SCAN_THREADS * 16 * ANNUDF_RING_BATCH * ANNUDF_RING_BATCHES)
 /// Threads of a scan block: 4 warps, each on its own group of 32 rows.
 #define ANNUDF_SCAN_THREADS 128
 /// Accumulators of the parts of a group's rows, in a block's shared memory behind the query: of
@@ -81,8 +96,10 @@ struct annudf_workspace {
   uint64_t groupCount;  ///< uint32_t *, Q: groups of a query's probes together.
   uint64_t rank;        ///< uint32_t *, Q * P: place of a pair among its list's pairs; 0: no tiles.
   uint64_t listPairs;   ///< uint32_t *, L: pairs of a list; zero between searches.
-  uint64_t arrived;     ///< uint32_t *, Q: blocks of annudf_coarse_few that are done with a query;
-                        ///< zero between searches. 0: annudf_select_probes comes after it.
+  uint64_t arrived;     ///< uint32_t *: blocks of annudf_coarse_few that are done, of each tile of
+                        ///< queries; zero between searches. 0: another kernel chooses after it.
+  uint64_t sorted;      ///< uint32_t *: blocks of annudf_tile_sort that have read listPairs; zero
+                        ///< between searches.
   uint64_t pairStart;   ///< uint32_t *, L + 1: prefix sum of listPairs.
   uint64_t tileStart;   ///< uint32_t *, L + 1: prefix sum of tiles; the last entry counts them.
   uint64_t pairs;       ///< uint32_t *, Q * P: pairs (query * P + probe) sorted by list.

@@ -28,7 +28,6 @@ struct SelectScratch {
   uint32_t digit, below, inside;
   unsigned long long common, any; ///< Bits that all values have, and that any has.
 };
-static_assert(sizeof(SelectScratch) == ANNUDF_SELECT_BYTES, "the host's number");
 
 /// Exclusive prefix sum of `value` over the block; `total` gets the sum. The block is
 /// a whole number of warps. Ends with a barrier.

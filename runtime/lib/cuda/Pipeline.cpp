@@ -16,8 +16,6 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
-/// Up to here a warp for each (query, center) is quicker than 64 x 64 tiles.
-constexpr uint64_t kFewQueries = ANNUDF_FEW_QUERIES;
 static_assert(kTileQueries == ANNUDF_TILE_QUERIES, "the planner's tiles are the kernel's");
 static_assert(kWarps == ANNUDF_SCAN_THREADS / 32 && kChunksAhead == ANNUDF_MOST_AHEAD &&
                   kPartsBytes == ANNUDF_PARTS_BYTES,
@@ -43,13 +41,13 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
     : module(context, searchModule().data()), coarseFew(module.function("annudf_coarse_few")),
       coarseMany(module.function("annudf_coarse_many")),
       selectProbes(module.function("annudf_select_probes")),
+      selectProbesByWarp(module.function("annudf_select_probes_by_warp")),
       tileOffsets(module.function("annudf_tile_offsets")),
+      tileSort(module.function("annudf_tile_sort")),
       tileFill(module.function("annudf_tile_fill")),
       queryWords(module.function("annudf_query_words")), finish(module.function("annudf_finish")),
       finishMany(module.function("annudf_finish_many")),
-      everyDistance(module.function("annudf_every_distance")) {
-  allowAllSharedMemory(coarseFew, *context);
-}
+      everyDistance(module.function("annudf_every_distance")) {}
 
 ScanKernel::ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
                        const char *kernel)
@@ -136,8 +134,14 @@ public:
   uint64_t sortPairs() override {
     const SearchKernels &kernels = plan.kernels;
     const uint32_t pairs = static_cast<uint32_t>(shape.queries * shape.probes);
-    to.next(kernels.tileOffsets, {}, 1024, 0, args.index, args.work);
-    to.next(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, args.index, args.work, pairs);
+    if (shape.lists <= ANNUDF_SORT_MOST_LISTS) {
+      constexpr uint32_t kThreads = ANNUDF_SORT_THREADS;
+      to.next(kernels.tileSort, {(pairs + kThreads - 1) / kThreads}, kThreads, 0, args.index,
+              args.work, pairs);
+    } else {
+      to.next(kernels.tileOffsets, {}, 1024, 0, args.index, args.work);
+      to.next(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, args.index, args.work, pairs);
+    }
     if (shape.tiling.coordinates) {
       const int compute =
           shape.tiling.packed ? ANNUDF_QUERY_AS_IT_IS : static_cast<int>(plan.work.compute);
@@ -200,26 +204,7 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
     if (clock)
       clock->mark(name);
   };
-  const int kind = coarse, rank = coarseOrder;
-  const uint64_t fill = index.fill();
-  if (count <= kFewQueries) {
-    // As many centers a warp as let all blocks run at a time.
-    const uint64_t blocks = (shape.lists + 7) / 8;
-    const uint64_t atOnce = std::max<uint64_t>(1, uint64_t(8 * context.processors()) / count);
-    const uint64_t each = (blocks + atOnce - 1) / atOnce;
-    to.first(kernels.coarseFew, {(blocks + each - 1) / each, count}, 256,
-             std::max<unsigned>(args.index.centerStride * 4, ANNUDF_SELECT_BYTES), args.index,
-             args.queries, args.work, kind, rank, fill);
-  } else {
-    to.first(kernels.coarseMany, {(shape.lists + 63) / 64, (count + 63) / 64}, 256, 0, args.index,
-             args.queries, args.work.coarse, kind, rank, fill);
-  }
-  stage("coarse");
-  if (!args.work.arrived) { // Else the coarse kernel has chosen.
-    to.next(kernels.selectProbes, {count}, shape.lists > 8192 ? 1024 : 256, 0, args.index,
-            args.work);
-    stage("select");
-  }
+  enqueueCoarse(args, shape, to, clock);
 
   const auto scan = std::find_if(scans.begin(), scans.end(),
                                  [&](const auto &one) { return one.first == &family; });
@@ -231,6 +216,35 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
   stage("finish");
   if (clock)
     clock->end(args.index, args.work.probes, count * nProbes);
+}
+
+void SearchPlan::enqueueCoarse(annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                               StageClock *clock) const {
+  const uint64_t lists = shape.lists, count = shape.queries;
+  const auto blocks = [](uint64_t of, uint64_t each) { return (of + each - 1) / each; };
+  const int kind = coarse, rank = coarseOrder;
+  const uint64_t fill = index.fill();
+  if (count <= ANNUDF_FEW_QUERIES)
+    to.first(kernels.coarseFew,
+             {blocks(lists, ANNUDF_FEW_TILE_CENTERS), blocks(count, ANNUDF_FEW_TILE_QUERIES)}, 256,
+             0, args.index, args.queries, args.work, kind, rank, fill);
+  else
+    to.first(kernels.coarseMany,
+             {blocks(lists, ANNUDF_MANY_TILE_CENTERS), blocks(count, ANNUDF_MANY_TILE_QUERIES)},
+             256, 0, args.index, args.queries, args.work.coarse, kind, rank, fill);
+  if (clock)
+    clock->mark("coarse");
+  if (args.work.arrived) // The coarse kernel has chosen.
+    return;
+  if (ANNUDF_CHOSEN_BY_WARP(lists, shape.probes)) {
+    const uint32_t queries = static_cast<uint32_t>(count);
+    to.next(kernels.selectProbesByWarp, {blocks(count, ANNUDF_WARPS_THAT_CHOOSE)},
+            32 * ANNUDF_WARPS_THAT_CHOOSE, 0, args.index, args.work, queries);
+  } else {
+    to.next(kernels.selectProbes, {count}, lists > 8192 ? 1024 : 256, 0, args.index, args.work);
+  }
+  if (clock)
+    clock->mark("select");
 }
 
 void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,

@@ -24,7 +24,7 @@ namespace annudf::runtime::cuda {
 struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
-  CUfunction coarseFew, coarseMany, selectProbes, tileOffsets, tileFill, queryWords, finish,
+  CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, tileOffsets, tileSort, tileFill, queryWords, finish,
       finishMany, everyDistance;
 };
 
@@ -85,6 +85,9 @@ private:
   /// \param family  what runs it.
   BatchShape shape(uint64_t count, const CudaFamily &family) const;
   Workload workOf(uint64_t count) const;
+  /// The lists that each query probes.
+  void enqueueCoarse(annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                     StageClock *clock) const;
   /// The best rows, or every distance, of the keys that a scan left.
   void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      uint64_t ids, uint64_t distances) const;

@@ -143,15 +143,18 @@ annudf_workspace Workspace::prepare(const BatchShape &shape) {
                     " groups of rows a query needs more workspace than 64 bits can count");
   grow(arena_, bytes, Buffer::Kind::Device);
   annudf_workspace work = arrange(shape, arena_->device(), bytes);
-  constexpr uint64_t kArrived = ANNUDF_FEW_QUERIES * 4;
-  if (grow(counts_, kArrived + shape.lists * 4, Buffer::Kind::Device)) { // Later, kernels leave
+  constexpr uint64_t kSorted = ANNUDF_FEW_QUERIES / ANNUDF_FEW_TILE_QUERIES * 4;
+  constexpr uint64_t kCounts = kSorted + 4;
+  if (grow(counts_, kCounts + shape.lists * 4, Buffer::Kind::Device)) { // Later, kernels leave
     ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size());      // it zero.
     ANNUDF_CUDA(cuStreamSynchronize, nullptr); // Other streams do not wait for the default one.
   }
-  if (shape.queries <= ANNUDF_FEW_QUERIES && shape.lists <= ANNUDF_FEW_LISTS)
+  if (shape.queries <= ANNUDF_FEW_QUERIES && ANNUDF_CHOSEN_BY_WARP(shape.lists, shape.probes))
     work.arrived = counts_->device();
-  if (shape.tiling.queries)
-    work.listPairs = counts_->device() + kArrived;
+  if (shape.tiling.queries) {
+    work.sorted = counts_->device() + kSorted;
+    work.listPairs = counts_->device() + kCounts;
+  }
   return work;
 }
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As much of CUDA as Finish.cuh uses, for blocks of one warp. Its lanes are coroutines of one
+// As much of CUDA as Finish.cuh and Probes.cuh use, for blocks of one warp. Its lanes are coroutines of one
 // thread that take turns at every barrier. To be included before the kernel.
 //
 //===----------------------------------------------------------------------===//
@@ -102,6 +102,29 @@ inline uint32_t __shfl_xor_sync(unsigned, uint32_t value, unsigned bits) {
   __syncthreads();
   return result;
 }
+inline void __syncwarp() { __syncthreads(); }
+inline uint32_t __shfl_sync(unsigned, uint32_t value, unsigned lane) {
+  static uint32_t values[annudf::test::kLanes];
+  values[threadIdx.x] = value;
+  __syncthreads();
+  const uint32_t result = values[lane];
+  __syncthreads();
+  return result;
+}
+inline uint32_t __reduce_add_sync(unsigned mask, uint32_t value) {
+  for (unsigned bit = 16; bit > 0; bit /= 2)
+    value += __shfl_xor_sync(mask, value, bit);
+  return value;
+}
+inline uint32_t __reduce_min_sync(unsigned mask, uint32_t value) {
+  for (unsigned bit = 16; bit > 0; bit /= 2)
+    value = std::min(value, __shfl_xor_sync(mask, value, bit));
+  return value;
+}
+inline uint32_t __ballot_sync(unsigned mask, bool value) {
+  return __reduce_add_sync(mask, value ? 1u << threadIdx.x : 0);
+}
+inline int __popc(uint32_t value) { return std::popcount(value); }
 inline int __clzll(long long value) { return std::countl_zero(static_cast<uint64_t>(value)); }
 inline uint32_t __float_as_uint(float value) { return std::bit_cast<uint32_t>(value); }
 inline float __uint_as_float(uint32_t value) { return std::bit_cast<float>(value); }
