@@ -91,6 +91,11 @@ __device__ __forceinline__ void annudf_wait_for_last() {
 /// waitForLast(), linked as the architecture has it (Overlap.cu). A scan does not let the next
 /// kernel begin: the few blocks of the final selection would crowd where its first blocks end.
 extern "C" __device__ void annudf_wait_for_last();
+
+/// Copies that go on beside the thread, linked likewise.
+extern "C" __device__ void annudf_copy_ahead(uint4 *to, const uint4 *from);
+extern "C" __device__ void annudf_end_copies();
+extern "C" __device__ void annudf_wait_for_copies();
 #endif
 
 namespace {

@@ -42,6 +42,10 @@ template <int N> struct Staged {
   static constexpr bool kNarrow = N == 1 && sizeof(Coordinate) > sizeof(uint32_t);
   using Word = std::conditional_t<kNarrow, uint32_t, Coordinate>;
 
+  /// Of 16 bytes, that the queries take.
+  static __device__ __forceinline__ int chunks(int dims) {
+    return (dims * N * static_cast<int>(sizeof(Word)) + 15) / 16;
+  }
   static __device__ __forceinline__ Word *words() { return reinterpret_cast<Word *>(tileWords); }
   static __device__ __forceinline__ void put(uint32_t dim, int j, const void *query) {
     const int compute = kNarrow ? static_cast<int>(ANNUDF_COMPUTE_F32) : annudf1_compute();
@@ -319,6 +323,129 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
   }
 }
 
+#ifndef ANNUDF_PARTS
+/// Chunks of rows on their way to shared memory: the ones in use, and two batches ahead of them. A
+/// lane reads only what it has asked for itself.
+struct Ahead {
+  static constexpr int kBatch = ANNUDF_RING_BATCH, kBatches = ANNUDF_RING_BATCHES;
+  uint4 *ring;      ///< The lane's first chunk.
+  const uint4 *row; ///< The lane's next chunk.
+  uint32_t group;   ///< Its group of the list.
+  int batch = 0;    ///< Of the group.
+  int slot = 0;     ///< Of the ring.
+};
+
+/// As scanList(), with more in flight than registers hold, from one group to the next: a tile's
+/// blocks are too few to hide the end of each group otherwise.
+template <int N>
+__device__ __forceinline__ void streamList(const annudf_scan_args &args, uint32_t list,
+                                           const uint32_t (&pair)[N], int count) {
+  const int element = annudf1_row_element(), compute = annudf1_compute();
+  const int perWord = elementsPerWord(element);
+  const int dims = static_cast<int>(args.index.dims);
+  const int chunks = static_cast<int>(args.index.chunks);
+  const Block block{element,
+                    compute,
+                    perWord,
+                    dims,
+                    static_cast<int>(list),
+                    kCompact ? 0 : dims / (4 * perWord),
+                    args.slots.slot};
+  const int lane = threadIdx.x & 31;
+  const uint32_t warp = threadIdx.x / 32;
+
+  int query[N];
+  uint64_t out[N]; // Group of the workspace where the list starts.
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    const uint32_t q = pair[j] / args.work.nProbes;
+    query[j] = args.queries.base + static_cast<int>(q);
+    out[j] = static_cast<uint64_t>(q) * args.work.stride +
+             reinterpret_cast<const uint32_t *>(args.work.probeGroup)[pair[j]];
+  }
+
+  const uint32_t firstGroup = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list];
+  const uint32_t size = reinterpret_cast<const uint32_t *>(args.index.listSize)[list];
+  const uint32_t groups = (size + 31) / 32, step = gridDim.y * (ANNUDF_SCAN_THREADS / 32);
+  const uint32_t first = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp;
+  const auto rowsOf = [&](uint32_t g) {
+    return reinterpret_cast<const uint4 *>(args.index.rows) +
+           (static_cast<uint64_t>(firstGroup) + g) * chunks * 32 + lane;
+  };
+  // Padding runs through the hooks as a row that exists, so that no capture is read outside its
+  // extent.
+  const auto rowOf = [&](uint32_t g, bool &found) {
+    const bool exists = g * 32 + lane < size;
+    const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) +
+                              (static_cast<uint64_t>(firstGroup) + g) * 32 + (exists ? lane : 0));
+    found = passes(args, exists, row);
+    return row;
+  };
+  // The first from `g` on with a row that may be found.
+  const auto nextGroup = [&](uint32_t g) {
+    bool found = true;
+    for (; args.filter != 0 && g < groups; g += step) {
+      (void)rowOf(g, found);
+      if (__any_sync(0xFFFFFFFFu, found))
+        break;
+    }
+    return g;
+  };
+
+  const int batches = (block.fullChunks + Ahead::kBatch - 1) / Ahead::kBatch;
+  Ahead ahead;
+  ahead.ring = tileWords + Staged<N>::chunks(dims) +
+               warp * (Ahead::kBatch * Ahead::kBatches * 32) + lane;
+  ahead.group = nextGroup(first);
+  ahead.row = rowsOf(ahead.group);
+  const auto ask = [&] {
+    if (ahead.group < groups) {
+#pragma unroll
+      for (int a = 0; a < Ahead::kBatch; ++a) // The last may reach past the group.
+        annudf_copy_ahead(ahead.ring + (ahead.slot * Ahead::kBatch + a) * 32, ahead.row + a * 32);
+      ahead.row += Ahead::kBatch * 32;
+      if (++ahead.batch >= batches) {
+        ahead.batch = 0, ahead.group = nextGroup(ahead.group + step);
+        ahead.row = rowsOf(ahead.group);
+      }
+    }
+    ahead.slot = ahead.slot + 1 == Ahead::kBatches ? 0 : ahead.slot + 1;
+    annudf_end_copies();
+  };
+#pragma unroll 1
+  for (int i = 0; i < Ahead::kBatches - 1; ++i)
+    ask();
+  stageQueries<N>(args, pair); // While the first rows come.
+  int use = 0;
+  for (uint32_t g = first; g < groups; g += step) {
+    bool found;
+    const int64_t row = rowOf(g, found);
+    if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) {
+      skipGroup<N>(args, g, lane, count, out);
+      continue;
+    }
+    Acc acc[N] = {};
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+      init(acc[j], block.dims, query[j], block.list, block.slots);
+#pragma unroll 1
+    for (int c = 0; c < block.fullChunks;) {
+      ask();
+      annudf_wait_for_copies();
+      const uint4 *chunk = ahead.ring + use * (Ahead::kBatch * 32);
+      use = use + 1 == Ahead::kBatches ? 0 : use + 1;
+      const int end = min(c + Ahead::kBatch, block.fullChunks);
+#pragma unroll 1
+      for (; c < end; ++c, chunk += 32) {
+        uint4 y = *chunk;
+        updateChunk<N>(block, y, c, count, row, query, acc);
+      }
+    }
+    finishGroup<N>(args, block, rowsOf(g), g, lane, count, found, row, query, out, acc);
+  }
+}
+#endif
+
 #ifdef ANNUDF_PARTS
 /// Scans list `list` for the query of `pair`, which is staged: the warps of a block share each
 /// group, the first chunks of its rows to warp 0 and so on, and combine joins what they have. For
@@ -412,16 +539,15 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
     annudf_scan_tile(const __grid_constant__ annudf_scan_args args) {
   annudf_wait_for_last();
   const uint32_t tiles = reinterpret_cast<const uint32_t *>(args.work.tileStart)[args.index.nLists];
+  const uint4 tile = __ldcg(reinterpret_cast<const uint4 *>(args.work.tiles) + blockIdx.x);
   if (blockIdx.x >= tiles) // The grid is an upper bound: the host does not wait for the count.
     return;
-  const uint4 tile = reinterpret_cast<const uint4 *>(args.work.tiles)[blockIdx.x];
   const int count = static_cast<int>(tile.z);
   uint32_t pair[ANNUDF_TILE_QUERIES];
 #pragma unroll
   for (int j = 0; j < ANNUDF_TILE_QUERIES; ++j)
     pair[j] = reinterpret_cast<const uint32_t *>(args.work.pairs)[tile.y + min(j, count - 1)];
-  stageQueries<ANNUDF_TILE_QUERIES>(args, pair);
-  scanList<ANNUDF_TILE_QUERIES, 2>(args, tile.x, pair, count);
+  streamList<ANNUDF_TILE_QUERIES>(args, tile.x, pair, count);
 }
 
 #endif // ANNUDF_PARTS

@@ -68,6 +68,7 @@ ANNUDF_EMBED(hook_text)
 ANNUDF_EMBED(filter)
 ANNUDF_EMBED(contract)
 ANNUDF_EMBED(overlap_75)
+ANNUDF_EMBED(overlap_80)
 ANNUDF_EMBED(overlap_90)
 ANNUDF_EMBED(search)
 ANNUDF_EMBED(build)
@@ -237,7 +238,9 @@ std::string_view filterFragment() { return ANNUDF_BYTES(filter); }
 std::string_view contractFragment() { return ANNUDF_BYTES(contract); }
 
 std::string_view overlapFragment(int sm) {
-  return sm >= kOverlapSm ? ANNUDF_BYTES(overlap_90) : ANNUDF_BYTES(overlap_75);
+  return sm >= kOverlapSm  ? ANNUDF_BYTES(overlap_90)
+         : sm >= kCopiesSm ? ANNUDF_BYTES(overlap_80)
+                           : ANNUDF_BYTES(overlap_75);
 }
 
 std::string_view searchModule() { return ANNUDF_BYTES(search); }

@@ -102,7 +102,8 @@ public:
   Tiling tiling(const Workload &) const override { return {.queries = kTileQueries}; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
-    return unfitBytes(std::to_string(kTileQueries) + " queries take", bytes(work), machine);
+    return unfitBytes(std::to_string(kTileQueries) + " queries and the rows ahead take", bytes(work),
+                      machine);
   }
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kSorting = 0.5;
@@ -113,13 +114,14 @@ public:
   }
   void enqueue(ScanQueue &queue, const Workload &batch) const override {
     const uint64_t tiles = queue.sortPairs();
-    queue.scan(tiles, 32, bytes(batch), kWarps);
+    queue.scan(tiles, 64, bytes(batch), kWarps);
   }
 
 private:
-  /// Coordinates of a tile's queries in the compute type.
+  /// Coordinates of a tile's queries in the compute type, which fill whole words of 16 bytes.
   static uint64_t bytes(const Workload &work) {
-    return uint64_t(work.dims) * static_cast<uint64_t>(bitsOf(work.compute) / 8) * kTileQueries;
+    return uint64_t(work.dims) * static_cast<uint64_t>(bitsOf(work.compute) / 8) * kTileQueries +
+           kRingBytes;
   }
 };
 

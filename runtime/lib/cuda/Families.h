@@ -26,6 +26,8 @@ namespace annudf::runtime::cuda {
 inline constexpr int kWarps = 4, kChunksAhead = 4;
 /// Shared memory of the family "parts" for accumulators.
 inline constexpr uint64_t kPartsBytes = 3072;
+/// Shared memory of the rows that a block of `tiles` has asked for.
+inline constexpr uint64_t kRingBytes = 24576;
 /// Queries that share one reading of a list in the family "tiles".
 inline constexpr int kTileQueries = 8;
 /// Groups of a list that are one tile in the family "staged": few, so that blocks end together, as
@@ -37,6 +39,8 @@ inline constexpr size_t kLargeBody = 3328;
 
 /// From here on a kernel may begin before the one before it has ended (Overlap.cuh).
 inline constexpr int kOverlapSm = 90;
+/// From here on memory is copied to shared memory by itself.
+inline constexpr int kCopiesSm = 80;
 
 /// A file of runtime/kernels/cuda whose kernels call hooks: a fragment for each pair of widths.
 /// A new one is a row here, in CMakeLists.txt and in Embedded.cpp.

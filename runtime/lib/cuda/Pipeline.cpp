@@ -18,7 +18,7 @@ namespace {
 
 static_assert(kTileQueries == ANNUDF_TILE_QUERIES, "the planner's tiles are the kernel's");
 static_assert(kWarps == ANNUDF_SCAN_THREADS / 32 && kChunksAhead == ANNUDF_MOST_AHEAD &&
-                  kPartsBytes == ANNUDF_PARTS_BYTES,
+                  kPartsBytes == ANNUDF_PARTS_BYTES && kRingBytes == ANNUDF_RING_BYTES,
               "the planner's blocks are the kernel's");
 
 /// Segments to cut each list into, so that `blocks` lists keep every processor busy.
