@@ -172,8 +172,8 @@ TEST_P(EveryMetric, EqualsBruteForce) {
     const uint64_t seed = seedOf(test.name) + uint64_t(dims) * 8 + element;
     const auto base = reference::randomVectors(element, 1500, dims, seed);
     const Index index = buildIndex(base, 10);
-    // One query takes the pair kernel and the warp-wise coarse stage; 13 take tiles
-    // that are part full; 70 the blocked coarse stage with a part block.
+    // One query takes the pair kernel; 13 take tiles that are part full; 70 a part block of
+    // queries in the coarse stage. More take another coarse kernel: EveryCoarseMetricAndOrder.
     for (int64_t count : {1, 13, 70}) {
       const auto queries = reference::randomVectors(element, count, dims, seed + count);
       for (uint32_t nProbes : {10u, 3u}) {
@@ -216,7 +216,7 @@ TEST(CudaSearch, EveryCoarseMetricAndOrder) {
   int64_t compared = 0;
   for (auto coarse : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
     for (auto order : {ANNUDF_ORDER_MIN, ANNUDF_ORDER_MAX})
-      for (int64_t count : {5, 90}) {
+      for (int64_t count : {5, 300}) {
         Artifact artifact = cudaArtifact(
             test, readFatbin(std::string("l2_") + toString(coarse) + "_" + toString(order)));
         artifact.manifest.coarse = coarse, artifact.manifest.coarseOrder = order;
@@ -229,12 +229,13 @@ TEST(CudaSearch, EveryCoarseMetricAndOrder) {
   EXPECT_GT(compared, 400);
 }
 
+/// And a query alone probes the lists that it does among many, which another kernel ranks.
 TEST(CudaSearch, PairsAndTilesAgreeToTheBit) {
   REQUIRE_GPU("the CUDA search is");
   const Metric metric = cudaMetric(testMetric("weighted_l2"));
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20000, 100, 7);
   const Index index = buildIndex(base, 64);
-  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 200, 100, 8);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 300, 100, 8);
   const int k = 50;
   const Result all = searchWith(*sharedBackend(), index, metric, queries, k, 9);
   for (int64_t q = 0; q < queries.rows; q += 7) {
