@@ -79,8 +79,7 @@ __device__ __forceinline__ void rankPair(const annudf_workspace &work, uint64_t 
                                          uint32_t list) {
   // Where in the tile a pair lands does not change its result.
   if (work.rank)
-    pointer<uint32_t>(work.rank)[pair] =
-        atomicAdd(pointer<uint32_t>(work.listPairs) + list, 1u);
+    pointer<uint32_t>(work.rank)[pair] = atomicAdd(pointer<uint32_t>(work.listPairs) + list, 1u);
 }
 
 /// By one warp: the nProbes best lists of a query, where their groups go in the workspace, and,
@@ -263,9 +262,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
   const uint32_t query = blockIdx.y * FewStage::kQueries + warp;
   const uint32_t center = blockIdx.x * FewStage::kCenters + lane;
   const float norm = center < index.nLists ? __ldg(pointer<const float>(index.norms) + center) : 0;
-  const float sum = kind == ANNUDF_COARSE_L2
-                        ? fewSum<true>(shared.stage, index, queries, fill)
-                        : fewSum<false>(shared.stage, index, queries, fill);
+  const float sum = kind == ANNUDF_COARSE_L2 ? fewSum<true>(shared.stage, index, queries, fill)
+                                             : fewSum<false>(shared.stage, index, queries, fill);
   if (query < queries.count && center < index.nLists)
     pointer<uint32_t>(work.coarse)[static_cast<uint64_t>(query) * index.nLists + center] =
         annudfKeyOf(coarseValue(kind, sum, norm), order);
@@ -320,10 +318,9 @@ __device__ __forceinline__ void manySums(ManyStage (&stages)[2], const annudf_de
       nextQuery[i] = fourCoordinates(index, queries, fill, vectors, query + i * 64, d * 4);
 #pragma unroll
     for (int i = 0; i < kY; ++i)
-      nextCenter[i] =
-          center + i * 64 < index.nLists && d < padded
-              ? __ldg(centers + static_cast<uint64_t>(center + i * 64) * padded + d)
-              : float4{};
+      nextCenter[i] = center + i * 64 < index.nLists && d < padded
+                          ? __ldg(centers + static_cast<uint64_t>(center + i * 64) * padded + d)
+                          : float4{};
   };
   const auto store = [&](ManyStage &stage) {
     const uint32_t d = chunk * 4;
@@ -390,8 +387,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
   const float *norms = pointer<const float>(index.norms);
 #pragma unroll
   for (int part = 0; part < ManyStage::kCenterParts; ++part) {
-    const uint32_t center =
-        blockIdx.x * ManyStage::kCenters + part * 64 + threadIdx.x % 16 * 4;
+    const uint32_t center = blockIdx.x * ManyStage::kCenters + part * 64 + threadIdx.x % 16 * 4;
     float norm[4];
 #pragma unroll
     for (uint32_t j = 0; j < 4; ++j)

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled to LTO-IR once for architectures that overlap kernels, once for those that copy ahead and
-// once for others, as one fragment of a scan serves them all.
+// Compiled to LTO-IR once for architectures that overlap kernels, once for those that copy ahead
+// and once for others, as one fragment of a scan serves them all.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The lists with the smallest keys, ties by list number, as selectSmallest() of Select.cuh chooses
-// them by a block: where ANNUDF_CHOSEN_BY_WARP says so. The k-th key is found by halving the interval
-// it lies in and counting; a warp needs no barriers for that.
+// them by a block: where ANNUDF_CHOSEN_BY_WARP says so. The k-th key is found by halving the
+// interval it lies in and counting; a warp needs no barriers for that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -148,8 +148,7 @@ __device__ __forceinline__ bool chooseUpTo(ProbeScratch &scratch, const Keys &ke
     return false;
   KeysOfWarp<ProbeScratch::kMost / 32> few;
   few.read(scratch.key, count);
-  chooseOf(few, k, low, bound,
-           [&](uint32_t place, uint32_t i) { lists[place] = scratch.list[i]; });
+  chooseOf(few, k, low, bound, [&](uint32_t place, uint32_t i) { lists[place] = scratch.list[i]; });
   return true;
 }
 

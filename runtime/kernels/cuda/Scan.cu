@@ -100,6 +100,27 @@ struct Block {
   const uint64_t *slots;
 };
 
+__device__ __forceinline__ Block blockOf(const annudf_scan_args &args, uint32_t list) {
+  const int element = annudf1_row_element(), perWord = elementsPerWord(element);
+  const int dims = static_cast<int>(args.index.dims);
+  return {element,        annudf1_compute(),      perWord,
+          dims,           static_cast<int>(list), kCompact ? 0 : dims / (4 * perWord),
+          args.slots.slot};
+}
+
+/// Numbers of the queries of pairs, and groups of the workspace where the list starts for each.
+template <int N>
+__device__ __forceinline__ void placesOf(const annudf_scan_args &args, const uint32_t (&pair)[N],
+                                         int (&query)[N], uint64_t (&out)[N]) {
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+    const uint32_t q = pair[j] / args.work.nProbes;
+    query[j] = args.queries.base + static_cast<int>(q);
+    out[j] = static_cast<uint64_t>(q) * args.work.stride +
+             reinterpret_cast<const uint32_t *>(args.work.probeGroup)[pair[j]];
+  }
+}
+
 /// Converts the queries of the tile, once for all rows.
 template <int N>
 __device__ __forceinline__ void stageQueries(const annudf_scan_args &args,
@@ -271,29 +292,14 @@ __device__ __forceinline__ void skipGroup(const annudf_scan_args &args, uint32_t
 template <int N, int kAhead>
 __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t list,
                                          const uint32_t (&pair)[N], int count) {
-  const int element = annudf1_row_element(), compute = annudf1_compute();
-  const int perWord = elementsPerWord(element);
-  const int dims = static_cast<int>(args.index.dims);
+  const Block block = blockOf(args, list);
   const int chunks = static_cast<int>(args.index.chunks);
-  const Block block{element,
-                    compute,
-                    perWord,
-                    dims,
-                    static_cast<int>(list),
-                    kCompact ? 0 : dims / (4 * perWord),
-                    args.slots.slot};
   const int lane = threadIdx.x & 31;
   const uint32_t warp = threadIdx.x / 32;
 
   int query[N];
-  uint64_t out[N]; // Group of the workspace where the list starts.
-#pragma unroll
-  for (int j = 0; j < N; ++j) {
-    const uint32_t q = pair[j] / args.work.nProbes;
-    query[j] = args.queries.base + static_cast<int>(q);
-    out[j] = static_cast<uint64_t>(q) * args.work.stride +
-             reinterpret_cast<const uint32_t *>(args.work.probeGroup)[pair[j]];
-  }
+  uint64_t out[N];
+  placesOf(args, pair, query, out);
 
   const uint32_t firstGroup = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list];
   const uint32_t size = reinterpret_cast<const uint32_t *>(args.index.listSize)[list];
@@ -324,102 +330,100 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
 }
 
 #ifndef ANNUDF_PARTS
-/// Chunks of rows on their way to shared memory: the ones in use, and two batches ahead of them. A
-/// lane reads only what it has asked for itself.
-struct Ahead {
-  static constexpr int kBatch = ANNUDF_RING_BATCH, kBatches = ANNUDF_RING_BATCHES;
-  uint4 *ring;      ///< The lane's first chunk.
-  const uint4 *row; ///< The lane's next chunk.
-  uint32_t group;   ///< Its group of the list.
-  int batch = 0;    ///< Of the group.
-  int slot = 0;     ///< Of the ring.
-};
+/// The rows of a list, as a lane sees them.
+struct ListRows {
+  const annudf_scan_args &args;
+  uint32_t firstGroup, size, groups;
+  uint32_t step; ///< From a group of the warp to its next.
 
-/// As scanList(), with more in flight than registers hold, from one group to the next: a tile's
-/// blocks are too few to hide the end of each group otherwise.
-template <int N>
-__device__ __forceinline__ void streamList(const annudf_scan_args &args, uint32_t list,
-                                           const uint32_t (&pair)[N], int count) {
-  const int element = annudf1_row_element(), compute = annudf1_compute();
-  const int perWord = elementsPerWord(element);
-  const int dims = static_cast<int>(args.index.dims);
-  const int chunks = static_cast<int>(args.index.chunks);
-  const Block block{element,
-                    compute,
-                    perWord,
-                    dims,
-                    static_cast<int>(list),
-                    kCompact ? 0 : dims / (4 * perWord),
-                    args.slots.slot};
-  const int lane = threadIdx.x & 31;
-  const uint32_t warp = threadIdx.x / 32;
-
-  int query[N];
-  uint64_t out[N]; // Group of the workspace where the list starts.
-#pragma unroll
-  for (int j = 0; j < N; ++j) {
-    const uint32_t q = pair[j] / args.work.nProbes;
-    query[j] = args.queries.base + static_cast<int>(q);
-    out[j] = static_cast<uint64_t>(q) * args.work.stride +
-             reinterpret_cast<const uint32_t *>(args.work.probeGroup)[pair[j]];
-  }
-
-  const uint32_t firstGroup = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list];
-  const uint32_t size = reinterpret_cast<const uint32_t *>(args.index.listSize)[list];
-  const uint32_t groups = (size + 31) / 32, step = gridDim.y * (ANNUDF_SCAN_THREADS / 32);
-  const uint32_t first = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp;
-  const auto rowsOf = [&](uint32_t g) {
+  __device__ __forceinline__ ListRows(const annudf_scan_args &args, uint32_t list)
+      : args(args), firstGroup(reinterpret_cast<const uint32_t *>(args.index.listGroup)[list]),
+        size(reinterpret_cast<const uint32_t *>(args.index.listSize)[list]),
+        groups((size + 31) / 32), step(gridDim.y * (ANNUDF_SCAN_THREADS / 32)) {}
+  __device__ __forceinline__ const uint4 *chunks(uint32_t g) const {
     return reinterpret_cast<const uint4 *>(args.index.rows) +
-           (static_cast<uint64_t>(firstGroup) + g) * chunks * 32 + lane;
-  };
-  // Padding runs through the hooks as a row that exists, so that no capture is read outside its
-  // extent.
-  const auto rowOf = [&](uint32_t g, bool &found) {
+           (static_cast<uint64_t>(firstGroup) + g) * args.index.chunks * 32 + (threadIdx.x & 31);
+  }
+  /// Padding runs through the hooks as a row that exists, so that no capture is read outside its
+  /// extent.
+  __device__ __forceinline__ int64_t id(uint32_t g, bool &found) const {
+    const uint32_t lane = threadIdx.x & 31;
     const bool exists = g * 32 + lane < size;
     const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) +
                               (static_cast<uint64_t>(firstGroup) + g) * 32 + (exists ? lane : 0));
     found = passes(args, exists, row);
     return row;
-  };
-  // The first from `g` on with a row that may be found.
-  const auto nextGroup = [&](uint32_t g) {
+  }
+  /// The warp's first group from `g` on with a row that may be found.
+  __device__ __forceinline__ uint32_t next(uint32_t g) const {
     bool found = true;
     for (; args.filter != 0 && g < groups; g += step) {
-      (void)rowOf(g, found);
+      (void)id(g, found);
       if (__any_sync(0xFFFFFFFFu, found))
         break;
     }
     return g;
-  };
+  }
+};
 
-  const int batches = (block.fullChunks + Ahead::kBatch - 1) / Ahead::kBatch;
-  Ahead ahead;
-  ahead.ring = tileWords + Staged<N>::chunks(dims) +
-               warp * (Ahead::kBatch * Ahead::kBatches * 32) + lane;
-  ahead.group = nextGroup(first);
-  ahead.row = rowsOf(ahead.group);
-  const auto ask = [&] {
-    if (ahead.group < groups) {
+/// Chunks of rows on their way to shared memory: two batches ahead of the one in use. A lane reads
+/// only what it has asked for itself.
+struct Ahead {
+  static constexpr int kBatch = ANNUDF_RING_BATCH, kBatches = ANNUDF_RING_BATCHES;
+  uint4 *ring;        ///< The lane's first chunk.
+  uint32_t group;     ///< Of the list, that is asked for.
+  const uint4 *chunk; ///< Of it, the lane's next.
+  int batches;        ///< Of a group.
+  int batch = 0;      ///< Of the group, that is asked for next.
+  int slot = 0;       ///< Of the ring.
+  int inUse = 0;      ///< The same.
+
+  __device__ __forceinline__ void ask(const ListRows &list) {
+    if (group < list.groups && batches > 0) {
 #pragma unroll
-      for (int a = 0; a < Ahead::kBatch; ++a) // The last may reach past the group.
-        annudf_copy_ahead(ahead.ring + (ahead.slot * Ahead::kBatch + a) * 32, ahead.row + a * 32);
-      ahead.row += Ahead::kBatch * 32;
-      if (++ahead.batch >= batches) {
-        ahead.batch = 0, ahead.group = nextGroup(ahead.group + step);
-        ahead.row = rowsOf(ahead.group);
+      for (int a = 0; a < kBatch; ++a) // The last may reach past the group.
+        annudf_copy_ahead(ring + (slot * kBatch + a) * 32, chunk + a * 32);
+      chunk += kBatch * 32;
+      if (++batch == batches) {
+        batch = 0, group = list.next(group + list.step);
+        chunk = list.chunks(group);
       }
     }
-    ahead.slot = ahead.slot + 1 == Ahead::kBatches ? 0 : ahead.slot + 1;
+    slot = slot + 1 == kBatches ? 0 : slot + 1;
     annudf_end_copies();
-  };
+  }
+  /// Waits for the batch that was asked for first. \returns its first chunk.
+  __device__ __forceinline__ const uint4 *take() {
+    annudf_wait_for_copies();
+    const uint4 *first = ring + inUse * (kBatch * 32);
+    inUse = inUse + 1 == kBatches ? 0 : inUse + 1;
+    return first;
+  }
+};
+
+/// As scanList(), with more in flight than registers hold, from one group to the next: a tile's
+/// blocks are too few to hide the end of each group otherwise. Stages the queries itself.
+template <int N>
+__device__ __forceinline__ void streamList(const annudf_scan_args &args, uint32_t list,
+                                           const uint32_t (&pair)[N], int count) {
+  const Block block = blockOf(args, list);
+  const int lane = threadIdx.x & 31;
+  const uint32_t warp = threadIdx.x / 32;
+  const ListRows rows(args, list);
+  const uint32_t first = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp, begin = rows.next(first);
+  Ahead ahead = {tileWords + Staged<N>::chunks(block.dims) +
+                     warp * (Ahead::kBatch * Ahead::kBatches * 32) + lane,
+                 begin, rows.chunks(begin), (block.fullChunks + Ahead::kBatch - 1) / Ahead::kBatch};
 #pragma unroll 1
   for (int i = 0; i < Ahead::kBatches - 1; ++i)
-    ask();
+    ahead.ask(rows);
   stageQueries<N>(args, pair); // While the first rows come.
-  int use = 0;
-  for (uint32_t g = first; g < groups; g += step) {
+  int query[N];
+  uint64_t out[N];
+  placesOf(args, pair, query, out);
+  for (uint32_t g = first; g < rows.groups; g += rows.step) {
     bool found;
-    const int64_t row = rowOf(g, found);
+    const int64_t row = rows.id(g, found);
     if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) {
       skipGroup<N>(args, g, lane, count, out);
       continue;
@@ -430,10 +434,8 @@ __device__ __forceinline__ void streamList(const annudf_scan_args &args, uint32_
       init(acc[j], block.dims, query[j], block.list, block.slots);
 #pragma unroll 1
     for (int c = 0; c < block.fullChunks;) {
-      ask();
-      annudf_wait_for_copies();
-      const uint4 *chunk = ahead.ring + use * (Ahead::kBatch * 32);
-      use = use + 1 == Ahead::kBatches ? 0 : use + 1;
+      ahead.ask(rows);
+      const uint4 *chunk = ahead.take();
       const int end = min(c + Ahead::kBatch, block.fullChunks);
 #pragma unroll 1
       for (; c < end; ++c, chunk += 32) {
@@ -441,7 +443,7 @@ __device__ __forceinline__ void streamList(const annudf_scan_args &args, uint32_
         updateChunk<N>(block, y, c, count, row, query, acc);
       }
     }
-    finishGroup<N>(args, block, rowsOf(g), g, lane, count, found, row, query, out, acc);
+    finishGroup<N>(args, block, rows.chunks(g), g, lane, count, found, row, query, out, acc);
   }
 }
 #endif
@@ -454,17 +456,12 @@ __device__ __forceinline__ void streamList(const annudf_scan_args &args, uint32_
 __device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t list,
                                           const uint32_t (&pair)[1]) {
   constexpr int kWarps = ANNUDF_SCAN_THREADS / 32;
-  const int element = annudf1_row_element();
-  const int perWord = elementsPerWord(element);
-  const int dims = static_cast<int>(args.index.dims);
+  const Block block = blockOf(args, list);
   const int chunks = static_cast<int>(args.index.chunks);
-  const Block block{element,        annudf1_compute(),      perWord,
-                    dims,           static_cast<int>(list), kCompact ? 0 : dims / (4 * perWord),
-                    args.slots.slot};
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   static_assert(sizeof(Acc) * 32 * (kWarps - 1) <= ANNUDF_PARTS_BYTES, "room for the parts");
   // Behind the query, whose coordinates fill whole words of 16 bytes.
-  Acc *parts = reinterpret_cast<Acc *>(tileWords + (dims + 3) / 4);
+  Acc *parts = reinterpret_cast<Acc *>(tileWords + (block.dims + 3) / 4);
 
   const uint32_t q = pair[0] / args.work.nProbes;
   const int query[1] = {args.queries.base + static_cast<int>(q)};

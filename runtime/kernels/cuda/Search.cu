@@ -115,9 +115,9 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SORT_THREADS)
   for (uint32_t start = 0; start < index.nLists; start += blockDim.x) {
     const uint32_t l = start + threadIdx.x;
     const uint32_t mine = l < index.nLists ? count[l] : 0;
-    const uint32_t tiles = mine == 0 ? 0
-                                     : (mine + work.tileQueries - 1) / work.tileQueries *
-                                           segmentsOf(index, work, l);
+    const uint32_t tiles =
+        mine == 0 ? 0
+                  : (mine + work.tileQueries - 1) / work.tileQueries * segmentsOf(index, work, l);
     uint32_t pairTotal, tileTotal;
     const uint32_t before = blockPrefix(mine, warpSum, pairTotal);
     const uint32_t tile = blockPrefix(tiles, warpSum, tileTotal);
@@ -137,8 +137,7 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SORT_THREADS)
   }
   __syncthreads();
   if (pair < pairs)
-    placePair(index, work, pair, list, rank, pairStart[list], pairStart[list + 1],
-              tileStart[list]);
+    placePair(index, work, pair, list, rank, pairStart[list], pairStart[list + 1], tileStart[list]);
   if (blockIdx.x == 0)
     for (uint32_t l = threadIdx.x; l <= index.nLists; l += blockDim.x) {
       pointer<uint32_t>(work.pairStart)[l] = pairStart[l];

@@ -102,8 +102,8 @@ public:
   Tiling tiling(const Workload &) const override { return {.queries = kTileQueries}; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
-    return unfitBytes(std::to_string(kTileQueries) + " queries and the rows ahead take", bytes(work),
-                      machine);
+    return unfitBytes(std::to_string(kTileQueries) + " queries and the rows ahead take",
+                      bytes(work), machine);
   }
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kSorting = 0.5;

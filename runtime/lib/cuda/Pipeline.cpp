@@ -43,8 +43,7 @@ SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
       selectProbes(module.function("annudf_select_probes")),
       selectProbesByWarp(module.function("annudf_select_probes_by_warp")),
       tileOffsets(module.function("annudf_tile_offsets")),
-      tileSort(module.function("annudf_tile_sort")),
-      tileFill(module.function("annudf_tile_fill")),
+      tileSort(module.function("annudf_tile_sort")), tileFill(module.function("annudf_tile_fill")),
       queryWords(module.function("annudf_query_words")), finish(module.function("annudf_finish")),
       finishMany(module.function("annudf_finish_many")),
       everyDistance(module.function("annudf_every_distance")) {}

@@ -24,8 +24,8 @@ namespace annudf::runtime::cuda {
 struct SearchKernels {
   explicit SearchKernels(std::shared_ptr<const Context> context);
   Module module;
-  CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, tileOffsets, tileSort, tileFill, queryWords, finish,
-      finishMany, everyDistance;
+  CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, tileOffsets, tileSort,
+      tileFill, queryWords, finish, finishMany, everyDistance;
 };
 
 /// A family's kernel, linked with a metric for the types of rows and queries, and loaded.

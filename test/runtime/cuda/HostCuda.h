@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As much of CUDA as Finish.cuh and Probes.cuh use, for blocks of one warp. Its lanes are coroutines of one
-// thread that take turns at every barrier. To be included before the kernel.
+// As much of CUDA as Finish.cuh and Probes.cuh use, for blocks of one warp. Its lanes are
+// coroutines of one thread that take turns at every barrier. To be included before the kernel.
 //
 //===----------------------------------------------------------------------===//
 
