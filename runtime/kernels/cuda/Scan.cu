@@ -329,7 +329,7 @@ __device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t 
   }
 }
 
-#ifndef ANNUDF_PARTS
+#if !defined(ANNUDF_PARTS) && !defined(ANNUDF_TEMPLATE)
 /// The rows of a list, as a lane sees them.
 struct ListRows {
   const annudf_scan_args &args;
@@ -530,6 +530,7 @@ annudf_scan_pair(const __grid_constant__ annudf_scan_args args) {
       args, reinterpret_cast<const uint32_t *>(args.work.probes)[blockIdx.x], pair, 1);
 }
 
+#ifndef ANNUDF_TEMPLATE // Tiles are linked as a whole.
 /// Block (tile, segment): up to ANNUDF_TILE_QUERIES queries against one list. Tiles
 /// of a list are neighbours, so the L2 cache serves all but the first.
 extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
@@ -546,5 +547,6 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
     pair[j] = reinterpret_cast<const uint32_t *>(args.work.pairs)[tile.y + min(j, count - 1)];
   streamList<ANNUDF_TILE_QUERIES>(args, tile.x, pair, count);
 }
+#endif // ANNUDF_TEMPLATE
 
 #endif // ANNUDF_PARTS
