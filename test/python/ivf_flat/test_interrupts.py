@@ -66,7 +66,7 @@ def test_a_signal_after_the_work_waits_for_the_caller(
     class Core:
         """Of the core, only its work is another."""
 
-        element, dims, metric, digest = index._core.element, 4, "l2", ""
+        element, dims, metric, digest, device = index._core.element, 4, "l2", "", index._core.device
 
         def extending(self, *arguments: object, **options: object) -> LastMoment:
             return LastMoment()
