@@ -389,6 +389,7 @@ KernelKey linkKey(const MetricView &metric, const ScanTarget &target) {
     for (const std::vector<std::string> &options :
          {hookTextOptions(target), assemblerOptions(target)})
       key.options.insert(key.options.end(), options.begin(), options.end());
+    key.options.push_back("fill=" + std::to_string(kFillEdition));
   }
   key.scan = scan.finish();
   key.linker = "nvJitLink";

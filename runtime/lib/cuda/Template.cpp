@@ -111,17 +111,30 @@ std::string renamed(std::string_view line) {
   return out;
 }
 
+/// What a hook may have: reads registers, constants and memory, and writes registers; no more,
+/// because a template's lines are dropped, merged and copied as if they were arithmetic. So nothing
+/// that stores, stops, waits, or asks other threads.
+constexpr std::string_view kInstructions[] = {
+    "abs",  "add",   "addc",     "and",   "bfe",       "bfi",   "bfind", "bra",  "brev", "clz",
+    "cnot", "cos",   "copysign", "cvt",   "cvta",      "div",   "dp2a",  "dp4a", "ex2",  "fma",
+    "ld",   "ldu",   "lg2",      "lop3",  "mad",       "mad24", "madc",  "max",  "min",  "mov",
+    "mul",  "mul24", "neg",      "not",   "or",        "popc",  "prmt",  "rcp",  "rem",  "rsqrt",
+    "sad",  "selp",  "set",      "setp",  "shf",       "shl",   "shr",   "sin",  "slct", "sqrt",
+    "sub",  "subc",  "tanh",     "testp", "vabsdiff4", "xor"};
+
 /// Whether a statement is an instruction that a hook may have, or what belongs to one.
 bool isPlain(std::string_view line) {
-  if (line.starts_with('@')) // "@%p1 bra $L__BB0_2;"
-    line = trimmed(line.substr(std::min(line.find(' '), line.size())));
   if (line.starts_with("$L")) // A label: it is the block's own.
+    return line.back() == ':';
+  if (line.find(';') != line.size() - 1) // Of several, which inline assembly may put on a line,
+    return false;                        // only the first would be looked at.
+  if (line.starts_with(".reg ") || line.starts_with(".pragma "))
     return true;
-  for (std::string_view refused :
-       {"call", "ret", "exit", "bar", "barrier", "brx", "st.", "red.", "atom.", "annudf.", "."})
-    if (line.starts_with(refused))
-      return line.starts_with(".reg ") || line.starts_with(".pragma ");
-  return std::isalpha(static_cast<unsigned char>(line.front())) && line.back() == ';';
+  if (line.starts_with('@')) // "@%p1 bra $L__BB0_2;"
+    line = trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
+  const std::string_view name = line.substr(0, line.find_first_of(". \t;"));
+  return std::find(std::begin(kInstructions), std::end(kInstructions), name) !=
+         std::end(kInstructions);
 }
 
 std::optional<Hook> readHook(std::string_view text) {
@@ -141,7 +154,10 @@ std::optional<Hook> readHook(std::string_view text) {
     if (line.starts_with("annudf.in ") && !hasIn) {
       hook.in = operandsOf(own), hasIn = true;
     } else if (line.starts_with("annudf.out ") && hook.out.empty()) {
-      hook.out = operandsOf(own).at(0);
+      const std::vector<std::string> out = operandsOf(own);
+      if (out.size() != 1)
+        return std::nullopt;
+      hook.out = out.front();
     } else if (line == "ret;" && !hook.out.empty()) {
       returned = true;
     } else if (isPlain(line) && hook.out.empty()) {
@@ -176,11 +192,14 @@ void replaceName(std::string &text, std::string_view name, std::string_view by) 
     text.replace(at, name.size(), by);
 }
 
-/// Whether a statement may write the register: it is the first operand of one.
+/// Whether a statement may write the register: it is in the first operand of one, which may be
+/// several, "{%r1, %r2}".
 bool isWritten(std::string_view body, std::string_view name) {
   while (!body.empty()) {
     const std::string_view line = takeLine(body);
-    if (findName(line.substr(0, line.find(',')), name, 0) != std::string_view::npos)
+    const size_t comma = line.find(','), brace = line.find('{');
+    const size_t end = brace < comma ? line.find('}') : comma;
+    if (findName(line.substr(0, end), name, 0) != std::string_view::npos)
       return true;
   }
   return false;

@@ -24,6 +24,10 @@
 
 namespace annudf::runtime::cuda {
 
+/// Of what fillTemplate() makes of the same texts. To be raised when it makes another, else a
+/// kernel that was linked before, and is kept on disk, is taken for it.
+inline constexpr int kFillEdition = 2;
+
 /// \param text    a template, with the kernel `kernel` among others.
 /// \param hooks   PTX of HookText.cu and Contract.cu linked with a metric.
 /// \param waits   whether the kernel waits for the one before it (Overlap.cuh).

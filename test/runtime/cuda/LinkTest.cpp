@@ -154,6 +154,14 @@ TEST(CudaLink, EveryInputOfALinkIsInItsKey) {
   other.artifact.payloads[0].bytes += std::string(8192, '\0');
   keys.insert(cuda::linkKey(other, aTarget(ANNUDF_ELEMENT_F32, 90)).digest()), ++made;
   EXPECT_EQ(keys.size(), made);
+  // So is how hooks are written into a template, where a kernel is linked so.
+  std::string filled;
+  for (const cuda::CudaFamily *family : cuda::families())
+    for (int sm : {80, 90})
+      if (cuda::linkKey(metric, {{ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F32}, sm, family->entry()})
+              .options.back() == "fill=2")
+        filled += family->name() + std::string(" ") + std::to_string(sm) + " ";
+  EXPECT_EQ(filled, "pairs 90 staged 90 ");
   // The very library, as patches of a release have its number.
   EXPECT_EQ(cuda::linkerVersion().build.size() % 2, 0u);
   EXPECT_TRUE(contains(cuda::linkKey(metric, aTarget(ANNUDF_ELEMENT_F32, 90)).linkerVersion,

@@ -107,6 +107,27 @@ TEST(Template, WhatAHookWritesToIsItsOwn) {
             std::string::npos);
 }
 
+TEST(Template, WhatAVectorLoadOrASplitWritesToIsTheHooksOwn) {
+  // As libNVVM prints a loop that ends with `y = pairs[i].y`: the second register of the braces is
+  // y.
+  for (const char *written :
+       {"ld.global.v2.u32 \t{%r2, %r1}, [%rd1];", "mov.b64 \t{%r2,%r1}, %rd1;",
+        "ld.global.v4.u32 {%r2, %r3, %r4, %r1}, [%rd1];", "@%p1 mov.b64 {%r2, %r1}, %rd1;"}) {
+    const std::optional<std::string> text =
+        filled(hooks("\t.reg .b32 \t%r<5>;\n\tannudf.in %r1;\n\tadd.s32 \t%r3, %r1, 1;\n\t" +
+                     std::string(written) + "\n\tannudf.out %r1;"));
+    ASSERT_TRUE(text) << written;
+    EXPECT_NE(text->find("mov.b32 %h_r1, %r2;\nadd.s32 \t%h_r3, %h_r1, 1;\n"), std::string::npos)
+        << *text;
+    EXPECT_NE(text->find("\nmov.b32 %r1, %h_r1;\n"), std::string::npos) << *text;
+  }
+  // What braces are read from is no such.
+  EXPECT_NE(filled(hooks("\t.reg .b32 \t%r<3>;\n\tannudf.in %r1;\n\tmov.b64 %rd1, {%r2, %r1};\n"
+                         "\tannudf.out %r1;"))
+                ->find("mov.b64 %h_rd1, {%h_r2, %r2};\nmov.b32 %r1, %r2;\n"),
+            std::string::npos);
+}
+
 TEST(Template, LeavesAHookThatIsMoreThanInstructions) {
   const std::string in = "\t.reg .b32 \t%r<4>;\n\tannudf.in %r1;\n", out = "\n\tannudf.out %r1;";
   EXPECT_TRUE(filled(hooks(in + "\tmov.u32 \t%r2, 1;" + out)));
@@ -114,7 +135,18 @@ TEST(Template, LeavesAHookThatIsMoreThanInstructions) {
        {"\t.local .align 4 .b8 \t__local_depot0[4];", "\t{ // callseq 0, 0", "\tcall.uni f;",
         "\t@%p1 ret;", "\texit;", "\tbar.sync 0;", "\tst.global.u32 [%rd1], %r1;",
         "\tatom.global.add.u32 %r2, [%rd1], 1;", "\tred.global.add.u32 [%rd1], 1;",
-        "\tbrx.idx %r1, $L_0;", "\tannudf.in %r2;", "\tmov.u32 %r2,"})
+        "\tbrx.idx %r1, $L_0;", "\tannudf.in %r2;", "\tmov.u32 %r2,",
+        // What other threads are asked for, or can see.
+        "\tshfl.sync.bfly.b32 %r2|%p1, %r1, 1, 31, -1;", "\tvote.sync.ballot.b32 %r2, %p1, -1;",
+        "\tmatch.any.sync.b32 %r2, %r1, -1;", "\tredux.sync.add.s32 %r2, %r1, -1;",
+        "\tactivemask.b32 %r2;", "\tcp.async.ca.shared.global [%r1], [%rd1], 4;",
+        "\tmultimem.red.global.add.u32 [%rd1], %r1;", "\tmembar.gl;", "\ttrap;", "\t@!%p1 trap;",
+        "\tnanosleep.u32 100;", "\tgriddepcontrol.launch_dependents;",
+        // Inline assembly.
+        "\tadd.u32 %r2, %r1, 1; st.global.u32 [%rd1], %r1;",
+        "\tmov.u32 %r2, %r1; add.u32 %r1, %r1, 1;", "\t.reg .pred p; exit;", "\t@p",
+        "\t@p\tst.global.u32 [%rd1],%r1;", "\tmystery.b32 %r2, %r1;", "\t{mov.u32 %r2, 1;}",
+        "\t$L_0: exit;", "\tannudf.out ;"})
     EXPECT_FALSE(filled(hooks(std::string(in).append(more).append(out)))) << more;
   EXPECT_FALSE(filled(hooks(in + "\tmov.u32 \t%r2, 1;" + out + "\n\tmov.u32 \t%r2, 1;")));
   EXPECT_FALSE(filled(hooks(in))) << "nothing comes out";
