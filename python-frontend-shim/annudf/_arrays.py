@@ -151,7 +151,7 @@ def c_strides(shape: Sequence[int], itemsize: int, like: Sequence[int] | None = 
 
 
 def library_of(array: object) -> Library:
-    """Which library's array it is, without importing any."""
+    """Which library's array it is, without importing any: another thread may be at it, so that a name is missing."""
     if isinstance(array, np.ndarray):
         return "numpy"
     torch = sys.modules.get("torch")
@@ -184,8 +184,8 @@ def view(array: object, name: str, stream: int | None = None) -> View:
     if isinstance(array, PackedBits):
         raise DtypeError(f"argument '{name}' is an annudf.PackedBits, which only vectors can be; give an array")
     library = library_of(array)
-    arrow = sys.modules.get("pyarrow")
-    if arrow is not None and isinstance(array, (arrow.Array, arrow.ChunkedArray)):
+    arrow: Any = sys.modules.get("pyarrow")
+    if isinstance(array, (getattr(arrow, "Array", ()), getattr(arrow, "ChunkedArray", ()))):
         return _view_arrow(arrow, array, name)
     if library == "torch":
         return _view_torch(array, name)
@@ -202,8 +202,8 @@ def view(array: object, name: str, stream: int | None = None) -> View:
 
 def _view_numpy(array: object, name: str) -> View:
     # NumPy imports numpy.ma when it is first asked for, which takes longer than a search.
-    masked = sys.modules.get("numpy.ma")
-    if masked is not None and isinstance(array, masked.MaskedArray) and masked.is_masked(array):
+    masked: Any = sys.modules.get("numpy.ma")
+    if isinstance(array, getattr(masked, "MaskedArray", ())) and masked.is_masked(array):
         raise ArgumentError(
             f"argument '{name}' is a masked array with masked entries, which a search would read; "
             "fill them with .filled(value)"

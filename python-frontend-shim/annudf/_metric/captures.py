@@ -47,9 +47,9 @@ class Value:
         plain = np.frombuffer(self.data, _stored(self.element)).reshape(self.shape)
         if self.element != "bf16":
             return plain
-        known = sys.modules.get("ml_dtypes")
+        known = getattr(sys.modules.get("ml_dtypes"), "bfloat16", None)  # Another thread may be importing it.
         if known is not None:
-            return plain.view(known.bfloat16)
+            return plain.view(known)
         wide = _from_bfloat16(plain)
         wide.flags.writeable = False
         return wide

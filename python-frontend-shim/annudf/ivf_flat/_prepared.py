@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from annudf import _arrays, _backends, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, PackedBits, View
@@ -335,6 +335,9 @@ class PreparedSearch:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a prepared search cannot be copied or pickled; prepare one where it is called")
 
     @of_whole("_running")
     def __repr__(self) -> str:

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -122,6 +124,14 @@ def test_what_it_shows(index, queries):
     with pytest.raises(ArgumentError) as caught:
         nearest(queries)
     assert str(caught.value) == "the prepared search is closed; prepare another"
+
+
+@pytest.mark.parametrize("duplicate", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_it_is_neither_copied_nor_pickled(index, queries, duplicate):
+    nearest = ivf_flat.prepare(PARAMS, index, queries, K)
+    with pytest.raises(TypeError) as caught:
+        duplicate(nearest)
+    assert str(caught.value) == "a prepared search cannot be copied or pickled; prepare one where it is called"
 
 
 def test_it_keeps_what_it_needs(queries):

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 
 import annudf
 from annudf import ivf_flat
@@ -138,3 +141,15 @@ def test_threads_that_share_a_backend_which_changes():
         at_once(work)
     finally:
         annudf.set_num_threads(0)
+
+
+@pytest.mark.parametrize("name", ["numpy.ma", "pyarrow", "torch", "cupy", "ml_dtypes"])
+def test_a_library_that_another_thread_is_importing(monkeypatch, name):
+    """It is among the modules before it has its names."""
+    base = vectors(100, DIMS, "float32", 1)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), base)
+    params = ivf_flat.SearchParams(n_probes=4, metric=weighted)
+    expected = ivf_flat.search(params, index, base[:5], 3)
+    monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    assert_same(ivf_flat.search(params, index, base[:5], 3), expected)
+    assert_same(ivf_flat.prepare(params, index, base[:5], 3)(base[:5]), expected)
