@@ -98,20 +98,33 @@ static BuildCost costOf(const annudf_ivf_flat_build_stats &stats) {
           stats.copy_ms, stats.pieces,   stats.lists_on_device != 0};
 }
 
+/// A build that tells what it cost.
+using ToldBuildCall = std::function<annudf_status(
+    const annudf_vectors *, int64_t, const annudf_ivf_flat_build_options *,
+    annudf_ivf_flat_index **, annudf_ivf_flat_build_stats *)>;
+
+static std::pair<Index, BuildCost> buildAndTell(const ToldBuildCall &call, const Rows &rows,
+                                                const BuildOptions &options,
+                                                const std::optional<ProgressFunction> &function) {
+  annudf_ivf_flat_build_stats stats = noStats();
+  Index index = buildBy(
+      [&](const annudf_vectors *base, int64_t lists, const annudf_ivf_flat_build_options *given,
+          annudf_ivf_flat_index **made) { return call(base, lists, given, made, &stats); },
+      rows, options, function);
+  return {std::move(index), costOf(stats)};
+}
+
 static std::pair<Index, BuildCost> buildDevice(const Backend &backend, uint64_t stream,
                                                uintptr_t address, int64_t rows, int64_t dims,
                                                const std::string &element,
                                                const BuildOptions &options,
                                                const std::optional<ProgressFunction> &function) {
-  annudf_ivf_flat_build_stats stats = noStats();
-  Index index = buildBy(
-      [&](const annudf_vectors *base, int64_t lists, const annudf_ivf_flat_build_options *given,
-          annudf_ivf_flat_index **made) {
+  return buildAndTell(
+      [&](auto *base, auto lists, auto *given, auto **made, auto *stats) {
         return annudf_ivf_flat_build_device(backend.handle.get(), base, lists, given, stream, made,
-                                            &stats);
+                                            stats);
       },
       {address, rows, dims, element}, options, function);
-  return {std::move(index), costOf(stats)};
 }
 
 static std::pair<Index, BuildCost> buildFromHost(const Backend &backend, uintptr_t address,
@@ -119,15 +132,12 @@ static std::pair<Index, BuildCost> buildFromHost(const Backend &backend, uintptr
                                                  const std::string &element,
                                                  const BuildOptions &options,
                                                  const std::optional<ProgressFunction> &function) {
-  annudf_ivf_flat_build_stats stats = noStats();
-  Index index = buildBy(
-      [&](const annudf_vectors *base, int64_t lists, const annudf_ivf_flat_build_options *given,
-          annudf_ivf_flat_index **made) {
+  return buildAndTell(
+      [&](auto *base, auto lists, auto *given, auto **made, auto *stats) {
         return annudf_ivf_flat_build_from_host(backend.handle.get(), base, lists, given, made,
-                                               &stats);
+                                               stats);
       },
       {address, rows, dims, element}, options, function);
-  return {std::move(index), costOf(stats)};
 }
 
 using ExtendCall =

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/support/Clock.h"
 
 #include <CLI/CLI.hpp>
 
@@ -100,8 +101,7 @@ void run(const Options &options) {
     const auto started = std::chrono::steady_clock::now();
     backend->search(index, metric, captures, view, options.k, {probes}, ids.data(),
                     distances.data(), &stats);
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started)
-        .count();
+    return msSince(started);
   };
 
   std::vector<int64_t> ids;

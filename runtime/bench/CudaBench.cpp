@@ -33,6 +33,7 @@
 #include "LinkedScans.h"
 #include "Mixture.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <CLI/CLI.hpp>
@@ -60,10 +61,6 @@ namespace {
 
 /// Recall is that of so many queries.
 constexpr int64_t kTruthRows = 1000;
-
-double msSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 BoundCaptures capturesFor(const Manifest &manifest, int32_t dims, float scalar) {
   std::map<std::string, NumericArray> values;
