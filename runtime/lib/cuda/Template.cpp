@@ -122,6 +122,18 @@ constexpr std::string_view kInstructions[] = {
     "sad",  "selp",  "set",      "setp",  "shf",       "shl",   "shr",   "sin",  "slct", "sqrt",
     "sub",  "subc",  "tanh",     "testp", "vabsdiff4", "xor"};
 
+/// Quotients and roots whose rare cases the assembler leaves to a function of its own. Of PTX that
+/// is assembled to be linked, every caller has that function's registers; in a link of the whole it
+/// is a part of the kernel.
+bool callsHelper(std::string_view name, std::string_view suffixes) {
+  if (name != "div" && name != "rem" && name != "rcp" && name != "sqrt")
+    return false;
+  for (const char *alone : {".approx", ".full", ".s16", ".u16", ".s32", ".u32"})
+    if (suffixes.find(alone) != std::string_view::npos)
+      return false;
+  return true;
+}
+
 /// Whether a statement is an instruction that a hook may have, or what belongs to one.
 bool isPlain(std::string_view line) {
   if (line.starts_with("$L")) // A label: it is the block's own.
@@ -133,6 +145,8 @@ bool isPlain(std::string_view line) {
   if (line.starts_with('@')) // "@%p1 bra $L__BB0_2;"
     line = trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
   const std::string_view name = line.substr(0, line.find_first_of(". \t;"));
+  if (callsHelper(name, line.substr(name.size(), line.find_first_of(" \t;") - name.size())))
+    return false;
   return std::find(std::begin(kInstructions), std::end(kInstructions), name) !=
          std::end(kInstructions);
 }

@@ -26,14 +26,14 @@ namespace annudf::runtime::cuda {
 
 /// Of what fillTemplate() makes of the same texts. To be raised when it makes another, else a
 /// kernel that was linked before, and is kept on disk, is taken for it.
-inline constexpr int kFillEdition = 2;
+inline constexpr int kFillEdition = 3;
 
 /// \param text    a template, with the kernel `kernel` among others.
 /// \param hooks   PTX of HookText.cu and Contract.cu linked with a metric.
 /// \param waits   whether the kernel waits for the one before it (Overlap.cuh).
 /// \returns PTX of the kernel and annudf_read_contract; nothing where a hook is more than
-/// instructions on registers and loads: where it calls a function, or has memory or tables of its
-/// own. Such a metric is linked as a whole.
+/// instructions on registers and loads: where it calls a function, as the assembler does for a
+/// quotient, or has memory or tables of its own. Such a metric is linked as a whole.
 std::optional<std::string> fillTemplate(std::string_view text, std::string_view kernel,
                                         std::string_view hooks, bool waits);
 

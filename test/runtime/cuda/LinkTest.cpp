@@ -159,7 +159,7 @@ TEST(CudaLink, EveryInputOfALinkIsInItsKey) {
   for (const cuda::CudaFamily *family : cuda::families())
     for (int sm : {80, 90})
       if (cuda::linkKey(metric, {{ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F32}, sm, family->entry()})
-              .options.back() == "fill=2")
+              .options.back() == "fill=3")
         filled += family->name() + std::string(" ") + std::to_string(sm) + " ";
   EXPECT_EQ(filled, "pairs 90 staged 90 ");
   // The very library, as patches of a release have its number.

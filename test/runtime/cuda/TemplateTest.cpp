@@ -142,12 +142,21 @@ TEST(Template, LeavesAHookThatIsMoreThanInstructions) {
         "\tactivemask.b32 %r2;", "\tcp.async.ca.shared.global [%r1], [%rd1], 4;",
         "\tmultimem.red.global.add.u32 [%rd1], %r1;", "\tmembar.gl;", "\ttrap;", "\t@!%p1 trap;",
         "\tnanosleep.u32 100;", "\tgriddepcontrol.launch_dependents;",
+        // What the assembler has a function for.
+        "\tdiv.rn.f32 \t%f2, %f1, %f1;", "\tdiv.rn.f64 %fd2, %fd1, %fd1;",
+        "\tdiv.s64 %rd2, %rd1, 3;", "\trem.u64 %rd2, %rd1, 3;", "\tsqrt.rn.f32 %f2, %f1;",
+        "\trcp.rn.f32 %f2, %f1;", "\t@%p1 sqrt.rn.ftz.f32 %f2, %f1;", "\trcp.rz.f64 %fd2, %fd1;",
         // Inline assembly.
         "\tadd.u32 %r2, %r1, 1; st.global.u32 [%rd1], %r1;",
         "\tmov.u32 %r2, %r1; add.u32 %r1, %r1, 1;", "\t.reg .pred p; exit;", "\t@p",
         "\t@p\tst.global.u32 [%rd1],%r1;", "\tmystery.b32 %r2, %r1;", "\t{mov.u32 %r2, 1;}",
         "\t$L_0: exit;", "\tannudf.out ;"})
     EXPECT_FALSE(filled(hooks(std::string(in).append(more).append(out)))) << more;
+  for (const char *more :
+       {"\tdiv.approx.f32 %f2, %f1, %f1;", "\tdiv.full.f32 %f2, %f1, %f1;",
+        "\tdiv.u32 \t%r2, %r1, 3;", "\trem.s32 %r2, %r1, 3;", "\tsqrt.approx.ftz.f32 %f2, %f1;",
+        "\trcp.approx.ftz.f64 %fd2, %fd1;", "\trsqrt.approx.f64 %fd2, %fd1;"})
+    EXPECT_TRUE(filled(hooks(std::string(in).append(more).append(out)))) << more;
   EXPECT_FALSE(filled(hooks(in + "\tmov.u32 \t%r2, 1;" + out + "\n\tmov.u32 \t%r2, 1;")));
   EXPECT_FALSE(filled(hooks(in))) << "nothing comes out";
   EXPECT_FALSE(filled(hooks("\t.reg .b32 \t%r<4>;\n\tannudf.in %r1, %r2;" + out)))
