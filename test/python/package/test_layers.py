@@ -61,7 +61,7 @@ def test_a_wrong_import_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "one.py"
     file.write_text("def f():\n    from annudf.ivf_flat import search\n    import annudf._metric.captures\n")
     assert imported(file) == {"ivf_flat", "_metric"}
-    assert (layer(ROOT / "_frontend/module.py"), layer(ROOT / "_metric/metric.py"), layer(ROOT / "_arrays.py")) == (
+    assert (layer(ROOT / "_frontend/module.py"), layer(ROOT / "_metric/metric.py"), layer(ROOT / "_transfer.py")) == (
         0,
         1,
         -1,
