@@ -25,28 +25,20 @@ __device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t
                                           const uint32_t (&pair)[1]) {
   constexpr int kWarps = ANNUDF_SCAN_THREADS / 32;
   const Block block = blockOf(args, list);
-  const int chunks = static_cast<int>(args.index.chunks);
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   static_assert(sizeof(Acc) * 32 * (kWarps - 1) <= ANNUDF_PARTS_BYTES, "room for the parts");
   // Behind the query, whose coordinates fill whole words of 16 bytes.
   Acc *parts = reinterpret_cast<Acc *>(tileWords + (block.dims + 3) / 4);
 
-  const uint32_t q = pair[0] / args.work.nProbes;
-  const int query[1] = {args.queries.base + static_cast<int>(q)};
-  const uint64_t out[1] = {static_cast<uint64_t>(q) * args.work.stride +
-                           reinterpret_cast<const uint32_t *>(args.work.probeGroup)[pair[0]]};
-  const uint32_t firstGroup = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list];
-  const uint32_t size = reinterpret_cast<const uint32_t *>(args.index.listSize)[list];
+  int query[1];
+  uint64_t out[1];
+  placesOf(args, pair, query, out);
+  const ListRows rows(args, list);
   const int share = (block.fullChunks + kWarps - 1) / kWarps;
   const int begin = min(warp * share, block.fullChunks), end = min(begin + share, block.fullChunks);
-  for (uint32_t g = blockIdx.y; g < (size + 31) / 32; g += gridDim.y) {
-    const uint64_t group = firstGroup + g;
-    const uint4 *rows =
-        reinterpret_cast<const uint4 *>(args.index.rows) + group * chunks * 32 + lane;
-    const bool exists = g * 32 + lane < size; // As in scanList.
-    const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) + group * 32 +
-                              (exists ? lane : 0));
-    const bool found = passes(args, exists, row);
+  for (uint32_t g = blockIdx.y; g < rows.groups; g += gridDim.y) {
+    bool found;
+    const int64_t row = rows.id(g, found);
     if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) { // The same for every warp.
       if (warp == 0)
         skipGroup<1>(args, g, lane, 1, out);
@@ -55,7 +47,7 @@ __device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t
     Acc acc[1] = {};
     init(acc[0], block.dims, query[0], block.list, block.slots);
     if (begin < end)
-      updateFull<1, ANNUDF_MOST_AHEAD>(block, begin, end, rows, 1, row, query, acc);
+      updateFull(block, begin, end, rows.chunks(g), row, query, acc);
     __syncthreads(); // Warp 0 has read the parts of the group before.
     if (warp > 0)
       parts[(warp - 1) * 32 + lane] = acc[0];
@@ -65,7 +57,7 @@ __device__ __forceinline__ void scanParts(const annudf_scan_args &args, uint32_t
 #pragma unroll 1
     for (int w = 0; w < kWarps - 1; ++w)
       combine(acc[0], parts[w * 32 + lane], block.dims, row, query[0], block.list, block.slots);
-    finishGroup<1>(args, block, rows, g, lane, 1, found, row, query, out, acc);
+    finishGroup<1>(args, block, rows.chunks(g), g, lane, 1, found, row, query, out, acc);
   }
 }
 

@@ -31,48 +31,32 @@
 
 namespace {
 
-/// Scans list `list` for N queries: those of pairs[0..N). Slots past `count` repeat
-/// the last pair and are not stored. stageQueries() came before. Its parts hold each hook as few
+/// Scans list `list` for the query of `pair`, which is staged. Its parts hold each hook as few
 /// times as they can: every copy is inlined and optimised at link time, which the first search with
 /// a metric waits for.
-/// \tparam kAhead chunks of a row in flight.
-template <int N, int kAhead>
-__device__ __forceinline__ void scanList(const annudf_scan_args &args, uint32_t list,
-                                         const uint32_t (&pair)[N], int count) {
+__device__ __forceinline__ void scanPair(const annudf_scan_args &args, uint32_t list,
+                                         const uint32_t (&pair)[1]) {
   const Block block = blockOf(args, list);
-  const int chunks = static_cast<int>(args.index.chunks);
   const int lane = threadIdx.x & 31;
   const uint32_t warp = threadIdx.x / 32;
 
-  int query[N];
-  uint64_t out[N];
+  int query[1];
+  uint64_t out[1];
   placesOf(args, pair, query, out);
 
-  const uint32_t firstGroup = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list];
-  const uint32_t size = reinterpret_cast<const uint32_t *>(args.index.listSize)[list];
-  const uint32_t groups = (size + 31) / 32;
-  for (uint32_t g = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp; g < groups;
-       g += gridDim.y * (ANNUDF_SCAN_THREADS / 32)) {
-    const uint64_t group = firstGroup + g;
-    const uint4 *rows =
-        reinterpret_cast<const uint4 *>(args.index.rows) + group * chunks * 32 + lane;
-    // Padding runs through the hooks as a row that exists, so that no capture is read
-    // outside its extent.
-    const bool exists = g * 32 + lane < size;
-    const int64_t row = __ldg(reinterpret_cast<const long long *>(args.index.ids) + group * 32 +
-                              (exists ? lane : 0));
-    const bool found = passes(args, exists, row);
+  const ListRows rows(args, list);
+  for (uint32_t g = blockIdx.y * (ANNUDF_SCAN_THREADS / 32) + warp; g < rows.groups;
+       g += rows.step) {
+    bool found;
+    const int64_t row = rows.id(g, found);
     if (args.filter != 0 && !__any_sync(0xFFFFFFFFu, found)) {
-      skipGroup<N>(args, g, lane, count, out);
+      skipGroup<1>(args, g, lane, 1, out);
       continue;
     }
-
-    Acc acc[N] = {};
-#pragma unroll
-    for (int j = 0; j < N; ++j)
-      init(acc[j], block.dims, query[j], block.list, block.slots);
-    updateFull<N, kAhead>(block, 0, block.fullChunks, rows, count, row, query, acc);
-    finishGroup<N>(args, block, rows, g, lane, count, found, row, query, out, acc);
+    Acc acc[1] = {};
+    init(acc[0], block.dims, query[0], block.list, block.slots);
+    updateFull(block, 0, block.fullChunks, rows.chunks(g), row, query, acc);
+    finishGroup<1>(args, block, rows.chunks(g), g, lane, 1, found, row, query, out, acc);
   }
 }
 
@@ -90,8 +74,7 @@ extern "C" __global__ void ANNUDF_PAIR_BOUNDS
 annudf_scan_pair(const __grid_constant__ annudf_scan_args args) {
   const uint32_t pair[1] = {blockIdx.x};
   begin(args, pair);
-  scanList<1, ANNUDF_MOST_AHEAD>(
-      args, reinterpret_cast<const uint32_t *>(args.work.probes)[blockIdx.x], pair, 1);
+  scanPair(args, reinterpret_cast<const uint32_t *>(args.work.probes)[blockIdx.x], pair);
 }
 
 #endif // ANNUDF_PARTS

@@ -182,14 +182,14 @@ __device__ __forceinline__ void updateChunk(const Block &block, uint4 &y, int c,
   }
 }
 
-/// Updates with chunks [begin, end) of a row, all of them full.
+/// Updates one query with chunks [begin, last) of a row, all of them full.
 /// The next kAhead chunks are loaded while the current ones are used: two sets of
 /// registers, as moving a register that a load still fills would wait for the load.
 /// The last set may reach past the group; the lists end with that many chunks more.
-template <int N, int kAhead>
 __device__ __forceinline__ void updateFull(const Block &block, int begin, int last,
-                                           const uint4 *rows, int count, int64_t row,
-                                           const int (&query)[N], Acc (&acc)[N]) {
+                                           const uint4 *rows, int64_t row, const int (&query)[1],
+                                           Acc (&acc)[1]) {
+  constexpr int kAhead = ANNUDF_MOST_AHEAD;
   uint4 current[kAhead], next[kAhead];
   const uint4 *ahead = rows + begin * 32;
 #pragma unroll
@@ -213,7 +213,7 @@ __device__ __forceinline__ void updateFull(const Block &block, int begin, int la
 #pragma unroll
       for (int a = 1; a < kAhead; ++a)
         current[a - 1] = current[a];
-      updateChunk<N>(block, y, c, count, row, query, acc);
+      updateChunk<1>(block, y, c, 1, row, query, acc);
     }
   }
 }
