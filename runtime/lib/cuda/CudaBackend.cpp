@@ -275,6 +275,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                      machine(),
                      manifest.packed && manifest.packed->negated};
   plan.work.bodyBytes = bodyBytesOf(metric.artifact, context_->sm());
+  plan.findProbedRows(index, queries.rows);
   plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
   plan.work.family = params.family;
   plan.checkFits();

@@ -17,10 +17,27 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
+// Costs are in readings of all rows, times the lists. A list is read again for every so many of its
+// pairs: as its rows have as many queries as it has pairs, the mean over all rows of what that
+// costs is taken for that of the mean number of queries a row. It is exact for `pairs`; families
+// that share a reading lose a little by it where lists have both fewer and more pairs than share
+// one.
+
 std::string perList(const Workload &work) {
+  constexpr double kTold = 1.25; // Lists of training are less unequal, but for hubs.
   char text[64];
-  std::snprintf(text, sizeof text, "%.3g queries a list", work.pairsPerList());
+  const int size = std::snprintf(text, sizeof text, "%.3g queries a list", work.pairsPerList());
+  if (work.queriesPerRow() >= kTold * work.pairsPerList())
+    std::snprintf(text + size, sizeof text - size_t(size), ", %.3g a row", work.queriesPerRow());
   return text;
+}
+
+/// What each pair reads for itself.
+double readingsOfPairs(const Workload &work) { return work.lists * work.queriesPerRow(); }
+
+/// What pairs read of which `abreast` share a reading. \param sorting  what sorting them costs.
+double readingsOfTiles(const Workload &work, double abreast, double sorting) {
+  return work.lists * (std::max(1.0, work.queriesPerRow() / abreast) + sorting);
 }
 
 /// "" if a block has that much, else that it has not.
@@ -40,8 +57,9 @@ public:
   std::string unfit(const Workload &work, const Machine &machine) const override {
     return unfitBytes("a query takes", bytes(work), machine);
   }
-  /// In readings of a list.
-  double cost(const Workload &work, const Machine &) const override { return work.pairs(); }
+  double cost(const Workload &work, const Machine &) const override {
+    return readingsOfPairs(work);
+  }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": each reads it for itself";
   }
@@ -72,12 +90,12 @@ public:
       return "a row of " + std::to_string(work.rowBytes) + " bytes is too short to be shared";
     return unfitBytes("a query and the parts take", bytes(work), machine);
   }
-  /// In readings of a list, as pairs: its blocks fill the machine with a fourth of the rows.
+  /// As pairs: its blocks fill the machine with a fourth of the rows.
   double cost(const Workload &work, const Machine &machine) const override {
     constexpr double kFull = 24, kJoining = 1.05; // Warps a processor.
-    const double rows = work.lists == 0 ? 0 : double(work.rows) / work.lists;
-    const double warps = work.pairs() * rows / 32, full = kFull * machine.processors;
-    return work.pairs() * kJoining * std::min(1.0, warps / full) /
+    const double warps = work.queriesPerRow() * double(work.rows) / 32,
+                 full = kFull * machine.processors;
+    return readingsOfPairs(work) * kJoining * std::min(1.0, warps / full) /
            std::min(1.0, kWarps * warps / full);
   }
   std::string explain(const Workload &work, const Machine &) const override {
@@ -107,7 +125,7 @@ public:
   }
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kSorting = 0.5;
-    return work.lists * (std::max(1.0, work.pairsPerList() / kTileQueries) + kSorting);
+    return readingsOfTiles(work, kTileQueries, kSorting);
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(kTileQueries) + " share a reading";
@@ -148,12 +166,12 @@ public:
       return "coordinates take " + std::to_string(work.widths.coordinate) + " bits";
     return unfitBytes("three stages take", bytes(work), machine);
   }
-  /// In readings of a list, as tiles; what one reading by tiles is worth and from where on it pays
-  /// were measured (docs/benchmarks/h200.md).
+  /// As tiles; what one reading by tiles is worth and from where on it pays were measured
+  /// (docs/benchmarks/h200.md).
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kSorting = 1.3;
     constexpr double abreast = 1.27 * kTileQueries;
-    return work.lists * (std::max(1.0, work.pairsPerList() / abreast) + kSorting);
+    return readingsOfTiles(work, abreast, kSorting);
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(tiling(work).queries) +
@@ -197,12 +215,10 @@ public:
              std::to_string(work.packedDims) + " dims";
     return unfitBytes("three stages take", ANNUDF_PACKED_SHARED_BYTES, machine);
   }
-  /// In readings of a list, as staged, measured in the same way: quicker than tiles from three
-  /// queries a list on.
+  /// As staged, measured in the same way: quicker than tiles from three queries a row on.
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kFewest = 3, kAbreast = 35;
-    const double sorting = work.pairsPerList() < kFewest ? 0.55 : 0.45;
-    return work.lists * (std::max(1.0, work.pairsPerList() / kAbreast) + sorting);
+    return readingsOfTiles(work, kAbreast, work.queriesPerRow() < kFewest ? 0.55 : 0.45);
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(tiling(work).queries) +

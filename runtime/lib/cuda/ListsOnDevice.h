@@ -23,6 +23,7 @@ public:
         sizes_(std::move(sizes)), threads_(threads) {}
 
   int device() const override { return context_->device(); }
+  std::span<const uint32_t> sizes() const override { return sizes_; }
 
 private:
   std::vector<List> fetch() override;

@@ -97,6 +97,13 @@ void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
   stats.why = plan.why;
 }
 
+void SearchPlan::findProbedRows(const Index &of, int64_t queries) {
+  // Of the largest lists less than one query a row: each pair reads its list for itself.
+  const double most = double(queries) * double(index.mostGroups(nProbes)) * kGroupRows;
+  if (most >= double(of.size()))
+    work.probedRows = of.rowsOfProbedList(coarse, coarseOrder, nProbes);
+}
+
 void SearchPlan::checkFits() const {
   const uint64_t bytes = uint64_t(index.args().centerStride) * 4;
   const uint64_t most = static_cast<uint64_t>(context.mostSharedBytes());

@@ -66,6 +66,9 @@ struct SearchPlan {
   const CudaFamily &familyOf(uint64_t count) const;
   /// Says what batches of `count` queries run, and why.
   void tell(uint64_t count, SearchStats &stats) const;
+  /// Fills work.probedRows where it may decide how batches of up to `queries` are run.
+  /// \param of  what `index` is a copy of.
+  void findProbedRows(const Index &of, int64_t queries);
   /// Of the coarse stage and the final selection, which are no family's.
   /// \throws Error(Usage) when a query does not fit a block's shared memory, or more rows are to
   /// be chosen from than a large k allows.

@@ -10,8 +10,11 @@
 
 #include "Support/TestFiles.h"
 
+#include <cmath>
+#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 
 namespace annudf::runtime::cuda {
 namespace {
@@ -167,6 +170,81 @@ TEST(CudaFamilies, PackedWhereItIsExact) {
   EXPECT_EQ(packedDimsOf(metric, {ANNUDF_ELEMENT_I8, ANNUDF_ELEMENT_U8}), 0);
   metric.packed.reset();
   EXPECT_EQ(packedDimsOf(metric, ANNUDF_ELEMENT_I8), 0);
+}
+
+/// Of lists of unequal sizes, whose rows have more queries than lists have pairs.
+TEST(CudaFamilies, UnequalListsCountByTheQueriesOfTheirRows) {
+  const auto skewed = [](int64_t queries, double times) {
+    Workload work = workOf(queries, 32, 1024);
+    work.bodyBytes = 2000;
+    work.probedRows = times * 1000;
+    return work;
+  };
+  EXPECT_DOUBLE_EQ(skewed(100, 1).queriesPerRow(), skewed(100, 1).pairsPerList());
+  EXPECT_DOUBLE_EQ(skewed(100, 4).queriesPerRow(), 12.5);
+  EXPECT_EQ(workOf(100, 32, 1024).queriesPerRow(), 3.125); // Where nobody said.
+  // The bounds are those of equal lists, in queries a row.
+  for (const double times : {1.0, 2.0, 4.0, 8.0}) {
+    const auto first = [&](const char *family) {
+      int64_t queries = 1;
+      while (chosen(skewed(queries, times)) != family)
+        ++queries;
+      return queries;
+    };
+    EXPECT_EQ(first("tiles"), int64_t(48 / times)) << times;
+    EXPECT_EQ(first("staged"), int64_t(std::ceil(963.3 / times))) << times;
+    Workload packed = skewed(96, 1);
+    packed.queries = int64_t(96 / times), packed.probedRows = times * 1000;
+    packed.packedDims = 128;
+    EXPECT_EQ(chosen(packed), "packed") << times;
+    packed.queries -= 1;
+    EXPECT_EQ(chosen(packed), "tiles") << times;
+  }
+  EXPECT_EQ(chooseFamily(skewed(100, 4), kH200).why,
+            "3.12 queries a list, 12.5 a row: up to 8 share a reading");
+  EXPECT_EQ(chooseFamily(skewed(100, 1.2), kH200).why,
+            "3.12 queries a list: up to 8 share a reading");
+
+  // Larger lists have more groups, so that fewer pairs fill the machine: in parts no longer.
+  Workload parts = workOf(2, 32, 1024, 4096);
+  parts.hooks.insert(ANNUDF_HOOK_COMBINE);
+  EXPECT_EQ(chosen(parts), "parts");
+  parts.probedRows = 4000;
+  EXPECT_EQ(chosen(parts), "pairs");
+}
+
+/// Every line of the page's table of what is chosen.
+TEST(CudaFamilies, ChooseWhatTheTableOfTheDocsSays) {
+  std::ifstream page(ANNUDF_DOCS_DIR "/cuda-backend.md");
+  std::string line;
+  while (std::getline(page, line) && line != "### What is chosen")
+    ;
+  int lines = 0;
+  while (std::getline(page, line) && !line.starts_with("## ")) {
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, '|');)
+      cells.push_back(
+          cell.substr(0, cell.find_last_not_of(' ') + 1).erase(0, cell.find_first_not_of(' ')));
+    if (cells.size() < 8 || cells[1].find(" f32") == std::string::npos)
+      continue;
+    const auto number = [](std::string text) {
+      std::erase(text, ',');
+      return std::stoll(text);
+    };
+    Workload work = workOf(number(cells[3]), 32, uint32_t(number(cells[2])));
+    work.rows = number(cells[1].substr(0, cells[1].find(' ')));
+    work.dims = int32_t(number(cells[1].substr(cells[1].find("×") + 3)));
+    work.rowBytes = uint32_t(work.dims) * 4;
+    work.probedRows = double(number(cells[4])) / work.probes;
+    work.bodyBytes = 2000;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g", work.queriesPerRow());
+    EXPECT_EQ(cells[5], text) << line;
+    EXPECT_EQ(cells[6], "`" + chosen(work) + "`") << line;
+    ++lines;
+  }
+  EXPECT_EQ(lines, 10);
 }
 
 TEST(CudaFamilies, TilesNeedTheirSharedMemory) {

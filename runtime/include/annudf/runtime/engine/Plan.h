@@ -61,6 +61,9 @@ struct Workload {
   int64_t rows = 0;
   uint32_t lists = 0;
   uint32_t rowBytes = 0; ///< Padded.
+  /// That a list which a query probes holds, the mean: large lists are probed more often than small
+  /// ones. 0: as many as any list.
+  double probedRows = 0;
   // The search; of a batch, as a backend runs them one by one.
   int64_t queries = 0;
   uint32_t probes = 0;
@@ -70,6 +73,11 @@ struct Workload {
   /// (query, list) pairs to scan.
   double pairs() const { return double(queries) * probes; }
   double pairsPerList() const { return lists == 0 ? 0 : pairs() / lists; }
+  /// Queries that scan a row, the mean over all rows. More than pairsPerList() where lists are of
+  /// unequal sizes, as large ones have more pairs and more rows.
+  double queriesPerRow() const {
+    return probedRows > 0 && rows > 0 ? pairs() * probedRows / double(rows) : pairsPerList();
+  }
 };
 
 /// The metric's part alone.

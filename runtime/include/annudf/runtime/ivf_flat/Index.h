@@ -78,6 +78,8 @@ public:
   bool fetched() const { return fetched_; }
   /// The CUDA device that has them.
   virtual int device() const = 0;
+  /// Rows of each; asks no device.
+  virtual std::span<const uint32_t> sizes() const = 0;
 
 protected:
   virtual std::vector<List> fetch() = 0;
@@ -148,6 +150,11 @@ public:
   /// Whether ids are 0 to size() - 1, each once, as build() gives them. Looked at once a state.
   bool idsAreRowNumbers() const;
   uint32_t nLists() const { return static_cast<uint32_t>(lists_.size()); }
+  /// Rows of a list that a query probes, the mean where queries come as the rows do: more than
+  /// size() / nLists() where large lists are nearer to many queries than small ones are. An
+  /// estimate, by the lists that the centers of some would probe; looked at once a state, metric
+  /// and order. 0 where that would take long.
+  double rowsOfProbedList(annudf_coarse metric, annudf_order order, uint32_t probes) const;
   annudf_coarse metric() const { return metric_; }
   /// Whether extend() and remove() move the centers to the means of their lists.
   bool adaptiveCenters() const { return adaptive_; }
@@ -160,6 +167,10 @@ public:
   int32_t words() const;
   const std::vector<float> &centers() const { return centers_; } ///< nLists x dims.
   const List &list(uint32_t i) const { return lists()[i]; }
+  /// list(i).size, wherever the list is.
+  int64_t listSize(uint32_t i) const {
+    return elsewhere_ ? int64_t(elsewhere_->sizes()[i]) : lists_[i].size;
+  }
   const std::vector<List> &lists() const { return elsewhere_ ? elsewhere_->get() : lists_; }
   /// Whether its lists are in host memory: they are not where a device built it and nobody asked.
   bool onHost() const { return !elsewhere_ || elsewhere_->fetched(); }
