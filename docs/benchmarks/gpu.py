@@ -83,11 +83,16 @@ CELLS = (
 )
 
 
-def _lines(command: list[str], environment: dict[str, str]) -> list[dict[str, Any]]:
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+def _lines(command: list[str], environment: dict[str, str], failed: list[str]) -> list[dict[str, Any]]:
+    """What a program measured; of one that fails, what it had by then: other cells are worth their time."""
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    except OSError as error:
+        sys.exit(f"gpu.py: {command[0]}: {error.strerror}")
     if done.returncode:
-        sys.exit(f"gpu.py: {' '.join(command)}: exit {done.returncode}: {done.stderr[-500:]}")
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        failed.append(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
+        print(f"gpu.py: {failed[-1]}", file=sys.stderr, flush=True)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{") and line.endswith("}")]
 
 
 def _arguments(cell: Cell) -> list[str]:
@@ -125,8 +130,11 @@ def run(arguments: argparse.Namespace) -> None:
     ours = dict(os.environ)
     theirs = dict(os.environ)
     theirs["LD_LIBRARY_PATH"] = f"{arguments.cuvs}:{os.environ.get('LD_LIBRARY_PATH', '')}"
-    results: dict[str, Any] = {"date": datetime.date.today().isoformat(), "gpu": _about(), "points": [], "builds": []}
     chosen = [cell for cell in CELLS if not arguments.cells or any(part in cell.name for part in arguments.cells)]
+    if not chosen:
+        sys.exit(f"gpu.py: no cell has {arguments.cells} in its name: {sorted({cell.name for cell in CELLS})}")
+    results: dict[str, Any] = {"date": datetime.date.today().isoformat(), "gpu": _about()}
+    results |= {"points": [], "builds": [], "failed": []}
     for cell in chosen:
         for turn in range(arguments.turns):
             calls = [("annudf", metric) for metric in cell.metrics]
@@ -137,11 +145,12 @@ def run(arguments: argparse.Namespace) -> None:
                     artifact = str(Path(arguments.artifacts) / f"{metric}.annudf")
                     program = [arguments.bench, "--metric", artifact, "--stages"]
                     with _Clock() as clock:
-                        lines = _lines(program + _arguments(cell), ours)
+                        lines = _lines(program + _arguments(cell), ours, results["failed"])
                     for line in lines:
                         line["sm_mhz"] = clock.mhz
                 else:
-                    lines = _lines([str(Path(arguments.cuvs) / "cuvs_bench"), *_arguments(cell)], theirs)
+                    program = [str(Path(arguments.cuvs) / "cuvs_bench"), *_arguments(cell)]
+                    lines = _lines(program, theirs, results["failed"])
                 for line in lines:
                     about = {"cell": cell.name, "who": who, "metric": metric, "turn": turn}
                     kind = "points" if "median_ms" in line else "builds"
@@ -151,6 +160,8 @@ def run(arguments: argparse.Namespace) -> None:
         results["cells"] = [asdict(one) for one in chosen]
         (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     print(*tables(results), sep="\n")
+    if results["failed"]:
+        sys.exit(f"gpu.py: {len(results['failed'])} calls failed")
 
 
 Key = tuple[str, str, str, int, int, int]
