@@ -9,6 +9,7 @@
 #include "Jit.h"
 #include "Link.h"
 #include "VectorMath.h"
+#include "Width.h"
 
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/support/Clock.h"
@@ -87,17 +88,17 @@ public:
 namespace annudf::runtime::cpu {
 
 std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElements elements,
-                                              const std::string &cpu) {
+                                              const ScanTarget &host) {
   const auto started = std::chrono::steady_clock::now();
-  auto builder = hostBuilder(cpu);
+  auto builder = hostBuilder(host.cpu);
   auto target = expectHost(builder.createTargetMachine(), "make code for this host");
   const char prefix = target->createDataLayout().getGlobalPrefix();
   auto vectorMath = openVectorMath(target->getTargetTriple(), prefix);
 
   auto context = std::make_unique<LLVMContext>();
   auto kernel = std::make_shared<JitKernel>();
-  auto module =
-      linkScan(*context, *target, metric, elements, vectorMath != nullptr, &kernel->remark);
+  auto module = linkScan(*context, *target, metric, elements, vectorMath != nullptr,
+                         host.vectorBits, &kernel->remark);
   kernel->jit = expectHost(orc::LLJITBuilder()
                                .setJITTargetMachineBuilder(std::move(builder))
                                .setLinkProcessSymbolsByDefault(false)
@@ -135,12 +136,12 @@ struct HostTarget {
   std::string cpu, features, scan;
   uint32_t bits;
   std::vector<std::string> options;
-  explicit HostTarget(const std::string &name) {
-    auto builder = hostBuilder(name);
+  explicit HostTarget(const ScanTarget &host) {
+    auto builder = hostBuilder(host.cpu);
     auto target = expectHost(builder.createTargetMachine(), "make code for this host");
     cpu = target->getTargetTriple().str() + " " + target->getTargetCPU().str();
     features = target->getTargetFeatureString().str();
-    bits = vectorBits(*target);
+    bits = host.vectorBits != 0 ? host.vectorBits : vectorBits(*target);
     const char prefix = target->createDataLayout().getGlobalPrefix();
     options = scanOptions(openVectorMath(target->getTargetTriple(), prefix) != nullptr);
     scan = sha256Hex(scanBitcode());
@@ -149,9 +150,9 @@ struct HostTarget {
 
 } // namespace
 
-KernelKey scanKey(const MetricView &metric, ScanElements elements, const std::string &cpu) {
-  static const HostTarget own(""); // Asking the host takes longer than a small search.
-  const HostTarget &target = cpu.empty() ? own : HostTarget(cpu);
+KernelKey scanKey(const MetricView &metric, ScanElements elements, const ScanTarget &host) {
+  static const HostTarget own({}); // Asking the host takes longer than a small search.
+  const HostTarget &target = host.isThisOne() ? own : HostTarget(host);
   const Payload *payload = metric.artifact.find(PayloadKind::HostBitcode);
   KernelKey key = metricKey(metric, payload ? *payload : Payload{}, elements);
   key.scan = target.scan;
@@ -164,13 +165,14 @@ KernelKey scanKey(const MetricView &metric, ScanElements elements, const std::st
   return key;
 }
 
-std::string scanAssembly(const MetricView &metric, ScanElements elements) {
-  auto builder = hostBuilder();
+std::string scanAssembly(const MetricView &metric, ScanElements elements, const ScanTarget &host) {
+  auto builder = hostBuilder(host.cpu);
   auto target = expectHost(builder.createTargetMachine(), "make code for this host");
   const char prefix = target->createDataLayout().getGlobalPrefix();
   LLVMContext context;
-  auto module = linkScan(context, *target, metric, elements,
-                         openVectorMath(target->getTargetTriple(), prefix) != nullptr);
+  auto module =
+      linkScan(context, *target, metric, elements,
+               openVectorMath(target->getTargetTriple(), prefix) != nullptr, host.vectorBits);
   SmallString<0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager passes;

@@ -46,20 +46,26 @@ protected:
   Entry *entry = nullptr;
 };
 
-/// \param cpu  LLVM's name of an older processor to make code for, "" for this one;
-/// so that tests reach what other hosts run.
+/// What code is made for, so that tests reach what other hosts run.
+struct ScanTarget {
+  std::string cpu = "";    ///< LLVM's name of an older processor; "": this one.
+  unsigned vectorBits = 0; ///< Of the widest vectors; 0: as the processor and the metric are.
+  bool isThisOne() const { return cpu.empty() && vectorBits == 0; }
+};
+
 /// \throws Error(Input) naming `metric.origin`: no host bitcode, bitcode of another
 /// processor, a hook that is missing or has another prototype, a call to a function
 /// that a hook may not call. Error(Environment) if LLVM cannot serve this host.
 std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElements elements,
-                                              const std::string &cpu = "");
+                                              const ScanTarget &host = {});
 
 /// The key of what compileScan makes; the payload's digest is that of nothing where there is no
 /// host bitcode, which compileScan refuses.
-KernelKey scanKey(const MetricView &metric, ScanElements elements, const std::string &cpu = "");
+KernelKey scanKey(const MetricView &metric, ScanElements elements, const ScanTarget &host = {});
 
 /// The same scan as assembly text, for tests and for looking at what was vectorised.
-std::string scanAssembly(const MetricView &metric, ScanElements elements);
+std::string scanAssembly(const MetricView &metric, ScanElements elements,
+                         const ScanTarget &host = {});
 
 /// "x86_64-pc-linux-gnu, znver4, 512-bit vectors, LLVM 22.1.8".
 std::string describeHost();

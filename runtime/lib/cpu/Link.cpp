@@ -10,12 +10,12 @@
 #include "RowLoops.h"
 #include "Stubs.h"
 #include "VectorMath.h"
+#include "Width.h"
 
 #include "annudf/ABI/Hooks.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -356,7 +356,7 @@ StringRef scanBitcode() {
 }
 
 std::vector<std::string> scanOptions(bool vectorMath) {
-  return {"-O3", "rows as lanes", vectorMath ? "libmvec" : "no vector math"};
+  return {"-O3", "rows as lanes", "width by hooks", vectorMath ? "libmvec" : "no vector math"};
 }
 
 bool isAllowedExternal(StringRef name) {
@@ -379,23 +379,9 @@ bool isAllowedExternal(StringRef name) {
   return is_contained(kSupport, name);
 }
 
-unsigned vectorBits(TargetMachine &target) {
-  LLVMContext context;
-  Module module("probe", context);
-  module.setTargetTriple(target.getTargetTriple());
-  module.setDataLayout(target.createDataLayout());
-  Function *function = Function::Create(FunctionType::get(Type::getVoidTy(context), false),
-                                        Function::ExternalLinkage, "probe", module);
-  function->addFnAttr("target-cpu", target.getTargetCPU());
-  function->addFnAttr("target-features", target.getTargetFeatureString());
-  return target.getTargetTransformInfo(*function)
-      .getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector)
-      .getFixedValue();
-}
-
 std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
                                  const MetricView &metric, ScanElements elements, bool vectorMath,
-                                 std::string *remark) {
+                                 unsigned bits, std::string *remark) {
   auto handler = std::make_unique<CollectErrors>();
   const std::string &errors = handler->text;
   context.setDiagnosticHandler(std::move(handler)); // Lives as long as the context.
@@ -412,6 +398,9 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
 
   const annudf::Manifest &manifest = metric.artifact.manifest;
   const int32_t tile = queriesOfTile(*hooks);
+  const unsigned usual = usualBits(target);
+  if (bits == 0)
+    bits = isSameAtAnyWidth(*hooks) ? vectorBits(target) : usual;
   if (Linker::linkModules(*scan, std::move(hooks)))
     refuse(metric, oneLine(errors));
   defineStubs(*scan, metric);
@@ -420,10 +409,12 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   defineConstant(*scan, "annudf1_compute", manifest.compute);
   defineConstant(*scan, "annudf_cpu_order", manifest.order);
   defineConstant(*scan, "annudf_cpu_dims", manifest.dims);
-  defineConstant(*scan, "annudf_cpu_rows", rowsInRegisters(vectorBits(target), manifest));
+  defineConstant(*scan, "annudf_cpu_rows", rowsInRegisters(bits, manifest));
   defineConstant(*scan, "annudf_cpu_tile", tile);
   internalizeModule(*scan, [&](const GlobalValue &value) { return value.getName() == entry; });
   setHostAttributes(*scan, target);
+  if (bits != usual)
+    setVectorBits(*scan, bits);
   markMathPure(*scan);
   const std::string said = optimise(*scan, target, vectorMath);
   if (remark)

@@ -39,16 +39,16 @@ llvm::StringRef scanBitcode();
 /// What linkScan does to it that no other field of a kernel's key tells, for the key.
 std::vector<std::string> scanOptions(bool vectorMath);
 
-/// Bits of the vectors that code for `target` should use.
-unsigned vectorBits(llvm::TargetMachine &target);
-
 /// The scan of `metric` over `element`, optimised for `target`; only the entry point is visible.
 /// \param vectorMath  calls to libm in a row loop may become calls to glibc's libmvec.
+/// \param bits        of the widest vectors; 0: vectorBits, or usualBits where those could give
+/// other results.
 /// \param remark      set to what keeps rows from being the lanes of vectors, "" if nothing does.
 /// \throws as compileScan.
 std::unique_ptr<llvm::Module> linkScan(llvm::LLVMContext &context, llvm::TargetMachine &target,
                                        const MetricView &metric, ScanElements elements,
-                                       bool vectorMath, std::string *remark = nullptr);
+                                       bool vectorMath, unsigned bits,
+                                       std::string *remark = nullptr);
 
 } // namespace annudf::runtime::cpu
 

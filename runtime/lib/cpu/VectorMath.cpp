@@ -84,15 +84,20 @@ void annudf::runtime::cpu::addVectorMath(TargetLibraryInfoImpl &library, TargetM
   library.addVectorizableFunctions(added);
 }
 
+bool annudf::runtime::cpu::isVectorMath(StringRef name) {
+  if (name.consume_front("llvm."))
+    name = name.take_until([](char c) { return c == '.'; });
+  return any_of(kFunctions, [&](const MathFunction &known) {
+    return name == known.name || (name.ends_with("f") && name.drop_back() == known.name);
+  });
+}
+
 void annudf::runtime::cpu::markMathPure(Module &module) {
   for (Function &function : module) {
     StringRef name = function.getName();
     if (!function.isDeclaration() || function.isIntrinsic())
       continue;
-    const bool isMath = any_of(kFunctions, [&](const MathFunction &known) {
-      return name == known.name || (name.ends_with("f") && name.drop_back() == known.name);
-    });
-    if (!isMath && name != "fmod" && name != "fmodf")
+    if (!isVectorMath(name) && name != "fmod" && name != "fmodf")
       continue;
     function.setDoesNotAccessMemory();
     function.setDoesNotThrow();

@@ -21,6 +21,9 @@ inline constexpr const char *kVectorMathLibrary = "libmvec.so.1";
 /// LLVM knows of exp, log, pow, sin, cos and tan only.
 void addVectorMath(llvm::TargetLibraryInfoImpl &library, llvm::TargetMachine &target);
 
+/// Whether calls of a function, of libm or an intrinsic of LLVM's, may become calls of libmvec.
+bool isVectorMath(llvm::StringRef name);
+
 /// Says of the functions of libm that a module calls that they compute and do nothing else; nobody
 /// reads errno. Without that a call under a condition would keep its loop from becoming vectors.
 void markMathPure(llvm::Module &module);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScanEvery.h"
 #include "TestMetrics.h"
 
 #include "../../../runtime/kernels/cpu/ScanArgs.h"
@@ -200,7 +201,7 @@ TEST(CpuJit, TheKeyHasMetricElementScanLinkerAndHost) {
   flipped.artifact.manifest.order = ANNUDF_ORDER_MAX;
   EXPECT_NE(key.digest(), cpu::scanKey(flipped, ANNUDF_ELEMENT_F32).digest());
   // Code for another processor is another kernel.
-  EXPECT_NE(key.digest(), cpu::scanKey(l2, ANNUDF_ELEMENT_F32, "x86-64").digest());
+  EXPECT_NE(key.digest(), cpu::scanKey(l2, ANNUDF_ELEMENT_F32, {"x86-64"}).digest());
 }
 
 TEST(CpuJit, CacheDropsTheLeastRecentlyUsed) {
@@ -290,19 +291,6 @@ TEST(CpuJit, FunctionsOfLibmAreVectors) {
 #endif
 
 #if defined(__x86_64__)
-/// Distances of one list as a scan reports them when nothing is worse than the limit.
-struct Collected {
-  std::vector<std::vector<float>> distances; ///< By query and row.
-  static float push(void *sink, int32_t i, const int64_t *ids, const float *distances,
-                    uint32_t mask) {
-    auto &all = static_cast<Collected *>(sink)->distances[i];
-    for (int r = 0; r < kGroupRows; ++r)
-      if (mask >> r & 1)
-        all.at(ids[r]) = distances[r];
-    return std::numeric_limits<float>::infinity();
-  }
-};
-
 /// Older vector units hold fewer rows in registers: other loops, the same distances.
 TEST(CpuJit, OlderProcessorsScanTheSame) {
   constexpr int kRows = 75, kQueries = 6;
@@ -315,7 +303,7 @@ TEST(CpuJit, OlderProcessorsScanTheSame) {
       const TestMetric &test = testMetric(name);
       const Metric metric = compiled(test);
       for (annudf_element element : test.elements) {
-        const auto kernel = cpu::compileScan(metric, element, cpu);
+        const auto kernel = cpu::compileScan(metric, element, {cpu});
         for (int32_t dims : {5, 64}) {
           if (!faultOfDims(element, dims).empty())
             continue;
@@ -324,41 +312,11 @@ TEST(CpuJit, OlderProcessorsScanTheSame) {
           IndexParams params;
           params.nLists = 1;
           const Index index = Index::build(params, view(base));
-          const auto captures = bind(metric, dims);
-          Collected collected;
-          collected.distances.assign(kQueries, std::vector<float>(kRows, -1));
-          const cpu::QueryCoordinates coordinates(view(queries), test.compute);
-          std::vector<const void *> x;
-          std::vector<const uint32_t *> integers;
-          std::vector<int32_t> numbers;
-          for (int q = 0; q < kQueries; ++q) {
-            x.push_back(coordinates.row(q));
-            integers.push_back(coordinates.integers(q));
-            numbers.push_back(q);
-          }
-          uint64_t slots[ANNUDF_MAX_CAPTURES] = {};
-          if (captures.size() == 1)
-            slots[0] = reinterpret_cast<uint64_t>(captures.bytes(0).data());
-          std::vector<float> limits(kQueries, std::numeric_limits<float>::infinity());
-          annudf_cpu_scan scan{};
-          scan.rows = index.list(0).words.data();
-          scan.ids = index.list(0).ids.data();
-          scan.size = kRows;
-          scan.words = index.words();
-          scan.dims = dims;
-          scan.queries = kQueries;
-          scan.x = x.data();
-          scan.integers = integers.data();
-          scan.query = numbers.data();
-          scan.slots = slots;
-          scan.limit = limits.data();
-          scan.push = Collected::push;
-          scan.sink = &collected;
-          kernel->run(scan);
+          const auto distances = scanEvery(*kernel, index, metric, view(queries));
           for (int q = 0; q < kQueries; ++q)
             for (int r = 0; r < kRows; ++r) {
               const double expected = test.distance(queries.row(q), base.row(r), dims);
-              ASSERT_NEAR(collected.distances[q][r], expected,
+              ASSERT_NEAR(distances[q][r], expected,
                           1e-5 * std::max(expected, cancellation(test, base)))
                   << cpu << " " << name << " " << toString(element) << " dims " << dims;
             }
