@@ -37,15 +37,6 @@ static LogicalResult checkBodies(ModuleOp module, const TargetInfo &target) {
   return failure(result.wasInterrupted());
 }
 
-/// GPUs fuse a multiplication and the addition that uses it unless told not to;
-/// saying so in the IR lets the host do the same, so that results agree.
-static void allowContraction(ModuleOp module) {
-  auto allow = [](auto op) { op.setFastmath(op.getFastmath() | arith::FastMathFlags::contract); };
-  module.walk([&](Operation *op) {
-    llvm::TypeSwitch<Operation *>(op).Case<arith::AddFOp, arith::SubFOp, arith::MulFOp>(allow);
-  });
-}
-
 /// \param exported  the one symbol of another ABI or of a device function; hooks have names of
 /// theirs.
 static void setAttributes(ModuleOp module, StringRef exported) {
@@ -77,7 +68,7 @@ static ConversionConfig withoutFolds() {
 LogicalResult annudf::lowering::lowerBodies(ModuleOp module, const TargetInfo &target) {
   if (failed(checkBodies(module, target)))
     return failure();
-  allowContraction(module);
+  fuseProducts(module, target);
   MLIRContext *context = module.getContext();
   {
     RewritePatternSet patterns(context);

@@ -88,6 +88,9 @@ mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::UdfOpInterfac
 /// Replaces every annudf.call by a call of the declared function, every annudf.extern by that.
 mlir::LogicalResult lowerExterns(mlir::ModuleOp module, const TargetInfo &target);
 
+/// Makes one operation of a product and the one addition or subtraction that uses it.
+void fuseProducts(mlir::ModuleOp module, const TargetInfo &target);
+
 /// Converts all functions of the module to the LLVM dialect.
 mlir::LogicalResult lowerBodies(mlir::ModuleOp module, const TargetInfo &target);
 

@@ -159,18 +159,32 @@ const char *describe(nvJitLinkResult result) {
   }
 }
 
+/// What of a metric is fused our compiler has decided (FuseProducts.cpp), and the linker, which
+/// sees every kernel by itself, would decide for each. Of CUDA C++ nobody else does.
+void appendFusion(std::vector<std::string> &options, const Artifact &artifact,
+                  const ScanTarget &target) {
+  const Payload *payload = artifact.findLtoIr(target.sm);
+  if (payload && payload->producer.name == "libnvvm" && !artifact.hasLinkedCode())
+    options.push_back("-fma=0");
+}
+
 /// Of a file with several kernels, one a family, only that of the search is optimised and compiled;
 /// the others would take as long each. An option a kernel: where PTX or machine code is linked too,
 /// nvJitLink 13.0 takes a list for one name, which no kernel has, and drops them all.
-std::vector<std::string> linkOptions(const ScanTarget &target) {
-  return {"-arch=sm_" + std::to_string(target.sm), "-lto", "-O3",
-          std::string("-kernels-used=") + target.entry.kernel,
-          "-kernels-used=annudf_read_contract"};
+std::vector<std::string> linkOptions(const Artifact &artifact, const ScanTarget &target) {
+  std::vector<std::string> options = {"-arch=sm_" + std::to_string(target.sm), "-lto", "-O3",
+                                      std::string("-kernels-used=") + target.entry.kernel,
+                                      "-kernels-used=annudf_read_contract"};
+  appendFusion(options, artifact, target);
+  return options;
 }
 
 /// Of the links in place of that, where there is a template: hooks to PTX, and PTX to machine code.
-std::vector<std::string> hookTextOptions(const ScanTarget &target) {
-  return {"-arch=sm_" + std::to_string(target.sm), "-lto", "-O3", "-ptx"};
+std::vector<std::string> hookTextOptions(const Artifact &artifact, const ScanTarget &target) {
+  std::vector<std::string> options = {"-arch=sm_" + std::to_string(target.sm), "-lto", "-O3",
+                                      "-ptx"};
+  appendFusion(options, artifact, target);
+  return options;
 }
 std::vector<std::string> assemblerOptions(const ScanTarget &target) {
   return {"-arch=sm_" + std::to_string(target.sm), "-O3"};
@@ -377,7 +391,7 @@ KernelKey linkKey(const MetricView &metric, const ScanTarget &target) {
   const Payload *payload = metric.artifact.findLtoIr(target.sm);
   KernelKey key = metricKey(metric, payload ? *payload : Payload{}, target.elements);
   const LinkerVersion version = linkerVersion();
-  key.options = linkOptions(target);
+  key.options = linkOptions(metric.artifact, target);
   FieldDigest scan;
   for (const Part &part :
        partsOf(metric.artifact.manifest, bodyBytesOf(metric.artifact, target.sm), target))
@@ -387,7 +401,7 @@ KernelKey linkKey(const MetricView &metric, const ScanTarget &target) {
     for (const Part &part : parts)
       scan.text(part.bytes);
     for (const std::vector<std::string> &options :
-         {hookTextOptions(target), assemblerOptions(target)})
+         {hookTextOptions(metric.artifact, target), assemblerOptions(target)})
       key.options.insert(key.options.end(), options.begin(), options.end());
     key.options.push_back("fill=" + std::to_string(kFillEdition));
   }
@@ -408,7 +422,7 @@ std::optional<std::string> scanText(const Artifact &artifact, const ScanTarget &
   if (parts.empty() || !payload)
     return std::nullopt;
   const std::string name = "metric '" + manifest.name + "'";
-  Link link(hookTextOptions(target), target, name);
+  Link link(hookTextOptions(artifact, target), target, name);
   link.add(typeOf(*payload, name), payload->bytes, manifest.noun());
   for (const Part &part : parts)
     link.add(NVJITLINK_INPUT_FATBIN, part.bytes, part.what);
@@ -453,7 +467,7 @@ std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, d
       return took(assembler.finish());
     } catch (const Error &) { // As a whole it may; else that link says why not.
     }
-  Link link(linkOptions(target), target, name);
+  Link link(linkOptions(artifact, target), target, name);
   link.add(type, payload->bytes, manifest.noun());
   for (const Payload &linked : artifact.payloads) // What it calls, by names of somebody else.
     if (linked.isLinked())

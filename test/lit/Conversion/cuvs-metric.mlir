@@ -12,7 +12,7 @@
 // CHECK: %[[ENTRY:.*]] = llvm.getelementptr inbounds %[[BASE]][%{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
 // CHECK: llvm.load %[[ENTRY]] invariant {alignment = 4 : i64} : !llvm.ptr<1> -> f32
 // CHECK: llvm.fsub %[[X]], %[[Y]]
-// CHECK: llvm.fadd %[[ACC]]
+// CHECK: llvm.intr.fma(%{{.*}}, %{{.*}}, %[[ACC]])
 // CHECK: llvm.return %{{.*}} : f32
 // CHECK-NOT: annudf1_
 annudf.metric @weighted order(min) coarse(l2) elements(f32) {

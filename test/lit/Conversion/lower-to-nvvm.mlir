@@ -54,7 +54,7 @@ func.func private @unused(%v: f32) -> f32 {
 // CHECK: %[[BASE:.*]] = llvm.inttoptr %[[BITS]] : i64 to !llvm.ptr<1>
 // CHECK: llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<1> -> f32
 // CHECK: llvm.call @__nv_powf
-// CHECK: %[[SCALED:.*]] = llvm.fmul %{{.*}}, %{{.*}} {fastmathFlags = #llvm.fastmath<contract>} : f32
+// CHECK: %[[SCALED:.*]] = llvm.fmul %{{.*}}, %{{.*}} : f32
 // CHECK: %[[NEXT:.*]] = llvm.intr.maximum(%[[ACC]], %[[SCALED]])
 // CHECK: %[[RESULT:.*]] = llvm.bitcast %[[NEXT]] : f32 to i32
 // CHECK: llvm.return %[[RESULT]] : i32

@@ -34,7 +34,7 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 // CHECK: fsub float 0x8000000000000000, %
 // CHECK: call float @llvm.nvvm.fabs.f(
 // CHECK: call float @__nv_expf(
-// CHECK: fmul contract float
+// CHECK: fmul float
 // CHECK: fcmp uno float
 // CHECK: call float @llvm.maxnum.f32(
 // CHECK: select i1 %{{.*}}, float 0x7FF8000000000000, float

@@ -189,6 +189,32 @@ def test_host_arrays_on_the_gpu(index, queries):
     np.testing.assert_allclose(result[0], expected[0], rtol=1e-5)
 
 
+def test_last_bits_of_a_distance():
+    """A sum of two products: neither the batch, so the kernel, nor the device decides what is fused."""
+    body = """%xx = arith.mulf %x, %x : f32
+    %yy = arith.mulf %y, %y : f32
+    %sum = arith.addf %xx, %yy : f32
+    %next = arith.addf %acc, %sum : f32"""
+    text = TEXT.format(name="two", elements="f32", capture="", zero="0.0", type="f32", body=body)
+    metric = ivf_flat.Metric(TextDefinition(text, "test_gpu.py"), {})
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=8), vectors(3000, DIMS, "float32", 3))
+    queries = vectors(600, DIMS, "float32", 4)
+    params = ivf_flat.SearchParams(n_probes=8, metric=metric)
+
+    def search(batch, device="cuda"):
+        parts = [
+            ivf_flat.search(params, index, queries[at : at + batch], 10, resources=Resources(device=device))
+            for at in range(0, 600, batch)
+        ]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    expected = search(600, "cpu")
+    for batch in (1, 20, 600):
+        found = search(batch)
+        np.testing.assert_array_equal(found[0], expected[0], err_msg=f"batches of {batch}")
+        np.testing.assert_array_equal(found[1], expected[1], err_msg=f"batches of {batch}")
+
+
 def test_filters_of_code(library, queries):
     """Against the same mask as bits: with ids that are all below the number of rows, and with gaps."""
     pytest.importorskip("numba_cuda_mlir")

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -335,6 +337,32 @@ def test_rows_at_a_distance_that_is_no_number_are_left_out(order, kept, worst):
     distances, neighbors = ivf_flat.search(params, index, np.zeros((1, 1), np.float32), 3)
     assert neighbors.tolist() == [kept]
     assert distances.tolist() == [[*([1.0, 3.0] if order == "min" else [3.0, 1.0]), worst]]
+
+
+def test_a_product_is_fused_with_the_sum_that_takes_it():
+    @ivf_flat.metric(initial=0.0)
+    def two(x, y, acc, ctx):
+        return acc + (x * x + y * y)
+
+    base, queries = vectors(300, DIMS, "float32", 5), vectors(70, DIMS, "float32", 6)
+    x, y = (part.astype(np.float64) for part in (queries[:, None], base[None]))
+    if np.abs(base).max() > 1e3 or np.abs(queries).max() > 1e3:
+        pytest.fail("a float64 would not hold what is fused")
+    expected = np.zeros((70, 300), np.float32)
+    for dim in range(DIMS):  # Products in float64 are exact, and the sum of one with a float32 nearly always.
+        product = (y[..., dim] * y[..., dim]).astype(np.float32)
+        expected += (x[..., dim] * x[..., dim] + product).astype(np.float32)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=3), base)
+    params = ivf_flat.SearchParams(n_probes=3, metric=two)
+    fused = "fma" in Path("/proc/cpuinfo").read_text().split()
+    for batch in (1, 7, 70):
+        for at in range(0, 70, batch):
+            distances, neighbors = ivf_flat.search(params, index, queries[at : at + batch], 300)
+            wanted = np.take_along_axis(expected[at : at + batch], neighbors, axis=1)
+            if fused:
+                np.testing.assert_array_equal(distances, wanted, err_msg=f"batches of {batch}")
+            else:
+                np.testing.assert_allclose(distances, wanted, rtol=1e-6)
 
 
 def test_number_of_threads(floats):
