@@ -43,8 +43,7 @@ void checkShape(const MatrixView &matrix, const char *what) {
 
 /// Copies one row to its place among the words of a list; padding stays as it is, zero.
 /// NewRows.cpp reads what this writes.
-void storeRow(const char *row, int64_t bytes, int32_t words, int64_t position,
-              std::vector<uint32_t> &out) {
+void storeRow(const char *row, int64_t bytes, int32_t words, int64_t position, List::Words &out) {
   uint32_t *to = out.data() + (position / kGroupRows * words) * kGroupRows + position % kGroupRows;
   for (; bytes >= 4; bytes -= 4, row += 4, to += kGroupRows)
     std::memcpy(to, row, 4);

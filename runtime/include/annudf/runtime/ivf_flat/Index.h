@@ -14,6 +14,7 @@
 #define ANNUDF_RUNTIME_IVF_FLAT_INDEX_H
 
 #include "annudf/runtime/ivf_flat/Attachments.h"
+#include "annudf/runtime/support/HugePages.h"
 #include "annudf/runtime/support/Progress.h"
 #include "annudf/runtime/vectors/Matrix.h"
 
@@ -63,9 +64,10 @@ struct NewIds {
 inline constexpr int kGroupRows = 32;
 
 struct List {
-  int64_t size = 0;            ///< Rows that exist.
-  std::vector<uint32_t> words; ///< groups() * words() * kGroupRows.
-  std::vector<int64_t> ids;    ///< groups() * kGroupRows source ids; -1 in padding.
+  using Words = std::vector<uint32_t, HugeAllocator<uint32_t>>;
+  int64_t size = 0;         ///< Rows that exist.
+  Words words;              ///< groups() * words() * kGroupRows.
+  std::vector<int64_t> ids; ///< groups() * kGroupRows source ids; -1 in padding.
   int64_t groups() const { return (size + kGroupRows - 1) / kGroupRows; }
 };
 
