@@ -27,6 +27,9 @@
 namespace {
 
 constexpr int kTile = 4;
+constexpr int kLineBytes = 64; ///< Of a line of the cache.
+/// A group is fetched one group before it is read, and where groups are small so many bytes.
+constexpr int kFarBytes = 8192;
 
 using namespace annudf_kernels;
 
@@ -142,10 +145,21 @@ template <class Hooks, int Tile, int Rows> struct Block {
   }
 };
 
+/// What is fetched while a group is computed: `step` bytes for each word of its rows. Numbers, as
+/// what is fetched may lie past the end of what there is.
+struct Ahead {
+  uintptr_t next;
+  int32_t step;
+};
+
+ANNUDF_INLINE void fetch(uintptr_t address) {
+  __builtin_prefetch(reinterpret_cast<const void *>(address), 0, 2);
+}
+
 /// Queries [first, first + Tile) against rows [row, row + Rows) of one group.
 template <class Hooks, int Tile, int Rows>
 ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
-                         const uint32_t *group, const int64_t *ids, int row,
+                         const uint32_t *group, const int64_t *ids, int row, Ahead &ahead,
                          float (*distances)[ANNUDF_CPU_GROUP_ROWS]) {
   Block<Hooks, Tile, Rows> b;
   b.ids = ids + row;
@@ -179,13 +193,21 @@ ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
   const int32_t perWord = elementsPerWord(annudf1_row_element());
   const uint32_t *y = group + row;
   int32_t dim = 0;
-  for (; dim + perWord <= dims; dim += perWord, y += ANNUDF_CPU_GROUP_ROWS)
+  uintptr_t next = ahead.next;
+  const int64_t step = ahead.step;
+  for (; dim + perWord <= dims; dim += perWord, y += ANNUDF_CPU_GROUP_ROWS, next += step) {
+    // Here and not before the loop: so memory answers while there is something to compute.
+    fetch(next);
+    if (Rows * 4 > kLineBytes)
+      fetch(next + step / 2);
 #pragma clang loop unroll(disable)
     for (int32_t part = 0; part < perWord; part += ANNUDF_CPU_MOST_COPIES)
 #pragma unroll
       for (int32_t i = 0; i < ANNUDF_CPU_MOST_COPIES; ++i)
         if (i < perWord)
           b.update(dim + part + i, y, part + i);
+  }
+  ahead.next = next;
   if (perWord > 1) // Else a copy of the hook that never runs would be optimised all the same.
 #pragma clang loop unroll(disable)
     for (int32_t i = 0; dim < dims; ++dim, ++i)
@@ -204,11 +226,11 @@ ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
 /// Queries [first, first + Tile) against one group; `valid` has a bit for each row that exists.
 template <class Hooks, int Tile, int Rows>
 ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t dims, int32_t first,
-                        const uint32_t *group, const int64_t *ids, uint32_t valid) {
+                        const uint32_t *group, const int64_t *ids, uint32_t valid, Ahead &ahead) {
   float distances[Tile][ANNUDF_CPU_GROUP_ROWS];
 #pragma clang loop unroll(disable)
   for (int row = 0; row < ANNUDF_CPU_GROUP_ROWS; row += Rows)
-    block<Hooks, Tile, Rows>(s, dims, first, group, ids, row, distances);
+    block<Hooks, Tile, Rows>(s, dims, first, group, ids, row, ahead, distances);
   const bool min = !isLargestBest(annudf_cpu_order());
 #pragma clang loop unroll(disable)
   for (int t = 0; t < Tile; ++t) {
@@ -228,20 +250,21 @@ ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t dims, int32_t first,
   }
 }
 
-ANNUDF_INLINE const uint32_t *prefetch(const uint32_t *from, int64_t words) {
-  constexpr int64_t kLineWords = 16;
-#pragma clang loop unroll(disable)
-  for (int64_t w = 0; w < words; w += kLineWords)
-    __builtin_prefetch(from + w, 0, 2);
-  return from + words;
-}
-
 template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &s) {
   // Of the manifest: what the runtime has checked the index against.
   const int32_t known = annudf_cpu_dims();
   const int32_t dims = known != 0 ? known : s.dims;
   const int64_t groupWords = int64_t(s.words) * ANNUDF_CPU_GROUP_ROWS;
   int64_t tailIds[ANNUDF_CPU_GROUP_ROWS];
+  // A constant by the time this is optimised: without tiles their copies of the hooks go.
+  const bool tiles = annudf_cpu_tile() == kTile;
+  // While the queries see a group each pass over it fetches its share of a later one, towards the
+  // end of the list of the next list's.
+  const int64_t groups = (s.size + ANNUDF_CPU_GROUP_ROWS - 1) / ANNUDF_CPU_GROUP_ROWS;
+  const int64_t groupBytes = groupWords * 4;
+  const int64_t far = (kFarBytes + groupBytes - 1) / groupBytes;
+  const int32_t passes = tiles ? s.queries / kTile + s.queries % kTile : s.queries;
+  Ahead ahead{0, (Rows * 4 + passes - 1) / passes};
   for (int64_t begin = 0; begin < s.size; begin += ANNUDF_CPU_GROUP_ROWS) {
     const uint32_t pass = s.pass ? s.pass[begin / ANNUDF_CPU_GROUP_ROWS] : ~uint32_t(0);
     if (pass == 0)
@@ -259,20 +282,17 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
       ids = tailIds;
     }
     valid &= pass;
-    // Many queries: the next group is fetched a share with each, while this one is computed.
-    // Past the list's end a prefetch does nothing.
-    const uint32_t *ahead = group + groupWords;
-    const int64_t share = s.queries < 2 * kTile ? 0 : (groupWords + s.queries - 1) / s.queries;
+    const int64_t later = begin / ANNUDF_CPU_GROUP_ROWS + far;
+    ahead.next =
+        later < groups
+            ? reinterpret_cast<uintptr_t>(s.rows) + uintptr_t(later * groupBytes)
+            : reinterpret_cast<uintptr_t>(s.ahead) + uintptr_t((later - groups) * groupBytes);
     int32_t q = 0;
-    // A constant by the time this is optimised: without tiles their copies of the hooks go.
-    const bool tiles = annudf_cpu_tile() == kTile;
     for (; tiles && q + kTile <= s.queries; q += kTile) {
-      ahead = prefetch(ahead, share * kTile);
-      tile<Hooks, kTile, Rows>(s, dims, q, group, ids, valid);
+      tile<Hooks, kTile, Rows>(s, dims, q, group, ids, valid, ahead);
     }
     for (; q < s.queries; ++q) {
-      ahead = prefetch(ahead, share);
-      tile<Hooks, 1, Rows>(s, dims, q, group, ids, valid);
+      tile<Hooks, 1, Rows>(s, dims, q, group, ids, valid, ahead);
     }
   }
 }

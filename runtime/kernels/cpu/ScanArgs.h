@@ -32,12 +32,13 @@ typedef float annudf_cpu_push(void *sink, int32_t i, const int64_t *ids, const f
 
 /** One list, and the queries that probe it. */
 struct annudf_cpu_scan {
-  const uint32_t *rows; /**< The list's words, as Index.h lays them out. */
-  const int64_t *ids;   /**< Source ids, padded to whole groups. */
-  int64_t size;         /**< Rows that exist, at least 1. */
+  const uint32_t *rows;  /**< The list's words, as Index.h lays them out. */
+  const uint32_t *ahead; /**< Fetched towards the end of the list, not read: rows of the next. */
+  const int64_t *ids;    /**< Source ids, padded to whole groups. */
+  int64_t size;          /**< Rows that exist, at least 1. */
   /** Of each group, bit r: row r may be found. Null: all may. */
   const uint32_t *pass;
-  int32_t words;        /**< 32-bit words of a row. */
+  int32_t words; /**< 32-bit words of a row. */
   int32_t dims;
   int32_t list;
   int32_t queries;                 /**< Queries of this call. */

@@ -414,6 +414,9 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
         limit[i] = results.limit(batch.pairs[begin + i]);
       Sink<Results> sink{&results, &batch.pairs[begin]};
       annudf_cpu_scan scan = scanOf(index, task);
+      // Likely this thread's next.
+      const Task &next = tasks[std::min(t + threads_, int64_t(tasks.size()) - 1)];
+      scan.ahead = scanOf(index, next).rows;
       scan.queries = int32_t(pairs);
       scan.x = &x[begin];
       scan.integers = &integers[begin];

@@ -244,6 +244,7 @@ TEST(CpuJit, RowsAreLanes) {
       if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         continue;
       EXPECT_FALSE(has(text, "gather")) << test.name << " " << toString(element);
+      EXPECT_TRUE(has(text, "prefetcht1")) << test.name << ": memory is fetched ahead";
       if (test.name == "weighted_l2")
         EXPECT_TRUE(has(text, "vfmadd[0-9]+ps\\s.*%[yz]mm")) << toString(element);
       if (test.name == "cosine")
