@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dependents.h"
-
+#include "annudf/Analysis/Joins.h"
 #include "annudf/Dialect/IR/Annudf.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 
@@ -16,8 +15,6 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
-
-#include <iterator>
 
 using namespace mlir;
 using namespace annudf;
@@ -30,11 +27,9 @@ namespace annudf {
 
 namespace {
 
-/// An operation that joins the values of a field: x op (y op z) is (x op y) op z, but for rounding,
-/// and the order of operands does not matter.
-struct Join {
-  /// Whether an op joins its first two operands so; of a subtraction, from the first only.
-  bool (*is)(Operation *);
+/// What becomes of a field that is joined so.
+struct Joining {
+  Join join;
   Value (*create)(ImplicitLocOpBuilder &, Value, Value);
   /// Whether both parts may begin with the value.
   bool (*isNeutral)(Value initial);
@@ -47,78 +42,35 @@ bool isOneFloat(Value initial) { return matchPattern(initial, m_OneFloat()); }
 /// Joining a value with itself changes nothing, whatever it is.
 bool isAny(Value) { return true; }
 
-/// \tparam Also  other operations that join in the same way.
-template <typename Op, typename... Also> constexpr Join joinBy(bool (*isNeutral)(Value)) {
-  return {[](Operation *op) { return isa<Op, Also...>(op); },
+template <typename Op> constexpr Joining joinBy(Join join, bool (*isNeutral)(Value)) {
+  return {join,
           [](ImplicitLocOpBuilder &b, Value x, Value y) -> Value { return Op::create(b, x, y); },
           isNeutral};
 }
 
-constexpr Join kJoins[] = {joinBy<arith::AddFOp, arith::SubFOp>(isZeroFloat),
-                           joinBy<arith::AddIOp, arith::SubIOp>(isZero),
-                           joinBy<arith::MulFOp>(isOneFloat),
-                           joinBy<arith::MulIOp>(isOne),
-                           joinBy<arith::XOrIOp>(isZero),
-                           joinBy<arith::AndIOp>(isAny),
-                           joinBy<arith::OrIOp>(isAny),
-                           joinBy<arith::MaxSIOp>(isAny),
-                           joinBy<arith::MinSIOp>(isAny),
-                           joinBy<arith::MaxUIOp>(isAny),
-                           joinBy<arith::MinUIOp>(isAny),
-                           joinBy<arith::MaximumFOp>(isAny),
-                           joinBy<arith::MinimumFOp>(isAny),
-                           joinBy<arith::MaxNumFOp>(isAny),
-                           joinBy<arith::MinNumFOp>(isAny)};
-/// What math.fma does to its last operand.
-constexpr const Join *kSum = &kJoins[0];
+constexpr Joining kJoinings[] = {joinBy<arith::AddFOp>(Join::Sum, isZeroFloat),
+                                 joinBy<arith::AddIOp>(Join::SumI, isZero),
+                                 joinBy<arith::MulFOp>(Join::Product, isOneFloat),
+                                 joinBy<arith::MulIOp>(Join::ProductI, isOne),
+                                 joinBy<arith::XOrIOp>(Join::Xor, isZero),
+                                 joinBy<arith::AndIOp>(Join::And, isAny),
+                                 joinBy<arith::OrIOp>(Join::Or, isAny),
+                                 joinBy<arith::MaxSIOp>(Join::MaxSI, isAny),
+                                 joinBy<arith::MinSIOp>(Join::MinSI, isAny),
+                                 joinBy<arith::MaxUIOp>(Join::MaxUI, isAny),
+                                 joinBy<arith::MinUIOp>(Join::MinUI, isAny),
+                                 joinBy<arith::MaximumFOp>(Join::Maximum, isAny),
+                                 joinBy<arith::MinimumFOp>(Join::Minimum, isAny),
+                                 joinBy<arith::MaxNumFOp>(Join::MaxNum, isAny),
+                                 joinBy<arith::MinNumFOp>(Join::MinNum, isAny)};
 
-/// Null for what is none.
-const Join *joinOf(Operation *op) {
-  const Join *found = llvm::find_if(kJoins, [&](const Join &join) { return join.is(op); });
-  return found == std::end(kJoins) ? nullptr : found;
+/// Null where the field is more than joined with terms, or yielded as it came.
+const Joining *joiningOf(const Joins &joins, unsigned field) {
+  const std::optional<JoinedField> found = joins.of(field);
+  if (!found || !found->join)
+    return nullptr;
+  return llvm::find_if(kJoinings, [&](const Joining &one) { return one.join == *found->join; });
 }
-
-/// The fields of one update, each as what joins it.
-class Fields {
-public:
-  explicit Fields(MetricOp metric)
-      : block(metric.getUpdate().getBody().front()),
-        dependent(
-            dependentsOf(block.getArguments().take_front(metric.getAccumulatorTypes().size()))) {}
-
-  /// Null where the field is more than joined with terms.
-  const Join *of(unsigned field) const {
-    const Join *how = nullptr;
-    const Value acc = block.getArgument(field);
-    // Down the chain of operations from what is yielded to the field.
-    for (Value value = block.getTerminator()->getOperand(field); value != acc;) {
-      Operation *op = value.getDefiningOp();
-      if (!op || op->getBlock() != &block)
-        return nullptr;
-      const Join *here = joinOf(op);
-      unsigned through = 0;
-      if (isa<math::FmaOp>(op))
-        here = kSum, through = 2;
-      else if (here && !dependent.contains(op->getOperand(0)))
-        through = 1;
-      if (!here || (how && here != how))
-        return nullptr;
-      // A term that is subtracted from is no sum; and the others must be terms.
-      if (through == 1 && isa<arith::SubFOp, arith::SubIOp>(op))
-        return nullptr;
-      for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-        if (i != through && dependent.contains(operand))
-          return nullptr;
-      how = here;
-      value = op->getOperand(through);
-    }
-    return how;
-  }
-
-private:
-  Block &block;
-  const llvm::DenseSet<Value> dependent; ///< On any field.
-};
 
 struct InferCombinePass : annudf::impl::InferCombinePassBase<InferCombinePass> {
   using InferCombinePassBase::InferCombinePassBase;
@@ -131,13 +83,13 @@ struct InferCombinePass : annudf::impl::InferCombinePassBase<InferCombinePass> {
 
 private:
   void infer(MetricOp metric) {
-    const Fields fields(metric);
+    const Joins fields(metric);
     const OperandRange initial = metric.getInit().getBody().front().getTerminator()->getOperands();
     const SmallVector<Type> types = metric.getAccumulatorTypes();
-    SmallVector<const Join *> joins;
+    SmallVector<const Joining *> joins;
     for (unsigned i = 0; i < types.size(); ++i) {
-      joins.push_back(fields.of(i));
-      const Join *how = joins.back();
+      joins.push_back(joiningOf(fields, i));
+      const Joining *how = joins.back();
       if (how && how->isNeutral(initial[i]))
         continue;
       metric.getUpdate().emitWarning()

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dependents.h"
 #include "Rules.h"
+#include "annudf/Analysis/Dependents.h"
 
 using namespace mlir;
 using namespace annudf;

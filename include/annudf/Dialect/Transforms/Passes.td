@@ -167,4 +167,54 @@ def PackLanesPass : Pass<"annudf-pack-lanes", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numPacked", "num-packed", "Number of metrics that may be packed">];
 }
 
+def InferPropertiesPass : Pass<"annudf-infer-properties", "::mlir::ModuleOp"> {
+  let summary = "says what is proved of the formula of each metric";
+  let description = [{
+    Of each field of the accumulator that `update` joins with terms (`acc + term`, the field once,
+    at the root of what is yielded), a remark N4 says what is proved of the terms, however they
+    are written: through helpers, branches that agree, `math.fma`, conversions, either order of
+    operands.
+
+    - A polynomial αx² + βxy + γy² + δx + εy + ζ, whose coefficients are expressions over entries
+      of captures at `dim`, `query` and constants, and how many roundings lie between it and what
+      is computed.
+    - Symmetric, a function of x - y: to the bit, or but for rounding, of the polynomial.
+    - Terms of one sign, and a field that never falls or never grows; both may depend on the signs of
+      captures' entries.
+
+    `docs/numerics.md` says what each means and why it holds. With `explain` a remark N3 says of
+    everything that is not proved why, at the op where it is lost. An op that is not in the tables
+    of `lib/Analysis/Terms.cpp` proves nothing. Nothing is changed, and nothing is taken from the
+    source: the module must have been verified.
+
+    Example, of which it says `adds w[dim] x^2 - 2 w[dim] x y + w[dim] y^2 (roundings: 4 of f32);
+    symmetric; a function of x - y; terms >= 0 where w >= 0; never falls where w >= 0`:
+
+    ```mlir
+    annudf.metric @weighted_l2 order(min) coarse(l2) elements(f32) {
+      %w = annudf.capture "w" : !annudf.capture<dim x f32>
+      annudf.init {
+        %0 = arith.constant 0.0 : f32
+        annudf.yield %0 : f32
+      }
+      annudf.update (%acc: f32, %x: f32, %y: f32) {
+        %i = annudf.index dim
+        %v = annudf.load %w[%i] : !annudf.capture<dim x f32>
+        %d = arith.subf %x, %y : f32
+        %s = arith.mulf %d, %d : f32
+        %t = arith.mulf %v, %s : f32
+        %r = arith.addf %acc, %t : f32
+        annudf.yield %r : f32
+      }
+    }
+    ```
+  }];
+  let options = [Option<"explain", "explain", "bool", "false",
+                        "Say of what is not proved why (remarks, N3)">];
+  let statistics = [
+    Statistic<"numPolynomials", "num-polynomials", "Number of fields that add a polynomial">,
+    Statistic<"numMonotone", "num-monotone", "Number of fields that never fall, or never grow">
+  ];
+}
+
 #endif // ANNUDF_TRANSFORMS_PASSES_TD

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dependents.h"
+#include "annudf/Analysis/Dependents.h"
 
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Operation.h"

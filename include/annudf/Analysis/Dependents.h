@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_LIB_DIALECT_TRANSFORMS_DEPENDENTS_H
-#define ANNUDF_LIB_DIALECT_TRANSFORMS_DEPENDENTS_H
+#ifndef ANNUDF_ANALYSIS_DEPENDENTS_H
+#define ANNUDF_ANALYSIS_DEPENDENTS_H
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseSet.h"
@@ -20,4 +20,4 @@ llvm::DenseSet<mlir::Value> dependentsOf(llvm::ArrayRef<mlir::BlockArgument> giv
 
 } // namespace annudf
 
-#endif // ANNUDF_LIB_DIALECT_TRANSFORMS_DEPENDENTS_H
+#endif // ANNUDF_ANALYSIS_DEPENDENTS_H

@@ -1,0 +1,174 @@
+//===- Properties.h - What is proved of a metric's formula -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Of each field of the accumulator that an update joins with terms (Joins.h): what the terms are as
+// functions of the two coordinates. docs/numerics.md says what each claim means and why it holds.
+// An op that the tables do not know proves nothing. The module must have been verified.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_ANALYSIS_PROPERTIES_H
+#define ANNUDF_ANALYSIS_PROPERTIES_H
+
+#include "annudf/Analysis/Joins.h"
+#include "annudf/Dialect/IR/Annudf.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace annudf {
+
+//===----------------------------------------------------------------------===//
+// Coefficients
+//===----------------------------------------------------------------------===//
+
+/// One index of an entry of a capture: annudf.index dim or query, or a number.
+struct EntryIndex {
+  enum class Kind : uint8_t { Dim, Query, Number };
+  Kind kind;
+  int64_t number = 0;
+  auto operator<=>(const EntryIndex &) const = default;
+};
+
+/// A node of an expression over entries of captures, in real numbers.
+struct Coefficient {
+  enum class Kind : uint8_t { Number, Entry, Negated, Sum, Product, Quotient, Absolute };
+  Kind kind;
+  double number = 0; ///< Number.
+  uint32_t a = 0, b = 0;
+  std::string capture; ///< Entry.
+  std::vector<EntryIndex> indices;
+};
+
+/// Expressions that share nodes: equal ones are one node, so that equal numbers prove equal values.
+/// Operands stand before what uses them. Constants are folded only where the double is exact.
+class Coefficients {
+public:
+  static constexpr size_t kMost = 4096;
+
+  Coefficients();
+  static constexpr uint32_t kZero = 0, kOne = 1;
+
+  uint32_t number(double value);
+  uint32_t entry(std::string capture, std::vector<EntryIndex> indices);
+  uint32_t negated(uint32_t a);
+  uint32_t sum(uint32_t a, uint32_t b);
+  uint32_t product(uint32_t a, uint32_t b);
+  uint32_t quotient(uint32_t a, uint32_t b);
+  uint32_t absolute(uint32_t a);
+
+  const std::vector<Coefficient> &nodes() const & { return all; }
+  bool isFull() const { return all.size() > kMost; }
+  /// "2 w[dim]", in parentheses where it is a sum and `inProduct`; of long ones "...".
+  std::string spell(uint32_t node, bool inProduct = false) const;
+
+private:
+  using Key = std::tuple<Coefficient::Kind, uint64_t, uint32_t, uint32_t, std::string,
+                         std::vector<EntryIndex>>;
+  uint32_t make(Coefficient node);
+  std::optional<double> valueOf(uint32_t node) const;
+
+  std::vector<Coefficient> all;
+  std::vector<uint32_t> leaves; ///< Of each node as it would be spelled, up to a bound.
+  std::map<Key, uint32_t> known;
+};
+
+//===----------------------------------------------------------------------===//
+// Polynomials
+//===----------------------------------------------------------------------===//
+
+/// How many roundings to each format a value may hold as factors 1 + δ.
+struct Roundings {
+  uint32_t f16 = 0, f32 = 0, f64 = 0;
+  bool operator==(const Roundings &) const = default;
+};
+
+/// αx² + βxy + γy² + δx + εy + ζ, each a node.
+struct Quadratic {
+  enum Power { XX, XY, YY, X, Y, One };
+  std::array<uint32_t, 6> of = {};
+  bool operator==(const Quadratic &) const = default;
+};
+
+/// A value that is a polynomial in real numbers, and how far from it a finite computed one may be:
+/// |computed - exact| <= (E - 1) size(|x|, |y|) + E η small(|x|, |y|),
+/// E = (1 + 2^-11)^f16 (1 + 2^-24)^f32 (1 + 2^-53)^f64.
+struct PolynomialForm {
+  Quadratic exact;
+  Quadratic size;  ///< The same computed of absolute values, all signs positive.
+  Quadratic small; ///< What products and quotients below the normal range may lose, in η.
+  Roundings roundings;
+  double eta = 0; ///< Half the smallest number of the widest step among the formats; 0: none.
+};
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+/// How a claim holds.
+enum class Claim : uint8_t {
+  No,
+  Real, ///< Of the formula in real numbers; what is computed may differ by rounding.
+  Exact ///< Of what is computed too, whatever is fused; +0 and -0 are equal, and so are NaNs.
+};
+
+/// What a claim asks of every entry of a capture; NaN satisfies all.
+struct Condition {
+  enum class Kind : uint8_t { NonNegative, NonPositive, Positive };
+  std::string capture;
+  Kind kind;
+  auto operator<=>(const Condition &) const = default;
+};
+
+enum class Sign : uint8_t { Unknown, NonNegative, NonPositive };
+/// Grows: update gives no smaller a field than it was given, in the order of numbers in which NaN
+/// is the largest. Falls: no larger, where NaN is the smallest. Either way NaN is last.
+enum class Monotone : uint8_t { Unknown, Grows, Falls };
+
+enum class Property : uint8_t { Canonical, Polynomial, Symmetric, Difference, Sign, Monotone };
+/// "to be symmetric", for messages.
+const char *phraseOf(Property property);
+
+struct Unproved {
+  Property property;
+  mlir::Operation *at; ///< Where it was lost.
+  std::string why;
+};
+
+struct FieldProperties {
+  std::optional<JoinedField> joined;
+  std::optional<PolynomialForm> polynomial; ///< Of the sum of the terms.
+  Claim symmetric = Claim::No;
+  Claim difference = Claim::No; ///< Whether the terms are a function of x - y only.
+  Sign sign = Sign::Unknown;    ///< Of every term; or NaN.
+  std::vector<Condition> signIf;
+  Monotone monotone = Monotone::Unknown;
+  std::vector<Condition> monotoneIf;
+  std::vector<Unproved> unproved;
+};
+
+struct MetricProperties {
+  Coefficients coefficients;
+  std::vector<FieldProperties> fields;
+};
+
+MetricProperties inferProperties(ir::MetricOp metric);
+
+/// "w[dim] x^2 - 2 w[dim] x y + ...".
+std::string spell(const Quadratic &polynomial, const Coefficients &coefficients);
+/// All that is proved of one field, for remarks.
+std::string spell(const FieldProperties &field, const Coefficients &coefficients);
+
+} // namespace annudf
+
+#endif // ANNUDF_ANALYSIS_PROPERTIES_H

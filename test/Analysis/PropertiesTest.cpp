@@ -1,0 +1,379 @@
+//===- PropertiesTest.cpp - Proved claims hold for random formulas --------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A search for counter-examples: random updates are analysed, and computed by RandomFormula, which
+// knows nothing of the analysis, for random and adversarial coordinates and captures. 2,000 of
+// them; ANNUDF_FORMULAS=20000 in the long run. test/Analysis/weakened.py weakens each rule of the
+// analysis in turn and sees this test, or test/lit/Transforms/infer-properties*.mlir, fail.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RandomFormula.h"
+
+#include "annudf/Analysis/Properties.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+
+using namespace annudf;
+using namespace annudf::test;
+
+namespace {
+
+using Step = RandomFormula::Step;
+
+bool isFinite(Quad value) { return value - value == 0; }
+Quad absolute(Quad value) { return value < 0 ? -value : value; }
+
+/// The coefficients for one set of values of the captures.
+std::vector<Quad> evaluate(const Coefficients &coefficients, const Inputs &inputs) {
+  std::vector<Quad> values;
+  for (const Coefficient &node : coefficients.nodes()) {
+    const auto at = [&](uint32_t operand) { return values[operand]; };
+    switch (node.kind) {
+    case Coefficient::Kind::Number:
+      values.push_back(node.number);
+      break;
+    case Coefficient::Kind::Entry:
+      values.push_back(inputs.of(node.capture[0]));
+      break;
+    case Coefficient::Kind::Negated:
+      values.push_back(-at(node.a));
+      break;
+    case Coefficient::Kind::Sum:
+      values.push_back(at(node.a) + at(node.b));
+      break;
+    case Coefficient::Kind::Product:
+      values.push_back(at(node.a) * at(node.b));
+      break;
+    case Coefficient::Kind::Quotient:
+      values.push_back(at(node.a) / at(node.b));
+      break;
+    case Coefficient::Kind::Absolute:
+      values.push_back(absolute(at(node.a)));
+      break;
+    }
+  }
+  return values;
+}
+
+Quad at(const Quadratic &q, const std::vector<Quad> &c, Quad x, Quad y) {
+  const Quad powers[] = {x * x, x * y, y * y, x, y, 1};
+  Quad sum = 0;
+  for (size_t i = 0; i < 6; ++i)
+    if (q.of[i] != Coefficients::kZero)
+      sum += c[q.of[i]] * powers[i];
+  return sum;
+}
+
+Quad growth(const Roundings &roundings) {
+  Quad all = 1;
+  for (auto [count, unit] : {std::pair(roundings.f16, 0x1p-11), std::pair(roundings.f32, 0x1p-24),
+                             std::pair(roundings.f64, 0x1p-53)})
+    for (uint32_t i = 0; i < count; ++i)
+      all *= 1 + static_cast<Quad>(unit);
+  return all;
+}
+
+class Values {
+public:
+  explicit Values(uint32_t seed) : generator(seed) {}
+
+  /// Any finite number of f32, of a sign: those at which arithmetic is odd more often.
+  float number(int sign = 0) {
+    static constexpr float kOdd[] = {
+        0.0f, 1.0f,       2.0f,  0x1p-149f,       0x1p-126f, 0x1.8p-75f, 1e-30f, 1e30f,
+        1.5f, 16777216.f, 3e38f, 0x1.fffffep-80f, 0.1f,      1e10f,      255.0f, 0x1.000002p0f};
+    float value;
+    switch (allSmall ? 2 : random(6)) {
+    case 0:
+      value = kOdd[random(std::size(kOdd))];
+      break;
+    case 1:
+      value = std::bit_cast<float>(static_cast<uint32_t>(generator()) & 0x7EFFFFFFu);
+      break;
+    case 2: // Where products are not normal.
+      value = std::ldexp(1.0f + static_cast<float>(random(1 << 20)) / (1 << 20), -60 - random(30));
+      break;
+    default:
+      value = static_cast<float>(random(1 << 24)) / static_cast<float>(1 << random(24));
+    }
+    return (sign == 0 ? random(2) : sign < 0) ? -value : value;
+  }
+  int random(int below) { return static_cast<int>(generator() % static_cast<uint32_t>(below)); }
+
+  Inputs inputs() {
+    Inputs in{};
+    allSmall = random(6) == 0;
+    in.x = number();
+    in.y = random(6) == 0 ? in.x : random(6) == 0 ? std::nextafter(in.x, 1e38f) : number();
+    // Of the captures each of one sign or of any, zeros of both signs included.
+    for (double *capture : {&in.w, &in.q, &in.s})
+      *capture = random(8) == 0 ? (random(2) ? 0.0 : -0.0) : number(random(3) - 1);
+    in.n = random(256) - 128;
+    in.u = random(256);
+    return in;
+  }
+
+private:
+  std::mt19937 generator;
+  bool allSmall = false; ///< So that what is lost below the normal range is all there is.
+};
+
+bool holds(const std::vector<Condition> &conditions, const Inputs &inputs) {
+  for (const Condition &one : conditions) {
+    const double value = inputs.of(one.capture[0]);
+    if (one.kind == Condition::Kind::NonNegative   ? !(value >= 0)
+        : one.kind == Condition::Kind::NonPositive ? !(value <= 0)
+                                                   : !(value > 0))
+      return false;
+  }
+  return true;
+}
+
+bool isSame(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// How often a claim was made, and checked where it says something.
+struct Counts {
+  int made = 0, checked = 0;
+};
+
+class Search : public ::testing::Test {
+protected:
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  Counts polynomial, symmetric, onlyRounded, difference, sign, monotone, conditional;
+
+  Search() {
+    context.loadDialect<ir::AnnudfDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                        mlir::math::MathDialect, mlir::scf::SCFDialect>();
+  }
+
+  void checkPolynomial(const FieldProperties &field, const Coefficients &coefficients,
+                       RandomFormula &formula, const Inputs &in, bool fused) {
+    if (!field.polynomial)
+      return;
+    formula.compute(in, fused);
+    Quad computed = 0;
+    for (const Step &step : formula.steps())
+      computed += formula.term(step);
+    if (!isFinite(computed))
+      return;
+    const std::vector<Quad> c = evaluate(coefficients, in);
+    const PolynomialForm &form = *field.polynomial;
+    const Quad exact = at(form.exact, c, in.x, in.y);
+    const Quad x = absolute(in.x), y = absolute(in.y), size = at(form.size, c, x, y);
+    const Quad all = growth(form.roundings);
+    // The last summand is for what Quad itself rounds.
+    const Quad bound = (all - 1) * size + all * form.eta * at(form.small, c, x, y) +
+                       size * static_cast<Quad>(0x1p-100);
+    ++polynomial.checked;
+    EXPECT_TRUE(isFinite(exact));
+    EXPECT_LE(static_cast<double>(absolute(computed - exact)), static_cast<double>(bound))
+        << spell(field, coefficients) << " at " << in.x << ", " << in.y << ", fused " << fused;
+    if (field.symmetric == Claim::Real) {
+      const Quad other = at(form.exact, c, in.y, in.x);
+      const Quad turned = at(form.size, c, y, x);
+      EXPECT_LE(static_cast<double>(absolute(other - exact)),
+                static_cast<double>((size + turned) * static_cast<Quad>(0x1p-90)));
+    }
+    if (field.difference == Claim::Real && std::abs(in.x) < 1e6 && std::abs(in.y) < 1e6) {
+      const Quad other = at(form.exact, c, in.x + Quad(8), in.y + Quad(8));
+      const Quad moved = at(form.size, c, x + 8, y + 8);
+      EXPECT_LE(static_cast<double>(absolute(other - exact)),
+                static_cast<double>((size + moved) * static_cast<Quad>(0x1p-90)));
+    }
+  }
+
+  void checkExchange(const FieldProperties &field, RandomFormula &formula, Inputs in, float acc,
+                     bool fused) {
+    if (field.symmetric != Claim::Exact)
+      return;
+    formula.compute(in, fused);
+    const float one = formula.update(acc, fused);
+    std::swap(in.x, in.y);
+    formula.compute(in, fused);
+    ++symmetric.checked;
+    EXPECT_TRUE(isSame(one, formula.update(acc, fused)))
+        << one << " and " << formula.update(acc, fused) << " at " << in.y << ", " << in.x
+        << ", fused " << fused;
+  }
+
+  /// Pairs with one rounded difference.
+  void checkDifference(const FieldProperties &field, RandomFormula &formula, Inputs in, float acc,
+                       bool fused, Values &values) {
+    if (field.difference != Claim::Exact)
+      return;
+    formula.compute(in, fused);
+    const float one = formula.update(acc, fused);
+    const float before = in.x - in.y;
+    const double wideBefore = static_cast<double>(in.x) - in.y;
+    const auto moved = static_cast<float>(values.random(9) - 4);
+    if (in.x == in.y && values.random(3)) // Either 0.
+      in.x = values.random(2) ? 0.0f : -0.0f, in.y = values.random(2) ? 0.0f : -0.0f;
+    else
+      in.x += moved, in.y += moved;
+    // Of coordinates that are widened the difference is another number.
+    const double wide = static_cast<double>(in.x) - in.y;
+    if (in.x - in.y != before || (formula.extendsCoordinates() && wide != wideBefore))
+      return;
+    formula.compute(in, fused);
+    ++difference.checked;
+    EXPECT_TRUE(isSame(one, formula.update(acc, fused))) << in.x << ", " << in.y;
+  }
+
+  void checkSign(const FieldProperties &field, const RandomFormula &formula, const Inputs &in) {
+    if (field.sign == Sign::Unknown || !holds(field.signIf, in))
+      return;
+    ++sign.checked;
+    for (const Step &step : formula.steps()) {
+      const Quad term = formula.term(step);
+      EXPECT_FALSE(field.sign == Sign::NonNegative ? term < 0 : term > 0)
+          << static_cast<double>(term) << " at " << in.x << ", " << in.y;
+    }
+  }
+
+  void checkMonotone(const FieldProperties &field, const RandomFormula &formula, const Inputs &in,
+                     float acc, bool fused) {
+    if (field.monotone == Monotone::Unknown || !holds(field.monotoneIf, in))
+      return;
+    // What is not proved to begin as a number may be NaN, and what began as one never is.
+    const bool forgets = formula.steps()[0].join == RandomFormula::Join::MaxNum ||
+                         formula.steps()[0].join == RandomFormula::Join::MinNum;
+    if (forgets && !formula.beginsAsNan() && std::isnan(acc))
+      return;
+    ++monotone.checked;
+    const float next = formula.update(acc, fused);
+    const bool isLast = std::isnan(next);
+    const bool holdsHere =
+        isLast ||
+        (!std::isnan(acc) && (field.monotone == Monotone::Grows ? next >= acc : next <= acc));
+    EXPECT_TRUE(holdsHere) << acc << " becomes " << next << " at " << in.x << ", " << in.y;
+  }
+
+  void check(const FieldProperties &field, const Coefficients &coefficients, RandomFormula &formula,
+             uint32_t seed) {
+    polynomial.made += field.polynomial.has_value();
+    symmetric.made += field.symmetric == Claim::Exact;
+    onlyRounded.made += field.symmetric == Claim::Real || field.difference == Claim::Real;
+    difference.made += field.difference == Claim::Exact;
+    sign.made += field.sign != Sign::Unknown;
+    monotone.made += field.monotone != Monotone::Unknown;
+    conditional.made += !field.signIf.empty();
+    Values values(seed);
+    for (int i = 0; i < 48; ++i) {
+      const bool fused = i % 2;
+      const Inputs in = values.inputs();
+      static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+      const float acc = i == 5   ? kInfinity
+                        : i == 6 ? -kInfinity
+                        : i == 7 ? std::numeric_limits<float>::quiet_NaN()
+                        : i == 8 ? -0.0f
+                                 : values.number();
+      formula.compute(in, fused);
+      checkSign(field, formula, in);
+      checkMonotone(field, formula, in, acc, fused);
+      checkPolynomial(field, coefficients, formula, in, fused);
+      checkExchange(field, formula, in, acc, fused);
+      checkDifference(field, formula, in, acc, fused, values);
+    }
+  }
+};
+
+TEST_F(Search, FindsNoCounterExample) {
+  const char *asked = std::getenv("ANNUDF_FORMULAS");
+  const int count = asked ? static_cast<int>(std::strtol(asked, nullptr, 10)) : 20000, batch = 50;
+  for (int first = 0; first < count && !HasFailure(); first += batch) {
+    std::string text = RandomFormula::helpers();
+    for (int i = first; i < first + batch; ++i)
+      text += RandomFormula(static_cast<uint32_t>(i)).metric("m" + std::to_string(i));
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    ASSERT_TRUE(module) << text;
+    int seed = first;
+    for (auto metric : module->getOps<ir::MetricOp>()) {
+      RandomFormula formula(static_cast<uint32_t>(seed));
+      const MetricProperties properties = inferProperties(metric);
+      ASSERT_EQ(properties.fields.size(), 1u);
+      check(properties.fields[0], properties.coefficients, formula, static_cast<uint32_t>(seed));
+      if (HasFailure()) {
+        ADD_FAILURE() << "seed " << seed << ": " << formula.metric("m")
+                      << spell(properties.fields[0], properties.coefficients);
+        break;
+      }
+      ++seed;
+    }
+  }
+  for (auto [name, counts, most] :
+       {std::tuple("polynomial", &polynomial, 12), std::tuple("symmetric", &symmetric, 12),
+        std::tuple("difference", &difference, 12), std::tuple("sign", &sign, 6),
+        std::tuple("monotone", &monotone, 6), std::tuple("real", &onlyRounded, 200),
+        std::tuple("conditional", &conditional, 40)}) {
+    RecordProperty(name, counts->made);
+    std::printf("%s: %d of %d, checked %d times\n", name, counts->made, count, counts->checked);
+    EXPECT_GT(counts->made * most, count) << name;
+  }
+}
+
+/// Simplified or not, an expression has its value.
+TEST(Coefficients, HaveTheValuesOfWhatTheyAreMadeOf) {
+  struct Known {
+    uint32_t node;
+    Quad value, size;
+  };
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 generator(seed);
+    const auto random = [&](size_t below) { return generator() % below; };
+    const Inputs in{0, 0, 0.7, -1.3, 3.1, -5, 200};
+    Coefficients c;
+    std::vector<Known> all;
+    for (double number : {0.0, 1.0, -1.0, 2.0, 0.1, -0.3, 1e16, 3.0})
+      all.push_back({c.number(number), number, std::abs(number)});
+    for (char name : std::string("wqsnu"))
+      all.push_back({c.entry(std::string(1, name), {}), in.of(name), std::abs(in.of(name))});
+    for (int i = 0; i < 120; ++i) {
+      const Known a = all[random(all.size())], b = all[random(3) ? random(13) : random(all.size())];
+      Known made{};
+      switch (random(5)) {
+      case 0:
+        made = {c.negated(a.node), -a.value, a.size};
+        break;
+      case 1:
+        made = {c.sum(a.node, b.node), a.value + b.value, a.size + b.size};
+        break;
+      case 2:
+        made = {c.product(a.node, b.node), a.value * b.value, a.size * b.size};
+        break;
+      case 3:
+        if (b.node == Coefficients::kZero || b.size > absolute(b.value))
+          continue;
+        made = {c.quotient(a.node, b.node), a.value / b.value, a.size / b.size};
+        break;
+      default:
+        made = {c.absolute(a.node), absolute(a.value), a.size};
+      }
+      if (made.size < static_cast<Quad>(1e100)) // Twelve factors of 1e16 say nothing more.
+        all.push_back(made);
+    }
+    const std::vector<Quad> values = evaluate(c, in);
+    for (const Known &one : all)
+      ASSERT_LE(static_cast<double>(absolute(values[one.node] - one.value)),
+                static_cast<double>(one.size * static_cast<Quad>(0x1p-90)))
+          << "seed " << seed << ": " << c.spell(one.node);
+  }
+}
+
+} // namespace

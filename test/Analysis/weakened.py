@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Weakens each rule of annudf-infer-properties in turn and sees a test fail.
+
+Every rule is a line of lib/Analysis that is replaced, in place, and put back at the end, by one that claims more than
+is true. The tests are annudf_properties_tests, which searches for counter-examples, and, where it finds none, the lit
+files of the pass, which pin what is said (how many roundings, above all: a bound that is one too tight is rarely
+exceeded). By hand, after a change of the analysis: half an hour.
+
+usage: weakened.py BUILD_DIR [NUMBER...]
+       NUMBER  of a rule, in the order of RULES; else all
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LIB = ROOT / "lib" / "Analysis"
+LIT = ROOT / "test" / "lit" / "Transforms"
+
+P, E, S, T, A, C, J = (
+    f"{name}.cpp" for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins")
+)
+#: (file, what stands there, what is put there)
+RULES = [
+    # Polynomials: values, roundings, what is lost below the normal range.
+    (P, "form.exact = add(c, a.exact, minus ? negate(c, b.exact) : b.exact);", "form.exact = add(c, a.exact, b.exact);"),
+    (P, "form.size = add(c, a.size, b.size);", "form.size = a.size;"),
+    (P, "form.small = add(c, a.small, b.small);", "form.small = a.small;"),
+    (P, "form.roundings = larger(a.roundings, b.roundings);\n  form.eta", "form.roundings = a.roundings;\n  form.eta"),
+    (P, "form.roundings = {a.roundings.f16 + b.roundings.f16, a.roundings.f32 + b.roundings.f32,\n                    a.roundings.f64 + b.roundings.f64};", "form.roundings = larger(a.roundings, b.roundings);"),
+    (P, "form.small = add(c, add(c, *left, *right), *scaled);", "form.small = *left;"),
+    (P, "form.small.of[Quadratic::One] = c.sum(form.small.of[Quadratic::One], Coefficients::kOne);", ""),
+    (P, "type.isF16() ? 0x1p-25 : type.isF32() ? 0x1p-150 : 0x1p-1074", "0x1p-1074"),
+    (P, "    round(both, term.type);\n", ""),
+    (P, "    roundSmall(coefficients, *both, term.type);\n", ";\n"),
+    (P, "    both = sum(*both, *facts[term.of[2]].form);", "    both = sum(*both, *facts[term.of[0]].form);"),
+    (P, "  roundSmall(c, form, term.type);\n  return {form, {}};", "  return {form, {}};"),
+    (P, "std::pair(&form.small, c.absolute(node))}", "std::pair(&form.small, Coefficients::kOne)}"),
+    (P, "std::pair(&form.size, c.absolute(node))", "std::pair(&form.size, Coefficients::kOne)"),
+    (P, "by.kind != TermKind::Entry && (", "(by.kind == TermKind::X || by.kind == TermKind::Y) && ("),
+    (P, "  if (yes.exact != no.exact)", "  if (false)"),
+    (P, "    form.size = add(c, form.size, no.size);", ""),
+    (P, "  form.roundings = larger(yes.roundings, no.roundings);", "  form.roundings = no.roundings;"),
+    (P, "node.kind == TermKind::Constant && !std::isfinite(node.number))", "node.kind == TermKind::Constant)"),
+    (P, "    negative.exact = negate(c, negative.exact);\n", ""),
+    (P, "    if (term.isOfCoordinates)\n", "    if (false)\n"),
+    (P, "    size.exact.of[Quadratic::One] = c.absolute(size.exact.of[Quadratic::One]);\n", ""),
+    (P, "    roundSmall(c, rounded, term.type);\n", ""),
+    (P, "terms.entryOf(from).isUnsigned != (term.kind == TermKind::FromUnsigned)", "false"),
+    (P, "  if (from.type.getIntOrFloatBitWidth() > mantissa)\n", "  if (false)\n"),
+    (P, "    if (!std::isfinite(term.number))\n", "    if (false)\n"),
+    (P, "      if (place == kPowers.end())\n        return std::nullopt;", "      if (place == kPowers.end())\n        continue;"),
+    # Coefficients: what simplifies to what.
+    (C, "(a - (sum - part)) + (b - part) == 0", "true"),
+    (C, "std::fma(*x, *y, -both) == 0", "true"),
+    (C, "    return product(number(2), a);", "    return a;"),
+    (C, "  if (negated(a) == b)\n", "  if (all[a].kind == Kind::Entry && all[b].kind == Kind::Negated)\n"),
+    (C, "    return negated(sum(all[a].a, all[b].a));", "    return sum(all[a].a, all[b].a);"),
+    (C, "      return negated(product(number(-*value), other));", "      return product(number(-*value), other);"),
+    (C, "      return negated(product(all[one].a, other));", "      return product(all[one].a, other);"),
+    (C, "          return product(factor, all[other].b);", "          return product(one, all[other].b);"),
+    (C, "        return quotient(factor, all[other].b);", "        return quotient(one, all[other].b);"),
+    (C, "    return negated(quotient(all[a].a, b));", "    return quotient(all[a].a, b);"),
+    (C, "    return negated(quotient(a, all[b].a));", "    return quotient(a, all[b].a);"),
+    (C, "    return negated(quotient(number(-*value), b));", "    return quotient(number(-*value), b);"),
+    (C, "    return number(std::abs(*value));", "    return a;"),
+    # Exchanges.
+    (E, "&& !terms.nodes()[a].mayFuse && !terms.nodes()[b].mayFuse", ""),
+    (E, "return others[a] == b && others[b] == a &&", "return"),
+    (E, "return a == Parity::Odd && b == Parity::Odd ? Parity::Odd : Parity::Unknown;", "return a == Parity::Unknown || b == Parity::Unknown ? Parity::Unknown : Parity::Odd;"),
+    (E, "if (isEven(a) && isEven(b))\n    return Parity::Even;", "if (a != Parity::Unknown && b != Parity::Unknown)\n    return Parity::Even;"),
+    (E, "term.of[0] == term.of[1] && a != Parity::Unknown", "term.of[0] == term.of[1]"),
+    (E, "return isEven(a) == isEven(b) ? Parity::Even : Parity::Odd;", "return Parity::Even;"),
+    (E, "if (isEven(parities[a]) && isEven(parities[b]))\n    return Parity::Even;", "if (parities[a] != Parity::Unknown && parities[b] != Parity::Unknown)\n    return Parity::Even;"),
+    (E, "node.of[0] == of && parities[of] == Parity::Odd;", "node.of[0] == of;"),
+    (E, "if (isEven(parities[a]) && isEven(parities[b]))\n    return Parity::EvenBits;", "if (parities[a] != Parity::Unknown && parities[b] != Parity::Unknown)\n    return Parity::EvenBits;"),
+    (E, "  if (!isMutual)\n    return Parity::Unknown;", ""),
+    (E, "terms.nodes()[node].kind == TermKind::Constant && terms.nodes()[node].number == 0;", "terms.nodes()[node].kind == TermKind::Constant;"),
+    (E, "parities[term.of[0]] == Parity::EvenBits\n             ?", "parities[term.of[0]] == parities[term.of[0]]\n             ?"),
+    (E, "return of(0) == Parity::Unknown ? Parity::Unknown : Parity::EvenBits;", "return Parity::EvenBits;"),
+    (E, "return of(0) == Parity::Odd ? Parity::Even : of(0);", "return Parity::Even;"),
+    (E, "if (!terms.nodes()[term.of[0]].hasProduct && arePair(term.of[0], term.of[1]))\n      return Parity::EvenBits;", "if (arePair(term.of[0], term.of[1]))\n      return Parity::EvenBits;"),
+    (E, "if (!terms.nodes()[term.of[0]].hasProduct && arePair(term.of[0], term.of[1]))\n      return Parity::Odd;", "if (arePair(term.of[0], term.of[1]))\n      return Parity::Odd;"),
+    (E, "return added(multiplied(term), of(2));", "return multiplied(term);"),
+    (E, "return of(1) == Parity::EvenBits ? of(0) : Parity::Unknown;", "return of(1) != Parity::Unknown ? of(0) : Parity::Unknown;"),
+    (E, "return isEven(of(0)) ? of(0) : Parity::Unknown;", "return of(0);"),
+    (E, "return allBits ? Parity::EvenBits : Parity::Unknown;", "return of(0);"),
+    (E, "one.format != Format::None && found.format != Format::None && found.format != one.format", "false"),
+    (E, "if (one.format == Format::Unknown ||", "if (one.format == Format::Unknown)\n      continue;\n    if ("),
+    (E, "  if (term.kind == TermKind::Quotient && !differences[term.of[1]].hasBits)\n    return {};\n", ""),
+    (E, "if ((left == TermKind::X && right == TermKind::Y) ||\n        (left == TermKind::Y && right == TermKind::X))", "if (left == TermKind::X || left == TermKind::Y)"),
+    # Signs.
+    (S, "out.nonNegative = either(both(a.nonNegative, b.nonNegative), both(a.nonPositive, b.nonPositive));", "out.nonNegative = either(a.nonNegative, b.nonNegative);"),
+    (S, "out.nonPositive = either(both(a.nonNegative, b.nonPositive), both(a.nonPositive, b.nonNegative));", "out.nonPositive = either(a.nonPositive, b.nonPositive);"),
+    (S, "out.isPlus = both(a.isPlus, b.isPlus);\n  return out;", "out.isPlus = out.nonNegative;\n  return out;"),
+    (S, "if (term.of[0] == term.of[1]) {", "if (terms.nodes()[term.of[0]].kind == terms.nodes()[term.of[1]].kind) {"),
+    (S, "out.nonNegative = both(a.nonNegative, b.nonNegative);\n    out.nonPositive", "out.nonNegative = a.nonNegative;\n    out.nonPositive"),
+    (S, "out.nonPositive = both(a.nonPositive, b.nonPositive);\n    // +0", "out.nonPositive = b.nonPositive;\n    // +0"),
+    (S, "out.isPlus = either(both(a.isPlus, b.nonNegative), both(a.nonNegative, b.isPlus));", "out.isPlus = out.nonNegative;"),
+    (S, "    negated.nonNegative = of(1).nonPositive;", "    negated.nonNegative = of(1).nonNegative;"),
+    (S, "    negated.nonPositive = of(1).nonNegative;", "    negated.nonPositive = of(1).nonPositive;"),
+    (S, "if (!(term.number < 0))\n    out.nonNegative", "if (true)\n    out.nonNegative"),
+    (S, "if (!(term.number > 0))\n    out.nonPositive", "if (true)\n    out.nonPositive"),
+    (S, "if (!(term.number < 0) && !std::signbit(term.number))", "if (!(term.number < 0))"),
+    (S, "out.isNumber = !std::isnan(term.number);", "out.isNumber = true;"),
+    (S, "out.nonNegative = {{name, Condition::Kind::NonNegative}};", "out.nonNegative = Conditions();"),
+    (S, "out.nonPositive = {{name, Condition::Kind::NonPositive}};", "out.nonPositive = Conditions();"),
+    (S, "out.isPlus = {{name, Condition::Kind::Positive}};", "out.isPlus = {{name, Condition::Kind::NonNegative}};"),
+    (S, "    out.nonNegative = of(0).nonPositive;", "    out.nonNegative = of(0).nonNegative;"),
+    (S, "    out.nonPositive = of(0).nonNegative;", "    out.nonPositive = of(0).nonPositive;"),
+    (S, "add(product(term), of(2));", "out = product(term);"),
+    (S, "out.nonNegative = both(of(0).nonNegative, of(1).isPlus);", "out.nonNegative = both(of(0).nonNegative, of(1).nonNegative);"),
+    (S, "out.nonPositive = both(of(0).nonPositive, of(1).isPlus);", "out.nonPositive = both(of(0).nonPositive, of(1).nonNegative);"),
+    (S, "out.isPlus = both(of(0).isPlus, of(1).isPlus);\n    return out;\n  case TermKind::Absolute", "out.isPlus = out.nonNegative;\n    return out;\n  case TermKind::Absolute"),
+    (S, "case TermKind::Magnitude:\n    out.nonNegative = Conditions();", "case TermKind::Magnitude:\n    out.nonNegative = out.isPlus = Conditions();"),
+    (S, "    out.isPlus = of(0).isPlus;\n", "    out.isPlus = Conditions();\n"),
+    (S, "const bool isMax = term.kind == TermKind::Maximum ||", "const bool isMax = term.kind == TermKind::Minimum ||"),
+    (S, "term.kind == TermKind::Maximum || term.kind == TermKind::MaxNum;", "term.kind == TermKind::Maximum || term.kind == TermKind::MinNum;"),
+    (S, "  out.nonNegative = both(of(0).nonNegative, of(1).nonNegative);\n  out.nonPositive = both(of(0)", "  out.nonNegative = of(0).nonNegative;\n  out.nonPositive = both(of(0)"),
+    (S, "  out.nonPositive = both(of(0).nonPositive, of(1).nonPositive);\n  // One", "  out.nonPositive = of(1).nonPositive;\n  // One"),
+    (S, "    if (!forgetsNan || of(i).isNumber)\n", ""),
+    (S, "term.kind == TermKind::MaxNum || term.kind == TermKind::MinNum;", "term.kind == TermKind::MaxNum;"),
+    (S, "if (term.kind == TermKind::FromUnsigned)\n    out.nonNegative", "if (true)\n    out.nonNegative"),
+    (S, "out.nonNegative = both(of(1).nonNegative, of(2).nonNegative);\n    out.nonPositive = both(of(1)", "out.nonNegative = of(1).nonNegative;\n    out.nonPositive = both(of(1)"),
+    (S, "out.nonPositive = both(of(1).nonPositive, of(2).nonPositive);", "out.nonPositive = of(2).nonPositive;"),
+    (S, "out.isPlus = both(of(1).isPlus, of(2).isPlus);", "out.isPlus = of(1).isPlus;"),
+    (S, "out.isNumber = of(1).isNumber && of(2).isNumber;", "out.isNumber = of(1).isNumber;"),
+    # Terms: what is one value, and what is a product that may be fused.
+    (T, "term.mayFuse |= term.hasProduct;", ""),
+    (T, "                     term.kind == TermKind::Quotient ||\n", ""),
+    (T, "std::sort(of.begin(), of.begin() + 2);", "llvm::sort(of);"),
+    (T, "return kind == TermKind::Sum ||", "return kind == TermKind::Difference || kind == TermKind::Sum ||"),
+    (T, "^ static_cast<uint64_t>(term.predicate);", ";"),
+    (T, "zero.kind == TermKind::Constant && zero.number == 0 &&", "zero.kind == TermKind::Constant &&"),
+    (T, "  if (llvm::is_contained({P::OLT, P::OLE, P::ULT, P::ULE}, condition.predicate))", "  if (condition.predicate != P::OGT)"),
+    (T, "const arith::FastMathFlags harmless = arith::FastMathFlags::contract;", "const arith::FastMathFlags harmless = arith::FastMathFlags::fast;"),
+    (T, "      product.kind = TermKind::ExactProduct;", "      product.kind = TermKind::Sum;"),
+    (T, "      negated.kind = TermKind::Negated;", "      negated.kind = TermKind::Extended;"),
+    (T, "entry.isUnsigned = stored.isUnsignedInteger() || stored.isInteger(1);", "entry.isUnsigned = false;"),
+    (T, "  return kKinds.lookup(op->getName().getStringRef());", "  return kKinds.count(op->getName().getStringRef()) ? kKinds.lookup(op->getName().getStringRef()) : TermKind::Absolute;"),
+    # Properties: of a field.
+    (A, "of && of->of[Q::XX] == of->of[Q::YY] && of->of[Q::X] == of->of[Q::Y]", "of"),
+    (A, "of->of[Q::XY] == c.negated(c.sum(of->of[Q::XX], of->of[Q::XX])) &&\n", ""),
+    (A, "return exchanges.parityOf(node) < Parity::Even;", "return exchanges.parityOf(node) < Parity::Odd;"),
+    (A, "field.sign == Sign::NonNegative ? Monotone::Grows : Monotone::Falls;\n      field.monotoneIf", "Monotone::Grows;\n      field.monotoneIf"),
+    (A, "      field.monotoneIf = field.signIf;\n", ""),
+    (A, "field.joined->join == Join::Maximum ? Monotone::Grows : Monotone::Falls", "Monotone::Grows"),
+    (A, "field.joined->join == Join::MaxNum ? Monotone::Grows : Monotone::Falls", "Monotone::Grows"),
+    (A, "      if (!beginsWithNumber(index))\n", "      if (false)\n"),
+    (A, "      if (isUnsigned)\n        break;", ""),
+    (A, "      if (!isUnsigned)\n        break;", ""),
+    (A, "return conditions.has_value();", "return conditions.has_value() || node == nodes.front();"),
+    (J, "    if (found.join && *here != *found.join)\n", "    if (false)\n"),
+    (J, "    if (through == 1 && isa<arith::SubFOp, arith::SubIOp>(op))\n", "    if (false)\n"),
+]  # fmt: skip
+
+
+def run(*command):
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+def caught(build):
+    """By what; empty if by nothing."""
+    made = run("ninja", "-C", build, "annudf_properties_tests", "annudf-opt")
+    if made.returncode:
+        return "NOT BUILT: " + next((line for line in made.stdout.splitlines() if "error:" in line), "")
+    if run(f"{build}/test/Analysis/annudf_properties_tests").returncode:
+        return "search"
+    opt = f"{build}/tools/annudf-opt/annudf-opt"
+    for file, option in (
+        ("infer-properties.mlir", ""),
+        ("infer-properties_strict.mlir", ""),
+        ("infer-properties_not.mlir", "=explain"),
+    ):
+        if run(
+            opt, str(LIT / file), f"--annudf-infer-properties{option}", "--verify-diagnostics", "-o", "/dev/null"
+        ).returncode:
+            return file
+    return ""
+
+
+def main():
+    build, chosen = sys.argv[1], [int(number) for number in sys.argv[2:]] or range(len(RULES))
+    missed = []
+    for number in chosen:
+        name, old, new = RULES[number]
+        path = LIB / name
+        text = path.read_text()
+        if text.count(old) != 1:
+            sys.exit(f"{number}: {name} has {text.count(old)} times: {old}")
+        path.write_text(text.replace(old, new))
+        try:
+            by = caught(build)
+        finally:
+            path.write_text(text)
+        if not by or by.startswith("NOT"):
+            missed.append(number)
+        print(f"{number} {name}: {by or 'NOTHING: ' + old}", flush=True)
+    print(f"{len(chosen)} rules weakened, not seen: {missed or 'none'}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
