@@ -234,7 +234,7 @@ void Searcher::filter(double share) {
 void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &stats) {
   SearchParams params;
   params.nProbes = probes, params.filter = passing, params.family = family;
-  params.timeStages = timeStages;
+  params.timeStages = timeStages, params.waitForLinks = true;
   if (load.host) {
     MatrixView view = query.view();
     view.rows = batch;

@@ -13,6 +13,8 @@ import pytest
 # Never the cache of the user who runs the tests, nor that of a run before: what is tested is compiled.
 CACHE = tempfile.mkdtemp(prefix="annudf-test-cache-")
 os.environ["ANNUDF_CACHE_DIR"] = CACHE
+# And a search runs what is chosen for it, not what is linked sooner.
+os.environ["ANNUDF_LINK_AHEAD"] = "0"
 
 
 def pytest_unconfigure() -> None:

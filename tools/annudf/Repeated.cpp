@@ -22,7 +22,7 @@ namespace {
 struct RepeatedArguments {
   std::string index, queries, output;
   MetricOptions metric;
-  runtime::SearchParams params;
+  runtime::SearchParams params = {.waitForLinks = true};
   float radius = 0;
   double recall = 0.95;
   int k = 10, show = 5;

@@ -112,6 +112,7 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
     runtime::SearchStats stats;
     runtime::SearchParams params = arguments.params;
     params.firstQuery = first;
+    params.waitForLinks = true; // There is no search to come that would run what is linked.
     engine.backend->search(index, engine.metric, captures, rowsOf(queries, first, step),
                            arguments.k, params, results.ids.data() + first * arguments.k,
                            results.distances.data() + first * arguments.k, &stats);

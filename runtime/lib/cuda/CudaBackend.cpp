@@ -13,8 +13,8 @@
 #include "DeviceCopies.h"
 #include "DeviceFilters.h"
 #include "DeviceMemory.h"
-#include "LinkedScans.h"
 #include "PreparedSearch.h"
+#include "Scans.h"
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
 
@@ -22,6 +22,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
 
 namespace annudf::runtime {
 
@@ -91,11 +92,12 @@ public:
     const auto fit = familiesFor(metric.artifact, context_->sm(), elements);
     std::vector<SearchStats> costs(fit.size());
     const auto start = std::chrono::steady_clock::now();
-    parallelFor(
-        static_cast<int>(fit.size()), static_cast<int64_t>(fit.size()), [&](int64_t i, int) {
-          ContextScope scope(*context_);
-          (void)scan(metric, elements, *fit[static_cast<size_t>(i)], costs[static_cast<size_t>(i)]);
-        });
+    parallelFor(static_cast<int>(fit.size()), static_cast<int64_t>(fit.size()),
+                [&](int64_t i, int) {
+                  ContextScope scope(*context_);
+                  (void)scans_.get(metric, elements, *fit[static_cast<size_t>(i)],
+                                   costs[static_cast<size_t>(i)]);
+                });
     report.linkMs = msSince(start);
     addLinks(costs, report);
   }
@@ -105,7 +107,9 @@ public:
   Machine machine() const override {
     return {.arch = context_->sm(),
             .processors = context_->processors(),
-            .sharedBytes = uint64_t(context_->mostSharedBytes())};
+            .sharedBytes = uint64_t(context_->mostSharedBytes()),
+            .memoryBytesPerMs = context_->memoryBytesPerMs(),
+            .clocksPerMs = context_->clocksPerMs()};
   }
   std::string describe() const override {
     return "CUDA device " + std::to_string(context_->device()) + ": " + context_->name() + ", sm_" +
@@ -143,50 +147,17 @@ private:
                                       SearchStats *stats = nullptr);
   /// Puts an index's copy where searches look for it; null: there is none.
   void keep(const Index &index, const std::shared_ptr<DeviceIndex> &copy);
-  /// Adds what it cost to `stats`.
-  std::shared_ptr<const ScanKernel> scan(const MetricView &metric, ScanElements elements,
-                                         const CudaFamily &family, SearchStats &stats);
 
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;
   CaptureCache captures_;
   FilterCache filters_;
-  KernelCache<const ScanKernel> scans_{LinkedScans::kMost};
+  Scans scans_{context_};
   DeviceCopies copies_;
   PinnedPieces pieces_{context_};
   IndexBuilder builder_{context_};
   WorkspacePool pool_; // Last: its searches end before what they read goes.
 };
-
-std::shared_ptr<const ScanKernel> Implementation::scan(const MetricView &metric,
-                                                       ScanElements elements,
-                                                       const CudaFamily &family,
-                                                       SearchStats &stats) {
-  const ScanTarget target = {elements, context_->sm(), family.entry()};
-  const auto start = std::chrono::steady_clock::now();
-  bool made = false;
-  auto kernel = scans_.get(
-      metric, elements, target.entry.kernel, [&] { return linkKey(metric, target); },
-      [&](const std::string &) {
-        bool linked = false; // Not where another device of the kind did it.
-        std::shared_ptr<const ScanKernel> kernel;
-        const auto scan =
-            LinkedScans::get().use(metric, target, linked, [&](const LinkedScan &linked) {
-              kernel =
-                  std::make_shared<const ScanKernel>(context_, linked.cubin, target.entry.kernel);
-              checkContract(metric, kernel->readContract(context_));
-            });
-        if (linked) {
-          (scan->fromDisk ? stats.diskHits : stats.links) += 1;
-          stats.fault = scan->fault;
-        }
-        return kernel;
-      },
-      made);
-  if (made)
-    stats.linkMs += msSince(start);
-  return kernel;
-}
 
 std::shared_ptr<DeviceIndex> Implementation::upload(const Index &index, const Progress &progress,
                                                     SearchStats *stats) {
@@ -280,19 +251,31 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   plan.work.family = params.family;
   plan.checkFits();
   const auto total = static_cast<uint64_t>(queries.rows);
-  // Each batch reads the lists anew, so fewer are worth asking for more memory.
-  uint64_t batch = plan.batch(total, kLeastWorkspace);
-  if (batch < total)
-    batch = plan.batch(total, pool_.limit());
-  batch = std::min(batch, wanted.mostAtOnce);
-  Ready ready = {std::move(copy), std::move(bound), std::move(filter), plan, batch, {}};
+  const auto batchOf =
+      [&] { // Each reads the lists anew, so fewer are worth asking for more memory.
+        uint64_t batch = plan.batch(total, kLeastWorkspace);
+        if (batch < total)
+          batch = plan.batch(total, pool_.limit());
+        return std::min(batch, wanted.mostAtOnce);
+      };
+  uint64_t batch = batchOf();
   // The last batch has fewer queries, for which another family may be quicker.
-  for (uint64_t count : {std::min(batch, total), total % batch})
-    if (const CudaFamily *family = count ? &plan.familyOf(count) : nullptr;
-        family && (ready.scans.empty() || ready.scans[0].first != family))
-      ready.scans.emplace_back(family,
-                               scan(metric, {index.element(), queries.element}, *family, stats));
-  return ready;
+  const CudaFamily *families[] = {&plan.familyOf(std::min(batch, total)),
+                                  &plan.familyOf(total % batch ? total % batch : batch)};
+  std::span<const CudaFamily *const> needed(families, families[0] == families[1] ? 1 : 2);
+  const ScanElements elements = {index.element(), queries.element};
+  ScanKernels scans = scans_.loaded(needed, metric, elements);
+  if (scans.empty() && params.family.empty() && !params.waitForLinks && !params.timeStages)
+    if (const auto instead = scans_.insteadOf(needed, metric, elements, plan, total, stats);
+        instead.family) {
+      plan.linking = instead.linking->name(), plan.work.family = instead.family->name();
+      batch = batchOf();
+      families[0] = instead.family, needed = needed.first(1);
+    }
+  if (scans.empty())
+    for (const CudaFamily *family : needed)
+      scans.emplace_back(family, scans_.get(metric, elements, *family, stats));
+  return {std::move(copy), std::move(bound), std::move(filter), plan, batch, std::move(scans)};
 }
 
 void Implementation::run(const Index &index, const MetricView &metric,
@@ -461,9 +444,11 @@ Implementation::prepareDevice(const Index &index, const MetricView &metric,
   report = {};
   const ContextScope scope(*context_);
   const CUstream on = checkStream(*context_, stream);
-  int64_t ids = 0; // Not those of every distance.
+  int64_t ids = 0;            // Not those of every distance.
+  SearchParams best = params; // What runs again and again is waited for.
+  best.waitForLinks = true;
   Ready ready =
-      prepare(index, metric, captures, queries, {k, &ids, nullptr, kAnyNumber}, params, report);
+      prepare(index, metric, captures, queries, {k, &ids, nullptr, kAnyNumber}, best, report);
   if (stats)
     ready.plan.tell(ready.batch, report);
   std::vector<std::shared_ptr<const void>> kept = {ready.index, ready.captures, ready.filter};

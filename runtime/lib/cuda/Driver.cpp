@@ -94,6 +94,15 @@ Context::Context(int device) : device_(device) {
         attribute(id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   processors_ = attribute(id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   mostSharedBytes_ = attribute(id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  // In kHz, and two transfers a clock; a driver that does not tell is none to refuse.
+  const auto told = [&](CUdevice_attribute which) {
+    int value = 0;
+    const CUresult result = Driver::get().cuDeviceGetAttribute(&value, which, id);
+    return result == CUDA_SUCCESS ? double(value) : 0;
+  };
+  clocksPerMs_ = told(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  memoryBytesPerMs_ = told(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * 2 *
+                      told(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
   char name[256] = {};
   ANNUDF_CUDA(cuDeviceGetName, name, sizeof(name) - 1, id);
   name_ = name;

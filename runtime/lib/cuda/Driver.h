@@ -114,9 +114,13 @@ public:
   int processors() const { return processors_; }
   int mostSharedBytes() const { return mostSharedBytes_; } ///< Of one block, opted in.
   const std::string &name() const { return name_; }
+  // As of Machine.
+  double memoryBytesPerMs() const { return memoryBytesPerMs_; }
+  double clocksPerMs() const { return clocksPerMs_; }
 
 private:
   CUcontext handle_ = nullptr;
+  double memoryBytesPerMs_ = 0, clocksPerMs_ = 0;
   int device_, sm_ = 0, processors_ = 0, mostSharedBytes_ = 0;
   std::string name_;
 };

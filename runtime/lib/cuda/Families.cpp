@@ -53,6 +53,7 @@ class Pairs final : public CudaFamily {
 public:
   const char *name() const override { return "pairs"; }
   ScanEntry entry() const override { return {ScanSource::Lists, "annudf_scan_pair"}; }
+  double linkMs() const override { return 53; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
     return unfitBytes("a query takes", bytes(work), machine);
@@ -80,6 +81,8 @@ class Parts final : public CudaFamily {
 public:
   const char *name() const override { return "parts"; }
   ScanEntry entry() const override { return {ScanSource::Parts, "annudf_scan_parts"}; }
+  double linkMs() const override { return 71; } // Of the whole, as pairs without a template.
+  bool isExact() const override { return false; }
   FamilyNeeds needs() const override { return {.hooks = {ANNUDF_HOOK_COMBINE}, .arch = 75}; }
   bool isFor(const Workload &work) const override {
     return work.hooks.contains(ANNUDF_HOOK_COMBINE);
@@ -117,6 +120,7 @@ class Tiles final : public CudaFamily {
 public:
   const char *name() const override { return "tiles"; }
   ScanEntry entry() const override { return {ScanSource::Lists, "annudf_scan_tile"}; }
+  double linkMs() const override { return 155; }
   Tiling tiling(const Workload &) const override { return {.queries = kTileQueries}; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
@@ -149,6 +153,7 @@ class Staged final : public CudaFamily {
 public:
   const char *name() const override { return "staged"; }
   ScanEntry entry() const override { return {ScanSource::Staged, "annudf_scan_staged"}; }
+  double linkMs() const override { return 191; }
   Tiling tiling(const Workload &work) const override {
     return {.queries = static_cast<uint32_t>(ANNUDF_STAGED_QUERIES(tileQueries(work))),
             .segmentGroups = kSegmentGroups,
@@ -197,6 +202,7 @@ class Packed final : public CudaFamily {
 public:
   const char *name() const override { return "packed"; }
   ScanEntry entry() const override { return {ScanSource::Packed, "annudf_scan_packed"}; }
+  double linkMs() const override { return 139; }
   Tiling tiling(const Workload &) const override {
     return {.queries = ANNUDF_STAGED_QUERIES(kQueries),
             .segmentGroups = kPackedSegmentGroups,
@@ -267,6 +273,11 @@ int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements) {
 size_t bodyBytesOf(const Artifact &metric, int sm) {
   const Payload *payload = metric.findLtoIr(sm);
   return payload ? payload->bytes.size() : 0;
+}
+
+bool isFusedAhead(const Artifact &metric, int sm) {
+  const Payload *payload = metric.findLtoIr(sm);
+  return payload && payload->producer.name == "libnvvm" && !metric.hasLinkedCode();
 }
 
 std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,

@@ -87,6 +87,11 @@ class CudaFamily : public KernelFamily {
 public:
   /// What a link for a search of this family has; no other kernel is in it.
   virtual ScanEntry entry() const = 0;
+  /// Milliseconds of its link, from a template where it has one (docs/benchmarks/links.md): with
+  /// others' they tell which link is shorter, and by how much.
+  virtual double linkMs() const = 0;
+  /// Whether its results are those of every other family to the bit.
+  virtual bool isExact() const { return true; }
   /// What enqueue() sorts pairs into, for which the workspace needs room.
   virtual Tiling tiling(const Workload &) const { return {}; }
   /// \param batch  what is scanned: the queries of one batch.
@@ -105,6 +110,9 @@ int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements);
 
 /// Of the metric's code for that architecture, as of Workload; 0 if it has none.
 size_t bodyBytesOf(const Artifact &metric, int sm);
+/// Whether a link for it fuses no product of the metric's with a sum, so that distances have the
+/// same bits in every kernel: our compiler has decided that.
+bool isFusedAhead(const Artifact &metric, int sm);
 
 /// Those that could run some search with the metric on that architecture, of the elements if they
 /// are given.

@@ -25,8 +25,13 @@ struct LinkedScan {
   std::string key; ///< Of the KernelKey.
   std::string cubin;
   bool fromDisk;
-  std::string fault; ///< Why the cache on disk was no use; "" where it was, or is off.
+  std::string fault;  ///< Why the cache on disk was no use; "" where it was, or is off.
+  bool ahead = false; ///< Whether no search waited for it.
 };
+
+/// Whether a link for that architecture has ended in this process: what nvJitLink makes once for
+/// it, and leaves to exit() to undo, is made then.
+bool hasLinkedFor(int sm);
 
 class LinkedScans {
 public:
@@ -58,6 +63,10 @@ public:
       }
     }
   }
+  /// Whether get() would find it in memory or on disk.
+  bool has(const MetricView &metric, const ScanTarget &target);
+  /// get(), for searches to come.
+  void link(const MetricView &metric, const ScanTarget &target);
   size_t size() const { return scans_.size(); }
 
 private:

@@ -163,8 +163,7 @@ const char *describe(nvJitLinkResult result) {
 /// sees every kernel by itself, would decide for each. Of CUDA C++ nobody else does.
 void appendFusion(std::vector<std::string> &options, const Artifact &artifact,
                   const ScanTarget &target) {
-  const Payload *payload = artifact.findLtoIr(target.sm);
-  if (payload && payload->producer.name == "libnvvm" && !artifact.hasLinkedCode())
+  if (isFusedAhead(artifact, target.sm))
     options.push_back("-fma=0");
 }
 
@@ -415,7 +414,7 @@ KernelKey linkKey(const MetricView &metric, const ScanTarget &target) {
 
 LinkerVersion linkerVersion() { return library().version; }
 
-std::optional<std::string> scanText(const Artifact &artifact, const ScanTarget &target) try {
+std::optional<std::string> hookText(const Artifact &artifact, const ScanTarget &target) try {
   const Manifest &manifest = artifact.manifest;
   const std::vector<Part> parts = textPartsOf(artifact, target);
   const Payload *payload = artifact.findLtoIr(target.sm);
@@ -426,10 +425,17 @@ std::optional<std::string> scanText(const Artifact &artifact, const ScanTarget &
   link.add(typeOf(*payload, name), payload->bytes, manifest.noun());
   for (const Part &part : parts)
     link.add(NVJITLINK_INPUT_FATBIN, part.bytes, part.what);
-  return fillTemplate(scanTemplate(target.entry, manifest, target.elements), target.entry.kernel,
-                      link.finishPtx(), target.sm >= kOverlapSm);
+  return link.finishPtx();
 } catch (const Error &) { // Said by the link of the whole, which then follows.
   return std::nullopt;
+}
+
+std::optional<std::string> scanText(const Artifact &artifact, const ScanTarget &target) {
+  const std::optional<std::string> hooks = hookText(artifact, target);
+  if (!hooks)
+    return std::nullopt;
+  return fillTemplate(scanTemplate(target.entry, artifact.manifest, target.elements),
+                      target.entry.kernel, *hooks, target.sm >= kOverlapSm);
 }
 
 std::string linkScanKernel(const Artifact &artifact, const ScanTarget &target, double *linkMs) {

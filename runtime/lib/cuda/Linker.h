@@ -44,6 +44,9 @@ struct ScanTarget {
 /// no LTO-IR, which linkScanKernel refuses. \throws Error(Environment): no nvJitLink.
 KernelKey linkKey(const MetricView &metric, const ScanTarget &target);
 
+/// The metric's hooks as PTX, some milliseconds; nothing where there is no template for them.
+std::optional<std::string> hookText(const Artifact &artifact, const ScanTarget &target);
+
 /// The target's kernel in PTX, its template filled with the metric's hooks; nothing where there is
 /// no template for them, or where the hooks are more than it takes (Template.h).
 std::optional<std::string> scanText(const Artifact &artifact, const ScanTarget &target);

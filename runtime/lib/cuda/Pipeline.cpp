@@ -95,6 +95,8 @@ void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
   const CudaPlan plan = chooseFamily(workOf(count), machine);
   stats.family = plan.family->name();
   stats.why = plan.why;
+  if (!linking.empty())
+    stats.why.append("; ").append(linking) += " is being linked";
 }
 
 void SearchPlan::findProbedRows(const Index &of, int64_t queries) {

@@ -58,6 +58,8 @@ struct SearchPlan {
   Workload work;      ///< Of a batch, but for the number of its queries.
   Machine machine;
   bool packedNegated; ///< Whether the sum of the family "packed" is subtracted.
+  /// The family that is being linked while another runs the search, work.family; "": none.
+  std::string_view linking = {};
 
   /// Queries of one batch, so that its workspace takes `limit` bytes at most: batches of equal
   /// size that together make `queries`.

@@ -242,6 +242,50 @@ bool appendHook(std::string &out, const Hook &hook, const std::vector<std::strin
 
 } // namespace
 
+std::optional<double> updateSlots(std::string_view hooks) {
+  const std::optional<Module> module = readModule(hooks);
+  if (!module)
+    return std::nullopt;
+  const auto found = module->of.find("annudf_text_update");
+  if (found == module->of.end() || !readHook(found->second))
+    return std::nullopt;
+  // Of compute capability 9.0, lanes that begin one a clock: 16 of the special functions and of
+  // conversions, 32 of loads; a division of integers is some 30 instructions (CUDA C++ Programming
+  // Guide, "Throughput of Native Arithmetic Instructions").
+  const auto slotsOf = [](std::string_view name) -> double {
+    for (const char *slow : {"cos", "cvt", "ex2", "lg2", "popc", "rcp", "rsqrt", "sin", "sqrt",
+                             "tanh", "bfind", "brev", "clz"})
+      if (name == slow)
+        return 8;
+    if (name == "ld" || name == "ldu")
+      return 4;
+    return name == "div" || name == "rem" ? 40 : name == "mov" ? 0 : 1;
+  };
+  double slots = 0;
+  std::vector<std::string_view> labels;
+  std::string_view rest = found->second;
+  while (!rest.empty()) {
+    std::string_view line = trimmed(takeLine(rest));
+    if (line.starts_with("$L")) {
+      labels.push_back(line.substr(0, line.size() - 1));
+      continue;
+    }
+    if (line.starts_with('@'))
+      line = trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
+    if (!isPlain(line) || line.starts_with('.'))
+      continue;
+    const std::string_view name = line.substr(0, line.find_first_of(". \t;"));
+    if (line.find(".f64") != std::string_view::npos) // From 64 lanes down to two.
+      return std::nullopt;
+    if (name == "bra")
+      for (const std::string_view label : labels)
+        if (line.find(label) != std::string_view::npos)
+          return std::nullopt; // Backwards.
+    slots += slotsOf(name);
+  }
+  return slots;
+}
+
 std::optional<std::string> fillTemplate(std::string_view text, std::string_view kernel,
                                         std::string_view hooks, bool waits) {
   constexpr std::string_view kContract = "annudf_read_contract", kHook = "annudf_text_";

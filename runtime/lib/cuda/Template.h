@@ -37,6 +37,11 @@ inline constexpr int kFillEdition = 3;
 std::optional<std::string> fillTemplate(std::string_view text, std::string_view kernel,
                                         std::string_view hooks, bool waits);
 
+/// Issue slots of one update, by what each instruction of the hook takes of a processor that has
+/// 128 lanes; nothing where that is not known: of a loop, or of a hook that is no template's.
+/// \param hooks  as of fillTemplate.
+std::optional<double> updateSlots(std::string_view hooks);
+
 } // namespace annudf::runtime::cuda
 
 #endif // ANNUDF_RUNTIME_LIB_CUDA_TEMPLATE_H

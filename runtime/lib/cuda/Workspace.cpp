@@ -145,8 +145,8 @@ annudf_workspace Workspace::prepare(const BatchShape &shape) {
   annudf_workspace work = arrange(shape, arena_->device(), bytes);
   constexpr uint64_t kSorted = ANNUDF_FEW_QUERIES / ANNUDF_FEW_TILE_QUERIES * 4;
   constexpr uint64_t kCounts = kSorted + 4;
-  if (grow(counts_, kCounts + shape.lists * 4, Buffer::Kind::Device)) {  // Later, kernels leave
-    ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size());      // it zero.
+  if (grow(counts_, kCounts + shape.lists * 4, Buffer::Kind::Device)) { // Later, kernels leave
+    ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size());     // it zero.
     ANNUDF_CUDA(cuStreamSynchronize, nullptr); // Other streams do not wait for the default one.
   }
   if (shape.queries <= ANNUDF_FEW_QUERIES && ANNUDF_CHOSEN_BY_WARP(shape.lists, shape.probes))

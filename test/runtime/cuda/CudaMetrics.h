@@ -18,6 +18,9 @@ namespace annudf::test {
 /// Before main(): what a test links it links, whatever runs before it left.
 inline const int kNoCacheOnDisk = ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
 
+/// And a search runs what the planner chooses, not what is linked sooner.
+inline const int kWaitsForLinks = ::setenv("ANNUDF_LINK_AHEAD", "0", 1);
+
 /// LTO-IR (in a fatbin) of udfs.cu for a metric.
 inline std::string readFatbin(const std::string &name) {
   const std::string path = std::string(ANNUDF_TEST_CUDA_UDF_DIR) + "/" + name + ".fatbin";

@@ -198,4 +198,54 @@ TEST(Template, OtherMetricsAreLinkedAsAWhole) {
             "tiles(whole) pairs(whole) staged(whole)");
 }
 
+/// PTX of a metric whose hook `update` has that body.
+std::string updates(const std::string &body) {
+  return ".version 9.0\n.target sm_90\n.address_size 64\n"
+         ".visible .entry annudf_text_update(\n\t.param .align 8 .b8 annudf_text_update_param_0[16]"
+         "\n)\n{\n\t.reg .f32 \t%f<9>;\n\tannudf.in %r1, %r2, %r3;\n" +
+         body + "\tannudf.out %r1;\n\tret;\n\n}\n" + kContract;
+}
+
+TEST(Template, SlotsOfAnUpdate) {
+  EXPECT_EQ(updateSlots(updates("\tsub.f32 \t%f1, %f2, %f3;\n"
+                                "\tfma.rn.f32 \t%f4, %f1, %f1, %f5;\n"
+                                "\tmov.b32 \t%r1, %f4;\n")),
+            2);
+  EXPECT_EQ(updateSlots(updates("\tld.global.nc.f32 \t%f1, [%rd1];\n")), 4);
+  EXPECT_EQ(updateSlots(updates("\tlg2.approx.f32 \t%f1, %f2;\n\tex2.approx.f32 \t%f1, %f1;\n")),
+            16);
+  EXPECT_EQ(updateSlots(updates("\tdiv.u32 \t%r4, %r2, %r3;\n")), 40);
+  // Forwards, both sides count; backwards nobody knows.
+  EXPECT_EQ(updateSlots(updates("\tsetp.eq.s32 \t%p1, %r2, 0;\n\t@%p1 bra \t$L__BB0_2;\n"
+                                "\tadd.s32 \t%r1, %r1, 1;\n$L__BB0_2:\n")),
+            3);
+  EXPECT_EQ(updateSlots(updates("$L__BB0_1:\n\tadd.s32 \t%r1, %r1, 1;\n"
+                                "\tsetp.lt.s32 \t%p1, %r1, %r2;\n\t@%p1 bra \t$L__BB0_1;\n")),
+            std::nullopt);
+  // Of f64 it depends on the machine, of a quotient on the assembler's helper.
+  EXPECT_EQ(updateSlots(updates("\tadd.f64 \t%fd1, %fd2, %fd3;\n")), std::nullopt);
+  EXPECT_EQ(updateSlots(updates("\tdiv.rn.f32 \t%f1, %f2, %f3;\n")), std::nullopt);
+  EXPECT_EQ(updateSlots(hooks("\tannudf.in %r1;\n\tannudf.out %r1;")), std::nullopt);
+  EXPECT_EQ(updateSlots("no PTX"), std::nullopt);
+}
+
+TEST(Template, SlotsOfMetrics) {
+  const auto slots = [](const char *name, int sm = 90) -> std::optional<double> {
+    const auto hooks = hookText(cudaArtifact(testMetric(name), readFatbin(name)),
+                                {ANNUDF_ELEMENT_F32, sm, {ScanSource::Lists, "annudf_scan_pair"}});
+    return hooks ? updateSlots(*hooks) : std::nullopt;
+  };
+  EXPECT_EQ(slots("l2"), 2);
+  EXPECT_EQ(slots("inner_product"), 1);
+  for (const char *name : {"l1", "chebyshev", "equal", "agreement", "asymmetric"}) {
+    const std::optional<double> some = slots(name);
+    ASSERT_TRUE(some) << name;
+    EXPECT_GE(*some, 2) << name;
+    EXPECT_LE(*some, 40) << name;
+  }
+  EXPECT_EQ(slots("minkowski"), std::nullopt); // Large.
+  EXPECT_EQ(slots("cosine"), std::nullopt);    // Fields.
+  EXPECT_EQ(slots("l2", 80), std::nullopt);    // Before templates.
+}
+
 } // namespace

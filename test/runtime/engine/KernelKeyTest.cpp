@@ -127,9 +127,16 @@ TEST(KernelCache, LinksOnceAKeyAndAsksForItOnceAMetric) {
         made);
     return made;
   };
+  const auto find = [&](const Metric &metric, const char *entry = "") {
+    return cache.find(metric, ANNUDF_ELEMENT_F32, entry) != nullptr;
+  };
+  EXPECT_FALSE(find(first));
   EXPECT_TRUE(get(first, "sm_90"));
   EXPECT_FALSE(get(first, "sm_90"));
   EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(find(first));
+  EXPECT_FALSE(find(first, "one kernel"));
+  EXPECT_FALSE(find(second));         // Nobody asked for it, and to ask for its key takes time.
   EXPECT_FALSE(get(second, "sm_90")); // Another file, the same code.
   EXPECT_TRUE(get(other, "sm_90a"));
   EXPECT_EQ(asked, 3);
@@ -139,6 +146,16 @@ TEST(KernelCache, LinksOnceAKeyAndAsksForItOnceAMetric) {
   EXPECT_FALSE(get(first, "sm_90"));
   EXPECT_EQ(asked, 4);
   EXPECT_EQ(cache.size(), 3u);
+  EXPECT_TRUE(find(second));
+  // The digest is that which links get, once asked for.
+  const auto makeKey = [&] {
+    ++asked;
+    return KernelKey();
+  };
+  EXPECT_EQ(cache.digest(first, ANNUDF_ELEMENT_F32, "", makeKey).size(), 64u);
+  EXPECT_EQ(asked, 4);
+  EXPECT_EQ(cache.digest(first, ANNUDF_ELEMENT_F16, "", makeKey), KernelKey().digest());
+  EXPECT_EQ(asked, 5);
 }
 
 } // namespace

@@ -131,4 +131,24 @@ TEST(OnceCache, AFailureIsGoneWhenItsWaitersHearOfIt) {
   EXPECT_GT(heard, 0) << "no waiter was there in time";
 }
 
+TEST(OnceCache, FindsWhatIsMadeAndWaitsForNothing) {
+  Cache cache(2);
+  bool made = false;
+  EXPECT_EQ(cache.find("a"), nullptr);
+  (void)cache.get("a", [] { return std::make_shared<int>(1); }, made);
+  (void)cache.get("b", [] { return std::make_shared<int>(2); }, made);
+  ASSERT_NE(cache.find("a"), nullptr);
+  EXPECT_EQ(*cache.find("a"), 1);
+  // It was used last: the other goes.
+  (void)cache.get(
+      "c",
+      [&] {
+        EXPECT_EQ(cache.find("c"), nullptr); // In the making.
+        return std::make_shared<int>(3);
+      },
+      made);
+  EXPECT_NE(cache.find("a"), nullptr);
+  EXPECT_EQ(cache.find("b"), nullptr);
+}
+
 } // namespace

@@ -73,18 +73,45 @@ public:
     return kernels_.get(key, [&] { return link(key); }, made);
   }
 
+  /// The digest of the key under which get() looks.
+  template <class MakeKey>
+  std::string digest(const MetricView &metric, ScanElements elements, std::string_view entry,
+                     MakeKey &&makeKey) {
+    return keyOf(metric, elements, entry, makeKey);
+  }
+
+  /// The kernel if it is there, else null: without a link, a wait, or a KernelKey that nobody asked
+  /// for before.
+  Pointer find(const MetricView &metric, ScanElements elements, std::string_view entry) {
+    const std::string known = nameOf(metric, elements, entry);
+    std::string key;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      const auto found = keys_.find(known);
+      if (found == keys_.end())
+        return nullptr;
+      key = found->second;
+    }
+    return kernels_.find(key);
+  }
+
   /// Forgets a kernel. \param key  its digest. \returns whether it was the one that is kept.
   bool erase(const std::string &key, const Pointer &kernel) { return kernels_.erase(key, kernel); }
 
   size_t size() const { return kernels_.size(); }
 
 private:
+  static std::string nameOf(const MetricView &metric, ScanElements elements,
+                            std::string_view entry) {
+    return (metric.digest + "/" + std::to_string(int(elements.rows)) + "/" +
+            std::to_string(int(elements.queries)) + "/")
+        .append(entry);
+  }
+
   template <class MakeKey>
   std::string keyOf(const MetricView &metric, ScanElements elements, std::string_view entry,
                     MakeKey &makeKey) {
-    std::string known = metric.digest + "/" + std::to_string(int(elements.rows)) + "/" +
-                        std::to_string(int(elements.queries)) + "/";
-    known += entry;
+    const std::string known = nameOf(metric, elements, entry);
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (const auto found = keys_.find(known); found != keys_.end())

@@ -90,6 +90,9 @@ struct Machine {
   int32_t arch = 0;         ///< 90 for compute capability 9.0; 0 for a CPU.
   int32_t processors = 1;   ///< Multiprocessors, or threads.
   uint64_t sharedBytes = 0; ///< Of one block; 0 for a CPU.
+  // At their best, for estimates; 0: not known.
+  double memoryBytesPerMs = 0; ///< Of the device's memory.
+  double clocksPerMs = 0;      ///< Of a processor.
 };
 
 /// What a family needs. An empty list: anything will do.

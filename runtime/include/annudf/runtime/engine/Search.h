@@ -37,6 +37,10 @@ struct SearchParams {
   /// Name of the family of kernels to run instead of the planner's choice; "": the planner's. For
   /// tests and measurements.
   std::string family = {};
+  /// Whether the search waits for the kernels of its choice to be linked where others, with the
+  /// same results, run it sooner; so do searches with `family`, `timeStages` or
+  /// ANNUDF_LINK_AHEAD=0. For measurements, and who searches but once.
+  bool waitForLinks = false;
   /// Fills SearchStats::stages and rowsPerQuery, for which a search that is only enqueued is waited
   /// for, and stages run one after another.
   bool timeStages = false;

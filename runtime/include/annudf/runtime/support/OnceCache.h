@@ -66,6 +66,16 @@ public:
     return future.get();
   }
 
+  /// The value if it is made, else null, without waiting.
+  Pointer find(const Key &key) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || !ready(found->second))
+      return nullptr;
+    found->second.used = ++clock_;
+    return found->second.value.get();
+  }
+
   /// Forgets one key. Whoever waits for its value still gets it.
   void erase(const Key &key) {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -1,0 +1,84 @@
+//===- Scans.cpp - The linked kernels of one backend ----------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scans.h"
+
+#include "annudf/runtime/support/Clock.h"
+
+namespace annudf::runtime::cuda {
+
+std::shared_ptr<const ScanKernel> Scans::get(const MetricView &metric, ScanElements elements,
+                                             const CudaFamily &family, SearchStats &stats) {
+  const ScanTarget target = {elements, context_->sm(), family.entry()};
+  const auto start = std::chrono::steady_clock::now();
+  bool made = false;
+  auto kernel = scans_.get(
+      metric, elements, target.entry.kernel, [&] { return linkKey(metric, target); },
+      [&](const std::string &) {
+        bool linked = false; // Not where another device of the kind did it.
+        std::shared_ptr<const ScanKernel> kernel;
+        const auto scan =
+            LinkedScans::get().use(metric, target, linked, [&](const LinkedScan &linked) {
+              kernel =
+                  std::make_shared<const ScanKernel>(context_, linked.cubin, target.entry.kernel);
+              checkContract(metric, kernel->readContract(context_));
+            });
+        if (linked)
+          (scan->fromDisk ? stats.diskHits : stats.links) += 1;
+        if (linked || scan->ahead) // Of a link in the background nobody was told yet.
+          stats.fault = scan->fault;
+        return kernel;
+      },
+      made);
+  if (made)
+    stats.linkMs += msSince(start);
+  return kernel;
+}
+
+ScanKernels Scans::loaded(std::span<const CudaFamily *const> needed, const MetricView &metric,
+                          ScanElements elements) {
+  ScanKernels kernels;
+  for (const CudaFamily *family : needed) {
+    auto kernel = scans_.find(metric, elements, family->entry().kernel);
+    if (!kernel)
+      return {};
+    kernels.emplace_back(family, std::move(kernel));
+  }
+  return kernels;
+}
+
+Scans::Instead Scans::insteadOf(std::span<const CudaFamily *const> needed, const MetricView &metric,
+                                ScanElements elements, const SearchPlan &plan, uint64_t total,
+                                SearchStats &stats) {
+  if (!linksAhead())
+    return {};
+  LinkQuestion question = {metric,
+                           elements,
+                           context_->sm(),
+                           needed,
+                           plan.work,
+                           plan.machine,
+                           double(total) * double(plan.index.mostGroups(plan.nProbes)) * kGroupRows,
+                           [&](const CudaFamily &family) {
+                             return scans_.find(metric, elements, family.entry().kernel) ||
+                                    ahead_.has(metric, {elements, context_->sm(), family.entry()});
+                           }};
+  question.work.queries = static_cast<int64_t>(total);
+  const CudaFamily *other = ahead_.insteadOf(question);
+  if (!other)
+    return {};
+  try {
+    (void)get(metric, elements, *other, stats);
+  } catch (const Error &) { // Said by the link that is needed.
+    return {};
+  }
+  const CudaFamily *linking = ahead_.begin(question);
+  return linking ? Instead{other, linking} : Instead{};
+}
+
+} // namespace annudf::runtime::cuda
