@@ -19,9 +19,12 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -252,6 +255,29 @@ uint64_t contractOfCode(const Module &module, const annudf::runtime::MetricView 
   return number->getZExtValue();
 }
 
+/// Products that the compiler fused (FuseProducts.cpp) are one operation where the processor has
+/// it, else two. Left open, optimisation would decide for each: of a product of constants, as an
+/// unrolled loop has, InstCombine makes two roundings, and code generation of any other one.
+void settleFusion(Module &hooks, TargetMachine &target) {
+  const Triple &triple = target.getTargetTriple();
+  const bool isOne = triple.isAArch64() || (triple.getArch() == Triple::x86_64 &&
+                                            target.getMCSubtargetInfo()->checkFeatures("+fma"));
+  for (Function &function : hooks)
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      auto *call = dyn_cast<IntrinsicInst>(&instruction);
+      if (!call || call->getIntrinsicID() != Intrinsic::fmuladd)
+        continue;
+      IRBuilder<> builder(call);
+      builder.setFastMathFlags(call->getFastMathFlags());
+      Value *const a = call->getArgOperand(0), *const b = call->getArgOperand(1);
+      Value *const c = call->getArgOperand(2);
+      call->replaceAllUsesWith(
+          isOne ? builder.CreateIntrinsic(Intrinsic::fma, {call->getType()}, {a, b, c})
+                : builder.CreateFAdd(builder.CreateFMul(a, b), c));
+      call->eraseFromParent();
+    }
+}
+
 /// Puts the number where the scan asks for it, before anything is optimised: copies of the hook
 /// for other elements or tiles should not be inlined first.
 void defineConstant(Module &module, StringRef name, int32_t value) {
@@ -395,6 +421,8 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   checkContract(metric, contractOfCode(*hooks, metric));
   hooks->setTargetTriple(scan->getTargetTriple());
   hooks->setDataLayout(scan->getDataLayout());
+
+  settleFusion(*hooks, target);
 
   const annudf::Manifest &manifest = metric.artifact.manifest;
   const int32_t tile = queriesOfTile(*hooks);

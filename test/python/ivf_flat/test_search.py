@@ -11,6 +11,7 @@ import pytest
 
 import annudf
 from annudf import ArgumentError, CaptureError, DeviceError, DtypeError, Resources, ivf_flat, metrics
+from annudf._metric.definition import TextDefinition
 from reference import DTYPES, check, distances_of, vectors
 
 DIMS = 19
@@ -363,6 +364,48 @@ def test_a_product_is_fused_with_the_sum_that_takes_it():
                 np.testing.assert_array_equal(distances, wanted, err_msg=f"batches of {batch}")
             else:
                 np.testing.assert_allclose(distances, wanted, rtol=1e-6)
+
+
+CONSTANTS = """
+annudf.metric @constants order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %zero = arith.constant 0.0 : f32
+    annudf.yield %zero : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %tenth = arith.constant 0.1 : f32
+    %product = arith.mulf %tenth, %tenth : f32
+    %d = arith.subf %x, %y : f32
+    %t = arith.addf %product, %d : f32
+    %from = arith.constant 0 : index
+    %to = arith.constant 7 : index
+    %step = arith.constant 1 : index
+    %next = scf.for %i = %from to %to step %step iter_args(%sum = %t) -> (f32) {
+      %n = arith.index_cast %i : index to i32
+      %f = arith.sitofp %n : i32 to f32
+      %tenths = arith.mulf %f, %tenth : f32
+      %s = arith.addf %sum, %tenths : f32
+      scf.yield %s : f32
+    }
+    %r = arith.addf %acc, %next : f32
+    annudf.yield %r : f32
+  }
+}
+"""
+
+
+@pytest.mark.skipif("fma" not in Path("/proc/cpuinfo").read_text().split(), reason="no fused multiply-add")
+def test_a_product_of_constants_is_fused_too():
+    """Constants as they are written, and those that a loop has once it is unrolled."""
+    base, queries = vectors(300, 1, "float32", 5), vectors(7, 1, "float32", 6)
+    tenth = float(np.float32(0.1))
+    expected = (tenth * tenth + (queries - base[:, 0]).astype(np.float64)).astype(np.float32)
+    for i in range(7):
+        expected = (i * tenth + expected.astype(np.float64)).astype(np.float32)
+    metric = ivf_flat.Metric(TextDefinition(CONSTANTS, "test_search.py"), {})
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=3), base)
+    distances, neighbors = ivf_flat.search(ivf_flat.SearchParams(n_probes=3, metric=metric), index, queries, 300)
+    np.testing.assert_array_equal(distances, np.take_along_axis(expected, neighbors, axis=1))
 
 
 def test_number_of_threads(floats):
