@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <pthread.h>
 #include <set>
 #include <sys/mman.h>
 #include <utility>
@@ -100,6 +101,10 @@ public:
     return held_;
   }
 
+  /// A process that is forked meanwhile has no other thread, which would let the lock go there.
+  void beforeFork() { lock_.lock(); }
+  void afterFork() { lock_.unlock(); }
+
 private:
   using BySize = std::set<std::pair<size_t, char *>>;
   using ByAddress = std::map<char *, size_t>;
@@ -168,7 +173,12 @@ private:
 
 Chunks &chunks() {
   // Never destroyed: an index may be a static of the program.
-  static Chunks *const instance = new Chunks;
+  static Chunks *const instance = [] {
+    auto *const made = new Chunks;
+    ::pthread_atfork([] { chunks().beforeFork(); }, [] { chunks().afterFork(); },
+                     [] { chunks().afterFork(); });
+    return made;
+  }();
   return *instance;
 }
 

@@ -9,12 +9,15 @@
 #include "annudf/runtime/support/HugePages.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <new>
 #include <random>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace annudf::runtime;
@@ -107,6 +110,32 @@ TEST(HugePages, RangesJoin) {
   one.give(), other.give();
   EXPECT_EQ(hugeBytesHeld(), before);
 }
+
+#ifndef __SANITIZE_THREAD__ // Which does not follow a fork with threads.
+/// A child has the lock as it was, and no thread that would let it go.
+TEST(HugePages, AProcessForkedMeanwhileHasMemory) {
+  std::atomic<bool> isOver = false;
+  std::thread busy([&] {
+    while (!isOver)
+      giveHuge(takeHuge(size_t(1) << 16), size_t(1) << 16);
+  });
+  for (int i = 0; i < 200; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      giveHuge(takeHuge(size_t(1) << 16), size_t(1) << 16);
+      ::_exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "fork " << i;
+    if (status != 0)
+      break;
+  }
+  isOver = true;
+  busy.join();
+}
+#endif
 
 TEST(HugePages, ListsBeginAtLines) {
   std::vector<float> rows(3000 * 16);
