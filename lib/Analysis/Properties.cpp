@@ -118,7 +118,7 @@ private:
         const auto &conditions = signs.of(node).*fact;
         if (conditions)
           all.insert(all.end(), conditions->begin(), conditions->end());
-        return conditions.has_value();
+        return conditions.has_value() && !isInteger(node);
       });
       if (!holds)
         continue;
@@ -130,11 +130,22 @@ private:
     if (field.sign != Sign::Unknown)
       return;
     const auto none = llvm::find_if(nodes, [&](uint32_t node) {
-      return !signs.of(node).nonNegative && !signs.of(node).nonPositive;
+      return isInteger(node) || (!signs.of(node).nonNegative && !signs.of(node).nonPositive);
     });
+    if (none == nodes.end())
+      return lose(field, Property::Sign,
+                  {field.joined->terms.front().op, "its terms have two signs"});
+    const Term &term = terms.nodes()[*none];
     lose(field, Property::Sign,
-         none != nodes.end() ? signs.lost(*none)
-                             : Lost{field.joined->terms.front().op, "its terms have two signs"});
+         isInteger(*none) ? Lost{term.at, "it is an integer, whose bits are more than one number"}
+                          : signs.lost(*none));
+  }
+
+  /// The field may take the bits of a capture for a number of the other sign; the least integer
+  /// has no negative.
+  bool isInteger(uint32_t node) const {
+    const Type type = terms.nodes()[node].type;
+    return type && type.isInteger();
   }
 
   /// Whether init yields a constant that is no NaN.

@@ -96,7 +96,8 @@ uint32_t Terms::make(Term term) {
   const auto next = static_cast<uint32_t>(all.size());
   if (term.kind != TermKind::Unknown) {
     auto [place, isNew] = known.try_emplace(keyOf(term), next);
-    if (!isNew)
+    // Of two ops that look the same one may be fused, and the other not.
+    if (!isNew && !term.mayFuse)
       return place->second;
   }
   all.push_back(std::move(term));

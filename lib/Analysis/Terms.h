@@ -52,7 +52,8 @@ enum class TermKind : uint8_t {
   Chosen, ///< arith.select, and scf.if.
 };
 
-/// A value of an update. Equal ones are one node, unless they are unknown.
+/// A value of an update. Equal ones are one node, unless they are unknown, or what is computed may
+/// differ as a sum may be fused with a product.
 struct Term {
   TermKind kind = TermKind::Unknown;
   mlir::Type type;

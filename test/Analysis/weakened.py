@@ -130,6 +130,7 @@ RULES = [
     (S, "out.isNumber = of(1).isNumber && of(2).isNumber;", "out.isNumber = of(1).isNumber;"),
     # Terms: what is one value, and what is a product that may be fused.
     (T, "term.mayFuse |= term.hasProduct;", ""),
+    (T, "    if (!isNew && !term.mayFuse)\n", "    if (!isNew)\n"),
     (T, "                     term.kind == TermKind::Quotient ||\n", ""),
     (T, "std::sort(of.begin(), of.begin() + 2);", "llvm::sort(of);"),
     (T, "return kind == TermKind::Sum ||", "return kind == TermKind::Difference || kind == TermKind::Sum ||"),
@@ -147,6 +148,7 @@ RULES = [
     (A, "return exchanges.parityOf(node) < Parity::Even;", "return exchanges.parityOf(node) < Parity::Odd;"),
     (A, "field.sign == Sign::NonNegative ? Monotone::Grows : Monotone::Falls;\n      field.monotoneIf", "Monotone::Grows;\n      field.monotoneIf"),
     (A, "      field.monotoneIf = field.signIf;\n", ""),
+    (A, "return type && type.isInteger();", "return false;"),
     (A, "field.joined->join == Join::Maximum ? Monotone::Grows : Monotone::Falls", "Monotone::Grows"),
     (A, "field.joined->join == Join::MaxNum ? Monotone::Grows : Monotone::Falls", "Monotone::Grows"),
     (A, "      if (!beginsWithNumber(index))\n", "      if (false)\n"),

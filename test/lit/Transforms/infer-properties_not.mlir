@@ -555,3 +555,20 @@ annudf.metric @long order(min) coarse(l2) elements(f32) {
     annudf.yield %r : f32
   }
 }
+
+annudf.metric @sum_of_integers order(min) coarse(l2) elements(i8) accumulator(i32) {
+  %u = annudf.capture "u" : !annudf.capture<ui32>
+  annudf.init {
+    %0 = arith.constant 0 : i32
+    annudf.yield %0 : i32
+  }
+  // expected-remark @below {{[N4] field 0: symmetric; a function of x - y}}
+  annudf.update (%acc: i32, %x: i32, %y: i32) {
+    // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign: it is an integer, whose bits are more than one number}}
+    %v = annudf.load %u[] : !annudf.capture<ui32>
+    // expected-remark @below {{[N3] field 0 is not proved to be a polynomial of x and y: the field is no sum of floats}}
+    // expected-remark @below {{[N3] field 0 is not proved to be monotone: sums of integers wrap around}}
+    %r = arith.addi %acc, %v : i32
+    annudf.yield %r : i32
+  }
+}

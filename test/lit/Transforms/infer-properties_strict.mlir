@@ -636,3 +636,90 @@ annudf.metric @signed_as_unsigned order(min) coarse(l2) elements(f32) accumulato
     annudf.yield %r : i32
   }
 }
+
+// a and b look the same, but of a alone the product is fused, as that of b is used twice: no square. For x = y =
+// 1 + 2^-12 they are 2^-25 and -2^-25.
+annudf.metric @fused_once order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  // expected-remark @below {{[N4] field 0: symmetric}}
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %c = arith.constant 0xBF801000 : f32
+    %e = arith.constant 0xB3000000 : f32
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %p, %c : f32
+    %a = arith.addf %s, %e : f32
+    %q = arith.mulf %x, %y : f32
+    %other = arith.negf %q : f32
+    %r = arith.addf %q, %c : f32
+    %b = arith.addf %r, %e : f32
+    %t = arith.mulf %a, %b : f32
+    %next = arith.addf %acc, %t : f32
+    annudf.yield %next : f32
+  }
+}
+
+// Nor is it the magnitude of one value.
+annudf.metric @magnitude_of_two order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  // expected-remark @below {{[N4] field 0: symmetric}}
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %c = arith.constant 0xBF801000 : f32
+    %e = arith.constant 0xB3000000 : f32
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %p, %c : f32
+    %a = arith.addf %s, %e : f32
+    %q = arith.mulf %x, %y : f32
+    %other = arith.negf %q : f32
+    %r = arith.addf %q, %c : f32
+    %b = arith.addf %r, %e : f32
+    %zero = arith.constant 0.0 : f32
+    %less = arith.cmpf olt, %a, %zero : f32
+    %minus = arith.negf %b : f32
+    %t = arith.select %less, %minus, %b : f32
+    %next = arith.addf %acc, %t : f32
+    annudf.yield %next : f32
+  }
+}
+
+// Nor the larger of a value and its negative, which would be symmetric.
+annudf.metric @larger_of_two order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  // expected-remark @below {{[N4] field 0: a function of x - y}}
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %w = arith.constant 0x3F800800 : f32
+    %d = arith.subf %x, %y : f32
+    %p = arith.mulf %d, %w : f32
+    %q = arith.mulf %d, %w : f32
+    %minus = arith.negf %q : f32
+    %a = arith.addf %p, %minus : f32
+    %b = arith.addf %q, %minus : f32
+    %n = arith.negf %b : f32
+    %t = arith.maximumf %a, %n : f32
+    %next = arith.addf %acc, %t : f32
+    annudf.yield %next : f32
+  }
+}
+
+// u >= 0 always; the field takes its bits for an i32.
+annudf.metric @unsigned_as_signed order(min) coarse(l2) elements(i8) accumulator(i32) {
+  %u = annudf.capture "u" : !annudf.capture<ui32>
+  annudf.init {
+    %0 = arith.constant 0 : i32
+    annudf.yield %0 : i32
+  }
+  // expected-remark @below {{[N4] field 0: symmetric; a function of x - y; never falls}}
+  annudf.update (%acc: i32, %x: i32, %y: i32) {
+    %v = annudf.load %u[] : !annudf.capture<ui32>
+    %r = arith.maxsi %acc, %v : i32
+    annudf.yield %r : i32
+  }
+}
