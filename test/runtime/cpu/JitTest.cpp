@@ -277,6 +277,21 @@ TEST(CpuJit, RemarksOnRowsThatAreNoLanes) {
 }
 
 #if defined(__x86_64__) && defined(__GLIBC__)
+#if defined(__x86_64__)
+/// One operation where the processor has it, else two; a call never.
+TEST(CpuJit, AProductIsFusedWhereTheProcessorCan) {
+  const Metric fused =
+      Metric::fromArtifact(artifactOf(testMetric("l2"), readBitcode("fused")), "fused.annudf");
+  const auto has = [&](const char *cpu, const char *what) {
+    return cpu::scanAssembly(fused, ANNUDF_ELEMENT_F32, {cpu}).find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(has("x86-64-v3", "vfmadd"));
+  EXPECT_FALSE(has("x86-64-v3", "mulps"));
+  EXPECT_TRUE(has("x86-64-v2", "mulps") && has("x86-64-v2", "addps"));
+  EXPECT_FALSE(has("x86-64-v2", "fma"));
+}
+#endif
+
 /// A call that stays scalar costs 10 to 40 times as much, and keeps all of its loop from vectors.
 TEST(CpuJit, FunctionsOfLibmAreVectors) {
   const Metric metric = Metric::fromArtifact(artifactOf(testMetric("l2"), readBitcode("functions")),
