@@ -42,12 +42,16 @@ std::string metricOf(const std::string &update) {
          "}\n";
 }
 
-const std::string kTwoProducts = metricOf("    %xx = arith.mulf %x, %x : f32\n"
-                                          "    %yy = arith.mulf %y, %y : f32\n"
-                                          "    %sum = arith.addf %xx, %yy : f32\n"
-                                          "    %next = arith.addf %acc, %sum : f32\n");
-const std::string kNoProduct = metricOf("    %d = arith.subf %x, %y : f32\n"
-                                        "    %next = arith.maximumf %acc, %d : f32\n");
+std::string twoProducts() {
+  return metricOf("    %xx = arith.mulf %x, %x : f32\n"
+                  "    %yy = arith.mulf %y, %y : f32\n"
+                  "    %sum = arith.addf %xx, %yy : f32\n"
+                  "    %next = arith.addf %acc, %sum : f32\n");
+}
+std::string noProduct() {
+  return metricOf("    %d = arith.subf %x, %y : f32\n"
+                  "    %next = arith.maximumf %acc, %d : f32\n");
+}
 
 Artifact compiled(const std::string &text) {
   CompileOptions options;
@@ -78,7 +82,7 @@ class CudaFusion : public testing::Test {
 protected:
   void SetUp() override {
     try {
-      two = compiled(kTwoProducts), none = compiled(kNoProduct);
+      two = compiled(twoProducts()), none = compiled(noProduct());
       (void)cuda::linkerVersion();
     } catch (const Error &error) {
       if (error.kind() != ErrorKind::Environment)

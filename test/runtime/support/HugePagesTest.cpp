@@ -72,8 +72,10 @@ TEST(HugePages, BlocksKeepTheirBytesAndGoBack) {
 
 TEST(HugePages, ThreadsShareChunks) {
   const size_t before = hugeBytesHeld();
+  constexpr unsigned kThreads = 4;
   std::vector<std::thread> threads;
-  for (unsigned i = 0; i < 4; ++i)
+  threads.reserve(kThreads);
+  for (unsigned i = 0; i < kThreads; ++i)
     threads.emplace_back([i] { takeAndGive(10 + i, 800); });
   for (std::thread &thread : threads)
     thread.join();
@@ -91,8 +93,10 @@ TEST(HugePages, ABlockMayBeLargerThanAChunk) {
 /// What is given is used again: a list that grows does not take memory for ever.
 TEST(HugePages, RangesJoin) {
   const size_t before = hugeBytesHeld(), bytes = size_t(1) << 20;
+  constexpr int kBlocks = 31;
   std::vector<Block> blocks;
-  for (int i = 0; i < 31; ++i)
+  blocks.reserve(kBlocks);
+  for (int i = 0; i < kBlocks; ++i)
     blocks.emplace_back(bytes, char(i));
   const size_t held = hugeBytesHeld();
   for (int i : {3, 5, 4, 9, 8, 7}) { // Each neighbour is there before, after, and on both sides.
