@@ -16,6 +16,7 @@
 #define ANNUDF_TEST_ANALYSIS_RANDOMFORMULA_H
 
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <random>
 #include <string>
@@ -39,9 +40,10 @@ struct Inputs {
       return s;
     case 'n':
       return n;
-    default:
+    case 'u':
       return u;
     }
+    std::abort(); // No such capture.
   }
 };
 

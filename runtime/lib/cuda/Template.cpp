@@ -134,6 +134,18 @@ bool callsHelper(std::string_view name, std::string_view suffixes) {
   return true;
 }
 
+/// Of "@%p1 bra $L__BB0_2;" the instruction, without the guard.
+std::string_view unguarded(std::string_view line) {
+  if (!line.starts_with('@'))
+    return line;
+  return trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
+}
+
+/// "fma" of "fma.rn.f32 \t%f1, ...".
+std::string_view nameOf(std::string_view instruction) {
+  return instruction.substr(0, instruction.find_first_of(". \t;"));
+}
+
 /// Whether a statement is an instruction that a hook may have, or what belongs to one.
 bool isPlain(std::string_view line) {
   if (line.starts_with("$L")) // A label: it is the block's own.
@@ -142,9 +154,8 @@ bool isPlain(std::string_view line) {
     return false;                        // only the first would be looked at.
   if (line.starts_with(".reg ") || line.starts_with(".pragma "))
     return true;
-  if (line.starts_with('@')) // "@%p1 bra $L__BB0_2;"
-    line = trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
-  const std::string_view name = line.substr(0, line.find_first_of(". \t;"));
+  line = unguarded(line);
+  const std::string_view name = nameOf(line);
   if (callsHelper(name, line.substr(name.size(), line.find_first_of(" \t;") - name.size())))
     return false;
   return std::find(std::begin(kInstructions), std::end(kInstructions), name) !=
@@ -270,11 +281,10 @@ std::optional<double> updateSlots(std::string_view hooks) {
       labels.push_back(line.substr(0, line.size() - 1));
       continue;
     }
-    if (line.starts_with('@'))
-      line = trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
+    line = unguarded(line);
     if (!isPlain(line) || line.starts_with('.'))
       continue;
-    const std::string_view name = line.substr(0, line.find_first_of(". \t;"));
+    const std::string_view name = nameOf(line);
     if (line.find(".f64") != std::string_view::npos) // From 64 lanes down to two.
       return std::nullopt;
     if (name == "bra")

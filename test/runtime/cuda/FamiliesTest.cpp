@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "H200.h"
+
 #include "cuda/Families.h"
 
 #include "Support/TestFiles.h"
@@ -19,6 +21,8 @@
 namespace annudf::runtime::cuda {
 namespace {
 
+using test::kH200;
+
 Workload workOf(int64_t queries, uint32_t probes, uint32_t lists, uint32_t rowBytes = 512) {
   Workload work;
   work.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
@@ -27,8 +31,6 @@ Workload workOf(int64_t queries, uint32_t probes, uint32_t lists, uint32_t rowBy
   work.bodyBytes = kLargeBody + 1; // Else "staged" takes part, which has its own tests.
   return work;
 }
-
-const Machine kH200{.arch = 90, .processors = 132, .sharedBytes = 227 * 1024};
 
 std::string chosen(const Workload &work, const Machine &machine = kH200) {
   return chooseFamily(work, machine).family->name();

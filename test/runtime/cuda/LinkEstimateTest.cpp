@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "H200.h"
+
 #include "cuda/LinkEstimate.h"
 
 #include "Support/TestFiles.h"
@@ -16,12 +18,7 @@
 namespace annudf::runtime::cuda {
 namespace {
 
-/// As its driver tells: 3,201 MHz of 6,144 bits, 1,980 MHz.
-const Machine kH200{.arch = 90,
-                    .processors = 132,
-                    .sharedBytes = 227 * 1024,
-                    .memoryBytesPerMs = 4.917e9,
-                    .clocksPerMs = 1.98e6};
+using test::kH200;
 
 const CudaFamily *named(std::string_view name) {
   for (const CudaFamily *family : families())

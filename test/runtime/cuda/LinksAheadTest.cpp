@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaMetrics.h"
+#include "H200.h"
 
 #include "LinksAhead.h"
 #include "Support/TestFiles.h"
@@ -30,12 +31,6 @@ using namespace annudf::runtime::cuda;
 using namespace annudf::test;
 
 namespace {
-
-const Machine kH200{.arch = 90,
-                    .processors = 132,
-                    .sharedBytes = 227 * 1024,
-                    .memoryBytesPerMs = 4.917e9,
-                    .clocksPerMs = 1.98e6};
 
 /// As if our compiler had made it, so that no link fuses anything.
 Metric metricOf(const char *name, const char *code = nullptr) {
