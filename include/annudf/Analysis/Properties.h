@@ -16,6 +16,7 @@
 #define ANNUDF_ANALYSIS_PROPERTIES_H
 
 #include "annudf/Analysis/Joins.h"
+#include "annudf/Artifact/Form.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
 #include <array>
@@ -31,24 +32,6 @@ namespace annudf {
 //===----------------------------------------------------------------------===//
 // Coefficients
 //===----------------------------------------------------------------------===//
-
-/// One index of an entry of a capture: annudf.index dim or query, or a number.
-struct EntryIndex {
-  enum class Kind : uint8_t { Dim, Query, Number };
-  Kind kind;
-  int64_t number = 0;
-  auto operator<=>(const EntryIndex &) const = default;
-};
-
-/// A node of an expression over entries of captures, in real numbers.
-struct Coefficient {
-  enum class Kind : uint8_t { Number, Entry, Negated, Sum, Product, Quotient, Absolute };
-  Kind kind;
-  double number = 0; ///< Number.
-  uint32_t a = 0, b = 0;
-  std::string capture; ///< Entry.
-  std::vector<EntryIndex> indices;
-};
 
 /// Expressions that share nodes: equal ones are one node, so that equal numbers prove equal values.
 /// Operands stand before what uses them. Constants are folded only where the double is exact.
@@ -86,19 +69,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Polynomials
 //===----------------------------------------------------------------------===//
-
-/// How many roundings to each format a value may hold as factors 1 + δ.
-struct Roundings {
-  uint32_t f16 = 0, f32 = 0, f64 = 0;
-  bool operator==(const Roundings &) const = default;
-};
-
-/// αx² + βxy + γy² + δx + εy + ζ, each a node.
-struct Quadratic {
-  enum Power { XX, XY, YY, X, Y, One };
-  std::array<uint32_t, 6> of = {};
-  bool operator==(const Quadratic &) const = default;
-};
 
 /// A value that is a polynomial in real numbers, and how far from it a finite computed one may be:
 /// |computed - exact| <= (E - 1) size(|x|, |y|) + E η small(|x|, |y|),

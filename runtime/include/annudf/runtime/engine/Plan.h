@@ -22,7 +22,6 @@
 #include <initializer_list>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace annudf::runtime {
@@ -68,7 +67,7 @@ struct Workload {
   int64_t queries = 0;
   uint32_t probes = 0;
   int k = 0;
-  std::string_view family = {}; ///< The only one that may run it; "": any.
+  std::string family = {}; ///< The only one that may run it; "": any. A plan outlives its params.
 
   /// (query, list) pairs to scan.
   double pairs() const { return double(queries) * probes; }
