@@ -10,14 +10,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 
 using namespace annudf;
 using Kind = Coefficient::Kind;
-
-/// Numbers and entries in a text; what shares nodes could be written out for ever.
-static constexpr uint32_t kMostSpelled = 12;
 
 Coefficients::Coefficients() {
   make({Kind::Number, 0.0, 0, 0, {}, {}});
@@ -28,14 +24,8 @@ uint32_t Coefficients::make(Coefficient node) {
   Key key{node.kind,   std::bit_cast<uint64_t>(node.number), node.a, node.b, node.capture,
           node.indices};
   auto [place, isNew] = known.try_emplace(std::move(key), static_cast<uint32_t>(all.size()));
-  if (isNew) {
-    const bool isLeaf = node.kind == Kind::Number || node.kind == Kind::Entry;
-    const bool hasTwo =
-        node.kind == Kind::Sum || node.kind == Kind::Product || node.kind == Kind::Quotient;
-    leaves.push_back(
-        isLeaf ? 1 : std::min(kMostSpelled + 1, leaves[node.a] + (hasTwo ? leaves[node.b] : 0)));
+  if (isNew)
     all.push_back(std::move(node));
-  }
   return place->second;
 }
 
@@ -139,74 +129,4 @@ uint32_t Coefficients::absolute(uint32_t a) {
   if (all[a].kind == Kind::Absolute)
     return a;
   return make({Kind::Absolute, 0, a, 0, {}, {}});
-}
-
-static std::string spellNumber(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof(text), value);
-  return {text, end.ptr};
-}
-
-std::string Coefficients::spell(uint32_t node, bool inProduct) const {
-  const Coefficient &one = all[node];
-  if (leaves[node] > kMostSpelled)
-    return "(...)";
-  auto grouped = [&](const std::string &text) { return inProduct ? "(" + text + ")" : text; };
-  switch (one.kind) {
-  case Kind::Number:
-    return spellNumber(one.number);
-  case Kind::Entry: {
-    std::string text = one.capture;
-    for (const EntryIndex &index : one.indices)
-      text += "[" +
-              (index.kind == EntryIndex::Kind::Dim     ? std::string("dim")
-               : index.kind == EntryIndex::Kind::Query ? std::string("query")
-                                                       : std::to_string(index.number)) +
-              "]";
-    return text;
-  }
-  case Kind::Negated:
-    return grouped("-" + spell(one.a, true));
-  case Kind::Sum:
-    if (all[one.b].kind == Kind::Negated)
-      return grouped(spell(one.a) + " - " + spell(all[one.b].a, true));
-    if (all[one.a].kind == Kind::Negated)
-      return grouped(spell(one.b) + " - " + spell(all[one.a].a, true));
-    return grouped(spell(one.a) + " + " + spell(one.b));
-  case Kind::Product:
-    return spell(one.a, true) + " " + spell(one.b, true);
-  case Kind::Quotient:
-    return grouped(
-        spell(one.a, true) + " / " +
-        (all[one.b].kind == Kind::Product ? "(" + spell(one.b) + ")" : spell(one.b, true)));
-  case Kind::Absolute:
-    return "|" + spell(one.a) + "|";
-  }
-  return {};
-}
-
-std::string annudf::spell(const Quadratic &polynomial, const Coefficients &coefficients) {
-  static constexpr const char *kPowers[] = {"x^2", "x y", "y^2", "x", "y", ""};
-  std::string text;
-  for (size_t i = 0; i < polynomial.of.size(); ++i) {
-    uint32_t node = polynomial.of[i];
-    if (node == Coefficients::kZero)
-      continue;
-    const Coefficient &one = coefficients.nodes()[node];
-    const bool isMinus = one.kind == Kind::Negated || (one.kind == Kind::Number && one.number < 0);
-    text += text.empty() ? (isMinus ? "-" : "") : (isMinus ? " - " : " + ");
-    std::string factor;
-    if (one.kind == Kind::Number)
-      factor = spellNumber(std::abs(one.number));
-    else
-      factor = coefficients.spell(isMinus ? one.a : node, true);
-    const std::string power = kPowers[i];
-    if (factor == "1" && !power.empty())
-      factor.clear();
-    text += factor;
-    if (!factor.empty() && !power.empty())
-      text += " ";
-    text += power;
-  }
-  return text.empty() ? "0" : text;
 }

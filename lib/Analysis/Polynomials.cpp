@@ -125,8 +125,8 @@ std::optional<PolynomialForm> Polynomials::product(const PolynomialForm &a,
 // Terms
 //===----------------------------------------------------------------------===//
 
-Polynomials::Polynomials(const Terms &terms, Coefficients &coefficients)
-    : terms(terms), coefficients(coefficients) {
+Polynomials::Polynomials(const Terms &terms, Coefficients &coefficients, Of variable)
+    : terms(terms), coefficients(coefficients), variable(variable) {
   for (const Term &term : terms.nodes()) {
     Fact fact;
     if (coefficients.isFull())
@@ -213,8 +213,8 @@ Polynomials::Fact Polynomials::chosen(const Term &term) {
   const PolynomialForm &yes = *facts[term.of[1]].form, &no = *facts[term.of[2]].form;
   if (yes.exact != no.exact)
     return {std::nullopt,
-            {term.at, "its two sides are " + spell(yes.exact, coefficients) + " and " +
-                          spell(no.exact, coefficients)}};
+            {term.at, "its two sides are " + polynomialText(coefficients.nodes(), yes.exact) +
+                          " and " + polynomialText(coefficients.nodes(), no.exact)}};
   Coefficients &c = coefficients;
   PolynomialForm form = yes;
   if (form.size != no.size)
@@ -226,8 +226,36 @@ Polynomials::Fact Polynomials::chosen(const Term &term) {
   return {form, {}};
 }
 
+bool Polynomials::isDifference(const Term &term) const {
+  if (variable != Of::Difference || term.kind != TermKind::Difference)
+    return false;
+  const auto kindOf = [&](uint32_t node) {
+    while (terms.nodes()[node].kind == TermKind::Extended)
+      node = terms.nodes()[node].of[0];
+    return terms.nodes()[node].kind;
+  };
+  const TermKind a = kindOf(term.of[0]), b = kindOf(term.of[1]);
+  return (a == TermKind::X && b == TermKind::Y) || (a == TermKind::Y && b == TermKind::X);
+}
+
+/// Rounded once; below the normal range it is exact.
+Polynomials::Fact Polynomials::difference(const Term &term) {
+  uint32_t first = term.of[0];
+  while (terms.nodes()[first].kind == TermKind::Extended)
+    first = terms.nodes()[first].of[0];
+  Coefficients &c = coefficients;
+  PolynomialForm own;
+  own.exact.of[Quadratic::X] =
+      terms.nodes()[first].kind == TermKind::X ? Coefficients::kOne : c.number(-1);
+  own.size.of[Quadratic::X] = Coefficients::kOne;
+  round(own, term.type);
+  return {own, {}};
+}
+
 Polynomials::Fact Polynomials::of(const Term &term) {
   Coefficients &c = coefficients;
+  if (isDifference(term))
+    return difference(term);
   // What decides between sides that agree may be anything.
   if (term.kind != TermKind::FromSigned && term.kind != TermKind::FromUnsigned &&
       term.kind != TermKind::Chosen)
@@ -241,6 +269,8 @@ Polynomials::Fact Polynomials::of(const Term &term) {
     return no(term.why);
   case TermKind::X:
   case TermKind::Y: {
+    if (variable == Of::Difference)
+      return no("x and y are used otherwise than as x - y");
     PolynomialForm own;
     const auto power = term.kind == TermKind::X ? Quadratic::X : Quadratic::Y;
     own.exact.of[power] = own.size.of[power] = Coefficients::kOne;

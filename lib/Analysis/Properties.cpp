@@ -250,7 +250,7 @@ std::string annudf::spell(const FieldProperties &field, const Coefficients &coef
   std::string text;
   const auto add = [&](const std::string &one) { text += (text.empty() ? "" : "; ") + one; };
   if (field.polynomial)
-    add("adds " + spell(field.polynomial->exact, coefficients) + " (" +
+    add("adds " + polynomialText(coefficients.nodes(), field.polynomial->exact) + " (" +
         ::spell(field.polynomial->roundings) + ")");
   const auto of = [](Claim claim) { return claim == Claim::Exact ? "" : " but for rounding"; };
   if (field.symmetric != Claim::No)

@@ -51,8 +51,7 @@ static TermKind kindOf(Operation *op) {
   return kKinds.lookup(op->getName().getStringRef());
 }
 
-/// Flags by which devices may compute something else than the op.
-static bool mayDiffer(Operation *op) {
+bool annudf::mayDiffer(Operation *op) {
   auto flagged = dyn_cast<arith::ArithFastMathInterface>(op);
   if (!flagged || !flagged.getFastMathFlagsAttr())
     return false;

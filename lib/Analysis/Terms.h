@@ -74,6 +74,9 @@ struct TermEntry {
   bool isUnsigned = false; ///< Of integers: what of their bits is the number.
 };
 
+/// Whether an op has flags by which devices may compute something else than the op.
+bool mayDiffer(mlir::Operation *op);
+
 /// All values of one update, operands before what uses them: helpers inlined, both sides of
 /// branches computed.
 class Terms {
@@ -123,7 +126,16 @@ struct Lost {
 /// Polynomials.cpp
 class Polynomials {
 public:
-  Polynomials(const Terms &terms, Coefficients &coefficients);
+  /// What they are polynomials of: of the rounded x - y alone, which then stands in the place of
+  /// x; |x - y| of sizes.
+  enum class Of : uint8_t { Coordinates, Difference };
+  Polynomials(const Terms &terms, Coefficients &coefficients, Of variable = Of::Coordinates);
+  /// Null where it is none.
+  const PolynomialForm *find(uint32_t node) const {
+    return facts[node].form ? &*facts[node].form : nullptr;
+  }
+  /// Whether a node is what they are of.
+  bool isDifference(const Term &term) const;
   std::optional<PolynomialForm> sumOf(llvm::ArrayRef<uint32_t> nodes);
   /// Of the first of the nodes that is none, or of their sum.
   Lost lost(llvm::ArrayRef<uint32_t> nodes) const;
@@ -134,6 +146,7 @@ private:
     Lost lost;
   };
   Fact of(const Term &term);
+  Fact difference(const Term &term);
   Fact entry(const Term &term);
   Fact converted(const Term &term);
   Fact multiplied(const Term &term);
@@ -145,6 +158,7 @@ private:
 
   const Terms &terms;
   Coefficients &coefficients;
+  const Of variable;
   std::vector<Fact> facts;
 };
 

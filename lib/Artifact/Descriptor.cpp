@@ -8,6 +8,8 @@
 
 #include "annudf/Artifact/Descriptor.h"
 
+#include "FormFields.h"
+
 #include "annudf/Support/Sha256.h"
 
 #include <algorithm>
@@ -60,6 +62,8 @@ public:
     text_ += value;
   }
   void list(size_t entries) { head(4, entries); }
+  /// What is encoded already.
+  void item(std::string_view encoded) { text_ += encoded; }
   std::string take() { return std::move(text_); }
 
 private:
@@ -90,8 +94,9 @@ private:
 
 /// The minor that missing values came with, which are no row of a table.
 constexpr uint32_t kMissingValuesSince = 1;
-/// The same of sums that may be packed.
+/// The same of sums that may be packed, and of forms.
 constexpr uint32_t kPackedSince = 1;
+constexpr uint32_t kFormSince = 1;
 
 std::string captureFault(const CaptureInfo &capture) {
   const std::string which = "capture " + inQuotes(capture.name) + " ";
@@ -224,7 +229,9 @@ std::string faultOfScan(const MetricDescriptor &m) {
     return fault;
   if (std::string fault = faultOfPacked(m); !fault.empty())
     return fault;
-  return faultOfFields(m);
+  if (std::string fault = faultOfFields(m); !fault.empty())
+    return fault;
+  return faultOfForm(m);
 }
 
 } // namespace
@@ -297,6 +304,8 @@ uint32_t minorOf(const MetricDescriptor &metric) {
     minor.use(kPackedSince);
     minor.use(metric.packed->term);
   }
+  if (metric.form)
+    minor.use(kFormSince);
   const uint64_t features = featuresOf(metric);
   for (const TableRow &row : tableOf<annudf_feature>().rows)
     if (features & static_cast<uint64_t>(row.value))
@@ -339,7 +348,8 @@ std::string encodeContract(const MetricDescriptor &metric) {
   if (metric.isFilter())
     return encodeFilter(metric);
   Encoder encoder;
-  encoder.list(12u + !metric.fields.empty() + metric.missingValues + metric.packed.has_value());
+  encoder.list(12u + !metric.fields.empty() + metric.missingValues + metric.packed.has_value() +
+               metric.form.has_value());
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(metric.role));
   encoder.text(toString(metric.order));
@@ -374,6 +384,11 @@ std::string encodeContract(const MetricDescriptor &metric) {
       encoder.text(toString(entry.element));
       encoder.number(static_cast<uint32_t>(entry.dims));
     }
+  }
+  if (metric.form) {
+    encoder.list(2);
+    encoder.text("form");
+    encoder.item(toCbor(formToFields(*metric.form)));
   }
   return encoder.take();
 }

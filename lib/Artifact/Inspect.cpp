@@ -60,6 +60,8 @@ std::string manifestToText(const Artifact &artifact, const std::string &origin) 
       line("missing", "values are NaN");
     if (m.packed)
       line("packed", packedText(m.packed));
+    if (m.form)
+      line("form", formText(m.form));
   }
   line("dims", m.dims == 0 ? "any" : std::to_string(m.dims));
   line("hooks",

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FormFields.h"
 #include "ManifestFields.h"
 
 #include "annudf/Support/Printable.h"
@@ -361,6 +362,8 @@ Map manifestToFields(const Artifact &artifact) {
       packed["negated"] = true;
     fields["packed"] = std::move(packed);
   }
+  if (m.form)
+    fields["form"] = formToFields(*m.form);
   if (m.verified)
     fields["verified"] = Map{{"rules", m.verified->rules}, {"version", m.verified->version}};
   return fields;
@@ -406,7 +409,8 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
   fields.allow({"abi",          "features",    "name",         "order",    "coarse",
                 "coarse_order", "accumulator", "compute_type", "numerics", "elements",
                 "dims",         "hooks",       "captures",     "fields",   "missing_values",
-                "packed",       "source",      "tools",        "verified", "payloads"});
+                "packed",       "form",        "source",       "tools",    "verified",
+                "payloads"});
   m.order = fields.choice<annudf_order>("order");
   m.coarse = fields.choice<annudf_coarse>("coarse");
   m.coarseOrder = fields.choice<annudf_order>("coarse_order");
@@ -431,6 +435,11 @@ static void roleFromFields(const Fields &fields, Manifest &m) {
   }
   if (fields.has("packed"))
     m.packed = packedFromFields(fields.map("packed"));
+  if (fields.has("form"))
+    m.form =
+        formFromFields(fields.get("form"), [&](const std::string &field, const std::string &what) {
+          fields.fail("form" + field, what);
+        });
 }
 
 Artifact manifestFromFields(const Value &map, const std::string &origin,

@@ -68,7 +68,7 @@ public:
           "' is a function, and an artifact holds a metric or a filter; lower it to "
           "ltoir, ptx or bitcode");
     findings.timings.parseAndVerify = millisecondsSince(start);
-    artifact.manifest = makeManifest(metric);
+    artifact.manifest = makeManifest(metric, options.target.form);
     const bool linksCode = !linked->isEmpty();
     // Whoever asked for nothing but the host, or for a host by name, did not mean a GPU.
     if (linksCode && (!options.ltoIr || (options.hostBitcode && !options.hostTriples.empty())))
@@ -147,7 +147,7 @@ public:
     if (stage == Stage::LtoIr) {
       Artifact artifact;
       if (!isa<ir::FunctionOp>(metric.getOperation()))
-        artifact.manifest = makeManifest(metric);
+        artifact.manifest = makeManifest(metric, options.target.form);
       std::optional<Fault> fault = runLibNvvm(**nvvm, *ir, versions, artifact);
       if (!fault)
         code = std::move(artifact.payloads.front().bytes);
@@ -289,7 +289,7 @@ private:
       if (std::optional<Fault> fault = linked->prepare(versions, !options.archs.empty()))
         return fault;
     Clock::time_point start = Clock::now();
-    FailureOr<std::string> ir = translateToNvvmIr(*module);
+    FailureOr<std::string> ir = translateToNvvmIr(*module, "", options.target);
     if (failed(ir))
       return loweringFault("annudf-to-nvvm");
     findings.timings.lower = millisecondsSince(start);
@@ -379,7 +379,7 @@ private:
     if (triples.empty())
       triples.push_back(llvm::sys::getDefaultTargetTriple());
     for (const std::string &triple : triples) {
-      FailureOr<std::string> bytes = translateToHostBitcode(*module, "", triple);
+      FailureOr<std::string> bytes = translateToHostBitcode(*module, "", triple, options.target);
       if (failed(bytes))
         return loweringFault("annudf-to-host");
       artifact.payloads.push_back(

@@ -8,6 +8,7 @@
 
 #include "Manifest.h"
 
+#include "annudf/Analysis/Forms.h"
 #include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Support/Printable.h"
 
@@ -17,9 +18,11 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
-Manifest annudf::compiler::makeManifest(UdfOpInterface udf) {
+Manifest annudf::compiler::makeManifest(UdfOpInterface udf, bool withForm) {
   Manifest manifest;
   static_cast<MetricDescriptor &>(manifest) = describe(udf);
+  if (auto metric = dyn_cast<MetricOp>(udf.getOperation()); metric && withForm)
+    manifest.form = formOf(metric);
   manifest.requiredFeatures = featuresOf(manifest);
   manifest.abiMinor = minorOf(manifest);
   if (auto place = udf.getLoc()->findInstanceOf<FileLineColLoc>()) {

@@ -15,7 +15,8 @@
 namespace annudf::compiler {
 
 /// \param metric  verified, captures inlined.
-Manifest makeManifest(ir::UdfOpInterface udf);
+/// \param withForm  tells what form is proved of it.
+Manifest makeManifest(ir::UdfOpInterface udf, bool withForm);
 
 } // namespace annudf::compiler
 

@@ -27,6 +27,9 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> symbol{
       *this, "symbol",
       llvm::cl::desc("Name of the function, where the ABI leaves it to the metric")};
+  Option<bool> form{*this, "form",
+                    llvm::cl::desc("Prove the metric's quadratic form, which its contract counts"),
+                    llvm::cl::init(true)};
 };
 } // namespace
 
@@ -42,6 +45,7 @@ void annudf::buildToNVVMPipeline(OpPassManager &manager, StringRef metric,
   options.metric = metric.str();
   options.target = target.abi;
   options.symbol = target.symbol;
+  options.form = target.form;
   manager.addPass(createLowerToNVVMPass(options));
 }
 
@@ -54,6 +58,7 @@ void annudf::buildToHostPipeline(OpPassManager &manager, StringRef metric,
   options.metric = metric.str();
   options.target = target.abi;
   options.symbol = target.symbol;
+  options.form = target.form;
   manager.addPass(createLowerToLLVMPass(options));
 }
 
@@ -61,11 +66,13 @@ void annudf::registerConversionPipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "annudf-to-nvvm", "Verifies and lowers one metric for libNVVM",
       [](OpPassManager &manager, const PipelineOptions &options) {
-        buildToNVVMPipeline(manager, options.metric, {options.target, options.symbol});
+        buildToNVVMPipeline(manager, options.metric,
+                            {options.target, options.symbol, options.form});
       });
   PassPipelineRegistration<PipelineOptions>(
       "annudf-to-host", "Verifies and lowers one metric for the host",
       [](OpPassManager &manager, const PipelineOptions &options) {
-        buildToHostPipeline(manager, options.metric, {options.target, options.symbol});
+        buildToHostPipeline(manager, options.metric,
+                            {options.target, options.symbol, options.form});
       });
 }

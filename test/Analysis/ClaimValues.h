@@ -25,9 +25,9 @@ inline bool isFinite(Quad value) { return value - value == 0; }
 inline Quad absolute(Quad value) { return value < 0 ? -value : value; }
 
 /// The coefficients for one set of values of the captures.
-inline std::vector<Quad> evaluate(const Coefficients &coefficients, const Inputs &inputs) {
+inline std::vector<Quad> evaluate(const std::vector<Coefficient> &nodes, const Inputs &inputs) {
   std::vector<Quad> values;
-  for (const Coefficient &node : coefficients.nodes()) {
+  for (const Coefficient &node : nodes) {
     const auto at = [&](uint32_t operand) { return values[operand]; };
     switch (node.kind) {
     case Coefficient::Kind::Number:
@@ -54,6 +54,10 @@ inline std::vector<Quad> evaluate(const Coefficients &coefficients, const Inputs
     }
   }
   return values;
+}
+
+inline std::vector<Quad> evaluate(const Coefficients &coefficients, const Inputs &inputs) {
+  return evaluate(coefficients.nodes(), inputs);
 }
 
 inline Quad at(const Quadratic &q, const std::vector<Quad> &c, Quad x, Quad y) {

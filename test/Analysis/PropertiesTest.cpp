@@ -261,7 +261,7 @@ TEST(Coefficients, HaveTheValuesOfWhatTheyAreMadeOf) {
     for (const Known &one : all)
       ASSERT_LE(static_cast<double>(absolute(values[one.node] - one.value)),
                 static_cast<double>(one.size * static_cast<Quad>(0x1p-90)))
-          << "seed " << seed << ": " << c.spell(one.node);
+          << "seed " << seed << ": " << coefficientText(c.nodes(), one.node);
   }
 }
 

@@ -52,8 +52,6 @@ public:
 
   const std::vector<Coefficient> &nodes() const & { return all; }
   bool isFull() const { return all.size() > kMost; }
-  /// "2 w[dim]", in parentheses where it is a sum and `inProduct`; of long ones "...".
-  std::string spell(uint32_t node, bool inProduct = false) const;
 
 private:
   using Key = std::tuple<Coefficient::Kind, uint64_t, uint32_t, uint32_t, std::string,
@@ -62,7 +60,6 @@ private:
   std::optional<double> valueOf(uint32_t node) const;
 
   std::vector<Coefficient> all;
-  std::vector<uint32_t> leaves; ///< Of each node as it would be spelled, up to a bound.
   std::map<Key, uint32_t> known;
 };
 
@@ -134,8 +131,6 @@ struct MetricProperties {
 
 MetricProperties inferProperties(ir::MetricOp metric);
 
-/// "w[dim] x^2 - 2 w[dim] x y + ...".
-std::string spell(const Quadratic &polynomial, const Coefficients &coefficients);
 /// All that is proved of one field, for remarks.
 std::string spell(const FieldProperties &field, const Coefficients &coefficients);
 

@@ -18,6 +18,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,11 @@ struct Coefficient {
   uint32_t a = 0, b = 0; ///< Operands, nodes before this one.
   std::string capture;   ///< Entry.
   std::vector<EntryIndex> indices;
+  int operands() const {
+    return kind == Kind::Number || kind == Kind::Entry       ? 0
+           : kind == Kind::Negated || kind == Kind::Absolute ? 1
+                                                             : 2;
+  }
   bool operator==(const Coefficient &) const = default;
 };
 
@@ -56,23 +62,29 @@ struct Quadratic {
 };
 
 /// The form of a metric whose accumulator is one float. In real numbers the accumulator ends as
-/// initial + Σ over dimensions of exact(x, y). Let A = |initial| + Σ size, S = Σ small, and E the
-/// product of 1 + u over `roundings` and over one rounding to f32 a dimension, and two more. Then
-/// what update computes of finite coordinates and captures, whatever is fused and however the
-/// dimensions are split, is at most (E - 1) A + E eta S from it where largest() stays below
-/// FLT_MAX; there it is finite.
+/// initial + Σ over dimensions of exact(x, y). Let A = |initial| + Σ size, S = Σ small,
+/// L = |initial| + Σ largest, and E the product of 1 + u over `roundings` and, for each dimension,
+/// over `accumulations` roundings to f32. Of finite coordinates and captures whose coefficients
+/// (all nodes) are finite, and where E L is below FLT_MAX, what update computes is finite and at
+/// most (E - 1) A + E eta S from that, whatever is fused and however the dimensions are split.
+/// docs/numerics.md, "What a distance is", derives it.
 struct QuadraticForm {
-  std::vector<Coefficient> nodes;
+  static constexpr size_t kMostNodes = 1024;
+  static constexpr uint32_t kMostRoundings = 1000;     ///< To each format.
+  static constexpr uint32_t kMostAccumulations = 4096; ///< A dimension.
+
+  std::vector<Coefficient> nodes; ///< Operands before what uses them; the first is the number 0.
   Quadratic exact;
   /// Whether x and y enter the terms as the rounded x - y only: size, small and largest are then
   /// polynomials of |x - y| alone, in the places of XX, X and One.
   bool ofDifference = false;
-  Quadratic size;    ///< Of |x| and |y|, or of |x - y|. Not negative.
-  Quadratic small;   ///< The same.
-  Quadratic largest; ///< The same: at least the absolute value of all that a term is made of.
-  Roundings roundings;
-  double eta = 0;
-  double initial = 0; ///< What init yields.
+  Quadratic size;      ///< Of |x| and |y|, or of |x - y|. Not negative.
+  Quadratic small;     ///< The same.
+  Quadratic largest;   ///< The same: the sizes of all values that the terms are made of, summed up.
+  Roundings roundings; ///< Of a term. None to f16.
+  uint32_t accumulations = 1; ///< Terms that a dimension adds to the accumulator, one by one.
+  double eta = 0;             ///< One of 0, 2^-150 (f32) and 2^-1074 (f64).
+  double initial = 0;         ///< What init yields.
 
   /// What finalize makes of the accumulator. Of floats as computed, where it gives no NaN.
   enum class Finalize : uint8_t {
@@ -83,6 +95,23 @@ struct QuadraticForm {
   Finalize finalize = Finalize::Identity;
   bool operator==(const QuadraticForm &) const = default;
 };
+
+//===----------------------------------------------------------------------===//
+// In words
+//===----------------------------------------------------------------------===//
+
+/// "0.5", the shortest that reads back as the same number.
+std::string numberText(double value);
+
+/// "2 w[dim]", in parentheses where it is a sum and `inProduct`; of long ones "(...)".
+std::string coefficientText(const std::vector<Coefficient> &nodes, uint32_t node,
+                            bool inProduct = false);
+
+/// "w[dim] x^2 - 2 w[dim] x y + ...".
+std::string polynomialText(const std::vector<Coefficient> &nodes, const Quadratic &polynomial);
+
+/// "w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, of x - y, finalize rises"; "no" where there is none.
+std::string formText(const std::optional<QuadraticForm> &form);
 
 } // namespace annudf
 

@@ -19,7 +19,9 @@ class Annudf_LoweringPass<string mnemonic> : Pass<mnemonic, "::mlir::ModuleOp"> 
            "ABI whose functions it becomes: annudf.accumulator.v1 or "
            "rapids.cuvs.ivf_flat.metric.v1">,
     Option<"symbol", "symbol", "std::string", /*default=*/"\"\"",
-           "Name of the function of rapids.cuvs.ivf_flat.metric.v1; empty: annudf_metric_NAME">
+           "Name of the function of rapids.cuvs.ivf_flat.metric.v1; empty: annudf_metric_NAME">,
+    Option<"form", "form", "bool", /*default=*/"true",
+           "Prove the metric's quadratic form, which the contract of its code then counts">
   ];
   let statistics = [
     Statistic<"numSlots", "num-slots", "Number of captures that take a slot of the ABI">,

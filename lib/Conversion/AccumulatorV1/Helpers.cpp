@@ -16,6 +16,7 @@
 #include "Lowering.h"
 
 #include "annudf/Analysis/CallGraph.h"
+#include "annudf/Analysis/Forms.h"
 #include "annudf/Dialect/IR/Descriptor.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -102,7 +103,8 @@ static LogicalResult inlineHelpers(UdfOpInterface metric, const CallGraph &graph
 
 FailureOr<UdfOpInterface> annudf::lowering::isolateMetric(ModuleOp module, StringRef name,
                                                           const TargetInfo &target,
-                                                          std::string &given) {
+                                                          std::string &given,
+                                                          std::optional<QuadraticForm> *form) {
   FailureOr<UdfOpInterface> metric = selectMetric(module, name, target);
   if (failed(metric))
     return failure();
@@ -111,7 +113,11 @@ FailureOr<UdfOpInterface> annudf::lowering::isolateMetric(ModuleOp module, Strin
     if (other != *metric)
       other.erase();
   CallGraph graph(module);
-  if (failed(checkHelpers(module, graph, target)) || failed(inlineHelpers(*metric, graph, target)))
+  if (failed(checkHelpers(module, graph, target)))
+    return failure();
+  if (auto scan = dyn_cast<MetricOp>(metric->getOperation()); scan && form && target.code.form)
+    *form = formOf(scan);
+  if (failed(inlineHelpers(*metric, graph, target)))
     return failure();
   for (func::FuncOp helper : llvm::to_vector(module.getOps<func::FuncOp>()))
     helper.erase();

@@ -43,9 +43,17 @@ FunctionType typeFor(Builder &builder, std::type_identity<Result(Parameters...)>
 /// What the functions of metrics and filters are built with.
 class HookBuilder {
 protected:
-  HookBuilder(ModuleOp module, UdfOpInterface udf, const TargetInfo &target, LoweringCounts &counts)
+  HookBuilder(ModuleOp module, UdfOpInterface udf, const TargetInfo &target, LoweringCounts &counts,
+              const std::optional<QuadraticForm> &form = std::nullopt)
       : module(module), udf(udf), target(target), counts(counts),
-        builder(udf.getLoc(), module.getContext()), descriptor(describe(udf)) {}
+        builder(udf.getLoc(), module.getContext()), descriptor(describeWith(udf, form)) {}
+
+  static MetricDescriptor describeWith(UdfOpInterface udf,
+                                       const std::optional<QuadraticForm> &form) {
+    MetricDescriptor descriptor = describe(udf);
+    descriptor.form = form;
+    return descriptor;
+  }
 
   /// The insertion point is its body.
   func::FuncOp begin(StringRef name, FunctionType type) {
@@ -117,8 +125,9 @@ private:
 /// Builds the functions of one metric.
 class HookLowering : HookBuilder {
 public:
-  HookLowering(ModuleOp module, MetricOp metric, const TargetInfo &target, LoweringCounts &counts)
-      : HookBuilder(module, metric, target, counts), metric(metric),
+  HookLowering(ModuleOp module, MetricOp metric, const std::optional<QuadraticForm> &form,
+               const TargetInfo &target, LoweringCounts &counts)
+      : HookBuilder(module, metric, target, counts, form), metric(metric),
         fields(metric.getAccumulatorTypes()), compute(metric.getComputeType()),
         widths(descriptor.hookWidths()) {}
 
@@ -296,9 +305,10 @@ SmallVector<Value> annudf::lowering::cloneBody(OpBuilder &builder, HookOpInterfa
 
 /// By what it is. No default: what is none of these is no UdfOpInterface that is known here.
 static LogicalResult lowerUdf(ModuleOp module, UdfOpInterface udf, StringRef name,
-                              const TargetInfo &target, LoweringCounts &counts) {
+                              const std::optional<QuadraticForm> &form, const TargetInfo &target,
+                              LoweringCounts &counts) {
   if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
-    return HookLowering(module, metric, target, counts).run();
+    return HookLowering(module, metric, form, target, counts).run();
   if (auto filter = dyn_cast<FilterOp>(udf.getOperation()))
     return FilterLowering(module, filter, target, counts).run();
   if (auto function = dyn_cast<FunctionOp>(udf.getOperation()))
@@ -310,7 +320,8 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
                                            const TargetInfo &target, LoweringCounts &counts,
                                            std::string &exported) {
   std::string given;
-  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target, given);
+  std::optional<QuadraticForm> form;
+  FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target, given, &form);
   if (failed(udf) || failed(proveLoads(*udf, target)))
     return failure();
   for (CaptureOp capture : udf->getCaptures())
@@ -320,7 +331,7 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
     return (*udf)->emitOpError() << target.passName << ": binds " << counts.slots
                                  << " captures, the ABI has " << int(ANNUDF_MAX_CAPTURES)
                                  << " slots";
-  if (failed(lowerUdf(module, *udf, given, target, counts)))
+  if (failed(lowerUdf(module, *udf, given, form, target, counts)))
     return failure();
   if (isa<FunctionOp>(udf->getOperation()))
     exported = given;

@@ -249,7 +249,7 @@ private:
     // (1 + u)^n <= e^(n u), and e^t <= 1 + t + t² up to t = 1.7.
     const Upper t = Upper{double(n.f16)} * Upper{0x1p-11} + Upper{double(n.f32)} * Upper{0x1p-24} +
                     Upper{double(n.f64)} * Upper{0x1p-53} +
-                    Upper{double(bound_.dims) + 2} * Upper{0x1p-24};
+                    Upper{double(bound_.dims) * double(form_.accumulations) + 2} * Upper{0x1p-24};
     if (t.v > 0.5)
       refuse("so many roundings, over " + std::to_string(bound_.dims) +
              " dims, leave nothing of a distance");

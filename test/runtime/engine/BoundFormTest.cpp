@@ -285,6 +285,12 @@ TEST(BoundForm, SaysWhyThereIsNone) {
   EXPECT_EQ(why, "it reads entry 2 of capture 'w', which has 2");
   EXPECT_FALSE(bindForm(innerProduct(), captures.bound, 1 << 24, {}, ANNUDF_ORDER_MIN, &why));
   EXPECT_EQ(why, "so many roundings, over 16777216 dims, leave nothing of a distance");
+  // Each term that a dimension adds is rounded once more.
+  QuadraticForm terms = innerProduct();
+  terms.accumulations = 4096;
+  EXPECT_TRUE(bindForm(terms, captures.bound, 2040, {}, ANNUDF_ORDER_MIN, &why));
+  EXPECT_FALSE(bindForm(terms, captures.bound, 2049, {}, ANNUDF_ORDER_MIN, &why));
+  EXPECT_EQ(why, "so many roundings, over 2049 dims, leave nothing of a distance");
 
   const auto changed = [&](const auto &change) {
     QuadraticForm form = l2;

@@ -71,10 +71,12 @@ def main():
     at = body["manifest"]
     for step in path:
         at = at[int(step) if isinstance(at, list) else step]
+    if isinstance(at, list):
+        last = int(last)
     if text == "":
         del at[last]
     else:
-        at[last] = int(text) if isinstance(at.get(last), int) else text.encode().decode("unicode_escape")
+        at[last] = int(text) if isinstance(at[last], int) else text.encode().decode("unicode_escape")
     outer["body"] = encode(body)
     outer["sha256"] = hashlib.sha256(outer["body"]).digest()
     with open(target, "wb") as file:

@@ -1,0 +1,262 @@
+//===- FormFields.cpp - A form as CBOR map and back -----------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FormFields.h"
+
+#include <charconv>
+#include <limits>
+#include <stdexcept>
+
+namespace annudf {
+namespace {
+
+using Kind = Coefficient::Kind;
+using Finalize = QuadraticForm::Finalize;
+
+/// Of the ops, in manifests.
+constexpr struct {
+  Kind kind;
+  const char *spelling;
+} kOps[] = {{Kind::Negated, "-"},
+            {Kind::Sum, "+"},
+            {Kind::Product, "*"},
+            {Kind::Quotient, "/"},
+            {Kind::Absolute, "|"}};
+
+class Reader {
+public:
+  using Fail = std::function<void(const std::string &, const std::string &)>;
+  explicit Reader(const Fail &fail) : callback(fail) {}
+
+  QuadraticForm read(const Value &value) {
+    const Map *map = value.as<Map>();
+    if (!map)
+      fail("", "must be a map");
+    QuadraticForm form;
+    for (const auto &[key, entry] : *map)
+      field(form, key, entry);
+    for (const char *required : {"nodes", "exact", "size", "small", "largest", "accumulations"})
+      if (!map->contains(required))
+        fail(std::string(".") + required, "is missing");
+    return form;
+  }
+
+private:
+  [[noreturn]] void fail(const std::string &place, const std::string &what) const {
+    callback(place, what);
+    throw std::logic_error("a fault of a form was passed over");
+  }
+
+  void field(QuadraticForm &form, const std::string &key, const Value &value) const {
+    const std::string place = "." + key;
+    for (const auto &polynomial : kFormPolynomials)
+      if (key == polynomial.name)
+        return polynomialOf(form.*polynomial.of, place, value);
+    if (key == "nodes")
+      nodes(form, place, value);
+    else if (key == "of_difference") {
+      const bool *is = value.as<bool>();
+      if (!is || !*is)
+        fail(place, "must be true; a form of x and y has no such field");
+      form.ofDifference = true;
+    } else if (key == "roundings") {
+      roundings(form, place, value);
+    } else if (key == "accumulations") {
+      form.accumulations = count(place, value, QuadraticForm::kMostAccumulations);
+    } else if (key == "eta") {
+      const auto *text = value.as<std::string>();
+      if (!text || (*text != "f32" && *text != "f64"))
+        fail(place, "must be one of f32, f64");
+      form.eta = *text == "f32" ? kEtaF32 : kEtaF64;
+    } else if (key == "initial") {
+      form.initial = number(place, value);
+      if (form.initial == 0)
+        fail(place, "is 0, which a form has without saying so");
+    } else if (key == "finalize") {
+      const auto *text = value.as<std::string>();
+      if (!text || (*text != "rises" && *text != "falls"))
+        fail(place, "must be one of rises, falls");
+      form.finalize = *text == "rises" ? Finalize::Rises : Finalize::Falls;
+    } else {
+      fail("." + printableKey(key), "is none that this annudf knows");
+    }
+  }
+
+  static std::string printableKey(const std::string &key) {
+    const std::string quoted = inQuotes(key);
+    return quoted.substr(1, quoted.size() - 2);
+  }
+
+  uint32_t count(const std::string &place, const Value &value, uint32_t most) const {
+    const auto *number = value.as<uint64_t>();
+    if (!number || *number == 0 || *number > most)
+      fail(place, "must be a number from 1 to " + std::to_string(most));
+    return static_cast<uint32_t>(*number);
+  }
+
+  /// Spelled as numberText() does: equal forms have equal bytes.
+  double number(const std::string &place, const Value &value) const {
+    const auto *text = value.as<std::string>();
+    if (!text)
+      fail(place, "must be a number as text");
+    double parsed = 0;
+    const char *const end = text->data() + text->size();
+    const auto result = std::from_chars(text->data(), end, parsed);
+    if (result.ec != std::errc() || result.ptr != end || !isNumber(parsed) ||
+        numberText(parsed) != *text)
+      fail(place, "is " + inQuotes(*text) + ", which is no finite number in its shortest form");
+    return parsed;
+  }
+
+  void polynomialOf(Quadratic &polynomial, const std::string &place, const Value &value) const {
+    const List *list = value.as<List>();
+    if (!list || list->size() != polynomial.of.size())
+      fail(place, "must be a list of " + std::to_string(polynomial.of.size()) + " nodes");
+    for (size_t i = 0; i < list->size(); ++i) {
+      const auto *node = (*list)[i].as<uint64_t>();
+      if (!node || *node >= QuadraticForm::kMostNodes)
+        fail(place, "must be a list of " + std::to_string(polynomial.of.size()) + " nodes");
+      polynomial.of[i] = static_cast<uint32_t>(*node);
+    }
+  }
+
+  void roundings(QuadraticForm &form, const std::string &place, const Value &value) const {
+    const Map *map = value.as<Map>();
+    if (!map || map->empty())
+      fail(place, "must be a map of formats");
+    for (const auto &[format, times] : *map) {
+      if (format != "f32" && format != "f64")
+        fail(place, "names " + inQuotes(format) + ", which is none of f32, f64");
+      (format == "f32" ? form.roundings.f32 : form.roundings.f64) =
+          count(place + "." + format, times, QuadraticForm::kMostRoundings);
+    }
+  }
+
+  void nodes(QuadraticForm &form, const std::string &place, const Value &value) const {
+    const List *list = value.as<List>();
+    if (!list)
+      fail(place, "must be a list");
+    if (list->size() > QuadraticForm::kMostNodes)
+      fail(place, "has " + std::to_string(list->size()) + " nodes, above " +
+                      std::to_string(QuadraticForm::kMostNodes));
+    for (size_t i = 0; i < list->size(); ++i)
+      form.nodes.push_back(node(place + "[" + std::to_string(i) + "]", (*list)[i]));
+  }
+
+  Coefficient node(const std::string &place, const Value &value) const {
+    Coefficient made{};
+    const List *list = value.as<List>();
+    if (!list) {
+      made.kind = Kind::Number;
+      made.number = number(place, value);
+      return made;
+    }
+    const auto *head = list->empty() ? nullptr : list->front().as<std::string>();
+    if (!head)
+      fail(place, "must begin with an operation or a capture");
+    for (const auto &[kind, spelling] : kOps)
+      if (*head == spelling) {
+        made.kind = kind;
+        operands(made, place, *list);
+        return made;
+      }
+    made.kind = Kind::Entry;
+    made.capture = *head;
+    for (auto index = list->begin() + 1; index != list->end(); ++index)
+      made.indices.push_back(indexOf(place, *index));
+    return made;
+  }
+
+  void operands(Coefficient &node, const std::string &place, const List &list) const {
+    const int wanted = node.operands();
+    const uint64_t *a = list.size() > 1 ? list[1].as<uint64_t>() : nullptr;
+    const uint64_t *b = list.size() > 2 ? list[2].as<uint64_t>() : nullptr;
+    if (static_cast<int>(list.size()) != 1 + wanted || !a || (wanted == 2 && !b) ||
+        *a >= QuadraticForm::kMostNodes || (b && *b >= QuadraticForm::kMostNodes))
+      fail(place, "must have " + std::to_string(wanted) + " node" + (wanted == 1 ? "" : "s") +
+                      " after its operation");
+    node.a = static_cast<uint32_t>(*a);
+    node.b = b ? static_cast<uint32_t>(*b) : 0;
+  }
+
+  EntryIndex indexOf(const std::string &place, const Value &value) const {
+    if (const auto *text = value.as<std::string>()) {
+      if (*text == "dim")
+        return {EntryIndex::Kind::Dim};
+      if (*text == "query")
+        return {EntryIndex::Kind::Query};
+      fail(place, "has index " + inQuotes(*text) + ", which is none of dim, query");
+    }
+    const auto *number = value.as<uint64_t>();
+    if (!number || *number > uint64_t(std::numeric_limits<int64_t>::max()))
+      fail(place, "has an index that is neither a text nor a number");
+    return {EntryIndex::Kind::Number, static_cast<int64_t>(*number)};
+  }
+
+  const Fail &callback;
+};
+
+} // namespace
+
+QuadraticForm
+formFromFields(const Value &fields,
+               const std::function<void(const std::string &, const std::string &)> &fail) {
+  return Reader(fail).read(fields);
+}
+
+Map formToFields(const QuadraticForm &form) {
+  List nodes;
+  for (const Coefficient &node : form.nodes) {
+    if (node.kind == Kind::Number) {
+      nodes.push_back(numberText(node.number));
+      continue;
+    }
+    List list;
+    if (node.kind == Kind::Entry) {
+      list.push_back(node.capture);
+      for (const EntryIndex &index : node.indices)
+        list.push_back(index.kind == EntryIndex::Kind::Number
+                           ? Value(static_cast<uint64_t>(index.number))
+                           : Value(spellIndex(index)));
+    }
+    for (const auto &[kind, spelling] : kOps)
+      if (node.kind == kind)
+        list.push_back(spelling);
+    if (node.operands() > 0)
+      list.push_back(node.a);
+    if (node.operands() > 1)
+      list.push_back(node.b);
+    nodes.push_back(std::move(list));
+  }
+  Map fields = {{"nodes", std::move(nodes)}, {"accumulations", form.accumulations}};
+  for (const auto &[name, of] : kFormPolynomials) {
+    List list;
+    for (uint32_t node : (form.*of).of)
+      list.push_back(node);
+    fields[name] = std::move(list);
+  }
+  // What most have is not said.
+  if (form.ofDifference)
+    fields["of_difference"] = true;
+  Map roundings;
+  if (form.roundings.f32)
+    roundings["f32"] = form.roundings.f32;
+  if (form.roundings.f64)
+    roundings["f64"] = form.roundings.f64;
+  if (!roundings.empty())
+    fields["roundings"] = std::move(roundings);
+  if (form.eta != 0)
+    fields["eta"] = form.eta == kEtaF32 ? "f32" : "f64";
+  if (form.initial != 0)
+    fields["initial"] = numberText(form.initial);
+  if (form.finalize != Finalize::Identity)
+    fields["finalize"] = form.finalize == Finalize::Rises ? "rises" : "falls";
+  return fields;
+}
+
+} // namespace annudf

@@ -1,0 +1,247 @@
+//===- FormTest.cpp - Forms in manifests ----------------------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/TestFiles.h"
+#include "TestArtifact.h"
+
+#include <cmath>
+#include <set>
+
+namespace annudf {
+namespace {
+
+using nlohmann::json;
+using test::errorOf;
+using Kind = Coefficient::Kind;
+
+Coefficient number(double value) { return {Kind::Number, value, 0, 0, {}, {}}; }
+Coefficient entry(std::string capture, std::vector<EntryIndex> indices) {
+  return {Kind::Entry, 0, 0, 0, std::move(capture), std::move(indices)};
+}
+Coefficient op(Kind kind, uint32_t a, uint32_t b = 0) { return {kind, 0, a, b, {}, {}}; }
+
+/// Weighted L2: w[dim] (x - y)^2, then a square root.
+QuadraticForm weighted() {
+  QuadraticForm form;
+  form.nodes = {number(0),
+                entry("w", {{EntryIndex::Kind::Dim}}),
+                op(Kind::Absolute, 1),
+                number(2),
+                op(Kind::Product, 3, 1),
+                op(Kind::Negated, 4)};
+  form.exact.of = {1, 5, 1, 0, 0, 0};
+  form.ofDifference = true;
+  form.size.of = {2, 0, 0, 0, 0, 0};
+  form.small.of = {0, 0, 0, 0, 0, 2};
+  form.largest.of = {2, 0, 0, 3, 0, 2};
+  form.roundings.f32 = 4;
+  form.eta = 0x1p-150;
+  form.finalize = QuadraticForm::Finalize::Rises;
+  return form;
+}
+
+Artifact withForm() {
+  Artifact artifact = test::smallArtifact();
+  artifact.manifest.form = weighted();
+  artifact.manifest.abiMinor = 1;
+  return artifact;
+}
+
+const json kFields = {
+    {"nodes", {"0", {"w", "dim"}, {"|", 1}, "2", {"*", 3, 1}, {"-", 4}}},
+    {"exact", {1, 5, 1, 0, 0, 0}},
+    {"of_difference", true},
+    {"size", {2, 0, 0, 0, 0, 0}},
+    {"small", {0, 0, 0, 0, 0, 2}},
+    {"largest", {2, 0, 0, 3, 0, 2}},
+    {"roundings", {{"f32", 4}}},
+    {"accumulations", 1},
+    {"eta", "f32"},
+    {"finalize", "rises"},
+};
+
+TEST(Form, IsReadAsItWasWritten) {
+  const Artifact artifact = withForm();
+  const std::string bytes = serializeArtifact(artifact);
+  EXPECT_EQ(parseArtifact(bytes, "m").manifest.form, artifact.manifest.form);
+  EXPECT_EQ(test::bodyOf(bytes)["manifest"]["form"], kFields);
+
+  Artifact other = artifact;
+  QuadraticForm &form = *other.manifest.form;
+  form.nodes[1] = entry("m", {{EntryIndex::Kind::Number, 15}, {EntryIndex::Kind::Dim}});
+  form.nodes[3] = number(-0.1);
+  form.nodes[4] = op(Kind::Quotient, 3, 1);
+  form.nodes[5] = op(Kind::Sum, 4, 1);
+  form.largest = form.size;
+  form.roundings = {0, 1000, 7};
+  form.accumulations = 4096;
+  form.eta = 0x1p-1074;
+  form.initial = -1e10f;
+  form.finalize = QuadraticForm::Finalize::Falls;
+  EXPECT_EQ(parseArtifact(serializeArtifact(other), "m").manifest.form, form);
+  form.eta = 0, form.roundings = {}, form.finalize = QuadraticForm::Finalize::Identity;
+  EXPECT_EQ(parseArtifact(serializeArtifact(other), "m").manifest.form, form);
+}
+
+TEST(Form, InWords) {
+  QuadraticForm form = weighted();
+  EXPECT_EQ(formText(form), "w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, of x - y, finalize rises");
+  EXPECT_EQ(formText(std::nullopt), "no");
+  form.ofDifference = false;
+  form.initial = 0.5;
+  form.finalize = QuadraticForm::Finalize::Falls;
+  EXPECT_EQ(formText(form),
+            "w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, begins with 0.5, finalize falls");
+  EXPECT_TRUE(manifestToText(withForm(), "m")
+                  .find("\n  form          w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, of x - y, "
+                        "finalize rises\n") != std::string::npos);
+}
+
+/// The error of a well-sealed artifact whose form was changed by `change`.
+template <typename Change> std::string errorWith(Change change) {
+  json body = test::bodyOf(serializeArtifact(withForm()));
+  change(body["manifest"]["form"]);
+  const std::string text = errorOf([&] { (void)parseArtifact(test::seal(body), "m"); });
+  const std::string begin = "m: manifest field 'form";
+  return text.rfind(begin, 0) == 0 ? text.substr(begin.size()) : text;
+}
+
+TEST(Form, IsReadStrictly) {
+  EXPECT_EQ(errorWith([](json &) {}), "NO ERROR");
+  EXPECT_EQ(errorWith([](json &f) { f = 7; }), "' must be a map");
+  EXPECT_EQ(errorWith([](json &f) { f["more"] = 1; }), ".more' is none that this annudf knows");
+  EXPECT_EQ(errorWith([](json &f) { f.erase("largest"); }), ".largest' is missing");
+  EXPECT_EQ(errorWith([](json &f) { f.erase("nodes"); }), ".nodes' is missing");
+  EXPECT_EQ(errorWith([](json &f) { f["exact"].push_back(0); }),
+            ".exact' must be a list of 6 nodes");
+  EXPECT_EQ(errorWith([](json &f) { f["exact"][0] = 1024; }), ".exact' must be a list of 6 nodes");
+  EXPECT_EQ(errorWith([](json &f) { f["size"][0] = "2"; }), ".size' must be a list of 6 nodes");
+  EXPECT_EQ(errorWith([](json &f) { f["of_difference"] = false; }),
+            ".of_difference' must be true; a form of x and y has no such field");
+  EXPECT_EQ(errorWith([](json &f) { f["roundings"] = json::object(); }),
+            ".roundings' must be a map of formats");
+  EXPECT_EQ(errorWith([](json &f) { f["roundings"]["f16"] = 1; }),
+            ".roundings' names 'f16', which is none of f32, f64");
+  EXPECT_EQ(errorWith([](json &f) { f["roundings"]["f64"] = 1001; }),
+            ".roundings.f64' must be a number from 1 to 1000");
+  EXPECT_EQ(errorWith([](json &f) { f["accumulations"] = 0; }),
+            ".accumulations' must be a number from 1 to 4096");
+  EXPECT_EQ(errorWith([](json &f) { f["eta"] = "f16"; }), ".eta' must be one of f32, f64");
+  EXPECT_EQ(errorWith([](json &f) { f["initial"] = "0"; }),
+            ".initial' is 0, which a form has without saying so");
+  EXPECT_EQ(errorWith([](json &f) { f["finalize"] = "identity"; }),
+            ".finalize' must be one of rises, falls");
+  EXPECT_EQ(errorWith([](json &f) { f["nodes"] = "0"; }), ".nodes' must be a list");
+  EXPECT_EQ(errorWith([](json &f) { f["nodes"] = std::vector<std::string>(1025, "0"); }),
+            ".nodes' has 1025 nodes, above 1024");
+  const auto node = [](const json &value) {
+    return errorWith([&](json &f) { f["nodes"][3] = value; });
+  };
+  for (const char *text : {"2.0", "02", "+2", "inf", "nan", "", " 2", "2 ", "-0.10", "-0", "1e400"})
+    EXPECT_EQ(node(text), std::string(".nodes[3]' is '") + text +
+                              "', which is no finite number in its shortest form");
+  EXPECT_EQ(node(2), ".nodes[3]' must be a number as text");
+  EXPECT_EQ(node(json::array()), ".nodes[3]' must begin with an operation or a capture");
+  EXPECT_EQ(node({1, "w"}), ".nodes[3]' must begin with an operation or a capture");
+  EXPECT_EQ(node({"+", 1}), ".nodes[3]' must have 2 nodes after its operation");
+  EXPECT_EQ(node({"|", 1, 2}), ".nodes[3]' must have 1 node after its operation");
+  EXPECT_EQ(node({"-", 1024}), ".nodes[3]' must have 1 node after its operation");
+  EXPECT_EQ(node({"w", "row"}), ".nodes[3]' has index 'row', which is none of dim, query");
+  EXPECT_EQ(node({"w", -1}), ".nodes[3]' has an index that is neither a text nor a number");
+}
+
+TEST(Form, IsOfItsMetric) {
+  const auto node = [](const json &value) {
+    return errorWith([&](json &f) { f["nodes"][3] = value; });
+  };
+  EXPECT_EQ(node({"v", "dim"}), ".nodes[3]' names 'v', which is no capture");
+  EXPECT_EQ(node({"w"}), ".nodes[3]' has 0 indices of capture 'w', which is dim x f32");
+  EXPECT_EQ(node({"w", "query"}), ".nodes[3]' has index query of capture 'w', which is dim x f32");
+  EXPECT_EQ(node({"w", 1}), ".nodes[3]' has index 1 of capture 'w', which is dim x f32");
+  EXPECT_EQ(node({"m", 16, "dim"}),
+            ".nodes[3]' has index 16 of capture 'm', which is 16 x dim x f64");
+  EXPECT_EQ(node({"m", "dim", "dim"}),
+            ".nodes[3]' has index dim of capture 'm', which is 16 x dim x f64");
+  EXPECT_EQ(node({"+", 3, 1}), ".nodes[3]' uses node 3, which does not stand before it");
+  EXPECT_EQ(node({"+", 1, 4}), ".nodes[3]' uses node 4, which does not stand before it");
+  EXPECT_EQ(node("-2"), ".largest' names node 3, which may be negative");
+  EXPECT_EQ(node({"w", "dim"}), ".largest' names node 3, which may be negative");
+  EXPECT_EQ(errorWith([](json &f) { f["nodes"][0] = "1"; }), ".nodes' does not begin with 0");
+  EXPECT_EQ(errorWith([](json &f) { f["nodes"] = json::array(); }),
+            ".nodes' does not begin with 0");
+  EXPECT_EQ(errorWith([](json &f) { f["small"][5] = 6; }), ".small' names node 6 of 6");
+  EXPECT_EQ(errorWith([](json &f) { f["small"][5] = 1; }),
+            ".small' names node 1, which may be negative");
+  EXPECT_EQ(errorWith([](json &f) { f["size"][1] = 2; }), ".size' is not of x - y alone");
+  EXPECT_EQ(errorWith([](json &f) { f["nodes"].push_back("7"); }), ".nodes[6]' is used by nothing");
+  EXPECT_EQ(errorWith([](json &f) { f["initial"] = "0.1"; }), ".initial' is 0.1, which is no f32");
+
+  MetricDescriptor metric = withForm().manifest;
+  EXPECT_EQ(faultOf(metric), "");
+  EXPECT_EQ(minorOf(metric), 1u);
+  const auto fault = [&](auto change) {
+    MetricDescriptor other = metric;
+    change(other);
+    return faultOf(other);
+  };
+  EXPECT_EQ(fault([](auto &m) { m.accumulator = ANNUDF_ACCUMULATOR_F64; }),
+            "manifest field 'form' is of a sum in f32, but the accumulator is f64");
+  EXPECT_EQ(fault([](auto &m) {
+              m.elements = {ANNUDF_ELEMENT_U8};
+              m.compute = ANNUDF_COMPUTE_I32;
+            }),
+            "manifest field 'form' is of floats, but the compute type is i32");
+  EXPECT_EQ(fault([](auto &m) { m.missingValues = true; }),
+            "manifest field 'form' is of every coordinate, but field 'missing_values' is true");
+  EXPECT_EQ(fault([](auto &m) { m.hooks.pop_back(); }),
+            "manifest field 'form.finalize' says what field 'hooks' lacks");
+  EXPECT_EQ(fault([](auto &m) {
+              m.numerics = ANNUDF_NUMERICS_REASSOCIATE;
+              m.hooks.push_back(ANNUDF_HOOK_COMBINE);
+              m.form->initial = 1;
+            }),
+            "manifest field 'form.initial' is 1, but parts that combine joins begin with 0");
+  EXPECT_EQ(fault([](auto &m) { m.form->roundings.f16 = 1; }),
+            "manifest field 'form' says more roundings than a form may have");
+  EXPECT_EQ(fault([](auto &m) { m.form->eta = 1; }),
+            "manifest field 'form.eta' is half the smallest number of no format");
+  EXPECT_EQ(fault([](auto &m) { m.form->nodes[3].number = INFINITY; }),
+            "manifest field 'form.nodes[3]' is no finite number");
+  // Of fixed dims an entry at dim may be of a constant extent, and a number at dim.
+  metric.dims = 16;
+  EXPECT_EQ(fault([](auto &m) { m.form->nodes[3] = entry("m", {{}, {}}); }),
+            "manifest field 'form.largest' names node 3, which may be negative");
+  EXPECT_EQ(fault([](auto &m) { m.form->nodes[1] = entry("w", {{EntryIndex::Kind::Number, 15}}); }),
+            "");
+}
+
+// As an artifact with a false form is found: its code was made for another.
+TEST(Form, IsInTheContract) {
+  const MetricDescriptor metric = withForm().manifest;
+  std::set<uint64_t> seen{contractOf(metric), contractOf(test::smallArtifact().manifest)};
+  EXPECT_EQ(seen.size(), 2u);
+  const auto contract = json::from_cbor(encodeContract(metric));
+  EXPECT_EQ(contract.back(), (json{"form", kFields}));
+  for (void (*change)(QuadraticForm &) : std::initializer_list<void (*)(QuadraticForm &)>{
+           [](auto &f) { f.nodes[1].indices[0] = {EntryIndex::Kind::Query}; },
+           [](auto &f) { f.nodes[1].capture = "v"; }, [](auto &f) { f.nodes[3].number = 3; },
+           [](auto &f) { f.exact.of[4] = 1; }, [](auto &f) { f.size.of[4] = 1; },
+           [](auto &f) { f.small.of[4] = 1; }, [](auto &f) { f.largest.of[4] = 1; },
+           [](auto &f) { f.ofDifference = false; }, [](auto &f) { f.roundings.f32 = 3; },
+           [](auto &f) { f.roundings.f64 = 3; }, [](auto &f) { f.accumulations = 2; },
+           [](auto &f) { f.eta = 0; }, [](auto &f) { f.initial = 1; },
+           [](auto &f) { f.finalize = QuadraticForm::Finalize::Falls; },
+           [](auto &f) { f.finalize = QuadraticForm::Finalize::Identity; }}) {
+    MetricDescriptor other = metric;
+    change(*other.form);
+    EXPECT_TRUE(seen.insert(contractOf(other)).second);
+  }
+}
+
+} // namespace
+} // namespace annudf
