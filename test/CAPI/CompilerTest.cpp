@@ -29,6 +29,20 @@ annudf_compile_options hostOnly() {
   return options;
 }
 
+TEST(CApiCompiler, LeavesTheFormOut) {
+  auto options = hostOnly();
+  OwnedArtifact with, without;
+  ASSERT_EQ(outcome(compile(kMetric, &with, nullptr, &options)), "ok");
+  options.skip_form = 1;
+  ASSERT_EQ(outcome(compile(kMetric, &without, nullptr, &options)), "ok");
+  OwnedBuffer proved, plain;
+  ASSERT_EQ(annudf_artifact_describe(with, "a", &proved), ANNUDF_OK);
+  ASSERT_EQ(annudf_artifact_describe(without, "a", &plain), ANNUDF_OK);
+  EXPECT_NE(textOf(proved).find("\n  form  "), std::string::npos) << textOf(proved);
+  EXPECT_EQ(textOf(plain).find("\n  form  "), std::string::npos) << textOf(plain);
+  EXPECT_NE(annudf_artifact_contract(with), annudf_artifact_contract(without));
+}
+
 /// The metric with one mistake: it divides integers on line 12.
 std::string wrongMetric() {
   std::string text = kMetric;

@@ -25,7 +25,7 @@ struct CompileArguments {
   std::string input, output, builtin, metric, inlineCaptures, reproducer, targetAbi = ANNUDF_ABI_ID,
                                                                           symbol;
   std::vector<std::string> archs;
-  bool noHost = false, quiet = false;
+  bool noHost = false, noForm = false, quiet = false;
 };
 } // namespace
 
@@ -62,7 +62,7 @@ static void runCompile(const CompileArguments &arguments) {
                                       ": there is no such metric; there are " +
                                       builtinMetricNames());
   CompileOptions options;
-  options.target = {arguments.targetAbi, arguments.symbol};
+  options.target = {arguments.targetAbi, arguments.symbol, !arguments.noForm};
   const bool isArtifact = options.target.abi == ANNUDF_ABI_ID;
   const char *ending = isArtifact ? ".annudf" : ".ltoir";
   const std::string output = !arguments.output.empty() ? arguments.output
@@ -131,6 +131,9 @@ void tool::addCompileCommand(CLI::App &app) {
                       "File to write where annudf itself fails, to report it with (default: what "
                       "ANNUDF_REPRODUCER names)");
   command->add_flag("--no-host", arguments->noHost, "Leave out the code for the CPU");
+  command->add_flag("--no-form", arguments->noForm,
+                    "Do not prove the quadratic form of the distance: searches then know the "
+                    "metric by its code alone, and find the same");
   command->add_flag("-q,--quiet", arguments->quiet, "Print errors and warnings only");
   command->callback([arguments] { runCompile(*arguments); });
 #else

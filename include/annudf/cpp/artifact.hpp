@@ -39,6 +39,7 @@ struct compile_options {
   std::string inline_captures = {};    ///< Options of annudf-inline-captures, "dims=128".
   bool lto_ir = true;                  ///< Code for GPUs.
   bool host_code = true;               ///< Code for CPUs.
+  bool form = true;                    ///< The quadratic form of its distance, where it is proved.
 };
 
 /// A value that a metric in CUDA source reads, a member of its context.
@@ -78,6 +79,7 @@ public:
     c.metric_name = options.name.c_str();
     c.inline_captures = options.inline_captures.c_str();
     c.skip_lto_ir = !options.lto_ir, c.skip_host_bitcode = !options.host_code;
+    c.skip_form = !options.form;
     return made(warnings, [&](annudf_artifact **out, annudf_diagnostics **said) {
       return annudf_compile(source.data(), source.size(), options.origin.c_str(), &c, out, said);
     });

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "annudf/Analysis/Forms.h"
 #include "annudf/Analysis/Properties.h"
 #include "annudf/Dialect/Transforms/Passes.h"
 
@@ -25,8 +26,11 @@ struct InferPropertiesPass : annudf::impl::InferPropertiesPassBase<InferProperti
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    for (auto metric : getOperation().getOps<MetricOp>())
+    for (auto metric : getOperation().getOps<MetricOp>()) {
       report(metric);
+      if (form)
+        reportForm(metric);
+    }
   }
 
 private:
@@ -42,6 +46,14 @@ private:
       for (size_t first = 0; first < field.unproved.size(); ++first)
         explainOne(field.unproved, first, i);
     }
+  }
+
+  static void reportForm(MetricOp metric) {
+    const FormProof proof = proveForm(metric);
+    if (proof.form)
+      metric.emitRemark() << "[N5] has the form " << formText(proof.form);
+    else
+      proof.at->emitRemark() << "[N6] has no form: " << proof.why;
   }
 
   /// One remark for all that one op is the reason of.

@@ -218,6 +218,11 @@ TEST_F(CppMetric, WhatItIs) {
   EXPECT_EQ(artifact.digest().size(), 64u);
   EXPECT_NE(artifact.manifest().find("\"weighted_l2\""), std::string::npos);
   EXPECT_EQ(artifact.describe().find("metric weighted_l2"), 0u);
+  EXPECT_NE(artifact.describe().find("\n  form  "), std::string::npos);
+  EXPECT_EQ(annudf::artifact::compile(weighted.text(), {.lto_ir = false, .form = false})
+                .describe()
+                .find("\n  form  "),
+            std::string::npos);
   const temp_folder folder;
   weighted.save(folder / "w.annudf");
   const auto loaded = annudf::metric::load(folder / "w.annudf");

@@ -183,7 +183,9 @@ def InferPropertiesPass : Pass<"annudf-infer-properties", "::mlir::ModuleOp"> {
       captures' entries.
 
     `docs/numerics.md` says what each means and why it holds. With `explain` a remark N3 says of
-    everything that is not proved why, at the op where it is lost. An op that is not in the tables
+    everything that is not proved why, at the op where it is lost. With `form` a remark N5 says
+    that the distance as a whole is a quadratic form, which artifacts tell, or N6 at which op that is
+    lost. An op that is not in the tables
     of `lib/Analysis/Terms.cpp` proves nothing. Nothing is changed, and nothing is taken from the
     source: the module must have been verified.
 
@@ -210,7 +212,9 @@ def InferPropertiesPass : Pass<"annudf-infer-properties", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"explain", "explain", "bool", "false",
-                        "Say of what is not proved why (remarks, N3)">];
+                        "Say of what is not proved why (remarks, N3)">,
+                 Option<"form", "form", "bool", "false",
+                        "Say of each metric what form its distance has, or why none (remarks, N5 and N6)">];
   let statistics = [
     Statistic<"numPolynomials", "num-polynomials", "Number of fields that add a polynomial">,
     Statistic<"numMonotone", "num-monotone", "Number of fields that never fall, or never grow">
