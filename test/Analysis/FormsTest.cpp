@@ -293,6 +293,67 @@ const Case kCases[] = {
      "no: 'math.exp' is not known to rise or fall with the accumulator", "0.0",
      "  annudf.finalize (%a: f32) {\n    %s = math.exp %a : f32\n    annudf.yield %s : f32\n  }\n",
      ""},
+    {"%r = arith.addf %acc, %d : f32",
+     "no: 'arith.maxnumf' is not known to rise or fall with the accumulator", "0.0",
+     "  annudf.finalize (%a: f32) {\n    %z = arith.constant 0.0 : f32\n    %one = arith.constant "
+     "1.0 : f32\n    %n = arith.constant -1.0 : f32\n    %m = arith.maximumf %a, %z : f32\n    %v "
+     "= arith.negf %m : f32\n    %s = math.sqrt %v : f32\n    %o = arith.maxnumf %s, %z : f32\n    "
+     "annudf.yield %o : f32\n  }\n",
+     ""},
+    {"%r = arith.addf %acc, %d : f32",
+     "no: 'arith.maxnumf' is not known to rise or fall with the accumulator", "0.0",
+     "  annudf.finalize (%a: f32) {\n    %z = arith.constant 0.0 : f32\n    %one = arith.constant "
+     "1.0 : f32\n    %n = arith.constant -1.0 : f32\n    %m = arith.maximumf %a, %z : f32\n    %v "
+     "= arith.addf %m, %n : f32\n    %s = math.sqrt %v : f32\n    %o = arith.maxnumf %s, %z : "
+     "f32\n    annudf.yield %o : f32\n  }\n",
+     ""},
+    {"%r = arith.addf %acc, %d : f32",
+     "no: 'arith.maxnumf' is not known to rise or fall with the accumulator", "0.0",
+     "  annudf.finalize (%a: f32) {\n    %z = arith.constant 0.0 : f32\n    %one = arith.constant "
+     "1.0 : f32\n    %n = arith.constant -1.0 : f32\n    %m = arith.maximumf %a, %z : f32\n    %v "
+     "= arith.subf %m, %one : f32\n    %s = math.sqrt %v : f32\n    %o = arith.maxnumf %s, %z : "
+     "f32\n    annudf.yield %o : f32\n  }\n",
+     ""},
+    {"%r = arith.addf %acc, %d : f32",
+     "no: 'arith.maxnumf' is not known to rise or fall with the accumulator", "0.0",
+     "  annudf.finalize (%a: f32) {\n    %z = arith.constant 0.0 : f32\n    %one = arith.constant "
+     "1.0 : f32\n    %n = arith.constant -1.0 : f32\n    %m = arith.maximumf %a, %z : f32\n    %v "
+     "= math.fma %one, %n, %m : f32\n    %s = math.sqrt %v : f32\n    %o = arith.maxnumf %s, %z : "
+     "f32\n    annudf.yield %o : f32\n  }\n",
+     ""},
+    {"%r = arith.addf %acc, %d : f32",
+     "no: 'arith.maxnumf' is not known to rise or fall with the accumulator", "0.0",
+     "  annudf.finalize (%a: f32) {\n    %z = arith.constant 0.0 : f32\n    %one = arith.constant "
+     "1.0 : f32\n    %n = arith.constant -1.0 : f32\n    %m = arith.maximumf %a, %z : f32\n    %v "
+     "= math.fma %m, %one, %n : f32\n    %s = math.sqrt %v : f32\n    %o = arith.maxnumf %s, %z : "
+     "f32\n    annudf.yield %o : f32\n  }\n",
+     ""},
+    {"%r = arith.addf %acc, %d : f32",
+     "no: 'arith.maxnumf' is not known to rise or fall with the accumulator", "0.0",
+     "  annudf.finalize (%a: f32) {\n    %z = arith.constant 0.0 : f32\n    %one = arith.constant "
+     "1.0 : f32\n    %n = arith.constant -1.0 : f32\n    %m = arith.maximumf %a, %z : f32\n    %v "
+     "= arith.minimumf %m, %n : f32\n    %s = math.sqrt %v : f32\n    %o = arith.maxnumf %s, %z : "
+     "f32\n    annudf.yield %o : f32\n  }\n",
+     ""},
+    {"%r = arith.addf %acc, %d : f32",
+     "no: 'arith.maxnumf' is not known to rise or fall with the accumulator", "0.0",
+     "  annudf.finalize (%a: f32) {\n    %z = arith.constant 0.0 : f32\n    %one = arith.constant "
+     "1.0 : f32\n    %n = arith.constant -1.0 : f32\n    %v = arith.maximumf %a, %n : f32\n    %s "
+     "= math.sqrt %v : f32\n    %o = arith.maxnumf %s, %z : f32\n    annudf.yield %o : f32\n  }\n",
+     ""},
+    {"%r = arith.addf %acc, %d : f32",
+     "x - y, of x - y, finalize rises | x | 0 | 2 x | f32 1, f64 0, adds 1, eta 0", "0.0",
+     "  annudf.finalize (%a: f32) {\n    %z = arith.constant 0.0 : f32\n    %one = arith.constant "
+     "1.0 : f32\n    %n = arith.constant -1.0 : f32\n    %m = arith.maximumf %a, %z : f32\n    %v "
+     "= math.fma %one, %one, %m : f32\n    %s = math.sqrt %v : f32\n    %o = arith.maxnumf %s, %z "
+     ": f32\n    annudf.yield %o : f32\n  }\n",
+     ""},
+    {"%r = arith.addf %acc, %d : f32",
+     "no: 'arith.addf' is not known to rise or fall with the accumulator", "0.0",
+     "  annudf.finalize (%a: f32) {\n    %z = arith.constant 0.0 : f32\n    %one = arith.constant "
+     "1.0 : f32\n    %n = arith.constant -1.0 : f32\n    %s = math.sqrt %a : f32\n    %g = "
+     "arith.negf %a : f32\n    %o = arith.addf %s, %g : f32\n    annudf.yield %o : f32\n  }\n",
+     ""},
 };
 
 TEST_F(Forms, SayExactly) {

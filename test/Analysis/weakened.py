@@ -20,8 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 LIB = ROOT / "lib" / "Analysis"
 LIT = ROOT / "test" / "lit" / "Transforms"
 
-P, E, S, T, A, C, J = (
-    f"{name}.cpp" for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins")
+P, E, S, T, A, C, J, F = (
+    f"{name}.cpp"
+    for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins", "Forms")
 )
 #: (file, what stands there, what is put there)
 RULES = [
@@ -154,9 +155,43 @@ RULES = [
     (A, "      if (!beginsWithNumber(index))\n", "      if (false)\n"),
     (A, "      if (isUnsigned)\n        break;", ""),
     (A, "      if (!isUnsigned)\n        break;", ""),
-    (A, "return conditions.has_value();", "return conditions.has_value() || node == nodes.front();"),
+    (A, "return conditions.has_value() && !isInteger(node);", "return (conditions.has_value() || node == nodes.front()) && !isInteger(node);"),
     (J, "    if (found.join && *here != *found.join)\n", "    if (false)\n"),
     (J, "    if (through == 1 && isa<arith::SubFOp, arith::SubIOp>(op))\n", "    if (false)\n"),
+    # Forms: polynomials of x - y, the accumulator, finalize.
+    (P, "  round(own, term.type);\n", ""),
+    (P, "  own.size.of[Quadratic::X] = Coefficients::kOne;\n  round", "  round"),
+    (P, "  return (a == TermKind::X && b == TermKind::Y) || (a == TermKind::Y && b == TermKind::X);", "  return a == TermKind::X || b == TermKind::X;"),
+    (P, "    if (variable == Of::Difference)\n", "    if (false)\n"),
+    (F, "        lost = coefficients.sum(lost, Coefficients::kOne);\n", ""),
+    (F, "        bounds.eta = std::max(bounds.eta, 0x1p-150);\n", ""),
+    (F, "    form.accumulations = static_cast<uint32_t>(nodes.size());\n", ""),
+    (F, "    form.initial = initial.getValueAsDouble() + 0.0; // -0 is 0.\n", ""),
+    (F, "|| form.initial != 0)\n", ")\n"),
+    (F, "          !(isPart(0, 1) || isPart(1, 0)) ||", "          false ||"),
+    (F, "    if (*joined->join != Join::Sum)\n", "    if (false)\n"),
+    (F, "    if (metric.getMissingValues())\n", "    if (false)\n"),
+    (F, "        !initial.getValue().isFinite())\n", "        false)\n"),
+    (F, "      size = add(c, size, form->size);\n", ""),
+    (F, "      small = add(c, small, form->small);\n", ""),
+    (F, "        if (polynomials.find(term.of[0])->size == Quadratic())\n", "        if (false)\n"),
+    (F, "      if (!isRead && !term.type.isF32() && !term.type.isF64()) {", "      if (false) {"),
+    (F, "      size.of[i] = c.sum(size.of[i], c.product(eta, small.of[i]));", "      ;"),
+    (F, "    if (mayDiffer(op))\n", "    if (false)\n"),
+    (F, "!isa_and_present<arith::AddFOp>(sum) || mayDiffer(sum) ||", "!isa_and_present<arith::AddFOp>(sum) ||"),
+    (F, "      course.falls ^= factor < 0;\n", ""),
+    (F, "      course.isNotBelow &= factor > 0;\n", ""),
+    (F, "      course.mayBeNaN |= !course.isNotBelow;\n", ""),
+    (F, "      course.isNotBelow &= isa<arith::AddFOp>(op) ? by >= 0 : by <= 0;\n", ""),
+    (F, "    if (isa<arith::SubFOp>(op))\n      return scale(-1);", "    if (isa<arith::SubFOp>(op))\n      return scale(1);"),
+    (F, "    if (by != 0 && (isa", "    if ((isa"),
+    (F, "(isa<arith::DivFOp>(op) && step.through == 0)", "isa<arith::DivFOp>(op)"),
+    (F, "      course.isNotBelow &= (by >= 0) == (step.others[1] >= 0);\n", ""),
+    (F, "      course.isNotBelow &= step.others[1] >= 0;\n", ""),
+    (F, "(isa<arith::MaxNumFOp>(op) && !course.mayBeNaN)", "isa<arith::MaxNumFOp>(op)"),
+    (F, "(isa<arith::MinNumFOp>(op) && !course.mayBeNaN)", "isa<arith::MinNumFOp>(op)"),
+    (F, "isMaximum ? course.isNotBelow || by >= 0 : course.isNotBelow && by >= 0", "true"),
+    (F, "    if (found != 1 ||", "    if (found < 1 ||"),
 ]  # fmt: skip
 
 

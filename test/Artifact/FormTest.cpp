@@ -10,6 +10,7 @@
 #include "TestArtifact.h"
 
 #include <cmath>
+#include <random>
 #include <set>
 
 namespace annudf {
@@ -218,6 +219,56 @@ TEST(Form, IsOfItsMetric) {
             "manifest field 'form.largest' names node 3, which may be negative");
   EXPECT_EQ(fault([](auto &m) { m.form->nodes[1] = entry("w", {{EntryIndex::Kind::Number, 15}}); }),
             "");
+}
+
+/// Every place of a JSON value.
+void collect(json &value, std::vector<json *> &places) {
+  places.push_back(&value);
+  for (auto &inner : value)
+    if (value.is_structured())
+      collect(inner, places);
+}
+
+// What is read is right, whatever was written: refused, or a form that is written as it was read.
+TEST(Form, DamagedInAnyWay) {
+  std::mt19937 generator(1);
+  const auto random = [&](size_t below) { return generator() % below; };
+  const json body = test::bodyOf(serializeArtifact(withForm()));
+  const json kValues[] = {0,           1,          2,        5,       1023,        1024,
+                          4294967296u, -1,         true,     "0",     "-0",        "1e30",
+                          "w",         "m",        "dim",    "query", "-",         "|",
+                          "+",         "*",        "/",      "f64",   "falls",     json(),
+                          {},          "2",        {"w", 0}, {"-"},   {"+", 1, 2}, {"m", 3, "dim"},
+                          {"|", 3},    {"/", 2, 2}};
+  int accepted = 0, refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    json changed = body;
+    for (size_t times = 1 + random(3); times > 0; --times) {
+      std::vector<json *> places;
+      collect(changed["manifest"]["form"], places);
+      json &place = *places[random(places.size())];
+      if (place.is_array() && random(3) == 0)
+        place.push_back(kValues[random(std::size(kValues))]);
+      else if (place.is_structured() && !place.empty() && random(3) == 0)
+        place.erase(std::next(place.begin(), static_cast<long>(random(place.size()))));
+      else
+        place =
+            random(4) ? kValues[random(std::size(kValues))] : json(*places[random(places.size())]);
+    }
+    try {
+      const Artifact read = parseArtifact(test::seal(changed), "m");
+      EXPECT_EQ(faultOf(read.manifest), "");
+      EXPECT_EQ(test::bodyOf(serializeArtifact(read))["manifest"]["form"],
+                changed["manifest"]["form"]);
+      EXPECT_FALSE(formText(read.manifest.form).empty());
+      ++accepted;
+    } catch (const Error &error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Input);
+      ++refused;
+    }
+  }
+  EXPECT_GT(accepted, 500);
+  EXPECT_GT(refused, 10000);
 }
 
 // As an artifact with a false form is found: its code was made for another.
