@@ -218,6 +218,20 @@ __device__ __forceinline__ void updateFull(const Block &block, int begin, int la
   }
 }
 
+/// Updates query `j` of a tile of N with the vector's end: what updateFull leaves.
+template <int N>
+__device__ __forceinline__ void updateEnd(const Block &block, const uint4 *rows, int64_t row,
+                                          int query, int j, Acc &acc) {
+#pragma unroll 1
+  for (int d = block.fullChunks * 4 * block.perWord; d < block.dims; ++d) {
+    const int w = d / block.perWord;
+    const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * 32) + w % 4);
+    update(acc, Staged<N>::get(d, j),
+           coordinateOf<Coordinate>(block.element, block.compute, word, d % block.perWord), d,
+           block.dims, row, query, block.list, block.slots);
+  }
+}
+
 /// Updates with the vector's end, and writes the keys of group `g` of the list and the best of
 /// each query.
 template <int N>
@@ -236,14 +250,7 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
   for (int j = 0; j < count; ++j) {
     const int q = lastQuery[j];
     Acc a = last[j];
-#pragma unroll 1
-    for (int d = block.fullChunks * 4 * block.perWord; d < block.dims; ++d) {
-      const int w = d / block.perWord;
-      const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(rows + w / 4 * 32) + w % 4);
-      update(a, Staged<N>::get(d, j),
-             coordinateOf<Coordinate>(block.element, block.compute, word, d % block.perWord), d,
-             block.dims, row, q, block.list, block.slots);
-    }
+    updateEnd<N>(block, rows, row, q, j, a);
     const float distance = finalize(a, block.dims, row, q, block.list, block.slots);
     lastKey[j] = found ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
   }

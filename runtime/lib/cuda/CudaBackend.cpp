@@ -151,6 +151,7 @@ private:
   const std::shared_ptr<const Context> context_;
   const SearchKernels kernels_;
   CaptureCache captures_;
+  MatrixBounds bounds_{context_};
   FilterCache filters_;
   Scans scans_{context_};
   DeviceCopies copies_;
@@ -217,6 +218,22 @@ void Implementation::extendFromHost(Index &index, const MatrixView &rows, const 
                                       [&] { return upload(index, progress); }));
 }
 
+/// Why a search has no use for bounds, whatever its metric's form; null where it may have.
+const char *whyNoBounds(const MetricView &metric, const Index &index, bool everyDistance,
+                        const SearchParams &params, int sm) {
+  if (!metric.artifact.manifest.form)
+    return Workload{}.noForm;
+  if (everyDistance)
+    return "every distance is wanted";
+  if (index.missingValues())
+    return "coordinates may be missing";
+  if (params.filter && params.family.empty())
+    return "a filter leaves some rows, which products do not know";
+  if (!isFusedAhead(metric.artifact, sm))
+    return "the linker decides which products are fused";
+  return nullptr;
+}
+
 Implementation::Ready Implementation::prepare(const Index &index, const MetricView &metric,
                                               const BoundCaptures &captures,
                                               const MatrixView &queries, const Wanted &wanted,
@@ -249,6 +266,8 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   plan.findProbedRows(index, queries.rows);
   plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
   plan.work.family = params.family;
+  if (const char *why = whyNoBounds(metric, index, wanted.every(), params, context_->sm()))
+    plan.work.noForm = why;
   plan.checkFits();
   const auto total = static_cast<uint64_t>(queries.rows);
   const auto batchOf =
@@ -258,10 +277,25 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
           batch = plan.batch(total, pool_.limit());
         return std::min(batch, wanted.mostAtOnce);
       };
-  uint64_t batch = batchOf();
-  // The last batch has fewer queries, for which another family may be quicker.
-  const CudaFamily *families[] = {&plan.familyOf(std::min(batch, total)),
-                                  &plan.familyOf(total % batch ? total % batch : batch)};
+  uint64_t batch = 0;
+  const CudaFamily *families[2];
+  const auto choose = [&] {
+    batch = batchOf();
+    // The last batch has fewer queries, for which another family may be quicker.
+    families[0] = &plan.familyOf(std::min(batch, total));
+    families[1] = &plan.familyOf(total % batch ? total % batch : batch);
+  };
+  choose();
+  if (families[0]->tiling(plan.work).bounds || families[1]->tiling(plan.work).bounds) {
+    std::string why;
+    plan.bound = bounds_.get(index, *copy, metric, captures, why);
+    if (!plan.bound && !params.family.empty())
+      throw Error(ErrorKind::Input, "family '" + params.family + "': " + why);
+    if (!plan.bound) {
+      plan.work.noForm = "its form has no bounds for these captures and this memory";
+      choose();
+    }
+  }
   std::span<const CudaFamily *const> needed(families, families[0] == families[1] ? 1 : 2);
   const ScanElements elements = {index.element(), queries.element};
   ScanKernels scans = scans_.loaded(needed, metric, elements);
@@ -379,6 +413,8 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   lease->keep(ready.captures);
   if (ready.filter)
     lease->keep(ready.filter);
+  if (ready.plan.bound)
+    lease->keep(ready.plan.bound);
   const uint64_t batch = ready.batch;
   if (stats) // Reasons are words, which take longer than the choice.
     ready.plan.tell(batch, report);

@@ -41,6 +41,7 @@ ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 ANNUDF_EMBED(packed_float)
 ANNUDF_EMBED(packed_integer)
+ANNUDF_EMBED(exact)
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_EMBED(packed_term_##NAME)
 ANNUDF_PACKED_TERMS(ANNUDF_X)
 #undef ANNUDF_X
@@ -72,6 +73,7 @@ ANNUDF_EMBED(overlap_80)
 ANNUDF_EMBED(overlap_90)
 ANNUDF_EMBED(search)
 ANNUDF_EMBED(build)
+ANNUDF_EMBED(matrix)
 
 namespace annudf::runtime::cuda {
 
@@ -138,6 +140,9 @@ std::string_view scanFragment(ScanSource source, const MetricDescriptor &metric,
     return stagedFragment(widths);
   case ScanSource::Packed:
     return packedFragment(metric);
+  case ScanSource::Exact:
+    return widths == HookWidths{32, 32, static_cast<AccumulatorForm>('a')} ? ANNUDF_BYTES(exact)
+                                                                           : std::string_view();
   }
   return {};
 }
@@ -224,6 +229,7 @@ std::string_view scanTemplate(const ScanEntry &entry, const Manifest &metric,
       return ANNUDF_BYTES(template_staged_##NAME);                                                 \
     case ScanSource::Parts:                                                                        \
     case ScanSource::Packed:                                                                       \
+    case ScanSource::Exact:                                                                        \
       break;                                                                                       \
     }
   ANNUDF_ELEMENTS(ANNUDF_X)
@@ -245,5 +251,6 @@ std::string_view overlapFragment(int sm) {
 
 std::string_view searchModule() { return ANNUDF_BYTES(search); }
 std::string_view buildModule() { return ANNUDF_BYTES(build); }
+std::string_view matrixModule() { return ANNUDF_BYTES(matrix); }
 
 } // namespace annudf::runtime::cuda

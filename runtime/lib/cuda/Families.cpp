@@ -8,7 +8,7 @@
 
 #include "Families.h"
 
-#include "ScanArgs.h"
+#include "MatrixArgs.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -239,6 +239,49 @@ private:
   static constexpr int kQueries = ANNUDF_STAGED_TILE_QUERIES('a', 32); ///< Of a thread.
 };
 
+/// Of proved quadratic forms: lower bounds of all rows by matrix products in half precision, and
+/// the hooks for the few rows that these leave. Rows in half precision stay beside the index.
+class Matrix final : public CudaFamily {
+public:
+  const char *name() const override { return "matrix"; }
+  ScanEntry entry() const override { return {ScanSource::Exact, "annudf_finish_exact"}; }
+  double linkMs() const override { return 60; }
+  Tiling tiling(const Workload &) const override {
+    return {
+        .queries = ANNUDF_MATRIX_QUERIES, .segmentGroups = kMatrixSegmentGroups, .bounds = true};
+  }
+  FamilyNeeds needs() const override {
+    return {.accumulators = {ANNUDF_ACCUMULATOR_F32},
+            .computes = {ANNUDF_COMPUTE_F32},
+            .arch = kMatrixSm};
+  }
+  bool isFor(const Workload &work) const override { return !work.noForm; }
+  std::string unfit(const Workload &work, const Machine &machine) const override {
+    if (work.noForm)
+      return work.noForm;
+    if (machine.arch != kMatrixSm)
+      return "its products are instructions of sm_90, this is sm_" + std::to_string(machine.arch);
+    if (work.k > ANNUDF_EXACT_MOST_K)
+      return "it finds up to " + std::to_string(ANNUDF_EXACT_MOST_K) + " rows a query";
+    return unfitBytes("a query takes",
+                      (uint64_t(work.dims) + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, machine);
+  }
+  /// As staged.
+  double cost(const Workload &work, const Machine &) const override {
+    constexpr double kSorting = 2, kAbreast = 60;
+    return readingsOfTiles(work, kAbreast, kSorting);
+  }
+  std::string explain(const Workload &work, const Machine &) const override {
+    return perList(work) + ": up to " + std::to_string(ANNUDF_MATRIX_QUERIES) +
+           " share a product, and hooks see the rows that its bounds leave";
+  }
+  void enqueue(ScanQueue &queue, const Workload &work) const override {
+    const uint64_t tiles = queue.sortPairs();
+    queue.multiply(tiles, 2,
+                   ANNUDF_MATRIX_SHARED_BYTES(panelsOf(static_cast<uint64_t>(work.dims))));
+  }
+};
+
 } // namespace
 
 std::span<const CudaFamily *const> families() {
@@ -247,7 +290,8 @@ std::span<const CudaFamily *const> families() {
   static const Parts parts;
   static const Staged staged;
   static const Packed packed;
-  static const CudaFamily *const all[] = {&tiles, &pairs, &parts, &staged, &packed};
+  static const Matrix matrix;
+  static const CudaFamily *const all[] = {&tiles, &pairs, &parts, &staged, &packed, &matrix};
   return all;
 }
 

@@ -37,6 +37,14 @@ inline constexpr uint32_t kSegmentGroups = 8, kPackedSegmentGroups = 32;
 /// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.
 inline constexpr size_t kLargeBody = 3328;
 
+/// Dimensions of a panel of rows or queries in half precision, and the panels of a vector.
+inline constexpr uint64_t kPanelDims = 64;
+constexpr uint64_t panelsOf(uint64_t dims) { return (dims + kPanelDims - 1) / kPanelDims; }
+/// Groups of a list that are one tile of the family "matrix": eight of its own tiles.
+inline constexpr uint32_t kMatrixSegmentGroups = 32;
+/// The architecture whose instructions the products are (wgmma).
+inline constexpr int kMatrixSm = 90;
+
 /// From here on a kernel may begin before the one before it has ended (Overlap.cuh).
 inline constexpr int kOverlapSm = 90;
 /// From here on memory is copied to shared memory by itself.
@@ -49,6 +57,7 @@ enum class ScanSource {
   Parts,  ///< Scan.cu with ANNUDF_PARTS.
   Staged, ///< Staged.cu, for coordinates of 32 bits.
   Packed, ///< Staged.cu with ANNUDF_PACKED, for accumulators of 32 bits.
+  Exact,  ///< Exact.cu, for accumulators and coordinates of 32 bits.
 };
 
 /// One kernel of such a file.
@@ -64,6 +73,7 @@ struct Tiling {
   uint32_t segmentGroups = ~uint32_t(0); ///< Most groups of 32 rows of a tile.
   bool coordinates = false; ///< Whether the scan takes queries as words of the compute type.
   bool packed = false;      ///< Then: as words of their elements instead.
+  bool bounds = false;      ///< Whether bounds are left, and not keys (MatrixArgs.h).
 };
 
 /// Where a family enqueues its scan of one batch: a stream, or a test that writes it down.
@@ -81,6 +91,9 @@ public:
   /// The family's kernel in blocks that take at most `tiles` tiles by ticket, `perProcessor` for
   /// each processor.
   virtual void scanByTicket(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) = 0;
+  /// The bounds of the rows of at most `tiles` tiles, by matrix products; the family's kernel then
+  /// finds the best rows.
+  virtual void multiply(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) = 0;
 };
 
 class CudaFamily : public KernelFamily {

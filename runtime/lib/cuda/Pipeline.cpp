@@ -156,6 +156,8 @@ public:
       to.next(kernels.queryWords, {shape.queries}, 128, 0, args.index, args.queries, args.work,
               compute);
     }
+    if (shape.tiling.bounds)
+      to.next(plan.bound->kernels().queries, {shape.queries}, 128, 0, matrixArgs());
     if (clock)
       clock->mark("sort");
     return mostTiles(shape);
@@ -175,7 +177,23 @@ public:
             static_cast<unsigned>(sharedBytes), args);
   }
 
+  void multiply(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
+    const BoundRows &bound = *plan.bound;
+    const annudf_matrix_args matrix = matrixArgs();
+    const auto blocks = perProcessor * static_cast<uint64_t>(plan.context.processors());
+    to.next(matrix.nPanels <= ANNUDF_MATRIX_RESIDENT_PANELS ? bound.kernels().scan
+                                                            : bound.kernels().scanLong,
+            {std::min(tiles, blocks)}, ANNUDF_MATRIX_THREADS, static_cast<unsigned>(sharedBytes),
+            matrix);
+  }
+
 private:
+  annudf_matrix_args matrixArgs() const {
+    annudf_matrix_args matrix = plan.bound->args();
+    matrix.scan = args;
+    return matrix;
+  }
+
   const SearchPlan &plan;
   const CUfunction kernel;
   const BatchShape &shape;
@@ -220,7 +238,10 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
   family.enqueue(queue, workOf(count));
   stage("scan");
 
-  enqueueFinish(args, shape, to, ids, distances);
+  if (shape.tiling.bounds)
+    enqueueExact(args, shape, scan->second->function, to, ids, distances);
+  else
+    enqueueFinish(args, shape, to, ids, distances);
   stage("finish");
   if (clock)
     clock->end(args.index, args.work.probes, count * nProbes);
@@ -276,6 +297,18 @@ void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &s
   const uint64_t candidates =
       std::max<uint64_t>(shape.groups, std::min<uint64_t>(shape.groups, k) * 32);
   to.next(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, last);
+}
+
+void SearchPlan::enqueueExact(const annudf_scan_args &args, const BatchShape &shape,
+                              CUfunction kernel, Launcher &to, uint64_t ids,
+                              uint64_t distances) const {
+  annudf_exact_args last = {};
+  last.scan = args;
+  last.outIds = ids, last.outDistances = distances;
+  last.k = k, last.sign = bound->sign();
+  constexpr uint32_t kFew = 32;
+  to.next(kernel, {shape.queries}, k <= kFew ? ANNUDF_EXACT_THREADS : ANNUDF_EXACT_MANY_THREADS,
+          (args.index.dims + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, last);
 }
 
 } // namespace annudf::runtime::cuda

@@ -12,6 +12,7 @@
 #include "DeviceIndex.h"
 #include "Families.h"
 #include "Launcher.h"
+#include "Matrix.h"
 #include "StageClock.h"
 #include "Workspace.h"
 
@@ -60,6 +61,7 @@ struct SearchPlan {
   bool packedNegated; ///< Whether the sum of the family "packed" is subtracted.
   /// The family that is being linked while another runs the search, work.family; "": none.
   std::string_view linking = {};
+  std::shared_ptr<const BoundRows> bound = {}; ///< Of the family "matrix"; null for all others.
 
   /// Queries of one batch, so that its workspace takes `limit` bytes at most: batches of equal
   /// size that together make `queries`.
@@ -96,6 +98,9 @@ private:
   /// The best rows, or every distance, of the keys that a scan left.
   void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      uint64_t ids, uint64_t distances) const;
+  /// The best rows by `kernel`, of the bounds that products left.
+  void enqueueExact(const annudf_scan_args &args, const BatchShape &shape, CUfunction kernel,
+                    Launcher &to, uint64_t ids, uint64_t distances) const;
 };
 
 } // namespace annudf::runtime::cuda

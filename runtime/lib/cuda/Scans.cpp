@@ -69,6 +69,8 @@ Scans::Instead Scans::insteadOf(std::span<const CudaFamily *const> needed, const
                                     ahead_.has(metric, {elements, context_->sm(), family.entry()});
                            }};
   question.work.queries = static_cast<int64_t>(total);
+  if (!plan.bound) // Rows in half precision are not made for a search that would rather not wait.
+    question.work.noForm = "its rows are not there in half precision";
   const CudaFamily *other = ahead_.insteadOf(question);
   if (!other)
     return {};

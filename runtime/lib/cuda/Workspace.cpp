@@ -8,6 +8,8 @@
 
 #include "Workspace.h"
 
+#include "MatrixArgs.h"
+
 #include <algorithm>
 
 namespace annudf::runtime::cuda {
@@ -60,8 +62,16 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
     work.coordinates = layout.take(queries, stride, 4);
     work.coordinateStride = static_cast<uint32_t>(stride);
   }
-  work.minima = layout.take(queries, shape.groups, 4);
-  work.keys = layout.take(queries, shape.groups, 32 * 4);
+  if (shape.tiling.bounds) {
+    const uint64_t panels = panelsOf(shape.dims);
+    work.coordinateStride = static_cast<uint32_t>(panels * ANNUDF_MATRIX_PANEL_DIMS / 2);
+    work.coordinates = layout.take(queries, work.coordinateStride, 4);
+    work.minima = layout.take(queries, 4, sizeof(float));
+    work.keys = layout.take(queries, shape.groups, ANNUDF_GRANULES * sizeof(float));
+  } else {
+    work.minima = layout.take(queries, shape.groups, 4);
+    work.keys = layout.take(queries, shape.groups, 32 * 4);
+  }
   work.stride = static_cast<uint32_t>(shape.groups);
   work.nProbes = static_cast<uint32_t>(shape.probes);
   bytes = layout.used();

@@ -26,6 +26,8 @@ Workload workloadOf(const Manifest &manifest) {
   work.accumulator = manifest.accumulator;
   work.compute = manifest.compute;
   work.widths = manifest.hookWidths();
+  if (manifest.form)
+    work.noForm = nullptr;
   if (manifest.packed)
     for (const PackedElement &entry : manifest.packed->elements)
       work.packedDims = std::max(work.packedDims, entry.dims);

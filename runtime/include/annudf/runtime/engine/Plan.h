@@ -53,6 +53,8 @@ struct Workload {
   /// Dimensions in which it may be summed up packed, of rows and queries of the index's element (of
   /// the one with most where there is no index); 0: in none.
   int32_t packedDims = 0;
+  /// Why no bounds of it can be computed by matrix products, a text that stays; null: they can.
+  const char *noForm = "it is not proved to be a quadratic form";
   size_t bodyBytes = 0; ///< Of its code for the machine; 0 where a backend does not look at it.
   // The index.
   annudf_element element = ANNUDF_ELEMENT_F32;

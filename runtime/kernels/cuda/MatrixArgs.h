@@ -1,0 +1,90 @@
+//===- MatrixArgs.h - What the host passes to Matrix.cu and Exact.cu -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// As ScanArgs.h. A tile is 128 rows of one list, four groups; a panel 64 dimensions of its rows or
+// of queries in half precision, 128 bytes each; a granule 8 rows of a group, which have one bound.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_KERNELS_CUDA_MATRIXARGS_H
+#define ANNUDF_KERNELS_CUDA_MATRIXARGS_H
+
+#include "ScanArgs.h"
+
+#define ANNUDF_MATRIX_THREADS 256
+/// Rows of a tile, and most queries of an item.
+#define ANNUDF_MATRIX_ROWS 128
+#define ANNUDF_MATRIX_QUERIES 128
+#define ANNUDF_MATRIX_PANEL_DIMS 64
+#define ANNUDF_MATRIX_PANEL_BYTES 16384
+/// Granules of a group, and rows of a granule.
+#define ANNUDF_GRANULES 4
+#define ANNUDF_GRANULE_ROWS 8
+/// Panels of queries that stay in shared memory for all tiles of an item; of longer vectors they
+/// are brought anew for every tile.
+#define ANNUDF_MATRIX_RESIDENT_PANELS 2
+/// Stages of row panels beside them, and stages of row and query panels.
+#define ANNUDF_MATRIX_STAGES 4
+#define ANNUDF_MATRIX_LONG_STAGES 3
+/// What annudf_matrix_terms leaves of a tile: a number a row and one a granule, floats.
+#define ANNUDF_MATRIX_TERMS (ANNUDF_MATRIX_ROWS + ANNUDF_MATRIX_ROWS / ANNUDF_GRANULE_ROWS)
+/// Shared memory of annudf_matrix_scan: panels, which end 1,024 bytes, the terms of four tiles,
+/// five numbers a query, barriers and a ticket.
+#define ANNUDF_MATRIX_SHARED_BYTES(PANELS)                                                         \
+  (((PANELS) <= ANNUDF_MATRIX_RESIDENT_PANELS                                                      \
+        ? ANNUDF_MATRIX_RESIDENT_PANELS + ANNUDF_MATRIX_STAGES                                     \
+        : 2 * ANNUDF_MATRIX_LONG_STAGES) *                                                         \
+       ANNUDF_MATRIX_PANEL_BYTES +                                                                 \
+   4 * ANNUDF_MATRIX_TERMS * 4 + ANNUDF_MATRIX_QUERIES * 6 * 4 + 8 * 8 + 1024)
+/// Threads of a block of annudf_finish_exact, and the most k for each.
+#define ANNUDF_EXACT_THREADS 128
+#define ANNUDF_EXACT_MANY_THREADS 256
+#define ANNUDF_EXACT_MOST_K 256
+/// Shared memory of annudf_finish_exact behind the query, whose coordinates fill whole words of 16
+/// bytes.
+#define ANNUDF_EXACT_SHARED_BYTES 26688
+
+/// Numbers of a dimension, in double; see BoundForm. X and Y are coordinates less `shift`.
+struct annudf_matrix_dim {
+  double shift;
+  double query1, query2; ///< Of X and X² in what depends on the query alone.
+  double row1, row2;     ///< Of Y and Y² in what depends on the row alone.
+  double product;        ///< Of X Y.
+  double queryError1, queryError2, rowError1, rowError2;         ///< Of |X|, X², |Y|, Y².
+  double queryLargest1, queryLargest2, rowLargest1, rowLargest2; ///< The same.
+};
+
+/// What of a metric's form is the same for all searches with a binding and an index.
+struct annudf_matrix_form {
+  uint64_t dims;                   ///< const annudf_matrix_dim *, of every dimension.
+  double constant, error, largest; ///< What hangs on no coordinate; counted to the query.
+  double most;                     ///< Of what is largest by a query, or by a row.
+};
+
+struct annudf_matrix_args {
+  annudf_scan_args scan; ///< Of work: minima are the queries' numbers, float4 each; coordinates
+                         ///< their panels; keys the bounds, float, Q * S * ANNUDF_GRANULES.
+  annudf_matrix_form form;
+  uint64_t panels;    ///< uint4 *, tiles * panels a row * 1024.
+  uint64_t tileStart; ///< const uint32_t *, L: first tile of each list.
+  uint64_t listScale; ///< float *, L: power of two of what is in its panels.
+  uint64_t terms;     ///< float *, tiles * ANNUDF_MATRIX_TERMS.
+  uint32_t nPanels;   ///< Of a row.
+  uint32_t element;   ///< enum annudf_element, of the rows.
+};
+
+struct annudf_exact_args {
+  annudf_scan_args scan;
+  uint64_t outIds;       ///< int64_t *, Q * k.
+  uint64_t outDistances; ///< float *, Q * k.
+  uint64_t evaluated;    ///< unsigned long long *: granules that were evaluated; 0: not wanted.
+  uint32_t k;
+  float sign; ///< Bounds are of accumulators times this, 1 or -1.
+};
+
+#endif // ANNUDF_KERNELS_CUDA_MATRIXARGS_H

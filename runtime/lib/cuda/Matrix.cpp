@@ -1,0 +1,202 @@
+//===- Matrix.cpp - Rows in half precision, and forms bound to them -------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Matrix.h"
+
+#include "Embedded.h"
+#include "Launcher.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace annudf::runtime::cuda {
+
+namespace {
+
+static_assert(kPanelDims == ANNUDF_MATRIX_PANEL_DIMS, "the planner's panels are the kernels'");
+
+/// The mean of the rows, as their lists' centers tell it.
+std::vector<float> meanOf(const Index &index) {
+  const auto dims = static_cast<size_t>(index.dims());
+  std::vector<double> sum(dims, 0.0);
+  double rows = 0;
+  for (uint32_t l = 0; l < index.nLists(); ++l) {
+    const auto size = static_cast<double>(index.listSize(l));
+    rows += size;
+    for (size_t d = 0; d < dims; ++d)
+      sum[d] += size * double(index.centers()[l * dims + d]);
+  }
+  std::vector<float> mean(dims, 0.0f);
+  for (size_t d = 0; d < dims; ++d)
+    if (const auto value = static_cast<float>(sum[d] / std::max(rows, 1.0)); std::isfinite(value))
+      mean[d] = value;
+  return mean;
+}
+
+/// There is none of no bytes.
+std::unique_ptr<Buffer> bufferOf(const std::shared_ptr<const Context> &context, size_t bytes) {
+  return std::make_unique<Buffer>(context, std::max<size_t>(bytes, 16));
+}
+
+std::unique_ptr<Buffer> copyOf(const std::shared_ptr<const Context> &context, const void *values,
+                               size_t bytes, CUstream stream) {
+  auto buffer = bufferOf(context, bytes);
+  if (bytes) // Pageable memory has been read when the call returns.
+    ANNUDF_CUDA(cuMemcpyHtoDAsync, buffer->device(), values, bytes, stream);
+  return buffer;
+}
+
+constexpr unsigned kTileThreads = ANNUDF_MATRIX_ROWS;
+
+} // namespace
+
+MatrixKernels::MatrixKernels(const std::shared_ptr<const Context> &context)
+    : module(context, matrixModule().data()), largest(module.function("annudf_matrix_largest")),
+      scale(module.function("annudf_matrix_scale")), rows(module.function("annudf_matrix_rows")),
+      terms(module.function("annudf_matrix_terms")),
+      queries(module.function("annudf_matrix_queries")),
+      scan(module.function("annudf_matrix_scan")),
+      scanLong(module.function("annudf_matrix_scan_long")) {
+  ContextScope scope(*context);
+  for (CUfunction function : {scan, scanLong})
+    ANNUDF_CUDA(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                context->mostSharedBytes());
+}
+
+BoundRows::BoundRows(const BoundForm &form, const annudf_matrix_args &args, uint64_t tiles,
+                     const std::shared_ptr<const Context> &context,
+                     std::shared_ptr<const MatrixKernels> kernels)
+    : kernels_(std::move(kernels)), args_(args), sign_(static_cast<float>(form.sign)) {
+  using F = BoundForm;
+  std::vector<annudf_matrix_dim> dims(static_cast<size_t>(form.dims));
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const auto of = [&](F::Term term) { return form.of(term)[d]; };
+    dims[d] = {of(F::Shift),     of(F::X1),       of(F::X2),        of(F::Y1),
+               of(F::Y2),        of(F::XY),       of(F::ErrorX1),   of(F::ErrorX2),
+               of(F::ErrorY1),   of(F::ErrorY2),  of(F::LargestX1), of(F::LargestX2),
+               of(F::LargestY1), of(F::LargestY2)};
+  }
+  const ContextScope scope(*context);
+  const OwnStream stream(context);
+  dims_ = copyOf(context, dims.data(), dims.size() * sizeof dims[0], stream.get());
+  terms_ = bufferOf(context, tiles * ANNUDF_MATRIX_TERMS * sizeof(float));
+  // Half of what may be largest for a row, half for a query and what hangs on neither.
+  args_.form = {dims_->device(), form.constant, form.error, form.largest, form.limit / 2};
+  args_.terms = terms_->device();
+  if (tiles)
+    StreamLauncher(*context, stream.get()).first(kernels_->terms, {tiles}, kTileThreads, 0, args_);
+  ANNUDF_CUDA(cuStreamSynchronize, stream.get());
+}
+
+HalfRows::HalfRows(const Index &index, const DeviceIndex &copy,
+                   const std::shared_ptr<const Context> &context,
+                   std::shared_ptr<const MatrixKernels> kernels)
+    : context_(context), kernels_(std::move(kernels)), mean_(meanOf(index)),
+      panels_(static_cast<uint32_t>(panelsOf(static_cast<uint64_t>(index.dims())))),
+      element_(index.element()) {
+  constexpr uint32_t kRows = ANNUDF_MATRIX_ROWS;
+  std::vector<uint32_t> start;
+  for (uint32_t l = 0; l < index.nLists(); ++l) {
+    start.push_back(static_cast<uint32_t>(tiles_));
+    tiles_ += (static_cast<uint64_t>(index.listSize(l)) + kRows - 1) / kRows;
+  }
+  const ContextScope scope(*context);
+  const uint64_t bytes = tiles_ * panels_ * ANNUDF_MATRIX_PANEL_BYTES;
+  size_t free = 0, all = 0;
+  ANNUDF_CUDA(cuMemGetInfo, &free, &all);
+  if (bytes > free / 2)
+    throw Error(ErrorKind::Environment, "rows in half precision take " + std::to_string(bytes) +
+                                            " bytes, more than half of the " +
+                                            std::to_string(free) + " that the device has left");
+  std::vector<annudf_matrix_dim> dims(mean_.size());
+  for (size_t d = 0; d < dims.size(); ++d)
+    dims[d].shift = mean_[d];
+  const OwnStream stream(context);
+  dims_ = copyOf(context, dims.data(), dims.size() * sizeof dims[0], stream.get());
+  tileStart_ = copyOf(context, start.data(), start.size() * sizeof start[0], stream.get());
+  listScale_ = bufferOf(context, start.size() * sizeof(float));
+  ANNUDF_CUDA(cuMemsetD8Async, listScale_->device(), 0, listScale_->size(), stream.get());
+  panelBuffer_ = bufferOf(context, bytes);
+  annudf_matrix_args args = this->args(copy.args());
+  args.form.dims = dims_->device();
+  StreamLauncher to(*context, stream.get());
+  if (tiles_)
+    to.first(kernels_->largest, {tiles_}, kTileThreads, 0, args);
+  to.first(kernels_->scale, {(index.nLists() + 127u) / 128}, 128, 0, args);
+  if (tiles_)
+    to.first(kernels_->rows, {tiles_}, kTileThreads, 0, args);
+  ANNUDF_CUDA(cuStreamSynchronize, stream.get());
+}
+
+annudf_matrix_args HalfRows::args(const annudf_device_index &index) const {
+  annudf_matrix_args args = {};
+  args.scan.index = index;
+  args.panels = panelBuffer_->device();
+  args.tileStart = tileStart_->device();
+  args.listScale = listScale_->device();
+  args.nPanels = panels_;
+  args.element = element_;
+  return args;
+}
+
+std::shared_ptr<const BoundRows> HalfRows::bind(const MetricView &metric,
+                                                const BoundCaptures &captures,
+                                                const DeviceIndex &copy, std::string &why) const {
+  const std::string key = metric.digest + captures.digest();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = std::find_if(recent_.begin(), recent_.end(),
+                                  [&](const auto &one) { return one.first == key; });
+  if (found != recent_.end()) {
+    recent_.splice(recent_.begin(), recent_, found);
+    return recent_.front().second;
+  }
+  const Manifest &manifest = metric.artifact.manifest;
+  // Bounds from below of what is least where the distance is best.
+  const bool falls = manifest.form->finalize == QuadraticForm::Finalize::Falls;
+  const bool wantsLeast = (manifest.order == ANNUDF_ORDER_MIN) != falls;
+  const auto form = bindForm(*manifest.form, captures, static_cast<int32_t>(mean_.size()), mean_,
+                             wantsLeast ? ANNUDF_ORDER_MIN : ANNUDF_ORDER_MAX, &why);
+  if (!form)
+    return nullptr;
+  auto rows =
+      std::make_shared<const BoundRows>(*form, args(copy.args()), tiles_, context_, kernels_);
+  recent_.emplace_front(key, rows);
+  if (recent_.size() > kKept)
+    recent_.pop_back();
+  return rows;
+}
+
+std::shared_ptr<const BoundRows> MatrixBounds::get(const Index &index, const DeviceIndex &copy,
+                                                   const MetricView &metric,
+                                                   const BoundCaptures &captures,
+                                                   std::string &why) try {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!kernels_)
+      kernels_ = std::make_shared<const MatrixKernels>(context_);
+  }
+  bool made = false;
+  const auto half = index.attachments().get<HalfRows>(
+      "cuda " + std::to_string(context_->device()) + " half",
+      [&] { return std::make_shared<HalfRows>(index, copy, context_, kernels_); }, made);
+  struct Both {
+    std::shared_ptr<const HalfRows> half;
+    std::shared_ptr<const BoundRows> bound;
+  };
+  const auto both = std::make_shared<Both>(Both{half, half->bind(metric, captures, copy, why)});
+  if (!both->bound)
+    return nullptr;
+  return {both, both->bound.get()};
+} catch (const Error &error) {
+  if (error.kind() != ErrorKind::Environment)
+    throw;
+  why = error.what();
+  return nullptr;
+}
+
+} // namespace annudf::runtime::cuda

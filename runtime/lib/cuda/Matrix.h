@@ -1,0 +1,107 @@
+//===- Matrix.h - Rows in half precision, and forms bound to them -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the family "matrix" keeps beside an index: its rows in half precision, two bytes a
+// dimension, and of the last bindings what a row gives to a bound, four bytes and a half.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_MATRIX_H
+#define ANNUDF_RUNTIME_LIB_CUDA_MATRIX_H
+
+#include "DeviceIndex.h"
+#include "MatrixArgs.h"
+
+#include "annudf/runtime/engine/BoundForm.h"
+#include "annudf/runtime/engine/Search.h"
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace annudf::runtime::cuda {
+
+/// The kernels of Matrix.cu.
+struct MatrixKernels {
+  explicit MatrixKernels(const std::shared_ptr<const Context> &context);
+  Module module;
+  CUfunction largest, scale, rows, terms, queries, scan, scanLong;
+};
+
+/// A form, bound for the rows of an index.
+class BoundRows {
+public:
+  /// \param args  of the rows.
+  BoundRows(const BoundForm &form, const annudf_matrix_args &args, uint64_t tiles,
+            const std::shared_ptr<const Context> &context,
+            std::shared_ptr<const MatrixKernels> kernels);
+
+  /// But for the search.
+  const annudf_matrix_args &args() const { return args_; }
+  const MatrixKernels &kernels() const { return *kernels_; }
+  float sign() const { return sign_; }
+
+private:
+  std::shared_ptr<const MatrixKernels> kernels_;
+  std::unique_ptr<Buffer> dims_, terms_;
+  annudf_matrix_args args_;
+  float sign_;
+};
+
+/// Rows of an index in half precision, less their mean.
+class HalfRows : public IndexAttachment {
+public:
+  /// \throws Error(Environment) where the device has too little memory left.
+  HalfRows(const Index &index, const DeviceIndex &copy,
+           const std::shared_ptr<const Context> &context,
+           std::shared_ptr<const MatrixKernels> kernels);
+
+  /// The metric's form for these rows and captures, of the last few that were asked for; null where
+  /// it has no bounds for them, and `why`. Thread-safe.
+  std::shared_ptr<const BoundRows> bind(const MetricView &metric, const BoundCaptures &captures,
+                                        const DeviceIndex &copy, std::string &why) const;
+
+private:
+  static constexpr size_t kKept = 4;
+
+  const std::shared_ptr<const Context> context_;
+  const std::shared_ptr<const MatrixKernels> kernels_;
+  std::vector<float> mean_;
+  uint64_t tiles_ = 0;
+  uint32_t panels_ = 0;
+  annudf_element element_;
+  std::unique_ptr<Buffer> dims_, tileStart_, listScale_, panelBuffer_;
+  mutable std::mutex mutex_; ///< Of what follows.
+  mutable std::list<std::pair<std::string, std::shared_ptr<const BoundRows>>> recent_;
+
+  /// But for the search and the form.
+  annudf_matrix_args args(const annudf_device_index &index) const;
+};
+
+/// Makes them where they are needed. Thread-safe.
+class MatrixBounds {
+public:
+  explicit MatrixBounds(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+
+  /// \returns null where the form has no bounds for this binding, or the memory is short; `why`
+  /// says which.
+  std::shared_ptr<const BoundRows> get(const Index &index, const DeviceIndex &copy,
+                                       const MetricView &metric, const BoundCaptures &captures,
+                                       std::string &why);
+
+private:
+  const std::shared_ptr<const Context> context_;
+  std::mutex mutex_;
+  std::shared_ptr<const MatrixKernels> kernels_; ///< Once they are needed.
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_MATRIX_H

@@ -1,0 +1,164 @@
+//===- MatrixTest.cpp - Searches by bounds of matrix products, on a GPU ---===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The family "matrix" against "pairs", to the bit. Needs a GPU of sm_90 and the artifacts of
+// scripts/gpu-artifacts, as forms come from the compiler; without one of them every test is skipped
+// and says so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaMetrics.h"
+#include "SharedBackend.h"
+
+#include "annudf/runtime/cuda/Cuda.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <filesystem>
+#include <random>
+
+using namespace annudf;
+using namespace annudf::runtime;
+using namespace annudf::test;
+
+namespace {
+
+class CudaMatrix : public testing::Test {
+protected:
+  void SetUp() override {
+    const char *path = std::getenv("ANNUDF_TEST_ARTIFACTS");
+    if (!path || !std::filesystem::exists(std::string(path) + "/weighted_l2.annudf"))
+      GTEST_SKIP() << "ANNUDF_TEST_ARTIFACTS names no folder of scripts/gpu-artifacts: searches by "
+                      "matrix products are NOT checked";
+    folder = path;
+    REQUIRE_GPU("searches by matrix products are");
+    if (backend->arch() != 90)
+      GTEST_SKIP() << "no sm_90: searches by matrix products are NOT checked";
+  }
+  Metric read(const std::string &name) const {
+    return Metric::fromFile(folder + "/" + name + ".annudf");
+  }
+  static Index build(const reference::Vectors &base, uint32_t lists) {
+    IndexParams params;
+    params.nLists = lists;
+    params.kmeansIterations = 5;
+    params.kmeansTrainsetFraction = 1;
+    return Index::build(params, view(base));
+  }
+  /// "" where the family finds what pairs do.
+  std::string difference(const Index &index, const Metric &metric,
+                         const reference::Vectors &queries, int k, uint32_t probes,
+                         const std::shared_ptr<const RowFilter> &filter = {}) const {
+    std::vector<int64_t> ids[2];
+    std::vector<float> distances[2];
+    const char *const families[] = {"pairs", "matrix"};
+    for (int i = 0; i < 2; ++i) {
+      ids[i].assign(size_t(queries.rows) * size_t(k), -777);
+      distances[i].assign(size_t(queries.rows) * size_t(k), -777.0F);
+      SearchStats stats;
+      backend->search(
+          index, metric, bind(metric, queries.dims), view(queries), k,
+          {.nProbes = std::min(probes, index.nLists()), .filter = filter, .family = families[i]},
+          ids[i].data(), distances[i].data(), &stats);
+      if (stats.family != families[i])
+        return "was run by " + stats.family;
+    }
+    for (size_t i = 0; i < ids[0].size(); ++i)
+      if (ids[0][i] != ids[1][i] ||
+          std::memcmp(&distances[0][i], &distances[1][i], sizeof(float)) != 0)
+        return "result " + std::to_string(i) + " is row " + std::to_string(ids[1][i]) + " at " +
+               std::to_string(distances[1][i]) + ", not row " + std::to_string(ids[0][i]) + " at " +
+               std::to_string(distances[0][i]);
+    return "";
+  }
+  static constexpr const char *kProved[] = {"l2", "weighted_l2", "inner_product"};
+  std::string folder;
+  CudaBackend *const backend = sharedBackend();
+};
+
+/// Floats, changed by `change(value, row, dim)`.
+template <class Change> reference::Vectors changed(reference::Vectors vectors, Change change) {
+  auto *floats = reinterpret_cast<float *>(vectors.encoded.data());
+  for (int64_t row = 0; row < vectors.rows; ++row)
+    for (int32_t d = 0; d < vectors.dims; ++d) {
+      float &value = floats[row * vectors.dims + d];
+      value = change(value, row, d);
+      vectors.values[size_t(row * vectors.dims + d)] = value;
+    }
+  return vectors;
+}
+
+} // namespace
+
+TEST_F(CudaMatrix, AgreesWithPairsToTheBit) {
+  int cells = 0;
+  for (const char *name : kProved) {
+    const Metric metric = read(name);
+    for (const annudf_element element :
+         {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16, ANNUDF_ELEMENT_U8, ANNUDF_ELEMENT_I8})
+      for (const int32_t dims : {1, 3, 16, 33, 96, 128, 257, 1024}) {
+        const auto base = reference::randomVectors(element, 3000, dims, uint64_t(dims) * 8 + 1);
+        // Lists of 90 to 3000 rows: tiles and segments with ends of every kind.
+        const Index index = build(base, dims % 2 ? 1 : 33);
+        for (const int64_t count : {5, 70, 300})
+          for (const int k : {1, 10, 100}) {
+            const auto queries = reference::randomVectors(element, count, dims, 9);
+            ASSERT_EQ(difference(index, metric, queries, k, count == 70 ? 33 : 5), "")
+                << name << " " << toString(element) << " dims " << dims << " queries " << count
+                << " k " << k;
+            ++cells;
+          }
+      }
+  }
+  EXPECT_EQ(cells, 864);
+}
+
+TEST_F(CudaMatrix, WhateverTheData) {
+  const struct {
+    const char *name;
+    float (*change)(float, int64_t, int32_t);
+  } kinds[] = {
+      {"far from the origin", [](float v, int64_t, int32_t) { return v + 1e4F; }},
+      {"all equal", [](float, int64_t, int32_t d) { return float(d); }},
+      {"64 of each", [](float v, int64_t row, int32_t d) { return row < 64 ? v : float(d % 7); }},
+      {"one huge row", [](float v, int64_t row, int32_t) { return row == 100 ? v * 1e15F : v; }},
+      {"one that overflows", [](float v, int64_t row, int32_t) { return row == 99 ? 3e38F : v; }},
+      {"denormal", [](float v, int64_t, int32_t) { return v * 1e-40F; }},
+      {"tiny", [](float v, int64_t, int32_t) { return v * 1e-22F; }},
+      {"large", [](float v, int64_t, int32_t) { return v * 1e17F; }},
+      {"two scales", [](float v, int64_t, int32_t d) { return d % 2 ? v * 1e6F : v * 1e-6F; }},
+  };
+  for (const char *name : kProved) {
+    const Metric metric = read(name);
+    for (const auto &kind : kinds)
+      for (const int32_t dims : {24, 130}) {
+        const auto base = changed(
+            reference::randomVectors(ANNUDF_ELEMENT_F32, 4000, dims, uint64_t(dims)), kind.change);
+        const auto queries =
+            changed(reference::randomVectors(ANNUDF_ELEMENT_F32, 150, dims, 5), kind.change);
+        const Index index = build(base, 17);
+        for (const int k : {1, 10, 200})
+          EXPECT_EQ(difference(index, metric, queries, k, 6), "")
+              << name << ", " << kind.name << ", dims " << dims << ", k " << k;
+      }
+  }
+}
+
+TEST_F(CudaMatrix, FiltersHold) {
+  const Metric metric = read("weighted_l2");
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, 96, 3);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 130, 96, 4);
+  const Index index = build(base, 20);
+  for (const uint32_t word : {0x77777777U, 0x00000100U, 0U}) {
+    const std::vector<uint32_t> words(size_t(RowFilter::wordsFor(3000)), word);
+    EXPECT_EQ(
+        difference(index, metric, queries, 10, 8, std::make_shared<const RowFilter>(words, 3000)),
+        "")
+        << word;
+  }
+}
