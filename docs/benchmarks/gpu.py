@@ -56,7 +56,7 @@ CELLS = (
     Cell("1M x 128", "f16", ("weighted_l2", "l2")),
     Cell("1M x 128", "u8", ("weighted_l2", "l2")),
     Cell("1M x 128", "i8", ("l2", "inner_product")),
-    Cell("1M x 128, other metrics", "u8", ("l1", "inner_product", "hamming"), peer=False),
+    Cell("1M x 128, other metrics", "u8", ("l1", "inner_product", "bitwise_hamming"), peer=False),
     Cell("1M x 128, k", "f32", ("l2",), batch="10000", k="10,100,1000"),
     Cell("1M x 128, probes", "f32", ("weighted_l2",), batch="10000", probes="4,8,16,32,64,128"),
     Cell(

@@ -223,6 +223,9 @@ const char *whyNoBounds(const MetricView &metric, const Index &index, bool every
                         const SearchParams &params, int sm) {
   if (!metric.artifact.manifest.form)
     return Workload{}.noForm;
+  const char *wanted = std::getenv("ANNUDF_MATRIX");
+  if (wanted && std::string_view(wanted) == "0")
+    return "ANNUDF_MATRIX is 0";
   if (everyDistance)
     return "every distance is wanted";
   if (index.missingValues())

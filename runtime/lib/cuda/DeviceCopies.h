@@ -29,7 +29,7 @@ public:
   /// \param made  set to whether this very call made it.
   template <class Make>
   auto get(const Index &index, int device, Make &&make, bool &made) -> decltype(make()) {
-    const std::string key = "cuda " + std::to_string(device);
+    const std::string key = keyOf(device);
     using Copy = typename decltype(make())::element_type;
     auto copy = index.attachments().get<Copy>(
         key,
@@ -39,7 +39,7 @@ public:
           } catch (const Error &error) {
             if (error.kind() == ErrorKind::Interrupted)
               throw;
-            dropAll(key);
+            dropAll(device);
             return make();
           }
         },
@@ -48,6 +48,10 @@ public:
       remember(index.weakAttachments());
     return copy;
   }
+
+  /// Of a copy, and of its rows in half precision (Matrix.h).
+  static std::string keyOf(int device) { return "cuda " + std::to_string(device); }
+  static std::string halfKeyOf(int device) { return keyOf(device) + " half"; }
 
 private:
   void remember(std::weak_ptr<IndexAttachments> attachments) {
@@ -58,7 +62,7 @@ private:
     holders_.push_back(std::move(attachments));
   }
   /// A search under way keeps its copy until it is done.
-  void dropAll(const std::string &key) {
+  void dropAll(int device) {
     std::vector<std::weak_ptr<IndexAttachments>> holders;
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -66,7 +70,7 @@ private:
     }
     for (const auto &holder : holders)
       if (const auto attachments = holder.lock())
-        attachments->drop(key);
+        attachments->drop(halfKeyOf(device)), attachments->drop(keyOf(device));
   }
 
   std::mutex mutex_;

@@ -8,6 +8,7 @@
 
 #include "Matrix.h"
 
+#include "DeviceCopies.h"
 #include "Embedded.h"
 #include "Launcher.h"
 
@@ -156,11 +157,8 @@ std::shared_ptr<const BoundRows> HalfRows::bind(const MetricView &metric,
     return recent_.front().second;
   }
   const Manifest &manifest = metric.artifact.manifest;
-  // Bounds from below of what is least where the distance is best.
-  const bool falls = manifest.form->finalize == QuadraticForm::Finalize::Falls;
-  const bool wantsLeast = (manifest.order == ANNUDF_ORDER_MIN) != falls;
   const auto form = bindForm(*manifest.form, captures, static_cast<int32_t>(mean_.size()), mean_,
-                             wantsLeast ? ANNUDF_ORDER_MIN : ANNUDF_ORDER_MAX, &why);
+                             manifest.order, &why);
   if (!form)
     return nullptr;
   auto rows =
@@ -182,7 +180,7 @@ std::shared_ptr<const BoundRows> MatrixBounds::get(const Index &index, const Dev
   }
   bool made = false;
   const auto half = index.attachments().get<HalfRows>(
-      "cuda " + std::to_string(context_->device()) + " half",
+      DeviceCopies::halfKeyOf(context_->device()),
       [&] { return std::make_shared<HalfRows>(index, copy, context_, kernels_); }, made);
   struct Both {
     std::shared_ptr<const HalfRows> half;

@@ -64,6 +64,9 @@ std::string whatIsMissing(const KernelFamily &family, const Workload &work,
   if (machine.arch < needs.arch)
     return "it needs sm_" + std::to_string(needs.arch) + ", this is sm_" +
            std::to_string(machine.arch);
+  if (needs.onlyArch && machine.arch != needs.arch)
+    return "it is made of instructions of sm_" + std::to_string(needs.arch) +
+           " alone, this is sm_" + std::to_string(machine.arch);
   return "";
 }
 

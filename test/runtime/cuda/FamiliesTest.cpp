@@ -127,6 +127,42 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
   EXPECT_EQ(queries(AccumulatorForm::Words, 64), 16u);
 }
 
+TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
+  const auto proved = [](int64_t queries) {
+    Workload work = workOf(queries, 32, 1024);
+    work.bodyBytes = 2000, work.noForm = nullptr;
+    return work;
+  };
+  EXPECT_EQ(chosen(proved(28)), "pairs");
+  EXPECT_EQ(chosen(proved(30)), "matrix");
+  EXPECT_EQ(chosen(proved(100000)), "matrix");
+  EXPECT_EQ(chooseFamily(proved(10000), kH200).why,
+            "312 queries a list: up to 128 share a product, and hooks see the rows that its bounds "
+            "leave");
+  Workload many = proved(10000);
+  many.k = 257;
+  EXPECT_EQ(chooseFamily(many, kH200).why,
+            "312 queries a list: up to 64 share a stage of rows; not matrix: it finds up to 256 "
+            "rows a query");
+  Machine later = kH200;
+  later.arch = 100;
+  EXPECT_EQ(chooseFamily(proved(10000), later).why,
+            "312 queries a list: up to 64 share a stage of rows; not matrix: it is made of "
+            "instructions of sm_90 alone, this is sm_100");
+  // Of what is not proved nothing is said, unless it is asked for by name.
+  Workload other = proved(10000);
+  other.noForm = Workload{}.noForm;
+  EXPECT_EQ(chooseFamily(other, kH200).why, "312 queries a list: up to 64 share a stage of rows");
+  other.family = "matrix";
+  try {
+    (void)pickFamily(other, kH200);
+    FAIL() << "it was picked";
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "no family of kernels can run this search: matrix: it is not proved "
+                               "to be a quadratic form");
+  }
+}
+
 TEST(CudaFamilies, PackedWhereItIsExact) {
   const auto packed = [](int64_t queries, int32_t dims) {
     Workload work = workOf(queries, 32, 1024);
@@ -280,8 +316,8 @@ TEST(CudaFamilies, HaveNamesAndKernelsOfTheirOwn) {
     EXPECT_TRUE(kernels.insert(family->entry().kernel).second);
   }
   EXPECT_EQ(kernels,
-            (std::set<std::string>{"annudf_scan_packed", "annudf_scan_pair", "annudf_scan_parts",
-                                   "annudf_scan_staged", "annudf_scan_tile"}));
+            (std::set<std::string>{"annudf_finish_exact", "annudf_scan_packed", "annudf_scan_pair",
+                                   "annudf_scan_parts", "annudf_scan_staged", "annudf_scan_tile"}));
 }
 
 /// Writes down what a family enqueues.
@@ -298,6 +334,10 @@ struct WrittenQueue : ScanQueue {
   }
   void scanByTicket(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
     text += "scan " + std::to_string(tiles) + " tiles by ticket, " + std::to_string(perProcessor) +
+            " blocks a processor, " + std::to_string(sharedBytes) + " bytes";
+  }
+  void multiply(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
+    text += "multiply " + std::to_string(tiles) + " tiles, " + std::to_string(perProcessor) +
             " blocks a processor, " + std::to_string(sharedBytes) + " bytes";
   }
   std::string text;
@@ -321,6 +361,7 @@ TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
             "sort; scan 77 items, 64 blocks a processor, 25216 bytes, 4 groups at once");
   EXPECT_EQ(enqueued["staged"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 74760 bytes");
   EXPECT_EQ(enqueued["packed"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 79112 bytes");
+  EXPECT_EQ(enqueued["matrix"], "sort; multiply 77 tiles, 2 blocks a processor, 104768 bytes");
 }
 
 } // namespace

@@ -102,7 +102,8 @@ struct FamilyNeeds {
   std::vector<annudf_accumulator> accumulators = {};
   std::vector<annudf_compute> computes = {};
   std::vector<annudf_element> elements = {};
-  int32_t arch = 0; ///< The oldest.
+  int32_t arch = 0;      ///< The oldest.
+  bool onlyArch = false; ///< Whether it is the only one, too.
 };
 
 /// One way to run a search. Immutable.
