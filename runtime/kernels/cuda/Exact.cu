@@ -37,6 +37,7 @@ struct Scratch {
   float bound[kMostWaiting]; ///< Of those that wait.
   uint32_t waiting[kMostWaiting];
   uint32_t waits, found, kept;
+  uint32_t dropped; ///< Of those that waited, at the end of the two arrays.
   float threshold;
 };
 
@@ -69,15 +70,12 @@ public:
     for (uint32_t i = t; i < kMostThreads + 4; i += threads)
       scratch.best[0].key[i] = scratch.best[1].key[i] = ANNUDF_KEY_NONE;
     if (t == 0)
-      scratch.waits = 0, scratch.found = 0, scratch.threshold = INFINITY;
+      scratch.waits = 0, scratch.found = 0, scratch.dropped = 0, scratch.threshold = INFINITY;
   }
 
   __device__ __forceinline__ void run() {
     const float threshold = evaluateFirst();
-    // Every granule that may hold a row as good as the k-th so far; mostly there is none.
-    const uint32_t last = scratch.best[side].key[args.k - 1];
-    if (__syncthreads_or(above < INFINITY && keyOf(above) <= last))
-      evaluateUpTo(last, threshold);
+    evaluateRest(threshold);
     write();
   }
 
@@ -106,9 +104,14 @@ private:
     __syncthreads();
     // The k-th of the threads' least bounds: at least k granules are no higher.
     uint32_t rank = 0;
-#pragma unroll 8
-    for (uint32_t i = 0; i < threads; ++i)
-      rank += scratch.least[i] < least || (scratch.least[i] == least && i < t);
+#pragma unroll 4
+    for (uint32_t i = 0; i < threads; i += 4) {
+      const float4 four = *reinterpret_cast<const float4 *>(scratch.least + i);
+      rank += (four.x < least || (four.x == least && i < t)) +
+              (four.y < least || (four.y == least && i + 1 < t)) +
+              (four.z < least || (four.z == least && i + 2 < t)) +
+              (four.w < least || (four.w == least && i + 3 < t));
+    }
     if (rank == args.k - 1)
       scratch.threshold = least;
     __syncthreads();
@@ -131,18 +134,18 @@ private:
       __syncthreads();
       if (t == 0)
         scratch.waits = 0;
-      above = -FLT_MAX;
       __syncthreads();
       return -INFINITY;
     }
     if (waits > args.k)
-      threshold = keepFirst(waits);
+      keepFirst(waits);
     evaluateWaiting();
     return threshold;
   }
 
-  /// Of the granules that wait, those whose bound is not above the k-th of theirs stay.
-  __device__ __forceinline__ float keepFirst(uint32_t waits) {
+  /// Of the granules that wait, those whose bound is not above the k-th of theirs stay; the others
+  /// are dropped for now.
+  __device__ __forceinline__ void keepFirst(uint32_t waits) {
     constexpr uint32_t kMine = kMostWaiting / ANNUDF_EXACT_THREADS;
     uint32_t granule[kMine];
     float bound[kMine];
@@ -166,19 +169,53 @@ private:
 #pragma unroll
     for (uint32_t j = 0; j < kMine; ++j)
       if (j * threads + t < waits) {
-        if (bound[j] <= threshold)
+        if (bound[j] <= threshold) {
           scratch.waiting[atomicAdd(&scratch.kept, 1u)] = granule[j];
-        else
-          above = fminf(above, bound[j]);
+        } else {
+          const uint32_t place = kMostWaiting - 1 - atomicAdd(&scratch.dropped, 1u);
+          scratch.waiting[place] = granule[j], scratch.bound[place] = bound[j];
+        }
       }
     __syncthreads();
     if (t == 0)
       scratch.waits = scratch.kept;
     __syncthreads();
-    return threshold;
   }
 
-  /// Granules above `done` whose key is not above `last`, which falls meanwhile.
+  /// Every granule that may hold a row as good as the k-th so far and was not evaluated: of those
+  /// that were dropped, and of those above `threshold`. Mostly there are few.
+  __device__ __forceinline__ void evaluateRest(float threshold) {
+    const uint32_t last = scratch.best[side].key[args.k - 1];
+    const uint32_t dropped = scratch.dropped, room = kMostWaiting - dropped;
+    const float done = scratch.threshold; // That of keepFirst, if it ran.
+    if (threshold == -INFINITY)           // Nothing was.
+      return evaluateUpTo(last, threshold);
+    for (uint32_t i = t; i < dropped; i += threads)
+      if (const uint32_t place = kMostWaiting - 1 - i; keyOf(scratch.bound[place]) <= last)
+        scratch.waiting[atomicAdd(&scratch.waits, 1u)] = scratch.waiting[place];
+    if (above < INFINITY && keyOf(above) <= last)
+      for (uint32_t g = t; g < granules / ANNUDF_GRANULES; g += threads) {
+        const float4 four = __ldcs(bounds + g);
+        const float bound[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (uint32_t i = 0; i < 4; ++i)
+          if (bound[i] > threshold && bound[i] < INFINITY && keyOf(bound[i]) <= last)
+            if (const uint32_t place = atomicAdd(&scratch.waits, 1u); place < room)
+              scratch.waiting[place] = g * 4 + i;
+      }
+    __syncthreads();
+    const uint32_t waits = scratch.waits;
+    if (waits <= room)
+      return evaluateWaiting();
+    __syncthreads();
+    if (t == 0)
+      scratch.waits = 0;
+    __syncthreads();
+    evaluateUpTo(last, done);
+  }
+
+  /// The same where they are many, in pieces: granules above `done`, up to which all were
+  /// evaluated, whose key is not above `last`, which falls meanwhile.
   __device__ __forceinline__ void evaluateUpTo(uint32_t last, float done) {
     const uint32_t groups = granules / ANNUDF_GRANULES;
     for (uint32_t first = 0; first < groups; first += threads) {
@@ -314,7 +351,7 @@ private:
   const float4 *const bounds;
   const uint64_t pairs;
   int side = 0;
-  float above = INFINITY; ///< The least of this thread's bounds that are above the first threshold.
+  float above = INFINITY; ///< The least of this thread's bounds that did not wait at first.
 };
 
 } // namespace

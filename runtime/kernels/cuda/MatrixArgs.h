@@ -47,7 +47,7 @@
 #define ANNUDF_EXACT_MOST_K 256
 /// Shared memory of annudf_finish_exact behind the query, whose coordinates fill whole words of 16
 /// bytes.
-#define ANNUDF_EXACT_SHARED_BYTES 26688
+#define ANNUDF_EXACT_SHARED_BYTES 26696
 
 /// Numbers of a dimension, in double; see BoundForm. X and Y are coordinates less `shift`.
 struct annudf_matrix_dim {

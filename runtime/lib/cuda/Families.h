@@ -40,8 +40,9 @@ inline constexpr size_t kLargeBody = 3328;
 /// Dimensions of a panel of rows or queries in half precision, and the panels of a vector.
 inline constexpr uint64_t kPanelDims = 64;
 constexpr uint64_t panelsOf(uint64_t dims) { return (dims + kPanelDims - 1) / kPanelDims; }
-/// Groups of a list that are one tile of the family "matrix": eight of its own tiles.
-inline constexpr uint32_t kMatrixSegmentGroups = 32;
+/// Groups of a list that are one tile of the family "matrix", which has four to a tile of its own:
+/// where the queries of a list are one tile, few, so that blocks end together.
+inline constexpr uint32_t kMatrixSegmentGroups = 32, kMatrixFewSegmentGroups = 8;
 /// The architecture whose instructions the products are (wgmma).
 inline constexpr int kMatrixSm = 90;
 

@@ -306,7 +306,7 @@ void SearchPlan::enqueueExact(const annudf_scan_args &args, const BatchShape &sh
   last.scan = args;
   last.outIds = ids, last.outDistances = distances;
   last.k = k, last.sign = bound->sign();
-  constexpr uint32_t kFew = 32;
+  constexpr uint32_t kFew = 100;
   to.next(kernel, {shape.queries}, k <= kFew ? ANNUDF_EXACT_THREADS : ANNUDF_EXACT_MANY_THREADS,
           (args.index.dims + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, last);
 }
