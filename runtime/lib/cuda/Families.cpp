@@ -246,9 +246,11 @@ public:
   const char *name() const override { return "matrix"; }
   ScanEntry entry() const override { return {ScanSource::Exact, "annudf_finish_exact"}; }
   double linkMs() const override { return 60; }
-  Tiling tiling(const Workload &) const override {
-    return {
-        .queries = ANNUDF_MATRIX_QUERIES, .segmentGroups = kMatrixSegmentGroups, .bounds = true};
+  Tiling tiling(const Workload &work) const override {
+    return {.queries = ANNUDF_MATRIX_QUERIES,
+            .segmentGroups = work.pairsPerList() < ANNUDF_MATRIX_QUERIES ? kMatrixFewSegmentGroups
+                                                                         : kMatrixSegmentGroups,
+            .bounds = true};
   }
   FamilyNeeds needs() const override {
     return {.accumulators = {ANNUDF_ACCUMULATOR_F32},
