@@ -35,6 +35,9 @@ from typing import Any
 ROWS, DIMS, LISTS = 1_000_000, 128, 1024
 SMALL = ("--rows", str(ROWS), "--dims", str(DIMS), "--lists", str(LISTS))
 """What the plots are of."""
+EMBEDDINGS = ("--rows", str(ROWS), "--dims", "768", "--lists", str(LISTS))
+OPAQUE = ", opaque"
+"""After the name of a metric: without matrix products."""
 
 
 @dataclass(frozen=True)
@@ -49,37 +52,44 @@ class Cell:
     probes: str = "32"
     k: str = "10"
     peer: bool = True
+    opaque: bool = False
+    """Whether it is asked once more without matrix products, as of a metric that is not proved."""
 
 
 CELLS = (
-    Cell("1M x 128", "f32", ("weighted_l2", "l2")),
-    Cell("1M x 128", "f16", ("weighted_l2", "l2")),
-    Cell("1M x 128", "u8", ("weighted_l2", "l2")),
+    Cell("1M x 128", "f32", ("weighted_l2", "l2"), opaque=True),
+    Cell("1M x 128", "f16", ("weighted_l2", "l2"), opaque=True),
+    Cell("1M x 128", "u8", ("weighted_l2", "l2"), opaque=True),
     Cell("1M x 128", "i8", ("l2", "inner_product")),
     Cell("1M x 128, other metrics", "u8", ("l1", "inner_product", "bitwise_hamming"), peer=False),
-    Cell("1M x 128, k", "f32", ("l2",), batch="10000", k="10,100,1000"),
-    Cell("1M x 128, probes", "f32", ("weighted_l2",), batch="10000", probes="4,8,16,32,64,128"),
+    Cell("1M x 128, k", "f32", ("l2",), batch="10000", k="10,100,1000", opaque=True),
+    Cell("1M x 128, probes", "f32", ("weighted_l2",), batch="10000", probes="4,8,16,32,64,128", opaque=True),
     Cell(
         "10M x 96",
         "f32",
         ("l2",),
         data=("--rows", "10000000", "--dims", "96", "--lists", "4096"),
         batch="1,100,10000",
+        opaque=True,
     ),
     Cell(
         "500k x 1024",
         "f32",
         ("weighted_l2",),
         data=("--rows", "500000", "--dims", "1024", "--lists", "2048"),
-        batch="100,1000",
+        batch="100,1000,10000",
+        opaque=True,
     ),
     Cell(
         "3M x 200",
         "f16",
         ("weighted_l2",),
         data=("--rows", "3000000", "--dims", "200", "--lists", "2048"),
-        batch="1000",
+        batch="1000,10000",
+        opaque=True,
     ),
+    Cell("1M x 768", "f32", ("l2", "inner_product"), data=EMBEDDINGS, batch="100,1000,10000"),
+    Cell("1M x 768", "f16", ("l2", "inner_product"), data=EMBEDDINGS, batch="100,1000,10000"),
 )
 
 
@@ -137,15 +147,16 @@ def run(arguments: argparse.Namespace) -> None:
     results |= {"points": [], "builds": [], "failed": []}
     for cell in chosen:
         for turn in range(arguments.turns):
-            calls = [("annudf", metric) for metric in cell.metrics]
+            calls = [("annudf", metric + how) for metric in cell.metrics for how in ("", OPAQUE)[: 1 + cell.opaque]]
             if cell.peer and arguments.cuvs:
                 calls.append(("cuVS", "l2"))
             for who, metric in calls:
                 if who == "annudf":
-                    artifact = str(Path(arguments.artifacts) / f"{metric}.annudf")
+                    artifact = str(Path(arguments.artifacts) / f"{metric.removesuffix(OPAQUE)}.annudf")
                     program = [arguments.bench, "--metric", artifact, "--stages"]
                     with _Clock() as clock:
-                        lines = _lines(program + _arguments(cell), ours, results["failed"])
+                        environment = ours | ({"ANNUDF_MATRIX": "0"} if metric.endswith(OPAQUE) else {})
+                        lines = _lines(program + _arguments(cell), environment, results["failed"])
                     for line in lines:
                         line["sm_mhz"] = clock.mhz
                 else:
@@ -226,14 +237,18 @@ def tables(results: dict[str, Any]) -> list[str]:
     return text
 
 
-COLORS = {"weighted_l2": "#3f51b5", "l2": "#00838f", "cuVS": "#e65100"}
+COLORS = {"weighted_l2": "#3f51b5", "l2": "#00838f", "cuVS": "#e65100", "opaque": "#8e24aa"}
 
 
 def _recall_plot(axes: Any, results: dict[str, Any]) -> None:
-    for who, label in (("annudf", "weighted_l2"), ("cuVS", "cuVS")):
-        points = [p for key, p in _medians(results, who).items() if key[0].endswith("probes") and "recall10" in p]
-        name = "annudf, weighted L2 of a user" if who == "annudf" else "cuVS, built-in L2"
-        axes.plot([p["recall10"] for p in points], [p["qps"] for p in points], "o-", color=COLORS[label], label=name)
+    for who, metric, color, name in (
+        ("annudf", "weighted_l2", "weighted_l2", "annudf, weighted L2 of a user, proved"),
+        ("annudf", "weighted_l2" + OPAQUE, "opaque", "annudf, the same, opaque"),
+        ("cuVS", "l2", "cuVS", "cuVS, built-in L2"),
+    ):
+        medians = _medians(results, who).items()
+        points = [p for key, p in medians if key[0].endswith("probes") and key[1] == metric and "recall10" in p]
+        axes.plot([p["recall10"] for p in points], [p["qps"] for p in points], "o-", color=COLORS[color], label=name)
         for point in points:
             axes.annotate(
                 str(point["probes"]),
@@ -252,14 +267,18 @@ def _recall_plot(axes: Any, results: dict[str, Any]) -> None:
 
 def _batch_plot(axes: Any, results: dict[str, Any]) -> None:
     for dtype, line in (("f32", "-"), ("u8", "--")):
-        for who, metric in (("annudf", "l2"), ("cuVS", "l2")):
+        for who, metric, color, name in (
+            ("annudf", "l2", "l2", "annudf, L2"),
+            ("annudf", "l2" + OPAQUE, "opaque", "annudf, L2, opaque"),
+            ("cuVS", "l2", "cuVS", "cuVS, L2"),
+        ):
             points = [p for key, p in _medians(results, who).items() if key[:3] == ("1M x 128", metric, dtype)]
             axes.plot(
                 [p["batch"] for p in points],
                 [p["batch"] * 1e3 / p["median_ms"] for p in points],
                 "o" + line,
-                color=COLORS["l2" if who == "annudf" else "cuVS"],
-                label=f"{who}, L2, {dtype}",
+                color=COLORS[color],
+                label=f"{name}, {dtype}",
             )
     axes.set(
         xlabel="queries of a search",
@@ -271,7 +290,7 @@ def _batch_plot(axes: Any, results: dict[str, Any]) -> None:
 
 
 def _roofline_plot(axes: Any, results: dict[str, Any]) -> None:
-    """Updates a second over updates for each byte of lists, were each list read once a batch."""
+    """Updates of opaque metrics a second over updates for each byte of lists, were each list read once a batch."""
     bytes_of = {"f32": 4, "f16": 2, "u8": 1}
     instructions = {"l2": 2, "weighted_l2": 3}
     built = next(line for line in results["builds"] if "processors" in line)
@@ -292,7 +311,8 @@ def _roofline_plot(axes: Any, results: dict[str, Any]) -> None:
     marks = {"f32": "o", "f16": "^", "u8": "s"}
     for metric in instructions:
         for dtype, mark in marks.items():
-            points = [p for key, p in _medians(results, "annudf").items() if key[:3] == ("1M x 128", metric, dtype)]
+            wanted = ("1M x 128", metric + OPAQUE, dtype)
+            points = [p for key, p in _medians(results, "annudf").items() if key[:3] == wanted]
             if not points:
                 continue
             read = [ROWS * DIMS * bytes_of[dtype] * (1 - (1 - p["probes"] / LISTS) ** p["batch"]) for p in points]

@@ -25,7 +25,8 @@ if arguments is None:
     arguments = dict(zip(rest[::2], rest[1::2]))
 ours = "--metric" in arguments
 with open(os.environ["ASKED"], "a") as asked:
-    print("annudf" if ours else "cuVS", json.dumps(arguments), file=asked)
+    matrix = os.environ.get("ANNUDF_MATRIX", "")
+    print(("annudf" if ours else "cuVS") + matrix, json.dumps(arguments), file=asked)
 what = os.path.basename(arguments.get("--metric", "L2"))
 if os.environ.get("FAILS") == what:
     print('{{"what":"build on the device","ms":1.0}}')
@@ -79,14 +80,15 @@ def test_both_are_asked_in_turns(run, tmp_path: Path) -> None:  # type: ignore[n
     done = run("--turns", "2", "--cells", "3M")
     assert (done.returncode, done.stderr) == (0, "")
     asked = [line.split(" ", 1) for line in (tmp_path / "asked").read_text().splitlines()]
-    assert [who for who, _ in asked] == ["annudf", "cuVS"] * 2
+    assert [who for who, _ in asked] == ["annudf", "annudf0", "cuVS"] * 2, "the second without matrix products"
     swept = {"--rows": "3000000", "--dims": "200", "--lists": "2048", "--dtype": "f16"}
-    swept |= {"--batch": "1000", "--probes": "32", "--k": "10"}
+    swept |= {"--batch": "1000,10000", "--probes": "32", "--k": "10"}
     assert json.loads(asked[0][1]) == {"--metric": "artifacts/weighted_l2.annudf"} | swept
-    assert json.loads(asked[1][1]) == swept
+    assert asked[1][1] == asked[0][1]
+    assert json.loads(asked[2][1]) == swept
     assert done.stdout.splitlines()[-1] == (
-        "| 3M x 200 | f16 | weighted_l2 | 1,000 | 32 | 10 | 32.000 | staged | coarse 8, scan 16 | 0.969 | 0.4 "
-        "| 128.000 | 0.969 | 4.00 |"
+        "| 3M x 200 | f16 | weighted_l2, opaque | 10,000 | 32 | 10 | 320.000 | staged | coarse 80, scan 160 | 0.969 "
+        "| 0.4 | 1280.000 | 0.969 | 4.00 |"
     )
 
 
@@ -113,7 +115,7 @@ def test_a_call_that_fails_does_not_end_the_others(run, tmp_path: Path) -> None:
     assert "cuvs_bench --rows 500000 --dims 1024 --lists 2048" in done.stderr
     assert ": exit 3: out of memory" in done.stderr
     results = json.loads((tmp_path / "out/results.json").read_text())
-    assert [point["who"] for point in results["points"]] == ["annudf"] * 3
+    assert [point["who"] for point in results["points"]] == ["annudf"] * (2 * 3 + 2 * 2)
     assert len(results["failed"]) == 2
 
 
