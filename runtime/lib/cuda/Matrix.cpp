@@ -169,12 +169,30 @@ std::shared_ptr<const BoundRows> HalfRows::bind(const MetricView &metric,
   return rows;
 }
 
+bool MatrixBounds::wasAsked(const std::string &key) {
+  const auto found = std::find(asked_.begin(), asked_.end(), key);
+  const bool asked = found != asked_.end();
+  if (asked)
+    asked_.splice(asked_.begin(), asked_, found);
+  else
+    asked_.push_front(key);
+  if (asked_.size() > kAsked)
+    asked_.pop_back();
+  return asked;
+}
+
 std::shared_ptr<const BoundRows> MatrixBounds::get(const Index &index, const DeviceIndex &copy,
                                                    const MetricView &metric,
-                                                   const BoundCaptures &captures,
+                                                   const BoundCaptures &captures, bool atOnce,
                                                    std::string &why) try {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    const bool asked =
+        wasAsked(std::to_string(index.generation()) + metric.digest + captures.digest());
+    if (!asked && !atOnce) {
+      why = "nobody has asked for it before";
+      return nullptr;
+    }
     if (!kernels_)
       kernels_ = std::make_shared<const MatrixKernels>(context_);
   }

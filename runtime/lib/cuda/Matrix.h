@@ -90,16 +90,23 @@ class MatrixBounds {
 public:
   explicit MatrixBounds(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
-  /// \returns null where the form has no bounds for this binding, or the memory is short; `why`
-  /// says which.
+  /// \param atOnce  else what is not there is made for the second who asks: captures that are bound
+  /// for one small search are not worth it.
+  /// \returns null where the form has no bounds for this binding, the memory is short or nobody has
+  /// asked before; `why` says which.
   std::shared_ptr<const BoundRows> get(const Index &index, const DeviceIndex &copy,
                                        const MetricView &metric, const BoundCaptures &captures,
-                                       std::string &why);
+                                       bool atOnce, std::string &why);
 
 private:
+  static constexpr size_t kAsked = 64;
+
+  bool wasAsked(const std::string &key);
+
   const std::shared_ptr<const Context> context_;
   std::mutex mutex_;
   std::shared_ptr<const MatrixKernels> kernels_; ///< Once they are needed.
+  std::list<std::string> asked_; ///< Index and binding of the last, the latest first.
 };
 
 } // namespace annudf::runtime::cuda

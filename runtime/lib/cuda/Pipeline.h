@@ -68,6 +68,8 @@ struct SearchPlan {
   uint64_t batch(uint64_t queries, uint64_t limit) const;
   /// What a batch of `count` queries runs.
   const CudaFamily &familyOf(uint64_t count) const;
+  /// Of `count` queries, as of Workload.
+  double queriesPerRow(uint64_t count) const { return workOf(count).queriesPerRow(); }
   /// Says what batches of `count` queries run, and why.
   void tell(uint64_t count, SearchStats &stats) const;
   /// Fills work.probedRows where it may decide how batches of up to `queries` are run.

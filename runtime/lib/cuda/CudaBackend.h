@@ -1,0 +1,163 @@
+//===- CudaBackend.h - The backend of one device ----------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_CUDABACKEND_H
+#define ANNUDF_RUNTIME_LIB_CUDA_CUDABACKEND_H
+
+#include "annudf/runtime/cuda/Cuda.h"
+
+#include "DeviceBuild.h"
+#include "DeviceCaptures.h"
+#include "DeviceCopies.h"
+#include "DeviceFilters.h"
+#include "DeviceMemory.h"
+#include "PreparedSearch.h"
+#include "Scans.h"
+#include "annudf/runtime/support/Clock.h"
+#include "annudf/runtime/support/Parallel.h"
+
+#include <optional>
+
+namespace annudf::runtime::cuda {
+
+class Implementation final : public CudaBackend {
+public:
+  explicit Implementation(int device)
+      : context_(std::make_shared<Context>(device)), kernels_(context_), captures_(context_),
+        filters_(context_), pool_(context_) {
+    (void)linkerVersion(); // Without it no search can run: say so now.
+  }
+
+  void search(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+              const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
+              float *distances, SearchStats *stats) override;
+  void searchDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                    const MatrixView &queries, int k, const SearchParams &params, int64_t *ids,
+                    float *distances, void *stream, SearchStats *stats) override;
+  std::unique_ptr<PreparedSearch> prepareDevice(const Index &index, const MetricView &metric,
+                                                const BoundCaptures &captures,
+                                                const MatrixView &queries, int k,
+                                                const SearchParams &params, void *stream,
+                                                SearchStats *stats) override;
+  void distances(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                 const MatrixView &queries, const Progress &progress, float *distances,
+                 SearchStats *stats, int64_t firstQuery) override;
+  void distancesDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                       const MatrixView &queries, float *distances, void *stream,
+                       SearchStats *stats) override;
+  Index build(const IndexParams &params, const MatrixView &base, void *stream,
+              const Progress &progress, BuildStats *stats) override;
+  Index buildFromHost(const IndexParams &params, const MatrixView &base, const Progress &progress,
+                      BuildStats *stats) override;
+  void extend(Index &index, const MatrixView &rows, const NewIds &ids, void *stream,
+              const Progress &progress) override;
+  void extendFromHost(Index &index, const MatrixView &rows, const NewIds &ids,
+                      const Progress &progress) override;
+  int device() const override { return context_->device(); }
+  int arch() const override { return context_->sm(); }
+  std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {
+    ContextScope scope(*context_);
+    return allocateOnStream(context_, bytes, checkStream(*context_, stream));
+  }
+  void copy(uint64_t destination, uint64_t source, uint64_t bytes, void *stream) override {
+    ContextScope scope(*context_);
+    const CUstream on = checkStream(*context_, stream);
+    if (bytes != 0)
+      ANNUDF_CUDA(cuMemcpyAsync, destination, source, bytes, on);
+  }
+  void synchronize(void *stream) override {
+    ContextScope scope(*context_);
+    ANNUDF_CUDA(cuStreamSynchronize, checkStream(*context_, stream));
+  }
+  std::unique_ptr<StreamEvent> record(void *stream) override {
+    ContextScope scope(*context_);
+    return recordEvent(context_, checkStream(*context_, stream));
+  }
+  void precompile(const MetricView &metric, ScanElements elements, SearchStats *stats) override {
+    checkElements(metric, elements);
+    ContextScope scope(*context_);
+    SearchStats local;
+    SearchStats &report = stats ? *stats : local;
+    report = {};
+    const auto fit = familiesFor(metric.artifact, context_->sm(), elements);
+    std::vector<SearchStats> costs(fit.size());
+    const auto start = std::chrono::steady_clock::now();
+    parallelFor(static_cast<int>(fit.size()), static_cast<int64_t>(fit.size()),
+                [&](int64_t i, int) {
+                  ContextScope scope(*context_);
+                  (void)scans_.get(metric, elements, *fit[static_cast<size_t>(i)],
+                                   costs[static_cast<size_t>(i)]);
+                });
+    report.linkMs = msSince(start);
+    addLinks(costs, report);
+  }
+  std::vector<const KernelFamily *> families() const override {
+    return {cuda::families().begin(), cuda::families().end()};
+  }
+  Machine machine() const override {
+    return {.arch = context_->sm(),
+            .processors = context_->processors(),
+            .sharedBytes = uint64_t(context_->mostSharedBytes()),
+            .memoryBytesPerMs = context_->memoryBytesPerMs(),
+            .clocksPerMs = context_->clocksPerMs()};
+  }
+  std::string describe() const override {
+    return "CUDA device " + std::to_string(context_->device()) + ": " + context_->name() + ", sm_" +
+           std::to_string(context_->sm());
+  }
+
+private:
+  /// What a search holds on to until it is done.
+  struct Ready {
+    std::shared_ptr<DeviceIndex> index;
+    std::shared_ptr<const DeviceCaptures> captures;
+    std::shared_ptr<const Buffer> filter;
+    std::optional<SearchPlan> plan; ///< Once the rest is there.
+    uint64_t batch;                 ///< Queries of each batch but the last.
+    ScanKernels scans;
+  };
+  /// What is to be found, of how many queries at most at once, and where it goes.
+  struct Wanted {
+    int64_t columns; ///< k, or the rows of the index.
+    int64_t *ids;    ///< Null for every distance.
+    float *distances;
+    uint64_t mostAtOnce;
+    bool every() const { return !ids; }
+  };
+  /// But for the family that runs it.
+  SearchPlan planOf(const Index &index, const MetricView &metric, const MatrixView &queries,
+                    const Wanted &wanted, const SearchParams &params, const Ready &ready);
+  Ready prepare(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
+                SearchStats &stats);
+  void run(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+           const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
+           SearchStats *stats);
+  void runDevice(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                 const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
+                 void *stream, SearchStats *stats);
+  std::shared_ptr<DeviceIndex> upload(const Index &index, const Progress &progress,
+                                      SearchStats *stats = nullptr);
+  /// Puts an index's copy where searches look for it; null: there is none.
+  void keep(const Index &index, const std::shared_ptr<DeviceIndex> &copy);
+
+  const std::shared_ptr<const Context> context_;
+  const SearchKernels kernels_;
+  CaptureCache captures_;
+  MatrixBounds bounds_{context_};
+  FilterCache filters_;
+  Scans scans_{context_};
+  DeviceCopies copies_;
+  PinnedPieces pieces_{context_};
+  IndexBuilder builder_{context_};
+  WorkspacePool pool_; // Last: its searches end before what they read goes.
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_CUDABACKEND_H
