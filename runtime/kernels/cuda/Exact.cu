@@ -192,7 +192,8 @@ private:
       return evaluateUpTo(last, threshold);
     for (uint32_t i = t; i < dropped; i += threads)
       if (const uint32_t place = kMostWaiting - 1 - i; keyOf(scratch.bound[place]) <= last)
-        scratch.waiting[atomicAdd(&scratch.waits, 1u)] = scratch.waiting[place];
+        if (const uint32_t to = atomicAdd(&scratch.waits, 1u); to < room)
+          scratch.waiting[to] = scratch.waiting[place];
     if (above < INFINITY && keyOf(above) <= last)
       for (uint32_t g = t; g < granules / ANNUDF_GRANULES; g += threads) {
         const float4 four = __ldcs(bounds + g);
@@ -241,6 +242,8 @@ private:
   /// The rows of all granules that wait, eight threads each. Starts and ends with a barrier passed.
   __device__ __forceinline__ void evaluateWaiting() {
     const uint32_t rows = scratch.waits * ANNUDF_GRANULE_ROWS;
+    if (rows == 0)
+      return;
     if (t == 0 && args.evaluated)
       atomicAdd(reinterpret_cast<unsigned long long *>(args.evaluated), rows / ANNUDF_GRANULE_ROWS);
 #pragma unroll 1

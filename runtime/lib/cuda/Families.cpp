@@ -248,8 +248,8 @@ public:
   double linkMs() const override { return 60; }
   Tiling tiling(const Workload &work) const override {
     return {.queries = ANNUDF_MATRIX_QUERIES,
-            .segmentGroups = work.pairsPerList() < ANNUDF_MATRIX_QUERIES ? kMatrixFewSegmentGroups
-                                                                         : kMatrixSegmentGroups,
+            .segmentGroups =
+                isLongAndOfFewQueries(work) ? kMatrixFewSegmentGroups : kMatrixSegmentGroups,
             .bounds = true};
   }
   FamilyNeeds needs() const override {
@@ -281,6 +281,12 @@ public:
     const uint64_t tiles = queue.sortPairs();
     queue.multiply(tiles, 2,
                    ANNUDF_MATRIX_SHARED_BYTES(panelsOf(static_cast<uint64_t>(work.dims))));
+  }
+
+private:
+  static bool isLongAndOfFewQueries(const Workload &work) {
+    return panelsOf(static_cast<uint64_t>(work.dims)) > ANNUDF_MATRIX_RESIDENT_PANELS &&
+           work.pairsPerList() < ANNUDF_MATRIX_QUERIES;
   }
 };
 

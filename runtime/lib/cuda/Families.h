@@ -41,7 +41,8 @@ inline constexpr size_t kLargeBody = 3328;
 inline constexpr uint64_t kPanelDims = 64;
 constexpr uint64_t panelsOf(uint64_t dims) { return (dims + kPanelDims - 1) / kPanelDims; }
 /// Groups of a list that are one tile of the family "matrix", which has four to a tile of its own:
-/// where the queries of a list are one tile, few, so that blocks end together.
+/// of long vectors, where the queries of a list are one tile, few, so that blocks end together (of
+/// short ones what an item begins with then takes longer than that saves).
 inline constexpr uint32_t kMatrixSegmentGroups = 32, kMatrixFewSegmentGroups = 8;
 /// The architecture whose instructions the products are (wgmma).
 inline constexpr int kMatrixSm = 90;
