@@ -236,9 +236,9 @@ typedef struct annudf_ivf_flat_search_stats {
   double search_ms; /**< The search itself; 0 where it was only enqueued.                   */
   int32_t links;    /**< Kernels made by this call; of a search on a GPU 2 where its last batch,
                          of fewer queries, runs another one.                                */
-  /** The kernels that ran the search ("groups", "parts", "pairs", "tiles", "staged"), and why
-   * these; of its first batch. Cut where they are longer. "" where nothing was searched.
-   * On the CPU `why` goes on after
+  /** The kernels that ran the search ("groups", "parts", "pairs", "tiles", "staged", "packed",
+   * "matrix"), and why these; of its first batch. Cut where they are longer. "" where nothing was
+   * searched. On the CPU `why` goes on after
    * "; " with what of the metric is computed for one row at a time, which is several times slower;
    * that annudf_backend_precompile tells too. */
   char family[16];

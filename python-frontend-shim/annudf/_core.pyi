@@ -274,7 +274,7 @@ class SearchStats:
     @property
     def family(self) -> str:
         """
-        The kernels that ran it: "groups", "parts", "pairs", "tiles" or "staged".
+        The kernels that ran it: "groups", "parts", "pairs", "tiles", "staged", "packed" or "matrix".
         """
 
     @property

@@ -350,7 +350,8 @@ void addSearch(nb::module_ &module) {
               "The search itself; 0 where it was only enqueued.")
       .def_prop_ro(
           "family", [](const annudf_ivf_flat_search_stats &self) { return self.family; },
-          "The kernels that ran it: \"groups\", \"parts\", \"pairs\", \"tiles\" or \"staged\".")
+          "The kernels that ran it: \"groups\", \"parts\", \"pairs\", \"tiles\", \"staged\", "
+          "\"packed\" or \"matrix\".")
       .def_prop_ro(
           "why", [](const annudf_ivf_flat_search_stats &self) { return self.why; },
           "Why these kernels.");

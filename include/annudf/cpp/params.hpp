@@ -22,13 +22,14 @@ inline namespace v0 {
 
 /// What a search cost and how it ran.
 struct search_stats {
-  double link_ms = 0;      ///< Making kernels, or reading them from disk; 0 when in memory.
-  double upload_ms = 0;    ///< Copying the index to the device; 0 when it is there.
-  double search_ms = 0;    ///< The search itself; 0 where it was only enqueued.
-  int links = 0;           ///< Kernels made by this call.
-  std::string family = {}; ///< What ran it: "groups", "parts", "pairs", "tiles", "staged".
-  std::string why = {};    ///< Why these; and what of the metric is slow on a CPU.
-  int disk_hits = 0;       ///< Kernels for a GPU that this call found made, in the cache on disk.
+  double link_ms = 0;   ///< Making kernels, or reading them from disk; 0 when in memory.
+  double upload_ms = 0; ///< Copying the index to the device; 0 when it is there.
+  double search_ms = 0; ///< The search itself; 0 where it was only enqueued.
+  int links = 0;        ///< Kernels made by this call.
+  /// What ran it: "groups", "parts", "pairs", "tiles", "staged", "packed", "matrix".
+  std::string family = {};
+  std::string why = {}; ///< Why these; and what of the metric is slow on a CPU.
+  int disk_hits = 0;    ///< Kernels for a GPU that this call found made, in the cache on disk.
   std::string cache_fault = {}; ///< Why that cache was no use; "" where it was, or is off.
   double rows_per_query = 0;    ///< In the lists that a query probed; 0 unless time_stages.
   /// Name and milliseconds of each stage, in order; none unless time_stages.

@@ -130,8 +130,9 @@ private:
     bool every() const { return !ids; }
   };
   /// But for the family that runs it.
-  SearchPlan planOf(const Index &index, const MetricView &metric, const MatrixView &queries,
-                    const Wanted &wanted, const SearchParams &params, const Ready &ready);
+  SearchPlan planOf(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                    const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
+                    const Ready &ready);
   Ready prepare(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                 const MatrixView &queries, const Wanted &wanted, const SearchParams &params,
                 SearchStats &stats);

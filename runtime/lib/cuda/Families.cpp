@@ -245,7 +245,7 @@ class Matrix final : public CudaFamily {
 public:
   const char *name() const override { return "matrix"; }
   ScanEntry entry() const override { return {ScanSource::Exact, "annudf_finish_exact"}; }
-  double linkMs() const override { return 60; }
+  double linkMs() const override { return 15; }
   Tiling tiling(const Workload &work) const override {
     return {.queries = ANNUDF_MATRIX_QUERIES,
             .segmentGroups =

@@ -97,7 +97,7 @@ BoundRows::BoundRows(const BoundForm &form, const annudf_matrix_args &args, uint
 HalfRows::HalfRows(const Index &index, const DeviceIndex &copy,
                    const std::shared_ptr<const Context> &context,
                    std::shared_ptr<const MatrixKernels> kernels)
-    : context_(context), kernels_(std::move(kernels)), mean_(meanOf(index)),
+    : context_(context), kernels_(std::move(kernels)),
       panels_(static_cast<uint32_t>(panelsOf(static_cast<uint64_t>(index.dims())))),
       element_(index.element()) {
   constexpr uint32_t kRows = ANNUDF_MATRIX_ROWS;
@@ -114,6 +114,7 @@ HalfRows::HalfRows(const Index &index, const DeviceIndex &copy,
     throw Error(ErrorKind::Environment, "rows in half precision take " + std::to_string(bytes) +
                                             " bytes, more than half of the " +
                                             std::to_string(free) + " that the device has left");
+  mean_ = meanOf(index);
   std::vector<annudf_matrix_dim> dims(mean_.size());
   for (size_t d = 0; d < dims.size(); ++d)
     dims[d].shift = mean_[d];

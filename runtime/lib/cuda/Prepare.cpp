@@ -8,6 +8,7 @@
 
 #include "CudaBackend.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <span>
@@ -16,9 +17,25 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
+/// Whether a form has coefficients that no binding makes numbers of: entries by query, or of arrays
+/// in a device's memory.
+bool isBeyondBinding(const QuadraticForm &form, const BoundCaptures &captures) {
+  return std::any_of(form.nodes.begin(), form.nodes.end(), [&](const Coefficient &node) {
+    if (node.kind != Coefficient::Kind::Entry)
+      return false;
+    const auto &declared = captures.declared();
+    for (size_t i = 0; i < captures.size(); ++i)
+      if (declared[i].name == node.capture && captures.space(i) != MemorySpace::Host)
+        return true;
+    return std::any_of(node.indices.begin(), node.indices.end(), [](const EntryIndex &index) {
+      return index.kind == EntryIndex::Kind::Query;
+    });
+  });
+}
+
 /// Why a search has no use for bounds, whatever its metric's form; null where it may have.
-const char *whyNoBounds(const MetricView &metric, const Index &index, bool everyDistance,
-                        const SearchParams &params, int sm) {
+const char *whyNoBounds(const MetricView &metric, const BoundCaptures &captures, const Index &index,
+                        bool everyDistance, const SearchParams &params, int sm) {
   if (!metric.artifact.manifest.form)
     return Workload{}.noForm;
   const char *wanted = std::getenv("ANNUDF_MATRIX");
@@ -32,14 +49,17 @@ const char *whyNoBounds(const MetricView &metric, const Index &index, bool every
     return "a filter leaves some rows, which products do not know";
   if (!isFusedAhead(metric.artifact, sm))
     return "the linker decides which products are fused";
+  if (isBeyondBinding(*metric.artifact.manifest.form, captures))
+    return "its coefficients are entries by query or in a device's memory";
   return nullptr;
 }
 
 } // namespace
 
 SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
-                                  const MatrixView &queries, const Wanted &wanted,
-                                  const SearchParams &params, const Ready &ready) {
+                                  const BoundCaptures &captures, const MatrixView &queries,
+                                  const Wanted &wanted, const SearchParams &params,
+                                  const Ready &ready) {
   const Manifest &manifest = metric.artifact.manifest;
   SearchPlan plan = {*context_,
                      kernels_,
@@ -62,7 +82,8 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
   plan.findProbedRows(index, queries.rows);
   plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
   plan.work.family = params.family;
-  if (const char *why = whyNoBounds(metric, index, wanted.every(), params, context_->sm()))
+  if (const char *why =
+          whyNoBounds(metric, captures, index, wanted.every(), params, context_->sm()))
     plan.work.noForm = why;
   plan.checkFits();
   return plan;
@@ -81,7 +102,8 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
                  std::nullopt,
                  0,
                  {}};
-  SearchPlan &plan = ready.plan.emplace(planOf(index, metric, queries, wanted, params, ready));
+  SearchPlan &plan =
+      ready.plan.emplace(planOf(index, metric, captures, queries, wanted, params, ready));
   const auto total = static_cast<uint64_t>(queries.rows);
   const auto batchOf =
       [&] { // Each reads the lists anew, so fewer are worth asking for more memory.
