@@ -53,7 +53,7 @@ double median(std::vector<double> values) {
 }
 
 struct Options {
-  std::string base, queries, metric, index;
+  std::string base, queries, metric, index, family;
   std::vector<std::string> captures;
   std::vector<int64_t> batches{1, 10, 100, 1000};
   int64_t rows = 200'000;
@@ -99,8 +99,9 @@ void run(const Options &options) {
     ids.resize(count * options.k);
     std::vector<float> distances(count * options.k);
     const auto started = std::chrono::steady_clock::now();
-    backend->search(index, metric, captures, view, options.k, {probes}, ids.data(),
-                    distances.data(), &stats);
+    backend->search(index, metric, captures, view, options.k,
+                    {.nProbes = probes, .family = options.family}, ids.data(), distances.data(),
+                    &stats);
     return msSince(started);
   };
 
@@ -160,6 +161,7 @@ int main(int argc, char **argv) {
   app.add_option("--queries", options.queries, "Queries")->required();
   app.add_option("--metric", options.metric, "A compiled metric (.annudf)")->required();
   app.add_option("--capture", options.captures, "NAME=FILE or NAME=NUMBER");
+  app.add_option("--family", options.family, "Kernels to run instead of the planner's choice");
   app.add_option("--index", options.index, "Loaded if it exists, else built and saved here");
   app.add_option("--rows", options.rows, "Rows of the base to use")->capture_default_str();
   app.add_option("--lists", options.lists)->capture_default_str();

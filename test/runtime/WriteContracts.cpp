@@ -21,9 +21,11 @@ int main(int argc, char **argv) {
   std::FILE *file = argc == 2 ? std::fopen(argv[1], "w") : nullptr;
   if (!file)
     return 1;
-  for (const annudf::test::TestMetric &metric : annudf::test::testMetrics())
-    std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_%s 0x%016" PRIx64 "ull\n", metric.name.c_str(),
-                 annudf::contractOf(annudf::test::artifactOf(metric, "").manifest));
+  for (const auto *metrics : {&annudf::test::testMetrics(), &annudf::test::provedMetrics()})
+    for (const annudf::test::TestMetric &metric : *metrics)
+      std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_%s 0x%016" PRIx64 "ull\n",
+                   metric.name.c_str(),
+                   annudf::contractOf(annudf::test::artifactOf(metric, "").manifest));
   std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_even_rows 0x%016" PRIx64 "ull\n",
                annudf::contractOf(annudf::test::evenRows("").manifest));
   // The same code under every coarse policy: the contract covers that, so each has its number.

@@ -12,10 +12,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch.h"
+#include "Families.h"
 #include "Jit.h"
 #include "KernelCache.h"
 #include "Queries.h"
-#include "TopK.h"
+#include "Results.h"
 
 #include "../../kernels/Orders.h"
 #include "../../kernels/cpu/ScanArgs.h"
@@ -54,87 +55,6 @@ struct Task {
   uint32_t list;
   int64_t firstGroup, groups;
   int64_t cost;
-};
-
-/// The k best rows of each query of a batch.
-class BestRows {
-public:
-  BestRows(int k, annudf_order order, int64_t rows, int64_t *ids, float *distances)
-      : k_(k), order_(order), rows_(rows), ids_(ids), distances_(distances) {}
-
-  int selected() const { return k_; }
-  void begin(int64_t first, int64_t size, int) {
-    first_ = first, size_ = size;
-    best_.emplace(size, k_, order_, rows_);
-  }
-  float limit(int64_t query) const { return best_->limit(query); }
-  float take(int64_t query, const int64_t *ids, const float *distances, uint32_t mask) {
-    return best_->add(query, ids, distances, mask);
-  }
-  void finish(int threads) {
-    constexpr int64_t kTogether = 64;
-    parallelFor(threads, (size_ + kTogether - 1) / kTogether, [&](int64_t t, int) {
-      const int64_t end = std::min(size_, (t + 1) * kTogether);
-      for (int64_t q = t * kTogether; q < end; ++q)
-        best_->finish(q, ids_ + (first_ + q) * k_, distances_ + (first_ + q) * k_);
-    });
-  }
-
-private:
-  const int k_;
-  const annudf_order order_;
-  const int64_t rows_;
-  int64_t *const ids_;
-  float *const distances_;
-  int64_t first_ = 0, size_ = 0;
-  std::optional<TopK> best_;
-};
-
-/// The distance of every row, by its id. The scan hands over none that is NaN, so that is what
-/// stands there before.
-class EveryDistance {
-public:
-  EveryDistance(annudf_order order, int64_t rows, float *distances)
-      : rows_(rows), distances_(distances),
-        worst_(annudf_kernels::isLargestBest(order) ? -std::numeric_limits<float>::infinity()
-                                                    : std::numeric_limits<float>::infinity()) {}
-
-  int selected() const { return 1; }
-  void begin(int64_t first, int64_t size, int threads) {
-    batch_ = distances_ + first * rows_;
-    parallelFor(threads, size, [&](int64_t q, int) {
-      std::fill_n(batch_ + q * rows_, rows_, std::numeric_limits<float>::quiet_NaN());
-    });
-  }
-  float limit(int64_t) const { return worst_; }
-  float take(int64_t query, const int64_t *ids, const float *distances, uint32_t mask) {
-    float *row = batch_ + query * rows_;
-    if (mask == ~uint32_t(0))
-      for (int i = 0; i < kGroupRows; ++i)
-        row[ids[i]] = distances[i];
-    else
-      for (; mask != 0; mask &= mask - 1)
-        row[ids[__builtin_ctz(mask)]] = distances[__builtin_ctz(mask)];
-    return worst_;
-  }
-  void finish(int) {}
-
-private:
-  const int64_t rows_;
-  float *const distances_;
-  float *batch_ = nullptr;
-  const float worst_;
-};
-
-/// What the scan hands survivors to: pairs[i] is the query of the scan's i-th.
-template <class Results> struct Sink {
-  Results *results;
-  const int32_t *queries;
-  static float take(void *sink, int32_t i, const int64_t *ids, const float *distances,
-                    uint32_t mask) {
-    const Sink &s = *static_cast<const Sink *>(sink);
-    return s.results->take(s.queries[i], ids, distances, mask);
-  }
 };
 
 std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures) {
@@ -181,25 +101,10 @@ struct PreparedCenters : IndexAttachment {
   const CoarseRanker ranker;
 };
 
-constexpr const char *kOnlyFamily = "the CPU has no other";
-
 /// Why these kernels, and what of this one is slow.
 std::string why(const ScanKernel &kernel, const std::string &family) {
   return kernel.remark.empty() ? family : family + "; " + kernel.remark;
 }
-
-/// The one family of the CPU: a group's rows are the lanes of its vectors, a tile of queries
-/// shares the reading of a list.
-class Groups final : public KernelFamily {
-public:
-  const char *name() const override { return "groups"; }
-  FamilyNeeds needs() const override { return {}; }
-  /// In rows times coordinates.
-  double cost(const Workload &work, const Machine &) const override {
-    return work.lists == 0 ? 0 : work.pairs() * double(work.rows) / work.lists * work.dims;
-  }
-  std::string explain(const Workload &, const Machine &) const override { return kOnlyFamily; }
-};
 
 class CpuBackend : public Backend {
 public:
@@ -224,7 +129,8 @@ public:
 
   std::vector<const KernelFamily *> families() const override {
     static const Groups groups;
-    return {&groups};
+    static const MatrixProducts matrix;
+    return {&groups, &matrix};
   }
   Machine machine() const override { return {.processors = threads_}; }
 
@@ -237,6 +143,15 @@ private:
   struct Batch; // Queries searched together.
   static std::shared_ptr<const CoarseRanker> ranker(const Index &index, const Manifest &manifest);
   std::vector<Task> cut(const Index &index, const Batch &batch) const;
+  /// Where the plan is to multiply matrices; another plan where what was bound does not allow it.
+  std::optional<MatrixScan> matrixOf(const Index &index, const Manifest &manifest,
+                                     const BoundCaptures &captures, Workload work,
+                                     Plan &plan) const;
+  /// The pairs of a batch. \param matrix  multiplies them; null: the scan computes all.
+  template <class Results>
+  void scanPairs(const Index &index, const Batch &batch, const SearchParams &params,
+                 const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots, const ScanKernel &kernel,
+                 const MatrixScan *matrix, Results &results, Reporter &reporter) const;
   /// The scan of all queries, for a class of results as BestRows is one.
   template <class Results>
   void scan(const Index &index, const MetricView &metric, const BoundCaptures &captures,
@@ -253,20 +168,26 @@ struct CpuBackend::Batch {
   QueryCoordinates coordinates;
   std::vector<int64_t> listBegin; ///< Pairs of list l: [listBegin[l], listBegin[l + 1]).
   std::vector<int32_t> pairs;     ///< Queries by list, numbered within the batch.
+  double before = 0, share = 1;   ///< Of the batch's pairs, those sorted before and now.
 
   /// \param queries  those of the batch.
   Batch(const MatrixView &queries, annudf_compute compute, int64_t first)
       : first(first), size(queries.rows), coordinates(queries, compute) {}
 
-  void sortByList(uint32_t nLists, const std::vector<uint32_t> &probes, uint32_t nProbes) {
+  /// The pairs of each query's probes [from, to).
+  void sortByList(uint32_t nLists, const std::vector<uint32_t> &probes, uint32_t nProbes,
+                  uint32_t from, uint32_t to) {
+    before = double(from) / nProbes, share = double(to - from) / nProbes;
     listBegin.assign(nLists + 1, 0);
-    for (uint32_t list : probes)
-      ++listBegin[list + 1];
+    for (int64_t q = 0; q < size; ++q)
+      for (uint32_t i = from; i < to; ++i)
+        ++listBegin[probes[q * nProbes + i] + 1];
     std::partial_sum(listBegin.begin(), listBegin.end(), listBegin.begin());
     std::vector<int64_t> next(listBegin.begin(), listBegin.end() - 1);
-    pairs.resize(probes.size());
-    for (size_t i = 0; i < probes.size(); ++i)
-      pairs[next[probes[i]]++] = int32_t(i / nProbes);
+    pairs.resize(size_t(size) * (to - from));
+    for (int64_t q = 0; q < size; ++q)
+      for (uint32_t i = from; i < to; ++i)
+        pairs[next[probes[q * nProbes + i]]++] = int32_t(q);
   }
 };
 
@@ -332,6 +253,79 @@ annudf_cpu_scan scanOf(const Index &index, const Task &task) {
   return scan;
 }
 
+std::optional<MatrixScan> CpuBackend::matrixOf(const Index &index, const Manifest &manifest,
+                                               const BoundCaptures &captures, Workload work,
+                                               Plan &plan) const {
+  if (families()[plan.family]->name() != std::string_view(MatrixProducts::kName))
+    return std::nullopt;
+  std::string whyNot;
+  std::optional<MatrixScan> matrix = MatrixScan::make(
+      MatrixProducts::kernels(), *manifest.form, captures, index, manifest.order, work.k, whyNot);
+  if (matrix)
+    return matrix;
+  if (!work.family.empty())
+    throw Error(ErrorKind::Input, "family '" + work.family + "' cannot run this search: " + whyNot);
+  work.formIsDistance = false;
+  plan = this->plan(work);
+  plan.why = std::string("not ") + MatrixProducts::kName + ": " + whyNot;
+  return std::nullopt;
+}
+
+template <class Results>
+void CpuBackend::scanPairs(const Index &index, const Batch &batch, const SearchParams &params,
+                           const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
+                           const ScanKernel &kernel, const MatrixScan *matrix, Results &results,
+                           Reporter &reporter) const {
+  const std::vector<Task> tasks = cut(index, batch);
+  // Per pair: where its query's coordinates and integers are, its index in the user's batch.
+  // Gathered here, once, since several tasks may share a list.
+  std::vector<const void *> x(batch.pairs.size());
+  std::vector<const uint32_t *> integers(batch.pairs.size());
+  std::vector<int32_t> number(batch.pairs.size());
+  for (size_t i = 0; i < batch.pairs.size(); ++i) {
+    x[i] = batch.coordinates.row(batch.pairs[i]);
+    integers[i] = batch.coordinates.integers(batch.pairs[i]);
+    number[i] = int32_t(params.firstQuery + batch.first + batch.pairs[i]);
+  }
+  std::vector<std::vector<float>> limits(threads_);
+  std::vector<std::vector<uint32_t>> passing(threads_);
+  std::vector<MatrixScan::Workspace> work(matrix ? threads_ : 0);
+  parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
+    reporter.now(double(batch.first) +
+                 double(batch.size) *
+                     (batch.before + batch.share * double(t) / double(tasks.size())));
+    const Task &task = tasks[t];
+    const int64_t begin = batch.listBegin[task.list];
+    const int64_t pairs = batch.listBegin[task.list + 1] - begin;
+    std::vector<float> &limit = limits[worker];
+    limit.resize(pairs);
+    for (int64_t i = 0; i < pairs; ++i)
+      limit[i] =
+          matrix ? results.tighten(batch.pairs[begin + i]) : results.limit(batch.pairs[begin + i]);
+    Sink<Results> sink{&results, &batch.pairs[begin]};
+    annudf_cpu_scan scan = scanOf(index, task);
+    // Likely this thread's next.
+    const Task &next = tasks[std::min(t + threads_, int64_t(tasks.size()) - 1)];
+    scan.ahead = scanOf(index, next).rows;
+    scan.queries = int32_t(pairs);
+    scan.x = &x[begin];
+    scan.integers = &integers[begin];
+    scan.query = &number[begin];
+    scan.slots = slots.data();
+    scan.limit = limit.data();
+    scan.push = Sink<Results>::take;
+    scan.sink = &sink;
+    if (params.filter) {
+      markPassing(*params.filter, scan, passing[worker]);
+      scan.pass = passing[worker].data();
+    }
+    if (matrix)
+      matrix->run(kernel, scan, sink.queries, Sink<Results>::tighten, work[worker]);
+    else
+      kernel.run(scan);
+  });
+}
+
 template <class Results>
 void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundCaptures &captures,
                       const MatrixView &queries, const SearchParams &params, Results results,
@@ -344,7 +338,9 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   bool compiled = false;
   Workload work = workloadOf(manifest, index, queries.rows, k, params.nProbes);
   work.family = params.family;
-  const Plan plan = this->plan(work);
+  work.formIsDistance = work.formIsDistance && Results::kLeavesOut && !index.missingValues();
+  Plan plan = this->plan(work);
+  std::optional<MatrixScan> matrix = matrixOf(index, manifest, captures, work, plan);
   const std::shared_ptr<const ScanKernel> kernel =
       kernels_.get(metric, {index.element(), queries.element}, compiled);
   const auto started = std::chrono::steady_clock::now();
@@ -356,7 +352,8 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   const annudf_compute compute = manifest.compute;
   const int64_t batchSize =
       queriesPerBatch(k, index.size(), params.nProbes,
-                      QueryCoordinates::bytes(index.dims(), queries.element, compute));
+                      QueryCoordinates::bytes(index.dims(), queries.element, compute) +
+                          (matrix ? MatrixScan::bytesOfQuery(index.dims()) : 0));
 
   std::vector<StageTime> stages;
   double scanned = 0;
@@ -381,57 +378,22 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
     else
       coarse->rank(view, params.nProbes, probes.data(), threads_);
     stage("coarse");
-    batch.sortByList(index.nLists(), probes, params.nProbes);
-    const std::vector<Task> tasks = cut(index, batch);
-
-    // Per pair: where its query's coordinates and integers are, its index in the user's batch.
-    // Gathered here, once, since several tasks may share a list.
-    std::vector<const void *> x(batch.pairs.size());
-    std::vector<const uint32_t *> integers(batch.pairs.size());
-    std::vector<int32_t> number(batch.pairs.size());
-    for (size_t i = 0; i < batch.pairs.size(); ++i) {
-      x[i] = batch.coordinates.row(batch.pairs[i]);
-      integers[i] = batch.coordinates.integers(batch.pairs[i]);
-      number[i] = int32_t(params.firstQuery + first + batch.pairs[i]);
-    }
-
-    for (uint32_t list = 0; params.timeStages && list < index.nLists(); ++list)
-      scanned +=
-          double(index.list(list).size) * double(batch.listBegin[list + 1] - batch.listBegin[list]);
-    stage("sort");
-
     results.begin(first, batch.size, threads_);
-    std::vector<std::vector<float>> limits(threads_);
-    std::vector<std::vector<uint32_t>> passing(threads_);
-    parallelFor(threads_, int64_t(tasks.size()), [&](int64_t t, int worker) {
-      reporter.now(double(first) + double(batch.size) * double(t) / double(tasks.size()));
-      const Task &task = tasks[t];
-      const int64_t begin = batch.listBegin[task.list];
-      const int64_t pairs = batch.listBegin[task.list + 1] - begin;
-      std::vector<float> &limit = limits[worker];
-      limit.resize(pairs);
-      for (int64_t i = 0; i < pairs; ++i)
-        limit[i] = results.limit(batch.pairs[begin + i]);
-      Sink<Results> sink{&results, &batch.pairs[begin]};
-      annudf_cpu_scan scan = scanOf(index, task);
-      // Likely this thread's next.
-      const Task &next = tasks[std::min(t + threads_, int64_t(tasks.size()) - 1)];
-      scan.ahead = scanOf(index, next).rows;
-      scan.queries = int32_t(pairs);
-      scan.x = &x[begin];
-      scan.integers = &integers[begin];
-      scan.query = &number[begin];
-      scan.slots = slots.data();
-      scan.limit = limit.data();
-      scan.push = Sink<Results>::take;
-      scan.sink = &sink;
-      if (params.filter) {
-        markPassing(*params.filter, scan, passing[worker]);
-        scan.pass = passing[worker].data();
-      }
-      kernel->run(scan);
-    });
-    stage("scan");
+    if (matrix)
+      matrix->setQueries(batch.coordinates, batch.size, threads_);
+    // What the nearest list gives is a limit that bounds of the others are compared with.
+    const uint32_t nearest = matrix && !everyList ? 1 : 0;
+    for (uint32_t from = 0, to = nearest != 0 ? nearest : params.nProbes; from < params.nProbes;
+         from = to, to = params.nProbes) {
+      batch.sortByList(index.nLists(), probes, params.nProbes, from, to);
+      for (uint32_t list = 0; params.timeStages && list < index.nLists(); ++list)
+        scanned += double(index.list(list).size) *
+                   double(batch.listBegin[list + 1] - batch.listBegin[list]);
+      stage("sort");
+      scanPairs(index, batch, params, slots, *kernel,
+                matrix && from == nearest ? &*matrix : nullptr, results, reporter);
+      stage("scan");
+    }
     results.finish(threads_);
     stage("finish");
     reporter.now(double(first + batch.size));

@@ -75,6 +75,20 @@ float TopK::add(int64_t q, const int64_t *ids, const float *distances, uint32_t 
   return sign_ * limit;
 }
 
+float TopK::tighten(int64_t q) noexcept {
+  Query &query = queries_[q];
+  Candidate *begin = &candidates_[q * capacity_];
+  SpinLock lock(query.busy);
+  float limit = query.limit.load(std::memory_order_relaxed);
+  if (query.count > k_ || (query.count == k_ && limit == kInfinity)) {
+    std::nth_element(begin, begin + (k_ - 1), begin + query.count);
+    limit = begin[k_ - 1].key;
+    query.count = k_;
+    query.limit.store(limit, std::memory_order_relaxed);
+  }
+  return sign_ * limit;
+}
+
 void TopK::finish(int64_t q, int64_t *ids, float *distances) {
   const Query &query = queries_[q];
   Candidate *begin = &candidates_[q * capacity_];

@@ -34,6 +34,10 @@ public:
   /// \return limit(query) from now on.
   float add(int64_t query, const int64_t *ids, const float *distances, uint32_t mask) noexcept;
 
+  /// Lowers the limit to the k-th of what was added, which add() does only now and then.
+  /// \return limit(query) from now on.
+  float tighten(int64_t query) noexcept;
+
   /// Writes the k best, best first; see Backend::search for what fills the rest.
   /// Once for each query, after the last add.
   void finish(int64_t query, int64_t *ids, float *distances);

@@ -28,6 +28,8 @@ Workload workloadOf(const Manifest &manifest) {
   work.widths = manifest.hookWidths();
   if (manifest.form)
     work.noForm = nullptr;
+  work.formIsDistance =
+      manifest.form && manifest.form->finalize == QuadraticForm::Finalize::Identity;
   if (manifest.packed)
     for (const PackedElement &entry : manifest.packed->elements)
       work.packedDims = std::max(work.packedDims, entry.dims);

@@ -15,6 +15,7 @@
 #define ANNUDF_TEST_RUNTIME_CPU_TESTMETRICS_H
 
 #include "annudf/runtime/engine/Search.h"
+#include "runtime/engine/FormTesting.h"
 #include "runtime/reference/BruteForce.h"
 
 #include <bit>
@@ -49,6 +50,7 @@ struct TestMetric {
   std::vector<CaptureInfo> captures = {};
   std::vector<annudf_accumulator> fields = {}; ///< Of an accumulator of several.
   std::optional<PackedSum> packed = {};        ///< What annudf-pack-lanes would prove.
+  std::optional<QuadraticForm> form = {};      ///< What annudf-infer-properties would prove.
   reference::Metric distance;
 };
 
@@ -201,6 +203,22 @@ inline const TestMetric &testMetric(const std::string &name) {
   throw std::runtime_error("no test metric " + name);
 }
 
+/// Metrics of the same hooks with the form that is proved of them, "proved_l2".
+inline const std::vector<TestMetric> &provedMetrics() {
+  static const std::vector<TestMetric> metrics = [] {
+    std::vector<TestMetric> made;
+    for (const auto &[name, form] : {std::pair("l2", runtime::test::plainL2()),
+                                     std::pair("weighted_l2", runtime::test::weightedL2()),
+                                     std::pair("inner_product", runtime::test::innerProduct())}) {
+      made.push_back(testMetric(name));
+      made.back().name = std::string("proved_") + name;
+      made.back().form = form;
+    }
+    return made;
+  }();
+  return metrics;
+}
+
 /// Magnitude below which a distance may be the difference of larger numbers.
 inline double cancellation(const TestMetric &metric, const reference::Vectors &base) {
   if (metric.name == "cosine") // One less what may be almost one.
@@ -232,6 +250,7 @@ inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   m.captures = metric.captures;
   m.fields = metric.fields;
   m.packed = metric.packed;
+  m.form = metric.form;
   m.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
   if (metric.finalize)
     m.hooks.push_back(ANNUDF_HOOK_FINALIZE);

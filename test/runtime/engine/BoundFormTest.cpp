@@ -145,32 +145,6 @@ TEST(BoundForm, HoldsForRealNumbersWithWhatDoublesLoseAlone) {
   EXPECT_GT(inexact, checked / 4);
 }
 
-/// acc + w (x - y)², as docs/examples/metrics/weighted_l2.mlir.
-QuadraticForm weightedL2() {
-  QuadraticForm form;
-  Nodes nodes(form.nodes);
-  const uint32_t w = nodes.entry("w", {kDim}), size = nodes.one(Node::Kind::Absolute, w);
-  form.exact.of = {w, nodes.product(nodes.number(-2), w), w, 0, 0, 0};
-  form.ofDifference = true;
-  form.size.of = {size, 0, 0, 0, 0, 0};
-  form.small.of = {0, 0, 0, 1, 0, nodes.number(1)};
-  form.nodes.push_back(form.nodes.front()), form.nodes.back().number = 1;
-  form.small.of[Quadratic::X] = size;
-  form.largest.of = {size, 0, 0, uint32_t(form.nodes.size() - 1), 0, 0};
-  form.roundings.f32 = 3, form.eta = 0x1p-150;
-  return form;
-}
-
-QuadraticForm innerProduct() {
-  QuadraticForm form;
-  Nodes nodes(form.nodes);
-  const uint32_t one = nodes.number(1);
-  form.exact.of = form.size.of = form.largest.of = {0, one, 0, 0, 0, 0};
-  form.small.of = {0, 0, 0, 0, 0, one};
-  form.roundings.f32 = 1, form.eta = 0x1p-150;
-  return form;
-}
-
 std::vector<double> termOf(const BoundForm &form, BoundForm::Term term) {
   return {form.of(term), form.of(term) + form.dims};
 }

@@ -362,6 +362,39 @@ private:
   bool isFused_ = false;
 };
 
+/// acc + w (x - y)², as docs/examples/metrics/weighted_l2.mlir.
+inline QuadraticForm weightedL2() {
+  QuadraticForm form;
+  Nodes nodes(form.nodes);
+  const uint32_t w = nodes.entry("w", {kDim}), size = nodes.one(Node::Kind::Absolute, w);
+  form.exact.of = {w, nodes.product(nodes.number(-2), w), w, 0, 0, 0};
+  form.ofDifference = true;
+  form.size.of = {size, 0, 0, 0, 0, 0};
+  form.small.of = {0, 0, 0, 1, 0, nodes.number(1)};
+  form.nodes.push_back(form.nodes.front()), form.nodes.back().number = 1;
+  form.small.of[Quadratic::X] = size;
+  form.largest.of = {size, 0, 0, uint32_t(form.nodes.size() - 1), 0, 0};
+  form.roundings.f32 = 3, form.eta = 0x1p-150;
+  return form;
+}
+
+inline QuadraticForm innerProduct() {
+  QuadraticForm form;
+  Nodes nodes(form.nodes);
+  const uint32_t one = nodes.number(1);
+  form.exact.of = form.size.of = form.largest.of = {0, one, 0, 0, 0, 0};
+  form.small.of = {0, 0, 0, 0, 0, one};
+  form.roundings.f32 = 1, form.eta = 0x1p-150;
+  return form;
+}
+
+/// acc + (x - y)².
+inline QuadraticForm plainL2() {
+  QuadraticForm form = weightedL2();
+  form.nodes[1].kind = Node::Kind::Number, form.nodes[1].number = 1;
+  return form;
+}
+
 /// Vectors of one kind out of several, most of them bad.
 inline std::vector<float> vectorOf(std::mt19937 &random, size_t dims, unsigned kind) {
   std::normal_distribution<float> normal;

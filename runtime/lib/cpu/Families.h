@@ -1,0 +1,81 @@
+//===- Families.h - The CPU's families of kernels ------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CPU_FAMILIES_H
+#define ANNUDF_RUNTIME_LIB_CPU_FAMILIES_H
+
+#include "MatrixScan.h"
+
+#include "annudf/runtime/engine/Plan.h"
+
+#include <cstdio>
+#include <string>
+
+namespace annudf::runtime::cpu {
+
+inline constexpr const char *kOnlyFamily = "the CPU has no other";
+
+inline std::string pairsText(const Workload &work) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.1f queries a row", work.queriesPerRow());
+  return text;
+}
+
+/// A group's rows are the lanes of its vectors, a tile of queries shares the reading of a list.
+class Groups final : public KernelFamily {
+public:
+  const char *name() const override { return "groups"; }
+  FamilyNeeds needs() const override { return {}; }
+  /// In rows times coordinates.
+  double cost(const Workload &work, const Machine &) const override {
+    return work.queriesPerRow() * double(work.rows) * work.dims;
+  }
+  std::string explain(const Workload &work, const Machine &) const override {
+    return work.formIsDistance ? pairsText(work) : kOnlyFamily;
+  }
+};
+
+/// A proved form as products of matrices, which leave few rows to compute (MatrixScan.h).
+class MatrixProducts final : public KernelFamily {
+public:
+  static constexpr const char *kName = "matrix";
+  const char *name() const override { return kName; }
+  FamilyNeeds needs() const override {
+    return {.computes = {ANNUDF_COMPUTE_F32}, .elements = {ANNUDF_ELEMENT_F32}};
+  }
+  bool isFor(const Workload &work) const override { return work.formIsDistance && tileKernels(); }
+  std::string unfit(const Workload &work, const Machine &) const override {
+    if (!work.formIsDistance)
+      return "the metric's formula is no proved quadratic form";
+    if (work.dims > MatrixScan::kMostDims)
+      return "it takes at most " + std::to_string(MatrixScan::kMostDims) + " dims";
+    return "";
+  }
+  /// A row is converted once, which takes as long as computing it for some queries; of a query some
+  /// rows are computed alone (docs/benchmarks/cpu.md).
+  double cost(const Workload &work, const Machine &) const override {
+    const double queries = work.queriesPerRow(), rows = double(work.rows) * work.dims;
+    return (kConverted + queries * kMultiplied) * rows +
+           double(work.queries) * (kQuery + kBest * double(work.k)) * work.dims;
+  }
+  std::string explain(const Workload &work, const Machine &) const override {
+    return pairsText(work) + ", multiplied with " + kernels().name;
+  }
+
+  static const MatrixKernels &kernels() {
+    const MatrixKernels *const tiles = tileKernels();
+    return tiles ? *tiles : plainKernels();
+  }
+
+private:
+  static constexpr double kConverted = 27, kMultiplied = 0.15, kQuery = 1800, kBest = 95;
+};
+
+} // namespace annudf::runtime::cpu
+
+#endif // ANNUDF_RUNTIME_LIB_CPU_FAMILIES_H

@@ -1,0 +1,110 @@
+//===- MatrixConvert.h - Rows become tiles of bfloat16 -------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For the two files that define MatrixKernels. One of them is compiled for newer processors than
+// others are, so nothing here is a function that the linker might take for everybody.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CPU_MATRIXCONVERT_H
+#define ANNUDF_RUNTIME_LIB_CPU_MATRIXCONVERT_H
+
+#include "MatrixKernels.h"
+
+namespace {
+
+using namespace annudf::runtime::cpu;
+
+constexpr int kRowsOfGroup = 32;
+constexpr int kAheadBytes = 16384; ///< So far ahead rows are fetched.
+using Lanes = float __attribute__((vector_size(4 * kTileRows)));
+using Bits = uint32_t __attribute__((vector_size(4 * kTileRows)));
+
+struct Sums {
+  Lanes value, squared;
+};
+
+inline __attribute__((always_inline)) Lanes loadLanes(const void *from) {
+  Lanes lanes;
+  __builtin_memcpy(&lanes, from, sizeof(lanes));
+  return lanes;
+}
+
+/// Adds a dimension to the sums. \return its coordinates, shifted, as bits that round to bfloat16.
+inline __attribute__((always_inline)) Bits addDim(const RowTerms &t, const uint32_t *words,
+                                                  Sums &sums) {
+  const Lanes y = loadLanes(words) - t.shift, square = y * y;
+  sums.value += y * t.one;
+  sums.value += square * t.two;
+  sums.squared += square * t.cross;
+  return reinterpret_cast<Bits>(y) + 0x8000u;
+}
+
+/// What the sums make of 16 rows. 2⁻¹⁰ is more than sums of 8,192 floats lose.
+inline __attribute__((always_inline)) void finishRows(const RowBlock &block, const Sums &sums,
+                                                      float *base, float *norm) {
+  constexpr float kMore = 1 + 0x1p-10f;
+  for (int i = 0; i < kTileRows; ++i) {
+    const float value = sums.value[i], squared = sums.squared[i] * kMore + 0x1p-120f;
+    const float error = squared * block.error + block.constantError;
+    const float lower = value - error * kMore;
+    // Of what is not finite each comparison is false.
+    const bool holds = (squared <= block.limit) & (__builtin_fabsf(value) <= 1e37f);
+    const float bound = lower - __builtin_fabsf(lower) * 0x1p-20f - 0x1p-118f;
+    base[i] = holds ? bound : -__builtin_inff();
+    norm[i] = __builtin_sqrtf(squared) * block.product * kMore;
+  }
+}
+
+inline __attribute__((always_inline)) void storePair(Bits low, Bits high, uint32_t *pairs) {
+  const Bits both = (low >> 16) | (high & 0xFFFF0000u);
+  __builtin_memcpy(pairs, &both, sizeof(both));
+}
+
+/// A group is two tiles: its words are read in the order in which they stand.
+inline __attribute__((always_inline)) void convertGroup(const RowBlock &block,
+                                                        const uint32_t *words, uint32_t *pairs,
+                                                        float *base, float *norm) {
+  const int32_t dims = block.dims, all = stepsOf(dims) * kStepDims;
+  const int64_t tileWords = int64_t(all) / 2 * kTileRows;
+  const RowTerms *const terms = block.terms;
+  Sums first = {}, second = {};
+  int32_t dim = 0;
+  for (; dim + 2 <= dims; dim += 2, words += 2 * kRowsOfGroup, pairs += kTileRows) {
+    for (int i = 0; i < 4; ++i) // Lines of the cache.
+      __builtin_prefetch(reinterpret_cast<const char *>(words) + kAheadBytes + 64 * i, 0, 2);
+    const Bits low = addDim(terms[dim], words, first);
+    const Bits low2 = addDim(terms[dim], words + kTileRows, second);
+    storePair(low, addDim(terms[dim + 1], words + kRowsOfGroup, first), pairs);
+    storePair(low2, addDim(terms[dim + 1], words + kRowsOfGroup + kTileRows, second),
+              pairs + tileWords);
+  }
+  if (dim < dims) {
+    storePair(addDim(terms[dim], words, first), Bits{}, pairs);
+    storePair(addDim(terms[dim], words + kTileRows, second), Bits{}, pairs + tileWords);
+    dim += 2, pairs += kTileRows;
+  }
+  for (; dim < all; dim += 2, pairs += kTileRows) {
+    storePair(Bits{}, Bits{}, pairs);
+    storePair(Bits{}, Bits{}, pairs + tileWords);
+  }
+  finishRows(block, first, base, norm);
+  finishRows(block, second, base + kTileRows, norm + kTileRows);
+}
+
+void convertBlock(const RowBlock &block) {
+  const int64_t pairs = int64_t(stepsOf(block.dims)) * kStepDims / 2 * kRowsOfGroup;
+  for (int64_t group = 0; group < block.groups; ++group)
+    convertGroup(block, block.words + group * block.rowWords * kRowsOfGroup,
+                 block.pairs + group * pairs, block.base + group * kRowsOfGroup,
+                 block.norm + group * kRowsOfGroup);
+}
+
+} // namespace
+
+#endif // ANNUDF_RUNTIME_LIB_CPU_MATRIXCONVERT_H

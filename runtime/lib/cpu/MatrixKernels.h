@@ -1,0 +1,77 @@
+//===- MatrixKernels.h - Products of rows and queries, and bounds --*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The loops of the matrix path, once for any processor and once for AVX-512 with AMX. Both compute
+// bounds that hold, not the same ones: docs/numerics.md, "On the CPU".
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CPU_MATRIXKERNELS_H
+#define ANNUDF_RUNTIME_LIB_CPU_MATRIXKERNELS_H
+
+#include <cstdint>
+
+namespace annudf::runtime::cpu {
+
+/// Rows, and queries, of a tile; and dims of one step of a product.
+inline constexpr int kTileRows = 16;
+inline constexpr int kStepDims = 32;
+
+inline constexpr int32_t stepsOf(int32_t dims) { return (dims + kStepDims - 1) / kStepDims; }
+
+/// Of a dimension, what a row is looked at with. With Y = y - shift a row's part of the bound is
+/// Σ one Y + two Y², and everything that it may be off follows from its squared norm Σ cross Y².
+struct RowTerms {
+  float shift, one, two, cross;
+};
+
+/// Some groups of a list, converted.
+struct RowBlock {
+  const uint32_t *words; ///< Of f32 rows, as Index.h has them.
+  int32_t groups, rowWords, dims;
+  const RowTerms *terms;      ///< Of each dimension.
+  float product;              ///< Times a row's norm, times a query's: what its product may be off.
+  float error, constantError; ///< Of its part: times the squared norm, and beside it.
+  float limit;                ///< Of the squared norm; beyond it a base is -infinity.
+  /// Two bfloat16 a word, of dims 2i and 2i + 1: [tile of rows][steps x 16][row].
+  uint32_t *pairs;
+  float *base, *norm; ///< Of each row.
+};
+
+struct MatrixKernels {
+  const char *name;
+  void (*convert)(const RowBlock &block);
+  /// \param queries  tiles of 16 queries, each [query][steps x 32] bfloat16.
+  /// \param scores   [query][16 rowTiles]
+  void (*multiply)(const uint16_t *queries, int32_t queryTiles, const uint32_t *pairs,
+                   int32_t rowTiles, int32_t steps, float *scores);
+  /// Which of `rows`, a multiple of 16, have a bound that is not above the limit, and the bound.
+  /// \return how many.
+  int32_t (*survivors)(const float *scores, const float *base, const float *norm, int32_t rows,
+                       float queryBase, float queryNorm, float limit, int32_t *which,
+                       float *bounds);
+  /// Some of the bounds: none of the least 16 is larger than all of them.
+  void (*sample)(const float *scores, const float *base, const float *norm, int32_t rows,
+                 float queryBase, float queryNorm, float (&least)[kTileRows]);
+};
+
+/// For any processor.
+const MatrixKernels &plainKernels();
+/// With AMX; null where this processor, or the system, has it not, or ANNUDF_AMX is 0.
+const MatrixKernels *tileKernels();
+
+/// To nearest, ties away from 0: off by at most 2⁻⁸ of it.
+inline uint16_t toBfloat(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof(bits));
+  return uint16_t((bits + 0x8000) >> 16);
+}
+
+} // namespace annudf::runtime::cpu
+
+#endif // ANNUDF_RUNTIME_LIB_CPU_MATRIXKERNELS_H

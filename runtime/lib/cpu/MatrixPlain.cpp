@@ -1,0 +1,68 @@
+//===- MatrixPlain.cpp - The matrix path's loops for any processor --------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatrixConvert.h"
+
+namespace {
+
+float fromBfloat(uint32_t bits) {
+  bits <<= 16;
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+void multiply(const uint16_t *queries, int32_t queryTiles, const uint32_t *pairs, int32_t rowTiles,
+              int32_t steps, float *scores) {
+  const int32_t words = steps * (kStepDims / 2);
+  for (int32_t q = 0; q < queryTiles * kTileRows; ++q, queries += 2 * int64_t(words))
+    for (int32_t tile = 0; tile < rowTiles; ++tile, scores += kTileRows) {
+      const uint32_t *from = pairs + int64_t(tile) * words * kTileRows;
+      Lanes sum = {};
+      for (int32_t word = 0; word < words; ++word, from += kTileRows) {
+        Bits both;
+        __builtin_memcpy(&both, from, sizeof(both));
+        sum += reinterpret_cast<Lanes>(both << 16) * fromBfloat(queries[2 * word]);
+        sum += reinterpret_cast<Lanes>(both & 0xFFFF0000u) * fromBfloat(queries[2 * word + 1]);
+      }
+      __builtin_memcpy(scores, &sum, sizeof(sum));
+    }
+}
+
+int32_t survivors(const float *scores, const float *base, const float *norm, int32_t rows,
+                  float queryBase, float queryNorm, float limit, int32_t *which, float *bounds) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < rows; ++i) {
+    const float bound = (queryBase + base[i]) + scores[i] - queryNorm * norm[i];
+    if (bound > limit) // NaN says nothing, so it survives.
+      continue;
+    which[count] = i;
+    bounds[count++] = bound;
+  }
+  return count;
+}
+
+void sample(const float *scores, const float *base, const float *norm, int32_t rows,
+            float queryBase, float queryNorm, float (&least)[kTileRows]) {
+  for (float &bound : least)
+    bound = __builtin_inff();
+  for (int32_t i = 0; i < rows; ++i)
+    least[i % kTileRows] = __builtin_fminf(least[i % kTileRows],
+                                           (queryBase + base[i]) + scores[i] - queryNorm * norm[i]);
+}
+
+} // namespace
+
+namespace annudf::runtime::cpu {
+
+const MatrixKernels &plainKernels() {
+  static constexpr MatrixKernels kernels{"plain", convertBlock, multiply, survivors, sample};
+  return kernels;
+}
+
+} // namespace annudf::runtime::cpu

@@ -1,0 +1,9 @@
+//===- proved_inner_product.cpp - Inner product of which a form is proved
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "inner_product.cpp"

@@ -1,0 +1,9 @@
+//===- proved_l2.cpp - L2 of which a form is proved
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "l2.cpp"
