@@ -26,6 +26,13 @@ inline std::string pairsText(const Workload &work) {
   return text;
 }
 
+/// Whether products of matrices are to be thought of: where not, nothing is said of them, as what
+/// `why` says after its first reason is what of a metric is slow.
+inline bool mayMultiply(const Workload &work) {
+  return work.formIsDistance && tileKernels() && work.compute == ANNUDF_COMPUTE_F32 &&
+         work.element == ANNUDF_ELEMENT_F32 && work.dims <= MatrixScan::kMostDims;
+}
+
 /// A group's rows are the lanes of its vectors, a tile of queries shares the reading of a list.
 class Groups final : public KernelFamily {
 public:
@@ -36,7 +43,7 @@ public:
     return work.queriesPerRow() * double(work.rows) * work.dims;
   }
   std::string explain(const Workload &work, const Machine &) const override {
-    return work.formIsDistance ? pairsText(work) : kOnlyFamily;
+    return mayMultiply(work) ? pairsText(work) : kOnlyFamily;
   }
 };
 
@@ -48,7 +55,7 @@ public:
   FamilyNeeds needs() const override {
     return {.computes = {ANNUDF_COMPUTE_F32}, .elements = {ANNUDF_ELEMENT_F32}};
   }
-  bool isFor(const Workload &work) const override { return work.formIsDistance && tileKernels(); }
+  bool isFor(const Workload &work) const override { return mayMultiply(work); }
   std::string unfit(const Workload &work, const Machine &) const override {
     if (!work.formIsDistance)
       return "the metric's formula is no proved quadratic form";
