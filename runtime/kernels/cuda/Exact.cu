@@ -6,355 +6,55 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What follows Matrix.cu: linked with a metric's hooks as Scan.cu is. A granule's bound is not
-// above sign * accumulator of any of its rows, so finalize, which is proved monotone, makes of it a
-// key that no row's is below. Granules are evaluated by the hooks, in the order of operations of
-// every other scan, until the k-th best key is below every other bound: results are those of a scan
-// of all rows, whatever the bounds, to the bit.
+// What follows Matrix.cu: linked with a metric's hooks as Scan.cu is, which evaluate the rows that
+// bounds leave (Exact.cuh) in the order of operations of every other scan, to the same bits.
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatrixArgs.h"
+#include "Exact.cuh"
 #include "ScanList.cuh"
-
-#include <cfloat>
 
 namespace {
 
-constexpr uint32_t kMostThreads = ANNUDF_EXACT_MANY_THREADS, kMostWaiting = 8 * kMostThreads;
-static_assert(ANNUDF_EXACT_MOST_K <= kMostThreads, "a thread a result");
+/// The hooks, for the query of the block.
+struct Hooks {
+  const annudf_exact_args &args;
 
-/// Rows by their keys; places past the last hold ANNUDF_KEY_NONE, up to four of them.
-struct Rows {
-  uint32_t key[kMostThreads + 4];
-  int64_t id[kMostThreads];
-};
-
-struct Scratch {
-  Rows best[2]; ///< In order; one of the two is filled from the other.
-  Rows fresh;
-  float least[kMostThreads]; ///< Of each thread's bounds.
-  float bound[kMostWaiting]; ///< Of those that wait.
-  uint32_t waiting[kMostWaiting];
-  uint32_t waits, found, kept;
-  uint32_t dropped; ///< Of those that waited, at the end of the two arrays.
-  float threshold;
-};
-
-/// How many of the first `count` rows come before (key, id): rows of one key are told apart by id.
-/// \param own  how many of them are that very row.
-__device__ __forceinline__ uint32_t rankAmong(const Rows &rows, uint32_t count, uint32_t key,
-                                              int64_t id, uint32_t own) {
-  uint32_t rank = 0, equal = 0;
-#pragma unroll 2
-  for (uint32_t i = 0; i < count; i += 4) {
-    const uint4 four = *reinterpret_cast<const uint4 *>(rows.key + i);
-    rank += (four.x < key) + (four.y < key) + (four.z < key) + (four.w < key);
-    equal += (four.x == key) + (four.y == key) + (four.z == key) + (four.w == key);
-  }
-  if (equal > own)
-#pragma unroll 1
-    for (uint32_t i = 0; i < count; ++i)
-      rank += rows.key[i] == key && rows.id[i] < id;
-  return rank;
-}
-
-/// One query, its bounds and its results so far.
-class Query {
-public:
-  __device__ Query(const annudf_exact_args &args, Scratch &scratch)
-      : args(args), work(args.scan.work), scratch(scratch), t(threadIdx.x), threads(blockDim.x),
-        granules(reinterpret_cast<const uint32_t *>(work.groupCount)[blockIdx.x] * ANNUDF_GRANULES),
-        bounds(reinterpret_cast<const float4 *>(work.keys) + uint64_t(blockIdx.x) * work.stride),
-        pairs(uint64_t(blockIdx.x) * work.nProbes) {
-    for (uint32_t i = t; i < kMostThreads + 4; i += threads)
-      scratch.best[0].key[i] = scratch.best[1].key[i] = ANNUDF_KEY_NONE;
-    if (t == 0)
-      scratch.waits = 0, scratch.found = 0, scratch.dropped = 0, scratch.threshold = INFINITY;
-  }
-
-  __device__ __forceinline__ void run() {
-    const float threshold = evaluateFirst();
-    evaluateRest(threshold);
-    write();
-  }
-
-private:
-  /// No key of a row of the granule is below it.
   __device__ __forceinline__ uint32_t keyOf(float bound) const {
     if (bound == -FLT_MAX)
       return 0;
-    Word word = bitsAs<Word>(bound * args.sign);
     const float distance =
-        ::finalize(word, static_cast<int>(args.scan.index.dims), int64_t(0),
-                   args.scan.queries.base + static_cast<int>(blockIdx.x), 0, args.scan.slots.slot);
+        ::finalize(bitsAs<Word>(bound * args.sign), static_cast<int>(args.scan.index.dims),
+                   int64_t(0), query(), 0, args.scan.slots.slot);
     return distance == distance ? annudfKeyOf(distance, static_cast<int>(args.scan.order)) : 0;
   }
 
-  /// The k granules with the least bounds, and those as low. \returns the bound up to which
-  /// granules are evaluated.
-  __device__ __forceinline__ float evaluateFirst() {
-    const uint32_t groups = granules / ANNUDF_GRANULES;
-    float least = INFINITY;
-    for (uint32_t g = t; g < groups; g += threads) {
-      const float4 four = __ldcs(bounds + g);
-      least = fminf(least, fminf(fminf(four.x, four.y), fminf(four.z, four.w)));
-    }
-    scratch.least[t] = least;
-    __syncthreads();
-    // The k-th of the threads' least bounds: at least k granules are no higher.
-    uint32_t rank = 0;
-#pragma unroll 4
-    for (uint32_t i = 0; i < threads; i += 4) {
-      const float4 four = *reinterpret_cast<const float4 *>(scratch.least + i);
-      rank += (four.x < least || (four.x == least && i < t)) +
-              (four.y < least || (four.y == least && i + 1 < t)) +
-              (four.z < least || (four.z == least && i + 2 < t)) +
-              (four.w < least || (four.w == least && i + 3 < t));
-    }
-    if (rank == args.k - 1)
-      scratch.threshold = least;
-    __syncthreads();
-    float threshold = scratch.threshold;
-    for (uint32_t g = t; g < groups; g += threads) {
-      const float4 four = __ldcs(bounds + g);
-      const float bound[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-      for (uint32_t i = 0; i < 4; ++i)
-        if (bound[i] <= threshold && bound[i] < INFINITY) {
-          if (const uint32_t place = atomicAdd(&scratch.waits, 1u); place < kMostWaiting)
-            scratch.waiting[place] = g * 4 + i, scratch.bound[place] = bound[i];
-        } else {
-          above = fminf(above, bound[i]);
-        }
-    }
-    __syncthreads();
-    const uint32_t waits = scratch.waits;
-    if (waits > kMostWaiting) { // Many equal bounds: those are looked at again, in pieces.
-      __syncthreads();
-      if (t == 0)
-        scratch.waits = 0;
-      __syncthreads();
-      return -INFINITY;
-    }
-    if (waits > args.k)
-      keepFirst(waits);
-    evaluateWaiting();
-    return threshold;
-  }
-
-  /// Of the granules that wait, those whose bound is not above the k-th of theirs stay; the others
-  /// are dropped for now.
-  __device__ __forceinline__ void keepFirst(uint32_t waits) {
-    constexpr uint32_t kMine = kMostWaiting / ANNUDF_EXACT_THREADS;
-    uint32_t granule[kMine];
-    float bound[kMine];
-#pragma unroll
-    for (uint32_t j = 0; j < kMine; ++j) {
-      const uint32_t i = j * threads + t;
-      if (i >= waits)
-        continue;
-      granule[j] = scratch.waiting[i], bound[j] = scratch.bound[i];
-      uint32_t rank = 0;
-#pragma unroll 4
-      for (uint32_t o = 0; o < waits; ++o)
-        rank += scratch.bound[o] < bound[j] || (scratch.bound[o] == bound[j] && o < i);
-      if (rank == args.k - 1)
-        scratch.threshold = bound[j];
-    }
-    if (t == 0)
-      scratch.kept = 0;
-    __syncthreads();
-    const float threshold = scratch.threshold;
-#pragma unroll
-    for (uint32_t j = 0; j < kMine; ++j)
-      if (j * threads + t < waits) {
-        if (bound[j] <= threshold) {
-          scratch.waiting[atomicAdd(&scratch.kept, 1u)] = granule[j];
-        } else {
-          const uint32_t place = kMostWaiting - 1 - atomicAdd(&scratch.dropped, 1u);
-          scratch.waiting[place] = granule[j], scratch.bound[place] = bound[j];
-        }
-      }
-    __syncthreads();
-    if (t == 0)
-      scratch.waits = scratch.kept;
-    __syncthreads();
-  }
-
-  /// Every granule that may hold a row as good as the k-th so far and was not evaluated: of those
-  /// that were dropped, and of those above `threshold`. Mostly there are few.
-  __device__ __forceinline__ void evaluateRest(float threshold) {
-    const uint32_t last = scratch.best[side].key[args.k - 1];
-    const uint32_t dropped = scratch.dropped, room = kMostWaiting - dropped;
-    const float done = scratch.threshold; // That of keepFirst, if it ran.
-    if (threshold == -INFINITY)           // Nothing was.
-      return evaluateUpTo(last, threshold);
-    for (uint32_t i = t; i < dropped; i += threads)
-      if (const uint32_t place = kMostWaiting - 1 - i; keyOf(scratch.bound[place]) <= last)
-        if (const uint32_t to = atomicAdd(&scratch.waits, 1u); to < room)
-          scratch.waiting[to] = scratch.waiting[place];
-    if (above < INFINITY && keyOf(above) <= last)
-      for (uint32_t g = t; g < granules / ANNUDF_GRANULES; g += threads) {
-        const float4 four = __ldcs(bounds + g);
-        const float bound[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-        for (uint32_t i = 0; i < 4; ++i)
-          if (bound[i] > threshold && bound[i] < INFINITY && keyOf(bound[i]) <= last)
-            if (const uint32_t place = atomicAdd(&scratch.waits, 1u); place < room)
-              scratch.waiting[place] = g * 4 + i;
-      }
-    __syncthreads();
-    const uint32_t waits = scratch.waits;
-    if (waits <= room)
-      return evaluateWaiting();
-    __syncthreads();
-    if (t == 0)
-      scratch.waits = 0;
-    __syncthreads();
-    evaluateUpTo(last, done);
-  }
-
-  /// The same where they are many, in pieces: granules above `done`, up to which all were
-  /// evaluated, whose key is not above `last`, which falls meanwhile.
-  __device__ __forceinline__ void evaluateUpTo(uint32_t last, float done) {
-    const uint32_t groups = granules / ANNUDF_GRANULES;
-    for (uint32_t first = 0; first < groups; first += threads) {
-      const uint32_t g = first + t;
-      if (g < groups) {
-        const float4 four = __ldcs(bounds + g);
-        const float bound[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-        for (uint32_t i = 0; i < 4; ++i)
-          if (bound[i] > done && bound[i] < INFINITY && keyOf(bound[i]) <= last)
-            scratch.waiting[atomicAdd(&scratch.waits, 1u)] = g * 4 + i;
-      }
-      __syncthreads();
-      const bool full = scratch.waits + 4 * threads > kMostWaiting || first + threads >= groups;
-      __syncthreads();
-      if (full) {
-        evaluateWaiting();
-        last = min(last, scratch.best[side].key[args.k - 1]);
-      }
-    }
-  }
-
-  /// The rows of all granules that wait, eight threads each. Starts and ends with a barrier passed.
-  __device__ __forceinline__ void evaluateWaiting() {
-    const uint32_t rows = scratch.waits * ANNUDF_GRANULE_ROWS;
-    if (rows == 0)
-      return;
-    if (t == 0 && args.evaluated)
-      atomicAdd(reinterpret_cast<unsigned long long *>(args.evaluated), rows / ANNUDF_GRANULE_ROWS);
-#pragma unroll 1
-    for (uint32_t first = 0; first < rows; first += threads) {
-      const uint32_t i = first + t;
-      if (i < rows) {
-        int64_t id;
-        const uint32_t key =
-            evaluate(scratch.waiting[i / ANNUDF_GRANULE_ROWS], i % ANNUDF_GRANULE_ROWS, id);
-        const Rows &best = scratch.best[side];
-        const uint32_t last = best.key[args.k - 1];
-        if (key < last || (key == last && key != ANNUDF_KEY_NONE && id < best.id[args.k - 1])) {
-          const uint32_t place = atomicAdd(&scratch.found, 1u);
-          scratch.fresh.key[place] = key, scratch.fresh.id[place] = id;
-        }
-      }
-      __syncthreads();
-      merge();
-    }
-    if (t == 0)
-      scratch.waits = 0;
-    __syncthreads();
-  }
-
-  /// Row `r` of a granule by the hooks: its key, and its id.
-  __device__ __forceinline__ uint32_t evaluate(uint32_t granule, uint32_t r, int64_t &row) const {
+  __device__ __forceinline__ uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place,
+                                               int64_t &row) const {
     const annudf_device_index &index = args.scan.index;
-    const uint32_t *probeGroup = reinterpret_cast<const uint32_t *>(work.probeGroup) + pairs;
-    const uint32_t group = granule / ANNUDF_GRANULES;
-    uint32_t low = 0, high = work.nProbes; // Last probe that starts at or before the group.
-    while (high - low > 1) {
-      const uint32_t middle = (low + high) / 2;
-      if (probeGroup[middle] <= group)
-        low = middle;
-      else
-        high = middle;
-    }
-    const uint32_t list = reinterpret_cast<const uint32_t *>(work.probes)[pairs + low];
-    const uint32_t inGroup = granule % ANNUDF_GRANULES * 4 + r % 4 + r / 4 * 16,
-                   inList = (group - probeGroup[low]) * 32 + inGroup;
-    if (inList >= reinterpret_cast<const uint32_t *>(index.listSize)[list])
-      return ANNUDF_KEY_NONE;
-    const uint64_t source = reinterpret_cast<const uint32_t *>(index.listGroup)[list] + inList / 32;
     const uint4 *chunks =
-        reinterpret_cast<const uint4 *>(index.rows) + source * index.chunks * 32 + inGroup;
+        reinterpret_cast<const uint4 *>(index.rows) + group * index.chunks * 32 + place;
     // The four rows of a run share what memory gives at once: each asks for a fourth of it, all of
     // it long before it is used.
-    for (uint32_t c = r % 4; c < index.chunks; c += 4)
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(chunks - r % 4 + c * 32));
-    row = __ldg(reinterpret_cast<const long long *>(index.ids) + source * 32 + inGroup);
+    for (uint32_t c = place % 4; c < index.chunks; c += 4)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(chunks - place % 4 + c * 32));
+    row = __ldg(reinterpret_cast<const long long *>(index.ids) + group * 32 + place);
     if (!passes(args.scan, true, row))
       return ANNUDF_KEY_NONE;
     const Block block = blockOf(args.scan, list);
-    const int query[1] = {args.scan.queries.base + static_cast<int>(blockIdx.x)};
+    const int own[1] = {query()};
     Acc acc[1] = {};
-    init(acc[0], block.dims, query[0], block.list, block.slots);
-    updateFull(block, 0, block.fullChunks, chunks, row, query, acc);
-    updateEnd<1>(block, chunks, row, query[0], 0, acc[0]);
-    const float distance = ::finalize(acc[0], block.dims, row, query[0], block.list, block.slots);
+    init(acc[0], block.dims, own[0], block.list, block.slots);
+    updateFull(block, 0, block.fullChunks, chunks, row, own, acc);
+    updateEnd<1>(block, chunks, row, own[0], 0, acc[0]);
+    const float distance = ::finalize(acc[0], block.dims, row, own[0], block.list, block.slots);
     return annudfKeyOf(distance, static_cast<int>(args.scan.order));
   }
 
-  /// What is fresh among the best.
-  __device__ __forceinline__ void merge() {
-    const uint32_t fresh = scratch.found;
-    __syncthreads();
-    if (fresh == 0)
-      return;
-    if (t < 4)
-      scratch.fresh.key[fresh + t] = ANNUDF_KEY_NONE;
-    __syncthreads();
-    Rows &to = scratch.best[side ^ 1];
-    const Rows &from = scratch.best[side];
-    for (uint32_t i = t; i < args.k + fresh; i += threads) {
-      const Rows &of = i < args.k ? from : scratch.fresh;
-      const uint32_t place = i < args.k ? i : i - args.k, key = of.key[place];
-      if (key == ANNUDF_KEY_NONE)
-        continue;
-      const int64_t id = of.id[place];
-      const uint32_t rank = rankAmong(from, args.k, key, id, i < args.k) +
-                            rankAmong(scratch.fresh, fresh, key, id, i >= args.k);
-      if (rank < args.k)
-        to.key[rank] = key, to.id[rank] = id;
-    }
-    __syncthreads(); // All have read how many are fresh.
-    if (t == 0)
-      scratch.found = 0;
-    side ^= 1;
-    __syncthreads();
+private:
+  __device__ __forceinline__ int query() const {
+    return args.scan.queries.base + static_cast<int>(blockIdx.x);
   }
-
-  __device__ __forceinline__ void write() const {
-    if (t >= args.k)
-      return;
-    const uint32_t key = scratch.best[side].key[t];
-    const uint64_t out = uint64_t(blockIdx.x) * args.k + t;
-    reinterpret_cast<int64_t *>(args.outIds)[out] =
-        key == ANNUDF_KEY_NONE ? -1 : scratch.best[side].id[t];
-    reinterpret_cast<float *>(args.outDistances)[out] =
-        annudfDistanceOf(key, static_cast<int>(args.scan.order));
-  }
-
-  const annudf_exact_args &args;
-  const annudf_workspace &work;
-  Scratch &scratch;
-  const uint32_t t, threads;
-  const uint32_t granules;
-  const float4 *const bounds;
-  const uint64_t pairs;
-  int side = 0;
-  float above = INFINITY; ///< The least of this thread's bounds that did not wait at first.
 };
 
 } // namespace
@@ -362,15 +62,16 @@ private:
 /// A block for each query, ANNUDF_EXACT_THREADS or ANNUDF_EXACT_MANY_THREADS and no fewer than k.
 extern "C" __global__ void __launch_bounds__(ANNUDF_EXACT_MANY_THREADS, 3)
     annudf_finish_exact(const __grid_constant__ annudf_exact_args args) {
-  static_assert(sizeof(Scratch) == ANNUDF_EXACT_SHARED_BYTES, "what the host asks for");
-  Scratch &scratch = *reinterpret_cast<Scratch *>(
+  static_assert(sizeof(ExactScratch) == ANNUDF_EXACT_SHARED_BYTES, "what the host asks for");
+  ExactScratch &scratch = *reinterpret_cast<ExactScratch *>(
       tileWords + Staged<1>::chunks(static_cast<int>(args.scan.index.dims)));
   const uint8_t *query = reinterpret_cast<const uint8_t *>(args.scan.queries.data) +
                          uint64_t(blockIdx.x) * args.scan.queries.rowBytes;
   for (uint32_t d = threadIdx.x; d < args.scan.index.dims; d += blockDim.x)
     Staged<1>::put(d, 0, query);
   annudf_wait_for_last();
-  Query one(args, scratch);
+  const Hooks hooks{args};
+  ExactQuery<Hooks> one(args, hooks, scratch);
   __syncthreads();
   one.run();
 }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As much of CUDA as Finish.cuh and Probes.cuh use, for blocks of one warp. Its lanes are
-// coroutines of one thread that take turns at every barrier. To be included before the kernel.
+// As much of CUDA as Exact.cuh, Finish.cuh and Probes.cuh use, for blocks of one warp. Its lanes
+// are coroutines of one thread that take turns at every barrier. To be included before the kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +30,14 @@
 
 using std::max;
 using std::min;
+
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+struct alignas(16) uint4 {
+  uint32_t x, y, z, w;
+};
+template <class T> T __ldcs(const T *address) { return *address; }
 
 namespace annudf::test {
 
@@ -129,6 +137,10 @@ inline int __clzll(long long value) { return std::countl_zero(static_cast<uint64
 inline uint32_t __float_as_uint(float value) { return std::bit_cast<uint32_t>(value); }
 inline float __uint_as_float(uint32_t value) { return std::bit_cast<float>(value); }
 inline uint32_t atomicAdd(uint32_t *at, uint32_t value) {
+  *at += value;
+  return *at - value;
+}
+inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long value) {
   *at += value;
   return *at - value;
 }

@@ -1,0 +1,345 @@
+//===- Exact.cuh - The k best rows, found by bounds ----------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A granule's bound is not above sign * accumulator of any of its rows, so finalize, which is
+// proved monotone, makes of it a key that no row's is below. Granules are evaluated until the k-th
+// best key is below every other bound: results are those of a scan of all rows, whatever the
+// bounds.
+//
+// Apart from Exact.cu so that ExactTest can run it where there is no GPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_KERNELS_CUDA_EXACT_CUH
+#define ANNUDF_KERNELS_CUDA_EXACT_CUH
+
+#include "Keys.cuh"
+#include "MatrixArgs.h"
+
+#include <cfloat>
+#include <cmath>
+
+namespace {
+
+constexpr uint32_t kMostThreads = ANNUDF_EXACT_MANY_THREADS, kMostWaiting = 8 * kMostThreads;
+static_assert(ANNUDF_EXACT_MOST_K <= kMostThreads, "a thread a result");
+
+/// Rows by their keys; places past the last hold ANNUDF_KEY_NONE, up to four of them.
+struct ExactRows {
+  uint32_t key[kMostThreads + 4];
+  int64_t id[kMostThreads];
+};
+
+struct ExactScratch {
+  ExactRows best[2]; ///< In order; one of the two is filled from the other.
+  ExactRows fresh;
+  float least[kMostThreads]; ///< Of each thread's bounds.
+  float bound[kMostWaiting]; ///< Of those that wait.
+  uint32_t waiting[kMostWaiting];
+  uint32_t waits, found, kept;
+  uint32_t dropped; ///< Of those that waited, at the end of the two arrays.
+  float threshold;
+};
+
+/// How many of the first `count` rows come before (key, id): rows of one key are told apart by id.
+/// \param own  how many of them are that very row.
+__device__ __forceinline__ uint32_t rankAmong(const ExactRows &rows, uint32_t count, uint32_t key,
+                                              int64_t id, uint32_t own) {
+  uint32_t rank = 0, equal = 0;
+#pragma unroll 2
+  for (uint32_t i = 0; i < count; i += 4) {
+    const uint4 four = *reinterpret_cast<const uint4 *>(rows.key + i);
+    rank += (four.x < key) + (four.y < key) + (four.z < key) + (four.w < key);
+    equal += (four.x == key) + (four.y == key) + (four.z == key) + (four.w == key);
+  }
+  if (equal > own)
+#pragma unroll 1
+    for (uint32_t i = 0; i < count; ++i)
+      rank += rows.key[i] == key && rows.id[i] < id;
+  return rank;
+}
+
+/// One query, its bounds and its results so far. Of the metric:
+///   uint32_t keyOf(float bound): no key of a row of a granule of that bound is below it;
+///   uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place, int64_t &row): the key of the
+///     row at a place of a group of the index, and its id, unless the key is ANNUDF_KEY_NONE.
+template <class Metric> class ExactQuery {
+public:
+  __device__ ExactQuery(const annudf_exact_args &args, const Metric &metric, ExactScratch &scratch)
+      : args(args), metric(metric), work(args.scan.work), scratch(scratch), t(threadIdx.x),
+        threads(blockDim.x),
+        granules(reinterpret_cast<const uint32_t *>(work.groupCount)[blockIdx.x] * ANNUDF_GRANULES),
+        bounds(reinterpret_cast<const float4 *>(work.keys) + uint64_t(blockIdx.x) * work.stride),
+        pairs(uint64_t(blockIdx.x) * work.nProbes) {
+    for (uint32_t i = t; i < kMostThreads + 4; i += threads)
+      scratch.best[0].key[i] = scratch.best[1].key[i] = ANNUDF_KEY_NONE;
+    if (t == 0)
+      scratch.waits = 0, scratch.found = 0, scratch.dropped = 0, scratch.threshold = INFINITY;
+  }
+
+  __device__ __forceinline__ void run() {
+    const float threshold = evaluateFirst();
+    evaluateRest(threshold);
+    write();
+  }
+
+private:
+  /// The k granules with the least bounds, and those as low. \returns the bound up to which
+  /// granules are evaluated.
+  __device__ __forceinline__ float evaluateFirst() {
+    const uint32_t groups = granules / ANNUDF_GRANULES;
+    float least = INFINITY;
+    for (uint32_t g = t; g < groups; g += threads) {
+      const float4 four = __ldcs(bounds + g);
+      least = fminf(least, fminf(fminf(four.x, four.y), fminf(four.z, four.w)));
+    }
+    scratch.least[t] = least;
+    __syncthreads();
+    // The k-th of the threads' least bounds: at least k granules are no higher.
+    uint32_t rank = 0;
+#pragma unroll 4
+    for (uint32_t i = 0; i < threads; i += 4) {
+      const float4 four = *reinterpret_cast<const float4 *>(scratch.least + i);
+      rank += (four.x < least || (four.x == least && i < t)) +
+              (four.y < least || (four.y == least && i + 1 < t)) +
+              (four.z < least || (four.z == least && i + 2 < t)) +
+              (four.w < least || (four.w == least && i + 3 < t));
+    }
+    if (rank == args.k - 1)
+      scratch.threshold = least;
+    __syncthreads();
+    float threshold = scratch.threshold;
+    for (uint32_t g = t; g < groups; g += threads) {
+      const float4 four = __ldcs(bounds + g);
+      const float bound[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+      for (uint32_t i = 0; i < 4; ++i)
+        if (bound[i] <= threshold && bound[i] < INFINITY) {
+          if (const uint32_t place = atomicAdd(&scratch.waits, 1u); place < kMostWaiting)
+            scratch.waiting[place] = g * 4 + i, scratch.bound[place] = bound[i];
+        } else {
+          above = fminf(above, bound[i]);
+        }
+    }
+    __syncthreads();
+    const uint32_t waits = scratch.waits;
+    if (waits > kMostWaiting) { // Many equal bounds: those are looked at again, in pieces.
+      __syncthreads();
+      if (t == 0)
+        scratch.waits = 0;
+      __syncthreads();
+      return -INFINITY;
+    }
+    if (waits > args.k)
+      keepFirst(waits);
+    evaluateWaiting();
+    return threshold;
+  }
+
+  /// Of the granules that wait, those whose bound is not above the k-th of theirs stay; the others
+  /// are dropped for now.
+  __device__ __forceinline__ void keepFirst(uint32_t waits) {
+    constexpr uint32_t kMine = kMostWaiting / ANNUDF_EXACT_THREADS;
+    uint32_t granule[kMine];
+    float bound[kMine];
+#pragma unroll
+    for (uint32_t j = 0; j < kMine; ++j) {
+      const uint32_t i = j * threads + t;
+      if (i >= waits)
+        continue;
+      granule[j] = scratch.waiting[i], bound[j] = scratch.bound[i];
+      uint32_t rank = 0;
+#pragma unroll 4
+      for (uint32_t o = 0; o < waits; ++o)
+        rank += scratch.bound[o] < bound[j] || (scratch.bound[o] == bound[j] && o < i);
+      if (rank == args.k - 1)
+        scratch.threshold = bound[j];
+    }
+    if (t == 0)
+      scratch.kept = 0;
+    __syncthreads();
+    const float threshold = scratch.threshold;
+#pragma unroll
+    for (uint32_t j = 0; j < kMine; ++j)
+      if (j * threads + t < waits) {
+        if (bound[j] <= threshold) {
+          scratch.waiting[atomicAdd(&scratch.kept, 1u)] = granule[j];
+        } else {
+          const uint32_t place = kMostWaiting - 1 - atomicAdd(&scratch.dropped, 1u);
+          scratch.waiting[place] = granule[j], scratch.bound[place] = bound[j];
+        }
+      }
+    __syncthreads();
+    if (t == 0)
+      scratch.waits = scratch.kept;
+    __syncthreads();
+  }
+
+  /// Every granule that may hold a row as good as the k-th so far and was not evaluated: of those
+  /// that were dropped, and of those above `threshold`. Mostly there are few.
+  __device__ __forceinline__ void evaluateRest(float threshold) {
+    const uint32_t last = scratch.best[side].key[args.k - 1];
+    const uint32_t dropped = scratch.dropped, room = kMostWaiting - dropped;
+    const float done = scratch.threshold; // That of keepFirst, if it ran.
+    if (threshold == -INFINITY)           // Nothing was.
+      return evaluateUpTo(last, threshold);
+    for (uint32_t i = t; i < dropped; i += threads)
+      if (const uint32_t place = kMostWaiting - 1 - i; metric.keyOf(scratch.bound[place]) <= last)
+        if (const uint32_t to = atomicAdd(&scratch.waits, 1u); to < room)
+          scratch.waiting[to] = scratch.waiting[place];
+    if (above < INFINITY && metric.keyOf(above) <= last)
+      for (uint32_t g = t; g < granules / ANNUDF_GRANULES; g += threads) {
+        const float4 four = __ldcs(bounds + g);
+        const float bound[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (uint32_t i = 0; i < 4; ++i)
+          if (bound[i] > threshold && bound[i] < INFINITY && metric.keyOf(bound[i]) <= last)
+            if (const uint32_t place = atomicAdd(&scratch.waits, 1u); place < room)
+              scratch.waiting[place] = g * 4 + i;
+      }
+    __syncthreads();
+    const uint32_t waits = scratch.waits;
+    if (waits <= room)
+      return evaluateWaiting();
+    __syncthreads();
+    if (t == 0)
+      scratch.waits = 0;
+    __syncthreads();
+    evaluateUpTo(last, done);
+  }
+
+  /// The same where they are many, in pieces: granules above `done`, up to which all were
+  /// evaluated, whose key is not above `last`, which falls meanwhile.
+  __device__ __forceinline__ void evaluateUpTo(uint32_t last, float done) {
+    const uint32_t groups = granules / ANNUDF_GRANULES;
+    for (uint32_t first = 0; first < groups; first += threads) {
+      const uint32_t g = first + t;
+      if (g < groups) {
+        const float4 four = __ldcs(bounds + g);
+        const float bound[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+        for (uint32_t i = 0; i < 4; ++i)
+          if (bound[i] > done && bound[i] < INFINITY && metric.keyOf(bound[i]) <= last)
+            scratch.waiting[atomicAdd(&scratch.waits, 1u)] = g * 4 + i;
+      }
+      __syncthreads();
+      const bool full = scratch.waits + 4 * threads > kMostWaiting || first + threads >= groups;
+      __syncthreads();
+      if (full) {
+        evaluateWaiting();
+        last = min(last, scratch.best[side].key[args.k - 1]);
+      }
+    }
+  }
+
+  /// The rows of all granules that wait, eight threads each. Starts and ends with a barrier passed.
+  __device__ __forceinline__ void evaluateWaiting() {
+    const uint32_t rows = scratch.waits * ANNUDF_GRANULE_ROWS;
+    if (rows == 0)
+      return;
+    if (t == 0 && args.evaluated)
+      atomicAdd(reinterpret_cast<unsigned long long *>(args.evaluated), rows / ANNUDF_GRANULE_ROWS);
+#pragma unroll 1
+    for (uint32_t first = 0; first < rows; first += threads) {
+      const uint32_t i = first + t;
+      if (i < rows) {
+        int64_t id;
+        const uint32_t key =
+            evaluate(scratch.waiting[i / ANNUDF_GRANULE_ROWS], i % ANNUDF_GRANULE_ROWS, id);
+        const ExactRows &best = scratch.best[side];
+        const uint32_t last = best.key[args.k - 1];
+        if (key < last || (key == last && key != ANNUDF_KEY_NONE && id < best.id[args.k - 1])) {
+          const uint32_t place = atomicAdd(&scratch.found, 1u);
+          scratch.fresh.key[place] = key, scratch.fresh.id[place] = id;
+        }
+      }
+      __syncthreads();
+      merge();
+    }
+    if (t == 0)
+      scratch.waits = 0;
+    __syncthreads();
+  }
+
+  /// Row `r` of a granule: its key, and its id.
+  __device__ __forceinline__ uint32_t evaluate(uint32_t granule, uint32_t r, int64_t &row) const {
+    const annudf_device_index &index = args.scan.index;
+    const uint32_t *probeGroup = reinterpret_cast<const uint32_t *>(work.probeGroup) + pairs;
+    const uint32_t group = granule / ANNUDF_GRANULES;
+    uint32_t low = 0, high = work.nProbes; // Last probe that starts at or before the group.
+    while (high - low > 1) {
+      const uint32_t middle = (low + high) / 2;
+      if (probeGroup[middle] <= group)
+        low = middle;
+      else
+        high = middle;
+    }
+    const uint32_t list = reinterpret_cast<const uint32_t *>(work.probes)[pairs + low];
+    const uint32_t place = granule % ANNUDF_GRANULES * 4 + r % 4 + r / 4 * 16,
+                   inList = (group - probeGroup[low]) * 32 + place;
+    if (inList >= reinterpret_cast<const uint32_t *>(index.listSize)[list])
+      return ANNUDF_KEY_NONE;
+    return metric.evaluate(
+        list, reinterpret_cast<const uint32_t *>(index.listGroup)[list] + inList / 32, place, row);
+  }
+
+  /// What is fresh among the best.
+  __device__ __forceinline__ void merge() {
+    const uint32_t fresh = scratch.found;
+    __syncthreads();
+    if (fresh == 0)
+      return;
+    if (t < 4)
+      scratch.fresh.key[fresh + t] = ANNUDF_KEY_NONE;
+    __syncthreads();
+    ExactRows &to = scratch.best[side ^ 1];
+    const ExactRows &from = scratch.best[side];
+    for (uint32_t i = t; i < args.k + fresh; i += threads) {
+      const ExactRows &of = i < args.k ? from : scratch.fresh;
+      const uint32_t place = i < args.k ? i : i - args.k, key = of.key[place];
+      if (key == ANNUDF_KEY_NONE)
+        continue;
+      const int64_t id = of.id[place];
+      const uint32_t rank = rankAmong(from, args.k, key, id, i < args.k) +
+                            rankAmong(scratch.fresh, fresh, key, id, i >= args.k);
+      if (rank < args.k)
+        to.key[rank] = key, to.id[rank] = id;
+    }
+    __syncthreads(); // All have read how many are fresh.
+    if (t == 0)
+      scratch.found = 0;
+    side ^= 1;
+    __syncthreads();
+  }
+
+  __device__ __forceinline__ void write() const {
+    if (t >= args.k)
+      return;
+    const uint32_t key = scratch.best[side].key[t];
+    const uint64_t out = uint64_t(blockIdx.x) * args.k + t;
+    reinterpret_cast<int64_t *>(args.outIds)[out] =
+        key == ANNUDF_KEY_NONE ? -1 : scratch.best[side].id[t];
+    reinterpret_cast<float *>(args.outDistances)[out] =
+        annudfDistanceOf(key, static_cast<int>(args.scan.order));
+  }
+
+  const annudf_exact_args &args;
+  const Metric &metric;
+  const annudf_workspace &work;
+  ExactScratch &scratch;
+  const uint32_t t, threads;
+  const uint32_t granules;
+  const float4 *const bounds;
+  const uint64_t pairs;
+  int side = 0;
+  float above = INFINITY; ///< The least of this thread's bounds that did not wait at first.
+};
+
+} // namespace
+
+#endif // ANNUDF_KERNELS_CUDA_EXACT_CUH

@@ -1,0 +1,233 @@
+//===- ExactTest.cpp - The k best rows by bounds, run on the host ---------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostCuda.h"
+
+#include "MatrixArgs.h"
+#undef ANNUDF_EXACT_THREADS // Blocks are one warp here.
+#define ANNUDF_EXACT_THREADS 32
+#include "Exact.cuh"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <set>
+
+using namespace annudf::test;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// What finalize makes of an accumulator.
+enum class Finalize { Identity, Root, Negative };
+
+float finalized(Finalize how, float accumulator) {
+  return how == Finalize::Identity ? accumulator
+         : how == Finalize::Root   ? std::sqrt(accumulator)
+                                   : -accumulator;
+}
+
+struct Row {
+  float accumulator;
+  int64_t id;
+};
+
+/// An index whose rows have accumulators chosen by the test, and one query of some probes.
+class Case {
+public:
+  Case(std::vector<std::vector<Row>> lists, std::vector<uint32_t> probes, annudf_order order,
+       Finalize how)
+      : lists(std::move(lists)), probes(std::move(probes)), order(order), how(how),
+        sign((order == ANNUDF_ORDER_MIN) == (how != Finalize::Negative) ? 1.0F : -1.0F) {
+    listGroup.push_back(0);
+    for (const auto &list : this->lists) {
+      listSize.push_back(uint32_t(list.size()));
+      listGroup.push_back(listGroup.back() + uint32_t((list.size() + 31) / 32));
+    }
+    for (const uint32_t probe : this->probes) {
+      probeGroup.push_back(groupCount);
+      groupCount += listGroup[probe + 1] - listGroup[probe];
+    }
+  }
+
+  /// Bounds as low as `lowered(tight)` makes them.
+  template <class Lowered> Case &bound(Lowered lowered) {
+    bounds.clear();
+    for (const uint32_t probe : probes)
+      for (uint32_t g = 0; g < listGroup[probe + 1] - listGroup[probe]; ++g)
+        for (uint32_t i = 0; i < ANNUDF_GRANULES; ++i) {
+          float tight = kInfinity; // Of no row.
+          for (uint32_t r = 0; r < ANNUDF_GRANULE_ROWS; ++r)
+            if (const uint32_t row = g * 32 + placeOf(i, r); row < lists[probe].size())
+              if (const float value = sign * lists[probe][row].accumulator; !(value >= tight))
+                tight = std::isnan(value) ? -FLT_MAX : value;
+          bounds.push_back(tight == kInfinity ? tight : lowered(tight));
+        }
+    return *this;
+  }
+
+  void check(uint32_t k) {
+    std::vector<std::pair<float, int64_t>> expected;
+    for (const uint32_t probe : probes)
+      for (const Row &row : lists[probe])
+        if (const float distance = finalized(how, row.accumulator); !std::isnan(distance))
+          expected.emplace_back(order == ANNUDF_ORDER_MIN ? distance : -distance, row.id);
+    std::sort(expected.begin(), expected.end());
+    expected.resize(std::min<size_t>(expected.size(), k));
+    const size_t found = expected.size();
+
+    std::vector<int64_t> outIds(k, -7);
+    std::vector<float> outDistances(k, -7);
+    std::vector<float> aligned(bounds.size() + 4);
+    const auto start = (reinterpret_cast<uintptr_t>(aligned.data()) + 15) / 16 * 16;
+    std::copy(bounds.begin(), bounds.end(), reinterpret_cast<float *>(start));
+    annudf_exact_args args = {};
+    args.scan.index.listGroup = address(listGroup), args.scan.index.listSize = address(listSize);
+    args.scan.work.probes = address(probes), args.scan.work.probeGroup = address(probeGroup);
+    args.scan.work.groupCount = reinterpret_cast<uint64_t>(&groupCount);
+    args.scan.work.keys = start, args.scan.work.stride = groupCount;
+    args.scan.work.nProbes = uint32_t(probes.size()), args.scan.order = order;
+    args.outIds = address(outIds), args.outDistances = address(outDistances);
+    args.evaluated = reinterpret_cast<uint64_t>(&evaluated);
+    args.k = k, args.sign = sign;
+    evaluated = 0, seen.clear();
+    static ExactScratch scratch;
+    std::memset(&scratch, 0x5A, sizeof scratch); // As shared memory begins.
+    Warp([&] {
+      ExactQuery<Case> query(args, *this, scratch);
+      __syncthreads();
+      query.run();
+    }).run();
+    for (size_t i = 0; i < k; ++i) {
+      ASSERT_EQ(outIds[i], i < found ? expected[i].second : -1) << "place " << i << " of " << k;
+      const float worst = order == ANNUDF_ORDER_MIN ? kInfinity : -kInfinity;
+      const float distance = order == ANNUDF_ORDER_MIN || i >= found ? 1.0F : -1.0F;
+      ASSERT_EQ(outDistances[i], i < found ? distance * expected[i].first : worst)
+          << "place " << i << " of " << k;
+    }
+  }
+  uint64_t granulesEvaluated() const { return evaluated; }
+  uint64_t granules() const { return bounds.size(); }
+
+  // As ExactQuery wants of a metric.
+  uint32_t keyOf(float bound) const {
+    if (bound == -FLT_MAX)
+      return 0;
+    const float distance = finalized(how, bound * sign);
+    return std::isnan(distance) ? 0 : annudfKeyOf(distance, order);
+  }
+  uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place, int64_t &row) const {
+    const uint64_t in = (group - listGroup[list]) * 32 + place;
+    EXPECT_LT(in, lists[list].size());
+    row = lists[list][in].id;
+    EXPECT_TRUE(seen.insert(row).second) << "row " << row << " is evaluated twice";
+    return annudfKeyOf(finalized(how, lists[list][in].accumulator), order);
+  }
+
+private:
+  static uint32_t placeOf(uint32_t granule, uint32_t r) { return granule * 4 + r % 4 + r / 4 * 16; }
+  template <class T> static uint64_t address(const std::vector<T> &values) {
+    return reinterpret_cast<uint64_t>(values.data());
+  }
+  std::vector<std::vector<Row>> lists;
+  std::vector<uint32_t> probes, listGroup, listSize, probeGroup;
+  std::vector<float> bounds;
+  uint32_t groupCount = 0;
+  annudf_order order;
+  Finalize how;
+  float sign;
+  unsigned long long evaluated = 0;
+  mutable std::set<int64_t> seen;
+};
+
+/// All of `rows` in lists of about `size`, all of which are probed.
+Case caseOf(const std::vector<float> &accumulators, size_t size, annudf_order order, Finalize how) {
+  std::vector<std::vector<Row>> lists;
+  std::vector<uint32_t> probes;
+  for (size_t i = 0; i < accumulators.size(); ++i) {
+    if (i % size == 0)
+      probes.push_back(uint32_t(lists.size())), lists.emplace_back();
+    lists.back().push_back({accumulators[i], int64_t(i)});
+  }
+  return {lists, probes, order, how};
+}
+
+std::vector<float> randomNumbers(std::mt19937 &random, size_t count, int values) {
+  std::vector<float> numbers(count);
+  for (float &number : numbers)
+    number = float(int(random() % unsigned(values)) - values / 8);
+  return numbers;
+}
+
+} // namespace
+
+TEST(CudaExact, FindsWhatAScanOfAllFindsWhateverTheBoundsAreWorth) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 300; ++i) {
+    const auto order = random() % 2 ? ANNUDF_ORDER_MIN : ANNUDF_ORDER_MAX;
+    const auto how = Finalize(random() % 3);
+    const int values = random() % 3 == 0 ? 5 : 100000; // Ties, or hardly any.
+    std::vector<float> numbers = randomNumbers(random, random() % 3000, values);
+    for (float &number : numbers)
+      if (random() % 50 == 0)
+        number = random() % 2 ? kInfinity : std::nanf("");
+    Case one = caseOf(numbers, 1 + random() % 700, order, how);
+    const float slack = float(random() % 4) * float(values) / 20;
+    one.bound([&](float tight) {
+      if (random() % 40 == 0)
+        return -FLT_MAX;
+      return tight - (slack == 0 ? 0 : float(random() % 1000) * slack / 1000);
+    });
+    SCOPED_TRACE("case " + std::to_string(i));
+    for (const uint32_t k : {1u, 10u, 32u})
+      one.check(k);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+TEST(CudaExact, EvaluatesWhatBoundsLeaveAndNoMore) {
+  std::mt19937 random(7);
+  std::vector<float> numbers(20000);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = float(i);
+  std::shuffle(numbers.begin(), numbers.end(), random);
+  Case one = caseOf(numbers, 700, ANNUDF_ORDER_MIN, Finalize::Identity);
+  one.bound([](float tight) { return tight; }).check(10);
+  EXPECT_LE(one.granulesEvaluated(), 10u);
+  one.bound([](float tight) { return tight - 20; }).check(10);
+  EXPECT_LE(one.granulesEvaluated(), 40u); // Those with a row up to the tenth and 20 more.
+}
+
+/// More than wait at once: all alike, all unknown, and those that were dropped with a small room.
+TEST(CudaExact, ManyGranulesAreEvaluatedInPieces) {
+  std::mt19937 random(9);
+  const std::vector<float> numbers = randomNumbers(random, 24000, 1000000);
+  for (const auto order : {ANNUDF_ORDER_MIN, ANNUDF_ORDER_MAX}) {
+    Case one = caseOf(numbers, 1000, order, Finalize::Identity);
+    one.bound([](float) { return -FLT_MAX; }).check(10);
+    EXPECT_EQ(one.granulesEvaluated(),
+              one.granules() - 48); // 1,000 rows end in 8 of 32: two granules a list have none.
+    one.bound([](float) { return -2e6F; }).check(32);
+  }
+  // Nearly all are below the 32nd of the threads' least, as thread 31 has high ones only, and none
+  // can be left out.
+  for (const size_t rows : {15000, 16300}) {
+    std::vector<float> some(rows);
+    for (size_t i = 0; i < rows; ++i)
+      some[i] = (i / 32 % 32 == 31 ? 5000.0F : 1000.0F) + float(random() % 100);
+    Case one = caseOf(some, rows, ANNUDF_ORDER_MIN, Finalize::Identity);
+    float falling = 0;
+    one.bound([&](float tight) { return tight >= 5000 ? tight - 4500 : (falling += 0.125F); });
+    for (const uint32_t k : {31u, 32u})
+      one.check(k);
+  }
+}
