@@ -165,6 +165,7 @@ std::string faultOfNodes(const MetricDescriptor &m) {
 /// Bounds are of absolute values, so each of their coefficients is not negative by how it is made.
 std::string faultOfBounds(const QuadraticForm &form) {
   std::vector<bool> isNotNegative;
+  isNotNegative.reserve(form.nodes.size());
   for (const Coefficient &node : form.nodes)
     isNotNegative.push_back(
         node.kind == Kind::Absolute || (node.kind == Kind::Number && node.number >= 0) ||

@@ -132,8 +132,10 @@ private:
     for (const auto &[format, times] : *map) {
       if (format != "f32" && format != "f64")
         fail(place, "names " + inQuotes(format) + ", which is none of f32, f64");
+      std::string at = place;
+      at.append(".").append(format);
       (format == "f32" ? form.roundings.f32 : form.roundings.f64) =
-          count(place + "." + format, times, QuadraticForm::kMostRoundings);
+          count(at, times, QuadraticForm::kMostRoundings);
     }
   }
 
