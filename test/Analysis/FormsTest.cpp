@@ -430,7 +430,8 @@ TEST_F(Forms, SayHowFinalizeGoes) {
       const std::string c = "%c" + std::to_string(i), next = "%v" + std::to_string(i);
       char number[40];
       std::snprintf(number, sizeof(number), "%.9e", constant);
-      body += "    " + c + " = arith.constant " + number + " : f32\n    " + next + " = ";
+      body.append("    ").append(c).append(" = arith.constant ").append(number);
+      body.append(" : f32\n    ").append(next).append(" = ");
       for (const char *at = op->text; *at; ++at)
         if (*at == '%')
           body += *++at == 'a' ? name : c;
@@ -439,7 +440,7 @@ TEST_F(Forms, SayHowFinalizeGoes) {
       body += "\n";
       name = next;
     }
-    const std::string text = R"(annudf.metric @m order(min) coarse(l2) elements(f32) {
+    std::string text = R"(annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0 : f32
@@ -450,8 +451,8 @@ TEST_F(Forms, SayHowFinalizeGoes) {
     annudf.yield %r : f32
   }
   annudf.finalize (%acc: f32) {
-)" + body + "    annudf.yield " +
-                             name + " : f32\n  }\n}\n";
+)";
+    text.append(body).append("    annudf.yield ").append(name).append(" : f32\n  }\n}\n");
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     ASSERT_TRUE(module) << text;
     const FormProof proof = proveForm(*module->getOps<ir::MetricOp>().begin());
