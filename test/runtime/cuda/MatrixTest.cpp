@@ -18,6 +18,7 @@
 #include "annudf/runtime/cuda/Cuda.h"
 #include "gtest/gtest.h"
 
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <random>
@@ -70,7 +71,7 @@ protected:
     }
     for (size_t i = 0; i < ids[0].size(); ++i)
       if (ids[0][i] != ids[1][i] ||
-          std::memcmp(&distances[0][i], &distances[1][i], sizeof(float)) != 0)
+          std::bit_cast<uint32_t>(distances[0][i]) != std::bit_cast<uint32_t>(distances[1][i]))
         return "result " + std::to_string(i) + " is row " + std::to_string(ids[1][i]) + " at " +
                std::to_string(distances[1][i]) + ", not row " + std::to_string(ids[0][i]) + " at " +
                std::to_string(distances[0][i]);
