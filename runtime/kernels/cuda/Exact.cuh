@@ -20,6 +20,7 @@
 
 #include "Keys.cuh"
 #include "MatrixArgs.h"
+#include "Starts.cuh"
 
 #include <cfloat>
 #include <cmath>
@@ -271,14 +272,7 @@ private:
     const annudf_device_index &index = args.scan.index;
     const uint32_t *probeGroup = reinterpret_cast<const uint32_t *>(work.probeGroup) + pairs;
     const uint32_t group = granule / ANNUDF_GRANULES;
-    uint32_t low = 0, high = work.nProbes; // Last probe that starts at or before the group.
-    while (high - low > 1) {
-      const uint32_t middle = (low + high) / 2;
-      if (probeGroup[middle] <= group)
-        low = middle;
-      else
-        high = middle;
-    }
+    const uint32_t low = lastStartUpTo(probeGroup, work.nProbes, group);
     const uint32_t list = reinterpret_cast<const uint32_t *>(work.probes)[pairs + low];
     const uint32_t place = granule % ANNUDF_GRANULES * 4 + r % 4 + r / 4 * 16,
                    inList = (group - probeGroup[low]) * 32 + place;

@@ -19,6 +19,7 @@
 
 #include "MatrixArgs.h"
 #include "Overlap.cuh"
+#include "Starts.cuh"
 #include "Wgmma.cuh"
 
 #include "../Coordinates.h"
@@ -83,14 +84,7 @@ struct TileRow {
     const annudf_device_index &index = args.scan.index;
     const uint32_t *start = pointer<const uint32_t>(args.tileStart);
     tile = blockIdx.x, row = static_cast<int>(threadIdx.x);
-    uint32_t low = 0, high = index.nLists; // The last list that starts at or before the tile.
-    while (high - low > 1) {
-      const uint32_t middle = (low + high) / 2;
-      if (start[middle] <= tile)
-        low = middle;
-      else
-        high = middle;
-    }
+    const uint32_t low = lastStartUpTo(start, index.nLists, blockIdx.x);
     list = static_cast<int>(low);
     const uint32_t inList = static_cast<uint32_t>(tile - start[low]) * kRows + threadIdx.x;
     exists = inList < pointer<const uint32_t>(index.listSize)[low];

@@ -43,18 +43,12 @@ float roundedUp(double value) {
 }
 float roundedDown(double value) { return std::nextafter(float(value), -kInfinity); }
 
-/// The mean of the rows, by the centers of their lists: any other shift is right too.
-std::vector<float> meanOf(const Index &index) {
-  const auto dims = size_t(index.dims());
-  std::vector<double> sums(dims);
-  for (uint32_t list = 0; list < index.nLists(); ++list)
-    for (size_t d = 0; d < dims; ++d)
-      sums[d] += double(index.list(list).size) * double(index.centers()[list * dims + d]);
-  std::vector<float> mean(dims);
-  for (size_t d = 0; d < dims; ++d)
-    if (const auto value = float(sums[d] / double(std::max<int64_t>(index.size(), 1)));
-        std::abs(value) > 1e-20f && std::isfinite(value))
-      mean[d] = value;
+/// The mean of the rows, but for what is next to nothing: any other shift is right too.
+std::vector<float> shiftOf(const Index &index) {
+  std::vector<float> mean = meanOfRows(index);
+  for (float &value : mean)
+    if (!(std::abs(value) > 1e-20f))
+      value = 0;
   return mean;
 }
 
@@ -169,7 +163,7 @@ private:
 std::optional<MatrixScan> MatrixScan::make(const MatrixKernels &kernels, const QuadraticForm &form,
                                            const BoundCaptures &captures, const Index &index,
                                            annudf_order order, int k, std::string &whyNot) {
-  const std::vector<float> mean = meanOf(index);
+  const std::vector<float> mean = shiftOf(index);
   std::optional<BoundForm> bound = bindForm(form, captures, index.dims(), mean, order, &whyNot);
   if (!bound)
     return std::nullopt;

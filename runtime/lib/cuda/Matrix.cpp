@@ -13,31 +13,12 @@
 #include "Launcher.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace annudf::runtime::cuda {
 
 namespace {
 
 static_assert(kPanelDims == ANNUDF_MATRIX_PANEL_DIMS, "the planner's panels are the kernels'");
-
-/// The mean of the rows, as their lists' centers tell it.
-std::vector<float> meanOf(const Index &index) {
-  const auto dims = static_cast<size_t>(index.dims());
-  std::vector<double> sum(dims, 0.0);
-  double rows = 0;
-  for (uint32_t l = 0; l < index.nLists(); ++l) {
-    const auto size = static_cast<double>(index.listSize(l));
-    rows += size;
-    for (size_t d = 0; d < dims; ++d)
-      sum[d] += size * double(index.centers()[l * dims + d]);
-  }
-  std::vector<float> mean(dims, 0.0f);
-  for (size_t d = 0; d < dims; ++d)
-    if (const auto value = static_cast<float>(sum[d] / std::max(rows, 1.0)); std::isfinite(value))
-      mean[d] = value;
-  return mean;
-}
 
 /// There is none of no bytes.
 std::unique_ptr<Buffer> bufferOf(const std::shared_ptr<const Context> &context, size_t bytes) {
@@ -114,7 +95,7 @@ HalfRows::HalfRows(const Index &index, const DeviceIndex &copy,
     throw Error(ErrorKind::Environment, "rows in half precision take " + std::to_string(bytes) +
                                             " bytes, more than half of the " +
                                             std::to_string(free) + " that the device has left");
-  mean_ = meanOf(index);
+  mean_ = meanOfRows(index);
   std::vector<annudf_matrix_dim> dims(mean_.size());
   for (size_t d = 0; d < dims.size(); ++d)
     dims[d].shift = mean_[d];
