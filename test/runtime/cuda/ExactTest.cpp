@@ -162,8 +162,9 @@ Case caseOf(const std::vector<float> &accumulators, size_t size, annudf_order or
 
 std::vector<float> randomNumbers(std::mt19937 &random, size_t count, int values) {
   std::vector<float> numbers(count);
+  const int lowest = values / 8; // Some are below 0.
   for (float &number : numbers)
-    number = float(int(random() % unsigned(values)) - values / 8);
+    number = float(int(random() % unsigned(values)) - lowest);
   return numbers;
 }
 
