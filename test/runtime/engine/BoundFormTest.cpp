@@ -241,8 +241,8 @@ TEST(BoundForm, SaysWhyThereIsNone) {
   const auto whyNot = [&](const QuadraticForm &form, const Captures &with,
                           std::vector<float> shift = {}) {
     std::string why = "bound";
-    EXPECT_EQ(bindForm(form, with.bound, 2, shift, ANNUDF_ORDER_MIN, &why).has_value(),
-              why == "bound");
+    const bool bound = bindForm(form, with.bound, 2, shift, ANNUDF_ORDER_MIN, &why).has_value();
+    EXPECT_EQ(bound, why == "bound");
     EXPECT_EQ(bindForm(form, with.bound, 2, shift, ANNUDF_ORDER_MIN, nullptr).has_value(),
               why == "bound");
     return why;
