@@ -87,8 +87,8 @@ typedef struct annudf_ivf_flat_build_stats {
 /** The same of rows in memory of a CUDA backend's device, built there: equal rows, options and
  * seeds give equal indexes, whose centers are not to the bit those of annudf_ivf_flat_build. The
  * lists stay on that device, where searches need no copy, until the host needs them: saving,
- * annudf_ivf_flat_extend, removing and searching elsewhere copy them there, once. Indexes with
- * missing_values or adaptive_centers are built on the host, of a copy of the rows.
+ * annudf_ivf_flat_extend, annudf_ivf_flat_remove and searching elsewhere copy them there, once.
+ * Indexes with missing_values or adaptive_centers are built on the host, of a copy of the rows.
  * \param base    in device memory; it may be freed at once after.
  * \param stream  where what has written the base was enqueued, as annudf_ivf_flat_search_device;
  * waited for.
@@ -164,6 +164,16 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_remove(annudf_ivf_flat_index 
                                                           const int64_t *ids, size_t count,
                                                           annudf_progress progress,
                                                           void *progress_user, int64_t *removed);
+
+/** The same on a CUDA backend's device. Where the index's lists are on that device
+ * (annudf_ivf_flat_device) they stay there, the same as the host would have left them; searches
+ * that were enqueued before read those of before. It takes room for both: where there is none, and
+ * of an index whose lists are on the host, rows are removed on the host, and one that has no rows
+ * left is on the host.
+ * \param ids  in host memory. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_remove_on_device(
+    annudf_backend *backend, annudf_ivf_flat_index *index, const int64_t *ids, size_t count,
+    annudf_progress progress, void *progress_user, int64_t *removed);
 
 /** Writes one file, whole or not at all; a file that it replaces hands on its permissions. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_save(const annudf_ivf_flat_index *index,

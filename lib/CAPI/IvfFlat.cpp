@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 using namespace annudf;
@@ -247,19 +248,40 @@ int32_t annudf_ivf_flat_device(const annudf_ivf_flat_index *index) {
   return device;
 }
 
+/// `remove` removes the rows, and says how many.
+template <class Remove>
+static void removeBy(const Call &call, annudf_ivf_flat_index *index, const int64_t *ids,
+                     size_t count, int64_t *removed, const Remove &remove) {
+  call.refuseNull(index, "index");
+  if (count != 0)
+    call.refuseNull(ids, "ids");
+  IndexUse use(call, *index, IndexUse::Kind::Exclusive);
+  const int64_t went = remove(std::span<const int64_t>(ids, count));
+  index->size = index->value.size();
+  index->generation = index->value.generation();
+  if (removed)
+    *removed = went;
+}
+
 annudf_status annudf_ivf_flat_remove(annudf_ivf_flat_index *index, const int64_t *ids, size_t count,
                                      annudf_progress progress, void *progress_user,
                                      int64_t *removed) {
   return guard(__func__, [&](Call call) {
-    call.refuseNull(index, "index");
-    if (count != 0)
-      call.refuseNull(ids, "ids");
-    IndexUse use(call, *index, IndexUse::Kind::Exclusive);
-    const int64_t went = index->value.remove({ids, count}, toProgress(progress, progress_user));
-    index->size = index->value.size();
-    index->generation = index->value.generation();
-    if (removed)
-      *removed = went;
+    removeBy(call, index, ids, count, removed, [&](auto gone) {
+      return index->value.remove(gone, toProgress(progress, progress_user));
+    });
+  });
+}
+
+annudf_status annudf_ivf_flat_remove_on_device(annudf_backend *backend,
+                                               annudf_ivf_flat_index *index, const int64_t *ids,
+                                               size_t count, annudf_progress progress,
+                                               void *progress_user, int64_t *removed) {
+  return guard(__func__, [&](Call call) {
+    runtime::CudaBackend &on = deviceOf(call, backend);
+    removeBy(call, index, ids, count, removed, [&](auto gone) {
+      return on.remove(index->value, gone, toProgress(progress, progress_user));
+    });
   });
 }
 

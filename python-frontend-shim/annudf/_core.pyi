@@ -327,6 +327,9 @@ class Backend:
         As Index.extending, on the device, of rows at a device address that are written on `stream`, or, where it is None, at a host address.
         """
 
+    def removing(self, index: Index, ids_address: int, count: int, progress: Callable[[str, float], None] | None = None) -> Work:
+        """As Index.removing, on the device."""
+
     @staticmethod
     def cpu(threads: int = 0) -> Backend:
         """Searches on the host; 0 threads: all cores."""

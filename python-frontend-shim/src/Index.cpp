@@ -197,6 +197,37 @@ static Work extendingThere(const Backend &backend, nb::object index, std::option
                      {ids, std::move(function), std::move(result), allowRepeatedIds});
 }
 
+/// \param on  where; null: on the host.
+static Work removingBy(std::shared_ptr<annudf_backend> on, nb::object self, uintptr_t address,
+                       int64_t count, std::optional<ProgressFunction> function) {
+  annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
+  return Work([=, owner = std::move(self), on = std::move(on),
+               function = std::move(function)]() -> nb::object {
+    Progress progress(function);
+    const auto *ids = reinterpret_cast<const int64_t *>(address);
+    const auto number = static_cast<size_t>(count);
+    int64_t removed = 0;
+    const annudf_status status = withoutGil([&] {
+      return on ? annudf_ivf_flat_remove_on_device(on.get(), index, ids, number, &Progress::report,
+                                                   &progress, &removed)
+                : annudf_ivf_flat_remove(index, ids, number, &Progress::report, &progress,
+                                         &removed);
+    });
+    progress.check(status);
+    return nb::int_(removed);
+  });
+}
+
+static Work removing(nb::object self, uintptr_t ids, int64_t count,
+                     std::optional<ProgressFunction> function) {
+  return removingBy(nullptr, std::move(self), ids, count, std::move(function));
+}
+
+static Work removingThere(const Backend &backend, nb::object index, uintptr_t ids, int64_t count,
+                          std::optional<ProgressFunction> function) {
+  return removingBy(backend.handle, std::move(index), ids, count, std::move(function));
+}
+
 void addBuilds(nb::class_<Backend> &backend) {
   using namespace nb::literals;
   backend
@@ -218,23 +249,12 @@ void addBuilds(nb::class_<Backend> &backend) {
                    "collections.abc.Callable[[str, float], None] | None = None, result: object | "
                    "None = None, allow_repeated_ids: bool = False) -> Work"),
            "As Index.extending, on the device, of rows at a device address that are written on "
-           "`stream`, or, where it is None, at a host address.");
-}
-
-static Work removing(nb::object self, uintptr_t ids, int64_t count,
-                     std::optional<ProgressFunction> function) {
-  annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
-  return Work([=, owner = std::move(self), function = std::move(function)]() -> nb::object {
-    Progress progress(function);
-    int64_t removed = 0;
-    const annudf_status status = withoutGil([&] {
-      return annudf_ivf_flat_remove(index, reinterpret_cast<const int64_t *>(ids),
-                                    static_cast<size_t>(count), &Progress::report, &progress,
-                                    &removed);
-    });
-    progress.check(status);
-    return nb::int_(removed);
-  });
+           "`stream`, or, where it is None, at a host address.")
+      .def("removing", &removingThere, "index"_a, "ids_address"_a, "count"_a,
+           "progress"_a.none() = nb::none(),
+           nb::sig("def removing(self, index: Index, ids_address: int, count: int, progress: "
+                   "collections.abc.Callable[[str, float], None] | None = None) -> Work"),
+           "As Index.removing, on the device.");
 }
 
 static Work saving(nb::object self, nb::handle given, std::optional<ProgressFunction> function) {

@@ -11,15 +11,16 @@
 //   annudf_cuda_build_bench [--rows 1000000] [--dims 128] [--lists 1024] [--dtype f32]
 //                           [--metric l2] [--base FILE] [--repeat 5] [--queries 0]
 //                           [--probes 8,32] [--cpu] [--upload] [--host] [--extend]
+//                           [--remove]
 //
 // Rows are those of annudf_cuda_bench, or of a file. Printed are the medians of the build
 // with its parts, and of the copy of the lists to the host. --upload: of a copy back, in pieces of
 // several sizes and from pageable memory. --host: builds of rows in host memory, of each way that
 // has room in less and less memory. --extend: of an index of nine rows in ten by the tenth, on the
-// device and on the host. --cpu builds on the host too. --queries compares the
-// recall of both: the share of the true ten neighbours (squared differences; for other metrics the
-// largest inner products) whose list is probed; rows are scanned exactly, so that is the recall of
-// a search.
+// device and on the host. --remove: of every tenth row, likewise. --cpu builds on the host too.
+// --queries compares the recall of both: the share of the true ten neighbours (squared differences;
+// for other metrics the largest inner products) whose list is probed; rows are scanned exactly, so
+// that is the recall of a search.
 //
 //===----------------------------------------------------------------------===//
 
@@ -120,7 +121,7 @@ struct Options {
   uint32_t lists = 1024;
   std::string dtype = "f32", metric = "l2", base;
   std::vector<uint32_t> probes = {8, 32};
-  bool cpu = false, host = false, upload = false, extend = false;
+  bool cpu = false, host = false, upload = false, extend = false, remove = false;
 };
 
 /// Copies an index in host memory to the device, by several ways.
@@ -187,6 +188,30 @@ void timeFromHost(CudaBackend &backend, IndexParams params, const MatrixView &ba
                 name, medianOf(all), medianOf(train), medianOf(add), stats.copyMs,
                 static_cast<long long>(stats.pieces), double(stats.deviceBytes) / 1e6);
   }
+}
+
+/// Removes every tenth row. On the host the lists come there first; the next search copies them
+/// back.
+void timeRemove(CudaBackend &backend, const IndexParams &params, const MatrixView &base) {
+  std::vector<int64_t> ids;
+  for (int64_t id = 0; id < base.rows; id += 10)
+    ids.push_back(id);
+  std::vector<double> there, host;
+  for (int i = 0; i <= 3; ++i) {
+    const Index built = backend.buildFromHost(params, base);
+    Index one = built, other = built;
+    auto start = Clock::now();
+    backend.remove(one, ids);
+    if (i > 0)
+      there.push_back(msSince(start));
+    start = Clock::now();
+    other.remove(ids);
+    if (i > 0)
+      host.push_back(msSince(start));
+  }
+  std::printf("remove of %zu rows: %.2f ms on the device, %.1f on the host with the lists' way "
+              "there\n",
+              ids.size(), medianOf(there), medianOf(host));
 }
 
 /// Adds the last tenth of the rows, which are in host memory.
@@ -267,6 +292,8 @@ void run(const Options &options) {
     timeFromHost(*backend, params, base.view());
   if (options.extend)
     timeExtend(*backend, params, base.view());
+  if (options.remove)
+    timeRemove(*backend, params, base.view());
   if (options.upload)
     timeUploads(*index);
   std::unique_ptr<Index> host;
@@ -306,6 +333,8 @@ int main(int argc, char **argv) {
   app.add_flag("--upload", options.upload, "Time a copy back to the device");
   app.add_flag("--extend", options.extend,
                "Time adding the last tenth of the rows, on the device and on the host");
+  app.add_flag("--remove", options.remove,
+               "Time removing every tenth row, on the device and on the host");
   CLI11_PARSE(app, argc, argv);
   try {
     run(options);

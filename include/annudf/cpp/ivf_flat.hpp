@@ -204,6 +204,19 @@ inline std::int64_t remove(index &from, std::span<const std::int64_t> ids,
   return removed;
 }
 
+/// The same on a device, where the lists stay if they are there (index::device()): they are what
+/// the host would have left. Of those that are on the host, or have no room there twice, rows are
+/// removed on the host, and an index without rows is there.
+template <std::same_as<backend> Backend> // As of extend().
+std::int64_t remove(index &from, std::span<const std::int64_t> ids, const Backend &on,
+                    const remove_params &params = {}) {
+  detail::reporting reporting(params.progress, params.stop);
+  std::int64_t removed = 0;
+  reporting.check(annudf_ivf_flat_remove_on_device(
+      on.c(), from.c(), ids.data(), ids.size(), reporting.function(), reporting.user(), &removed));
+  return removed;
+}
+
 /// Writes one file, whole or not at all.
 inline void save(const index &from, const std::string &path, const save_params &params = {}) {
   detail::reporting reporting(params.progress, params.stop);

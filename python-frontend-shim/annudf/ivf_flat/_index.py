@@ -365,7 +365,7 @@ def remove(
     *,
     progress: bool | None = None,
 ) -> int:
-    """Removes vectors from an index, in place.
+    """Removes vectors from an index, in place. Lists that a device built and has stay there, if it has room for both.
 
     Parameters
     ----------
@@ -414,7 +414,9 @@ def remove(
     place = check_resources(resources)
     gone = _ids(ids, "ids", place, None, "of one dimension, one id a vector")
     bar = ProgressBar(progress)
-    work = core.removing(gone.address, gone.shape[0], progress=bar)
+    there = _lists_there(core.device, gone, place)
+    arguments = (gone.address, gone.shape[0], bar)
+    work = core.removing(*arguments) if there is None else _backends.backend(there).removing(core, *arguments)
     try:
         removed: int = work.result
         return removed  # No call may follow the work, see Work.

@@ -16,6 +16,7 @@
 #include "../Coordinates.h"
 #include "BuildLists.cuh"
 #include "BuildSort.cuh"
+#include "RemoveLists.cuh"
 
 namespace {
 

@@ -27,7 +27,9 @@ BuildKernels::BuildKernels(std::shared_ptr<const Context> context)
       means(module.function("annudf_build_means")), pack(module.function("annudf_build_pack")),
       places(module.function("annudf_build_places")), place(module.function("annudf_build_place")),
       append(module.function("annudf_build_append")),
-      ungroup(module.function("annudf_build_ungroup")) {}
+      ungroup(module.function("annudf_build_ungroup")), flag(module.function("annudf_remove_flag")),
+      mark(module.function("annudf_remove_mark")), sizes(module.function("annudf_remove_sizes")),
+      move(module.function("annudf_remove_move")) {}
 
 uint64_t firstNotFinite(const std::shared_ptr<const Context> &context, const BuildKernels &kernels,
                         const MatrixView &rows, CUstream stream) {

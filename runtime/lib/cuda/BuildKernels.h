@@ -25,7 +25,7 @@ struct BuildKernels {
   explicit BuildKernels(std::shared_ptr<const Context> context);
   Module module;
   CUfunction finite, convert, normalise, biases, assign, count, prefix, scatter, bounds, sums,
-      means, pack, places, place, append, ungroup;
+      means, pack, places, place, append, ungroup, flag, mark, sizes, move;
 };
 
 inline uint64_t pieces(uint64_t count, uint64_t size) { return (count + size - 1) / size; }

@@ -74,6 +74,14 @@ void Implementation::extendFromHost(Index &index, const MatrixView &rows, const 
                                       [&] { return upload(index, progress); }));
 }
 
+int64_t Implementation::remove(Index &index, std::span<const int64_t> ids,
+                               const Progress &progress) {
+  const IndexBuilder::Removed removed =
+      builder_.remove(index, ids, progress, [&] { return upload(index, progress); });
+  keep(index, removed.copy);
+  return removed.rows;
+}
+
 void Implementation::run(const Index &index, const MetricView &metric,
                          const BoundCaptures &captures, const MatrixView &queries,
                          const Wanted &wanted, const SearchParams &params, SearchStats *stats) {

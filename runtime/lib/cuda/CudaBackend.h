@@ -58,6 +58,7 @@ public:
               const Progress &progress) override;
   void extendFromHost(Index &index, const MatrixView &rows, const NewIds &ids,
                       const Progress &progress) override;
+  int64_t remove(Index &index, std::span<const int64_t> ids, const Progress &progress) override;
   int device() const override { return context_->device(); }
   int arch() const override { return context_->sm(); }
   std::unique_ptr<DeviceMemory> allocate(uint64_t bytes, void *stream) override {

@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <mutex>
+#include <span>
 
 namespace annudf::runtime::cuda {
 
@@ -46,6 +47,15 @@ public:
   std::shared_ptr<DeviceIndex> extendFromHost(Index &index, const MatrixView &rows,
                                               const NewIds &ids, PinnedPieces &pieces,
                                               const Progress &progress, const Lists &lists);
+
+  /// As CudaBackend::remove. \param lists  as of extend().
+  struct Removed {
+    int64_t rows;
+    std::shared_ptr<DeviceIndex> copy; ///< The lists that it has now; null where none went, or as
+                                       ///< of extend().
+  };
+  Removed remove(Index &index, std::span<const int64_t> ids, const Progress &progress,
+                 const Lists &lists);
 
 private:
   std::shared_ptr<DeviceIndex> extendThere(Index &index, const MatrixView &rows, const NewIds &ids,

@@ -148,7 +148,8 @@ std::shared_ptr<DeviceIndex> IndexBuilder::extendThere(Index &index, const Matri
   std::shared_ptr<DeviceIndex> made = extender.add(ids.ids, progress);
   const int64_t largest =
       ids.ids ? *std::max_element(ids.ids, ids.ids + rows.rows) : index.rowExtent() + rows.rows - 1;
-  index.extendBy(extender.lists(made), rows.rows, largest);
+  index.changeTo(extender.lists(made), index.size() + rows.rows,
+                 std::max(index.largestId(), largest));
   return made;
 }
 

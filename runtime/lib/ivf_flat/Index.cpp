@@ -214,11 +214,10 @@ void Index::checkNewRows(const MatrixView &rows, const NewIds &newIds) const {
                                       std::to_string(largestId_) + "; give them ids");
 }
 
-void Index::extendBy(std::shared_ptr<ListsElsewhere> lists, int64_t rows, int64_t largestId) {
+void Index::changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_t largestId) {
   auto attachments = std::make_shared<IndexAttachments>();
   elsewhere_ = std::move(lists);
-  size_ += rows;
-  largestId_ = std::max(largestId_, largestId);
+  size_ = size, largestId_ = largestId;
   generation_ = nextGeneration();
   attachments_ = std::move(attachments);
 }

@@ -114,6 +114,38 @@ TEST_F(CppDevice, ExtendsThereWhileItIsSearched) {
   }
 }
 
+/// Searches that were enqueued before a remove find what they would have found without.
+TEST_F(CppDevice, RemovesThereWhileItIsSearched) {
+  const annudf::backend gpu = annudf::backend::cuda(0);
+  const annudf::vectors rows(base.encoded.data(), base.rows, kDims, annudf::element::f32);
+  ivf_flat::index there = ivf_flat::build({.n_lists = 8}, rows, gpu);
+  ivf_flat::index host = ivf_flat::build({.n_lists = 8}, rows);
+  const annudf::matrix_view<const float> asked(
+      reinterpret_cast<const float *>(queries.encoded.data()), kQueries, kDims);
+  const auto near = gpu.to_device(asked);
+  const auto distances = gpu.allocate<float>(kQueries, kK);
+  const auto neighbors = gpu.allocate<int64_t>(kQueries, kK);
+  const ivf_flat::search_params all = {.n_probes = 8, .metric = bound, .backend = gpu};
+  for (int round = 0; round < 6; ++round) {
+    const auto before = ivf_flat::search(there, *this->host, kK, all);
+    ivf_flat::search(there, near.view(), kK, distances.view(), neighbors.view(), all);
+    // What was found, so that other rows must be.
+    const std::vector<int64_t> gone(before.neighbors.data(),
+                                    before.neighbors.data() + before.neighbors.size());
+    const int64_t removed = ivf_flat::remove(there, gone, gpu);
+    EXPECT_EQ(gpu.to_host(distances.view()), before.distances);
+    EXPECT_EQ(gpu.to_host(neighbors.view()), before.neighbors);
+    EXPECT_EQ(ivf_flat::remove(host, gone), removed);
+    EXPECT_GT(removed, 0);
+    EXPECT_EQ(there.size(), host.size());
+    EXPECT_EQ(there.device(), 0);
+    EXPECT_EQ(ivf_flat::remove(there, gone, gpu), 0);
+    // Of all lists: those of the two indexes are others.
+    EXPECT_EQ(ivf_flat::search(there, *this->host, kK, all).distances,
+              ivf_flat::search(host, *this->host, kK, all).distances);
+  }
+}
+
 TEST_F(CppDevice, SearchesOnStreams) {
   const annudf::backend gpu = annudf::backend::cuda(0);
   EXPECT_EQ(gpu.describe().find("CUDA device 0: "), 0u) << gpu.describe();

@@ -57,4 +57,48 @@ TEST_F(CApiDevice, TheCopyBelongsToTheIndex) {
   EXPECT_LT(before - freeBytes(), kCopy / 2) << "the copy outlives its index";
 }
 
+/// All memory of the device but `left` bytes and what is too small a piece.
+class Filled {
+public:
+  Filled(std::shared_ptr<const Context> context, size_t left) : context(std::move(context)) {
+    const ContextScope scope(*this->context);
+    CUdeviceptr kept = 0;
+    check(Driver::get().cuMemAlloc(&kept, left), "cuMemAlloc");
+    for (size_t bytes = size_t(64) << 30; bytes >= size_t(2) << 20; bytes /= 2)
+      for (CUdeviceptr piece; Driver::get().cuMemAlloc(&piece, bytes) == CUDA_SUCCESS;)
+        pieces.push_back(piece);
+    check(Driver::get().cuMemFree(kept), "cuMemFree");
+  }
+  ~Filled() {
+    const ContextScope scope(*context);
+    for (const CUdeviceptr piece : pieces)
+      (void)Driver::get().cuMemFree(piece);
+  }
+
+private:
+  const std::shared_ptr<const Context> context;
+  std::vector<CUdeviceptr> pieces;
+};
+
+/// Rows are removed on the host where the device has no room for the lists before and after.
+TEST_F(CApiDevice, RemovesOnTheHostWhereTheDeviceIsFull) {
+  const auto large = reference::randomVectors(ANNUDF_ELEMENT_F32, 400000, 4 * kDims, 5);
+  const annudf_vectors rows = vectorsOf(large); // 102 MB.
+  OwnedIndex there;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build_from_host(backend, &rows, 16, nullptr, &there, nullptr)),
+            "ok");
+  ASSERT_EQ(annudf_ivf_flat_device(there), 0);
+  const int64_t ids[] = {7, 399999};
+  int64_t removed = 0;
+  {
+    const Filled filled(context, size_t(48) << 20); // The lists go to the host 32 MiB at a time.
+    ASSERT_EQ(outcome(annudf_ivf_flat_remove_on_device(backend, there, ids, 2, nullptr, nullptr,
+                                                       &removed)),
+              "ok");
+  }
+  EXPECT_EQ(removed, 2);
+  EXPECT_EQ(annudf_ivf_flat_size(there), 399998);
+  EXPECT_EQ(annudf_ivf_flat_device(there), -1);
+}
+
 } // namespace

@@ -337,6 +337,41 @@ TEST_F(CApiDevice, PreparedSearches) {
   EXPECT_EQ(download(arrays, own.handle()), want);
 }
 
+TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatLostRowsThere) {
+  const annudf_vectors rows = vectorsOf(base);
+  OwnedIndex there;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build_from_host(backend, &rows, 12, nullptr, &there, nullptr)),
+            "ok");
+  const annudf_vectors shape = {sizeof shape, nullptr, kQueries, kDims, ANNUDF_ELEMENT_F32};
+  Owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy> prepared;
+  ASSERT_EQ(outcome(annudf_ivf_flat_prepare(backend, there, artifact, captures, &shape, kK, kProbes,
+                                            nullptr, 0, &prepared, nullptr)),
+            "ok");
+  Arrays arrays;
+  upload(queries, 0, arrays);
+  const auto run = [&] {
+    return outcome(annudf_ivf_flat_prepared_run(
+        prepared, reinterpret_cast<void *>(annudf_device_buffer_address(arrays.queries)),
+        reinterpret_cast<int64_t *>(annudf_device_buffer_address(arrays.ids)),
+        reinterpret_cast<float *>(annudf_device_buffer_address(arrays.distances))));
+  };
+  const auto remove = [&](int64_t id) {
+    int64_t removed = -1;
+    EXPECT_EQ(outcome(annudf_ivf_flat_remove_on_device(backend, there, &id, 1, nullptr, nullptr,
+                                                       &removed)),
+              "ok");
+    return removed;
+  };
+  EXPECT_EQ(remove(5000), 0);
+  EXPECT_EQ(run(), "ok") << "no row went";
+  EXPECT_EQ(remove(4999), 1);
+  EXPECT_EQ(annudf_ivf_flat_device(there), 0);
+  EXPECT_EQ(annudf_ivf_flat_size(there), 4999);
+  EXPECT_EQ(run(),
+            "usage: annudf_ivf_flat_prepared_run: the index has changed since the search was "
+            "prepared; prepare it again");
+}
+
 TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatWasExtended) {
   const annudf_vectors shape = {sizeof shape, nullptr, kQueries, kDims, ANNUDF_ELEMENT_F32};
   Owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy> prepared;

@@ -156,6 +156,26 @@ TEST_F(CApiIndex, ExtendOnADeviceRefuses) {
   EXPECT_EQ(annudf_ivf_flat_size(index), 400);
 }
 
+TEST_F(CApiIndex, RemoveOnADeviceRefuses) {
+  build();
+  OwnedBackend cpu;
+  openCpu(1, &cpu);
+  if (!cpu)
+    return; // Failed or skipped.
+  const int64_t id = 3;
+  int64_t removed = -1;
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_remove_on_device(nullptr, index, &id, 1, nullptr, nullptr, &removed)),
+      "usage: annudf_ivf_flat_remove_on_device: backend is NULL");
+  const std::string text =
+      outcome(annudf_ivf_flat_remove_on_device(cpu, index, &id, 1, nullptr, nullptr, &removed));
+  EXPECT_TRUE(text.starts_with("usage: annudf_ivf_flat_remove_on_device: the backend is ") &&
+              text.ends_with("; it has no device memory"))
+      << text;
+  EXPECT_EQ(removed, -1);
+  EXPECT_EQ(annudf_ivf_flat_size(index), 400);
+}
+
 TEST_F(CApiIndex, Remove) {
   build();
   const uint64_t generation = annudf_ivf_flat_generation(index);

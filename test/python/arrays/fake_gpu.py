@@ -94,6 +94,10 @@ class Gpu:
         self.log.append(("extend", stream))
         return index.extending(*arguments)
 
+    def removing(self, index, *arguments):
+        self.log.append(("remove", None))
+        return index.removing(*arguments)
+
     def allocate(self, size, stream):
         self.log.append(("allocate", stream))
         return Buffer(size)

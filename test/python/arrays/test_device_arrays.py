@@ -278,7 +278,7 @@ def test_builds_there_and_extends_on_the_host(gpu, queries):
     np.testing.assert_array_equal(found[:, 0], ids)
 
 
-def test_extends_where_the_lists_are(gpu, monkeypatch):
+def test_extends_and_removes_where_the_lists_are(gpu, monkeypatch):
     base = vectors(60, DIMS, "float32", 3)
     params = ivf_flat.IndexParams(n_lists=3)
     index, expected = ivf_flat.build(params, base[:40]), ivf_flat.build(params, base[:40])
@@ -295,11 +295,14 @@ def test_extends_where_the_lists_are(gpu, monkeypatch):
     ivf_flat.extend(index, base[40:50])
     ivf_flat.extend(index, DeviceArray(base[50:55], stream=0x700), np.arange(100, 105))
     there = annudf._arrays.Device("cuda", 0)
-    assert asked == [there, there]
-    assert gpu.log == [("extend", None), ("extend", 0x700)]
+    assert ivf_flat.remove(index, [3, 104, 3]) == 2
+    assert asked == [there, there, there]
+    assert gpu.log == [("extend", None), ("extend", 0x700), ("remove", None)]
     monkeypatch.undo()
+    assert ivf_flat.remove(index, [7]) == 1
     ivf_flat.extend(expected, base[40:50])
     ivf_flat.extend(expected, base[50:55], np.arange(100, 105))
+    assert ivf_flat.remove(expected, [3, 7, 104]) == 3
     assert pickle.dumps(index) == pickle.dumps(expected)
 
 

@@ -158,10 +158,43 @@ def test_built_on_the_device(library, dtype, metric, caplog):
     ivf_flat.extend(on_host, library.put(more[200:]), np.arange(9000, 9300))
     assert on_host._core.device == -1
     assert pickle.dumps(again) == pickle.dumps(on_host)
+    # So do rows leave them.
+    for gone in (np.arange(0, 3000, 3), [9299, 9299, 12345], np.arange(1500, 3400)):
+        expected = ivf_flat.remove(on_host, np.asarray(gone))
+        assert ivf_flat.remove(again, library.put(np.asarray(gone))) == expected > 0
+        assert again._core.device == 0
+        assert len(again) == len(on_host)
+    assert again._core.device == 0
+    assert pickle.dumps(again) == pickle.dumps(on_host)
+    assert ivf_flat.remove(again, np.array([1]), Resources(device="cpu")) == 1
+    assert again._core.device == -1
     assert ivf_flat.remove(index, np.arange(2999)) == 2999
-    assert index._core.device == -1
+    assert index._core.device == 0
     found = ivf_flat.search(search, index, library.put(queries), 1)[1]
     assert library.get(found)[:, 0].tolist() == [2999] * 20
+    assert ivf_flat.remove(index, [2999]) == 1
+    assert index._core.device == -1
+    ivf_flat.extend(index, base[:50], np.arange(50))
+    assert len(index) == 50
+
+
+@pytest.mark.parametrize("metric", ["sqeuclidean", "inner_product"])
+def test_searched_by_matrix_products_between_removes(library, metric):
+    """Rows that were kept in half precision are not those of the lists that are left."""
+    base, queries = vectors(6000, DIMS, "float32", 1), vectors(500, DIMS, "float32", 2)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=20, metric=metric), base, Resources(device="cuda"))
+    on_host = pickle.loads(pickle.dumps(index))
+    search = ivf_flat.SearchParams(n_probes=20, metric=metric)
+    for _ in range(3):
+        for _ in range(3):  # They are kept from the second search on.
+            expected = ivf_flat.search(search, on_host, queries, 10)
+            found = ivf_flat.search(search, index, library.put(queries), 10)
+            np.testing.assert_allclose(library.get(found[0]), expected[0], rtol=1e-5, atol=1e-5)
+            assert (library.get(found[1]) == expected[1]).mean() > 0.99
+        gone = np.unique(expected[1])[::3]
+        assert ivf_flat.remove(index, library.put(gone)) == ivf_flat.remove(on_host, gone) == len(gone)
+        assert index._core.device == 0
+        assert on_host._core.device == -1
 
 
 def test_what_is_for_the_host_is_built_there(library, caplog):

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As much of CUDA as Exact.cuh, Finish.cuh and Probes.cuh use, for blocks of one warp. Its lanes
-// are coroutines of one thread that take turns at every barrier. To be included before the kernel.
+// As much of CUDA as Exact.cuh, Finish.cuh, Probes.cuh and RemoveLists.cuh use, for blocks of one
+// warp. Its lanes are coroutines of one thread that take turns at every barrier. To be included
+// before the kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,7 @@
 #define __global__
 #define __forceinline__ inline
 #define __noinline__
+#define __launch_bounds__(...)
 #define __grid_constant__
 #define __shared__ static
 
@@ -37,7 +39,9 @@ struct alignas(16) float4 {
 struct alignas(16) uint4 {
   uint32_t x, y, z, w;
 };
+inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return {x, y, z, w}; }
 template <class T> T __ldcs(const T *address) { return *address; }
+template <class T> T __ldg(const T *address) { return *address; }
 
 namespace annudf::test {
 
@@ -102,11 +106,11 @@ inline uint32_t __shfl_up_sync(unsigned, uint32_t value, unsigned distance) {
   __syncthreads();
   return result;
 }
-inline uint32_t __shfl_xor_sync(unsigned, uint32_t value, unsigned bits) {
-  static uint32_t values[annudf::test::kLanes];
+template <class T> T __shfl_xor_sync(unsigned, T value, unsigned bits) {
+  static T values[annudf::test::kLanes];
   values[threadIdx.x] = value;
   __syncthreads();
-  const uint32_t result = values[threadIdx.x ^ bits];
+  const T result = values[threadIdx.x ^ bits];
   __syncthreads();
   return result;
 }
@@ -146,6 +150,9 @@ inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long v
 }
 inline void atomicSub(uint32_t *at, uint32_t value) { *at -= value; }
 inline void atomicMax(uint32_t *at, uint32_t value) { *at = std::max(*at, value); }
+inline void atomicMax(unsigned long long *at, unsigned long long value) {
+  *at = std::max(*at, value);
+}
 inline void atomicAnd(unsigned long long *at, unsigned long long value) { *at &= value; }
 inline void atomicOr(unsigned long long *at, unsigned long long value) { *at |= value; }
 

@@ -18,6 +18,8 @@
 
 #include "annudf/runtime/engine/Search.h"
 
+#include <span>
+
 namespace annudf::runtime {
 
 /// Memory of a device. The destructor frees it once the work enqueued before is done.
@@ -82,9 +84,9 @@ public:
 
   /// As Index::build, of rows in device memory, with the same rows to train on and the same rules
   /// for centers, though not with their very bits. Equal rows, parameters and seeds give equal
-  /// indexes. Its lists are on the device alone, until the host needs them: to save or extend it,
-  /// to remove rows, to search elsewhere. Missing values and adaptive centers are built on the
-  /// host.
+  /// indexes. Its lists are on the device alone, until the host needs them: to save it, to
+  /// search elsewhere, or where Index::extend or Index::remove is asked for. Missing values and
+  /// adaptive centers are built on the host.
   /// \param base    as the queries of searchDevice().
   /// \param stream  what has written the base is enqueued there; waited for.
   /// \throws as Index::build; Error(Usage) for 2^32 rows and more, and for a deviceMemoryLimit.
@@ -113,6 +115,14 @@ public:
   /// The same of rows in host memory.
   virtual void extendFromHost(Index &index, const MatrixView &rows, const NewIds &ids = {},
                               const Progress &progress = {}) = 0;
+
+  /// As Index::remove. Where the index's lists are on this device they stay there, to the byte
+  /// those that the host would leave, and searches under way keep the lists that they have; an
+  /// index that has no rows left is the host's. Where there is no room for the lists before and
+  /// after, and where they are on the host, rows are removed there.
+  /// \param ids  in host memory.
+  virtual int64_t remove(Index &index, std::span<const int64_t> ids,
+                         const Progress &progress = {}) = 0;
 
   virtual int device() const = 0;
   virtual int arch() const = 0; ///< 90 for compute capability 9.0.

@@ -126,9 +126,11 @@ public:
   void extend(const MatrixView &rows, const NewIds &ids = {}, const Progress &progress = {});
   /// What extend() refuses before it looks at coordinates, but for repeated ids.
   void checkNewRows(const MatrixView &rows, const NewIds &ids) const;
-  /// As extend() of rows that a device has added: these are the lists then.
-  /// \param largestId  of the new rows.
-  void extendBy(std::shared_ptr<ListsElsewhere> lists, int64_t rows, int64_t largestId);
+  /// As extend() of rows that a device has added, or remove() of rows that it has removed: these
+  /// are the lists then.
+  /// \param lists  null where there are no rows.
+  /// \param size, largestId  of all rows.
+  void changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_t largestId);
   /// Removes every row that has one of these ids; an id that no row has is passed over, and so is
   /// one that is given twice. The other rows keep their ids, their lists and their order there. A
   /// list, and the index, may end up without rows; it still can be extended. Adaptive centers move
@@ -136,6 +138,8 @@ public:
   /// \returns how many rows went. Where none did the index has not changed.
   /// \throws Error(Input) on an id below 0.
   int64_t remove(std::span<const int64_t> ids, const Progress &progress = {});
+  /// What remove() refuses.
+  static void checkRemoved(std::span<const int64_t> ids);
 
   /// One file, written to a temporary and renamed; checked (digest too) before use.
   void save(const std::string &path, const Progress &progress = {}) const;
