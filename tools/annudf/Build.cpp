@@ -8,6 +8,7 @@
 
 #include "Commands.h"
 
+#include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <cstdint>
@@ -18,9 +19,10 @@ using namespace annudf::tool;
 
 namespace {
 struct BuildArguments {
-  std::string base, index, output, metric = "l2";
+  std::string base, index, output, metric = "l2", device = "cpu";
   runtime::IndexParams params;
   int64_t rows = 0;
+  int gpu = 0;
   bool asF32 = false, bits = false, quiet = false;
 };
 } // namespace
@@ -43,22 +45,38 @@ static auto namingFile(const std::string &path, const std::string &subject, Work
   }
 }
 
+/// \param gpu  null: on the CPU.
+static runtime::Index buildOn(runtime::CudaBackend *gpu, const BuildArguments &arguments,
+                              const runtime::MatrixView &base, const runtime::Progress &progress) {
+  if (!gpu)
+    return runtime::Index::build(arguments.params, base, progress);
+  runtime::BuildStats stats;
+  runtime::Index index = gpu->buildFromHost(arguments.params, base, progress, &stats);
+  if (!stats.onDevice)
+    print(stderr, "annudf: warning: built on the CPU: " + stats.why + "\n");
+  return index;
+}
+
 static void runBuild(BuildArguments arguments) {
   std::string why;
   const auto metric = parseSpelling<annudf_coarse>(arguments.metric, &why);
   if (!metric)
     throw Error(ErrorKind::Usage, "--metric " + why);
   arguments.params.metric = *metric;
+  if (arguments.params.deviceMemoryLimit != 0 && arguments.device != "cuda")
+    throw Error(ErrorKind::Usage, "--device-memory-limit is for --device cuda");
   checkOutput(arguments.output, {arguments.base});
   InterruptGuard guard;
+  // A missing one is told before minutes go into loading.
+  const std::unique_ptr<runtime::CudaBackend> gpu =
+      arguments.device == "cuda" ? runtime::makeCudaDeviceBackend(arguments.gpu) : nullptr;
   auto start = std::chrono::steady_clock::now();
   runtime::Matrix base = loadVectors(arguments.base, arguments.rows, arguments.asF32);
   if (arguments.bits)
     base = asBits(std::move(base), arguments.base);
   runtime::Progress progress = progressBar(arguments.quiet);
-  runtime::Index index = namingFile(arguments.base, "base", [&] {
-    return runtime::Index::build(arguments.params, base.view(), progress);
-  });
+  runtime::Index index = namingFile(
+      arguments.base, "base", [&] { return buildOn(gpu.get(), arguments, base.view(), progress); });
   index.save(arguments.output, progress);
   if (!arguments.quiet)
     report(index, arguments.output, msSince(start));
@@ -113,6 +131,15 @@ void tool::addBuildCommand(CLI::App &app) {
   command->add_flag("--missing-values", params.missingValues,
                     "A coordinate may be NaN, which stands for a missing value");
   command->add_flag("!--train-only", params.addData, "Train the centers, add no row");
+  command->add_option("--device", arguments->device, "Where to build")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  command->add_option("--gpu", arguments->gpu, "Number of the GPU");
+  command
+      ->add_option("--device-memory-limit", params.deviceMemoryLimit,
+                   "Bytes of the GPU's memory that may be used (default: nine tenths of what is "
+                   "free); where rows and lists have no room, rows go there in pieces")
+      ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
+      ->default_str("");
   command->add_option("--threads", params.threads, "Threads, 0 for all cores")
       ->check(CLI::Range(0, runtime::kMaxThreads));
   command->add_option("-o,--output", arguments->output, "Index to write")->required();
