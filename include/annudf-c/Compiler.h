@@ -104,7 +104,9 @@ typedef struct annudf_lower_options {
 /** Verifies text of the dialect and stops at one stage of its way to a GPU, to look at.
  * \param target   "mlir": the dialect after import and inlining, as text; "nvvm-ir": what
  *                 libNVVM reads, for every architecture; "ptx": text; "ltoir": bytes;
- *                 "device-bitcode" and "host-bitcode": LLVM's, of NVPTX and of this machine.
+ *                 "device-bitcode" and "host-bitcode": LLVM's, of NVPTX and of this machine;
+ *                 "properties": what is proved of a metric's formula, and why the rest is not,
+ *                 as JSON (docs/numerics.md, "As data").
  * \param options  may be NULL. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_lower(const char *source, size_t size, const char *origin,
                                                 const char *target,

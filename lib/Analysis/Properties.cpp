@@ -226,14 +226,32 @@ MetricProperties annudf::inferProperties(MetricOp metric) { return Inference(met
 // In words
 //===----------------------------------------------------------------------===//
 
+const char *annudf::relationOf(Condition::Kind kind) {
+  switch (kind) {
+  case Condition::Kind::NonNegative:
+    return ">= 0";
+  case Condition::Kind::NonPositive:
+    return "<= 0";
+  case Condition::Kind::Positive:
+    return "> 0";
+  }
+  return "";
+}
+
+const char *annudf::wordsOf(Sign sign) {
+  return sign == Sign::Unknown ? "" : sign == Sign::NonNegative ? ">= 0" : "<= 0";
+}
+
+const char *annudf::wordsOf(Monotone monotone) {
+  return monotone == Monotone::Unknown ? ""
+         : monotone == Monotone::Grows ? "never falls"
+                                       : "never grows";
+}
+
 static std::string spell(const std::vector<Condition> &conditions) {
   std::string text;
-  for (const Condition &one : conditions) {
-    const char *relation = one.kind == Condition::Kind::NonNegative   ? " >= 0"
-                           : one.kind == Condition::Kind::NonPositive ? " <= 0"
-                                                                      : " > 0";
-    text += (text.empty() ? " where " : " and ") + one.capture + relation;
-  }
+  for (const Condition &one : conditions)
+    text += (text.empty() ? " where " : " and ") + one.capture + " " + relationOf(one.kind);
   return text;
 }
 
@@ -246,21 +264,37 @@ static std::string spell(const Roundings &roundings) {
   return text.empty() ? "exact" : "roundings: " + text;
 }
 
+std::string annudf::spell(const FieldProperties &field, Property property,
+                          const Coefficients &coefficients) {
+  const auto of = [](const std::string &text, Claim claim) {
+    return claim == Claim::No ? "" : claim == Claim::Exact ? text : text + " but for rounding";
+  };
+  switch (property) {
+  case Property::Canonical:
+    return "";
+  case Property::Polynomial:
+    return field.polynomial
+               ? "adds " + polynomialText(coefficients.nodes(), field.polynomial->exact) + " (" +
+                     ::spell(field.polynomial->roundings) + ")"
+               : "";
+  case Property::Symmetric:
+    return of("symmetric", field.symmetric);
+  case Property::Difference:
+    return of("a function of x - y", field.difference);
+  case Property::Sign:
+    return field.sign == Sign::Unknown
+               ? ""
+               : std::string("terms ") + wordsOf(field.sign) + ::spell(field.signIf);
+  case Property::Monotone:
+    return wordsOf(field.monotone) + ::spell(field.monotoneIf);
+  }
+  return "";
+}
+
 std::string annudf::spell(const FieldProperties &field, const Coefficients &coefficients) {
   std::string text;
-  const auto add = [&](const std::string &one) { text += (text.empty() ? "" : "; ") + one; };
-  if (field.polynomial)
-    add("adds " + polynomialText(coefficients.nodes(), field.polynomial->exact) + " (" +
-        ::spell(field.polynomial->roundings) + ")");
-  const auto of = [](Claim claim) { return claim == Claim::Exact ? "" : " but for rounding"; };
-  if (field.symmetric != Claim::No)
-    add(std::string("symmetric") + of(field.symmetric));
-  if (field.difference != Claim::No)
-    add(std::string("a function of x - y") + of(field.difference));
-  if (field.sign != Sign::Unknown)
-    add((field.sign == Sign::NonNegative ? "terms >= 0" : "terms <= 0") + ::spell(field.signIf));
-  if (field.monotone != Monotone::Unknown)
-    add((field.monotone == Monotone::Grows ? "never falls" : "never grows") +
-        ::spell(field.monotoneIf));
+  for (Property property : kProperties)
+    if (const std::string one = spell(field, property, coefficients); !one.empty())
+      text += (text.empty() ? "" : "; ") + one;
   return text;
 }

@@ -231,14 +231,30 @@ std::string coefficientText(const std::vector<Coefficient> &nodes, uint32_t node
   return Speller(nodes).spell(node, inProduct);
 }
 
+/// Of Quadratic::Power, in its order.
+static constexpr const char *kPowers[] = {"x^2", "x y", "y^2", "x", "y", ""};
+
+static bool isZero(const Coefficient &node) {
+  return node.kind == Kind::Number && node.number == 0;
+}
+
+std::vector<std::pair<std::string, std::string>>
+polynomialTexts(const std::vector<Coefficient> &nodes, const Quadratic &polynomial) {
+  const Speller speller(nodes);
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (size_t i = 0; i < polynomial.of.size(); ++i)
+    if (const uint32_t node = polynomial.of[i]; !isZero(nodes[node]))
+      texts.emplace_back(i == Quadratic::One ? "1" : kPowers[i], speller.spell(node));
+  return texts;
+}
+
 std::string polynomialText(const std::vector<Coefficient> &nodes, const Quadratic &polynomial) {
-  static constexpr const char *kPowers[] = {"x^2", "x y", "y^2", "x", "y", ""};
   const Speller speller(nodes);
   std::string text;
   for (size_t i = 0; i < polynomial.of.size(); ++i) {
     const uint32_t node = polynomial.of[i];
     const Coefficient &one = nodes[node];
-    if (one.kind == Kind::Number && one.number == 0)
+    if (isZero(one))
       continue;
     const bool isMinus = one.kind == Kind::Negated || (one.kind == Kind::Number && one.number < 0);
     text += text.empty() ? (isMinus ? "-" : "") : (isMinus ? " - " : " + ");

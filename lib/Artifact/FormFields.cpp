@@ -261,4 +261,16 @@ Map formToFields(const QuadraticForm &form) {
   return fields;
 }
 
+Map formToShow(const QuadraticForm &form) {
+  Map fields = formToFields(form);
+  fields["text"] = formText(form);
+  Map coefficients;
+  for (auto &[power, text] : polynomialTexts(form.nodes, form.exact))
+    coefficients[power] = text;
+  fields["coefficients"] = std::move(coefficients);
+  return fields;
+}
+
+std::string formToJson(const QuadraticForm &form) { return toJson(formToShow(form)); }
+
 } // namespace annudf

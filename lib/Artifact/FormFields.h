@@ -39,6 +39,9 @@ std::string spellIndex(const EntryIndex &index);
 /// The "form" map of docs/artifact.md.
 Map formToFields(const QuadraticForm &form);
 
+/// The same with what is in no file, as it would only repeat it: the texts that people read.
+Map formToShow(const QuadraticForm &form);
+
 /// \param fail  throws, saying what is wrong with a field: (".nodes[3]", "must be a list").
 QuadraticForm
 formFromFields(const Value &fields,

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FormFields.h"
 #include "ManifestFields.h"
 
 namespace annudf {
@@ -35,6 +36,8 @@ std::string manifestToJson(const Artifact &artifact) {
   std::snprintf(contract, sizeof contract, "%016llx",
                 static_cast<unsigned long long>(contractOf(artifact.manifest)));
   fields["contract"] = contract;
+  if (artifact.manifest.form)
+    fields["form"] = formToShow(*artifact.manifest.form);
   // Names come from files of other people: bytes that are no UTF-8 are replaced, not thrown on.
   return toJson(std::move(fields));
 }

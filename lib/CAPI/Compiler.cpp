@@ -132,13 +132,15 @@ annudf_status annudf_lower(const char *source, size_t size, const char *origin, 
                                                        {"ptx", Stage::Ptx},
                                                        {"ltoir", Stage::LtoIr},
                                                        {"device-bitcode", Stage::DeviceBitcode},
-                                                       {"host-bitcode", Stage::HostBitcode}};
+                                                       {"host-bitcode", Stage::HostBitcode},
+                                                       {"properties", Stage::Properties}};
       const auto stage = std::find_if(std::begin(stages), std::end(stages), [&](const auto &entry) {
         return entry.first == std::string(target);
       });
       if (stage == std::end(stages))
         call.refuse("target is '" + std::string(target) +
-                    "'; the targets are mlir, nvvm-ir, ptx, ltoir, device-bitcode, host-bitcode");
+                    "'; the targets are mlir, nvvm-ir, ptx, ltoir, device-bitcode, host-bitcode, "
+                    "properties");
       CompileOptions options;
       if (fields.arch && *fields.arch)
         options.archs = {fields.arch};

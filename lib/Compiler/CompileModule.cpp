@@ -11,6 +11,7 @@
 #include "LinkedCode.h"
 #include "Manifest.h"
 #include "Messages.h"
+#include "Properties.h"
 #include "Reproducer.h"
 
 #include "annudf/Dialect/IR/Descriptor.h"
@@ -108,6 +109,15 @@ public:
     if (stage == Stage::Mlir) {
       llvm::raw_string_ostream os(code);
       module->print(os);
+      return std::nullopt;
+    }
+    if (stage == Stage::Properties) {
+      auto formula = dyn_cast<ir::MetricOp>(metric.getOperation());
+      if (!formula)
+        return messages.refuse("'" + metric.getSymName().str() +
+                               "' is no metric, and properties "
+                               "are of a metric's formula");
+      code = propertiesToJson(formula, messages);
       return std::nullopt;
     }
     CodeTarget target = options.target;

@@ -30,11 +30,12 @@ public:
   Fault refuse(mlir::Location where, const std::string &what);
   void warn(const std::string &what);
   const std::string &errors() const { return told; }
+  /// Nothing but the place: the source's own file, or the origin.
+  annudf::Diagnostic at(mlir::Location where) const;
 
 private:
   mlir::LogicalResult record(mlir::Diagnostic &diagnostic);
   Fault refuse(annudf::Diagnostic found);
-  annudf::Diagnostic at(mlir::Location where) const;
 
   const std::string &origin;
   Findings &findings;

@@ -115,6 +115,18 @@ template <typename Change> std::string errorWith(Change change) {
   return text.rfind(begin, 0) == 0 ? text.substr(begin.size()) : text;
 }
 
+TEST(Form, AsJsonForPeople) {
+  json expected = fields();
+  expected["text"] = "w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, of x - y, finalize rises";
+  expected["coefficients"] = {{"x^2", "w[dim]"}, {"x y", "-2 w[dim]"}, {"y^2", "w[dim]"}};
+  EXPECT_EQ(json::parse(formToJson(weighted())), expected);
+  EXPECT_EQ(json::parse(manifestToJson(withForm()))["form"], expected);
+  QuadraticForm other = weighted();
+  other.exact.of = {0, 0, 0, 0, 0, 3};
+  const std::vector<std::pair<std::string, std::string>> constant = {{"1", "2"}};
+  EXPECT_EQ(polynomialTexts(other.nodes, other.exact), constant);
+}
+
 TEST(Form, IsReadStrictly) {
   EXPECT_EQ(errorWith([](json &) {}), "NO ERROR");
   EXPECT_EQ(errorWith([](json &f) { f = 7; }), "' must be a map");

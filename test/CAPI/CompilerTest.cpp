@@ -8,6 +8,8 @@
 
 #include "CApi.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -341,7 +343,8 @@ TEST(CApiCompiler, StagesWithoutCuda) {
   EXPECT_TRUE(contains(lowered("mlir", options), "dims(3)"));
   EXPECT_TRUE(contains(lowered("nvvm-ir"), "define i32 @annudf1_scan_update_a32_x32(i32"));
   EXPECT_EQ(lowered("spirv"), "usage: annudf_lower: target is 'spirv'; the targets are mlir, "
-                              "nvvm-ir, ptx, ltoir, device-bitcode, host-bitcode");
+                              "nvvm-ir, ptx, ltoir, device-bitcode, host-bitcode, "
+                              "properties");
   options.arch = "gfx90a";
   EXPECT_TRUE(contains(lowered("ptx", options), "usage: unknown architecture 'gfx90a'"));
   OwnedBuffer code;
@@ -350,6 +353,56 @@ TEST(CApiCompiler, StagesWithoutCuda) {
   EXPECT_EQ(annudf_lower(wrong.data(), wrong.size(), "t", "mlir", nullptr, &code, &list),
             ANNUDF_COMPILE);
   EXPECT_STREQ(diagnosticAt(list, 0).rule, "B4");
+}
+
+std::string propertiesOf(const std::string &text) {
+  OwnedBuffer json;
+  const std::string result = outcome(
+      annudf_lower(text.data(), text.size(), "test.mlir", "properties", nullptr, &json, nullptr));
+  return result == "ok" ? textOf(json) : result;
+}
+
+TEST(CApiCompiler, PropertiesAsJson) {
+  using nlohmann::json;
+  std::string text = kMetric; // Of a square the sign is known.
+  text.replace(text.find("%diff, %weight"), 14, "%diff, %diff");
+  text.replace(text.find("%term, %diff"), 12, "%term, %weight");
+  const json all = json::parse(propertiesOf(text));
+  const json where = json::array({json::array({"w", ">= 0"})});
+  EXPECT_EQ(all["metric"], "weighted");
+  const std::string polynomial = "w[dim] x^2 - 2 w[dim] x y + w[dim] y^2";
+  EXPECT_EQ(all["quadratic"], (json{{"proved", true},
+                                    {"exact", false},
+                                    {"text", polynomial + ", of x - y"},
+                                    {"where", json::array()}}));
+  EXPECT_EQ(all["form"]["text"], all["quadratic"]["text"]);
+  const json coefficients = {{"x^2", "w[dim]"}, {"x y", "-2 w[dim]"}, {"y^2", "w[dim]"}};
+  EXPECT_EQ(all["form"]["coefficients"], coefficients);
+  ASSERT_EQ(all["fields"].size(), 1u);
+  const json &field = all["fields"][0];
+  EXPECT_EQ(field["coefficients"], coefficients);
+  EXPECT_EQ(field["sign"], (json{{"proved", true},
+                                 {"exact", true},
+                                 {"text", "terms >= 0 where w >= 0"},
+                                 {"value", ">= 0"},
+                                 {"where", where}}));
+  EXPECT_EQ(field["monotone"]["value"], "never falls");
+  EXPECT_TRUE(contains(field["text"], "symmetric; a function of x - y; terms >= 0 where w >= 0"));
+}
+
+TEST(CApiCompiler, PropertiesThatAreNotProved) {
+  const nlohmann::json field =
+      nlohmann::json::parse(propertiesOf(annudf_builtin_metric("l1")))["fields"][0];
+  EXPECT_EQ(field["polynomial"]["proved"], false);
+  EXPECT_EQ(field["polynomial"]["text"], "not proved to be a polynomial of x and y");
+  EXPECT_EQ(field["polynomial"]["why"], "'math.absf' of x and y is no polynomial");
+  EXPECT_EQ(field["polynomial"]["file"], "test.mlir");
+  EXPECT_GT(field["polynomial"]["line"], 1);
+  EXPECT_GT(field["polynomial"]["column"], 0);
+  EXPECT_FALSE(field.contains("coefficients"));
+  EXPECT_EQ(propertiesOf("annudf.filter @odd {\n  annudf.keep {\n"
+                         "    %0 = arith.constant true\n    annudf.yield %0 : i1\n  }\n}\n"),
+            "compile: test.mlir: 'odd' is no metric, and properties are of a metric's formula");
 }
 
 TEST(CApiCompiler, StagesWithLibNvvm) {

@@ -97,12 +97,21 @@ struct Condition {
   auto operator<=>(const Condition &) const = default;
 };
 
+/// ">= 0"
+const char *relationOf(Condition::Kind kind);
+
 enum class Sign : uint8_t { Unknown, NonNegative, NonPositive };
 /// Grows: update gives no smaller a field than it was given, in the order of numbers in which NaN
 /// is the largest. Falls: no larger, where NaN is the smallest. Either way NaN is last.
 enum class Monotone : uint8_t { Unknown, Grows, Falls };
+/// ">= 0" and "never falls"; "" of Unknown.
+const char *wordsOf(Sign sign);
+const char *wordsOf(Monotone monotone);
 
 enum class Property : uint8_t { Canonical, Polynomial, Symmetric, Difference, Sign, Monotone };
+inline constexpr Property kProperties[] = {Property::Canonical, Property::Polynomial,
+                                           Property::Symmetric, Property::Difference,
+                                           Property::Sign,      Property::Monotone};
 /// "to be symmetric", for messages.
 const char *phraseOf(Property property);
 
@@ -130,6 +139,11 @@ struct MetricProperties {
 };
 
 MetricProperties inferProperties(ir::MetricOp metric);
+
+/// What is proved of one field, "symmetric but for rounding"; "" where it is not, and of Canonical,
+/// which goes without saying where there is more.
+std::string spell(const FieldProperties &field, Property property,
+                  const Coefficients &coefficients);
 
 /// All that is proved of one field, for remarks.
 std::string spell(const FieldProperties &field, const Coefficients &coefficients);

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace annudf {
@@ -110,8 +111,16 @@ std::string coefficientText(const std::vector<Coefficient> &nodes, uint32_t node
 /// "w[dim] x^2 - 2 w[dim] x y + ...".
 std::string polynomialText(const std::vector<Coefficient> &nodes, const Quadratic &polynomial);
 
+/// The same by powers, those that are not 0: ("x^2", "w[dim]"), ("x y", "-2 w[dim]"), ...; of One
+/// the power is "1".
+std::vector<std::pair<std::string, std::string>>
+polynomialTexts(const std::vector<Coefficient> &nodes, const Quadratic &polynomial);
+
 /// "w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, of x - y, finalize rises"; "no" where there is none.
 std::string formText(const std::optional<QuadraticForm> &form);
+
+/// The map of docs/artifact.md as JSON, with what people read of it: "text" and "coefficients".
+std::string formToJson(const QuadraticForm &form);
 
 } // namespace annudf
 

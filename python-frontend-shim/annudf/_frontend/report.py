@@ -53,6 +53,33 @@ def _in_python(diagnostic: Diagnostic) -> str:
     return _IN_PYTHON.get(diagnostic.rule, message)
 
 
+_OPS_IN_PYTHON = {
+    **dict.fromkeys(("addf", "addi"), "+"),
+    **dict.fromkeys(("subf", "subi", "negf"), "-"),
+    **dict.fromkeys(("mulf", "muli"), "*"),
+    "divf": "/",
+    "remf": "%",
+    **dict.fromkeys(("absf", "absi"), "abs"),
+    "powf": "**",
+    **dict.fromkeys(("maximumf", "maxnumf", "maxsi", "maxui"), "max"),
+    **dict.fromkeys(("minimumf", "minnumf", "minsi", "minui"), "min"),
+    "select": "if",
+}
+"""What makes an op of arith and math; others have no name of their own in Python, or the same."""
+
+_OP = re.compile(r"'(arith|math)\.(\w+)'")
+
+
+def ops_in_python(text: str) -> str:
+    """A message of the compiler with the ops that it quotes as Python spells them."""
+
+    def spelled(found: re.Match[str]) -> str:
+        known = _OPS_IN_PYTHON.get(found[2], found[2] if found[1] == "math" else "")
+        return f"'{known}'" if known else found[0]
+
+    return _OP.sub(spelled, text)
+
+
 def explained(error: CompileError) -> CompileError:
     """The compiler's error with the user's source line, in the user's words."""
     told = [replace(d, message=_in_python(d)) if d.severity == "error" else d for d in error.diagnostics]

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from annudf import _cache
 from annudf._metric.definition import ALL, HOST, Definition, report
+from annudf._metric.properties import Properties, recorded_in
 from annudf._options import AccumulatorWord, CaptureType, Word
 from annudf.errors import UnavailableError
 
@@ -70,6 +72,11 @@ class CudaSourceDefinition(Definition):
     @property
     def missing_values(self) -> bool:
         return self._missing
+
+    @functools.cached_property
+    def properties(self) -> Properties:
+        """Nothing: its source is not read by what proves."""
+        return recorded_in(self._name, None, f"CUDA source of '{self._name}'", verified=False)
 
     def artifact(self, targets: Iterable[str]) -> Artifact:
         wanted = tuple(targets)

@@ -26,11 +26,12 @@ from annudf import _cache
 from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._checks import shown
 from annudf._frontend.fingerprint import fingerprint
-from annudf._frontend.report import in_users_words
+from annudf._frontend.report import in_users_words, ops_in_python
 from annudf._frontend.signature import reads_accumulator
 from annudf._frontend.snapshot import snapshot
 from annudf._log import logger
 from annudf._metric.domains import CONDITIONS, check_parameter
+from annudf._metric.properties import Properties, proved_of, recorded_in
 from annudf._options import CaptureType, MetricOptions
 from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError, UnsupportedError
 
@@ -160,6 +161,11 @@ class Definition(ABC):
     @abstractmethod
     def lower(self, target: str, arch: str) -> bytes:
         """One stage on the way to a GPU."""
+
+    @functools.cached_property
+    def properties(self) -> Properties:
+        """What is proved of its formula."""
+        return proved_of(json.loads(self.lower("properties", "")))
 
     def artifact(self, targets: Iterable[str]) -> Artifact:
         """The artifact with code for `targets`: "host", "all" (all archs), "sm_90" ....
@@ -336,6 +342,10 @@ class FunctionDefinition(Definition):
         report(self.name, map(_in_python, diagnostics))
         return artifact
 
+    @functools.cached_property
+    def properties(self) -> Properties:
+        return proved_of(json.loads(self.lower("properties", "")), ops_in_python)
+
     def lower(self, target: str, arch: str) -> bytes:
         from annudf import _core
 
@@ -356,6 +366,7 @@ class _Manifest:
         self.coarse = str(fields.get("coarse", "l2"))
         self.missing_values = bool(fields.get("missing_values", False))
         self.elements = tuple(map(str, fields.get("elements", DTYPE_OF_ELEMENT)))
+        self.form: Mapping[str, Any] | None = fields.get("form")
         self.captures: dict[str, CaptureType] = {}
         for capture in fields["captures"]:
             self.captures[capture["name"]] = CaptureType(cast(Any, capture["element"]), tuple(capture["extents"]))
@@ -458,6 +469,11 @@ class ArtifactDefinition(_ManifestDefinition):
     def artifact(self, targets: Iterable[str]) -> Artifact:
         """The artifact as it is; the backend says what it lacks."""
         return self._whole
+
+    @functools.cached_property
+    def properties(self) -> Properties:
+        """What its manifest has of them."""
+        return recorded_in(self.name, self._manifest.form, self.origin, self._whole.is_verified)
 
     def _key(self) -> None:
         return None

@@ -27,6 +27,7 @@ from annudf._metric.definition import (
     TextDefinition,
     parse_arch,
 )
+from annudf._metric.properties import Properties
 from annudf._options import METRIC_OF_COARSE
 from annudf._repr import of_whole
 from annudf.errors import ArgumentError, CaptureError, DtypeError
@@ -166,6 +167,37 @@ class Metric:
         return Metric(self._definition, values, self.__wrapped__, self._allow_non_finite, self._noun)
 
     # --- To look at -------------------------------------------------------------------------------
+
+    @property
+    def properties(self) -> Properties:
+        """What is proved of the formula, and at which line of yours and why the rest is not.
+
+        Searches by a metric whose ``quadratic`` is proved run as products of matrices, with the same results to the
+        bit. Nothing is compiled for it. Of a file ``.annudf`` only the form is known: the other claims are None there.
+
+        Returns
+        -------
+        Properties
+
+        Raises
+        ------
+        CompileError
+            The metric breaks a rule.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from annudf import ivf_flat
+        >>> @ivf_flat.metric(captures={"w": np.ones(8, np.float32)})
+        ... def weighted(x, y, acc, ctx):
+        ...     return acc + ctx.w[ctx.dim] * (x - y) ** 2
+        >>> proved = weighted.properties
+        >>> proved.form.coefficients["x y"]
+        '-2 w[dim]'
+        >>> bool(proved.symmetric), proved.monotone.where
+        (True, (('w', '>= 0'),))
+        """
+        return self._definition.properties
 
     def mlir(self) -> str:
         """The metric in the ``annudf`` dialect, as the verifier accepted it.

@@ -12,6 +12,7 @@ from annudf._metric.decorator import cuda_source_metric, metric
 from annudf._metric.filter import CodeFilter, filter
 from annudf._metric.loading import load_metric
 from annudf._metric.metric import Metric
+from annudf._metric.properties import Claim, FieldProperties, Form, Properties
 from annudf.ivf_flat._files import load, save
 from annudf.ivf_flat._index import Index, build, extend, remove
 from annudf.ivf_flat._params import IndexParams
@@ -20,12 +21,16 @@ from annudf.ivf_flat._repeated import radius_neighbors, tune_n_probes
 from annudf.ivf_flat._search import SearchParams, search
 
 __all__ = [
+    "Claim",
     "CodeFilter",
     "Context",
+    "FieldProperties",
+    "Form",
     "Index",
     "IndexParams",
     "Metric",
     "PreparedSearch",
+    "Properties",
     "SearchParams",
     "build",
     "capture",
