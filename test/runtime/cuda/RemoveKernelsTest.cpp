@@ -75,6 +75,7 @@ public:
                           sizes.data());
     });
     std::vector<std::vector<Lists::Row>> shape;
+    shape.reserve(sizes.size());
     for (const uint32_t size : sizes)
       shape.emplace_back(size);
     Lists made(shape, old.chunks);

@@ -71,9 +71,9 @@ TEST_F(CudaRemove, LeavesTheListsThatTheHostLeaves) {
       for (const uint32_t lists : {1u, 300u}) {
         SCOPED_TRACE(lists);
         Index there = build(part(base, 0, 5000), lists), host = there;
-        std::vector<int64_t> ids;
-        for (int i = 0; i < 300; ++i) // Some twice, some of no row.
-          ids.push_back(int64_t(random() % 5200));
+        std::vector<int64_t> ids(300);
+        for (int64_t &id : ids) // Some twice, some of no row.
+          id = int64_t(random() % 5200);
         remove(there, host, ids);
         EXPECT_EQ(there.device(), 0);
         EXPECT_FALSE(there.onHost());
