@@ -328,7 +328,8 @@ std::string stagesOf(Searcher &searcher, int64_t batch, int64_t k, uint32_t prob
   }
   searcher.timeStages = false;
   std::ostringstream text;
-  text << ",\"rows_per_query\":" << stats.rowsPerQuery << ",\"stages\":{";
+  text << ",\"rows_per_query\":" << stats.rowsPerQuery
+       << ",\"evaluated_per_query\":" << stats.evaluatedPerQuery << ",\"stages\":{";
   for (const std::string &name : order) {
     std::vector<double> &times = ms[name];
     std::sort(times.begin(), times.end());

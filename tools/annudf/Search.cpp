@@ -120,8 +120,9 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
     total.diskHits += stats.diskHits;
     for (const runtime::StageTime &stage : stats.stages)
       runtime::addStage(total.stages, stage.name, stage.ms);
-    total.rowsPerQuery +=
-        stats.rowsPerQuery * double(std::min(step, queries.rows - first)) / double(queries.rows);
+    const double share = double(std::min(step, queries.rows - first)) / double(queries.rows);
+    total.rowsPerQuery += stats.rowsPerQuery * share;
+    total.evaluatedPerQuery += stats.evaluatedPerQuery * share;
     if (!stats.fault.empty() && total.fault.empty()) {
       total.fault = stats.fault; // Once, though every search may meet it.
       print(stderr, "annudf: warning: " + stats.fault + "\n");
@@ -154,7 +155,9 @@ static void tellStats(const Engine &engine, const SearchArguments &arguments,
   for (const runtime::StageTime &stage : total.stages)
     std::printf("%s %s %.3f", &stage == total.stages.data() ? "" : ",", stage.name.c_str(),
                 stage.ms);
-  std::printf(" ms; %.1f rows a query scanned\n", total.rowsPerQuery);
+  std::printf(" ms; %.1f rows a query scanned, %.1f computed by the metric (%.2f %%)\n",
+              total.rowsPerQuery, total.evaluatedPerQuery,
+              total.rowsPerQuery > 0 ? total.evaluatedPerQuery / total.rowsPerQuery * 100 : 0);
 }
 
 static void runSearch(SearchArguments arguments) {

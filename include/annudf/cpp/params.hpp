@@ -34,6 +34,9 @@ struct search_stats {
   double rows_per_query = 0;    ///< In the lists that a query probed; 0 unless time_stages.
   /// Name and milliseconds of each stage, in order; none unless time_stages.
   std::vector<std::pair<std::string, double>> stages = {};
+  /// Rows of rows_per_query that the metric's own code computed; 0 unless time_stages. Fewer by
+  /// "matrix".
+  double evaluated_per_query = 0;
 };
 
 /// What a search finds: for each query the best rows, the best first. Where there are fewer than k,

@@ -29,6 +29,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -356,7 +357,10 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
                           (matrix ? MatrixScan::bytesOfQuery(index.dims()) : 0));
 
   std::vector<StageTime> stages;
-  double scanned = 0;
+  double scanned = 0, byScan = 0; // Rows of pairs, and those without bounds.
+  std::atomic<int64_t> left = 0;  // By bounds.
+  if (matrix && params.timeStages)
+    matrix->countInto(&left);
   auto begun = started;
   const auto stage = [&](const char *name) {
     if (!params.timeStages)
@@ -386,12 +390,14 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
     for (uint32_t from = 0, to = nearest != 0 ? nearest : params.nProbes; from < params.nProbes;
          from = to, to = params.nProbes) {
       batch.sortByList(index.nLists(), probes, params.nProbes, from, to);
-      for (uint32_t list = 0; params.timeStages && list < index.nLists(); ++list)
-        scanned += double(index.list(list).size) *
-                   double(batch.listBegin[list + 1] - batch.listBegin[list]);
+      const MatrixScan *const products = matrix && from == nearest ? &*matrix : nullptr;
+      for (uint32_t list = 0; params.timeStages && list < index.nLists(); ++list) {
+        const double rows = double(index.list(list).size) *
+                            double(batch.listBegin[list + 1] - batch.listBegin[list]);
+        scanned += rows, byScan += products ? 0 : rows;
+      }
       stage("sort");
-      scanPairs(index, batch, params, slots, *kernel,
-                matrix && from == nearest ? &*matrix : nullptr, results, reporter);
+      scanPairs(index, batch, params, slots, *kernel, products, results, reporter);
       stage("scan");
     }
     results.finish(threads_);
@@ -406,7 +412,8 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
               .family = plan.name,
               .why = why(*kernel, plan.why),
               .stages = std::move(stages),
-              .rowsPerQuery = scanned / double(queries.rows)};
+              .rowsPerQuery = scanned / double(queries.rows),
+              .evaluatedPerQuery = (byScan + double(left)) / double(queries.rows)};
 }
 
 void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,

@@ -330,6 +330,8 @@ void MatrixScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, int
     if (n == 0)
       return;
     exactly.compute(chosen, n);
+    if (evaluated_)
+      evaluated_->fetch_add(n, std::memory_order_relaxed);
     scan.limit[i] = tighten(scan.sink, i);
     n = 0;
   };

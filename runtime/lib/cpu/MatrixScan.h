@@ -22,6 +22,7 @@
 #include "../../kernels/cpu/ScanArgs.h"
 #include "annudf/runtime/engine/BoundForm.h"
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ public:
   static int64_t bytesOfQuery(int32_t dims) {
     return int64_t(stepsOf(dims)) * kStepDims * 2 + 2 * int64_t(sizeof(float));
   }
+  /// From now on rows that the metric's own scan computes are added to `count`; null: no longer.
+  void countInto(std::atomic<int64_t> *count) { evaluated_ = count; }
   /// The queries of a batch.
   void setQueries(const QueryCoordinates &queries, int64_t count, int threads);
 
@@ -75,6 +78,7 @@ private:
   const MatrixKernels *kernels_;
   BoundForm form_;
   int selected_;
+  std::atomic<int64_t> *evaluated_ = nullptr;
   std::vector<RowTerms> terms_;
   float product_ = 0, error_ = 0, constantError_ = 0, limit_ = 0;
   // Of each query: bfloat16 of Σ xy X, and what bounds begin with.

@@ -110,7 +110,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
                  queriesAt = distancesAt + distanceBytes;
   std::optional<StageClock> clock;
   if (params.timeStages)
-    clock.emplace();
+    clock.emplace(context_);
   // What breaks a search off here leaves the workspace in order: it need not be made anew.
   auto orStop = [&](auto work) {
     try {
@@ -190,7 +190,7 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
     ready.plan->tell(batch, report);
   std::optional<StageClock> clock;
   if (params.timeStages)
-    clock.emplace();
+    clock.emplace(context_);
   StreamLauncher launcher(*context_, lease->stream());
   for (uint64_t first = 0; first < total; first += batch) {
     if (clock)

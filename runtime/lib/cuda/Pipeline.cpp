@@ -239,7 +239,8 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
   stage("scan");
 
   if (shape.tiling.bounds)
-    enqueueExact(args, shape, scan->second->function, to, ids, distances);
+    enqueueExact(args, shape, scan->second->function, to, ids, distances,
+                 clock ? clock->granules() : 0);
   else
     enqueueFinish(args, shape, to, ids, distances);
   stage("finish");
@@ -300,11 +301,12 @@ void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &s
 }
 
 void SearchPlan::enqueueExact(const annudf_scan_args &args, const BatchShape &shape,
-                              CUfunction kernel, Launcher &to, uint64_t ids,
-                              uint64_t distances) const {
+                              CUfunction kernel, Launcher &to, uint64_t ids, uint64_t distances,
+                              uint64_t evaluated) const {
   annudf_exact_args last = {};
   last.scan = args;
   last.outIds = ids, last.outDistances = distances;
+  last.evaluated = evaluated;
   last.k = k, last.sign = bound->sign();
   constexpr uint32_t kFew = 100;
   to.next(kernel, {shape.queries}, k <= kFew ? ANNUDF_EXACT_THREADS : ANNUDF_EXACT_MANY_THREADS,

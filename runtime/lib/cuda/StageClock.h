@@ -14,6 +14,7 @@
 
 #include "annudf/runtime/engine/Search.h"
 
+#include <memory>
 #include <vector>
 
 namespace annudf::runtime::cuda {
@@ -21,7 +22,7 @@ namespace annudf::runtime::cuda {
 /// Events between the stages of a search, batch after batch, on one stream.
 class StageClock {
 public:
-  StageClock() = default;
+  explicit StageClock(std::shared_ptr<const Context> context);
   ~StageClock();
   StageClock(const StageClock &) = delete;
   StageClock &operator=(const StageClock &) = delete;
@@ -29,6 +30,12 @@ public:
   void begin(CUstream stream);
   /// What was enqueued since the mark before is the stage `name`, which outlives the clock.
   void mark(const char *name);
+  /// Where a kernel of the batch adds the granules that it evaluates, unsigned long long. Without
+  /// one all rows are.
+  uint64_t granules() {
+    countsGranules_ = true;
+    return granules_.device();
+  }
   /// Waits for the batch and adds it up.
   /// \param probes  of its queries, on the device: `pairs` numbers of lists.
   void end(const annudf_device_index &index, uint64_t probes, uint64_t pairs);
@@ -44,7 +51,9 @@ private:
   std::vector<CUevent> events_; ///< One more than names_, during a batch.
   std::vector<const char *> names_;
   std::vector<StageTime> stages_;
-  uint64_t rows_ = 0;
+  uint64_t rows_ = 0, evaluated_ = 0;
+  Buffer granules_; ///< Of the batch.
+  bool countsGranules_ = false;
 };
 
 } // namespace annudf::runtime::cuda

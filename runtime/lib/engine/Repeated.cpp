@@ -47,6 +47,7 @@ Found searchOnce(Backend &backend, const Index &index, const MetricView &metric,
     for (const StageTime &stage : cost.stages)
       addStage(stats->stages, stage.name, stage.ms);
     stats->rowsPerQuery += cost.rowsPerQuery;
+    stats->evaluatedPerQuery += cost.evaluatedPerQuery;
   }
   return found;
 }

@@ -85,6 +85,7 @@ TEST_F(CppSearch, ResultsAreThoseOfC) {
   ASSERT_EQ(stats.stages.size(), 4u);
   EXPECT_EQ(stats.stages[2].first, "scan");
   EXPECT_GT(stats.rows_per_query, 0);
+  EXPECT_EQ(stats.evaluated_per_query, stats.rows_per_query);
   ASSERT_EQ(distances.rows(), 100);
   ASSERT_EQ(distances.cols(), 7);
 

@@ -282,6 +282,8 @@ TEST_F(CApiDevice, TimesItsStagesIfAsked) {
     EXPECT_GT(stats.stages[i].ms, 0) << stats.stages[i].name;
   EXPECT_GT(stats.rows_per_query, 1);
   EXPECT_LT(stats.rows_per_query, 5000);
+  EXPECT_GE(stats.evaluated_per_query, kK);
+  EXPECT_LE(stats.evaluated_per_query, stats.rows_per_query);
 }
 
 /// On every kind of stream, with addresses that change, and after what it was made of is gone.

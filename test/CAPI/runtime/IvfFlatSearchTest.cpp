@@ -59,6 +59,7 @@ TEST_F(CApiSearch, TimesItsStagesIfAsked) {
   ASSERT_EQ(search(queries, 3, 16, found, &options, &stats), "ok");
   EXPECT_EQ(stats.n_stages, 0);
   EXPECT_EQ(stats.rows_per_query, 0);
+  EXPECT_EQ(stats.evaluated_per_query, 0);
   options.time_stages = 1;
   ASSERT_EQ(search(queries, 3, 16, found, &options, &stats), "ok");
   std::string names;
@@ -71,6 +72,7 @@ TEST_F(CApiSearch, TimesItsStagesIfAsked) {
   EXPECT_GT(sum, 0);
   EXPECT_LE(sum, stats.search_ms);
   EXPECT_EQ(stats.rows_per_query, 3000); // All lists are probed.
+  EXPECT_EQ(stats.evaluated_per_query, 3000);
   ASSERT_EQ(search(queries, 3, 1, found, &options, &stats), "ok");
   EXPECT_GE(stats.rows_per_query, 1);
   EXPECT_LT(stats.rows_per_query, 3000);

@@ -14,6 +14,7 @@
 
 #include <cstring>
 #include <random>
+#include <set>
 
 using namespace annudf;
 using namespace annudf::runtime;
@@ -145,6 +146,46 @@ TEST(MatrixScan, LeavesOutWhatAFilterDoes) {
   const SearchParams with{.nProbes = 3, .filter = std::make_shared<RowFilter>(words, 1000)};
   EXPECT_EQ(search(*backend, index, metric, queries, 10, with, "groups"),
             search(*backend, index, metric, queries, 10, with, "matrix"));
+}
+
+double evaluated(const Index &index, const Metric &metric, const Data &queries, int k,
+                 SearchParams params, const std::string &family = "matrix") {
+  SearchStats stats;
+  params.timeStages = true;
+  search(*makeCpuBackend(1), index, metric, queries, k, std::move(params), family, &stats);
+  return stats.evaluatedPerQuery;
+}
+
+/// Where it is known without the scan: bounds of equal rows rule none out, those of rows that are
+/// far from all but one that is near rule all others out, and of a list that gives the first limit
+/// every row is computed.
+TEST(MatrixScan, TellsHowManyRowsWereComputed) {
+  const Metric metric = compiled(provedMetric("proved_l2"));
+  const Data same = dataOf([](std::mt19937 &, int64_t) { return 0.5f; }, 5000, 96, 1);
+  const Data queries = dataOf([](std::mt19937 &, int64_t) { return 0.0f; }, 45, 96, 2);
+  const Index one = indexOf(same, 1);
+  EXPECT_EQ(evaluated(one, metric, queries, 10, {.nProbes = 1}), 5000);
+  const auto quarter = std::make_shared<RowFilter>(
+      std::vector<uint32_t>(size_t(RowFilter::wordsFor(same.rows)), 0x11111111), same.rows);
+  EXPECT_EQ(evaluated(one, metric, queries, 10, {.nProbes = 1, .filter = quarter}),
+            double(quarter->count()));
+
+  const Data apart =
+      dataOf([](std::mt19937 &, int64_t row) { return row == 0 ? 0.001f : 1.0f; }, 5000, 96, 1);
+  EXPECT_EQ(evaluated(indexOf(apart, 1), metric, queries, 1, {.nProbes = 1}), 1);
+  EXPECT_EQ(evaluated(indexOf(apart, 1), metric, queries, 1, {.nProbes = 1}, "groups"), 5000);
+
+  const Data three = dataOf(
+      [](std::mt19937 &, int64_t row) { return row < 2500   ? 0.1f
+                                               : row < 4000 ? 9.0f
+                                                            : 100.0f; },
+      5000, 96, 1);
+  const Index lists = indexOf(three, 3);
+  std::multiset<int64_t> sizes;
+  for (uint32_t list = 0; list < 3; ++list)
+    sizes.insert(lists.list(list).size);
+  ASSERT_EQ(sizes, (std::multiset<int64_t>{1000, 1500, 2500}));
+  EXPECT_EQ(evaluated(lists, metric, queries, 1, {.nProbes = 2}), 2500);
 }
 
 TEST(MatrixScan, IsChosenForManyQueriesARowWhereThereAreTiles) {

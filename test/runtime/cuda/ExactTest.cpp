@@ -98,7 +98,7 @@ public:
     args.outIds = address(outIds), args.outDistances = address(outDistances);
     args.evaluated = reinterpret_cast<uint64_t>(&evaluated);
     args.k = k, args.sign = sign;
-    evaluated = 0, seen.clear();
+    evaluated = 0, seen.clear(), seenGranules.clear();
     static ExactScratch scratch;
     std::memset(&scratch, 0x5A, sizeof scratch); // As shared memory begins.
     Warp([&] {
@@ -106,6 +106,7 @@ public:
       __syncthreads();
       query.run();
     }).run();
+    ASSERT_EQ(evaluated, seenGranules.size()); // What searches are told was computed.
     for (size_t i = 0; i < k; ++i) {
       ASSERT_EQ(outIds[i], i < found ? expected[i].second : -1) << "place " << i << " of " << k;
       const float worst = order == ANNUDF_ORDER_MIN ? kInfinity : -kInfinity;
@@ -129,6 +130,7 @@ public:
     EXPECT_LT(in, lists[list].size());
     row = lists[list][in].id;
     EXPECT_TRUE(seen.insert(row).second) << "row " << row << " is evaluated twice";
+    seenGranules.insert({group, place % 16 / 4});
     return annudfKeyOf(finalized(how, lists[list][in].accumulator), order);
   }
 
@@ -146,6 +148,7 @@ private:
   float sign;
   unsigned long long evaluated = 0;
   mutable std::set<int64_t> seen;
+  mutable std::set<std::pair<uint64_t, uint32_t>> seenGranules;
 };
 
 /// All of `rows` in lists of about `size`, all of which are probed.

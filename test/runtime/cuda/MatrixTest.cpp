@@ -163,3 +163,26 @@ TEST_F(CudaMatrix, FiltersHold) {
         << word;
   }
 }
+
+TEST_F(CudaMatrix, TellsHowManyRowsWereComputed) {
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20000, 64, 3);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 300, 64, 9);
+  const Index index = build(base, 8);
+  const Metric metric = read("weighted_l2");
+  const int k = 10;
+  std::vector<int64_t> ids(size_t(queries.rows) * k);
+  std::vector<float> distances(ids.size());
+  const auto statsOf = [&](const char *family, bool isTimed) {
+    SearchStats stats;
+    backend->search(index, metric, bind(metric, queries.dims), view(queries), k,
+                    {.nProbes = 8, .family = family, .timeStages = isTimed}, ids.data(),
+                    distances.data(), &stats);
+    return stats;
+  };
+  const SearchStats products = statsOf("matrix", true), all = statsOf("pairs", true);
+  EXPECT_EQ(products.rowsPerQuery, 20000);
+  EXPECT_GE(products.evaluatedPerQuery, k);
+  EXPECT_LT(products.evaluatedPerQuery, 10000);
+  EXPECT_EQ(all.evaluatedPerQuery, 20000);
+  EXPECT_EQ(statsOf("matrix", false).evaluatedPerQuery, 0);
+}

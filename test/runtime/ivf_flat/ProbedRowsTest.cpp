@@ -116,7 +116,7 @@ TEST(ProbedRows, ChangeWithTheListsOfADeviceTooWhichIsNotAsked) {
   EXPECT_EQ(expected(index, 1), 40); // 3/4 of 48 and 1/4 of 16: the sample is in these shares.
   EXPECT_EQ(expected(index, 2), 32); // Both, whichever is asked.
   EXPECT_DOUBLE_EQ(expected(index, 3), 64.0 / 3);
-  index.extendBy(lists({48, 16, 64}), 64, 127);
+  index.changeTo(lists({48, 16, 64}), 128, 127);
   EXPECT_EQ(expected(index, 1), (48 * 48 + 16 * 16 + 64 * 64) / 128.0);
   EXPECT_EQ(expected(index, 2), (0.375 * 64 + 0.125 * 64 + 0.5 * 80) / 2);
   // Another metric ranks otherwise: by the product the last center is first for all but the first.

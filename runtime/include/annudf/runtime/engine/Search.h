@@ -41,8 +41,8 @@ struct SearchParams {
   /// same results, run it sooner; so do searches with `family`, `timeStages` or
   /// ANNUDF_LINK_AHEAD=0. For measurements, and who searches but once.
   bool waitForLinks = false;
-  /// Fills SearchStats::stages and rowsPerQuery, for which a search that is only enqueued is waited
-  /// for, and stages run one after another.
+  /// Fills SearchStats::stages, rowsPerQuery and evaluatedPerQuery, for which a search that is only
+  /// enqueued is waited for, and stages run one after another.
   bool timeStages = false;
 };
 
@@ -72,6 +72,9 @@ struct SearchStats {
   std::string fault = {};  ///< Why the cache on disk was no use; "" where it was, or is off.
   std::vector<StageTime> stages = {}; ///< In order, of all batches; only if asked for.
   double rowsPerQuery = 0;            ///< In the lists that it probed, the mean; only if asked for.
+  /// Those of them that the metric's hooks computed, the mean; only if asked for. All, but of
+  /// family "matrix", where bounds rule most out. On a GPU these are granules of 8 rows.
+  double evaluatedPerQuery = 0;
 };
 
 /// A compiled metric as backends key their caches: SHA-256 of the file's bytes.
