@@ -13,20 +13,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "ClaimValues.h"
-#include "RandomFormula.h"
+#include "RandomMetrics.h"
 
 #include "annudf/Analysis/Forms.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
 #include <cfloat>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
 using namespace annudf;
@@ -37,16 +31,10 @@ namespace {
 /// What a search sees: captures of all dimensions are one, but for w and q.
 enum class Kind { Any, Usual, FarFromOrigin, Small, Duplicates, Huge, kCount };
 
-class Forms : public ::testing::Test {
+class Forms : public RandomMetrics {
 protected:
-  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   int made = 0, ofDifference = 0, distances = 0, guarded = 0, fused = 0, split = 0;
   std::map<std::string, int> refused;
-
-  Forms() {
-    context.loadDialect<ir::AnnudfDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                        mlir::math::MathDialect, mlir::scf::SCFDialect>();
-  }
 
   static std::vector<Inputs> vectors(Kind kind, RandomValues &values) {
     static constexpr int kDims[] = {1, 2, 3, 7, 33, 130};
@@ -129,35 +117,19 @@ protected:
 };
 
 TEST_F(Forms, BoundDistances) {
-  const char *asked = std::getenv("ANNUDF_FORMULAS");
-  const int count = asked ? static_cast<int>(std::strtol(asked, nullptr, 10)) : 2000, batch = 50;
-  for (int first = 0; first < count && !HasFailure(); first += batch) {
-    std::string text = RandomFormula::helpers();
-    for (int i = first; i < first + batch; ++i)
-      text += RandomFormula(static_cast<uint32_t>(i)).metric("m" + std::to_string(i));
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-    ASSERT_TRUE(module) << text;
-    uint32_t seed = first;
-    for (auto metric : module->getOps<ir::MetricOp>()) {
-      RandomFormula formula(seed);
-      const FormProof proof = proveForm(metric);
-      if (proof.form) {
-        ++made, ofDifference += proof.form->ofDifference;
-        RandomValues values(seed);
-        for (int i = 0; i < 24 && !HasFailure(); ++i)
-          check(*proof.form, formula, static_cast<Kind>(i % static_cast<int>(Kind::kCount)),
-                values);
-        if (HasFailure()) {
-          ADD_FAILURE() << "seed " << seed << ": " << formula.metric("m");
-          break;
-        }
-      } else {
-        ASSERT_TRUE(proof.at);
-        ++refused[proof.why];
-      }
-      ++seed;
+  const int count = countOr(2000);
+  forEach(count, [&](ir::MetricOp metric, RandomFormula &formula, uint32_t seed) {
+    const FormProof proof = proveForm(metric);
+    if (!proof.form) {
+      ASSERT_TRUE(proof.at);
+      ++refused[proof.why];
+      return;
     }
-  }
+    ++made, ofDifference += proof.form->ofDifference;
+    RandomValues values(seed);
+    for (int i = 0; i < 24 && !HasFailure(); ++i)
+      check(*proof.form, formula, static_cast<Kind>(i % static_cast<int>(Kind::kCount)), values);
+  });
   std::printf("%d of %d have a form, %d of x - y; %d distances (%d fused, %d in parts), %d sets of "
               "vectors may overflow\n",
               made, count, ofDifference, distances, fused, split, guarded);

@@ -14,20 +14,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "ClaimValues.h"
-#include "RandomFormula.h"
+#include "RandomMetrics.h"
 
 #include "annudf/Analysis/Properties.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <limits>
 
@@ -45,15 +39,9 @@ struct Counts {
   int made = 0, checked = 0;
 };
 
-class Search : public ::testing::Test {
+class Search : public RandomMetrics {
 protected:
-  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   Counts polynomial, symmetric, onlyRounded, difference, sign, monotone, conditional;
-
-  Search() {
-    context.loadDialect<ir::AnnudfDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                        mlir::math::MathDialect, mlir::scf::SCFDialect>();
-  }
 
   void checkPolynomial(const FieldProperties &field, const Coefficients &coefficients,
                        RandomFormula &formula, const Inputs &in, bool fused) {
@@ -184,28 +172,13 @@ protected:
 };
 
 TEST_F(Search, FindsNoCounterExample) {
-  const char *asked = std::getenv("ANNUDF_FORMULAS");
-  const int count = asked ? static_cast<int>(std::strtol(asked, nullptr, 10)) : 20000, batch = 50;
-  for (int first = 0; first < count && !HasFailure(); first += batch) {
-    std::string text = RandomFormula::helpers();
-    for (int i = first; i < first + batch; ++i)
-      text += RandomFormula(static_cast<uint32_t>(i)).metric("m" + std::to_string(i));
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-    ASSERT_TRUE(module) << text;
-    int seed = first;
-    for (auto metric : module->getOps<ir::MetricOp>()) {
-      RandomFormula formula(static_cast<uint32_t>(seed));
-      const MetricProperties properties = inferProperties(metric);
-      ASSERT_EQ(properties.fields.size(), 1u);
-      check(properties.fields[0], properties.coefficients, formula, static_cast<uint32_t>(seed));
-      if (HasFailure()) {
-        ADD_FAILURE() << "seed " << seed << ": " << formula.metric("m")
-                      << spell(properties.fields[0], properties.coefficients);
-        break;
-      }
-      ++seed;
-    }
-  }
+  const int count = countOr(20000);
+  forEach(count, [&](ir::MetricOp metric, RandomFormula &formula, uint32_t seed) {
+    const MetricProperties properties = inferProperties(metric);
+    ASSERT_EQ(properties.fields.size(), 1u);
+    check(properties.fields[0], properties.coefficients, formula, seed);
+    EXPECT_FALSE(HasFailure()) << spell(properties.fields[0], properties.coefficients);
+  });
   for (auto [name, counts, most] :
        {std::tuple("polynomial", &polynomial, 12), std::tuple("symmetric", &symmetric, 12),
         std::tuple("difference", &difference, 12), std::tuple("sign", &sign, 6),
