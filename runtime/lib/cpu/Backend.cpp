@@ -33,7 +33,6 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -43,20 +42,8 @@ namespace {
 
 using namespace cpu;
 
-static_assert(kGroupRows == ANNUDF_CPU_GROUP_ROWS, "the scan's groups are the index's");
-
-/// Tasks for each thread, so that none waits long for the last.
-constexpr int64_t kTasksPerThread = 16;
-/// Coordinates times queries of a task, after which the caller is asked whether to go on: some 10
-/// ms of a plain metric, a tenth of a second or two of one with logarithms.
-constexpr int64_t kMostCoordinates = int64_t(1) << 26;
-
-/// Groups [first, first + count) of a list, and the pairs that probe the list.
-struct Task {
-  uint32_t list;
-  int64_t firstGroup, groups;
-  int64_t cost;
-};
+/// Queries a list from which on it is worth reading kept rows of the nearest lists twice.
+constexpr double kNearestFirst = 100;
 
 std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures) {
   std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots{};
@@ -141,18 +128,31 @@ public:
   }
 
 private:
-  struct Batch; // Queries searched together.
   static std::shared_ptr<const CoarseRanker> ranker(const Index &index, const Manifest &manifest);
-  std::vector<Task> cut(const Index &index, const Batch &batch) const;
-  /// Where the plan is to multiply matrices; another plan where what was bound does not allow it.
-  std::optional<MatrixScan> matrixOf(const Index &index, const Manifest &manifest,
+  /// Plans. What multiplies matrices, where that is the plan and what was bound allows it.
+  std::optional<MatrixScan> matrixOf(const Index &index, const MetricView &metric,
                                      const BoundCaptures &captures, Workload work,
                                      Plan &plan) const;
-  /// The pairs of a batch. \param matrix  multiplies them; null: the scan computes all.
+  /// How pairs are scanned.
+  struct Way {
+    const MatrixScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
+    Candidates *found = nullptr;        ///< If not null, what comes of rows that are kept.
+  };
+  /// The pairs of a batch.
+  template <class Results> struct OneQuery; // Whose rows are computed one by one.
   template <class Results>
   void scanPairs(const Index &index, const Batch &batch, const SearchParams &params,
                  const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots, const ScanKernel &kernel,
-                 const MatrixScan *matrix, Results &results, Reporter &reporter) const;
+                 const Way &way, Results &results, Reporter &reporter) const;
+  struct RowsOfPairs {
+    double all = 0, unbounded = 0; ///< The latter scanned without bounds.
+  };
+  template <class Results, class Stage>
+  RowsOfPairs scanLists(const Index &index, Batch &batch, const std::vector<uint32_t> &probes,
+                        const SearchParams &params,
+                        const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
+                        const ScanKernel &kernel, const MatrixScan *matrix, Results &results,
+                        Reporter &reporter, const Stage &stage) const;
   /// The scan of all queries, for a class of results as BestRows is one.
   template <class Results>
   void scan(const Index &index, const MetricView &metric, const BoundCaptures &captures,
@@ -161,35 +161,6 @@ private:
 
   const int threads_;
   ScanCache kernels_;
-};
-
-struct CpuBackend::Batch {
-  int64_t first; ///< Of the user's batch.
-  int64_t size;
-  QueryCoordinates coordinates;
-  std::vector<int64_t> listBegin; ///< Pairs of list l: [listBegin[l], listBegin[l + 1]).
-  std::vector<int32_t> pairs;     ///< Queries by list, numbered within the batch.
-  double before = 0, share = 1;   ///< Of the batch's pairs, those sorted before and now.
-
-  /// \param queries  those of the batch.
-  Batch(const MatrixView &queries, annudf_compute compute, int64_t first)
-      : first(first), size(queries.rows), coordinates(queries, compute) {}
-
-  /// The pairs of each query's probes [from, to).
-  void sortByList(uint32_t nLists, const std::vector<uint32_t> &probes, uint32_t nProbes,
-                  uint32_t from, uint32_t to) {
-    before = double(from) / nProbes, share = double(to - from) / nProbes;
-    listBegin.assign(nLists + 1, 0);
-    for (int64_t q = 0; q < size; ++q)
-      for (uint32_t i = from; i < to; ++i)
-        ++listBegin[probes[q * nProbes + i] + 1];
-    std::partial_sum(listBegin.begin(), listBegin.end(), listBegin.begin());
-    std::vector<int64_t> next(listBegin.begin(), listBegin.end() - 1);
-    pairs.resize(size_t(size) * (to - from));
-    for (int64_t q = 0; q < size; ++q)
-      for (uint32_t i = from; i < to; ++i)
-        pairs[next[probes[q * nProbes + i]]++] = int32_t(q);
-  }
 };
 
 std::shared_ptr<const CoarseRanker> CpuBackend::ranker(const Index &index,
@@ -207,67 +178,91 @@ std::shared_ptr<const CoarseRanker> CpuBackend::ranker(const Index &index,
   return {prepared, &prepared->ranker};
 }
 
-/// One task a list, large lists cut so that all threads end together.
-std::vector<Task> CpuBackend::cut(const Index &index, const Batch &batch) const {
-  std::vector<Task> tasks;
-  int64_t total = 0;
-  for (uint32_t list = 0; list < index.nLists(); ++list)
-    total += index.list(list).groups() * (batch.listBegin[list + 1] - batch.listBegin[list]);
-  const int64_t most = kMostCoordinates / (int64_t(index.dims()) * kGroupRows);
-  const int64_t even = threads_ == 1 ? total : total / (threads_ * kTasksPerThread);
-  const int64_t share = std::max<int64_t>(1, std::min(even, most));
-  for (uint32_t list = 0; list < index.nLists(); ++list) {
-    const int64_t groups = index.list(list).groups();
-    const int64_t pairs = batch.listBegin[list + 1] - batch.listBegin[list];
-    if (groups == 0 || pairs == 0)
-      continue;
-    const int64_t pieces = std::min(groups, (groups * pairs + share - 1) / share);
-    for (int64_t i = 0; i < pieces; ++i) {
-      const int64_t begin = groups * i / pieces, end = groups * (i + 1) / pieces;
-      tasks.push_back({list, begin, end - begin, (end - begin) * pairs});
-    }
+template <class Results> struct CpuBackend::OneQuery {
+  const Index &index;
+  const Batch &batch;
+  const SearchParams &params;
+  const uint64_t *slots;
+  const ScanKernel &kernel;
+  const MatrixScan &matrix;
+  Results &results;
+
+  /// \return the query's limit then, with the sign by which the least is best.
+  float compute(int32_t query, std::span<Candidates::Row> rows, MatrixScan::Workspace &work) const {
+    const void *const x = batch.coordinates.row(query);
+    const uint32_t *const integers = batch.coordinates.integers(query);
+    const auto number = int32_t(params.firstQuery + batch.first + query);
+    Sink<Results> sink{&results, &query};
+    float limit = results.tighten(query);
+    annudf_cpu_scan scan{};
+    scan.x = &x, scan.integers = &integers, scan.query = &number;
+    scan.slots = slots;
+    scan.limit = &limit;
+    scan.push = Sink<Results>::take, scan.sink = &sink;
+    return matrix.compute(kernel, index, scan, rows, Sink<Results>::tighten, work);
   }
-  std::sort(tasks.begin(), tasks.end(),
-            [](const Task &a, const Task &b) { return a.cost > b.cost; });
-  return tasks;
-}
 
-/// Of each group that a task scans, which rows pass the filter.
-void markPassing(const RowFilter &filter, const annudf_cpu_scan &scan,
-                 std::vector<uint32_t> &pass) {
-  pass.assign(static_cast<size_t>((scan.size + kGroupRows - 1) / kGroupRows), 0);
-  for (int64_t row = 0; row < scan.size; ++row)
-    pass[static_cast<size_t>(row / kGroupRows)] |= uint32_t(filter.passes(scan.ids[row]))
-                                                   << (row % kGroupRows);
-}
+  /// What is left of the candidates, once all lists have been looked at.
+  void computeRest(Candidates &found, int threads) const {
+    constexpr int64_t kTogether = 64;
+    std::vector<MatrixScan::Workspace> work(static_cast<size_t>(threads));
+    parallelFor(threads, (batch.size + kTogether - 1) / kTogether, [&](int64_t t, int worker) {
+      const int64_t begin = t * kTogether, end = std::min(batch.size, begin + kTogether);
+      std::span<Candidates::Row> next = found.rest(begin);
+      for (int64_t q = begin; q < end; ++q) {
+        const std::span<Candidates::Row> rows = next;
+        if (q + 1 < end)
+          matrix.fetch(index, next = found.rest(q + 1));
+        compute(int32_t(q), rows, work[size_t(worker)]);
+      }
+    });
+  }
+};
 
-/// The rows that a task scans; the queries are the caller's to add.
-annudf_cpu_scan scanOf(const Index &index, const Task &task) {
-  const List &list = index.list(task.list);
-  annudf_cpu_scan scan{};
-  scan.rows = list.words.data() + task.firstGroup * index.words() * kGroupRows;
-  scan.ids = list.ids.data() + task.firstGroup * kGroupRows;
-  scan.size = std::min(task.groups * kGroupRows, list.size - task.firstGroup * kGroupRows);
-  scan.words = index.words();
-  scan.dims = index.dims();
-  scan.list = int32_t(task.list);
-  return scan;
-}
-
-std::optional<MatrixScan> CpuBackend::matrixOf(const Index &index, const Manifest &manifest,
+std::optional<MatrixScan> CpuBackend::matrixOf(const Index &index, const MetricView &metric,
                                                const BoundCaptures &captures, Workload work,
                                                Plan &plan) const {
-  if (families()[plan.family]->name() != std::string_view(MatrixProducts::kName))
-    return std::nullopt;
-  std::string whyNot;
-  std::optional<MatrixScan> matrix = MatrixScan::make(
-      MatrixProducts::kernels(), *manifest.form, captures, index, manifest.order, work.k, whyNot);
-  if (matrix)
-    return matrix;
-  if (!work.family.empty())
-    throw Error(ErrorKind::Input, "family '" + work.family + "' cannot run this search: " + whyNot);
-  work.formIsDistance = false;
+  const auto isMatrix = [this](const Plan &plan) {
+    return families()[plan.family]->name() == std::string_view(MatrixProducts::kName);
+  };
+  work.rowsAreKept = mayKeepRows() != KeepRows::None;
   plan = this->plan(work);
+  if (!isMatrix(plan))
+    return std::nullopt;
+  bool made = false;
+  const auto rows = index.attachments().get<MatrixRows>(
+      "cpu matrix", [] { return std::make_shared<MatrixRows>(); }, made);
+  const std::string key = metric.digest + captures.digest();
+  if (work.rowsAreKept && !rows->wasAsked(key)) {
+    // Whether more searches come nobody knows. One that would convert the rows as well, and those
+    // of nearest lists had been read before, takes no longer with rows that stay.
+    Workload once = work;
+    once.rowsAreKept = false;
+    once.family.clear();
+    work.rowsAreKept = work.probes < work.lists && isMatrix(this->plan(once));
+    plan = this->plan(work);
+    if (!isMatrix(plan))
+      return std::nullopt;
+  }
+  const MatrixKernels &kernels = MatrixProducts::kernels();
+  const Manifest &manifest = metric.artifact.manifest;
+  std::string whyNot;
+  const auto form = rows->bind(index, key, *manifest.form, captures, manifest.order, whyNot);
+  std::shared_ptr<const KeptRows> kept;
+  if (form && work.rowsAreKept)
+    kept = rows->get(index, kernels, key, *form, threads_, whyNot);
+  if (form && (kept || !work.rowsAreKept))
+    return MatrixScan(kernels, form, std::move(kept), work.k);
+  if (!form && !work.family.empty())
+    throw Error(ErrorKind::Input, "family '" + work.family + "' cannot run this search: " + whyNot);
+  // Another way, or the same without rows that are kept.
+  work.rowsAreKept = false;
+  work.formIsDistance = form != nullptr;
+  plan = this->plan(work);
+  if (form && isMatrix(plan)) {
+    plan.why += ", no rows kept: " + whyNot;
+    return MatrixScan(kernels, form, nullptr, work.k);
+  }
   plan.why = std::string("not ") + MatrixProducts::kName + ": " + whyNot;
   return std::nullopt;
 }
@@ -275,9 +270,10 @@ std::optional<MatrixScan> CpuBackend::matrixOf(const Index &index, const Manifes
 template <class Results>
 void CpuBackend::scanPairs(const Index &index, const Batch &batch, const SearchParams &params,
                            const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
-                           const ScanKernel &kernel, const MatrixScan *matrix, Results &results,
+                           const ScanKernel &kernel, const Way &way, Results &results,
                            Reporter &reporter) const {
-  const std::vector<Task> tasks = cut(index, batch);
+  const MatrixScan *const matrix = way.matrix;
+  const std::vector<Task> tasks = tasksOf(index, batch, threads_);
   // Per pair: where its query's coordinates and integers are, its index in the user's batch.
   // Gathered here, once, since several tasks may share a list.
   std::vector<const void *> x(batch.pairs.size());
@@ -320,11 +316,56 @@ void CpuBackend::scanPairs(const Index &index, const Batch &batch, const SearchP
       markPassing(*params.filter, scan, passing[worker]);
       scan.pass = passing[worker].data();
     }
-    if (matrix)
+    if (way.found) {
+      const OneQuery<Results> one{index, batch, params, slots.data(), kernel, *matrix, results};
+      matrix->collect(
+          scan, task.firstGroup, sink.queries, *way.found,
+          [&](int32_t query, std::span<Candidates::Row> rows) {
+            return one.compute(query, rows, work[worker]);
+          },
+          work[worker]);
+    } else if (matrix)
       matrix->run(kernel, scan, sink.queries, Sink<Results>::tighten, work[worker]);
     else
       kernel.run(scan);
   });
+}
+
+/// All probes of a batch. \return how many rows these are, where stages are timed.
+template <class Results, class Stage>
+CpuBackend::RowsOfPairs
+CpuBackend::scanLists(const Index &index, Batch &batch, const std::vector<uint32_t> &probes,
+                      const SearchParams &params,
+                      const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
+                      const ScanKernel &kernel, const MatrixScan *matrix, Results &results,
+                      Reporter &reporter, const Stage &stage) const {
+  RowsOfPairs scanned;
+  std::optional<Candidates> found;
+  if (matrix && matrix->hasRows())
+    found.emplace(batch.size, results.selected(), index.size());
+  const auto scanProbes = [&](uint32_t from, uint32_t to, const Way &way) {
+    batch.sortByList(index.nLists(), probes, params.nProbes, from, to);
+    for (uint32_t list = 0; params.timeStages && list < index.nLists(); ++list) {
+      const double rows =
+          double(index.list(list).size) * double(batch.listBegin[list + 1] - batch.listBegin[list]);
+      scanned.all += rows, scanned.unbounded += way.matrix ? 0 : rows;
+    }
+    stage("sort");
+    scanPairs(index, batch, params, slots, kernel, way, results, reporter);
+    stage("scan");
+  };
+  // What the nearest list gives is a limit that bounds of the others are compared with.
+  const double perList = double(batch.size) * params.nProbes / index.nLists();
+  const bool isFirst =
+      matrix && params.nProbes < index.nLists() && (!found || perList >= kNearestFirst);
+  const Way way{matrix, found ? &*found : nullptr};
+  if (isFirst)
+    scanProbes(0, 1, found ? way : Way());
+  scanProbes(isFirst ? 1 : 0, params.nProbes, way);
+  if (found)
+    OneQuery<Results>{index, batch, params, slots.data(), kernel, *matrix, results}.computeRest(
+        *found, threads_);
+  return scanned;
 }
 
 template <class Results>
@@ -340,8 +381,8 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   Workload work = workloadOf(manifest, index, queries.rows, k, params.nProbes);
   work.family = params.family;
   work.formIsDistance = work.formIsDistance && Results::kLeavesOut && !index.missingValues();
-  Plan plan = this->plan(work);
-  std::optional<MatrixScan> matrix = matrixOf(index, manifest, captures, work, plan);
+  Plan plan;
+  std::optional<MatrixScan> matrix = matrixOf(index, metric, captures, work, plan);
   const std::shared_ptr<const ScanKernel> kernel =
       kernels_.get(metric, {index.element(), queries.element}, compiled);
   const auto started = std::chrono::steady_clock::now();
@@ -351,10 +392,11 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   Reporter reporter(params.progress, double(queries.rows));
   const annudf_compute compute = manifest.compute;
-  const int64_t batchSize =
-      queriesPerBatch(k, index.size(), params.nProbes,
-                      QueryCoordinates::bytes(index.dims(), queries.element, compute) +
-                          (matrix ? MatrixScan::bytesOfQuery(index.dims()) : 0));
+  const int64_t batchSize = queriesPerBatch(
+      k, index.size(), params.nProbes,
+      QueryCoordinates::bytes(index.dims(), queries.element, compute) +
+          (matrix ? MatrixScan::bytesOfQuery(index.dims()) : 0) +
+          (matrix && matrix->hasRows() ? Candidates::bytesPerQuery(k, index.size()) : 0));
 
   std::vector<StageTime> stages;
   double scanned = 0, byScan = 0; // Rows of pairs, and those without bounds.
@@ -385,21 +427,9 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
     results.begin(first, batch.size, threads_);
     if (matrix)
       matrix->setQueries(batch.coordinates, batch.size, threads_);
-    // What the nearest list gives is a limit that bounds of the others are compared with.
-    const uint32_t nearest = matrix && !everyList ? 1 : 0;
-    for (uint32_t from = 0, to = nearest != 0 ? nearest : params.nProbes; from < params.nProbes;
-         from = to, to = params.nProbes) {
-      batch.sortByList(index.nLists(), probes, params.nProbes, from, to);
-      const MatrixScan *const products = matrix && from == nearest ? &*matrix : nullptr;
-      for (uint32_t list = 0; params.timeStages && list < index.nLists(); ++list) {
-        const double rows = double(index.list(list).size) *
-                            double(batch.listBegin[list + 1] - batch.listBegin[list]);
-        scanned += rows, byScan += products ? 0 : rows;
-      }
-      stage("sort");
-      scanPairs(index, batch, params, slots, *kernel, products, results, reporter);
-      stage("scan");
-    }
+    const RowsOfPairs pairs = scanLists(index, batch, probes, params, slots, *kernel,
+                                        matrix ? &*matrix : nullptr, results, reporter, stage);
+    scanned += pairs.all, byScan += pairs.unbounded;
     results.finish(threads_);
     stage("finish");
     reporter.now(double(first + batch.size));

@@ -13,6 +13,7 @@
 
 #include "annudf/runtime/engine/Plan.h"
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -33,18 +34,24 @@ inline bool mayMultiply(const Workload &work) {
          work.element == ANNUDF_ELEMENT_F32 && work.dims <= MatrixScan::kMostDims;
 }
 
+/// Of the rows, those that any query scans; lists as if chosen at random.
+inline double shareRead(const Workload &work) { return -std::expm1(-work.queriesPerRow()); }
+
 /// A group's rows are the lanes of its vectors, a tile of queries shares the reading of a list.
 class Groups final : public KernelFamily {
 public:
   const char *name() const override { return "groups"; }
   FamilyNeeds needs() const override { return {}; }
-  /// In rows times coordinates.
+  /// In rows times coordinates: reading a row takes as long as computing it for some queries.
   double cost(const Workload &work, const Machine &) const override {
-    return work.queriesPerRow() * double(work.rows) * work.dims;
+    return (kRead * shareRead(work) + work.queriesPerRow()) * double(work.rows) * work.dims;
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return mayMultiply(work) ? pairsText(work) : kOnlyFamily;
   }
+
+private:
+  static constexpr double kRead = 5;
 };
 
 /// A proved form as products of matrices, which leave few rows to compute (MatrixScan.h).
@@ -63,15 +70,19 @@ public:
       return "it takes at most " + std::to_string(MatrixScan::kMostDims) + " dims";
     return "";
   }
-  /// A row is converted once, which takes as long as computing it for some queries; of a query some
-  /// rows are computed alone (docs/benchmarks/cpu.md).
+  /// A row is converted, or kept and read, once, which takes as long as computing it for some
+  /// queries; of a query some rows are computed alone (docs/benchmarks/cpu.md).
   double cost(const Workload &work, const Machine &) const override {
-    const double queries = work.queriesPerRow(), rows = double(work.rows) * work.dims;
-    return (kConverted + queries * kMultiplied) * rows +
-           double(work.queries) * (kQuery + kBest * double(work.k)) * work.dims;
+    const double rows = double(work.rows) * work.dims, queries = double(work.queries) * work.dims,
+                 multiplied = work.queriesPerRow() * kMultiplied;
+    if (work.rowsAreKept)
+      return (kRead * shareRead(work) + multiplied) * rows +
+             queries * (kKeptQuery + kKeptBest * double(work.k));
+    return (kConverted + multiplied) * rows + queries * (kQuery + kBest * double(work.k));
   }
   std::string explain(const Workload &work, const Machine &) const override {
-    return pairsText(work) + ", multiplied with " + kernels().name;
+    return pairsText(work) + ", multiplied with " + kernels().name +
+           (work.rowsAreKept ? ", rows kept in bfloat16" : "");
   }
 
   static const MatrixKernels &kernels() {
@@ -80,7 +91,8 @@ public:
   }
 
 private:
-  static constexpr double kConverted = 27, kMultiplied = 0.15, kQuery = 1800, kBest = 95;
+  static constexpr double kConverted = 32, kMultiplied = 0.15, kQuery = 1800, kBest = 95;
+  static constexpr double kRead = 2, kKeptQuery = 650, kKeptBest = 80;
 };
 
 } // namespace annudf::runtime::cpu

@@ -26,7 +26,7 @@ using Lanes = float __attribute__((vector_size(4 * kTileRows)));
 using Bits = uint32_t __attribute__((vector_size(4 * kTileRows)));
 
 struct Sums {
-  Lanes value, squared;
+  Lanes value, squared, lost;
 };
 
 inline __attribute__((always_inline)) Lanes loadLanes(const void *from) {
@@ -42,23 +42,31 @@ inline __attribute__((always_inline)) Bits addDim(const RowTerms &t, const uint3
   sums.value += y * t.one;
   sums.value += square * t.two;
   sums.squared += square * t.cross;
-  return reinterpret_cast<Bits>(y) + 0x8000u;
+  const Bits rounded = reinterpret_cast<Bits>(y) + 0x8000u;
+  const Lanes lost = y - reinterpret_cast<Lanes>(rounded & 0xFFFF0000u);
+  sums.lost += lost * lost * t.cross;
+  return rounded;
 }
 
 /// What the sums make of 16 rows. 2⁻¹⁰ is more than sums of 8,192 floats lose.
-inline __attribute__((always_inline)) void finishRows(const RowBlock &block, const Sums &sums,
-                                                      float *base, float *norm) {
+/// \return the largest square of a row's ratio.
+inline __attribute__((always_inline)) float finishRows(const RowBlock &block, const Sums &sums,
+                                                       float *base, float *norm) {
   constexpr float kMore = 1 + 0x1p-10f;
+  float ratio = 0;
   for (int i = 0; i < kTileRows; ++i) {
-    const float value = sums.value[i], squared = sums.squared[i] * kMore + 0x1p-120f;
+    const float value = sums.value[i], squared = sums.squared[i] * kMore + block.least;
     const float error = squared * block.error + block.constantError;
     const float lower = value - error * kMore;
     // Of what is not finite each comparison is false.
     const bool holds = (squared <= block.limit) & (__builtin_fabsf(value) <= 1e37f);
     const float bound = lower - __builtin_fabsf(lower) * 0x1p-20f - 0x1p-118f;
     base[i] = holds ? bound : -__builtin_inff();
-    norm[i] = __builtin_sqrtf(squared) * block.product * kMore;
+    norm[i] = __builtin_sqrtf(squared) * kMore;
+    const float lost = sums.lost[i] * kMore / squared; // No number where nothing holds.
+    ratio = lost > ratio ? lost : ratio;
   }
+  return ratio;
 }
 
 inline __attribute__((always_inline)) void storePair(Bits low, Bits high, uint32_t *pairs) {
@@ -67,9 +75,9 @@ inline __attribute__((always_inline)) void storePair(Bits low, Bits high, uint32
 }
 
 /// A group is two tiles: its words are read in the order in which they stand.
-inline __attribute__((always_inline)) void convertGroup(const RowBlock &block,
-                                                        const uint32_t *words, uint32_t *pairs,
-                                                        float *base, float *norm) {
+inline __attribute__((always_inline)) float convertGroup(const RowBlock &block,
+                                                         const uint32_t *words, uint32_t *pairs,
+                                                         float *base, float *norm) {
   const int32_t dims = block.dims, all = stepsOf(dims) * kStepDims;
   const int64_t tileWords = int64_t(all) / 2 * kTileRows;
   const RowTerms *const terms = block.terms;
@@ -93,16 +101,22 @@ inline __attribute__((always_inline)) void convertGroup(const RowBlock &block,
     storePair(Bits{}, Bits{}, pairs);
     storePair(Bits{}, Bits{}, pairs + tileWords);
   }
-  finishRows(block, first, base, norm);
-  finishRows(block, second, base + kTileRows, norm + kTileRows);
+  const float one = finishRows(block, first, base, norm);
+  const float two = finishRows(block, second, base + kTileRows, norm + kTileRows);
+  return one > two ? one : two;
 }
 
-void convertBlock(const RowBlock &block) {
+float convertBlock(const RowBlock &block) {
   const int64_t pairs = int64_t(stepsOf(block.dims)) * kStepDims / 2 * kRowsOfGroup;
-  for (int64_t group = 0; group < block.groups; ++group)
-    convertGroup(block, block.words + group * block.rowWords * kRowsOfGroup,
-                 block.pairs + group * pairs, block.base + group * kRowsOfGroup,
-                 block.norm + group * kRowsOfGroup);
+  float most = 0;
+  for (int64_t group = 0; group < block.groups; ++group) {
+    const float ratio = convertGroup(block, block.words + group * block.rowWords * kRowsOfGroup,
+                                     block.pairs + group * pairs, block.base + group * kRowsOfGroup,
+                                     block.norm + group * kRowsOfGroup);
+    most = ratio > most ? ratio : most;
+  }
+  const float ratio = __builtin_sqrtf(most) * (1 + 0x1p-10f);
+  return ratio < kLeastRatio ? kLeastRatio : ratio < kMostRatio ? ratio : kMostRatio;
 }
 
 } // namespace

@@ -35,17 +35,23 @@ struct RowBlock {
   const uint32_t *words; ///< Of f32 rows, as Index.h has them.
   int32_t groups, rowWords, dims;
   const RowTerms *terms;      ///< Of each dimension.
-  float product;              ///< Times a row's norm, times a query's: what its product may be off.
-  float error, constantError; ///< Of its part: times the squared norm, and beside it.
+  float error, constantError; ///< Of a row's part: times the squared norm, and beside it.
   float limit;                ///< Of the squared norm; beyond it a base is -infinity.
+  float least;                ///< Added to the squared norm: more than squares lose below 2^-126.
   /// Two bfloat16 a word, of dims 2i and 2i + 1: [tile of rows][steps x 16][row].
   uint32_t *pairs;
   float *base, *norm; ///< Of each row.
 };
 
+/// Least of what convert() gives, as the proof of it asks (docs/numerics.md).
+inline constexpr float kLeastRatio = 0x1p-20f;
+/// Most: bfloat16 to nearest is off by at most 2^-8 of a number.
+inline constexpr float kMostRatio = 0x1p-8f;
+
 struct MatrixKernels {
   const char *name;
-  void (*convert)(const RowBlock &block);
+  /// \return of all rows, how far Y is at most from what it was rounded to: times the norm.
+  float (*convert)(const RowBlock &block);
   /// \param queries  tiles of 16 queries, each [query][steps x 32] bfloat16.
   /// \param scores   [query][16 rowTiles]
   void (*multiply)(const uint16_t *queries, int32_t queryTiles, const uint32_t *pairs,
@@ -70,6 +76,13 @@ inline uint16_t toBfloat(float value) {
   uint32_t bits;
   __builtin_memcpy(&bits, &value, sizeof(bits));
   return uint16_t((bits + 0x8000) >> 16);
+}
+
+inline float fromBfloat(uint32_t bits) {
+  bits <<= 16;
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof(value));
+  return value;
 }
 
 } // namespace annudf::runtime::cpu

@@ -10,13 +10,6 @@
 
 namespace {
 
-float fromBfloat(uint32_t bits) {
-  bits <<= 16;
-  float value;
-  __builtin_memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
 void multiply(const uint16_t *queries, int32_t queryTiles, const uint32_t *pairs, int32_t rowTiles,
               int32_t steps, float *scores) {
   const int32_t words = steps * (kStepDims / 2);

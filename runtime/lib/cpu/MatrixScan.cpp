@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 namespace annudf::runtime::cpu {
 
@@ -31,52 +32,16 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Bytes of the rows that are looked at together: they and what they become stay in the L2 cache.
 constexpr int64_t kBlockBytes = int64_t(256) << 10;
 constexpr int64_t kLineBytes = 64; ///< Of the cache.
-/// Beside the errors of a row's part its largest counts for so much, so that those bound it.
-constexpr double kPerLargest = 0x1p-40;
-/// More than doubles lose in setTerms().
-constexpr double kUp = 1 + 0x1p-30;
 /// Tiles of queries multiplied together.
 constexpr int32_t kQueryTiles = 2;
+constexpr int32_t kTogether = kQueryTiles * kTileRows;
+/// Of rows that are kept a block is this many.
+constexpr int64_t kKeptRows = 512;
 
 float roundedUp(double value) {
   return value == 0 ? 0 : std::nextafter(std::max(float(value), 1e-37f), kInfinity);
 }
 float roundedDown(double value) { return std::nextafter(float(value), -kInfinity); }
-
-/// The mean of the rows, but for what is next to nothing: any other shift is right too.
-std::vector<float> shiftOf(const Index &index) {
-  std::vector<float> mean = meanOfRows(index);
-  for (float &value : mean)
-    if (!(std::abs(value) > 1e-20f))
-      value = 0;
-  return mean;
-}
-
-/// How far rows are from it: of some groups, the root of the mean square; above 0. Bounds are tight
-/// for rows as far as that.
-std::vector<double> spreadOf(const Index &index, const std::vector<float> &mean) {
-  constexpr uint32_t kLists = 16;
-  const size_t dims = mean.size();
-  const uint32_t lists = std::min(kLists, index.nLists());
-  std::vector<double> sums(dims);
-  int64_t rows = 0;
-  for (uint32_t i = 0; i < lists; ++i) {
-    const List &list = index.list(uint32_t(uint64_t(i) * index.nLists() / lists));
-    const int64_t count = std::min<int64_t>(list.size, kGroupRows);
-    rows += count;
-    for (size_t d = 0; d < dims; ++d)
-      for (int64_t row = 0; row < count; ++row) {
-        const auto y = std::bit_cast<float>(list.words[d * kGroupRows + size_t(row)]);
-        sums[d] += (double(y) - double(mean[d])) * (double(y) - double(mean[d]));
-      }
-  }
-  double most = 0;
-  for (double &sum : sums)
-    most = std::max(most, sum = std::sqrt(sum / double(std::max<int64_t>(rows, 1))));
-  for (double &sum : sums)
-    sum = most > 1e-30 && std::isfinite(most) ? std::max(sum, most * 1e-3) : 1;
-  return sums;
-}
 
 bool exists(const annudf_cpu_scan &scan, int32_t row) {
   return row < scan.size &&
@@ -160,70 +125,12 @@ private:
 
 } // namespace
 
-std::optional<MatrixScan> MatrixScan::make(const MatrixKernels &kernels, const QuadraticForm &form,
-                                           const BoundCaptures &captures, const Index &index,
-                                           annudf_order order, int k, std::string &whyNot) {
-  const std::vector<float> mean = shiftOf(index);
-  std::optional<BoundForm> bound = bindForm(form, captures, index.dims(), mean, order, &whyNot);
-  if (!bound)
-    return std::nullopt;
-  MatrixScan scan(kernels, *std::move(bound), k);
-  whyNot = scan.setTerms(spreadOf(index, mean));
-  return whyNot.empty() ? std::optional(std::move(scan)) : std::nullopt;
-}
-
-/// \return why not.
-std::string MatrixScan::setTerms(const std::vector<double> &spread) {
-  using F = BoundForm;
-  constexpr double kMost = 1e30, kLeast = 1e-30;
-  const auto dims = size_t(form_.dims);
-  for (size_t d = 0; d < dims; ++d) {
-    const auto of = [&](F::Term term) { return std::abs(form_.of(term)[d]); };
-    for (F::Term term : {F::X1, F::X2, F::XY, F::Y1, F::Y2})
-      if (of(term) != 0 && !(of(term) >= kLeast && of(term) <= kMost))
-        return "a coefficient is beyond 1e-30 to 1e30 in dimension " + std::to_string(d);
-    for (F::Term term : {F::ErrorY1, F::ErrorY2, F::LargestY1, F::LargestY2})
-      if (of(term) > kMost)
-        return "a coefficient is beyond 1e30 in dimension " + std::to_string(d);
-  }
-  // |Y| <= s / 2 + Y² / (2 s): what a row's part is off, and its largest, as Σ c Y² + constant.
-  std::vector<double> error(dims);
-  const double sums = (form_.dims + 16) * 0x1p-23;
-  double constantError = 0, constantLargest = 0, ratio = 0;
-  for (size_t d = 0; d < dims; ++d) {
-    const auto of = [&](F::Term term) { return std::abs(form_.of(term)[d]); };
-    const double s = spread[d], error1 = of(F::ErrorY1) + sums * of(F::Y1) + 0x1p-124;
-    const double largest = of(F::LargestY2) + of(F::LargestY1) / (2 * s);
-    error[d] = of(F::ErrorY2) + sums * of(F::Y2) + error1 / (2 * s);
-    error[d] = std::max(error[d], kPerLargest * largest);
-    constantError += error1 * s / 2;
-    constantLargest += of(F::LargestY1) * s / 2;
-    if (of(F::XY) != 0)
-      ratio = std::max(ratio, error[d] / of(F::XY));
-  }
-  // One sum serves all: cross is no less than |xy|, nor than error / ratio.
-  ratio = std::clamp(ratio, 0x1p-22, 0x1p-9);
-  terms_.resize(dims);
-  for (size_t d = 0; d < dims; ++d) {
-    const auto of = [&](F::Term term) { return form_.of(term)[d]; };
-    const double cross = std::max(std::abs(of(F::XY)), error[d] / ratio);
-    terms_[d] = {float(of(F::Shift)), float(of(F::Y1)), float(of(F::Y2)), roundedUp(cross * kUp)};
-  }
-  product_ = roundedUp(0x1p-7 + 0x1p-16 + 0x1p-20 + (form_.dims + 64) * 0x1p-23);
-  error_ = roundedUp(ratio * kUp);
-  constantError_ = roundedUp(constantError * kUp);
-  limit_ = float(std::min(form_.limit / 8 * kPerLargest / ratio, 1e36) / kUp);
-  if (!(form_.largest <= form_.limit / 4 && constantLargest <= form_.limit / 8 &&
-        constantError <= 1e30))
-    return "its constants are beyond what a bound allows for";
-  return "";
-}
-
 void MatrixScan::setQueries(const QueryCoordinates &queries, int64_t count, int threads) {
   constexpr int64_t kTogether = 64;
-  factors_.assign(size_t(count) * size_t(stepsOf(form_.dims)) * kStepDims, 0);
+  factors_.assign(size_t(count) * size_t(stepsOf(form_->dims)) * kStepDims, 0);
   base_.resize(size_t(count));
   norm_.resize(size_t(count));
+  slack_.resize(size_t(count));
   parallelFor(threads, (count + kTogether - 1) / kTogether, [&](int64_t t, int) {
     for (int64_t i = t * kTogether; i < std::min(count, (t + 1) * kTogether); ++i)
       setQuery(static_cast<const float *>(queries.row(i)), i);
@@ -231,24 +138,33 @@ void MatrixScan::setQueries(const QueryCoordinates &queries, int64_t count, int 
 }
 
 void MatrixScan::setQuery(const float *x, int64_t i) {
-  const auto dims = size_t(form_.dims);
-  const BoundPart part = queryPart(form_, {x, dims});
-  const double *const shift = form_.of(BoundForm::Shift), *const cross = form_.of(BoundForm::XY);
-  uint16_t *const factors = &factors_[size_t(i) * size_t(stepsOf(form_.dims)) * kStepDims];
-  double squared = 0, sum = 0;
+  const auto dims = size_t(form_->dims);
+  const BoundPart part = queryPart(*form_, {x, dims});
+  const double *const shift = form_->of(BoundForm::Shift), *const cross = form_->of(BoundForm::XY),
+                      *const inverse = shared_->inverse.data();
+  uint16_t *const factors = &factors_[size_t(i) * size_t(stepsOf(form_->dims)) * kStepDims];
+  double squared = 0, sum = 0, lost = 0;
   for (size_t d = 0; d < dims; ++d) {
     const double X = double(x[d]) - shift[d], factor = cross[d] * X;
     squared += std::abs(factor * X);
     sum += std::abs(factor);
     factors[d] = toBfloat(float(factor));
+    const double off = factor - double(fromBfloat(factors[d]));
+    lost += off * off * inverse[d];
   }
   // What is flushed to 0, in products and before.
-  const double underflow = (4 * form_.dims + 256) * 0x1p-126 + sum * 0x1p-125;
-  const double base =
-      form_.constant + part.value - (form_.error + part.error + underflow) * (1 + 0x1p-40);
-  const bool holds = part.largest <= form_.limit / 4 && squared <= 1e36 && std::abs(base) <= 1e37;
+  const double underflow = (4 * form_->dims + 256) * 0x1p-126 + sum * 0x1p-125;
+  const double error = (form_->error + part.error + underflow) * (1 + 0x1p-40);
+  const double base = form_->constant + part.value - error;
+  const bool holds = part.largest <= form_->limit / 4 && squared <= 1e36 && std::abs(base) <= 1e37;
   base_[size_t(i)] = holds ? roundedDown(base - std::abs(base) * 0x1p-20) : -kInfinity;
-  norm_[size_t(i)] = holds ? roundedUp(std::sqrt(squared) * (1 + 0x1p-20)) : 0;
+  slack_[size_t(i)] =
+      holds ? roundedUp(2 * error + std::abs(base) * 0x1p-18 + 0x1p-100) : kInfinity;
+  // Y is off by ratio times its norm, and then the factors by what they lose.
+  const double ratio = kept_ ? double(kept_->ratio) : double(kMostRatio);
+  const double norm =
+      std::sqrt(squared) * (ratio + shared_->product) + std::sqrt(lost) * (1 + ratio);
+  norm_[size_t(i)] = holds ? roundedUp(norm * (1 + 0x1p-9)) : 0;
   if (!holds)
     std::fill_n(factors, dims, uint16_t(0));
 }
@@ -270,17 +186,28 @@ void MatrixScan::run(const ScanKernel &kernel, const annudf_cpu_scan &scan, cons
   }
 }
 
+/// Up to kTogether of them, where multiply() reads them.
+void MatrixScan::takeQueries(const int32_t *queries, int32_t count, Workspace &work) const {
+  const size_t width = size_t(stepsOf(form_->dims)) * kStepDims;
+  work.queries.resize(kTogether * width);
+  for (int32_t i = 0; i < count; ++i)
+    std::memcpy(&work.queries[size_t(i) * width], &factors_[size_t(queries[i]) * width],
+                width * sizeof(uint16_t));
+  const int32_t whole = (count + kTileRows - 1) / kTileRows * kTileRows;
+  std::fill_n(work.queries.begin() + int64_t(size_t(count) * width), size_t(whole - count) * width,
+              uint16_t(0));
+}
+
 void MatrixScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan,
                           const int32_t *queries, Tighten *tighten, Workspace &work) const {
   const auto groups = int32_t((scan.size + kGroupRows - 1) / kGroupRows);
-  const int32_t rows = groups * kGroupRows, steps = stepsOf(form_.dims);
+  const int32_t rows = groups * kGroupRows, steps = stepsOf(form_->dims);
   const size_t width = size_t(steps) * kStepDims;
   work.pairs.resize(size_t(rows) * width / 2);
   work.base.resize(size_t(rows));
   work.norm.resize(size_t(rows));
-  kernels_->convert({scan.rows, groups, scan.words, form_.dims, terms_.data(), product_, error_,
-                     constantError_, limit_, work.pairs.data(), work.base.data(),
-                     work.norm.data()});
+  kernels_->convert(shared_->block(scan.rows, groups, scan.words, work.pairs.data(),
+                                   work.base.data(), work.norm.data()));
   // Rows that do not exist, or that the filter leaves out, are beyond every limit.
   for (int32_t row = 0; row < rows; ++row)
     if (!exists(scan, row))
@@ -293,19 +220,13 @@ void MatrixScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan,
     for (int64_t line = 0; line < share; ++line, next += kLineBytes)
       __builtin_prefetch(next, 0, 2);
   };
-  constexpr int32_t kTogether = kQueryTiles * kTileRows;
-  work.queries.resize(kTogether * width);
   work.scores.resize(size_t(kTogether) * size_t(rows));
   work.which.resize(size_t(rows));
   work.bounds.resize(size_t(rows));
   for (int32_t first = 0; first < scan.queries; first += kTogether) {
     const int32_t count = std::min(kTogether, scan.queries - first);
     const int32_t tiles = (count + kTileRows - 1) / kTileRows;
-    for (int32_t i = 0; i < count; ++i)
-      std::memcpy(&work.queries[size_t(i) * width], &factors_[size_t(queries[first + i]) * width],
-                  width * sizeof(uint16_t));
-    std::fill_n(work.queries.begin() + int64_t(size_t(count) * width),
-                size_t(tiles * kTileRows - count) * width, uint16_t(0));
+    takeQueries(queries + first, count, work);
     kernels_->multiply(work.queries.data(), tiles, work.pairs.data(), 2 * groups, steps,
                        work.scores.data());
     for (int32_t i = 0; i < count; ++i) {
@@ -321,7 +242,7 @@ void MatrixScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan,
 /// rest.
 void MatrixScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, int32_t i,
                       int32_t query, const float *scores, Tighten *tighten, Workspace &work) const {
-  const auto sign = float(form_.sign);
+  const auto sign = float(form_->sign);
   const auto rows = int32_t(work.base.size());
   const float base = base_[size_t(query)], norm = norm_[size_t(query)];
   Exactly exactly(kernel, scan, i, work);
@@ -357,6 +278,145 @@ void MatrixScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, int
   const float first = least[std::min(selected_, kTileRows) - 1];
   upTo(first, [](float) { return false; });
   upTo(sign * scan.limit[i], [=](float bound) { return !(bound > first); });
+}
+
+/// A row's part of what is between its bounds is twice its error, and more than is lost beside.
+float MatrixScan::upperBound(int32_t query, float lower, float base, float norm) const {
+  const float error = norm * norm * shared_->error + shared_->constantError;
+  const float between = norm_[size_t(query)] * norm + error;
+  const float upper =
+      lower + (between * (2 + 0x1p-5f) + std::abs(base) * 0x1p-17f + slack_[size_t(query)]);
+  // Of what is not finite the comparison is false.
+  return std::abs(lower) <= 1e37f && upper <= 1e37f ? upper + std::abs(upper) * 0x1p-21f
+                                                    : kInfinity;
+}
+
+void MatrixScan::collect(const annudf_cpu_scan &scan, int64_t firstGroup, const int32_t *queries,
+                         Candidates &found, const Compute &compute, Workspace &work) const {
+  const int64_t first = (kept_->pairs->firstGroup[size_t(scan.list)] + firstGroup) * kGroupRows;
+  for (int64_t begin = 0; begin < scan.size; begin += kKeptRows) {
+    annudf_cpu_scan block = scan;
+    block.size = std::min(kKeptRows, scan.size - begin);
+    if (scan.pass)
+      block.pass = scan.pass + begin / kGroupRows;
+    collectBlock(block, first + begin, firstGroup * kGroupRows + begin, queries, found, compute,
+                 work);
+  }
+}
+
+/// \param firstRow     of the block, among all that are kept
+/// \param firstOfList  among those of its list
+void MatrixScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, int64_t firstOfList,
+                              const int32_t *queries, Candidates &found, const Compute &compute,
+                              Workspace &work) const {
+  const auto groups = int32_t((block.size + kGroupRows - 1) / kGroupRows);
+  const int32_t rows = groups * kGroupRows, steps = stepsOf(form_->dims);
+  // Their lines stand one after the other, so nothing has to fetch them ahead.
+  const uint32_t *const pairs = kept_->pairs->words.data() + firstRow * steps * (kStepDims / 2);
+  const float *const base = kept_->base.data() + firstRow;
+  const float *const norm = kept_->norm.data() + firstRow;
+  work.scores.resize(size_t(kTogether) * size_t(rows));
+  work.which.resize(size_t(rows));
+  work.bounds.resize(size_t(rows));
+  for (int32_t first = 0; first < block.queries; first += kTogether) {
+    const int32_t count = std::min(kTogether, block.queries - first);
+    takeQueries(queries + first, count, work);
+    kernels_->multiply(work.queries.data(), (count + kTileRows - 1) / kTileRows, pairs, 2 * groups,
+                       steps, work.scores.data());
+    for (int32_t i = 0; i < count; ++i) {
+      const int32_t query = queries[first + i];
+      const float *const scores = &work.scores[size_t(i) * size_t(rows)];
+      // Those of bounds that are not above the limit, and that none was asked for before.
+      const auto upTo = [&](float limit, auto isDone) {
+        const int32_t n =
+            kernels_->survivors(scores, base, norm, rows, base_[size_t(query)],
+                                norm_[size_t(query)], limit, work.which.data(), work.bounds.data());
+        work.rows.clear();
+        for (int32_t c = 0; c < n; ++c) {
+          const int32_t row = work.which[size_t(c)];
+          const float lower = work.bounds[size_t(c)];
+          if (!isDone(lower) && exists(block, row))
+            work.rows.push_back({lower > -kInfinity ? lower : -kInfinity, // Of NaN too.
+                                 upperBound(query, lower, base[row], norm[row]),
+                                 uint32_t(block.list), uint32_t(firstOfList + row)});
+        }
+        if (!work.rows.empty())
+          found.add(query, work.rows,
+                    [&](std::span<Candidates::Row> full) { return compute(query, full); });
+      };
+      if (found.limit(query) < kInfinity) {
+        upTo(found.limit(query), [](float) { return false; });
+        continue;
+      }
+      float least[kTileRows];
+      kernels_->sample(scores, base, norm, rows, base_[size_t(query)], norm_[size_t(query)], least);
+      std::sort(least, least + kTileRows);
+      const float few = least[std::min(selected_, kTileRows) - 1];
+      upTo(few, [](float) { return false; });
+      found.tighten(query);
+      upTo(found.limit(query), [=](float lower) { return !(lower > few); });
+    }
+  }
+}
+
+/// Where a row's first word is, and how far from it the next.
+std::pair<const uint32_t *, int64_t> MatrixScan::wordsOf(const Index &index, int64_t words,
+                                                         const Candidates::Row &row) const {
+  const RowPairs &pairs = *kept_->pairs;
+  if (pairs.plain.size() != 0)
+    return {pairs.plain.data() + (pairs.firstGroup[row.list] * kGroupRows + row.row) * words, 1};
+  return {index.list(row.list).words.data() + row.row / kGroupRows * words * kGroupRows +
+              row.row % kGroupRows,
+          kGroupRows};
+}
+
+void MatrixScan::fetch(const Index &index, std::span<const Candidates::Row> rows) const {
+  const int64_t words = index.words();
+  for (const Candidates::Row &row : rows) {
+    const auto [from, stride] = wordsOf(index, words, row);
+    for (int64_t at = 0; at < words * stride; at += std::max(stride, kLineBytes / 4))
+      __builtin_prefetch(from + at, 0, 2);
+  }
+}
+
+float MatrixScan::compute(const ScanKernel &kernel, const Index &index, annudf_cpu_scan scan,
+                          std::span<Candidates::Row> rows, Tighten *tighten,
+                          Workspace &work) const {
+  const auto sign = float(form_->sign);
+  if (rows.size() > kGroupRows)
+    std::sort(rows.begin(), rows.end(),
+              [](const auto &a, const auto &b) { return a.lower < b.lower; });
+  const int64_t words = index.words();
+  work.words.resize(size_t(words) * kGroupRows);
+  int64_t ids[kGroupRows];
+  const uint32_t *from[kGroupRows];
+  int64_t stride = 1;
+  scan.rows = scan.ahead = work.words.data();
+  scan.ids = ids;
+  scan.words = int32_t(words), scan.dims = index.dims();
+  scan.pass = nullptr;
+  scan.queries = 1;
+  for (size_t begin = 0; begin < rows.size(); begin += kGroupRows) {
+    const auto some = rows.subspan(begin, std::min<size_t>(kGroupRows, rows.size() - begin));
+    int32_t count = 0;
+    for (const Candidates::Row &row : some) {
+      if (row.lower > sign * *scan.limit)
+        continue;
+      ids[count] = index.list(row.list).ids[row.row];
+      std::tie(from[count++], stride) = wordsOf(index, words, row);
+    }
+    for (int64_t w = 0; w < words; ++w)
+      for (int32_t i = 0; i < count; ++i)
+        work.words[size_t(w * kGroupRows + i)] = from[i][w * stride];
+    if (count == 0)
+      continue;
+    scan.size = count;
+    kernel.run(scan);
+    if (evaluated_)
+      evaluated_->fetch_add(count, std::memory_order_relaxed);
+    *scan.limit = tighten(scan.sink, 0);
+  }
+  return sign * *scan.limit;
 }
 
 } // namespace annudf::runtime::cpu

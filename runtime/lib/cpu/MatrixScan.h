@@ -15,17 +15,20 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_MATRIXSCAN_H
 #define ANNUDF_RUNTIME_LIB_CPU_MATRIXSCAN_H
 
+#include "Candidates.h"
 #include "Jit.h"
 #include "MatrixKernels.h"
+#include "MatrixRows.h"
 #include "Queries.h"
 
 #include "../../kernels/cpu/ScanArgs.h"
-#include "annudf/runtime/engine/BoundForm.h"
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
-#include <string>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace annudf::runtime::cpu {
@@ -35,15 +38,16 @@ public:
   /// Of rows of f32. Most dims that its bounds allow for.
   static constexpr int32_t kMostDims = 8192;
 
-  /// Nothing, and why, where the captures, or the order of magnitude of what they make of the form,
-  /// do not allow it.
-  static std::optional<MatrixScan> make(const MatrixKernels &kernels, const QuadraticForm &form,
-                                        const BoundCaptures &captures, const Index &index,
-                                        annudf_order order, int k, std::string &whyNot);
+  /// \param kept  the rows, converted for this form; null: run() converts them.
+  MatrixScan(const MatrixKernels &kernels, std::shared_ptr<const MatrixForm> form,
+             std::shared_ptr<const KeptRows> kept, int k)
+      : kernels_(&kernels), shared_(std::move(form)), form_(&shared_->form), kept_(std::move(kept)),
+        selected_(k) {}
+  bool hasRows() const { return kept_ != nullptr; }
 
   /// What setQueries() keeps of each.
   static int64_t bytesOfQuery(int32_t dims) {
-    return int64_t(stepsOf(dims)) * kStepDims * 2 + 2 * int64_t(sizeof(float));
+    return int64_t(stepsOf(dims)) * kStepDims * 2 + 3 * int64_t(sizeof(float));
   }
   /// From now on rows that the metric's own scan computes are added to `count`; null: no longer.
   void countInto(std::atomic<int64_t> *count) { evaluated_ = count; }
@@ -56,6 +60,7 @@ public:
     std::vector<uint16_t> queries;
     std::vector<float> base, norm, scores, bounds;
     std::vector<int32_t> which;
+    std::vector<Candidates::Row> rows;
   };
 
   /// The scan's sink once more: makes the limit of its i-th query as low as what it took allows.
@@ -65,25 +70,45 @@ public:
   void run(const ScanKernel &kernel, const annudf_cpu_scan &scan, const int32_t *queries,
            Tighten *tighten, Workspace &work) const;
 
+  /// Computes rows of a query, which may change their order. \return its limit then.
+  using Compute = std::function<float(int32_t query, std::span<Candidates::Row>)>;
+
+  /// Of rows that are kept: adds those of the scan that may be among the best to the candidates.
+  /// \param firstGroup  of the scan's list.
+  void collect(const annudf_cpu_scan &scan, int64_t firstGroup, const int32_t *queries,
+               Candidates &found, const Compute &compute, Workspace &work) const;
+
+  /// Computes rows of one query, the scan's, into its sink; its limit may then be lower.
+  /// \return the limit, with the sign by which the least is best.
+  float compute(const ScanKernel &kernel, const Index &index, annudf_cpu_scan scan,
+                std::span<Candidates::Row> rows, Tighten *tighten, Workspace &work) const;
+  /// Rows that are soon computed come nearer.
+  void fetch(const Index &index, std::span<const Candidates::Row> rows) const;
+
 private:
-  MatrixScan(const MatrixKernels &kernels, BoundForm form, int k)
-      : kernels_(&kernels), form_(std::move(form)), selected_(k) {}
-  std::string setTerms(const std::vector<double> &spread);
   void setQuery(const float *x, int64_t i);
   void runBlock(const ScanKernel &kernel, const annudf_cpu_scan &block, const int32_t *queries,
                 Tighten *tighten, Workspace &work) const;
   void take(const ScanKernel &kernel, const annudf_cpu_scan &block, int32_t i, int32_t query,
             const float *scores, Tighten *tighten, Workspace &work) const;
 
+  void collectBlock(const annudf_cpu_scan &block, int64_t firstRow, int64_t firstOfList,
+                    const int32_t *queries, Candidates &found, const Compute &compute,
+                    Workspace &work) const;
+  std::pair<const uint32_t *, int64_t> wordsOf(const Index &index, int64_t words,
+                                               const Candidates::Row &row) const;
+  float upperBound(int32_t query, float lower, float base, float norm) const;
+  void takeQueries(const int32_t *queries, int32_t count, Workspace &work) const;
+
   const MatrixKernels *kernels_;
-  BoundForm form_;
+  std::shared_ptr<const MatrixForm> shared_;
+  const BoundForm *form_; ///< Of shared_.
+  std::shared_ptr<const KeptRows> kept_;
   int selected_;
   std::atomic<int64_t> *evaluated_ = nullptr;
-  std::vector<RowTerms> terms_;
-  float product_ = 0, error_ = 0, constantError_ = 0, limit_ = 0;
-  // Of each query: bfloat16 of Σ xy X, and what bounds begin with.
+  // Of each query: bfloat16 of Σ xy X, what bounds begin with, and how far from it they may be.
   std::vector<uint16_t> factors_;
-  std::vector<float> base_, norm_;
+  std::vector<float> base_, norm_, slack_;
 };
 
 } // namespace annudf::runtime::cpu

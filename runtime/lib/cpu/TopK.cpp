@@ -8,31 +8,18 @@
 
 #include "TopK.h"
 
+#include "SpinLock.h"
+
 #include "../../kernels/Orders.h"
 
 #include <algorithm>
 #include <limits>
-#include <thread>
 
 namespace annudf::runtime::cpu {
 
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-/// Held for some tens of nanoseconds; two threads seldom meet at one query.
-class SpinLock {
-public:
-  explicit SpinLock(std::atomic_flag &flag) : flag_(flag) {
-    for (int spins = 0; flag_.test_and_set(std::memory_order_acquire); ++spins)
-      if (spins > 64)
-        std::this_thread::yield(); // The holder may have been preempted.
-  }
-  ~SpinLock() { flag_.clear(std::memory_order_release); }
-
-private:
-  std::atomic_flag &flag_;
-};
 
 } // namespace
 

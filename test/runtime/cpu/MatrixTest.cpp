@@ -12,9 +12,11 @@
 
 #include "gtest/gtest.h"
 
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <set>
+#include <thread>
 
 using namespace annudf;
 using namespace annudf::runtime;
@@ -83,10 +85,14 @@ Found search(Backend &backend, const Index &index, const Metric &metric, const D
   return found;
 }
 
-/// With ANNUDF_AMX=0, whatever it was before.
-struct WithoutAmx {
-  WithoutAmx() { setenv("ANNUDF_AMX", "0", 1); }
-  ~WithoutAmx() { unsetenv("ANNUDF_AMX"); }
+/// With an environment variable, which is not set after.
+struct With {
+  With(const char *name, const char *value) : name(name) { setenv(name, value, 1); }
+  ~With() { unsetenv(name); }
+  const char *name;
+};
+struct WithoutAmx : With {
+  WithoutAmx() : With("ANNUDF_AMX", "0") {}
 };
 
 Index indexOf(const Data &base, uint32_t lists) {
@@ -121,6 +127,11 @@ TEST_P(Matrix, GivesTheBitsOfTheScan) {
               << dims << " dims, " << name << ", k " << k << ", " << probes << " probes";
           if (k != 10)
             continue;
+          {
+            const With none("ANNUDF_KEEP_ROWS", "0");
+            ASSERT_EQ(expected, found("matrix"))
+                << dims << " dims, " << name << ", " << probes << " probes, no rows kept";
+          }
           const WithoutAmx without;
           ASSERT_EQ(expected, found("matrix"))
               << dims << " dims, " << name << ", k " << k << ", " << probes << " probes, plain";
@@ -144,8 +155,167 @@ TEST(MatrixScan, LeavesOutWhatAFilterDoes) {
   for (uint32_t &word : words)
     word = random() & random();
   const SearchParams with{.nProbes = 3, .filter = std::make_shared<RowFilter>(words, 1000)};
-  EXPECT_EQ(search(*backend, index, metric, queries, 10, with, "groups"),
-            search(*backend, index, metric, queries, 10, with, "matrix"));
+  for (int time = 0; time < 2; ++time)
+    EXPECT_EQ(search(*backend, index, metric, queries, 10, with, "groups"),
+              search(*backend, index, metric, queries, 10, with, "matrix"));
+}
+
+constexpr const char *kMultiplied = "matrix: 33.8 queries a row, multiplied with plain";
+
+/// Rows are kept from the second search with a metric on, or by a large one.
+TEST(MatrixScan, KeepsRowsForTheSecondSearch) {
+  const WithoutAmx without; // Then the planner leaves it to who asks.
+  const Metric metric = compiled(provedMetric("proved_weighted_l2")),
+               other = compiled(provedMetric("proved_l2"));
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  const Data base = dataOf(kKinds[0].second, 3000, 20, 1),
+             queries = dataOf(kKinds[0].second, 45, 20, 2);
+  Index index = indexOf(base, 4);
+  const auto how = [&](const Metric &metric) {
+    SearchStats stats;
+    const Found expected = search(*backend, index, metric, queries, 10, {.nProbes = 3}, "groups");
+    EXPECT_EQ(search(*backend, index, metric, queries, 10, {.nProbes = 3}, "matrix", &stats),
+              expected);
+    return stats.family + ": " + stats.why;
+  };
+  const std::string converted = kMultiplied, kept = converted + ", rows kept in bfloat16";
+  EXPECT_EQ(how(metric), converted);
+  EXPECT_EQ(how(metric), kept);
+  EXPECT_EQ(how(other), converted); // What is a metric's own is not there yet.
+  EXPECT_EQ(how(other), kept);
+  EXPECT_EQ(how(metric), kept);
+  {
+    const With none("ANNUDF_KEEP_ROWS", "0");
+    EXPECT_EQ(how(metric), converted);
+  }
+  // They are of one state of the index.
+  const Data more = dataOf(kKinds[1].second, 500, 20, 3);
+  index.extend(more.view());
+  EXPECT_EQ(how(metric), converted);
+  EXPECT_EQ(how(metric), kept);
+  std::vector<int64_t> some;
+  for (int64_t id = 0; id < 3500; id += 3)
+    some.push_back(id);
+  index.remove(some);
+  EXPECT_EQ(how(metric), converted);
+  EXPECT_EQ(how(metric), kept);
+  EXPECT_EQ(how(other), converted);
+  std::vector<int64_t> rest; // Some lists end up without rows.
+  for (int64_t id = 20; id < 3500; ++id)
+    rest.push_back(id);
+  index.remove(rest);
+  EXPECT_EQ(how(metric), converted);
+  EXPECT_EQ(how(metric), kept);
+}
+
+TEST(MatrixScan, KeepsRowsAtOnceForALargeSearch) {
+  if (!cpu::tileKernels())
+    GTEST_SKIP() << "no AMX";
+  const Metric metric = compiled(provedMetric("proved_l2"));
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  const Data base = dataOf(kKinds[0].second, 20000, 16, 1),
+             queries = dataOf(kKinds[0].second, 2000, 16, 2);
+  const Index index = indexOf(base, 10);
+  const auto how = [&](uint32_t probes) {
+    SearchStats stats;
+    const Found found =
+        search(*backend, index, metric, queries, 3, {.nProbes = probes}, "", &stats);
+    EXPECT_EQ(found, search(*backend, index, metric, queries, 3, {.nProbes = probes}, "groups"));
+    return stats.why;
+  };
+  EXPECT_EQ(how(10), "2000.0 queries a row, multiplied with AMX"); // Reads each row once.
+  const Index same = indexOf(base, 10);
+  SearchStats stats;
+  search(*backend, same, metric, queries, 3, {.nProbes = 5}, "", &stats);
+  EXPECT_EQ(stats.why, "1000.0 queries a row, multiplied with AMX, rows kept in bfloat16");
+}
+
+TEST(MatrixScan, KeepsNoMoreThanThereIsRoomFor) {
+  const Metric metric = compiled(provedMetric("proved_l2"));
+  const Data base = dataOf(kKinds[0].second, 100, 32, 1);
+  const Index index = indexOf(base, 1); // 128 rows with those that fill groups: 8 KiB and 16.
+  const auto keep = [&](uint64_t free, std::string &why) {
+    cpu::MatrixRows rows([=] { return free; });
+    const auto form = rows.bind(index, "", *metric.artifact.manifest.form, bind(metric, 32),
+                                metric.artifact.manifest.order, why);
+    return rows.get(index, cpu::plainKernels(), "", *form, 1, why);
+  };
+  std::string why;
+  EXPECT_EQ(keep(16383, why), nullptr);
+  EXPECT_EQ(why, "rows in bfloat16 take 8192 bytes, more than half of the 16383 that are free");
+  EXPECT_EQ(keep(16384, why)->pairs->plain.size(), 0u);
+  EXPECT_EQ(keep(4 * 24576 - 1, why)->pairs->plain.size(), 0u);
+  EXPECT_EQ(keep(4 * 24576, why)->pairs->plain.size(), 4096u);
+  const With only("ANNUDF_KEEP_ROWS", "bfloat16");
+  EXPECT_EQ(keep(4 * 24576, why)->pairs->plain.size(), 0u);
+}
+
+/// What is not kept one row after the other is read from the lists.
+TEST(MatrixScan, GivesTheBitsOfTheScanWithRowsInBfloatAlone) {
+  const With only("ANNUDF_KEEP_ROWS", "bfloat16");
+  const Metric metric = compiled(provedMetric("proved_weighted_l2"));
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  for (const auto &[name, kind] : kKinds) {
+    const Data base = dataOf(kind, 2000, 33, 5), queries = dataOf(kind, 45, 33, 6);
+    const Index index = indexOf(base, 5);
+    for (const int k : {1, 10, 100, 2000})
+      for (int time = 0; time < 2; ++time)
+        ASSERT_EQ(search(*backend, index, metric, queries, k, {.nProbes = 4}, "groups"),
+                  search(*backend, index, metric, queries, k, {.nProbes = 4}, "matrix"))
+            << name << ", k " << k;
+  }
+}
+
+/// Weights so large that what squares of small numbers lose is not small.
+TEST(MatrixScan, CountsWhatSquaresLoseWithLargeWeights) {
+  const Metric metric = compiled(provedMetric("proved_weighted_l2"));
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  for (const float scale : {1e-23f, 1e-21f, 1e-18f, 1.f}) {
+    Data base = dataOf(kKinds[0].second, 3000, 16, 1),
+         queries = dataOf(kKinds[0].second, 45, 16, 2);
+    for (std::vector<float> *values : {&base.values, &queries.values})
+      for (float &value : *values)
+        value *= scale;
+    const Index index = indexOf(base, 4);
+    const std::vector<float> w(16, 4e29f);
+    const BoundCaptures captures = BoundCaptures::bindViews(
+        metric.artifact.manifest, 16, {{"w", runtime::test::given("f32", {16}, w.data(), 16)}});
+    const auto found = [&](const char *family) {
+      Found found{std::vector<int64_t>(450), std::vector<float>(450)};
+      backend->search(index, metric, captures, queries.view(), 10, {.nProbes = 3, .family = family},
+                      found.ids.data(), found.distances.data(), nullptr);
+      return found;
+    };
+    const Found expected = found("groups");
+    for (int time = 0; time < 2; ++time)
+      EXPECT_EQ(expected, found("matrix")) << scale;
+  }
+}
+
+TEST(MatrixScan, KeepsRowsOnceHoweverManySearchAtFirst) {
+  const Metric metrics[] = {compiled(provedMetric("proved_weighted_l2")),
+                            compiled(provedMetric("proved_l2"))};
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  const Data base = dataOf(kKinds[0].second, 5000, 40, 1),
+             queries = dataOf(kKinds[0].second, 60, 40, 2);
+  const Index expectedOf = indexOf(base, 6);
+  std::vector<Found> expected;
+  for (const Metric &metric : metrics)
+    expected.push_back(search(*backend, expectedOf, metric, queries, 10, {.nProbes = 3}, "groups"));
+  for (int round = 0; round < 5; ++round) {
+    const Index index = indexOf(base, 6);
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong = 0;
+    for (size_t t = 0; t < 8; ++t)
+      threads.emplace_back([&, t] {
+        for (int time = 0; time < 4; ++time)
+          wrong += !(search(*backend, index, metrics[t % 2], queries, 10, {.nProbes = 3},
+                            "matrix") == expected[t % 2]);
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    EXPECT_EQ(wrong, 0);
+  }
 }
 
 double evaluated(const Index &index, const Metric &metric, const Data &queries, int k,
@@ -172,7 +342,9 @@ TEST(MatrixScan, TellsHowManyRowsWereComputed) {
 
   const Data apart =
       dataOf([](std::mt19937 &, int64_t row) { return row == 0 ? 0.001f : 1.0f; }, 5000, 96, 1);
-  EXPECT_EQ(evaluated(indexOf(apart, 1), metric, queries, 1, {.nProbes = 1}), 1);
+  const Index alone = indexOf(apart, 1);
+  EXPECT_EQ(evaluated(alone, metric, queries, 1, {.nProbes = 1}), 1);
+  EXPECT_EQ(evaluated(alone, metric, queries, 1, {.nProbes = 1}), 1); // Of rows that are kept.
   EXPECT_EQ(evaluated(indexOf(apart, 1), metric, queries, 1, {.nProbes = 1}, "groups"), 5000);
 
   const Data three = dataOf(
@@ -203,6 +375,16 @@ TEST(MatrixScan, IsChosenForManyQueriesARowWhereThereAreTiles) {
   work.queries = 10;
   EXPECT_EQ(backend->plan(work).name, "groups");
   EXPECT_EQ(backend->plan(work).why, "0.3 queries a row");
+  if (cpu::tileKernels()) { // What is kept serves one query too, but not very many best rows.
+    work.rowsAreKept = true;
+    EXPECT_EQ(backend->plan(work).why,
+              "0.3 queries a row, multiplied with AMX, rows kept in bfloat16");
+    work.queries = 1;
+    EXPECT_EQ(backend->plan(work).name, "matrix");
+    work.queries = 1000, work.k = 300;
+    EXPECT_EQ(backend->plan(work).name, "groups");
+    work.rowsAreKept = false;
+  }
   work.queries = 10'000, work.k = 10'000;
   EXPECT_EQ(backend->plan(work).name, "groups");
   const WithoutAmx without;

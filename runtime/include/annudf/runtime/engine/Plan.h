@@ -66,6 +66,7 @@ struct Workload {
   /// That a list which a query probes holds, the mean: large lists are probed more often than small
   /// ones. 0: as many as any list.
   double probedRows = 0;
+  bool rowsAreKept = false; ///< In the form that matrix products read, so that none is converted.
   // The search; of a batch, as a backend runs them one by one.
   int64_t queries = 0;
   uint32_t probes = 0;

@@ -1,0 +1,45 @@
+//===- Candidates.cpp - Rows that bounds do not rule out ------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Candidates.h"
+
+#include <algorithm>
+
+namespace annudf::runtime::cpu {
+
+Candidates::Candidates(int64_t queries, int k, int64_t rows)
+    : k_(k), capacity_(capacityFor(k, rows)), queries_(size_t(queries)),
+      rows_(new Row[size_t(queries * capacity_)]) {}
+
+/// \return the limit that these rows give, beyond which none is kept.
+float Candidates::prune(Row *begin, int32_t &count, float limit) const {
+  if (count < k_)
+    return limit;
+  Row *const end = begin + count;
+  std::nth_element(begin, begin + (k_ - 1), end,
+                   [](const Row &a, const Row &b) { return a.upper < b.upper; });
+  limit = std::min(limit, begin[k_ - 1].upper);
+  count = int32_t(std::remove_if(begin, end, [=](const Row &row) { return row.lower > limit; }) -
+                  begin);
+  return limit;
+}
+
+void Candidates::tighten(int64_t q) {
+  Query &query = queries_[size_t(q)];
+  const SpinLock lock(query.busy);
+  query.limit.store(prune(&rows_[size_t(q * capacity_)], query.count,
+                          query.limit.load(std::memory_order_relaxed)),
+                    std::memory_order_relaxed);
+}
+
+std::span<Candidates::Row> Candidates::rest(int64_t q) {
+  tighten(q);
+  return {&rows_[size_t(q * capacity_)], size_t(queries_[size_t(q)].count)};
+}
+
+} // namespace annudf::runtime::cpu

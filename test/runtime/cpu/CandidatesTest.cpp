@@ -1,0 +1,66 @@
+//===- CandidatesTest.cpp - Rows that bounds do not rule out --------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Candidates.h"
+
+#include "gtest/gtest.h"
+
+#include <random>
+#include <set>
+
+using namespace annudf::runtime::cpu;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// However wide the bounds are, the k best rows are computed or left, and each row at most once.
+TEST(Candidates, LoseNoneOfTheBest) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 400; ++round) {
+    const int k = 1 + int(random() % 40);
+    const auto rows = uint32_t(random() % 1500);
+    const float width = (round % 4 == 0 ? 0.f : float(random() % 1000) / 200);
+    std::vector<float> distance(rows);
+    for (float &one : distance)
+      one = float(random() % 100); // With ties.
+    Candidates found(2, k, rows);
+    std::vector<float> computed;
+    std::set<uint32_t> seen;
+    const auto compute = [&](std::span<Candidates::Row> some) {
+      for (const Candidates::Row &row : some) {
+        EXPECT_TRUE(seen.insert(row.row).second);
+        computed.push_back(distance[row.row]);
+      }
+      std::sort(computed.begin(), computed.end());
+      return computed.size() < size_t(k) ? kInfinity : computed[size_t(k) - 1];
+    };
+    std::vector<Candidates::Row> some;
+    for (uint32_t row = 0; row < rows; ++row) {
+      const bool isUnknown = random() % 50 == 0;
+      some.push_back({isUnknown ? -kInfinity : distance[row] - float(random() % 100) / 100 * width,
+                      isUnknown ? kInfinity : distance[row] + float(random() % 100) / 100 * width,
+                      0, row});
+      if (random() % 16 == 0 || row + 1 == rows) {
+        found.add(1, some, compute);
+        some.clear();
+      }
+    }
+    EXPECT_TRUE(found.rest(0).empty());
+    compute(found.rest(1));
+    std::sort(distance.begin(), distance.end());
+    const size_t best = std::min<size_t>(size_t(k), rows);
+    ASSERT_GE(computed.size(), best);
+    for (size_t i = 0; i < best; ++i)
+      ASSERT_EQ(computed[i], distance[i]) << "k " << k << ", " << rows << " rows, width " << width;
+    if (width == 0 && rows > 500 && k < 10)
+      EXPECT_LT(computed.size(), rows / 2);
+  }
+}
+
+} // namespace
