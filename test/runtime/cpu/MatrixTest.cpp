@@ -305,6 +305,7 @@ TEST(MatrixScan, KeepsRowsOnceHoweverManySearchAtFirst) {
   for (int round = 0; round < 5; ++round) {
     const Index index = indexOf(base, 6);
     std::vector<std::thread> threads;
+    threads.reserve(8);
     std::atomic<int> wrong = 0;
     for (size_t t = 0; t < 8; ++t)
       threads.emplace_back([&, t] {
