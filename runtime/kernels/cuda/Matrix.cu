@@ -17,7 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatrixArgs.h"
+#include "MatrixStages.cuh"
 #include "Overlap.cuh"
 #include "Starts.cuh"
 #include "Wgmma.cuh"
@@ -27,6 +27,7 @@
 #include <cfloat>
 #include <cstdint>
 #include <cuda_fp16.h>
+#include <type_traits>
 
 using namespace annudf_kernels;
 
@@ -255,29 +256,11 @@ extern "C" __global__ void __launch_bounds__(128)
 
 namespace {
 
-struct Numbers {
-  float scale[ANNUDF_MATRIX_QUERIES], factor[ANNUDF_MATRIX_QUERIES], added[ANNUDF_MATRIX_QUERIES];
-  uint32_t query[ANNUDF_MATRIX_QUERIES];
-  uint64_t place[ANNUDF_MATRIX_QUERIES]; ///< Group of the workspace, of the item's first row.
-};
-
 __device__ __forceinline__ float leastOrNan(float a, float b) {
   float least;
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
   return least;
 }
-
-/// A block's shared memory. kLong: queries come with the rows, panel by panel.
-template <bool kLong> struct Memory {
-  static constexpr int kStages = kLong ? ANNUDF_MATRIX_LONG_STAGES : ANNUDF_MATRIX_STAGES;
-  static constexpr int kPanel = ANNUDF_MATRIX_PANEL_BYTES / 16;
-  uint4 rows[kStages][kPanel];
-  uint4 queries[kLong ? kStages : ANNUDF_MATRIX_RESIDENT_PANELS][kPanel];
-  float terms[4][kTerms]; ///< Of tiles; two ahead of the one in use, at most.
-  Numbers numbers;
-  uint64_t full[kStages];
-  uint32_t ticket;
-};
 
 /// Writes the bounds of a tile for this thread's two queries.
 __device__ __forceinline__ void writeBounds(const annudf_matrix_args &args, const Numbers &numbers,
@@ -315,21 +298,20 @@ __device__ __forceinline__ void writeBounds(const annudf_matrix_args &args, cons
 }
 
 template <bool kLong> __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
-  using Shared = Memory<kLong>;
-  constexpr int kStages = Shared::kStages, kPanel = Shared::kPanel, kAhead = kStages - 2;
-  static_assert(sizeof(Shared) <= ANNUDF_MATRIX_SHARED_BYTES(kLong ? 3 : 1), "what is asked");
+  constexpr int kPanel = Stages<kLong>::kPanel;
+  static_assert(sizeof(Memory) <= ANNUDF_MATRIX_SHARED_BYTES, "what is asked");
   extern __shared__ __align__(1024) uint8_t raw[];
-  Shared &shared = *reinterpret_cast<Shared *>(raw);
+  Memory &shared = *reinterpret_cast<Memory *>(raw);
   const annudf_scan_args &scan = args.scan;
   const annudf_workspace &work = scan.work;
   const int t = static_cast<int>(threadIdx.x), lane = t & 31;
   const int warp = __shfl_sync(~0u, t / 32, 0), half = warp / 4; // The same for the compiler too.
   const int panels = static_cast<int>(args.nPanels);
-  if (t < kStages)
+  if (t < ANNUDF_MATRIX_MOST_STAGES)
     makeBarrier(shared.full[t]);
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   waitForLast();
-  uint32_t copied = 0, used = 0; // Stages ever begun, and ever waited for.
+  uint32_t parities = 0; // Of the next wait for each stage, a bit each.
   const uint32_t items = pointer<const uint32_t>(work.tileStart)[scan.index.nLists];
   for (uint32_t ticket = blockIdx.x; ticket < items; ticket = shared.ticket) {
     const uint4 item = pointer<const uint4>(work.tiles)[ticket];
@@ -355,21 +337,23 @@ template <bool kLong> __device__ __forceinline__ void boundItems(const annudf_ma
     }
     __syncthreads();
     const uint4 *queries = pointer<const uint4>(work.coordinates);
+    const Stages<kLong> stages(count);
+    // Lines behind the last query hold whatever was there, for results that nobody reads.
     const auto bringQueries = [&](uint4 *to, int panel) {
-      for (int i = t; i < kPanel; i += ANNUDF_MATRIX_THREADS)
+      for (int i = t; i < count * 8; i += ANNUDF_MATRIX_THREADS)
         copyLine(to + placeOf(i / 8, i % 8),
                  queries + (uint64_t(shared.numbers.query[i / 8]) * panels + panel) * 8 + i % 8);
     };
+    int toStage = 0, atStage = 0;
     const auto bring = [&](int step) {
-      const int stage = static_cast<int>(copied % kStages), tile = step / panels,
-                panel = step % panels;
+      const int stage = toStage, tile = step / panels, panel = step % panels;
       if constexpr (kLong)
-        bringQueries(shared.queries[stage], panel);
+        bringQueries(shared.panels + stages.queries(stage, panel), panel);
       if (t == 0) {
         uint64_t &barrier = shared.full[stage];
         constexpr uint32_t kTermBytes = kTerms * 4;
         expectBytes(barrier, ANNUDF_MATRIX_PANEL_BYTES + (panel == 0 ? kTermBytes : 0));
-        copyBytes(shared.rows[stage],
+        copyBytes(shared.panels + stages.rows(stage),
                   pointer<const uint4>(args.panels) +
                       ((firstTile + tile) * panels + panel) * kPanel,
                   ANNUDF_MATRIX_PANEL_BYTES, barrier);
@@ -378,52 +362,65 @@ template <bool kLong> __device__ __forceinline__ void boundItems(const annudf_ma
                     pointer<const float>(args.terms) + (firstTile + tile) * kTerms, kTermBytes,
                     barrier);
       }
-      ++copied;
+      toStage = stages.next(stage);
     };
     if constexpr (!kLong)
       for (int panel = 0; panel < panels; ++panel)
-        bringQueries(shared.queries[panel], panel);
+        bringQueries(shared.panels + stages.queries(0, panel), panel);
     // A group of copies a step, those of the resident queries in the first.
-    for (int step = 0; step < kAhead; ++step) {
+    for (int step = 0; step < stages.ahead(); ++step) {
       if (step < steps)
         bring(step);
       asm volatile("cp.async.commit_group;" ::: "memory");
     }
-    float sum[64];
-    const bool busy = half * 64 < count;
-    const int first = half * 64 + warp % 4 * 16 + lane / 4;
-    int next = kAhead;
+    // A warpgroup without queries brings what the other multiplies. A loop of its own: products
+    // behind a branch would be waited for at each step.
+    const auto go = [&](auto multiplies) {
+      constexpr bool kMultiplies = decltype(multiplies)::value;
+      [[maybe_unused]] float sum[64];
+      int next = stages.ahead();
 #pragma unroll 1
-    for (int tile = 0; tile < tiles; ++tile) {
+      for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll 1
-      for (int panel = 0; panel < panels; ++panel) {
-        const int stage = static_cast<int>(used % kStages);
-        asm volatile("cp.async.wait_group %0;" ::"n"(kAhead - 1) : "memory");
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        waitFor(shared.full[stage], used / kStages & 1);
-        ++used;
-        // Every copy of the step is there; products of the last step but one are done, whose stage
-        // is brought next.
-        __syncthreads();
-        beginProducts();
-        const uint4 *panelOf = shared.queries[kLong ? stage : panel];
-        const uint64_t a = descriptorOf(panelOf + half * 64 * 8),
-                       b = descriptorOf(shared.rows[stage]);
+        for (int panel = 0; panel < panels; ++panel) {
+          const int stage = atStage;
+          stages.waitForQueries();
+          asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+          waitFor(shared.full[stage], parities >> stage & 1);
+          parities ^= 1u << stage;
+          atStage = stages.next(stage);
+          // Every copy of the step is there; products of the last step but one are done, whose
+          // stage is brought next.
+          __syncthreads();
+          if constexpr (kMultiplies) {
+            beginProducts();
+            const uint64_t a = descriptorOf(shared.panels + stages.queries(stage, panel) +
+                                            half * 64 * 8),
+                           b = descriptorOf(shared.panels + stages.rows(stage));
 #pragma unroll
-        for (int k = 0; k < kPanelDims / 16; ++k)
-          multiply(sum, a + 2 * k, b + 2 * k, panel > 0 || k > 0);
-        commitProducts();
-        if (next < steps)
-          bring(next);
-        ++next;
-        asm volatile("cp.async.commit_group;" ::: "memory");
-        waitForProducts<1>(sum);
+            for (int k = 0; k < kPanelDims / 16; ++k)
+              multiply(sum, a + 2 * k, b + 2 * k, panel > 0 || k > 0);
+            commitProducts();
+          }
+          if (next < steps)
+            bring(next);
+          ++next;
+          asm volatile("cp.async.commit_group;" ::: "memory");
+          if constexpr (kMultiplies)
+            waitForProducts<1>(sum);
+        }
+        if constexpr (kMultiplies) {
+          waitForProducts<0>(sum);
+          writeBounds(args, shared.numbers, shared.terms[tile & 3], sum,
+                      half * 64 + warp % 4 * 16 + lane / 4, count, listScale,
+                      static_cast<uint32_t>(tile) * 4, groups - static_cast<uint32_t>(tile) * 4);
+        }
       }
-      waitForProducts<0>(sum);
-      if (busy)
-        writeBounds(args, shared.numbers, shared.terms[tile & 3], sum, first, count, listScale,
-                    static_cast<uint32_t>(tile) * 4, groups - static_cast<uint32_t>(tile) * 4);
-    }
+    };
+    if (half * 64 < count)
+      go(std::true_type());
+    else
+      go(std::false_type());
   }
 }
 

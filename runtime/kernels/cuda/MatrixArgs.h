@@ -28,19 +28,17 @@
 /// Panels of queries that stay in shared memory for all tiles of an item; of longer vectors they
 /// are brought anew for every tile.
 #define ANNUDF_MATRIX_RESIDENT_PANELS 2
-/// Stages of row panels beside them, and stages of row and query panels.
-#define ANNUDF_MATRIX_STAGES 4
-#define ANNUDF_MATRIX_LONG_STAGES 3
+/// What a block of annudf_matrix_scan has for panels of rows and queries, and the most stages that
+/// an item makes of it.
+#define ANNUDF_MATRIX_STAGE_BYTES (5 * (ANNUDF_MATRIX_PANEL_BYTES + 32 * 128))
+#define ANNUDF_MATRIX_MOST_STAGES 5
 /// What annudf_matrix_terms leaves of a tile: a number a row and one a granule, floats.
 #define ANNUDF_MATRIX_TERMS (ANNUDF_MATRIX_ROWS + ANNUDF_MATRIX_ROWS / ANNUDF_GRANULE_ROWS)
 /// Shared memory of annudf_matrix_scan: panels, which end 1,024 bytes, the terms of four tiles,
 /// five numbers a query, barriers and a ticket.
-#define ANNUDF_MATRIX_SHARED_BYTES(PANELS)                                                         \
-  (((PANELS) <= ANNUDF_MATRIX_RESIDENT_PANELS                                                      \
-        ? ANNUDF_MATRIX_RESIDENT_PANELS + ANNUDF_MATRIX_STAGES                                     \
-        : 2 * ANNUDF_MATRIX_LONG_STAGES) *                                                         \
-       ANNUDF_MATRIX_PANEL_BYTES +                                                                 \
-   4 * ANNUDF_MATRIX_TERMS * 4 + ANNUDF_MATRIX_QUERIES * 6 * 4 + 8 * 8 + 1024)
+#define ANNUDF_MATRIX_SHARED_BYTES                                                                 \
+  (ANNUDF_MATRIX_STAGE_BYTES + 4 * ANNUDF_MATRIX_TERMS * 4 + ANNUDF_MATRIX_QUERIES * 6 * 4 +       \
+   8 * 8 + 1024)
 /// Threads of a block of annudf_finish_exact, and the most k for each.
 #define ANNUDF_EXACT_THREADS 128
 #define ANNUDF_EXACT_MANY_THREADS 256

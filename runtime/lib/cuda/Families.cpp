@@ -277,10 +277,9 @@ public:
     return perList(work) + ": up to " + std::to_string(ANNUDF_MATRIX_QUERIES) +
            " share a product, and hooks see the rows that its bounds leave";
   }
-  void enqueue(ScanQueue &queue, const Workload &work) const override {
+  void enqueue(ScanQueue &queue, const Workload &) const override {
     const uint64_t tiles = queue.sortPairs();
-    queue.multiply(tiles, 2,
-                   ANNUDF_MATRIX_SHARED_BYTES(panelsOf(static_cast<uint64_t>(work.dims))));
+    queue.multiply(tiles, 2, ANNUDF_MATRIX_SHARED_BYTES);
   }
 
 private:
