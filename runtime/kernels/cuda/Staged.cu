@@ -73,13 +73,21 @@ static_assert(kSharedBytes == kStages * (kRowWords + kQueryWords) * 16 + sizeof(
               "what the host asks for");
 
 /// How a block cuts an item. Of up to half as many queries as a block takes, each is given to two
-/// warps: one stage then holds twice the rows and half the dimensions.
+/// warps: one stage then holds twice the rows and half the dimensions. Warps whose queries are
+/// missing do nothing, so which these are is such that the four schedulers of a processor (warp %
+/// 4) have as much to do: of few queries the two warps are two schedulers apart, and the second
+/// half of the blocks, of which each processor has one, is turned.
 struct Cut {
   int shift; ///< 0, or 1 for few queries.
+  int turn;
+  __device__ explicit Cut(int count)
+      : shift(count * 2 <= kWarps * kTileQueries),
+        turn(blockIdx.x * 2 < gridDim.x ? 0 : 2 - shift) {}
   __device__ int groups() const { return kTileGroups << shift; }
   __device__ int depth() const { return 32 >> shift; }
   __device__ int firstQuery(int warp) const {
-    return (warp & ((kWarps >> shift) - 1)) * kTileQueries;
+    const int warps = kWarps >> shift;
+    return ((warp + warp / warps * 2 + turn) & (warps - 1)) * kTileQueries;
   }
   __device__ int firstGroup(int warp) const { return warp / (kWarps >> shift) * kTileGroups; }
 };
@@ -269,7 +277,7 @@ __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segm
 __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Segment &segment,
                                          Places &places, int count) {
   const int t = static_cast<int>(threadIdx.x), lane = t & 31, warp = t / 32;
-  const Cut cut = {count * 2 <= kWarps * kTileQueries ? 1 : 0};
+  const Cut cut(count);
   const int depth = cut.depth(), pitch = cut.groups() * 32;
   const int steps = (segment.words + depth - 1) / depth;
   const int tiles = (static_cast<int>(segment.groups) + cut.groups() - 1) / cut.groups();
