@@ -21,6 +21,8 @@
 #include "Probes.cuh"
 #include "Select.cuh"
 
+#include <type_traits>
+
 namespace {
 
 template <class T> __device__ __forceinline__ T *pointer(uint64_t address) {
@@ -287,6 +289,56 @@ extern "C" __global__ void __launch_bounds__(256, 3)
 
 namespace {
 
+/// Words that hold four dimensions of a query and are read as one; 0: elements one by one.
+__device__ __forceinline__ int wordsOfFour(const annudf_device_index &index,
+                                           const annudf_queries &queries, const float *fill) {
+  const int perWord = annudf_kernels::elementsPerWord(static_cast<int>(queries.element));
+  return perWord > 4 || index.dims % 4 || queries.data % (16 / static_cast<uint64_t>(perWord)) ||
+                 fill
+             ? 0
+             : 4 / perWord;
+}
+
+/// Queries four dimensions at a time. Words are converted where they are used, so that a load is
+/// waited for no earlier. kFloats: there is nothing to convert.
+template <bool kFloats> struct QueryReader {
+  const annudf_device_index &index;
+  const annudf_queries &queries;
+  const float *fill;
+  int element, words;
+
+  __device__ QueryReader(const annudf_device_index &index, const annudf_queries &queries,
+                         const float *fill)
+      : index(index), queries(queries), fill(fill), element(static_cast<int>(queries.element)),
+        words(kFloats ? 4 : wordsOfFour(index, queries, fill)) {}
+  /// From `dim` on, zeros past the end; for four().
+  __device__ __forceinline__ uint4 read(uint32_t query, uint32_t dim) const {
+    if (words != 1 && words != 2)
+      return annudf_kernels::bitsAs<uint4>(
+          fourCoordinates(index, queries, fill, kFloats, query, dim));
+    if (query >= queries.count || dim >= index.dims)
+      return uint4{};
+    const uint64_t four = (static_cast<uint64_t>(query) * index.dims + dim) / 4;
+    if (words == 1)
+      return make_uint4(__ldg(pointer<const uint32_t>(queries.data) + four), 0, 0, 0);
+    const uint2 two = __ldg(pointer<const uint2>(queries.data) + four);
+    return make_uint4(two.x, two.y, 0, 0);
+  }
+  __device__ __forceinline__ float4 four(uint4 what) const {
+    if (words == 1)
+      return make_float4(of(what.x, 0), of(what.x, 1), of(what.x, 2), of(what.x, 3));
+    if (words == 2)
+      return make_float4(of(what.x, 0), of(what.x, 1), of(what.y, 0), of(what.y, 1));
+    return annudf_kernels::bitsAs<float4>(what);
+  }
+
+private:
+  __device__ __forceinline__ float of(uint32_t word, int lane) const {
+    return annudf_kernels::bitsAs<float>(
+        annudf_kernels::coordinateOf<uint32_t>(element, ANNUDF_COMPUTE_F32, word, lane));
+  }
+};
+
 /// A stage of annudf_coarse_many: 64 rows four dimensions at a time, written as columns.
 struct ManyStage {
   static constexpr uint32_t kQueries = ANNUDF_MANY_TILE_QUERIES,
@@ -297,7 +349,7 @@ struct ManyStage {
 /// Of a thread: four rows of each part.
 using ManySums = float[ManyStage::kQueryParts * 4][ManyStage::kCenterParts * 4];
 
-template <bool kSquares>
+template <bool kSquares, bool kFloats>
 __device__ __forceinline__ void manySums(ManyStage (&stages)[2], const annudf_device_index &index,
                                          const annudf_queries &queries, const float *fill,
                                          ManySums &sum) {
@@ -308,14 +360,15 @@ __device__ __forceinline__ void manySums(ManyStage (&stages)[2], const annudf_de
   const uint32_t row = threadIdx.x % 64, chunk = threadIdx.x / 64;
   const uint32_t query = blockIdx.y * ManyStage::kQueries + row;
   const uint32_t center = blockIdx.x * ManyStage::kCenters + row;
-  const bool vectors = areVectors(index, queries, fill);
+  const QueryReader<kFloats> reader(index, queries, fill);
   const float4 *centers = pointer<const float4>(index.centers);
-  float4 nextQuery[kX], nextCenter[kY];
+  uint4 nextQuery[kX];
+  float4 nextCenter[kY];
   const auto load = [&](uint32_t stage) {
     const uint32_t d = stage * kRow + chunk;
 #pragma unroll
     for (int i = 0; i < kX; ++i)
-      nextQuery[i] = fourCoordinates(index, queries, fill, vectors, query + i * 64, d * 4);
+      nextQuery[i] = reader.read(query + i * 64, d * 4);
 #pragma unroll
     for (int i = 0; i < kY; ++i)
       nextCenter[i] = center + i * 64 < index.nLists && d < padded
@@ -326,10 +379,11 @@ __device__ __forceinline__ void manySums(ManyStage (&stages)[2], const annudf_de
     const uint32_t d = chunk * 4;
 #pragma unroll
     for (int i = 0; i < kX; ++i) {
-      stage.query[d][row + i * 64] = nextQuery[i].x;
-      stage.query[d + 1][row + i * 64] = nextQuery[i].y;
-      stage.query[d + 2][row + i * 64] = nextQuery[i].z;
-      stage.query[d + 3][row + i * 64] = nextQuery[i].w;
+      const float4 query = reader.four(nextQuery[i]);
+      stage.query[d][row + i * 64] = query.x;
+      stage.query[d + 1][row + i * 64] = query.y;
+      stage.query[d + 2][row + i * 64] = query.z;
+      stage.query[d + 3][row + i * 64] = query.w;
     }
 #pragma unroll
     for (int i = 0; i < kY; ++i) {
@@ -378,10 +432,17 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                        int order, const float *fill) {
   __shared__ __align__(16) ManyStage stages[2];
   ManySums sum = {};
-  if (kind == ANNUDF_COARSE_L2)
-    manySums<true>(stages, index, queries, fill, sum);
+  // A loop for each case.
+  const auto add = [&](auto squares, auto floats) {
+    manySums<decltype(squares)::value, decltype(floats)::value>(stages, index, queries, fill, sum);
+  };
+  const std::true_type yes;
+  const std::false_type no;
+  const bool squares = kind == ANNUDF_COARSE_L2;
+  if (areVectors(index, queries, fill))
+    squares ? add(yes, yes) : add(no, yes);
   else
-    manySums<false>(stages, index, queries, fill, sum);
+    squares ? add(yes, no) : add(no, no);
   letNextBegin();
   const uint32_t line = threadIdx.x / 16 * 4;
   const float *norms = pointer<const float>(index.norms);

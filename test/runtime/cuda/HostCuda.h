@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As much of CUDA as Exact.cuh, Finish.cuh, Probes.cuh and RemoveLists.cuh use, for blocks of one
-// warp. Its lanes are coroutines of one thread that take turns at every barrier. To be included
-// before the kernel.
+// As much of CUDA as Coarse.cuh, Exact.cuh, Finish.cuh, Probes.cuh and RemoveLists.cuh use, for
+// blocks of one warp. Its lanes are coroutines of one thread that take turns at every barrier. To
+// be included before the kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +19,7 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <math.h>
 #include <ucontext.h>
 #include <vector>
 
@@ -29,6 +30,7 @@
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __shared__ static
+#define __align__(BYTES) __attribute__((aligned(BYTES)))
 
 using std::max;
 using std::min;
@@ -36,9 +38,13 @@ using std::min;
 struct alignas(16) float4 {
   float x, y, z, w;
 };
+struct alignas(8) uint2 {
+  uint32_t x, y;
+};
 struct alignas(16) uint4 {
   uint32_t x, y, z, w;
 };
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return {x, y, z, w}; }
 template <class T> T __ldcs(const T *address) { return *address; }
 template <class T> T __ldg(const T *address) { return *address; }
@@ -115,6 +121,15 @@ template <class T> T __shfl_xor_sync(unsigned, T value, unsigned bits) {
   return result;
 }
 inline void __syncwarp() { __syncthreads(); }
+inline void __threadfence() {}
+inline int __syncthreads_or(int value) {
+  static bool any[annudf::test::kLanes];
+  any[threadIdx.x] = value != 0;
+  __syncthreads();
+  const bool result = std::find(std::begin(any), std::end(any), true) != std::end(any);
+  __syncthreads();
+  return result;
+}
 inline uint32_t __shfl_sync(unsigned, uint32_t value, unsigned lane) {
   static uint32_t values[annudf::test::kLanes];
   values[threadIdx.x] = value;
