@@ -232,7 +232,7 @@ extern "C" __global__ void __launch_bounds__(128)
   __shared__ uint32_t members[ANNUDF_BUILD_SUM_ROWS];
   __shared__ uint32_t list;
   if (threadIdx.x == 0)
-    list = segmentOf(chunks, lists, blockIdx.x);
+    list = lastStartUpTo(chunks, lists, blockIdx.x);
   __syncthreads();
   const uint32_t begin = starts[list] + (blockIdx.x - chunks[list]) * ANNUDF_BUILD_SUM_ROWS;
   const uint32_t left = starts[list + 1] - begin;

@@ -14,6 +14,7 @@
 #define ANNUDF_KERNELS_CUDA_BUILDGRID_CUH
 
 #include "BuildArgs.h"
+#include "Starts.cuh"
 
 namespace {
 
@@ -22,19 +23,6 @@ __device__ __forceinline__ uint64_t threadOfGrid() {
 }
 __device__ __forceinline__ uint64_t threadsOfGrid() {
   return static_cast<uint64_t>(gridDim.x) * blockDim.x;
-}
-
-/// The last i with starts[i] <= value, of `count` + 1 that do not descend.
-__device__ uint32_t segmentOf(const uint32_t *starts, uint32_t count, uint32_t value) {
-  uint32_t low = 0, high = count;
-  while (high - low > 1) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (starts[middle] <= value)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
 }
 
 } // namespace

@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(128)
                       uint32_t lists, uint32_t chunks, uint4 *rows, int64_t *ids) {
   __shared__ uint32_t list;
   if (threadIdx.x == 0)
-    list = segmentOf(listGroup, lists, blockIdx.x);
+    list = lastStartUpTo(listGroup, lists, blockIdx.x);
   __syncthreads();
   const uint32_t lane = threadIdx.x & 31;
   const uint64_t at =
@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(256)
   for (uint64_t r = threadOfGrid() / 32; r < count; r += threadsOfGrid() / 32) {
     const uint32_t number = static_cast<uint32_t>(first + r);
     const uint32_t place = places ? places[number] : number;
-    const uint32_t list = segmentOf(starts, lists, place), at = place - starts[list];
+    const uint32_t list = lastStartUpTo(starts, lists, place), at = place - starts[list];
     const uint64_t group = listGroup[list] + at / 32;
     const unsigned char *row = piece + r * bytes;
     uint4 *to = rows + group * chunks * 32 + at % 32;
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(128)
                         int64_t *ids) {
   __shared__ uint32_t list;
   if (threadIdx.x == 0)
-    list = segmentOf(listGroup, lists, blockIdx.x);
+    list = lastStartUpTo(listGroup, lists, blockIdx.x);
   __syncthreads();
   const uint32_t lane = threadIdx.x & 31, own = blockIdx.x - listGroup[list];
   const uint64_t at = static_cast<uint64_t>(own) * 32 + lane, before = oldSize[list];

@@ -16,6 +16,7 @@
 #include "Keys.cuh"
 #include "Overlap.cuh"
 #include "Select.cuh"
+#include "Starts.cuh"
 
 template <class T> __device__ __forceinline__ T *annudfPointer(uint64_t address) {
   return reinterpret_cast<T *>(address);
@@ -32,17 +33,10 @@ struct Scanned {
   /// Source id of place `place` of the query's workspace.
   __device__ int64_t idOf(uint32_t place) const {
     const uint32_t *probeGroup = annudfPointer<const uint32_t>(args.work.probeGroup) + pairs;
-    uint32_t low = 0, high = args.work.nProbes; // Last probe that starts at or before the group.
-    while (high - low > 1) {
-      const uint32_t middle = (low + high) / 2;
-      if (probeGroup[middle] <= place / 32)
-        low = middle;
-      else
-        high = middle;
-    }
-    const uint32_t list = annudfPointer<const uint32_t>(args.work.probes)[pairs + low];
-    const uint64_t source =
-        annudfPointer<const uint32_t>(args.index.listGroup)[list] + (place / 32 - probeGroup[low]);
+    const uint32_t probe = lastStartUpTo(probeGroup, args.work.nProbes, place / 32);
+    const uint32_t list = annudfPointer<const uint32_t>(args.work.probes)[pairs + probe];
+    const uint64_t source = annudfPointer<const uint32_t>(args.index.listGroup)[list] +
+                            (place / 32 - probeGroup[probe]);
     return annudfPointer<const int64_t>(args.index.ids)[source * 32 + place % 32];
   }
 };
@@ -138,17 +132,10 @@ __device__ __forceinline__ bool finishFew(SelectScratch &scratch, const Scanned 
     const uint32_t slot = atomicAdd(&rows, 1u);
     if (slot >= kMostRows)
       continue;
-    uint32_t low = 0, high = nProbes; // As Scanned::idOf.
-    while (high - low > 1) {
-      const uint32_t middle = (low + high) / 2;
-      if (probes.start[middle] <= g)
-        low = middle;
-      else
-        high = middle;
-    }
+    const uint32_t probe = lastStartUpTo(probes.start, nProbes, g);
     rowKey[slot] = key;
     rowId[slot] = annudfPointer<const int64_t>(
-        args.index.ids)[static_cast<uint64_t>(g + probes.source[low]) * 32 + i % 32];
+        args.index.ids)[static_cast<uint64_t>(g + probes.source[probe]) * 32 + i % 32];
   }
   __syncthreads();
   const uint32_t found = rows;

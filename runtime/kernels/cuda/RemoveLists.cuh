@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(128)
                        uint32_t lists, uint32_t chunks, uint4 *rows, int64_t *ids) {
   __shared__ uint32_t list;
   if (threadIdx.x == 0)
-    list = segmentOf(listGroup, lists, blockIdx.x);
+    list = lastStartUpTo(listGroup, lists, blockIdx.x);
   __syncthreads();
   const uint32_t lane = threadIdx.x & 31;
   const uint32_t first = oldGroup[list], end = oldGroup[list + 1];
@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(128)
   uint32_t row = 0;
   if (is) {
     // A group of which nothing stays begins where the next does, and is passed over.
-    group = first + segmentOf(before + first, end - first, static_cast<uint32_t>(place));
+    group = first + lastStartUpTo(before + first, end - first, static_cast<uint32_t>(place));
     row = placeOfBit(stay[group], static_cast<uint32_t>(place) - before[group]);
   }
   if (threadIdx.x < 32)
