@@ -65,7 +65,7 @@ public:
   bool isFor(const Workload &work) const override { return mayMultiply(work); }
   std::string unfit(const Workload &work, const Machine &) const override {
     if (!work.formIsDistance)
-      return "the metric's formula is no proved quadratic form";
+      return "the metric's distance is no proved quadratic form";
     if (work.dims > MatrixScan::kMostDims)
       return "it takes at most " + std::to_string(MatrixScan::kMostDims) + " dims";
     return "";
