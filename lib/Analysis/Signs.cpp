@@ -58,6 +58,17 @@ Signs::Fact Signs::product(const Term &term) const {
   out.nonNegative = either(both(a.nonNegative, b.nonNegative), both(a.nonPositive, b.nonPositive));
   out.nonPositive = either(both(a.nonNegative, b.nonPositive), both(a.nonPositive, b.nonNegative));
   out.isPlus = both(a.isPlus, b.isPlus);
+  // (a b) b has the sign of a, or it is 0 or NaN.
+  for (size_t i : {0, 1}) {
+    const Term &inner = terms.nodes()[term.of[i]];
+    for (size_t j : {0, 1})
+      if (inner.kind == TermKind::Product && inner.of[j] == term.of[1 - i]) {
+        const Fact &rest = facts[inner.of[1 - j]];
+        out.nonNegative = either(out.nonNegative, rest.nonNegative);
+        out.nonPositive = either(out.nonPositive, rest.nonPositive);
+        out.isPlus = either(out.isPlus, rest.isPlus);
+      }
+  }
   return out;
 }
 

@@ -96,7 +96,11 @@ RULES = [
     # Signs.
     (S, "out.nonNegative = either(both(a.nonNegative, b.nonNegative), both(a.nonPositive, b.nonPositive));", "out.nonNegative = either(a.nonNegative, b.nonNegative);"),
     (S, "out.nonPositive = either(both(a.nonNegative, b.nonPositive), both(a.nonPositive, b.nonNegative));", "out.nonPositive = either(a.nonPositive, b.nonPositive);"),
-    (S, "out.isPlus = both(a.isPlus, b.isPlus);\n  return out;", "out.isPlus = out.nonNegative;\n  return out;"),
+    (S, "out.isPlus = both(a.isPlus, b.isPlus);\n  // (a b) b", "out.isPlus = out.nonNegative;\n  // (a b) b"),
+    (S, "inner.kind == TermKind::Product && inner.of[j] == term.of[1 - i]", "inner.kind == TermKind::Product"),
+    (S, "either(out.nonNegative, rest.nonNegative)", "either(out.nonNegative, Maybe(Conditions()))"),
+    (S, "either(out.nonPositive, rest.nonPositive)", "either(out.nonPositive, rest.nonNegative)"),
+    (S, "either(out.isPlus, rest.isPlus)", "either(out.isPlus, rest.nonNegative)"),
     (S, "if (term.of[0] == term.of[1]) {", "if (terms.nodes()[term.of[0]].kind == terms.nodes()[term.of[1]].kind) {"),
     (S, "out.nonNegative = both(a.nonNegative, b.nonNegative);\n    out.nonPositive", "out.nonNegative = a.nonNegative;\n    out.nonPositive"),
     (S, "out.nonPositive = both(a.nonPositive, b.nonPositive);\n    // +0", "out.nonPositive = b.nonPositive;\n    // +0"),

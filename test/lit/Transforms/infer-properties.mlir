@@ -253,3 +253,45 @@ annudf.metric @forgetful order(min) coarse(l2) elements(f32) {
     annudf.yield %r : f32
   }
 }
+
+// (a b) b has the sign of a.
+annudf.metric @twice order(min) coarse(l2) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  // expected-remark @below {{[N4] field 0: adds w[dim] x^2 - 2 w[dim] x y + w[dim] y^2 (roundings: 4 of f32); symmetric; a function of x - y; terms >= 0 where w >= 0; never falls where w >= 0}}
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %i = annudf.index dim
+    %wi = annudf.load %w[%i] : !annudf.capture<dim x f32>
+    %d = arith.subf %x, %y : f32
+    %wd = arith.mulf %wi, %d : f32
+    %t = arith.mulf %wd, %d : f32
+    %r = arith.addf %acc, %t : f32
+    annudf.yield %r : f32
+  }
+}
+
+// In either order, of what is negative; and its sign bit, where it divides.
+annudf.metric @twice_below order(max) coarse(l2) elements(f32) {
+  %V = annudf.capture "V" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  // expected-remark @below {{[N4] field 0: terms <= 0 where V > 0; never grows where V > 0}}
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %i = annudf.index dim
+    %v = annudf.load %V[%i] : !annudf.capture<dim x f32>
+    %c = arith.constant -2.0 : f32
+    %d = arith.subf %x, %y : f32
+    %cd = arith.mulf %d, %c : f32
+    %a = arith.mulf %d, %cd : f32
+    %vd = arith.mulf %v, %d : f32
+    %b = arith.mulf %vd, %d : f32
+    %t = arith.divf %a, %b : f32
+    %r = arith.addf %acc, %t : f32
+    annudf.yield %r : f32
+  }
+}

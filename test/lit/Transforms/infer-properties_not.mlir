@@ -572,3 +572,23 @@ annudf.metric @sum_of_integers order(min) coarse(l2) elements(i8) accumulator(i3
     annudf.yield %r : i32
   }
 }
+
+// (a b) c has no sign, whatever a's.
+annudf.metric @twice order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  // expected-remark @below {{[N4] field 0: adds 2 x^2 - 2 x y (roundings: 3 of f32)}}
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %c = arith.constant 2.0 : f32
+    // expected-remark @below {{[N3] field 0 is not proved to have terms of one sign, to be monotone: 'arith.subf' may give either sign}}
+    %d = arith.subf %x, %y : f32
+    %cd = arith.mulf %c, %d : f32
+    // expected-remark @below {{[N3] field 0 is not proved to be symmetric: 'arith.mulf' is not known to stay the same, or to change its sign only, when x and y are exchanged}}
+    // expected-remark @below {{[N3] field 0 is not proved to be a function of x - y: 'arith.mulf' is of x or y otherwise than by x - y}}
+    %t = arith.mulf %cd, %x : f32
+    %r = arith.addf %acc, %t : f32
+    annudf.yield %r : f32
+  }
+}
