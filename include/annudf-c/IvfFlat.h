@@ -248,9 +248,7 @@ typedef struct annudf_ivf_flat_search_stats {
                          of fewer queries, runs another one.                                */
   /** The kernels that ran the search ("groups", "parts", "pairs", "tiles", "staged", "packed",
    * "matrix"), and why these; of its first batch. Cut where they are longer. "" where nothing was
-   * searched. On the CPU `why` goes on after
-   * "; " with what of the metric is computed for one row at a time, which is several times slower;
-   * that annudf_backend_precompile tells too. */
+   * searched. */
   char family[16];
   char why[176];
   /** Kernels that this call found made, in the cache on disk; on a GPU. */
@@ -267,6 +265,10 @@ typedef struct annudf_ivf_flat_search_stats {
   /** Rows of rows_per_query that the metric's own code computed, the mean; 0 unless time_stages.
    * Fewer by family "matrix", where bounds rule most out; on a GPU in granules of 8 rows. */
   double evaluated_per_query;
+  /** What of the metric a CPU computes for one row at a time, which is several times slower, cut
+   * where it is longer: "computed one row at a time: fmod". "" where there is nothing.
+   * annudf_backend_precompile tells it too. */
+  char slow[176];
 } annudf_ivf_flat_search_stats;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.

@@ -36,6 +36,7 @@ inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &f
   stats.links = from.links;
   std::snprintf(stats.family, sizeof stats.family, "%s", from.family.c_str());
   std::snprintf(stats.why, sizeof stats.why, "%s", from.why.c_str());
+  std::snprintf(stats.slow, sizeof stats.slow, "%s", from.slow.c_str());
   stats.disk_hits = from.diskHits;
   std::snprintf(stats.cache_fault, sizeof stats.cache_fault, "%s", from.fault.c_str());
   stats.rows_per_query = from.rowsPerQuery;

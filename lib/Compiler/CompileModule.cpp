@@ -357,7 +357,7 @@ private:
       if (!result.why.empty())
         return messages.refuse(result.why);
       artifact.payloads.push_back(
-          Payload::ltoIr(sm, "", {"libnvvm", nvvm.release()}, std::move(result.code)));
+          Payload::ltoIr(sm, "", {Producer::kLibNvvm, nvvm.release()}, std::move(result.code)));
     }
     return std::nullopt;
   }

@@ -42,8 +42,7 @@ def tell_link(metric: str, device: Device | str, stats: SearchStats) -> None:
     if stats.cache_fault and stats.cache_fault not in _told_faults:
         _told_faults.add(stats.cache_fault)
         logger.warning("%s", stats.cache_fault)
-    # After why these kernels; nothing else follows that on the CPU, which has one family.
-    remark = stats.why.partition("; ")[2] if device == CPU else ""
+    remark = stats.slow
     if remark and (metric, remark) not in _told_slow:
         _told_slow.add((metric, remark))
         logger.warning(

@@ -281,6 +281,12 @@ class SearchStats:
     def why(self) -> str:
         """Why these kernels."""
 
+    @property
+    def slow(self) -> str:
+        """
+        What of the metric a CPU computes for one row at a time; empty where there is nothing.
+        """
+
 class DeviceBuffer:
     """Device memory, freed when the work enqueued before is done."""
 

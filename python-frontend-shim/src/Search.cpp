@@ -354,7 +354,10 @@ void addSearch(nb::module_ &module) {
           "\"packed\" or \"matrix\".")
       .def_prop_ro(
           "why", [](const annudf_ivf_flat_search_stats &self) { return self.why; },
-          "Why these kernels.");
+          "Why these kernels.")
+      .def_prop_ro(
+          "slow", [](const annudf_ivf_flat_search_stats &self) { return self.slow; },
+          "What of the metric a CPU computes for one row at a time; empty where there is nothing.");
 
   nb::class_<DeviceBuffer>(module, "DeviceBuffer",
                            "Device memory, freed when the work enqueued before is done.")

@@ -18,9 +18,16 @@
 #include <cstdio>
 
 int main(int argc, char **argv) {
-  std::FILE *file = argc == 2 ? std::fopen(argv[1], "w") : nullptr;
-  if (!file)
+  // An option that there is not must not become a file.
+  if (argc != 2 || *argv[1] == '-' || *argv[1] == '\0') {
+    std::fprintf(stderr, "usage: %s FILE, which may not begin with '-'\n", argv[0]);
+    return 2;
+  }
+  std::FILE *file = std::fopen(argv[1], "w");
+  if (!file) {
+    std::perror(argv[1]);
     return 1;
+  }
   for (const auto *metrics : {&annudf::test::testMetrics(), &annudf::test::provedMetrics()})
     for (const annudf::test::TestMetric &metric : *metrics)
       std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_%s 0x%016" PRIx64 "ull\n",

@@ -128,7 +128,7 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
       print(stderr, "annudf: warning: " + stats.fault + "\n");
     }
     ms += stats.searchMs;
-    total.family = stats.family, total.why = stats.why;
+    total.family = stats.family, total.why = stats.why, total.slow = stats.slow;
   }
   return ms;
 }
@@ -148,7 +148,8 @@ static void tellStats(const Engine &engine, const SearchArguments &arguments,
     std::printf("filter   %.1f ms, %lld of %lld ids pass\n", filterMs,
                 static_cast<long long>(arguments.params.filter->count()),
                 static_cast<long long>(arguments.params.filter->bits()));
-  std::printf("kernels  %s (%s)\n", total.family.c_str(), total.why.c_str());
+  std::printf("kernels  %s (%s%s%s)\n", total.family.c_str(), total.why.c_str(),
+              total.slow.empty() ? "" : "; ", total.slow.c_str());
   std::printf("search   %.3f ms for %lld queries, %.0f queries/s (median of %zu)\n", median,
               static_cast<long long>(results.rows), results.rows / median * 1e3, searchMs.size());
   std::printf("stages  ");

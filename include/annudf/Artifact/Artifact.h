@@ -45,6 +45,8 @@ const char *toString(PayloadKind kind);
 
 /// Who made a payload: "libnvvm", "13.0".
 struct Producer {
+  static constexpr const char *kLibNvvm = "libnvvm"; ///< Of what the compiler makes of a metric.
+
   std::string name;    ///< Letters, digits, `_`.
   std::string version; ///< Numbers with dots between them.
 

@@ -28,7 +28,7 @@ struct search_stats {
   int links = 0;        ///< Kernels made by this call.
   /// What ran it: "groups", "parts", "pairs", "tiles", "staged", "packed", "matrix".
   std::string family = {};
-  std::string why = {}; ///< Why these; and what of the metric is slow on a CPU.
+  std::string why = {}; ///< Why these.
   int disk_hits = 0;    ///< Kernels for a GPU that this call found made, in the cache on disk.
   std::string cache_fault = {}; ///< Why that cache was no use; "" where it was, or is off.
   double rows_per_query = 0;    ///< In the lists that a query probed; 0 unless time_stages.
@@ -37,6 +37,7 @@ struct search_stats {
   /// Rows of rows_per_query that the metric's own code computed; 0 unless time_stages. Fewer by
   /// "matrix".
   double evaluated_per_query = 0;
+  std::string slow = {}; ///< What of the metric a CPU computes for one row at a time; mostly "".
 };
 
 /// What a search finds: for each query the best rows, the best first. Where there are fewer than k,

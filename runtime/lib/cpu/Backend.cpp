@@ -89,11 +89,6 @@ struct PreparedCenters : IndexAttachment {
   const CoarseRanker ranker;
 };
 
-/// Why these kernels, and what of this one is slow.
-std::string why(const ScanKernel &kernel, const std::string &family) {
-  return kernel.remark.empty() ? family : family + "; " + kernel.remark;
-}
-
 class CpuBackend : public Backend {
 public:
   explicit CpuBackend(int threads) : threads_(resolveThreads(threads)) {}
@@ -112,7 +107,8 @@ public:
     if (stats)
       *stats = {.linkMs = compiled ? kernel->linkMs : 0,
                 .links = compiled ? 1 : 0,
-                .why = why(*kernel, kOnlyFamily)};
+                .why = kOnlyFamily,
+                .slow = kernel->remark};
   }
 
   std::vector<const KernelFamily *> families() const override {
@@ -440,10 +436,11 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
               .links = compiled ? 1 : 0,
               .searchMs = msSince(started),
               .family = plan.name,
-              .why = why(*kernel, plan.why),
+              .why = plan.why,
               .stages = std::move(stages),
               .rowsPerQuery = scanned / double(queries.rows),
-              .evaluatedPerQuery = (byScan + double(left)) / double(queries.rows)};
+              .evaluatedPerQuery = (byScan + double(left)) / double(queries.rows),
+              .slow = kernel->remark};
 }
 
 void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,

@@ -328,7 +328,7 @@ size_t bodyBytesOf(const Artifact &metric, int sm) {
 
 bool isFusedAhead(const Artifact &metric, int sm) {
   const Payload *payload = metric.findLtoIr(sm);
-  return payload && payload->producer.name == "libnvvm" && !metric.hasLinkedCode();
+  return payload && payload->producer.name == Producer::kLibNvvm && !metric.hasLinkedCode();
 }
 
 std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,

@@ -20,11 +20,13 @@ from annudf import (
     CompileError,
     DtypeError,
     UnavailableError,
+    _backends,
     _cache,
     _core,
     common,
     ivf_flat,
 )
+from annudf._arrays import CPU
 from reference import check, distances_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -423,3 +425,14 @@ def test_a_metric_that_is_computed_row_by_row_is_warned_about_once(caplog):
     assert record.getMessage().startswith(
         "metric rest: a loop over rows takes them one by one, not as vectors, which is several times slower on the CPU"
     )
+
+
+def test_why_kernels_run_is_no_warning(caplog):
+    """Whatever stands in it."""
+    caplog.set_level(logging.WARNING, logger="annudf")
+    stats = types.SimpleNamespace(disk_hits=0, links=1, cache_fault="", link_ms=1.0, why="not matrix: a; b", slow="")
+    _backends.tell_link("why", CPU, stats)
+    assert not caplog.records
+    stats.slow = "a loop"
+    _backends.tell_link("why", CPU, stats)
+    assert [record.getMessage()[:42] for record in caplog.records] == ["metric why: a loop, which is several times"]

@@ -271,9 +271,11 @@ TEST(CpuJit, RemarksOnRowsThatAreNoLanes) {
   auto backend = makeCpuBackend(1);
   SearchStats stats;
   backend->precompile(scalar, ANNUDF_ELEMENT_F32, &stats);
-  EXPECT_EQ(stats.why, "the CPU has no other; " + remark);
+  EXPECT_EQ(std::pair(stats.why, stats.slow),
+            std::pair(std::string("the CPU has no other"), remark));
   backend->precompile(compiled(testMetric("l2")), ANNUDF_ELEMENT_F32, &stats);
-  EXPECT_EQ(stats.why, "the CPU has no other");
+  EXPECT_EQ(std::pair(stats.why, stats.slow),
+            std::pair(std::string("the CPU has no other"), std::string()));
 }
 
 #if defined(__x86_64__) && defined(__GLIBC__)

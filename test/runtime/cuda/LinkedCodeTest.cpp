@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CompiledMetrics.h"
 #include "CudaMetrics.h"
 #include "SharedBackend.h"
 
@@ -18,7 +19,6 @@
 #include "annudf/runtime/cuda/Cuda.h"
 #include "gtest/gtest.h"
 
-#include <filesystem>
 #include <random>
 
 using namespace annudf;
@@ -52,11 +52,7 @@ struct Result {
 class CudaLinkedCode : public testing::TestWithParam<std::string> {
 protected:
   void SetUp() override {
-    const char *path = std::getenv("ANNUDF_TEST_ARTIFACTS");
-    if (!path || !std::filesystem::exists(std::string(path) + "/cpp/linked_none.annudf"))
-      GTEST_SKIP() << "ANNUDF_TEST_ARTIFACTS names no folder of scripts/gpu-artifacts: searches "
-                      "with linked code are NOT checked";
-    folder = path;
+    REQUIRE_COMPILED_METRICS(folder, "cpp/linked_none.annudf", "searches with linked code are");
     REQUIRE_GPU("searches with linked code are");
   }
   Metric read(const std::string &name) const {

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CompiledMetrics.h"
 #include "CudaMetrics.h"
 #include "SharedBackend.h"
 
@@ -20,7 +21,6 @@
 
 #include <bit>
 #include <cmath>
-#include <filesystem>
 #include <random>
 
 using namespace annudf;
@@ -32,11 +32,7 @@ namespace {
 class CudaMatrix : public testing::Test {
 protected:
   void SetUp() override {
-    const char *path = std::getenv("ANNUDF_TEST_ARTIFACTS");
-    if (!path || !std::filesystem::exists(std::string(path) + "/weighted_l2.annudf"))
-      GTEST_SKIP() << "ANNUDF_TEST_ARTIFACTS names no folder of scripts/gpu-artifacts: searches by "
-                      "matrix products are NOT checked";
-    folder = path;
+    REQUIRE_COMPILED_METRICS(folder, "weighted_l2.annudf", "searches by matrix products are");
     REQUIRE_GPU("searches by matrix products are");
     if (backend->arch() != 90)
       GTEST_SKIP() << "no sm_90: searches by matrix products are NOT checked";

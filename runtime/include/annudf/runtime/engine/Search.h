@@ -75,6 +75,9 @@ struct SearchStats {
   /// Those of them that the metric's hooks computed, the mean; only if asked for. All, but of
   /// family "matrix", where bounds rule most out. On a GPU these are granules of 8 rows.
   double evaluatedPerQuery = 0;
+  /// What of the metric a CPU does for one row at a time, several times slower: "computed one row
+  /// at a time: fmod"; "" where there is nothing.
+  std::string slow = {};
 };
 
 /// A compiled metric as backends key their caches: SHA-256 of the file's bytes.
