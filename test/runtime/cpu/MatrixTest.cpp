@@ -401,7 +401,7 @@ TEST(MatrixScan, IsChosenForManyQueriesARowWhereThereAreTiles) {
   EXPECT_EQ(whyNot(), "no family of kernels can run this search: matrix: it does not read u8");
   work.element = ANNUDF_ELEMENT_F32, work.formIsDistance = false;
   EXPECT_EQ(whyNot(),
-            "no family of kernels can run this search: matrix: the metric's formula is no "
+            "no family of kernels can run this search: matrix: the metric's distance is no "
             "proved quadratic form");
 }
 

@@ -361,7 +361,7 @@ TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
             "sort; scan 77 items, 64 blocks a processor, 25216 bytes, 4 groups at once");
   EXPECT_EQ(enqueued["staged"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 74760 bytes");
   EXPECT_EQ(enqueued["packed"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 79112 bytes");
-  EXPECT_EQ(enqueued["matrix"], "sort; multiply 77 tiles, 2 blocks a processor, 104768 bytes");
+  EXPECT_EQ(enqueued["matrix"], "sort; multiply 77 tiles, 2 blocks a processor, 108864 bytes");
 }
 
 } // namespace
