@@ -80,9 +80,9 @@ rt::BoundCaptures capturesOf(const rt::Metric &metric, int32_t dims, std::mt1993
     rt::NumericArray array{"i8", shape, {}, "test"};
     if (capture.element == ANNUDF_ELEMENT_F32) {
       array.dtype = "f32";
-      std::vector<float> numbers;
-      for (int64_t i = 0; i < count; ++i)
-        numbers.push_back(std::normal_distribution<float>()(random));
+      std::vector<float> numbers(static_cast<size_t>(count));
+      for (float &number : numbers)
+        number = std::normal_distribution<float>()(random);
       array.storage.resize(numbers.size() * sizeof(float));
       std::memcpy(array.storage.data(), numbers.data(), array.storage.size());
     } else {
