@@ -78,7 +78,7 @@ rt::BoundCaptures capturesOf(const rt::Metric &metric, int32_t dims, std::mt1993
     for (const int64_t extent : shape)
       count *= extent;
     rt::NumericArray array{"i8", shape, {}, "test"};
-    if (capture.element == ANNUDF_ELEMENT_F32) {
+    if (capture.element == ANNUDF_CAPTURE_F32) {
       array.dtype = "f32";
       std::vector<float> numbers(static_cast<size_t>(count));
       for (float &number : numbers)
