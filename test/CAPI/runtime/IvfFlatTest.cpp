@@ -1,4 +1,4 @@
-//===- IndexTest.cpp - Indexes through the C API --------------------------===//
+//===- IvfFlatTest.cpp - Indexes through the C API ------------------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,15 +19,7 @@ extern "C" annudf_status annudf_test_build_from_c(const float *data, int64_t row
 
 namespace {
 
-class CApiIndex : public testing::Test {
-protected:
-  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 400, 5, 1);
-  annudf_vectors vectors = vectorsOf(base);
-  TempDir folder;
-  OwnedIndex index;
-
-  void build() { ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, &index)), "ok"); }
-};
+class CApiIndex : public SmallIndex {};
 
 TEST(CApiNames, ElementsAndCoarseMetrics) {
   int32_t value = -1;
@@ -316,65 +308,6 @@ TEST_F(CApiIndex, BuildRefuses) {
   EXPECT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, nullptr)),
             "usage: annudf_ivf_flat_build: index is NULL");
   EXPECT_EQ(index, nullptr);
-}
-
-TEST_F(CApiIndex, SaveAndLoad) {
-  build();
-  const std::string path = folder / "a.ivf", copy = folder / "b.ivf";
-  ASSERT_EQ(outcome(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr)), "ok");
-  OwnedIndex loaded;
-  ASSERT_EQ(outcome(annudf_ivf_flat_load(path.c_str(), &loaded)), "ok");
-  EXPECT_EQ(annudf_ivf_flat_size(loaded), 400);
-  EXPECT_NE(annudf_ivf_flat_generation(loaded), annudf_ivf_flat_generation(index));
-  ASSERT_EQ(annudf_ivf_flat_save(loaded, copy.c_str(), nullptr, nullptr), ANNUDF_OK);
-  EXPECT_EQ(readFile(path, 1 << 20), readFile(copy, 1 << 20));
-}
-
-TEST_F(CApiIndex, ARewrittenFileKeepsItsPermissions) {
-  build();
-  const std::string path = folder / "a.ivf";
-  ASSERT_EQ(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr), ANNUDF_OK);
-  const auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write |
-                    std::filesystem::perms::group_read;
-  std::filesystem::permissions(path, mode);
-  ASSERT_EQ(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr), ANNUDF_OK);
-  EXPECT_EQ(std::filesystem::status(path).permissions(), mode);
-}
-
-TEST_F(CApiIndex, SaveToAPlaceThatCannotBeWritten) {
-  build();
-  const std::string path = folder / "missing/a.ivf";
-  EXPECT_EQ(outcome(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr)),
-            "environment: " + path + ": cannot write: No such file or directory");
-  EXPECT_EQ(outcome(annudf_ivf_flat_save(index, "/dev/full", nullptr, nullptr)),
-            "environment: /dev/full: cannot write: No space left on device");
-  EXPECT_EQ(outcome(annudf_ivf_flat_save(index, nullptr, nullptr, nullptr)),
-            "usage: annudf_ivf_flat_save: path is NULL");
-  EXPECT_EQ(folder.entries(), 0u);
-}
-
-TEST_F(CApiIndex, LoadRefusesDamage) {
-  build();
-  const std::string path = folder / "a.ivf";
-  const auto error = [&] {
-    OwnedIndex loaded;
-    const std::string text = outcome(annudf_ivf_flat_load(path.c_str(), &loaded));
-    EXPECT_EQ(loaded, nullptr);
-    return text;
-  };
-  EXPECT_EQ(error(), "input: " + path + ": cannot open: No such file or directory");
-  writePlainly(path, "this is no index, but a text that is long enough to be looked at twice");
-  EXPECT_EQ(error(), "input: " + path + ": not an annudf index (its first bytes are foreign)");
-  ASSERT_EQ(annudf_ivf_flat_save(index, path.c_str(), nullptr, nullptr), ANNUDF_OK);
-  const std::string whole = readFile(path, 1 << 20);
-  for (size_t at : {whole.size() / 2, whole.size() - 40, size_t(20)}) {
-    std::string damaged = whole;
-    damaged[at] ^= 1;
-    writePlainly(path, damaged);
-    EXPECT_EQ(error().find("input: " + path + ": "), 0u) << at;
-    writePlainly(path, whole.substr(0, at));
-    EXPECT_EQ(error().find("input: " + path + ": "), 0u) << at;
-  }
 }
 
 /// Stops the `stopAt`-th call.

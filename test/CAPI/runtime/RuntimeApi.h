@@ -28,6 +28,17 @@ inline annudf_vectors vectorsOf(const reference::Vectors &from) {
   return {sizeof(annudf_vectors), from.encoded.data(), from.rows, from.dims, from.element};
 }
 
+/// An index of 400 rows in 8 lists, once build() has been called.
+class SmallIndex : public testing::Test {
+protected:
+  const reference::Vectors base = reference::randomVectors(ANNUDF_ELEMENT_F32, 400, 5, 1);
+  annudf_vectors vectors = vectorsOf(base);
+  TempDir folder;
+  OwnedIndex index;
+
+  void build() { ASSERT_EQ(outcome(annudf_ivf_flat_build(&vectors, 8, nullptr, &index)), "ok"); }
+};
+
 /// An artifact as a file would bring it.
 inline void toHandle(const Artifact &artifact, annudf_artifact **out) {
   const std::string bytes = serializeArtifact(artifact);
