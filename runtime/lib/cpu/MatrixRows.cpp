@@ -27,17 +27,12 @@ namespace annudf::runtime::cpu {
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Beside the errors of a row's part its largest counts for so much, so that those bound it.
 constexpr double kPerLargest = 0x1p-40;
 /// More than doubles lose in setTerms().
 constexpr double kUp = 1 + 0x1p-30;
 /// Groups that are converted together: what they become is soon written.
 constexpr int64_t kGroupsOfTask = 64;
-
-float roundedUp(double value) {
-  return value == 0 ? 0 : std::nextafter(std::max(float(value), 1e-37f), kInfinity);
-}
 
 /// The mean of the rows, but for what is next to nothing: any other shift is right too.
 std::vector<float> shiftOf(const Index &index) {

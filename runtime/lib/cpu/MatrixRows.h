@@ -23,15 +23,25 @@
 #include "annudf/runtime/support/HugePages.h"
 #include "annudf/runtime/support/OnceCache.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 namespace annudf::runtime::cpu {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// A float no less than a value that is not negative, and in the normal range but for 0.
+inline float roundedUp(double value) {
+  return value == 0 ? 0 : std::nextafter(std::max(float(value), 1e-37f), kInfinity);
+}
 
 /// A form bound to captures, and what rows are looked at with. Immutable.
 struct MatrixForm {

@@ -28,7 +28,6 @@ static_assert(kGroupRows == 2 * kTileRows);
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Bytes of the rows that are looked at together: they and what they become stay in the L2 cache.
 constexpr int64_t kBlockBytes = int64_t(256) << 10;
 constexpr int64_t kLineBytes = 64; ///< Of the cache.
@@ -38,9 +37,6 @@ constexpr int32_t kTogether = kQueryTiles * kTileRows;
 /// Of rows that are kept a block is this many.
 constexpr int64_t kKeptRows = 512;
 
-float roundedUp(double value) {
-  return value == 0 ? 0 : std::nextafter(std::max(float(value), 1e-37f), kInfinity);
-}
 float roundedDown(double value) { return std::nextafter(float(value), -kInfinity); }
 
 bool exists(const annudf_cpu_scan &scan, int32_t row) {
@@ -237,6 +233,15 @@ void MatrixScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan,
   }
 }
 
+/// Up to which bound some of the best rows of a block are found, where a query has no limit yet.
+float MatrixScan::boundOfBest(int32_t query, const float *scores, const float *base,
+                              const float *norm, int32_t rows) const {
+  float least[kTileRows];
+  kernels_->sample(scores, base, norm, rows, base_[size_t(query)], norm_[size_t(query)], least);
+  std::sort(least, least + kTileRows);
+  return least[std::min(selected_, kTileRows) - 1];
+}
+
 /// The rows of a block that the bound does not rule out for the scan's i-th query. Where there is
 /// no limit yet those with some of the best bounds come first: what they give is a limit for the
 /// rest.
@@ -272,10 +277,7 @@ void MatrixScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, int
   };
   if (sign * scan.limit[i] < kInfinity)
     return upTo(sign * scan.limit[i], [](float) { return false; });
-  float least[kTileRows];
-  kernels_->sample(scores, work.base.data(), work.norm.data(), rows, base, norm, least);
-  std::sort(least, least + kTileRows);
-  const float first = least[std::min(selected_, kTileRows) - 1];
+  const float first = boundOfBest(query, scores, work.base.data(), work.norm.data(), rows);
   upTo(first, [](float) { return false; });
   upTo(sign * scan.limit[i], [=](float bound) { return !(bound > first); });
 }
@@ -348,10 +350,7 @@ void MatrixScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, in
         upTo(found.limit(query), [](float) { return false; });
         continue;
       }
-      float least[kTileRows];
-      kernels_->sample(scores, base, norm, rows, base_[size_t(query)], norm_[size_t(query)], least);
-      std::sort(least, least + kTileRows);
-      const float few = least[std::min(selected_, kTileRows) - 1];
+      const float few = boundOfBest(query, scores, base, norm, rows);
       upTo(few, [](float) { return false; });
       found.tighten(query);
       upTo(found.limit(query), [=](float lower) { return !(lower > few); });

@@ -98,6 +98,8 @@ private:
   std::pair<const uint32_t *, int64_t> wordsOf(const Index &index, int64_t words,
                                                const Candidates::Row &row) const;
   float upperBound(int32_t query, float lower, float base, float norm) const;
+  float boundOfBest(int32_t query, const float *scores, const float *base, const float *norm,
+                    int32_t rows) const;
   void takeQueries(const int32_t *queries, int32_t count, Workspace &work) const;
 
   const MatrixKernels *kernels_;
