@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "e2e/Devices.h"
+#include "runtime/TestData.h"
 
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/engine/Search.h"
@@ -93,22 +94,13 @@ rt::BoundCaptures capturesOf(const rt::Metric &metric, int32_t dims, std::mt1993
   return rt::BoundCaptures::bind(metric.artifact.manifest, {dims, 0, kQueries}, values);
 }
 
-struct Found {
-  std::vector<int64_t> ids;
-  std::vector<float> distances;
-  bool operator==(const Found &other) const {
-    return ids == other.ids && std::memcmp(distances.data(), other.distances.data(),
-                                           distances.size() * sizeof(float)) == 0;
-  }
-};
-
 class ProvedBodies : public ::testing::TestWithParam<std::tuple<Device, int>> {
 protected:
-  static Found search(rt::Backend &backend, const rt::Index &index, const rt::Metric &metric,
-                      const rt::BoundCaptures &captures, const Vectors &queries, int k,
-                      uint32_t probes, const char *family) {
-    Found found{std::vector<int64_t>(size_t(queries.rows * k)),
-                std::vector<float>(size_t(queries.rows * k))};
+  static FoundBits search(rt::Backend &backend, const rt::Index &index, const rt::Metric &metric,
+                          const rt::BoundCaptures &captures, const Vectors &queries, int k,
+                          uint32_t probes, const char *family) {
+    FoundBits found{std::vector<int64_t>(size_t(queries.rows * k)),
+                    std::vector<float>(size_t(queries.rows * k))};
     rt::SearchStats stats;
     rt::SearchParams params;
     params.nProbes = probes, params.family = family;
@@ -139,9 +131,9 @@ protected:
       const auto by = [&](const char *family) {
         return search(backend, index, metric, captures, queries, k, probes, family);
       };
-      Found expected;
+      FoundBits expected;
       try {
-        const Found all = by("matrix");
+        const FoundBits all = by("matrix");
         ASSERT_EQ(by(everyRow), all)
             << file << ", " << dims << " dims, data " << static_cast<int>(kind) << ", k " << k;
         ++searched;

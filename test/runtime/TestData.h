@@ -19,6 +19,17 @@
 
 namespace annudf::test {
 
+/// What a search found; equal where all bits are.
+struct FoundBits {
+  std::vector<int64_t> ids;
+  std::vector<float> distances;
+  bool operator==(const FoundBits &other) const {
+    return ids == other.ids && distances.size() == other.distances.size() &&
+           std::memcmp(distances.data(), other.distances.data(),
+                       distances.size() * sizeof(float)) == 0;
+  }
+};
+
 /// Integers of small size, exact in every element type: distances then have no rounding. Of bits
 /// dims is a multiple of 8.
 inline runtime::Matrix integerMatrix(annudf_element element, int64_t rows, int32_t dims,

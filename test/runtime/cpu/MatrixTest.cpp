@@ -9,6 +9,7 @@
 #include "MatrixScan.h"
 #include "Support/TestFiles.h"
 #include "TestMetrics.h"
+#include "runtime/TestData.h"
 
 #include "gtest/gtest.h"
 
@@ -66,19 +67,11 @@ constexpr std::pair<const char *, Kind> kKinds[] = {
      [](std::mt19937 &random, int64_t) { return normal(random) * 1e-22f; }},
 };
 
-struct Found {
-  std::vector<int64_t> ids;
-  std::vector<float> distances;
-  bool operator==(const Found &other) const {
-    return ids == other.ids && std::memcmp(distances.data(), other.distances.data(),
-                                           distances.size() * sizeof(float)) == 0;
-  }
-};
-
-Found search(Backend &backend, const Index &index, const Metric &metric, const Data &queries, int k,
-             SearchParams params, const std::string &family, SearchStats *stats = nullptr) {
-  Found found{std::vector<int64_t>(size_t(queries.rows * k)),
-              std::vector<float>(size_t(queries.rows * k))};
+FoundBits search(Backend &backend, const Index &index, const Metric &metric, const Data &queries,
+                 int k, SearchParams params, const std::string &family,
+                 SearchStats *stats = nullptr) {
+  FoundBits found{std::vector<int64_t>(size_t(queries.rows * k)),
+                  std::vector<float>(size_t(queries.rows * k))};
   params.family = family;
   backend.search(index, metric, bind(metric, queries.dims), queries.view(), k, params,
                  found.ids.data(), found.distances.data(), stats);
@@ -122,7 +115,7 @@ TEST_P(Matrix, GivesTheBitsOfTheScan) {
                       "bound allows for");
             continue;
           }
-          const Found expected = found("groups");
+          const FoundBits expected = found("groups");
           ASSERT_EQ(expected, found("matrix"))
               << dims << " dims, " << name << ", k " << k << ", " << probes << " probes";
           if (k != 10)
@@ -173,7 +166,8 @@ TEST(MatrixScan, KeepsRowsForTheSecondSearch) {
   Index index = indexOf(base, 4);
   const auto how = [&](const Metric &metric) {
     SearchStats stats;
-    const Found expected = search(*backend, index, metric, queries, 10, {.nProbes = 3}, "groups");
+    const FoundBits expected =
+        search(*backend, index, metric, queries, 10, {.nProbes = 3}, "groups");
     EXPECT_EQ(search(*backend, index, metric, queries, 10, {.nProbes = 3}, "matrix", &stats),
               expected);
     return stats.family + ": " + stats.why;
@@ -218,7 +212,7 @@ TEST(MatrixScan, KeepsRowsAtOnceForALargeSearch) {
   const Index index = indexOf(base, 10);
   const auto how = [&](uint32_t probes) {
     SearchStats stats;
-    const Found found =
+    const FoundBits found =
         search(*backend, index, metric, queries, 3, {.nProbes = probes}, "", &stats);
     EXPECT_EQ(found, search(*backend, index, metric, queries, 3, {.nProbes = probes}, "groups"));
     return stats.why;
@@ -281,12 +275,12 @@ TEST(MatrixScan, CountsWhatSquaresLoseWithLargeWeights) {
     const BoundCaptures captures = BoundCaptures::bindViews(
         metric.artifact.manifest, 16, {{"w", runtime::test::given("f32", {16}, w.data(), 16)}});
     const auto found = [&](const char *family) {
-      Found found{std::vector<int64_t>(450), std::vector<float>(450)};
+      FoundBits found{std::vector<int64_t>(450), std::vector<float>(450)};
       backend->search(index, metric, captures, queries.view(), 10, {.nProbes = 3, .family = family},
                       found.ids.data(), found.distances.data(), nullptr);
       return found;
     };
-    const Found expected = found("groups");
+    const FoundBits expected = found("groups");
     for (int time = 0; time < 2; ++time)
       EXPECT_EQ(expected, found("matrix")) << scale;
   }
@@ -299,7 +293,7 @@ TEST(MatrixScan, KeepsRowsOnceHoweverManySearchAtFirst) {
   const Data base = dataOf(kKinds[0].second, 5000, 40, 1),
              queries = dataOf(kKinds[0].second, 60, 40, 2);
   const Index expectedOf = indexOf(base, 6);
-  std::vector<Found> expected;
+  std::vector<FoundBits> expected;
   for (const Metric &metric : metrics)
     expected.push_back(search(*backend, expectedOf, metric, queries, 10, {.nProbes = 3}, "groups"));
   for (int round = 0; round < 5; ++round) {

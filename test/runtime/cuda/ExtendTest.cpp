@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SharedBackend.h"
+#include "ListsOnGpu.h"
 #include "Support/TestFiles.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "runtime/IndexTesting.h"
@@ -27,18 +27,10 @@ using namespace annudf::test;
 
 namespace {
 
-class CudaExtend : public testing::Test {
+class CudaExtend : public ListsOnGpu {
 protected:
-  void SetUp() override {
-    REQUIRE_GPU("extending there is");
-    backend = sharedBackend();
-  }
+  void SetUp() override { REQUIRE_GPU("extending there is"); }
 
-  /// Rows [first, first + count) of a matrix.
-  static MatrixView part(const Matrix &matrix, int64_t first, int64_t count) {
-    return {matrix.storage.data() + first * bytesOfRow(matrix.element, matrix.dims), count,
-            matrix.dims, matrix.element};
-  }
   void extend(Index &index, const MatrixView &rows, bool fromHost, const NewIds &ids = {},
               const Progress &progress = {}) {
     if (fromHost)
@@ -51,13 +43,6 @@ protected:
         {reinterpret_cast<const void *>(memory->address()), rows.rows, rows.dims, rows.element},
         ids, nullptr, progress);
   }
-  Index build(const MatrixView &base, uint32_t lists, annudf_coarse metric = ANNUDF_COARSE_L2) {
-    IndexParams p;
-    p.nLists = lists, p.metric = metric, p.kmeansIterations = 5;
-    return backend->buildFromHost(p, base);
-  }
-
-  CudaBackend *backend = nullptr;
 };
 
 TEST_F(CudaExtend, GivesTheListsThatTheHostGives) {

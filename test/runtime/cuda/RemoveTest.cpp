@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SharedBackend.h"
+#include "ListsOnGpu.h"
 #include "Support/TestFiles.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "runtime/IndexTesting.h"
@@ -29,22 +29,10 @@ using namespace annudf::test;
 
 namespace {
 
-class CudaRemove : public testing::Test {
+class CudaRemove : public ListsOnGpu {
 protected:
-  void SetUp() override {
-    REQUIRE_GPU("removing there is");
-    backend = sharedBackend();
-  }
+  void SetUp() override { REQUIRE_GPU("removing there is"); }
 
-  static MatrixView part(const Matrix &matrix, int64_t first, int64_t count) {
-    return {matrix.storage.data() + first * bytesOfRow(matrix.element, matrix.dims), count,
-            matrix.dims, matrix.element};
-  }
-  Index build(const MatrixView &base, uint32_t lists) {
-    IndexParams p;
-    p.nLists = lists, p.kmeansIterations = 5;
-    return backend->buildFromHost(p, base);
-  }
   /// On the device and, of a copy, on the host.
   void remove(Index &there, Index &host, const std::vector<int64_t> &ids) {
     const uint64_t generation = there.generation();
@@ -55,8 +43,6 @@ protected:
     EXPECT_EQ(there.largestId(), host.largestId());
     EXPECT_EQ(there.rowExtent(), host.rowExtent());
   }
-
-  CudaBackend *backend = nullptr;
 };
 
 TEST_F(CudaRemove, LeavesTheListsThatTheHostLeaves) {
