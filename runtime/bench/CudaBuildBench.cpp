@@ -190,28 +190,40 @@ void timeFromHost(CudaBackend &backend, IndexParams params, const MatrixView &ba
   }
 }
 
+/// Medians of three times that an index of these rows is changed, on the device and on the host;
+/// once more before.
+template <class There, class Host>
+std::pair<double, double> timeChanges(CudaBackend &backend, const IndexParams &params,
+                                      const MatrixView &base, const There &changeThere,
+                                      const Host &changeOnHost) {
+  std::vector<double> there, host;
+  for (int i = 0; i <= 3; ++i) {
+    const Index built = backend.buildFromHost(params, base);
+    Index one = built, other = built;
+    auto start = Clock::now();
+    changeThere(one);
+    if (i > 0)
+      there.push_back(msSince(start));
+    start = Clock::now();
+    changeOnHost(other);
+    if (i > 0)
+      host.push_back(msSince(start));
+  }
+  return {medianOf(there), medianOf(host)};
+}
+
 /// Removes every tenth row. On the host the lists come there first; the next search copies them
 /// back.
 void timeRemove(CudaBackend &backend, const IndexParams &params, const MatrixView &base) {
   std::vector<int64_t> ids;
   for (int64_t id = 0; id < base.rows; id += 10)
     ids.push_back(id);
-  std::vector<double> there, host;
-  for (int i = 0; i <= 3; ++i) {
-    const Index built = backend.buildFromHost(params, base);
-    Index one = built, other = built;
-    auto start = Clock::now();
-    backend.remove(one, ids);
-    if (i > 0)
-      there.push_back(msSince(start));
-    start = Clock::now();
-    other.remove(ids);
-    if (i > 0)
-      host.push_back(msSince(start));
-  }
+  const auto [there, host] = timeChanges(
+      backend, params, base, [&](Index &index) { backend.remove(index, ids); },
+      [&](Index &index) { index.remove(ids); });
   std::printf("remove of %zu rows: %.2f ms on the device, %.1f on the host with the lists' way "
               "there\n",
-              ids.size(), medianOf(there), medianOf(host));
+              ids.size(), there, host);
 }
 
 /// Adds the last tenth of the rows, which are in host memory.
@@ -221,22 +233,12 @@ void timeExtend(CudaBackend &backend, const IndexParams &params, const MatrixVie
   const MatrixView added = {static_cast<const char *>(base.data) +
                                 first * bytesOfRow(base.element, base.dims),
                             base.rows - first, base.dims, base.element};
-  std::vector<double> there, host;
-  for (int i = 0; i <= 3; ++i) {
-    const Index built = backend.buildFromHost(params, old);
-    Index one = built, other = built;
-    auto start = Clock::now();
-    backend.extendFromHost(one, added);
-    if (i > 0)
-      there.push_back(msSince(start));
-    start = Clock::now();
-    other.extend(added);
-    if (i > 0)
-      host.push_back(msSince(start));
-  }
+  const auto [there, host] = timeChanges(
+      backend, params, old, [&](Index &index) { backend.extendFromHost(index, added); },
+      [&](Index &index) { index.extend(added); });
   std::printf("extend by %lld rows: %.1f ms on the device, %.1f on the host with the lists' way "
               "there\n",
-              static_cast<long long>(added.rows), medianOf(there), medianOf(host));
+              static_cast<long long>(added.rows), there, host);
 }
 
 void run(const Options &options) {
