@@ -10,148 +10,18 @@
 
 #include "annudf/Dialect/IR/Descriptor.h"
 
+#include "Finalizes.h"
 #include "Terms.h"
 
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
-using Finalize = QuadraticForm::Finalize;
-
-static std::string quoted(Operation *op) { return "'" + op->getName().getStringRef().str() + "'"; }
-
-//===----------------------------------------------------------------------===//
-// Finalize
-//===----------------------------------------------------------------------===//
+using Lengths = QuadraticForm::Lengths;
 
 namespace {
-
-/// What of a finalize was read so far: how its value goes with the accumulator, of floats that are
-/// no NaN.
-struct Course {
-  bool falls = false;
-  bool mayBeNaN = false;   ///< Of an accumulator that is none.
-  bool isNotBelow = false; ///< 0, or it is NaN.
-};
-
-/// The one chain of ops from the accumulator to what is yielded.
-class Finalizes {
-public:
-  explicit Finalizes(FinalizeOp op) : block(op.getBody().front()) {}
-
-  /// Empty where an op, `at`, is not known to be monotone.
-  std::optional<Finalize> run() {
-    std::vector<Step> steps;
-    for (Value value = block.getTerminator()->getOperand(0); value != block.getArgument(0);
-         value = steps.back().op->getOperand(steps.back().through)) {
-      std::optional<Step> step = stepTo(value);
-      if (!step)
-        return std::nullopt;
-      steps.push_back(std::move(*step));
-    }
-    if (steps.empty())
-      return Finalize::Identity;
-    Course course;
-    for (const Step &step : llvm::reverse(steps))
-      if (!advance(course, step))
-        return std::nullopt;
-    return course.falls ? Finalize::Falls : Finalize::Rises;
-  }
-  Operation *at = nullptr;
-  std::string why;
-
-private:
-  struct Step {
-    Operation *op;
-    unsigned through;           ///< The operand that is of the accumulator.
-    SmallVector<double> others; ///< The others, in their order.
-  };
-
-  std::nullopt_t no(Operation *op, const std::string &text) {
-    at = op, why = text;
-    return std::nullopt;
-  }
-
-  std::nullopt_t unknown(Operation *op) {
-    return no(op, quoted(op) + " is not known to rise or fall with the accumulator");
-  }
-
-  /// A finite number.
-  static std::optional<double> constantOf(Value value) {
-    FloatAttr attribute;
-    if (!matchPattern(value, m_Constant(&attribute)) || !attribute.getValue().isFinite())
-      return std::nullopt;
-    return attribute.getValueAsDouble();
-  }
-
-  std::optional<Step> stepTo(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != &block)
-      return no(block.getParentOp(), "what finalize yields is no function of the accumulator");
-    if (mayDiffer(op))
-      return no(op, quoted(op) + " has flags by which devices may compute something else");
-    Step step{op, 0, {}};
-    unsigned found = 0;
-    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      if (std::optional<double> constant = constantOf(operand))
-        step.others.push_back(*constant);
-      else
-        step.through = i, ++found;
-    if (found != 1 || !isa<FloatType>(op->getOperand(step.through).getType()))
-      return unknown(op);
-    return step;
-  }
-
-  /// Rounding is monotone: what rises in real numbers rises as computed.
-  bool advance(Course &course, const Step &step) {
-    Operation *op = step.op;
-    const double by = step.others.empty() ? 0 : step.others[0];
-    const auto scale = [&](double factor) {
-      course.falls ^= factor < 0;
-      course.isNotBelow &= factor > 0;
-      return true;
-    };
-    if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-      return true;
-    if (isa<math::SqrtOp>(op)) {
-      course.mayBeNaN |= !course.isNotBelow;
-      return course.isNotBelow = true;
-    }
-    if (isa<arith::NegFOp>(op))
-      return scale(-1);
-    if (by != 0 && (isa<arith::MulFOp>(op) || (isa<arith::DivFOp>(op) && step.through == 0)))
-      return scale(by);
-    if (isa<arith::AddFOp>(op) || (isa<arith::SubFOp>(op) && step.through == 0)) {
-      course.isNotBelow &= isa<arith::AddFOp>(op) ? by >= 0 : by <= 0;
-      return true;
-    }
-    if (isa<arith::SubFOp>(op))
-      return scale(-1);
-    if (isa<math::FmaOp>(op) && step.through == 2) {
-      course.isNotBelow &= (by >= 0) == (step.others[1] >= 0);
-      return true;
-    }
-    if (isa<math::FmaOp>(op) && by != 0) {
-      scale(by);
-      course.isNotBelow &= step.others[1] >= 0;
-      return true;
-    }
-    // Those that forget a NaN make a number of it, which is not in its place.
-    const bool isMaximum =
-        isa<arith::MaximumFOp>(op) || (isa<arith::MaxNumFOp>(op) && !course.mayBeNaN);
-    const bool isMinimum =
-        isa<arith::MinimumFOp>(op) || (isa<arith::MinNumFOp>(op) && !course.mayBeNaN);
-    if (!isMaximum && !isMinimum)
-      return unknown(op), false;
-    course.isNotBelow = isMaximum ? course.isNotBelow || by >= 0 : course.isNotBelow && by >= 0;
-    return true;
-  }
-
-  Block &block;
-};
 
 //===----------------------------------------------------------------------===//
 // The form
@@ -163,7 +33,8 @@ public:
 
   FormProof run() {
     QuadraticForm form;
-    if (!beginsAndEnds(form) || !findTerms() || !infer(form))
+    if (!begins(form) || !combines(form) ||
+        !(metric.getAccumulatorTypes().size() == 1 ? ofOne(form) : ofThree(form)))
       return std::move(result);
     prune(form);
     if (form.nodes.size() > QuadraticForm::kMostNodes) {
@@ -187,86 +58,180 @@ private:
     return false;
   }
 
-  /// The accumulator, init, combine and finalize.
-  bool beginsAndEnds(QuadraticForm &form) {
-    if (metric.getAccumulatorTypes().size() != 1 || !metric.getAccumulatorTypes()[0].isF32())
-      return no(metric, "its accumulator is not one f32");
+  /// The accumulator and init.
+  bool begins(QuadraticForm &form) {
+    const auto types = metric.getAccumulatorTypes();
+    if ((types.size() != 1 && types.size() != 3) ||
+        !llvm::all_of(types, [](Type type) { return type.isF32(); }))
+      return no(metric, "its accumulator is neither one f32 nor three");
     if (metric.getMissingValues())
       return no(metric, "it takes missing values, so not every coordinate counts");
-    FloatAttr initial;
-    if (!matchPattern(metric.getInit().getBody().front().getTerminator()->getOperand(0),
-                      m_Constant(&initial)) ||
-        !initial.getValue().isFinite())
-      return no(metric.getInit(), "init yields no finite constant");
-    form.initial = initial.getValueAsDouble() + 0.0; // -0 is 0.
-    if (CombineOp combine = metric.getCombine()) {
-      Block &block = combine.getBody().front();
-      Operation *sum = block.getTerminator()->getOperand(0).getDefiningOp();
-      const auto isPart = [&](unsigned a, unsigned b) {
+    for (Value value : metric.getInit().getBody().front().getTerminator()->getOperands()) {
+      FloatAttr initial;
+      if (!matchPattern(value, m_Constant(&initial)) || !initial.getValue().isFinite())
+        return no(metric.getInit(), "init yields no finite constant");
+      form.initial = initial.getValueAsDouble() + 0.0; // -0 is 0.
+      if (types.size() == 3 && form.initial != 0)
+        return no(metric.getInit(), "of several fields one does not begin with 0");
+    }
+    return true;
+  }
+
+  bool combines(const QuadraticForm &form) {
+    CombineOp combine = metric.getCombine();
+    if (!combine)
+      return true;
+    Block &block = combine.getBody().front();
+    const unsigned fields = block.getNumArguments() / 2;
+    for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
+      Operation *sum = value.getDefiningOp();
+      const auto isPart = [&](size_t a, size_t b) {
         return sum->getOperand(0) == block.getArgument(a) &&
                sum->getOperand(1) == block.getArgument(b);
       };
       if (!isa_and_present<arith::AddFOp>(sum) || mayDiffer(sum) ||
-          !(isPart(0, 1) || isPart(1, 0)) || form.initial != 0)
+          !(isPart(i, i + fields) || isPart(i + fields, i)) || form.initial != 0)
         return no(combine, "combine is not the sum of two parts that begin with 0");
     }
-    if (FinalizeOp finalize = metric.getFinalize()) {
-      Finalizes course(finalize);
-      const std::optional<Finalize> how = course.run();
-      if (!how)
-        return no(course.at, course.why);
-      form.finalize = *how;
-    }
     return true;
   }
 
-  bool findTerms() {
+  bool ends(Finalizes &finalize, std::optional<Finalizes::Course> how, QuadraticForm &form) {
+    if (!how)
+      return no(finalize.at, finalize.why);
+    form.finalize = *how;
+    return true;
+  }
+
+  /// The terms of a field, or nothing.
+  std::optional<std::vector<uint32_t>> termsOf(unsigned field) {
     Joins::Why why;
-    const std::optional<JoinedField> joined = Joins(metric).of(0, &why);
+    const std::optional<JoinedField> joined = Joins(metric).of(field, &why);
+    std::string lost;
+    Operation *at = metric.getUpdate();
     if (!joined)
-      return no(why.at, why.text);
-    if (!joined->join)
-      return no(metric.getUpdate(), "update adds nothing");
-    if (*joined->join != Join::Sum)
-      return no(joined->terms.front().op, "the field is no sum of floats");
-    if (joined->terms.size() > QuadraticForm::kMostAccumulations)
-      return no(metric.getUpdate(), "update adds more than " +
-                                        std::to_string(QuadraticForm::kMostAccumulations) +
-                                        " terms");
-    nodes = terms.termsOf(*joined);
-    return true;
+      at = why.at, lost = why.text;
+    else if (!joined->join)
+      lost = "update adds nothing";
+    else if (*joined->join != Join::Sum)
+      at = joined->terms.front().op, lost = "the field is no sum of floats";
+    else if (joined->terms.size() > QuadraticForm::kMostAccumulations)
+      lost =
+          "update adds more than " + std::to_string(QuadraticForm::kMostAccumulations) + " terms";
+    if (lost.empty())
+      return terms.termsOf(*joined);
+    no(at, lost);
+    return std::nullopt;
   }
 
-  bool infer(QuadraticForm &form) {
-    Polynomials ofBoth(terms, coefficients);
-    const std::optional<PolynomialForm> both = ofBoth.sumOf(nodes);
-    if (!both) {
-      const Lost lost = ofBoth.lost(nodes);
-      return no(lost.at, lost.why);
-    }
-    // Far from the origin x and y are large, and what is rounded is their difference.
-    Polynomials ofDifference(terms, coefficients, Polynomials::Of::Difference);
-    const std::optional<PolynomialForm> difference = ofDifference.sumOf(nodes);
-    form.ofDifference = difference.has_value();
-    PolynomialForm bounds = difference ? *difference : *both;
-    // What fma adds is rounded with the field: unlike a sum of two numbers that may lose something
-    // below the normal range.
-    for (uint32_t node : nodes)
+  /// What fma adds is rounded with the field: unlike a sum of two numbers that may lose something
+  /// below the normal range.
+  void countFused(PolynomialForm &bounds, ArrayRef<uint32_t> added) {
+    for (uint32_t node : added)
       if (terms.nodes()[node].kind == TermKind::ExactProduct) {
         uint32_t &lost = bounds.small.of[Quadratic::One];
         lost = coefficients.sum(lost, Coefficients::kOne);
         bounds.eta = std::max(bounds.eta, 0x1p-150);
       }
-    const std::optional<Quadratic> largest = largestOf(difference ? ofDifference : ofBoth, bounds);
-    if (!largest)
-      return false;
-    form.exact = both->exact;
+  }
+
+  static void set(QuadraticForm &form, const PolynomialForm &bounds, size_t added) {
     form.size = bounds.size;
     form.small = bounds.small;
-    form.largest = *largest;
     form.roundings = bounds.roundings;
-    form.accumulations = static_cast<uint32_t>(nodes.size());
+    form.accumulations = static_cast<uint32_t>(added);
     form.eta = bounds.eta;
+  }
+
+  bool ofOne(QuadraticForm &form) {
+    if (FinalizeOp op = metric.getFinalize()) {
+      Finalizes finalize(op);
+      if (!ends(finalize, finalize.ofField(), form))
+        return false;
+    }
+    const auto nodes = termsOf(0);
+    if (!nodes)
+      return false;
+    Polynomials ofBoth(terms, coefficients);
+    const std::optional<PolynomialForm> both = ofBoth.sumOf(*nodes);
+    if (!both) {
+      const Lost lost = ofBoth.lost(*nodes);
+      return no(lost.at, lost.why);
+    }
+    // Far from the origin x and y are large, and what is rounded is their difference.
+    Polynomials ofDifference(terms, coefficients, Polynomials::Of::Difference);
+    const std::optional<PolynomialForm> difference = ofDifference.sumOf(*nodes);
+    form.ofDifference = difference.has_value();
+    PolynomialForm bounds = difference ? *difference : *both;
+    countFused(bounds, *nodes);
+    form.exact = both->exact;
+    set(form, bounds, nodes->size());
+    return setLargest(form, difference ? ofDifference : ofBoth, bounds, *nodes);
+  }
+
+  /// A product, and the squares of two lengths.
+  bool ofThree(QuadraticForm &form) {
+    std::array<std::vector<uint32_t>, 3> nodes;
+    std::array<PolynomialForm, 3> fields;
+    std::array<std::optional<unsigned>, 3> found; // Of XX, XY and YY the field.
+    for (unsigned i = 0; i < 3; ++i) {
+      auto some = termsOf(i);
+      if (!some)
+        return false;
+      nodes[i] = *std::move(some);
+    }
+    Polynomials polynomials(terms, coefficients);
+    for (unsigned i = 0; i < 3; ++i) {
+      const std::optional<PolynomialForm> sum = polynomials.sumOf(nodes[i]);
+      if (!sum) {
+        const Lost lost = polynomials.lost(nodes[i]);
+        return no(lost.at, lost.why);
+      }
+      fields[i] = *sum;
+      countFused(fields[i], nodes[i]);
+      for (Quadratic::Power power : {Quadratic::XX, Quadratic::XY, Quadratic::YY})
+        if (isOnly(sum->exact, power) && isOnly(sum->size, power))
+          found[power] = i;
+    }
+    if (!found[0] || !found[1] || !found[2])
+      return no(metric.getUpdate(), "its fields are not a sum of x y, one of x^2 and one of y^2");
+    const PolynomialForm &xx = fields[*found[0]], &xy = fields[*found[1]], &yy = fields[*found[2]];
+    Lengths lengths;
+    lengths.product = *found[1];
+    if (!metric.getFinalize())
+      return no(metric, "it has no finalize that divides by lengths");
+    Finalizes finalize(metric.getFinalize());
+    Ratio ratio;
+    if (!ends(finalize, finalize.ofRatio(lengths.product, ratio), form))
+      return false;
+    lengths.ratio = ratio.roundings;
+    lengths.least = ratio.least;
+    lengths.exact = add(coefficients, xx.exact, yy.exact);
+    lengths.size = add(coefficients, xx.size, yy.size);
+    lengths.small = add(coefficients, xx.small, yy.small);
+    lengths.eta = std::max(xx.eta, yy.eta);
+    lengths.roundings = {std::max(xx.roundings.f16, yy.roundings.f16),
+                         std::max(xx.roundings.f32, yy.roundings.f32),
+                         std::max(xx.roundings.f64, yy.roundings.f64)};
+    lengths.accumulations =
+        static_cast<uint32_t>(std::max(nodes[*found[0]].size(), nodes[*found[2]].size()));
+    form.exact = xy.exact;
+    set(form, xy, nodes[*found[1]].size());
+    PolynomialForm all = xy;
+    all.size = add(coefficients, all.size, lengths.size);
+    all.small = add(coefficients, all.small, lengths.small);
+    all.eta = std::max(all.eta, lengths.eta);
+    form.lengths = lengths;
+    std::vector<uint32_t> of;
+    for (const std::vector<uint32_t> &some : nodes)
+      of.insert(of.end(), some.begin(), some.end());
+    return setLargest(form, polynomials, all, of);
+  }
+
+  static bool isOnly(const Quadratic &polynomial, Quadratic::Power power) {
+    for (auto [i, node] : llvm::enumerate(polynomial.of))
+      if ((i == power) == (node == Coefficients::kZero))
+        return false;
     return true;
   }
 
@@ -279,7 +244,8 @@ private:
 
   /// Of all values that the terms are made of, their sum included: the size, and what they lose
   /// below the normal range. Every one must be a number of f32 or f64, whatever finite values are.
-  std::optional<Quadratic> largestOf(const Polynomials &polynomials, const PolynomialForm &whole) {
+  bool setLargest(QuadraticForm &form, const Polynomials &polynomials, const PolynomialForm &whole,
+                  ArrayRef<uint32_t> nodes) {
     Coefficients &c = coefficients;
     Quadratic size = whole.size, small = whole.small;
     std::vector<bool> seen(terms.nodes().size());
@@ -291,18 +257,14 @@ private:
         continue;
       seen[node] = true;
       const Term &term = terms.nodes()[node];
-      const PolynomialForm *form = polynomials.find(node);
-      if (!form) {
-        no(term.at, "a side of a branch is no finite number");
-        return std::nullopt;
-      }
+      const PolynomialForm *value = polynomials.find(node);
+      if (!value)
+        return no(term.at, "a side of a branch is no finite number");
       const bool isRead = term.kind == TermKind::Entry || term.kind == TermKind::Constant;
-      if (!isRead && !term.type.isF32() && !term.type.isF64()) {
-        no(term.at, "a value is neither f32 nor f64, and may be too large for its format");
-        return std::nullopt;
-      }
-      size = add(c, size, form->size);
-      small = add(c, small, form->small);
+      if (!isRead && !term.type.isF32() && !term.type.isF64())
+        return no(term.at, "a value is neither f32 nor f64, and may be too large for its format");
+      size = add(c, size, value->size);
+      small = add(c, small, value->small);
       if (term.kind == TermKind::FromSigned || term.kind == TermKind::FromUnsigned ||
           polynomials.isDifference(term))
         continue; // Of an integer that is read, or of x and y.
@@ -321,7 +283,8 @@ private:
     const uint32_t eta = c.number(whole.eta);
     for (size_t i = 0; i < size.of.size(); ++i)
       size.of[i] = c.sum(size.of[i], c.product(eta, small.of[i]));
-    return size;
+    form.largest = size;
+    return true;
   }
 
   /// Leaves the nodes that the polynomials use, in their order.
@@ -329,7 +292,9 @@ private:
     const std::vector<Coefficient> &all = coefficients.nodes();
     std::vector<bool> used(all.size());
     used[Coefficients::kZero] = true;
-    Quadratic *const polynomials[] = {&form.exact, &form.size, &form.small, &form.largest};
+    SmallVector<Quadratic *> polynomials = {&form.exact, &form.size, &form.small, &form.largest};
+    if (form.lengths)
+      polynomials.append({&form.lengths->exact, &form.lengths->size, &form.lengths->small});
     for (const Quadratic *polynomial : polynomials)
       for (uint32_t node : polynomial->of)
         used[node] = true;
@@ -358,7 +323,6 @@ private:
 
   MetricOp metric;
   Terms terms;
-  std::vector<uint32_t> nodes;
   Coefficients coefficients;
   FormProof result;
 };

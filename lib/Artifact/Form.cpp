@@ -32,6 +32,7 @@ namespace {
 
 using Kind = Coefficient::Kind;
 using Finalize = QuadraticForm::Finalize;
+using Lengths = QuadraticForm::Lengths;
 
 /// Numbers and entries in a text; what shares nodes could be written out for ever.
 constexpr uint32_t kMostSpelled = 12;
@@ -124,6 +125,24 @@ std::string faultOfEntry(const MetricDescriptor &m, const Coefficient &entry) {
   return "";
 }
 
+bool tooMany(const Roundings &roundings, uint32_t accumulations, uint32_t most) {
+  return roundings.f16 != 0 || roundings.f32 > most || roundings.f64 > most || accumulations == 0 ||
+         accumulations > QuadraticForm::kMostAccumulations;
+}
+
+bool isEta(double eta) { return eta == 0 || eta == kEtaF32 || eta == kEtaF64; }
+
+/// All, by the names that manifests have for them.
+std::vector<std::pair<std::string, const Quadratic *>> polynomialsOf(const QuadraticForm &form) {
+  std::vector<std::pair<std::string, const Quadratic *>> all;
+  for (const auto &[name, of] : kFormPolynomials)
+    all.emplace_back(name, &(form.*of));
+  for (const auto &[name, of] : kLengthPolynomials)
+    if (form.lengths)
+      all.emplace_back(std::string("lengths.") + name, &(*form.lengths.*of));
+  return all;
+}
+
 /// Nodes, from the first: operands stand before what uses them.
 std::string faultOfNodes(const MetricDescriptor &m) {
   const std::vector<Coefficient> &nodes = m.form->nodes;
@@ -134,10 +153,10 @@ std::string faultOfNodes(const MetricDescriptor &m) {
            std::to_string(QuadraticForm::kMostNodes);
   std::vector<bool> isUsed(nodes.size());
   isUsed[0] = true;
-  for (const auto &[name, of] : kFormPolynomials)
-    for (uint32_t node : (*m.form.*of).of) {
+  for (const auto &[name, polynomial] : polynomialsOf(*m.form))
+    for (uint32_t node : polynomial->of) {
       if (node >= nodes.size())
-        return std::string("'form.") + name + "' names node " + std::to_string(node) + " of " +
+        return "'form." + name + "' names node " + std::to_string(node) + " of " +
                std::to_string(nodes.size());
       isUsed[node] = true;
     }
@@ -171,23 +190,56 @@ std::string faultOfBounds(const QuadraticForm &form) {
         node.kind == Kind::Absolute || (node.kind == Kind::Number && node.number >= 0) ||
         (node.operands() == 2 && isNotNegative[node.a] && isNotNegative[node.b]));
   using Q = Quadratic;
-  for (const auto &[name, of] : kFormPolynomials) {
-    if (of == &QuadraticForm::exact)
+  for (const auto &[name, polynomial] : polynomialsOf(form)) {
+    if (polynomial == &form.exact || (form.lengths && polynomial == &form.lengths->exact))
       continue;
-    for (uint32_t node : (form.*of).of)
+    for (uint32_t node : polynomial->of)
       if (!isNotNegative[node])
-        return std::string("'form.") + name + "' names node " + std::to_string(node) +
-               ", which may be negative";
+        return "'form." + name + "' names node " + std::to_string(node) + ", which may be negative";
     for (Q::Power power : {Q::XY, Q::YY, Q::Y})
-      if (form.ofDifference && (form.*of).of[power] != 0)
-        return std::string("'form.") + name + "' is not of x - y alone";
+      if (form.ofDifference && polynomial->of[power] != 0)
+        return "'form." + name + "' is not of x - y alone";
   }
+  return "";
+}
+
+/// Of what a product is divided by.
+std::string faultOfLengths(const MetricDescriptor &m) {
+  const QuadraticForm &form = *m.form;
+  const Lengths &lengths = *form.lengths;
+  const std::vector<annudf_accumulator> three(3, ANNUDF_ACCUMULATOR_F32);
+  if (m.accumulator != ANNUDF_ACCUMULATOR_STRUCT || m.fields != three)
+    return "'form.lengths' is of three sums in f32, but the accumulator is " + accumulatorText(m);
+  if (form.initial != 0 || form.ofDifference)
+    return "'form.lengths' is of sums of x and y that begin with 0";
+  using Q = Quadratic;
+  for (size_t i = 0; i < form.exact.of.size(); ++i) {
+    const bool isSquare = i == Q::XX || i == Q::YY;
+    for (const auto &[name, node] :
+         {std::pair("exact", form.exact.of[i]), {"size", form.size.of[i]}})
+      if ((i == Q::XY) != (node != 0))
+        return std::string("'form.") + name + "' is not of x y alone, as 'form.lengths' asks";
+    for (const auto &[name, node] :
+         {std::pair("exact", lengths.exact.of[i]), {"size", lengths.size.of[i]}})
+      if (isSquare != (node != 0))
+        return std::string("'form.lengths.") + name + "' is not of x^2 and y^2 alone";
+  }
+  if (lengths.product > 2)
+    return "'form.lengths.product' is field " + std::to_string(lengths.product) + " of 3";
+  if (tooMany(lengths.roundings, lengths.accumulations, QuadraticForm::kMostRoundings) ||
+      tooMany(lengths.ratio, 1, Lengths::kMostRoundings))
+    return "'form.lengths' says more roundings than it may have";
+  if (!isEta(lengths.eta))
+    return "'form.lengths.eta' is half the smallest number of no format";
+  if (lengths.least < Lengths::kLeast || lengths.least > Lengths::kMostLeast)
+    return "'form.lengths.least' is " + std::to_string(-lengths.least) + ", which is not from " +
+           std::to_string(-Lengths::kMostLeast) + " to " + std::to_string(-Lengths::kLeast);
   return "";
 }
 
 std::string faultOfParts(const MetricDescriptor &m) {
   const QuadraticForm &form = *m.form;
-  if (m.accumulator != ANNUDF_ACCUMULATOR_F32)
+  if (!form.lengths && m.accumulator != ANNUDF_ACCUMULATOR_F32)
     return std::string("'form' is of a sum in f32, but the accumulator is ") +
            toString(m.accumulator);
   if (kindOf(m.compute) != NumberKind::Float)
@@ -198,11 +250,9 @@ std::string faultOfParts(const MetricDescriptor &m) {
     return fault;
   if (std::string fault = faultOfBounds(form); !fault.empty())
     return fault;
-  if (form.roundings.f16 != 0 || form.roundings.f32 > QuadraticForm::kMostRoundings ||
-      form.roundings.f64 > QuadraticForm::kMostRoundings || form.accumulations == 0 ||
-      form.accumulations > QuadraticForm::kMostAccumulations)
+  if (tooMany(form.roundings, form.accumulations, QuadraticForm::kMostRoundings))
     return "'form' says more roundings than a form may have";
-  if (form.eta != 0 && form.eta != kEtaF32 && form.eta != kEtaF64)
+  if (!isEta(form.eta))
     return "'form.eta' is half the smallest number of no format";
   if (!std::isfinite(form.initial) || static_cast<float>(form.initial) != form.initial)
     return "'form.initial' is " + numberText(form.initial) + ", which is no f32";
@@ -211,7 +261,7 @@ std::string faultOfParts(const MetricDescriptor &m) {
            ", but parts that combine joins begin with 0";
   if (form.finalize != Finalize::Identity && !m.has(ANNUDF_HOOK_FINALIZE))
     return "'form.finalize' says what field 'hooks' lacks";
-  return "";
+  return form.lengths ? faultOfLengths(m) : "";
 }
 
 } // namespace
@@ -278,6 +328,15 @@ std::string formText(const std::optional<QuadraticForm> &form) {
   if (!form)
     return "no";
   std::string text = polynomialText(form->nodes, form->exact);
+  if (form->lengths) {
+    const auto squaresOf = [&](Quadratic::Power power) {
+      Quadratic squares;
+      squares.of[power] = form->lengths->exact.of[power];
+      return polynomialText(form->nodes, squares);
+    };
+    text = "normalised: " + text + " / sqrt(" + squaresOf(Quadratic::XX) + " * " +
+           squaresOf(Quadratic::YY) + ")";
+  }
   if (form->ofDifference)
     text += ", of x - y";
   if (form->initial != 0)

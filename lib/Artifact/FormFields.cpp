@@ -8,6 +8,7 @@
 
 #include "FormFields.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <stdexcept>
@@ -17,6 +18,7 @@ namespace {
 
 using Kind = Coefficient::Kind;
 using Finalize = QuadraticForm::Finalize;
+using Lengths = QuadraticForm::Lengths;
 
 /// Of the ops, in manifests.
 constexpr struct {
@@ -59,20 +61,19 @@ private:
         return polynomialOf(form.*polynomial.of, place, value);
     if (key == "nodes")
       nodes(form, place, value);
+    else if (key == "lengths")
+      form.lengths = lengths(place, value);
     else if (key == "of_difference") {
       const bool *is = value.as<bool>();
       if (!is || !*is)
         fail(place, "must be true; a form of x and y has no such field");
       form.ofDifference = true;
     } else if (key == "roundings") {
-      roundings(form, place, value);
+      form.roundings = roundings(place, value, QuadraticForm::kMostRoundings);
     } else if (key == "accumulations") {
       form.accumulations = count(place, value, QuadraticForm::kMostAccumulations);
     } else if (key == "eta") {
-      const auto *text = value.as<std::string>();
-      if (!text || (*text != "f32" && *text != "f64"))
-        fail(place, "must be one of f32, f64");
-      form.eta = *text == "f32" ? kEtaF32 : kEtaF64;
+      form.eta = eta(place, value);
     } else if (key == "initial") {
       form.initial = number(place, value);
       if (form.initial == 0)
@@ -87,6 +88,39 @@ private:
     }
   }
 
+  Lengths lengths(const std::string &place, const Value &value) const {
+    const Map *map = value.as<Map>();
+    if (!map)
+      fail(place, "must be a map");
+    Lengths lengths;
+    for (const auto &[key, entry] : *map) {
+      const std::string at = place + "." + printableKey(key);
+      const auto *polynomial =
+          std::find_if(std::begin(kLengthPolynomials), std::end(kLengthPolynomials),
+                       [&name = key](const auto &one) { return name == one.name; });
+      if (polynomial != std::end(kLengthPolynomials))
+        polynomialOf(lengths.*polynomial->of, at, entry);
+      else if (key == "product")
+        lengths.product = index(at, entry, 2);
+      else if (key == "roundings")
+        lengths.roundings = roundings(at, entry, QuadraticForm::kMostRoundings);
+      else if (key == "ratio")
+        lengths.ratio = roundings(at, entry, Lengths::kMostRoundings);
+      else if (key == "accumulations")
+        lengths.accumulations = count(at, entry, QuadraticForm::kMostAccumulations);
+      else if (key == "eta")
+        lengths.eta = eta(at, entry);
+      else if (key == "least")
+        lengths.least = -static_cast<int32_t>(count(at, entry, -Lengths::kLeast));
+      else
+        fail(at, "is none that this annudf knows");
+    }
+    for (const char *required : {"product", "exact", "size", "small", "accumulations", "ratio"})
+      if (!map->contains(required))
+        fail(place + "." + required, "is missing");
+    return lengths;
+  }
+
   static std::string printableKey(const std::string &key) {
     const std::string quoted = inQuotes(key);
     return quoted.substr(1, quoted.size() - 2);
@@ -97,6 +131,20 @@ private:
     if (!number || *number == 0 || *number > most)
       fail(place, "must be a number from 1 to " + std::to_string(most));
     return static_cast<uint32_t>(*number);
+  }
+
+  uint32_t index(const std::string &place, const Value &value, uint32_t last) const {
+    const auto *number = value.as<uint64_t>();
+    if (!number || *number > last)
+      fail(place, "must be a number from 0 to " + std::to_string(last));
+    return static_cast<uint32_t>(*number);
+  }
+
+  double eta(const std::string &place, const Value &value) const {
+    const auto *text = value.as<std::string>();
+    if (!text || (*text != "f32" && *text != "f64"))
+      fail(place, "must be one of f32, f64");
+    return *text == "f32" ? kEtaF32 : kEtaF64;
   }
 
   /// Spelled as numberText() does: equal forms have equal bytes.
@@ -125,7 +173,8 @@ private:
     }
   }
 
-  void roundings(QuadraticForm &form, const std::string &place, const Value &value) const {
+  Roundings roundings(const std::string &place, const Value &value, uint32_t most) const {
+    Roundings read;
     const Map *map = value.as<Map>();
     if (!map || map->empty())
       fail(place, "must be a map of formats");
@@ -134,9 +183,9 @@ private:
         fail(place, "names " + inQuotes(format) + ", which is none of f32, f64");
       std::string at = place;
       at.append(".").append(format);
-      (format == "f32" ? form.roundings.f32 : form.roundings.f64) =
-          count(at, times, QuadraticForm::kMostRoundings);
+      (format == "f32" ? read.f32 : read.f64) = count(at, times, most);
     }
+    return read;
   }
 
   void nodes(QuadraticForm &form, const std::string &place, const Value &value) const {
@@ -205,6 +254,39 @@ private:
 
 } // namespace
 
+static List listOf(const Quadratic &polynomial) {
+  List list;
+  for (uint32_t node : polynomial.of)
+    list.push_back(node);
+  return list;
+}
+
+/// Nothing where there are none.
+static void setRoundings(Map &fields, const char *name, const Roundings &roundings) {
+  Map map;
+  if (roundings.f32)
+    map["f32"] = roundings.f32;
+  if (roundings.f64)
+    map["f64"] = roundings.f64;
+  if (!map.empty())
+    fields[name] = std::move(map);
+}
+
+static const char *spellEta(double eta) { return eta == kEtaF32 ? "f32" : "f64"; }
+
+static Map lengthsToFields(const Lengths &lengths) {
+  Map fields = {{"product", lengths.product}, {"accumulations", lengths.accumulations}};
+  for (const auto &[name, of] : kLengthPolynomials)
+    fields[name] = listOf(lengths.*of);
+  setRoundings(fields, "roundings", lengths.roundings);
+  setRoundings(fields, "ratio", lengths.ratio);
+  if (lengths.eta != 0)
+    fields["eta"] = spellEta(lengths.eta);
+  if (lengths.least != Lengths::kLeast)
+    fields["least"] = static_cast<uint64_t>(-lengths.least);
+  return fields;
+}
+
 QuadraticForm
 formFromFields(const Value &fields,
                const std::function<void(const std::string &, const std::string &)> &fail) {
@@ -236,28 +318,20 @@ Map formToFields(const QuadraticForm &form) {
     nodes.push_back(std::move(list));
   }
   Map fields = {{"nodes", std::move(nodes)}, {"accumulations", form.accumulations}};
-  for (const auto &[name, of] : kFormPolynomials) {
-    List list;
-    for (uint32_t node : (form.*of).of)
-      list.push_back(node);
-    fields[name] = std::move(list);
-  }
+  for (const auto &[name, of] : kFormPolynomials)
+    fields[name] = listOf(form.*of);
   // What most have is not said.
   if (form.ofDifference)
     fields["of_difference"] = true;
-  Map roundings;
-  if (form.roundings.f32)
-    roundings["f32"] = form.roundings.f32;
-  if (form.roundings.f64)
-    roundings["f64"] = form.roundings.f64;
-  if (!roundings.empty())
-    fields["roundings"] = std::move(roundings);
+  setRoundings(fields, "roundings", form.roundings);
   if (form.eta != 0)
-    fields["eta"] = form.eta == kEtaF32 ? "f32" : "f64";
+    fields["eta"] = spellEta(form.eta);
   if (form.initial != 0)
     fields["initial"] = numberText(form.initial);
   if (form.finalize != Finalize::Identity)
     fields["finalize"] = form.finalize == Finalize::Rises ? "rises" : "falls";
+  if (form.lengths)
+    fields["lengths"] = lengthsToFields(*form.lengths);
   return fields;
 }
 
@@ -267,6 +341,9 @@ Map formToShow(const QuadraticForm &form) {
   Map coefficients;
   for (auto &[power, text] : polynomialTexts(form.nodes, form.exact))
     coefficients[power] = text;
+  if (form.lengths)
+    for (auto &[power, text] : polynomialTexts(form.nodes, form.lengths->exact))
+      coefficients[power] = text;
   fields["coefficients"] = std::move(coefficients);
   return fields;
 }

@@ -28,6 +28,14 @@ inline constexpr struct {
                         {"small", &QuadraticForm::small},
                         {"largest", &QuadraticForm::largest}};
 
+/// The same of form.lengths.
+inline constexpr struct {
+  const char *name;
+  Quadratic QuadraticForm::Lengths::*of;
+} kLengthPolynomials[] = {{"exact", &QuadraticForm::Lengths::exact},
+                          {"size", &QuadraticForm::Lengths::size},
+                          {"small", &QuadraticForm::Lengths::small}};
+
 /// Of the two zeros one: equal forms have equal bytes.
 inline bool isNumber(double value) {
   return std::isfinite(value) && !(value == 0 && std::signbit(value));

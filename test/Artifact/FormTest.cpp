@@ -106,9 +106,52 @@ TEST(Form, InWords) {
                         "finalize rises\n") != std::string::npos);
 }
 
+/// Cosine with weights: the first of three fields is the product.
+QuadraticForm normalised() {
+  QuadraticForm form;
+  form.nodes = {number(0), entry("w", {{EntryIndex::Kind::Dim}}), op(Kind::Absolute, 1), number(2)};
+  form.exact.of = {0, 1, 0, 0, 0, 0};
+  form.size.of = {0, 2, 0, 0, 0, 0};
+  form.small.of = {0, 0, 0, 0, 3, 2};
+  form.largest.of = {3, 2, 3, 0, 0, 2};
+  form.roundings.f32 = 2;
+  form.eta = 0x1p-150;
+  form.finalize = QuadraticForm::Finalize::Falls;
+  QuadraticForm::Lengths lengths;
+  lengths.exact.of = {1, 0, 1, 0, 0, 0};
+  lengths.size.of = {2, 0, 2, 0, 0, 0};
+  lengths.small.of = {0, 0, 0, 3, 3, 2};
+  lengths.roundings.f32 = 2;
+  lengths.eta = 0x1p-150;
+  lengths.ratio.f32 = 4;
+  form.lengths = lengths;
+  return form;
+}
+
+Artifact withLengths() {
+  Artifact artifact = withForm();
+  artifact.manifest.accumulator = ANNUDF_ACCUMULATOR_STRUCT;
+  artifact.manifest.fields.assign(3, ANNUDF_ACCUMULATOR_F32);
+  artifact.manifest.form = normalised();
+  artifact.manifest.requiredFeatures = featuresOf(artifact.manifest);
+  return artifact;
+}
+
+json lengthFields() {
+  return {{"product", 0},
+          {"exact", {1, 0, 1, 0, 0, 0}},
+          {"size", {2, 0, 2, 0, 0, 0}},
+          {"small", {0, 0, 0, 3, 3, 2}},
+          {"roundings", {{"f32", 2}}},
+          {"accumulations", 1},
+          {"eta", "f32"},
+          {"ratio", {{"f32", 4}}}};
+}
+
 /// The error of a well-sealed artifact whose form was changed by `change`.
-template <typename Change> std::string errorWith(Change change) {
-  json body = test::bodyOf(serializeArtifact(withForm()));
+template <typename Change>
+std::string errorWith(Change change, const Artifact &artifact = withForm()) {
+  json body = test::bodyOf(serializeArtifact(artifact));
   change(body["manifest"]["form"]);
   const std::string text = errorOf([&] { (void)parseArtifact(test::seal(body), "m"); });
   const std::string begin = "m: manifest field 'form";
@@ -244,11 +287,10 @@ void collect(json &value, std::vector<json *> &places) {
       collect(inner, places);
 }
 
-// What is read is right, whatever was written: refused, or a form that is written as it was read.
-TEST(Form, DamagedInAnyWay) {
+void damage(const Artifact &artifact, int least) {
   std::mt19937 generator(1);
   const auto random = [&](size_t below) { return generator() % below; };
-  const json body = test::bodyOf(serializeArtifact(withForm()));
+  const json body = test::bodyOf(serializeArtifact(artifact));
   const json kValues[] = {0,           1,          2,        5,       1023,        1024,
                           4294967296u, -1,         true,     "0",     "-0",        "1e30",
                           "w",         "m",        "dim",    "query", "-",         "|",
@@ -282,8 +324,88 @@ TEST(Form, DamagedInAnyWay) {
       ++refused;
     }
   }
-  EXPECT_GT(accepted, 500);
+  EXPECT_GT(accepted, least);
   EXPECT_GT(refused, 10000);
+}
+
+// What is read is right, whatever was written: refused, or a form that is written as it was read.
+TEST(Form, DamagedInAnyWay) {
+  damage(withForm(), 500);
+  damage(withLengths(), 200);
+}
+
+TEST(Form, LengthsAreReadAsTheyWereWritten) {
+  Artifact artifact = withLengths();
+  const std::string bytes = serializeArtifact(artifact);
+  EXPECT_EQ(parseArtifact(bytes, "m").manifest.form, normalised());
+  EXPECT_EQ(test::bodyOf(bytes)["manifest"]["form"]["lengths"], lengthFields());
+  QuadraticForm &form = *artifact.manifest.form;
+  form.lengths->product = 2, form.lengths->least = -7, form.lengths->eta = 0;
+  form.lengths->roundings = {0, 0, 3}, form.lengths->ratio = {0, 1, 3};
+  form.lengths->accumulations = 2;
+  EXPECT_EQ(parseArtifact(serializeArtifact(artifact), "m").manifest.form, form);
+  EXPECT_EQ(formText(form),
+            "normalised: w[dim] x y / sqrt(w[dim] x^2 * w[dim] y^2), finalize falls");
+  EXPECT_EQ(json::parse(formToJson(form))["coefficients"],
+            (json{{"x y", "w[dim]"}, {"x^2", "w[dim]"}, {"y^2", "w[dim]"}}));
+}
+
+TEST(Form, LengthsAreReadStrictly) {
+  const auto error = [](auto change) {
+    return errorWith([&](json &f) { change(f["lengths"]); }, withLengths());
+  };
+  EXPECT_EQ(error([](json &) {}), "NO ERROR");
+  EXPECT_EQ(error([](json &l) { l = 1; }), ".lengths' must be a map");
+  EXPECT_EQ(error([](json &l) { l["more"] = 1; }), ".lengths.more' is none that this annudf knows");
+  EXPECT_EQ(error([](json &l) { l.erase("ratio"); }), ".lengths.ratio' is missing");
+  EXPECT_EQ(error([](json &l) { l["product"] = 3; }),
+            ".lengths.product' must be a number from 0 to 2");
+  EXPECT_EQ(error([](json &l) { l["least"] = 61; }),
+            ".lengths.least' must be a number from 1 to 60");
+  EXPECT_EQ(error([](json &l) { l["least"] = 1; }),
+            ".lengths.least' is 1, which is not from 2 to 60");
+  EXPECT_EQ(error([](json &l) { l["eta"] = "f16"; }), ".lengths.eta' must be one of f32, f64");
+  EXPECT_EQ(error([](json &l) { l["ratio"]["f32"] = 65; }),
+            ".lengths.ratio.f32' must be a number from 1 to 64");
+  EXPECT_EQ(error([](json &l) { l["exact"][1] = 1; }),
+            ".lengths.exact' is not of x^2 and y^2 alone");
+  EXPECT_EQ(error([](json &l) { l["size"][2] = 0; }), ".lengths.size' is not of x^2 and y^2 alone");
+  EXPECT_EQ(error([](json &l) { l["small"][0] = 9; }), ".lengths.small' names node 9 of 4");
+  EXPECT_EQ(error([](json &l) { l["size"][0] = 1; }),
+            ".lengths.size' names node 1, which may be negative");
+}
+
+// A form of three sums is of three sums, of a product and of squares.
+TEST(Form, LengthsGoWithTheirMetric) {
+  const auto fault = [](auto change) {
+    MetricDescriptor metric = withLengths().manifest;
+    change(metric);
+    return faultOf(metric);
+  };
+  EXPECT_EQ(fault([](auto &) {}), "");
+  EXPECT_EQ(
+      fault([](auto &m) { m.fields[1] = ANNUDF_ACCUMULATOR_U32; }),
+      "manifest field 'form.lengths' is of three sums in f32, but the accumulator is f32, u32, "
+      "f32");
+  EXPECT_EQ(
+      fault([](auto &m) { m.fields.pop_back(); }),
+      "manifest field 'form.lengths' is of three sums in f32, but the accumulator is f32, f32");
+  EXPECT_EQ(fault([](auto &m) { m.form->lengths.reset(); }),
+            "manifest field 'form' is of a sum in f32, but the accumulator is struct");
+  EXPECT_EQ(fault([](auto &m) { m.form->initial = 1; }),
+            "manifest field 'form.lengths' is of sums of x and y that begin with 0");
+  EXPECT_EQ(fault([](auto &m) { m.form->exact.of[Quadratic::X] = 1; }),
+            "manifest field 'form.exact' is not of x y alone, as 'form.lengths' asks");
+  EXPECT_EQ(fault([](auto &m) { m.form->size.of[Quadratic::XY] = 0; }),
+            "manifest field 'form.size' is not of x y alone, as 'form.lengths' asks");
+  EXPECT_EQ(fault([](auto &m) { m.form->lengths->product = 3; }),
+            "manifest field 'form.lengths.product' is field 3 of 3");
+  EXPECT_EQ(fault([](auto &m) { m.form->lengths->roundings.f16 = 1; }),
+            "manifest field 'form.lengths' says more roundings than it may have");
+  EXPECT_EQ(fault([](auto &m) { m.form->lengths->ratio.f64 = 65; }),
+            "manifest field 'form.lengths' says more roundings than it may have");
+  EXPECT_EQ(fault([](auto &m) { m.form->lengths->eta = 1; }),
+            "manifest field 'form.lengths.eta' is half the smallest number of no format");
 }
 
 // As an artifact with a false form is found: its code was made for another.
@@ -305,6 +427,17 @@ TEST(Form, IsInTheContract) {
            [](auto &f) { f.finalize = QuadraticForm::Finalize::Identity; }}) {
     MetricDescriptor other = metric;
     change(*other.form);
+    EXPECT_TRUE(seen.insert(contractOf(other)).second);
+  }
+  using Lengths = QuadraticForm::Lengths;
+  for (void (*change)(Lengths &) : std::initializer_list<void (*)(Lengths &)>{
+           [](auto &) {}, [](auto &l) { l.product = 1; }, [](auto &l) { l.exact.of[0] = 2; },
+           [](auto &l) { l.size.of[0] = 3; }, [](auto &l) { l.small.of[0] = 3; },
+           [](auto &l) { l.roundings.f32 = 3; }, [](auto &l) { l.accumulations = 2; },
+           [](auto &l) { l.eta = 0; }, [](auto &l) { l.ratio.f64 = 1; },
+           [](auto &l) { l.least = -8; }}) {
+    MetricDescriptor other = withLengths().manifest;
+    change(*other.form->lengths);
     EXPECT_TRUE(seen.insert(contractOf(other)).second);
   }
 }

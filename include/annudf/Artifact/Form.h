@@ -62,13 +62,13 @@ struct Quadratic {
   bool operator==(const Quadratic &) const = default;
 };
 
-/// The form of a metric whose accumulator is one float. In real numbers the accumulator ends as
-/// initial + Σ over dimensions of exact(x, y). Let A = |initial| + Σ size, S = Σ small,
-/// L = |initial| + Σ largest, and E the product of 1 + u over `roundings` and, for each dimension,
-/// over `accumulations` roundings to f32. Of finite coordinates and captures whose coefficients
-/// (all nodes) are finite, and where E L is below FLT_MAX, what update computes is finite and at
-/// most (E - 1) A + E eta S from that, whatever is fused and however the dimensions are split.
-/// docs/numerics.md, "What a distance is", derives it.
+/// The form of a metric whose accumulator is one float, or, with `lengths`, three. In real numbers
+/// the accumulator ends as initial + Σ over dimensions of exact(x, y). Let A = |initial| + Σ size,
+/// S = Σ small, L = |initial| + Σ largest, and E the product of 1 + u over `roundings` and, for
+/// each dimension, over `accumulations` roundings to f32. Of finite coordinates and captures whose
+/// coefficients (all nodes) are finite, and where E L is below FLT_MAX, what update computes is
+/// finite and at most (E - 1) A + E eta S from that, whatever is fused and however the dimensions
+/// are split. docs/numerics.md, "What a distance is", derives it.
 struct QuadraticForm {
   static constexpr size_t kMostNodes = 1024;
   static constexpr uint32_t kMostRoundings = 1000;     ///< To each format.
@@ -94,6 +94,29 @@ struct QuadraticForm {
     Falls  ///< a <= b gives finalize(a) >= finalize(b).
   };
   Finalize finalize = Finalize::Identity;
+
+  /// Of three floats that begin with 0: all above is of one of them, P, whose polynomials are of XY
+  /// alone, but for `largest`, which is of all three. The others end as X = Σ α x² and Y = Σ γ y²
+  /// but for what is said of them as of P, and finalize goes as it says with the ratio
+  /// r = P / √(X Y): where X and Y as computed are at least 2^least and at most 2^60, r is computed
+  /// with `ratio` roundings, and finalize of v, 1 and 1 is what finalize makes of r = v.
+  /// docs/numerics.md, "Normalised", derives it.
+  struct Lengths {
+    static constexpr int kLeast = -60, kMostLeast = -2, kMost = 60;
+    static constexpr uint32_t kMostRoundings = 64; ///< Of the ratio.
+
+    uint32_t product = 0; ///< Which field is P.
+    Quadratic exact;      ///< α in XX, γ in YY. To be bound where both are not negative.
+    Quadratic size;       ///< The same.
+    Quadratic small;      ///< Of |x| and |y|.
+    Roundings roundings;
+    uint32_t accumulations = 1;
+    double eta = 0;
+    Roundings ratio;
+    int32_t least = kLeast;
+    bool operator==(const Lengths &) const = default;
+  };
+  std::optional<Lengths> lengths;
   bool operator==(const QuadraticForm &) const = default;
 };
 

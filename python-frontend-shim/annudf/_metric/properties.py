@@ -72,10 +72,12 @@ class Claim:
 class Form:
     """A distance as a quadratic form: a sum over the dimensions of a polynomial in x and y.
 
+    Of a normalised one it is such a sum of x y, divided by the roots of sums of x^2 and y^2.
+
     Attributes
     ----------
     text : str
-        ``"w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, of x - y"``.
+        ``"w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, of x - y"``, ``"normalised: x y / sqrt(x^2 * y^2), finalize falls"``.
     coefficients : dict of str to str
         Those that are not 0 by their power, ``{"x^2": "w[dim]", "x y": "-2 w[dim]", "y^2": "w[dim]"}``; ``"1"`` is that
         of no power. Long expressions are shortened to ``"(...)"``; `data` has them whole.
@@ -161,7 +163,8 @@ class Properties:
     name : str
         Of the metric.
     quadratic : Claim
-        The whole distance is a quadratic form, by which searches run as products of matrices.
+        The whole distance is a quadratic form, or a normalised one (cosine), by which searches run as products of
+        matrices.
     form : Form or None
         That form.
     fields : tuple of FieldProperties

@@ -36,8 +36,8 @@ bool isBeyondBinding(const QuadraticForm &form, const BoundCaptures &captures) {
 /// Why a search has no use for bounds, whatever its metric's form; null where it may have.
 const char *whyNoBounds(const MetricView &metric, const BoundCaptures &captures, const Index &index,
                         bool everyDistance, const SearchParams &params, int sm) {
-  if (!metric.artifact.manifest.form)
-    return Workload{}.noForm;
+  if (const char *none = workloadOf(metric.artifact.manifest).noForm)
+    return none;
   const char *wanted = std::getenv("ANNUDF_MATRIX");
   if (wanted && std::string_view(wanted) == "0")
     return "ANNUDF_MATRIX is 0";

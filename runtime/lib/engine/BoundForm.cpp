@@ -376,6 +376,8 @@ std::optional<BoundForm> bindForm(const QuadraticForm &form, const BoundCaptures
       refuse(std::to_string(dims) + " dims");
     if (!shift.empty() && shift.size() != size_t(dims))
       refuse("a shift of " + std::to_string(shift.size()) + " dims, of " + std::to_string(dims));
+    if (form.lengths)
+      refuse("its form is of several fields");
     return Binder(form, captures, dims, shift, order).bind();
   } catch (const CannotBind &fault) {
     if (whyNot)

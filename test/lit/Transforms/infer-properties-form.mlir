@@ -51,4 +51,34 @@ annudf.metric @cosine order(min) coarse(cosine) elements(f32) accumulator(f32, f
     annudf.yield %q : f32
   }
 }
-// CHECK: :[[@LINE-15]]:1: remark: [N6] has no form: its accumulator is not one f32
+// CHECK: :[[@LINE-15]]:1: remark: [N6] has no form: its accumulator is neither one f32 nor three
+
+annudf.metric @weighted_cosine order(min) coarse(cosine) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0, %0, %0 : f32, f32, f32
+  }
+  annudf.update (%a: f32, %b: f32, %c: f32, %x: f32, %y: f32) {
+    %d = annudf.index dim
+    %wd = annudf.load %w[%d] : !annudf.capture<dim x f32>
+    %wx = arith.mulf %wd, %x : f32
+    %wy = arith.mulf %wd, %y : f32
+    %r = math.fma %wx, %y, %a : f32
+    %s = math.fma %wx, %x, %b : f32
+    %t = math.fma %wy, %y, %c : f32
+    annudf.yield %r, %s, %t : f32, f32, f32
+  }
+  annudf.finalize (%a: f32, %b: f32, %c: f32) {
+    %one = arith.constant 1.0 : f32
+    %zero = arith.constant 0.0 : f32
+    %bc = arith.mulf %b, %c : f32
+    %n = math.sqrt %bc : f32
+    %q = arith.divf %a, %n : f32
+    %is = arith.cmpf oeq, %n, %zero : f32
+    %p = arith.select %is, %zero, %q : f32
+    %e = arith.subf %one, %p : f32
+    annudf.yield %e : f32
+  }
+}
+// CHECK: :[[@LINE-28]]:1: remark: [N5] has the form normalised: w[dim] x y / sqrt(w[dim] x^2 * w[dim] y^2), finalize falls

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import pickle
 
 import numpy as np
@@ -165,9 +166,26 @@ def test_a_field_that_is_not_joined_with_terms():
     assert str(last.properties).count("not proved") == 1
 
 
+def test_a_product_of_lengths():
+    @ivf_flat.metric(
+        initial=(0.0, 0.0, 0.0),
+        finalize=lambda acc, ctx: 1 - acc[0] / math.sqrt(acc[1] * acc[2]),
+        captures={"w": np.ones(4, np.float32)},
+    )
+    def angle(x, y, acc, ctx):
+        w = ctx.w[ctx.dim]
+        return acc[0] + w * x * y, acc[1] + w * x * x, acc[2] + w * y * y
+
+    proved = angle.properties
+    text = "normalised: w[dim] x y / sqrt(w[dim] x^2 * w[dim] y^2), finalize falls"
+    assert proved.quadratic and proved.quadratic.text == text
+    assert proved.form.text == text
+    assert proved.form.coefficients == {"x y": "w[dim]", "x^2": "w[dim]", "y^2": "w[dim]"}
+
+
 def test_several_fields():
     proved = cosine.properties
-    assert proved.quadratic.why == "its accumulator is not one f32"
+    assert proved.quadratic.why == "its accumulator is neither one f32 nor three"
     dot, norm = proved.fields
     assert (dot.coefficients, norm.coefficients) == ({"x y": "1"}, {"y^2": "1"})
     assert (bool(dot.symmetric), bool(norm.symmetric), bool(proved.symmetric)) == (True, False, False)

@@ -1,0 +1,92 @@
+//===- Finalizes.h - How a distance goes with what was added up -*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// docs/numerics.md, "Finalize" and "Normalised", says why each step holds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_LIB_ANALYSIS_FINALIZES_H
+#define ANNUDF_LIB_ANALYSIS_FINALIZES_H
+
+#include "annudf/Artifact/Form.h"
+#include "annudf/Dialect/IR/Annudf.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace annudf {
+
+/// A product of powers of three fields.
+struct Monomial {
+  std::array<int, 3> quarters = {}; ///< Of each field the power, times 4.
+  Roundings roundings;
+  bool isNegated = false;
+};
+
+/// A field divided by the roots of two others, as finalize computes it.
+struct Ratio {
+  Roundings roundings;
+  int least = 0; ///< Where both others are at least 2^least.
+};
+
+/// The chain of ops from what was added up to what is yielded.
+class Finalizes {
+public:
+  using Course = QuadraticForm::Finalize;
+
+  explicit Finalizes(ir::FinalizeOp op) : block(op.getBody().front()) {}
+
+  /// Of one field. Empty where an op, `at`, is not known to be monotone.
+  std::optional<Course> ofField();
+  /// Of three, how it goes with their ratio. \param product  the one that is divided.
+  std::optional<Course> ofRatio(unsigned product, Ratio &ratio);
+
+  mlir::Operation *at = nullptr;
+  std::string why;
+
+private:
+  struct Step {
+    mlir::Operation *op;
+    unsigned through;                 ///< The operand that is of the accumulator.
+    llvm::SmallVector<double> others; ///< The others, in their order.
+  };
+  struct State;
+
+  std::nullopt_t no(mlir::Operation *op, const std::string &text);
+  std::nullopt_t unknown(mlir::Operation *op);
+  std::optional<Step> stepTo(mlir::Value value);
+  bool advance(State &state, const Step &step);
+  std::optional<Course> courseOf(llvm::ArrayRef<Step> steps, bool isNegated);
+
+  mlir::Value taken(mlir::Value value);
+  std::optional<bool> isTrue(mlir::Value condition);
+  std::optional<bool> decide(mlir::Value condition);
+  std::optional<bool> compared(mlir::Operation *op);
+  bool isAbove(const Monomial &monomial, double bound);
+  std::optional<Monomial> monomialOf(mlir::Value value);
+  std::optional<Monomial> compute(mlir::Value value);
+  std::optional<Monomial> multiplied(mlir::Operation *op);
+  bool fits(const Monomial &monomial) const;
+
+  mlir::Block &block;
+  // Of three fields.
+  unsigned product = 0;
+  int least = 0;
+  int depth = 0;
+  llvm::DenseMap<mlir::Value, std::optional<Monomial>> monomials;
+  llvm::DenseMap<mlir::Value, std::optional<bool>> conditions;
+};
+
+} // namespace annudf
+
+#endif // ANNUDF_LIB_ANALYSIS_FINALIZES_H
