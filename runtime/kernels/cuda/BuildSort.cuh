@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(1024)
       sum += at + i < count ? counts[at + i] : 0;
     }
     uint32_t scanned = sum;
-    for (int step = 1; step < 32; step *= 2) {
+    for (uint32_t step = 1; step < 32; step *= 2) {
       const uint32_t left = __shfl_up_sync(0xFFFFFFFFu, scanned, step);
       scanned += lane >= step ? left : 0;
     }
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     __syncthreads();
     if (warp == 0) {
       uint32_t all = ofWarp[lane];
-      for (int step = 1; step < 32; step *= 2) {
+      for (uint32_t step = 1; step < 32; step *= 2) {
         const uint32_t left = __shfl_up_sync(0xFFFFFFFFu, all, step);
         all += lane >= step ? left : 0;
       }

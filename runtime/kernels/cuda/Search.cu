@@ -14,22 +14,7 @@
 
 #include "Coarse.cuh"
 #include "Finish.cuh"
-
-/// Turns words of Index.h's order into 16-byte chunks, in place: both orders keep
-/// the 128 words of a chunk of a group together, so a warp transposes 4 x 32 words.
-extern "C" __global__ void annudf_regroup(uint4 *rows, uint64_t blocks) {
-  const uint32_t lane = threadIdx.x & 31;
-  const uint64_t warps = static_cast<uint64_t>(gridDim.x) * blockDim.x / 32;
-  for (uint64_t b = (static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32; b < blocks;
-       b += warps) {
-    uint32_t *words = reinterpret_cast<uint32_t *>(rows + b * 32);
-    const uint4 chunk =
-        make_uint4(words[lane], words[32 + lane], words[64 + lane], words[96 + lane]);
-    __syncwarp();
-    rows[b * 32 + lane] = chunk;
-    __syncwarp();
-  }
-}
+#include "Regroup.cuh"
 
 /// Tiles that each `queries` of a list's pairs open, one a segment of its rows.
 __device__ __forceinline__ uint32_t segmentsOf(const annudf_device_index &index,

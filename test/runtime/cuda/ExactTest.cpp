@@ -101,11 +101,11 @@ public:
     evaluated = 0, seen.clear(), seenGranules.clear();
     static ExactScratch scratch;
     std::memset(&scratch, 0x5A, sizeof scratch); // As shared memory begins.
-    Warp([&] {
+    Block::run(kLanes, [&] {
       ExactQuery<Case> query(args, *this, scratch);
       __syncthreads();
       query.run();
-    }).run();
+    });
     ASSERT_EQ(evaluated, seenGranules.size()); // What searches are told was computed.
     for (size_t i = 0; i < k; ++i) {
       ASSERT_EQ(outIds[i], i < found ? expected[i].second : -1) << "place " << i << " of " << k;

@@ -81,7 +81,7 @@ public:
       args.work.stride = groupCount, args.work.nProbes = uint32_t(probes.size());
       args.outIds = address(outIds), args.outDistances = address(outDistances);
       args.k = k, args.order = order;
-      Warp([&] { many ? annudf_finish_many(args) : annudf_finish(args); }).run();
+      Block::run(kLanes, [&] { many ? annudf_finish_many(args) : annudf_finish(args); });
       for (uint32_t i = 0; i < k; ++i) {
         ASSERT_EQ(outIds[i], expected[i].id)
             << "place " << i << " of " << k << (many ? ", many" : "");
@@ -105,7 +105,7 @@ public:
     args.work.stride = groupCount, args.work.nProbes = uint32_t(probes.size());
     args.outDistances = address(out);
     args.k = columns, args.order = order;
-    Warp([&] { annudf_every_distance(args); }).run();
+    Block::run(kLanes, [&] { annudf_every_distance(args); });
     for (uint32_t i = 0; i < columns; ++i)
       ASSERT_TRUE(out[i] == expected[i] || (std::isnan(out[i]) && std::isnan(expected[i])))
           << "id " << i << ": " << out[i] << ", not " << expected[i];

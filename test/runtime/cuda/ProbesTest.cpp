@@ -35,7 +35,7 @@ void check(const std::vector<uint32_t> &keys, uint32_t k, const char *what) {
   ASSERT_TRUE(ANNUDF_CHOSEN_BY_WARP(n, k)) << what;
   ProbeScratch scratch;
   std::vector<uint32_t> lists(k + 1, 7777777);
-  Warp([&] { chooseByWarp(scratch, keys.data(), n, k, lists.data()); }).run();
+  Block::run(kLanes, [&] { chooseByWarp(scratch, keys.data(), n, k, lists.data()); });
   EXPECT_EQ(lists.back(), 7777777u) << what << ", " << k << " of " << n;
   lists.pop_back();
   EXPECT_EQ(lists, expected(keys, k)) << what << ", " << k << " of " << n;

@@ -95,7 +95,7 @@ public:
 private:
   static void run(unsigned block, const std::function<void()> &kernel) {
     blockIdx.x = block;
-    Warp(kernel).run();
+    Block::run(kLanes, kernel);
     blockIdx.x = 0;
   }
   const Lists &old;

@@ -36,6 +36,9 @@ inline runtime::CudaBackend *sharedBackend() {
   return backend.get();
 }
 
+/// Whether it is the stand-in of host/, on which a test takes fewer rows.
+inline bool onStandIn() { return std::getenv("ANNUDF_TEST_STAND_IN") != nullptr; }
+
 } // namespace annudf::test
 
 /// Skips the test where there is no GPU, and says what stays unchecked: "searches there are".
