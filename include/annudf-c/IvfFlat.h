@@ -69,16 +69,13 @@ annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
 /** What a build on a device cost; milliseconds. Fields beyond `size` are not touched. */
 typedef struct annudf_ivf_flat_build_stats {
   size_t size;       /**< Set by the caller: sizeof(annudf_ivf_flat_build_stats).          */
-  int32_t on_device; /**< 1; 0: on the host, of a copy of the rows there.                 */
-  char why[60];      /**< Why on the host; "" where it was not. Cut where it is longer.   */
-  double train_ms;   /**< Centers, and the look at all coordinates; of a build on the host
-                          all of it.                                                      */
+  double train_ms;   /**< Centers, and the look at all coordinates.                       */
   double add_ms;     /**< Rows to their lists.                                            */
-  double copy_ms;    /**< The rows to the host, where they had to go there; to the device, where
-                          all went there at once.                                         */
-  /** Of annudf_ivf_flat_build_from_host: the pieces in which rows went to the device, 1 where all
-   * went at once; the bytes that it took there at most; whether the lists are there (1) or, where
-   * it was too small for them, on the host (0). */
+  /** Of annudf_ivf_flat_build_from_host: the time in which the rows went to the device where all
+   * went at once; the pieces in which they went, 1 where all went at once; the bytes that it took
+   * there at most; whether the lists are there (1) or, where it was too small for them, on the
+   * host (0). */
+  double copy_ms;
   int64_t pieces;
   uint64_t device_bytes;
   int32_t lists_on_device;
@@ -88,7 +85,6 @@ typedef struct annudf_ivf_flat_build_stats {
  * seeds give equal indexes, whose centers are not to the bit those of annudf_ivf_flat_build. The
  * lists stay on that device, where searches need no copy, until the host needs them: saving,
  * annudf_ivf_flat_extend, annudf_ivf_flat_remove and searching elsewhere copy them there, once.
- * Indexes with missing_values or adaptive_centers are built on the host, of a copy of the rows.
  * \param base    in device memory; it may be freed at once after.
  * \param stream  where what has written the base was enqueued, as annudf_ivf_flat_search_device;
  * waited for.
@@ -102,8 +98,7 @@ annudf_ivf_flat_build_device(annudf_backend *backend, const annudf_vectors *base
 /** The same of rows in host memory, which may be more than the device holds: where rows, sort and
  * lists have no room together within device_memory_limit, rows go there a piece at a time, twice;
  * where the lists alone have none they are made on the host. Its index is, to the byte, that of
- * annudf_ivf_flat_build_device. Of indexes with missing_values or adaptive_centers nothing is built
- * on the device.
+ * annudf_ivf_flat_build_device.
  * \param base  in host memory; may be freed at once after.
  * ANNUDF_USAGE for a limit below what k-means takes (ANNUDF_ENVIRONMENT where it is what is free),
  * naming what is enough. */
@@ -133,8 +128,7 @@ annudf_ivf_flat_extend(annudf_ivf_flat_index *index, const annudf_vectors *rows,
 /** The same of rows in memory of a CUDA backend's device. Where the index's lists are on that
  * device (annudf_ivf_flat_device) the rows find their lists there and the lists stay there, the
  * same as the host would have made them; searches that were enqueued before read those of before.
- * It takes room for both. An index whose lists are on the host, as those with adaptive_centers or
- * missing_values, is extended on the host.
+ * It takes room for both. An index whose lists are on the host is extended on the host.
  * \param rows    in device memory; may be freed at once after.
  * \param ids     in host memory.
  * \param stream  where what has written the rows was enqueued; waited for. */

@@ -140,8 +140,6 @@ static void buildThere(const Call &call, const annudf_backend *backend, const an
     return;
   annudf_ivf_flat_build_stats filled = {};
   filled.size = stats->size;
-  filled.on_device = cost.onDevice;
-  cost.why.copy(filled.why, sizeof filled.why - 1);
   filled.train_ms = cost.trainMs, filled.add_ms = cost.addMs, filled.copy_ms = cost.copyMs;
   filled.pieces = cost.pieces, filled.device_bytes = cost.deviceBytes;
   filled.lists_on_device = cost.listsOnDevice;

@@ -318,12 +318,12 @@ class Prepared:
 class Backend:
     """Searches on the CPU or on one GPU; keeps compiled kernels."""
 
-    def build_index(self, stream: int, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[str, float, float, float, int, bool]]:
+    def build_index(self, stream: int, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[float, float, float, int, bool]]:
         """
         As Index.build, of a matrix at a device address that is written on `stream`. With it comes "", or why it was built on the host, and milliseconds of training, adding, copying.
         """
 
-    def build_index_from_host(self, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[str, float, float, float, int, bool]]:
+    def build_index_from_host(self, address: int, rows: int, dims: int, element: str, options: BuildOptions, progress: Callable[[str, float], None] | None = None) -> tuple[Index, tuple[float, float, float, int, bool]]:
         """
         The same of a matrix at a host address, on the device. With it come also the pieces in which it went there, and whether the lists are there.
         """

@@ -84,9 +84,9 @@ static Index build(uintptr_t address, int64_t rows, int64_t dims, const std::str
   return buildBy(annudf_ivf_flat_build, {address, rows, dims, element}, options, function);
 }
 
-/// "" or why the build was on the host, and milliseconds of training, adding, copying; pieces of a
-/// base in host memory, and whether the lists are on the device.
-using BuildCost = std::tuple<std::string, double, double, double, int64_t, bool>;
+/// Milliseconds of training, adding, copying; pieces of a base in host memory, and whether the
+/// lists are on the device.
+using BuildCost = std::tuple<double, double, double, int64_t, bool>;
 
 static annudf_ivf_flat_build_stats noStats() {
   annudf_ivf_flat_build_stats stats = {};
@@ -94,8 +94,7 @@ static annudf_ivf_flat_build_stats noStats() {
   return stats;
 }
 static BuildCost costOf(const annudf_ivf_flat_build_stats &stats) {
-  return {stats.why,     stats.train_ms, stats.add_ms,
-          stats.copy_ms, stats.pieces,   stats.lists_on_device != 0};
+  return {stats.train_ms, stats.add_ms, stats.copy_ms, stats.pieces, stats.lists_on_device != 0};
 }
 
 /// A build that tells what it cost.

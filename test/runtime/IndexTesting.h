@@ -13,10 +13,11 @@
 
 namespace annudf::test {
 
-/// To the bit: centers, lists, their order and their padding.
+/// To the bit: centers, what stands for missing values, lists, their order and their padding.
 inline bool sameContent(const runtime::Index &a, const runtime::Index &b) {
   if (a.centers() != b.centers() || a.nLists() != b.nLists() || a.size() != b.size() ||
-      a.largestId() != b.largestId())
+      a.largestId() != b.largestId() || a.fill() != b.fill() ||
+      a.adaptiveCenters() != b.adaptiveCenters())
     return false;
   for (uint32_t l = 0; l < a.nLists(); ++l)
     if (a.list(l).size != b.list(l).size || a.list(l).ids != b.list(l).ids ||

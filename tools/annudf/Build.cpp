@@ -50,11 +50,7 @@ static runtime::Index buildOn(runtime::CudaBackend *gpu, const BuildArguments &a
                               const runtime::MatrixView &base, const runtime::Progress &progress) {
   if (!gpu)
     return runtime::Index::build(arguments.params, base, progress);
-  runtime::BuildStats stats;
-  runtime::Index index = gpu->buildFromHost(arguments.params, base, progress, &stats);
-  if (!stats.onDevice)
-    print(stderr, "annudf: warning: built on the CPU: " + stats.why + "\n");
-  return index;
+  return gpu->buildFromHost(arguments.params, base, progress);
 }
 
 static void runBuild(BuildArguments arguments) {

@@ -90,8 +90,8 @@ index built_there(const index_params &params, build_stats *stats, const Build &b
   index result(made);
   reporting.check(status);
   if (stats)
-    *stats = {cost.on_device != 0, cost.why,    cost.train_ms,     cost.add_ms,
-              cost.copy_ms,        cost.pieces, cost.device_bytes, cost.lists_on_device != 0};
+    *stats = {cost.train_ms, cost.add_ms,       cost.copy_ms,
+              cost.pieces,   cost.device_bytes, cost.lists_on_device != 0};
   return result;
 }
 
@@ -110,8 +110,7 @@ inline index build(const index_params &params, const vectors &base) {
 }
 
 /// The same of rows in device memory, built there, when the stream has got to where they are
-/// written. The lists stay there alone until the host needs them. With missing_values or
-/// adaptive_centers it is built on the host, of a copy.
+/// written. The lists stay there alone until the host needs them.
 /// \param stats  filled where it is given.
 inline index build(const index_params &params, const device_vectors &base,
                    build_stats *stats = nullptr) {

@@ -80,12 +80,10 @@ struct index_params {
 
 /// What a build on a device cost; milliseconds.
 struct build_stats {
-  bool on_device = false; ///< Else on the host, of a copy of the rows there.
-  std::string why = {};   ///< Why on the host; "" where it was not.
-  double train_ms = 0; ///< Centers, and the look at all coordinates; on the host the whole build.
+  double train_ms = 0; ///< Centers, and the look at all coordinates.
   double add_ms = 0;   ///< Rows to their lists.
-  double copy_ms = 0;  ///< The rows to the host, where they had to go there; or all from there.
   // Of rows in host memory:
+  double copy_ms = 0;             ///< All rows to the device, where they went at once.
   std::int64_t pieces = 0;        ///< In which they went to the device; 1: all at once.
   std::uint64_t device_bytes = 0; ///< That it took there at most.
   bool lists_on_device = false;   ///< Else there was no room for them.

@@ -161,8 +161,8 @@ def build(
     dataset : array of shape (n_rows, dim)
         float32, float16, bfloat16, int8 or uint8; finite, or NaN with ``missing_values=True``. Of NumPy, CuPy,
         PyTorch, or with ``__cuda_array_interface__`` or DLPack; or :class:`annudf.PackedBits`. Of a
-        device array the index is built on its device, with ``missing_values`` or ``adaptive_centers`` on the host of
-        a copy. Arrays that are not C-contiguous are copied. At least `n_lists` rows.
+        device array the index is built on its device. Arrays that are not C-contiguous are copied. At least `n_lists`
+        rows.
     resources : Resources, optional
         Stream for reading a device array; a device, on which the index of a host array is built.
     device_memory_limit : int, optional
@@ -258,9 +258,9 @@ def build_of(
                 "index of %d vectors built on %s: %.1f ms training, %.1f adding, %.1f copying, "
                 "%d pieces, lists on the %s",
                 rows.shape[0],
-                f"the CPU ({cost[0]})" if cost[0] else device,
-                *cost[1:5],
-                "device" if cost[5] else "host",
+                device,
+                *cost[:4],
+                "device" if cost[4] else "host",
             )
     except InputError as error:
         raise array_at_fault(error, "dataset") from None

@@ -15,6 +15,7 @@
 
 #include "../Coordinates.h"
 #include "BuildLists.cuh"
+#include "BuildMeans.cuh"
 #include "BuildSort.cuh"
 #include "RemoveLists.cuh"
 
@@ -25,21 +26,25 @@ constexpr uint32_t kTile = ANNUDF_BUILD_TILE, kDepth = ANNUDF_BUILD_DEPTH;
 } // namespace
 
 /// The place of the first coordinate that is not finite.
-/// \param first  as large as may be before.
+/// \param missing  whether a NaN is a missing value: only an infinite one is found then.
+/// \param first    as large as may be before.
 extern "C" __global__ void annudf_build_finite(const void *base, uint64_t coordinates, int element,
-                                               unsigned long long *first) {
-  for (uint64_t i = threadOfGrid(); i < coordinates; i += threadsOfGrid())
-    if (!isfinite(annudf_kernels::bitsAs<float>(
-            annudf_kernels::coordinateAt<uint32_t>(element, ANNUDF_COMPUTE_F32, base, i))))
+                                               int missing, unsigned long long *first) {
+  for (uint64_t i = threadOfGrid(); i < coordinates; i += threadsOfGrid()) {
+    const auto value = annudf_kernels::bitsAs<float>(
+        annudf_kernels::coordinateAt<uint32_t>(element, ANNUDF_COMPUTE_F32, base, i));
+    if (!isfinite(value) && !(missing && isnan(value)))
       atomicMin(first, static_cast<unsigned long long>(i));
+  }
 }
 
 /// Rows as floats less `origin`, each padded with zeros to `stride`.
 /// \param chosen  which rows; null: from `first` on.
+/// \param fill    of each dimension what stands for a NaN; null: there is none.
 extern "C" __global__ void annudf_build_convert(const void *base, const uint32_t *chosen,
                                                 uint64_t first, uint64_t count, uint32_t dims,
                                                 uint32_t stride, int element, const float *origin,
-                                                float *out) {
+                                                const float *fill, float *out) {
   const uint32_t quads = stride / 4;
   for (uint64_t i = threadOfGrid(); i < count * quads; i += threadsOfGrid()) {
     const uint64_t row = i / quads, from = chosen ? chosen[row] : first + row;
@@ -48,10 +53,12 @@ extern "C" __global__ void annudf_build_convert(const void *base, const uint32_t
 #pragma unroll
     for (uint32_t j = 0; j < 4; ++j) {
       const uint32_t d = begin + j;
-      values[j] = d < dims ? annudf_kernels::bitsAs<float>(annudf_kernels::coordinateAt<uint32_t>(
-                                 element, ANNUDF_COMPUTE_F32, base, from * dims + d)) -
-                                 (origin ? origin[d] : 0.0f)
-                           : 0.0f;
+      values[j] = 0;
+      if (d >= dims)
+        continue;
+      const auto value = annudf_kernels::bitsAs<float>(annudf_kernels::coordinateAt<uint32_t>(
+          element, ANNUDF_COMPUTE_F32, base, from * dims + d));
+      values[j] = (fill && isnan(value) ? fill[d] : value) - (origin ? origin[d] : 0.0f);
     }
     reinterpret_cast<float4 *>(out)[i] = make_float4(values[0], values[1], values[2], values[3]);
   }

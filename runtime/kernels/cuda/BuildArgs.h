@@ -19,5 +19,7 @@
 #define ANNUDF_BUILD_SORT_ITEMS 4096
 /// Rows that one block adds up.
 #define ANNUDF_BUILD_SUM_ROWS 256
+/// Dimensions of a block of BuildMeans.cuh.
+#define ANNUDF_BUILD_MEAN_DIMS 128
 
 #endif // ANNUDF_KERNELS_CUDA_BUILDARGS_H

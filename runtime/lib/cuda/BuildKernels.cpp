@@ -9,6 +9,8 @@
 #include "BuildKernels.h"
 
 #include "Embedded.h"
+#include "annudf/Artifact/Artifact.h"
+#include "vectors/Missing.h"
 
 #include <limits>
 
@@ -29,20 +31,51 @@ BuildKernels::BuildKernels(std::shared_ptr<const Context> context)
       append(module.function("annudf_build_append")),
       ungroup(module.function("annudf_build_ungroup")), flag(module.function("annudf_remove_flag")),
       mark(module.function("annudf_remove_mark")), sizes(module.function("annudf_remove_sizes")),
-      move(module.function("annudf_remove_move")) {}
+      move(module.function("annudf_remove_move")), present(module.function("annudf_build_present")),
+      listScales(module.function("annudf_list_scales")),
+      listMeans(module.function("annudf_list_means")) {}
 
-uint64_t firstNotFinite(const std::shared_ptr<const Context> &context, const BuildKernels &kernels,
-                        const MatrixView &rows, CUstream stream) {
+std::vector<float> meansOfPresent(const std::shared_ptr<const Context> &context,
+                                  const BuildKernels &kernels, const MatrixView &rows,
+                                  CUstream stream) {
+  const PresentValues::Pieces pieces = PresentValues::piecesOf(rows.rows);
+  PresentValues found(pieces.count, rows.dims);
+  const uint64_t values = found.sums.size();
+  const Buffer sums(context, values * sizeof(double)), counts(context, values * sizeof(int64_t));
+  const uint64_t slices = cuda::pieces(uint64_t(rows.dims), ANNUDF_BUILD_MEAN_DIMS);
+  StreamLauncher(*context, stream)
+      .first(kernels.present, {uint64_t(pieces.count) * slices}, ANNUDF_BUILD_MEAN_DIMS, 0,
+             reinterpret_cast<uint64_t>(rows.data), uint64_t(rows.rows), uint64_t(pieces.rows),
+             uint32_t(rows.dims), int(rows.element), sums.device(), counts.device());
+  ANNUDF_CUDA(cuMemcpyDtoHAsync, found.sums.data(), sums.device(), sums.size(), stream);
+  ANNUDF_CUDA(cuMemcpyDtoHAsync, found.counts.data(), counts.device(), counts.size(), stream);
+  ANNUDF_CUDA(cuStreamSynchronize, stream);
+  return found.means();
+}
+
+std::optional<NotFinite> firstNotFinite(const std::shared_ptr<const Context> &context,
+                                        const BuildKernels &kernels, const MatrixView &rows,
+                                        NaNs nans, CUstream stream) {
+  if (kindOf(rows.element) != NumberKind::Float)
+    return std::nullopt;
   const Buffer first(context, 8);
   ANNUDF_CUDA(cuMemsetD8Async, first.device(), 0xFF, 8, stream);
   const uint64_t coordinates = uint64_t(rows.rows) * uint64_t(rows.dims);
   StreamLauncher(*context, stream)
       .first(kernels.finite, {blocksFor(coordinates)}, 256, 0,
-             reinterpret_cast<uint64_t>(rows.data), coordinates, int(rows.element), first.device());
+             reinterpret_cast<uint64_t>(rows.data), coordinates, int(rows.element),
+             int(nans == NaNs::Missing), first.device());
   uint64_t found = 0;
   ANNUDF_CUDA(cuMemcpyDtoHAsync, &found, first.device(), 8, stream);
   ANNUDF_CUDA(cuStreamSynchronize, stream);
-  return found;
+  if (found == UINT64_MAX)
+    return std::nullopt;
+  NotFinite fault = {int64_t(found / uint64_t(rows.dims)),
+                     std::vector<std::byte>(size_t(bytesOfRow(rows.element, rows.dims)))};
+  ANNUDF_CUDA(cuMemcpyDtoH, fault.bytes.data(),
+              reinterpret_cast<uint64_t>(rows.data) + uint64_t(fault.row) * fault.bytes.size(),
+              fault.bytes.size());
+  return fault;
 }
 
 const uint32_t *SortedRows::sort() {
@@ -78,7 +111,8 @@ Assigner::Assigner(const std::shared_ptr<const Context> &context, const BuildKer
     : kernels_(kernels), launcher_(*context, stream), lists_(shape.lists),
       stride_(uint32_t(shape.stride())), padded_(uint32_t(shape.padded())), l2_(l2),
       stream_(stream), centers_(context, uint64_t(padded_) * stride_ * 4),
-      biases_(context, uint64_t(padded_) * 4), origin_(context, uint64_t(stride_) * 4) {}
+      biases_(context, uint64_t(padded_) * 4), origin_(context, uint64_t(stride_) * 4),
+      fill_(context, uint64_t(stride_) * 4) {}
 
 void Assigner::load(const CoarseRanker &ranker) {
   std::vector<float> factors(uint64_t(padded_) * stride_), origin(stride_),
@@ -93,11 +127,17 @@ void Assigner::load(const CoarseRanker &ranker) {
   loaded_ = true;
 }
 
+void Assigner::setFill(const std::vector<float> &fill) {
+  fills_ = !fill.empty();
+  if (fills_)
+    ANNUDF_CUDA(cuMemcpyHtoDAsync, fill_.device(), fill.data(), fill.size() * 4, stream_);
+}
+
 void Assigner::convert(uint64_t from, uint64_t chosen, uint64_t first, uint64_t count, uint64_t to,
                        annudf_element element, uint32_t dims, bool lessOrigin) {
   launcher_.first(kernels_.convert, {blocksFor(count * (stride_ / 4))}, 256, 0, from, chosen, first,
                   count, dims, stride_, int(element), lessOrigin ? origin_.device() : uint64_t(0),
-                  to);
+                  fills_ ? fill_.device() : uint64_t(0), to);
 }
 
 void Assigner::normalise(uint64_t rows, uint64_t count) {

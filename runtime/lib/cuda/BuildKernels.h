@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace annudf::runtime::cuda {
@@ -25,7 +26,8 @@ struct BuildKernels {
   explicit BuildKernels(std::shared_ptr<const Context> context);
   Module module;
   CUfunction finite, convert, normalise, biases, assign, count, prefix, scatter, bounds, sums,
-      means, pack, places, place, append, ungroup, flag, mark, sizes, move;
+      means, pack, places, place, append, ungroup, flag, mark, sizes, move, present, listScales,
+      listMeans;
 };
 
 inline uint64_t pieces(uint64_t count, uint64_t size) { return (count + size - 1) / size; }
@@ -40,10 +42,20 @@ inline int alignmentOfRows(uint64_t data, uint64_t bytes) {
   return (data | bytes) % 16 == 0 ? 16 : (data | bytes) % 4 == 0 ? 4 : 1;
 }
 
-/// The place of the first coordinate of rows on the device that is not finite; UINT64_MAX if none
-/// is.
-uint64_t firstNotFinite(const std::shared_ptr<const Context> &context, const BuildKernels &kernels,
-                        const MatrixView &rows, CUstream stream);
+/// Of rows on the device what Missing.h says of rows on the host, to the bit.
+std::vector<float> meansOfPresent(const std::shared_ptr<const Context> &context,
+                                  const BuildKernels &kernels, const MatrixView &rows,
+                                  CUstream stream);
+
+/// The first row on the device with a coordinate that is not finite, or that is infinite where NaN
+/// is a missing value.
+struct NotFinite {
+  int64_t row;
+  std::vector<std::byte> bytes; ///< It, here.
+};
+std::optional<NotFinite> firstNotFinite(const std::shared_ptr<const Context> &context,
+                                        const BuildKernels &kernels, const MatrixView &rows,
+                                        NaNs nans, CUstream stream);
 
 /// Rows by their lists, as a stable sort leaves them.
 class SortedRows {
@@ -94,6 +106,8 @@ public:
   /// The centers as the host assigns rows by them, so that rows find the lists that they find
   /// there.
   void load(const CoarseRanker &ranker);
+  /// What stands for missing values in rows that are converted from now on; nothing where empty.
+  void setFill(const std::vector<float> &fill);
 
   /// Rows as floats, padded to stride().
   /// \param from   rows of `element` and so many dims; may be `to` where they are floats already.
@@ -111,7 +125,8 @@ private:
   const bool l2_;
   bool loaded_ = false;
   const CUstream stream_;
-  const Buffer centers_, biases_, origin_;
+  const Buffer centers_, biases_, origin_, fill_;
+  bool fills_ = false;
 };
 
 } // namespace annudf::runtime::cuda

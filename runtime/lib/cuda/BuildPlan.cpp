@@ -10,6 +10,7 @@
 
 #include "BuildArgs.h"
 #include "vectors/Elements.h"
+#include "vectors/Missing.h"
 #include <algorithm>
 #include <bit>
 
@@ -30,13 +31,21 @@ constexpr uint64_t kSlack = uint64_t(64) << 10;
 struct Costs {
   explicit Costs(const BuildShape &s) : shape(s) {
     const uint64_t lists = s.lists, stride = s.stride();
-    fixed = (s.padded() * (stride + 1) + stride) * 4 + kSlack;
+    fixed = (s.padded() * (stride + 1) + 2 * stride) * 4 + kSlack;
     const uint64_t sums = (s.sample / ANNUDF_BUILD_SUM_ROWS + lists) * stride * 8;
     training = s.sample * 4 + sort(s.sample) + sums + (2 * lists + 1) * 4;
     // Each list may leave all but one row of its last group empty.
     const uint64_t rows = s.rows + 31 * std::min(lists, s.rows),
                    words = wordsPerRow(s.element, s.dims);
-    this->lists = (rows / 32 + 1) * 32 * (words * 4 + 8) + lists * (stride * 4 + 12);
+    const uint64_t places = (rows / 32 + 1) * 32;
+    this->lists = places * (words * 4 + 8) + lists * (stride * 4 + 12);
+    if (s.missingValues) {
+      this->lists += stride * 4;
+      present = uint64_t(PresentValues::piecesOf(int64_t(s.rows)).count) * uint64_t(s.dims) * 16;
+    }
+    if (s.adaptiveCenters)
+      this->lists += lists * uint64_t(s.dims) * 4 +
+                     (s.metric == ANNUDF_COARSE_COSINE ? places * sizeof(double) : 8);
     row = s.rowBytes();
     floats = stride * 4;
   }
@@ -47,7 +56,7 @@ struct Costs {
   uint64_t whole() const {
     const uint64_t all = shape.rows * row, piece = rowsAsFloats(shape) * floats;
     const uint64_t adding = shape.addData ? sort(shape.rows) + std::max(piece, lists) : 0;
-    return fixed + all + std::max(training + piece, adding);
+    return fixed + all + std::max({training + piece, adding, present});
   }
   /// With pieces of so many rows.
   uint64_t inPieces(uint64_t piece) const {
@@ -61,6 +70,7 @@ struct Costs {
 
   const BuildShape &shape;
   uint64_t fixed, training, lists, row, floats;
+  uint64_t present = 0; ///< Of missing values, where all rows are there.
 };
 
 /// The largest piece with which `bytes` stays within the limit; 0 where none does.

@@ -29,6 +29,8 @@ struct BuildShape {
   uint32_t lists = 0;
   uint64_t sample = 0; ///< Rows that are trained on.
   bool addData = true;
+  bool missingValues = false, adaptiveCenters = false;
+  annudf_coarse metric = ANNUDF_COARSE_L2;
 
   uint64_t rowBytes() const;
   uint64_t stride() const; ///< Floats of a row where it finds its list.

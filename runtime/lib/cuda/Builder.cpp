@@ -8,8 +8,10 @@
 
 #include "Builder.h"
 
+#include "AdaptiveCenters.h"
 #include "ListsOnDevice.h"
 #include "ivf_flat/NewIndex.h"
+#include "vectors/Missing.h"
 
 #include <cstring>
 
@@ -24,7 +26,10 @@ BuildShape shapeOf(const IndexParams &params, const MatrixView &base) {
           base.dims,
           params.nLists,
           uint64_t(trainingRows(base.rows, training)),
-          params.addData};
+          params.addData,
+          params.missingValues,
+          params.adaptiveCenters,
+          params.metric};
 }
 
 Progress partOf(const Progress &progress, double from, double share) {
@@ -36,16 +41,17 @@ Progress partOf(const Progress &progress, double from, double share) {
 }
 
 void Builder::checkFinite() {
-  if (kindOf(base_.element) != NumberKind::Float)
+  const NaNs nans = params_.missingValues ? NaNs::Missing : NaNs::Refused;
+  if (const auto found = firstNotFinite(context_, kernels_, base_, nans, stream_))
+    checkBase({found->bytes.data(), 1, base_.dims, base_.element}, params_, found->row);
+}
+
+void Builder::findFill() {
+  if (!params_.missingValues)
     return;
-  const uint64_t data = reinterpret_cast<uint64_t>(base_.data);
-  const uint64_t found = firstNotFinite(context_, kernels_, base_, stream_);
-  if (found == UINT64_MAX)
-    return;
-  const auto bytes = static_cast<uint64_t>(bytesOfRow(base_.element, base_.dims));
-  std::vector<std::byte> row(bytes);
-  ANNUDF_CUDA(cuMemcpyDtoH, row.data(), data + found / dims_ * bytes, bytes);
-  checkBase({row.data(), 1, base_.dims, base_.element}, params_, int64_t(found / dims_));
+  fill_ = fromHost_ ? runtime::meansOfPresent(base_, params_.threads)
+                    : meansOfPresent(context_, kernels_, base_, stream_);
+  by_.setFill(fill_);
 }
 
 void Builder::average(uint64_t rows, uint64_t order, uint64_t starts, const uint32_t *startsOnHost,
@@ -138,6 +144,7 @@ std::vector<float> Builder::train() {
       lists_,       params_.metric, params_.kmeansIterations, params_.kmeansTrainsetFraction,
       params_.seed, params_.threads};
   report(progress_, "train", 0);
+  findFill();
   Random random(params.seed);
   std::vector<uint32_t> chosen;
   for (const int64_t row : chooseRows(base_.rows, params, random))
@@ -243,8 +250,9 @@ void Builder::place(SortedRows &sorted, const DeviceIndex &to) {
 }
 
 BuiltIndex Builder::add(std::vector<float> centers) {
-  IndexParts parts = {base_.element,   base_.dims,         0,      params_.metric,
-                      params_.threads, std::move(centers), nullptr};
+  IndexParts parts = {base_.element,  base_.dims,      0,
+                      params_.metric, params_.threads, std::move(centers),
+                      nullptr,        fill_,           params_.adaptiveCenters};
   if (!params_.addData)
     return {Index(std::move(parts)), nullptr};
   const uint64_t data = reinterpret_cast<uint64_t>(base_.data);
@@ -271,11 +279,8 @@ BuiltIndex Builder::add(std::vector<float> centers) {
       find(data + first * bytes_, first, std::min(piece, rows_ - first));
     }
   const uint32_t *starts = sorted.sort();
-  ListShape shape = {std::vector<uint32_t>(lists_),
-                     base_.dims,
-                     wordsPerRow(base_.element, base_.dims),
-                     parts.centers,
-                     {}};
+  ListShape shape = {std::vector<uint32_t>(lists_), base_.dims,
+                     wordsPerRow(base_.element, base_.dims), parts.centers, fill_};
   for (uint32_t l = 0; l < lists_; ++l)
     shape.sizes[l] = starts[l + 1] - starts[l];
   floats_ = nullptr; // Room for the lists.
@@ -287,6 +292,10 @@ BuiltIndex Builder::add(std::vector<float> centers) {
     launcher_.first(kernels_.pack, {copy->groups()}, 128, 0, data, bytes_,
                     alignmentOfRows(data, bytes_), sorted.order(), sorted.starts(), args.listGroup,
                     lists_, args.chunks, args.rows, args.ids);
+  if (params_.adaptiveCenters)
+    parts.centers =
+        moveCenters(context_, kernels_, {base_.element, params_.metric, params_.threads}, *copy,
+                    parts.centers, 0, stream_);
   ANNUDF_CUDA(cuStreamSynchronize, stream_);
   report(progress_, "add", 1);
   parts.size = base_.rows;

@@ -51,6 +51,8 @@ public:
   BuiltIndex add(std::vector<float> centers);
 
 private:
+  /// What stands for missing values.
+  void findFill();
   void sample(const std::vector<uint32_t> &chosen);
   /// Sums of segments of rows, to their means.
   void average(uint64_t rows, uint64_t order, uint64_t starts, const uint32_t *startsOnHost,
@@ -83,6 +85,7 @@ private:
   /// For L2 less the origin, amid the rows, from which squares are taken.
   Assigner by_;
   const uint32_t stride_;
+  std::vector<float> fill_;        ///< Of each dimension; empty where no value is missing.
   std::unique_ptr<Buffer> floats_; ///< Rows as floats.
   std::unique_ptr<Buffer> raw_;    ///< Rows that come from the host, as they are.
   std::unique_ptr<Buffer> sums_, chunks_;

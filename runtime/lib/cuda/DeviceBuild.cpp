@@ -14,7 +14,6 @@
 #include "ivf_flat/NewIndex.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -33,21 +32,6 @@ BuiltIndex finish(Builder &builder, const MatrixView &base,
   stats.addMs = msSince(start);
   stats.listsOnDevice = built.copy != nullptr;
   return built;
-}
-
-/// Of a copy of the rows.
-Index buildOnHost(const IndexParams &params, const MatrixView &base, CUstream stream,
-                  const Progress &progress, BuildStats &stats) {
-  auto start = std::chrono::steady_clock::now();
-  std::vector<std::byte> rows(size_t(base.rows * bytesOfRow(base.element, base.dims)));
-  ANNUDF_CUDA(cuMemcpyDtoHAsync, rows.data(), reinterpret_cast<uint64_t>(base.data), rows.size(),
-              stream);
-  ANNUDF_CUDA(cuStreamSynchronize, stream);
-  stats.copyMs = msSince(start);
-  start = std::chrono::steady_clock::now();
-  Index index = Index::build(params, {rows.data(), base.rows, base.dims, base.element}, progress);
-  stats.trainMs = msSince(start);
-  return index;
 }
 
 /// Coordinates in host memory, some at a time, so that it can be stopped.
@@ -71,13 +55,7 @@ IndexParams IndexBuilder::prepared(const IndexParams &given, const MatrixView &b
   if (base.rows > std::numeric_limits<uint32_t>::max())
     throw Error(ErrorKind::Usage, "base: it has " + std::to_string(base.rows) +
                                       " rows; the CUDA backend builds of fewer than 4294967296");
-  stats.onDevice = !params.missingValues && !params.adaptiveCenters;
-  if (!stats.onDevice) {
-    stats.why = params.missingValues ? "missing_values" : "adaptive_centers";
-    stats.why += " is for the host";
-  } else {
-    loadKernels();
-  }
+  loadKernels();
   return params;
 }
 
@@ -92,8 +70,6 @@ BuiltIndex IndexBuilder::build(const IndexParams &given, const MatrixView &base,
                     uint64_t(base.rows * bytesOfRow(base.element, base.dims)),
                     alignmentOf(base.element), "base");
   const CUstream on = checkStream(*context_, stream);
-  if (!stats.onDevice)
-    return {buildOnHost(params, base, on, progress, stats), nullptr};
   return buildThere(params, base, on, progress, stats);
 }
 
@@ -113,11 +89,6 @@ BuiltIndex IndexBuilder::buildFromHost(const IndexParams &given, const MatrixVie
   IndexParams params = prepared(given, base, stats);
   const uint64_t asked = std::exchange(params.deviceMemoryLimit, 0);
   auto start = std::chrono::steady_clock::now();
-  if (!stats.onDevice) {
-    Index index = Index::build(params, base, progress);
-    stats.trainMs = msSince(start);
-    return {std::move(index), nullptr};
-  }
   checkEnough(base, params.nLists);
   size_t free = 0, total = 0;
   ANNUDF_CUDA(cuMemGetInfo, &free, &total);

@@ -64,7 +64,7 @@ private:
   void loadKernels() {
     std::call_once(once_, [&] { kernels_ = std::make_shared<const BuildKernels>(context_); });
   }
-  /// \returns the parameters as they are then; loads the kernels where they are needed.
+  /// \returns the parameters as they are then; loads the kernels.
   IndexParams prepared(const IndexParams &params, const MatrixView &base, BuildStats &stats);
   BuiltIndex buildThere(const IndexParams &params, const MatrixView &base, CUstream stream,
                         const Progress &progress, BuildStats &stats);

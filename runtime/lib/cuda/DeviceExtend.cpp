@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AdaptiveCenters.h"
 #include "Builder.h"
 #include "DeviceMemory.h"
 #include "ListsOnDevice.h"
@@ -19,6 +20,8 @@
 namespace annudf::runtime::cuda {
 
 namespace {
+
+NaNs nansOf(const Index &index) { return index.missingValues() ? NaNs::Missing : NaNs::Refused; }
 
 /// One extend. What it makes is beside the lists that there are, which searches may still read.
 class Extender {
@@ -36,6 +39,8 @@ public:
   void checkFinite();
   void checkIds(const int64_t *ids);
   std::shared_ptr<DeviceIndex> add(const int64_t *ids, const Progress &progress);
+  /// Of the rows that add() has added; empty where they have not moved.
+  std::vector<float> centers() { return std::move(centers_); }
   std::shared_ptr<ListsOnDevice> lists(std::shared_ptr<const DeviceIndex> copy) {
     return std::make_shared<ListsOnDevice>(context_, kept_, std::move(copy), std::move(sizes_),
                                            index_.threads());
@@ -56,19 +61,14 @@ private:
   StreamLauncher launcher_;
   const BuildShape shape_;
   std::vector<uint32_t> sizes_;
+  std::vector<float> centers_;
 };
 
 void Extender::checkFinite() {
-  if (kindOf(rows_.element) != NumberKind::Float)
-    return;
-  if (const uint64_t found = firstNotFinite(context_, kernels_, rows_, stream_);
-      found != UINT64_MAX) {
-    const uint64_t number = found / uint64_t(rows_.dims);
-    std::vector<std::byte> row(bytes_);
-    ANNUDF_CUDA(cuMemcpyDtoH, row.data(), data_ + number * bytes_, bytes_);
-    runtime::checkFinite({row.data(), 1, rows_.dims, rows_.element}, "rows to add", 1,
-                         NaNs::Refused, int64_t(number));
-  }
+  const NaNs nans = nansOf(index_);
+  if (const auto found = firstNotFinite(context_, kernels_, rows_, nans, stream_))
+    runtime::checkFinite({found->bytes.data(), 1, rows_.dims, rows_.element}, "rows to add", 1,
+                         nans, found->row);
 }
 
 void Extender::checkIds(const int64_t *ids) {
@@ -89,6 +89,7 @@ void Extender::assign(uint64_t lists, const Progress &progress) {
   const bool l2 = by.metric == ANNUDF_COARSE_L2;
   Assigner assigner(context_, kernels_, shape_, l2, stream_);
   assigner.load(CoarseRanker(index_, by.metric, by.order));
+  assigner.setFill(index_.fill());
   const uint64_t piece = rowsAsFloats(shape_);
   const Buffer floats(context_, piece * assigner.stride() * 4);
   for (uint64_t first = 0; first < count_; first += piece) {
@@ -113,9 +114,9 @@ std::shared_ptr<DeviceIndex> Extender::add(const int64_t *ids, const Progress &p
   ANNUDF_CUDA(cuMemcpyDtoH, sizes_.data(), old_.listSize, sizes_.size() * 4);
   for (uint32_t l = 0; l < lists; ++l)
     sizes_[l] += starts[l + 1] - starts[l];
-  const std::vector<float> fill;
   auto made = std::make_shared<DeviceIndex>(
-      ListShape{sizes_, rows_.dims, index_.words(), index_.centers(), fill}, context_, stream_);
+      ListShape{sizes_, rows_.dims, index_.words(), index_.centers(), index_.fill()}, context_,
+      stream_);
   Buffer newIds(context_, ids ? count_ * 8 : 8);
   if (ids)
     ANNUDF_CUDA(cuMemcpyHtoDAsync, newIds.device(), ids, count_ * 8, stream_);
@@ -125,6 +126,10 @@ std::shared_ptr<DeviceIndex> Extender::add(const int64_t *ids, const Progress &p
                   ids ? newIds.device() : uint64_t(0), index_.rowExtent(), old_.rows, old_.ids,
                   old_.listGroup, old_.listSize, args.listGroup, lists, args.chunks, args.rows,
                   args.ids);
+  if (index_.adaptiveCenters())
+    centers_ =
+        moveCenters(context_, kernels_, {index_.element(), index_.metric(), index_.threads()},
+                    *made, index_.centers(), 0, stream_);
   ANNUDF_CUDA(cuStreamSynchronize, stream_);
   report(progress, "add", 1); // The last chance to stop.
   return made;
@@ -149,7 +154,7 @@ std::shared_ptr<DeviceIndex> IndexBuilder::extendThere(Index &index, const Matri
   const int64_t largest =
       ids.ids ? *std::max_element(ids.ids, ids.ids + rows.rows) : index.rowExtent() + rows.rows - 1;
   index.changeTo(extender.lists(made), index.size() + rows.rows,
-                 std::max(index.largestId(), largest));
+                 std::max(index.largestId(), largest), extender.centers());
   return made;
 }
 
@@ -180,7 +185,7 @@ std::shared_ptr<DeviceIndex> IndexBuilder::extendFromHost(Index &index, const Ma
     return nullptr;
   }
   index.checkNewRows(rows, ids);
-  checkFinite(rows, "rows to add", index.threads());
+  checkFinite(rows, "rows to add", index.threads(), nansOf(index));
   ContextScope scope(*context_);
   const OwnStream stream(context_);
   const Buffer there(context_, uint64_t(rows.rows * bytesOfRow(rows.element, rows.dims)));

@@ -71,17 +71,8 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
 
   // Centers are padded to 16 bytes so that the coarse stage reads float4.
   const uint32_t stride = (dims + 3) / 4 * 4;
-  std::vector<float> centers(static_cast<size_t>(lists) * stride, 0.0f), norms(lists);
-  for (uint32_t i = 0; i < lists; ++i) {
-    const float *center = shape.centers.data() + static_cast<size_t>(i) * dims;
-    std::copy(center, center + dims, centers.begin() + static_cast<size_t>(i) * stride);
-    double square = 0;
-    for (uint32_t d = 0; d < dims; ++d)
-      square += static_cast<double>(center[d]) * center[d];
-    norms[i] = static_cast<float>(std::sqrt(square));
-  }
-  centers_ = upload(context, centers, stream);
-  norms_ = upload(context, norms, stream);
+  centers_ = std::make_unique<Buffer>(context, uint64_t(lists) * stride * sizeof(float));
+  norms_ = std::make_unique<Buffer>(context, uint64_t(lists) * sizeof(float));
   if (!shape.fill.empty())
     fill_ = upload(context, shape.fill, stream);
 
@@ -90,7 +81,25 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
   args_.centers = centers_->device(), args_.norms = norms_->device();
   args_.nLists = lists, args_.chunks = static_cast<uint32_t>(chunks);
   args_.dims = dims, args_.centerStride = stride;
+  setCenters(shape.centers, stream);
   uploadMs_ = msSince(start);
+}
+
+void DeviceIndex::setCenters(const std::vector<float> &centers, CUstream stream) {
+  const uint32_t lists = args_.nLists, dims = args_.dims, stride = args_.centerStride;
+  std::vector<float> padded(static_cast<size_t>(lists) * stride, 0.0f), norms(lists);
+  for (uint32_t i = 0; i < lists; ++i) {
+    const float *center = centers.data() + static_cast<size_t>(i) * dims;
+    std::copy(center, center + dims, padded.begin() + static_cast<size_t>(i) * stride);
+    double square = 0;
+    for (uint32_t d = 0; d < dims; ++d)
+      square += static_cast<double>(center[d]) * center[d];
+    norms[i] = static_cast<float>(std::sqrt(square));
+  }
+  // Pageable memory has been read when the call returns.
+  ANNUDF_CUDA(cuMemcpyHtoDAsync, args_.centers, padded.data(), padded.size() * sizeof(float),
+              stream);
+  ANNUDF_CUDA(cuMemcpyHtoDAsync, args_.norms, norms.data(), norms.size() * sizeof(float), stream);
 }
 
 namespace {

@@ -40,6 +40,9 @@ public:
   DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,
               const Module &search, PinnedPieces &pieces, const Progress &progress);
 
+  /// Others in their place, before anybody searches; as the shape's of the constructor.
+  void setCenters(const std::vector<float> &centers, CUstream stream);
+
   const annudf_device_index &args() const { return args_; }
   /// Most groups that any `nProbes` lists hold together.
   uint64_t mostGroups(uint32_t nProbes) const { return largest_[nProbes]; }

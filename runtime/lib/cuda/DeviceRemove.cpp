@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AdaptiveCenters.h"
 #include "DeviceBuild.h"
 #include "ListsOnDevice.h"
 
@@ -32,6 +33,8 @@ public:
   int64_t largestId() const { return largestId_; }
   /// The lists of what stays, which is some.
   std::shared_ptr<DeviceIndex> move();
+  /// Of those lists; empty where they have not moved.
+  std::vector<float> centers() { return std::move(centers_); }
   std::shared_ptr<ListsOnDevice> lists(std::shared_ptr<const DeviceIndex> copy) {
     return std::make_shared<ListsOnDevice>(context_, kept_, std::move(copy), std::move(sizes_),
                                            index_.threads());
@@ -50,6 +53,7 @@ private:
   /// it.
   const Buffer stay_, before_;
   std::vector<uint32_t> sizes_; ///< Of the lists, then.
+  std::vector<float> centers_;
   int64_t largestId_ = -1;
 };
 
@@ -91,14 +95,17 @@ void Remover::mark(std::span<const int64_t> ids) {
 }
 
 std::shared_ptr<DeviceIndex> Remover::move() {
-  const std::vector<float> fill;
   auto made = std::make_shared<DeviceIndex>(
-      ListShape{sizes_, index_.dims(), index_.words(), index_.centers(), fill}, context_,
+      ListShape{sizes_, index_.dims(), index_.words(), index_.centers(), index_.fill()}, context_,
       stream_.get());
   const annudf_device_index &args = made->args();
   launcher_.first(kernels_.move, {made->groups()}, 128, 0, old_.rows, old_.ids, old_.listGroup,
                   stay_.device(), before_.device(), args.listGroup, args.nLists, args.chunks,
                   args.rows, args.ids);
+  if (index_.adaptiveCenters())
+    centers_ =
+        moveCenters(context_, kernels_, {index_.element(), index_.metric(), index_.threads()},
+                    *made, index_.centers(), old_.listSize, stream_.get());
   ANNUDF_CUDA(cuStreamSynchronize, stream_.get());
   return made;
 }
@@ -124,7 +131,8 @@ IndexBuilder::Removed IndexBuilder::remove(Index &index, std::span<const int64_t
       made = remover.move();
     report(progress, "remove", 1); // The last chance to stop.
     if (left != size)
-      index.changeTo(made ? remover.lists(made) : nullptr, left, remover.largestId());
+      index.changeTo(made ? remover.lists(made) : nullptr, left, remover.largestId(),
+                     remover.centers());
     return {size - left, made};
   } catch (const Error &error) {
     if (error.kind() != ErrorKind::Environment)

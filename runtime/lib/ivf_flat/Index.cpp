@@ -75,9 +75,9 @@ const std::vector<List> &ListsElsewhere::get() {
 
 Index::Index(IndexParts parts)
     : element_(parts.element), dims_(parts.dims), size_(parts.size), largestId_(parts.size - 1),
-      metric_(parts.metric), centers_(std::move(parts.centers)),
-      lists_(centers_.size() / static_cast<size_t>(parts.dims)), elsewhere_(std::move(parts.lists)),
-      generation_(nextGeneration()), threads_(parts.threads) {}
+      metric_(parts.metric), adaptive_(parts.adaptiveCenters), centers_(std::move(parts.centers)),
+      fill_(std::move(parts.fill)), lists_(centers_.size() / static_cast<size_t>(parts.dims)),
+      elsewhere_(std::move(parts.lists)), generation_(nextGeneration()), threads_(parts.threads) {}
 
 Index::Index(IndexParts parts, const MatrixView &rows, const std::vector<uint32_t> &lists,
              const Progress &progress)
@@ -214,10 +214,14 @@ void Index::checkNewRows(const MatrixView &rows, const NewIds &newIds) const {
                                       std::to_string(largestId_) + "; give them ids");
 }
 
-void Index::changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_t largestId) {
+void Index::changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_t largestId,
+                     std::vector<float> centers) {
   auto attachments = std::make_shared<IndexAttachments>();
   elsewhere_ = std::move(lists);
   size_ = size, largestId_ = largestId;
+  if (!centers.empty())
+    centers_ = std::move(centers);
+  sums_.clear();
   generation_ = nextGeneration();
   attachments_ = std::move(attachments);
 }

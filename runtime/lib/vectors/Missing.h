@@ -16,9 +16,29 @@
 
 #include "annudf/runtime/vectors/Matrix.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace annudf::runtime {
+
+/// Sums of the values that are there, and how many, by dimension and piece of the rows.
+struct PresentValues {
+  /// Pieces depend on the number of rows alone.
+  struct Pieces {
+    int64_t count, rows; ///< Rows of each; of the last what is left.
+  };
+  static Pieces piecesOf(int64_t rows);
+
+  PresentValues(int64_t pieces, int32_t dims)
+      : dims(dims), sums(static_cast<size_t>(pieces) * static_cast<size_t>(dims)),
+        counts(sums.size()) {}
+  /// Pieces are added up in their order. 0 where no value is there.
+  std::vector<float> means() const;
+
+  int32_t dims;
+  std::vector<double> sums; ///< pieces x dims.
+  std::vector<int64_t> counts;
+};
 
 /// Of each dimension the mean of the values that are there, 0 where none is. The same for every
 /// number of threads.

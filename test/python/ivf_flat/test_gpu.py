@@ -197,13 +197,19 @@ def test_searched_by_matrix_products_between_removes(library, metric):
         assert on_host._core.device == -1
 
 
-def test_what_is_for_the_host_is_built_there(library, caplog):
-    base = vectors(500, DIMS, "float32", 1)
-    params = ivf_flat.IndexParams(n_lists=5, adaptive_centers=True)
+def test_missing_values_and_adaptive_centers_stay_on_the_device(library, caplog):
+    base = vectors(800, DIMS, "float32", 1)
+    base[::3, 1] = np.nan
+    params = ivf_flat.IndexParams(n_lists=5, adaptive_centers=True, missing_values=True)
     with caplog.at_level(logging.DEBUG, logger="annudf"):
-        index = ivf_flat.build(params, library.put(base))
-    assert "built on the CPU (adaptive_centers is for the host): " in caplog.text
-    assert pickle.dumps(index) == pickle.dumps(ivf_flat.build(params, base))
+        index = ivf_flat.build(params, library.put(base[:500]))
+    assert "lists on the device" in caplog.text
+    on_host = pickle.loads(pickle.dumps(index))
+    for some in (index, on_host):
+        ivf_flat.extend(some, library.put(base[500:]) if some is index else base[500:])
+        ivf_flat.remove(some, np.arange(0, 800, 7))
+    assert (index._core.device, on_host._core.device) == (0, -1)
+    assert pickle.dumps(index) == pickle.dumps(on_host)
 
 
 @pytest.mark.parametrize("metric", ["sqeuclidean", "euclidean", "inner_product"])

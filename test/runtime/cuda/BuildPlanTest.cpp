@@ -69,6 +69,30 @@ TEST(BuildPlan, EveryLimit) {
       }
 }
 
+TEST(BuildPlan, WhatMeansTakeIsCounted) {
+  const auto bytes = [](bool missing, bool adaptive, annudf_coarse metric, Way way) {
+    BuildShape shape = {3'000'000, ANNUDF_ELEMENT_F32, 72, 1000, 256'000};
+    shape.missingValues = missing, shape.adaptiveCenters = adaptive, shape.metric = metric;
+    uint64_t limit = ~uint64_t(0);
+    for (;;) {
+      const BuildPlan plan = planned(shape, limit);
+      if (plan.way == way)
+        return plan.bytes;
+      limit = plan.bytes - 1;
+    }
+  };
+  const uint64_t places = ((3'000'000 + 31 * 1000) / 32 + 1) * 32;
+  for (const Way way : {Way::Whole, Way::Pieces}) {
+    const uint64_t plain = bytes(false, false, ANNUDF_COARSE_L2, way);
+    EXPECT_EQ(bytes(true, false, ANNUDF_COARSE_COSINE, way) - plain, 80u * 4);
+    EXPECT_EQ(bytes(false, true, ANNUDF_COARSE_L2, way) - plain, 1000u * 72 * 4 + 8);
+    EXPECT_EQ(bytes(false, true, ANNUDF_COARSE_COSINE, way) - plain, 1000 * 72 * 4 + places * 8);
+  }
+  // Lists on the host get their means there.
+  EXPECT_EQ(bytes(true, true, ANNUDF_COARSE_COSINE, Way::ListsOnHost),
+            bytes(false, false, ANNUDF_COARSE_L2, Way::ListsOnHost));
+}
+
 TEST(BuildPlan, WhatIsTooLittleIsSaid) {
   const BuildShape shape = {20000, ANNUDF_ELEMENT_F32, 24, 130, 10000};
   const std::string fault = errorOf([&] { (void)planned(shape, 1000); }, ErrorKind::Usage);

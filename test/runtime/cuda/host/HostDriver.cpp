@@ -176,6 +176,9 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *which, void
     }
   return CUDA_SUCCESS;
 }
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute which, CUdeviceptr address) {
+  return cuPointerGetAttributes(1, &which, &value, address);
+}
 CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
   const std::lock_guard lock(mutex);
   const auto *found = allocationAt(address);

@@ -46,7 +46,8 @@ const HostKernel *hostKernel(const std::string &name) {
       ANNUDF_KERNEL(annudf_build_append),    ANNUDF_KERNEL(annudf_build_ungroup),
       ANNUDF_KERNEL(annudf_remove_flag),     ANNUDF_KERNEL(annudf_remove_mark),
       ANNUDF_KERNEL(annudf_remove_sizes),    ANNUDF_KERNEL(annudf_remove_move),
-      ANNUDF_KERNEL(annudf_regroup)};
+      ANNUDF_KERNEL(annudf_regroup),         ANNUDF_KERNEL(annudf_build_present),
+      ANNUDF_KERNEL(annudf_list_scales),     ANNUDF_KERNEL(annudf_list_means)};
 #undef ANNUDF_KERNEL
   const auto found = kernels.find(name);
   return found == kernels.end() ? nullptr : &found->second;

@@ -40,12 +40,10 @@ public:
 
 /// What a build on a device cost; milliseconds.
 struct BuildStats {
-  bool onDevice = false; ///< Else on the host, of a copy of the rows there.
-  std::string why;       ///< Why not; "" where it was.
-  double trainMs = 0;    ///< With the look at all coordinates; on the host, of the whole build.
-  double addMs = 0;      ///< Rows to their lists.
-  double copyMs = 0;     ///< The rows to the host; from there, where all of them went at once.
+  double trainMs = 0; ///< With the look at all coordinates.
+  double addMs = 0;   ///< Rows to their lists.
   // Of rows in host memory.
+  double copyMs = 0;          ///< The rows to the device, where all of them went at once.
   int64_t pieces = 0;         ///< In which they went to the device; 1: all at once.
   uint64_t deviceBytes = 0;   ///< Of the device's memory that it took at most.
   bool listsOnDevice = false; ///< Else it was too small for them.
@@ -85,8 +83,9 @@ public:
   /// As Index::build, of rows in device memory, with the same rows to train on and the same rules
   /// for centers, though not with their very bits. Equal rows, parameters and seeds give equal
   /// indexes. Its lists are on the device alone, until the host needs them: to save it, to
-  /// search elsewhere, or where Index::extend or Index::remove is asked for. Missing values and
-  /// adaptive centers are built on the host.
+  /// search elsewhere, or where Index::extend or Index::remove is asked for. Means that stand for
+  /// missing values are the host's to the bit; adaptive centers are, to the bit, the means that
+  /// the host would have made of the same lists.
   /// \param base    as the queries of searchDevice().
   /// \param stream  what has written the base is enqueued there; waited for.
   /// \throws as Index::build; Error(Usage) for 2^32 rows and more, and for a deviceMemoryLimit.
@@ -95,18 +94,17 @@ public:
 
   /// The same of rows in host memory, within params.deviceMemoryLimit. Where the rows, the sort and
   /// the lists have no room together the rows go there a piece at a time, twice, and where the
-  /// lists alone have none these are made on the host; the index is the same to the byte. Missing
-  /// values and adaptive centers are built on the host.
+  /// lists alone have none these are made on the host; the index is the same to the byte.
   /// \throws as Index::build; Error(Usage) for a limit below what k-means takes, or
   /// Error(Environment) where it is what is free.
   virtual Index buildFromHost(const IndexParams &params, const MatrixView &base,
                               const Progress &progress = {}, BuildStats *stats = nullptr) = 0;
 
   /// As Index::extend, of rows in device memory. Where the index's lists are on this device
-  /// (Index::device()) they stay there: a list is, to the bit where the host has fused
-  /// multiply-add, what it would have become on the host, and searches under way keep the lists
-  /// that they have. Takes room for the lists before and after. Lists that are on the host are
-  /// extended there.
+  /// (Index::device()) they stay there: a list, and an adaptive center, is, to the bit where the
+  /// host has fused multiply-add, what it would have become on the host, and searches under way
+  /// keep the lists that they have. Takes room for the lists before and after. Lists that are on
+  /// the host are extended there.
   /// \param ids     in host memory.
   /// \param stream  what has written the rows is enqueued there; waited for.
   /// \throws also Error(Usage) for 2^32 rows and more, and as searchDevice() for memory and stream.
@@ -117,9 +115,9 @@ public:
                               const Progress &progress = {}) = 0;
 
   /// As Index::remove. Where the index's lists are on this device they stay there, to the byte
-  /// those that the host would leave, and searches under way keep the lists that they have; an
-  /// index that has no rows left is the host's. Where there is no room for the lists before and
-  /// after, and where they are on the host, rows are removed there.
+  /// those that the host would leave, as adaptive centers are, and searches under way keep the
+  /// lists that they have; an index that has no rows left is the host's. Where there is no room for
+  /// the lists before and after, and where they are on the host, rows are removed there.
   /// \param ids  in host memory.
   virtual int64_t remove(Index &index, std::span<const int64_t> ids,
                          const Progress &progress = {}) = 0;

@@ -103,6 +103,8 @@ struct IndexParts {
   int threads = 0;
   std::vector<float> centers;
   std::shared_ptr<ListsElsewhere> lists; ///< Null where there are no rows.
+  std::vector<float> fill = {};          ///< As Index::fill.
+  bool adaptiveCenters = false;
 };
 
 class Index {
@@ -130,7 +132,9 @@ public:
   /// are the lists then.
   /// \param lists  null where there are no rows.
   /// \param size, largestId  of all rows.
-  void changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_t largestId);
+  /// \param centers  where they have moved; else empty.
+  void changeTo(std::shared_ptr<ListsElsewhere> lists, int64_t size, int64_t largestId,
+                std::vector<float> centers = {});
   /// Removes every row that has one of these ids; an id that no row has is passed over, and so is
   /// one that is given twice. The other rows keep their ids, their lists and their order there. A
   /// list, and the index, may end up without rows; it still can be extended. Adaptive centers move
@@ -205,8 +209,8 @@ private:
   annudf_coarse metric_ = ANNUDF_COARSE_L2;
   bool adaptive_ = false;
   std::vector<float> centers_, fill_;
-  /// Of adaptive centers the sums that they are means of; empty where nothing was added since
-  /// build() or load(): lists can tell.
+  /// Of adaptive centers the sums that they are means of; empty after load() and where a device has
+  /// the lists: these can tell.
   std::vector<double> sums_;
   std::vector<List> lists_; ///< Empty ones while they are elsewhere.
   std::shared_ptr<ListsElsewhere> elsewhere_;
