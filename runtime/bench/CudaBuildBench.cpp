@@ -11,13 +11,14 @@
 //   annudf_cuda_build_bench [--rows 1000000] [--dims 128] [--lists 1024] [--dtype f32]
 //                           [--metric l2] [--base FILE] [--repeat 5] [--queries 0]
 //                           [--probes 8,32] [--cpu] [--upload] [--host] [--extend]
-//                           [--remove]
+//                           [--remove] [--adaptive] [--missing]
 //
 // Rows are those of annudf_cuda_bench, or of a file. Printed are the medians of the build
 // with its parts, and of the copy of the lists to the host. --upload: of a copy back, in pieces of
 // several sizes and from pageable memory. --host: builds of rows in host memory, of each way that
 // has room in less and less memory. --extend: of an index of nine rows in ten by the tenth, on the
-// device and on the host. --remove: of every tenth row, likewise. --cpu builds on the host too.
+// device and on the host. --remove: of every tenth row, likewise. --adaptive: with adaptive
+// centers. --missing: with NaN in place of every tenth coordinate. --cpu builds on the host too.
 // --queries compares the recall of both: the share of the true ten neighbours (squared differences;
 // for other metrics the largest inner products) whose list is probed; rows are scanned exactly, so
 // that is the recall of a search.
@@ -26,14 +27,13 @@
 
 #include "Mixture.h"
 
-#include "BuildPlan.h"
+#include "Builder.h"
 #include "DeviceIndex.h"
 #include "Embedded.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/support/Clock.h"
-#include "coarse/KMeans.h"
 #include "vectors/Elements.h"
 
 #include <CLI/CLI.hpp>
@@ -41,6 +41,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 using namespace annudf;
@@ -122,7 +123,19 @@ struct Options {
   std::string dtype = "f32", metric = "l2", base;
   std::vector<uint32_t> probes = {8, 32};
   bool cpu = false, host = false, upload = false, extend = false, remove = false;
+  bool adaptive = false, missing = false;
 };
+
+/// NaN in the place of every tenth coordinate.
+void leaveOut(Matrix &base) {
+  if (kindOf(base.element) != NumberKind::Float)
+    throw Error(ErrorKind::Usage,
+                std::string("--missing: ") + toString(base.element) + " has no NaN");
+  constexpr uint32_t kNan = 0xFFC1FFC1; // Of each type, whose bytes it repeats.
+  const auto bytes = static_cast<size_t>(bitsOf(base.element) / 8);
+  for (size_t at = 0; at < base.storage.size(); at += 10 * bytes)
+    std::memcpy(base.storage.data() + at, &kNan, bytes);
+}
 
 /// Copies an index in host memory to the device, by several ways.
 void timeUploads(const Index &index) {
@@ -159,11 +172,7 @@ void timeUploads(const Index &index) {
 
 /// Builds of rows in host memory.
 void timeFromHost(CudaBackend &backend, IndexParams params, const MatrixView &base) {
-  const int64_t sample =
-      trainingRows(base.rows, {params.nLists, params.metric, params.kmeansIterations,
-                               params.kmeansTrainsetFraction, params.seed, params.threads});
-  const cuda::BuildShape shape = {uint64_t(base.rows), base.element, base.dims, params.nLists,
-                                  uint64_t(sample)};
+  const cuda::BuildShape shape = cuda::shapeOf(params, base);
   using Way = cuda::BuildPlan::Way;
   for (const auto &[way, name] :
        {std::pair(Way::Whole, "whole"), std::pair(Way::Pieces, "in pieces"),
@@ -263,9 +272,12 @@ void run(const Options &options) {
   } else {
     queries = bench::mixture(asked, base.dims, *element, 20000, 0.6f, 2);
   }
+  if (options.missing)
+    leaveOut(base);
   IndexParams params;
   params.nLists = options.lists;
   params.metric = *metric;
+  params.adaptiveCenters = options.adaptive, params.missingValues = options.missing;
   const auto backend = makeCudaDeviceBackend();
   const auto memory = backend->allocate(base.storage.size(), nullptr);
   backend->copy(memory->address(), reinterpret_cast<uint64_t>(base.storage.data()),
@@ -335,6 +347,8 @@ int main(int argc, char **argv) {
   app.add_flag("--upload", options.upload, "Time a copy back to the device");
   app.add_flag("--extend", options.extend,
                "Time adding the last tenth of the rows, on the device and on the host");
+  app.add_flag("--adaptive", options.adaptive, "With adaptive centers");
+  app.add_flag("--missing", options.missing, "With every tenth coordinate missing");
   app.add_flag("--remove", options.remove,
                "Time removing every tenth row, on the device and on the host");
   CLI11_PARSE(app, argc, argv);
