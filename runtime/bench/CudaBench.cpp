@@ -372,8 +372,8 @@ void timeLinks(const Options &load, const Metric &metric) {
   const auto context = std::make_shared<Context>(0);
   const ContextScope scope(*context);
   constexpr int kTimes = 9;
-  for (const CudaFamily *family : familiesFor(metric.artifact, context->sm(), load.element)) {
-    const ScanTarget target = {load.element, context->sm(), family->entry()};
+  for (const ScanEntry &entry : entriesFor(metric.artifact, context->sm(), load.element)) {
+    const ScanTarget target = {load.element, context->sm(), entry};
     std::map<std::string, std::vector<double>> ms;
     for (int i = 0; i < kTimes; ++i) {
       char folder[] = "/tmp/annudf-links-XXXXXX";
@@ -399,8 +399,8 @@ void timeLinks(const Options &load, const Metric &metric) {
       std::filesystem::remove_all(folder);
     }
     std::printf(
-        "{\"what\":\"links\",\"metric\":\"%s\",\"dtype\":\"%s\",\"family\":\"%s\",\"sm\":%d",
-        metric.artifact.manifest.name.c_str(), load.dtype.c_str(), family->name(), context->sm());
+        "{\"what\":\"links\",\"metric\":\"%s\",\"dtype\":\"%s\",\"kernel\":\"%s\",\"sm\":%d",
+        metric.artifact.manifest.name.c_str(), load.dtype.c_str(), entry.kernel, context->sm());
     for (auto &[what, times] : ms) {
       const double first = times[0];
       std::sort(times.begin(), times.end());

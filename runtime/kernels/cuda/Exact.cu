@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What follows Matrix.cu: linked with a metric's hooks as Scan.cu is, which evaluate the rows that
-// bounds leave (Exact.cuh) in the order of operations of every other scan, to the same bits.
+// What follows Matrix.cu, and Staged.cu where it leaves the keys of granules: linked with a metric's
+// hooks as Scan.cu is, which evaluate the rows that bounds leave (Exact.cuh) in the order of
+// operations of every other scan, to the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,24 +21,16 @@ namespace {
 struct Hooks {
   const annudf_exact_args &args;
 
-  __device__ __forceinline__ uint32_t keyOf(float bound) const {
-    if (bound == -FLT_MAX)
-      return 0;
-    const float distance =
-        ::finalize(bitsAs<Word>(bound * args.sign), static_cast<int>(args.scan.index.dims),
-                   int64_t(0), query(), 0, args.scan.slots.slot);
-    return distance == distance ? annudfKeyOf(distance, static_cast<int>(args.scan.order)) : 0;
-  }
-
   __device__ __forceinline__ uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place,
                                                int64_t &row) const {
     const annudf_device_index &index = args.scan.index;
     const uint4 *chunks =
         reinterpret_cast<const uint4 *>(index.rows) + group * index.chunks * 32 + place;
-    // The four rows of a run share what memory gives at once: each asks for a fourth of it, all of
-    // it long before it is used.
-    for (uint32_t c = place % 4; c < index.chunks; c += 4)
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(chunks - place % 4 + c * 32));
+    // The rows of a granule share lines: each asks for an eighth of their halves, all of it long
+    // before it is used.
+    const uint32_t r = place % ANNUDF_GRANULE_ROWS;
+    for (uint32_t c = r / 2; c < index.chunks; c += ANNUDF_GRANULE_ROWS / 2)
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(chunks - r + r % 2 * 4 + c * 32));
     row = __ldg(reinterpret_cast<const long long *>(index.ids) + group * 32 + place);
     if (!passes(args.scan, true, row))
       return ANNUDF_KEY_NONE;
@@ -51,27 +44,58 @@ struct Hooks {
     return annudfKeyOf(distance, static_cast<int>(args.scan.order));
   }
 
-private:
   __device__ __forceinline__ int query() const {
     return args.scan.queries.base + static_cast<int>(blockIdx.x);
   }
 };
 
-} // namespace
+/// With bounds of accumulators.
+struct OfForm : Hooks {
+  using Bounds = FormBounds;
+  __device__ __forceinline__ uint32_t mostOf(float) const { return ANNUDF_KEY_NONE; }
+  __device__ __forceinline__ uint32_t keyOf(float bound) const {
+    if (bound == -FLT_MAX)
+      return 0;
+    const float distance =
+        ::finalize(bitsAs<Word>(bound * args.sign), static_cast<int>(args.scan.index.dims),
+                   int64_t(0), query(), 0, args.scan.slots.slot);
+    return distance == distance ? annudfKeyOf(distance, static_cast<int>(args.scan.order)) : 0;
+  }
+};
 
-/// A block for each query, ANNUDF_EXACT_THREADS or ANNUDF_EXACT_MANY_THREADS and no fewer than k.
-extern "C" __global__ void __launch_bounds__(ANNUDF_EXACT_MANY_THREADS, 3)
-    annudf_finish_exact(const __grid_constant__ annudf_exact_args args) {
-  static_assert(sizeof(ExactScratch) == ANNUDF_EXACT_SHARED_BYTES, "what the host asks for");
-  ExactScratch &scratch = *reinterpret_cast<ExactScratch *>(
+/// With the best keys of granules.
+struct OfKeys : Hooks {
+  using Bounds = KeyBounds;
+  __device__ __forceinline__ uint32_t mostOf(uint32_t bound) const { return bound; } // k rows' keys.
+  __device__ __forceinline__ uint32_t keyOf(uint32_t bound) const { return bound; }
+};
+
+template <class Metric> __device__ __forceinline__ void finish(const annudf_exact_args &args) {
+  using Scratch = ExactScratch<typename Metric::Bounds::Bound>;
+  static_assert(sizeof(Scratch) == ANNUDF_EXACT_SHARED_BYTES, "what the host asks for");
+  Scratch &scratch = *reinterpret_cast<Scratch *>(
       tileWords + Staged<1>::chunks(static_cast<int>(args.scan.index.dims)));
   const uint8_t *query = reinterpret_cast<const uint8_t *>(args.scan.queries.data) +
                          uint64_t(blockIdx.x) * args.scan.queries.rowBytes;
   for (uint32_t d = threadIdx.x; d < args.scan.index.dims; d += blockDim.x)
     Staged<1>::put(d, 0, query);
   annudf_wait_for_last();
-  const Hooks hooks{args};
-  ExactQuery<Hooks> one(args, hooks, scratch);
+  const Metric metric{{args}};
+  ExactQuery<Metric> one(args, metric, scratch);
   __syncthreads();
   one.run();
+}
+
+} // namespace
+
+/// A block for each query, ANNUDF_EXACT_THREADS or ANNUDF_EXACT_MANY_THREADS and no fewer than k.
+extern "C" __global__ void __launch_bounds__(ANNUDF_EXACT_MANY_THREADS, 3)
+    annudf_finish_exact(const __grid_constant__ annudf_exact_args args) {
+  finish<OfForm>(args);
+}
+
+/// The same after a scan that leaves the keys of granules.
+extern "C" __global__ void __launch_bounds__(ANNUDF_EXACT_MANY_THREADS, 3)
+    annudf_finish_granules(const __grid_constant__ annudf_exact_args args) {
+  finish<OfKeys>(args);
 }

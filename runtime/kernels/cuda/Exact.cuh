@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A granule's bound is not above sign * accumulator of any of its rows, so finalize, which is
-// proved monotone, makes of it a key that no row's is below. Granules are evaluated until the k-th
-// best key is below every other bound: results are those of a scan of all rows, whatever the
-// bounds.
+// A granule has a bound that none of its rows is better than: of sign * accumulator, of which
+// finalize, which is proved monotone, makes a key; or the best of its rows' keys. Granules are
+// evaluated until the k-th best key is below every other bound: results are those of a scan of all
+// rows, whatever the bounds.
 //
 // Apart from Exact.cu so that ExactTest can run it where there is no GPU.
 //
@@ -36,15 +36,41 @@ struct ExactRows {
   int64_t id[kMostThreads];
 };
 
-struct ExactScratch {
+/// What bounds are: of accumulators.
+struct FormBounds {
+  using Bound = float;
+  using Four = float4;
+  static constexpr Bound kNone = INFINITY, kBeforeAll = -INFINITY;
+  static __device__ __forceinline__ Bound less(Bound a, Bound b) { return fminf(a, b); }
+};
+
+/// The same: keys.
+struct KeyBounds {
+  using Bound = uint32_t;
+  using Four = uint4;
+  static constexpr Bound kNone = ANNUDF_KEY_NONE, kBeforeAll = 0; // No number's key.
+  static __device__ __forceinline__ Bound less(Bound a, Bound b) { return min(a, b); }
+};
+
+/// The probes of a query in shared memory, where they are as many as there is room for.
+struct ExactProbes {
+  static constexpr uint32_t kMost = 128;
+  uint32_t start[kMost]; ///< First group in the workspace.
+  uint32_t list[kMost];
+  uint32_t group[kMost]; ///< Its first in the index.
+  uint32_t size[kMost];  ///< Its rows.
+};
+
+template <class Bound> struct ExactScratch {
+  ExactProbes probes;
   ExactRows best[2]; ///< In order; one of the two is filled from the other.
   ExactRows fresh;
-  float least[kMostThreads]; ///< Of each thread's bounds.
-  float bound[kMostWaiting]; ///< Of those that wait.
+  Bound least[2 * kMostThreads]; ///< Of each thread's bounds, of two halves of them.
+  Bound bound[kMostWaiting]; ///< Of those that wait.
   uint32_t waiting[kMostWaiting];
   uint32_t waits, found, kept;
   uint32_t dropped; ///< Of those that waited, at the end of the two arrays.
-  float threshold;
+  Bound threshold;
 };
 
 /// How many of the first `count` rows come before (key, id): rows of one key are told apart by id.
@@ -65,68 +91,147 @@ __device__ __forceinline__ uint32_t rankAmong(const ExactRows &rows, uint32_t co
   return rank;
 }
 
+/// The same of the first `count` rows where they are in order.
+__device__ __forceinline__ uint32_t rankInOrder(const ExactRows &rows, uint32_t count, uint32_t key,
+                                                int64_t id) {
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (rows.key[middle] < key || (rows.key[middle] == key && rows.id[middle] < id))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /// One query, its bounds and its results so far. Of the metric:
-///   uint32_t keyOf(float bound): no key of a row of a granule of that bound is below it;
+///   Bounds: FormBounds or KeyBounds;
+///   uint32_t mostOf(Bound bound): where k granules have bounds up to it, no row of a greater key
+///     is among the k best;
+///   uint32_t keyOf(Bound bound): no key of a row of a granule of that bound is below it;
 ///   uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place, int64_t &row): the key of the
 ///     row at a place of a group of the index, and its id, unless the key is ANNUDF_KEY_NONE.
 template <class Metric> class ExactQuery {
+  using Bounds = typename Metric::Bounds;
+  using Bound = typename Bounds::Bound;
+  using Four = typename Bounds::Four;
+
 public:
-  __device__ ExactQuery(const annudf_exact_args &args, const Metric &metric, ExactScratch &scratch)
+  __device__ ExactQuery(const annudf_exact_args &args, const Metric &metric,
+                        ExactScratch<Bound> &scratch)
       : args(args), metric(metric), work(args.scan.work), scratch(scratch), t(threadIdx.x),
         threads(blockDim.x),
         granules(reinterpret_cast<const uint32_t *>(work.groupCount)[blockIdx.x] * ANNUDF_GRANULES),
-        bounds(reinterpret_cast<const float4 *>(work.keys) + uint64_t(blockIdx.x) * work.stride),
+        bounds(reinterpret_cast<const Four *>(work.keys) + uint64_t(blockIdx.x) * work.stride),
         pairs(uint64_t(blockIdx.x) * work.nProbes) {
     for (uint32_t i = t; i < kMostThreads + 4; i += threads)
       scratch.best[0].key[i] = scratch.best[1].key[i] = ANNUDF_KEY_NONE;
     if (t == 0)
-      scratch.waits = 0, scratch.found = 0, scratch.dropped = 0, scratch.threshold = INFINITY;
+      scratch.waits = 0, scratch.found = 0, scratch.dropped = 0, scratch.threshold = Bounds::kNone;
   }
 
   __device__ __forceinline__ void run() {
-    const float threshold = evaluateFirst();
+    const Bound threshold = evaluateFirst();
     evaluateRest(threshold);
     write();
   }
 
 private:
-  /// The k granules with the least bounds, and those as low. \returns the bound up to which
-  /// granules are evaluated.
-  __device__ __forceinline__ float evaluateFirst() {
+  /// The least of this thread's bounds, of two halves of them: all are on their way at once.
+  __device__ __forceinline__ void readLeast(Bound (&least)[2]) const {
+    constexpr uint32_t kAtOnce = 8;
     const uint32_t groups = granules / ANNUDF_GRANULES;
-    float least = INFINITY;
-    for (uint32_t g = t; g < groups; g += threads) {
-      const float4 four = __ldcs(bounds + g);
-      least = fminf(least, fminf(fminf(four.x, four.y), fminf(four.z, four.w)));
+    least[0] = least[1] = Bounds::kNone;
+#pragma unroll 1
+    for (uint32_t first = t; first < groups; first += kAtOnce * threads) {
+      Four four[kAtOnce];
+#pragma unroll
+      for (uint32_t i = 0; i < kAtOnce; ++i)
+        if (first + i * threads < groups)
+          four[i] = __ldcg(bounds + first + i * threads);
+        else // Nothing: a bound that is counted twice leaves less than k below the threshold.
+          four[i] = {Bounds::kNone, Bounds::kNone, Bounds::kNone, Bounds::kNone};
+#pragma unroll
+      for (uint32_t i = 0; i < kAtOnce; ++i)
+        least[i % 2] =
+            Bounds::less(least[i % 2], Bounds::less(Bounds::less(four[i].x, four[i].y),
+                                                    Bounds::less(four[i].z, four[i].w)));
     }
-    scratch.least[t] = least;
-    __syncthreads();
-    // The k-th of the threads' least bounds: at least k granules are no higher.
+  }
+
+  /// How many of the buckets' bounds are below that of bucket `b`; of equal ones, those before it.
+  __device__ __forceinline__ uint32_t rankOfBucket(uint32_t buckets, uint32_t b, Bound mine) const {
     uint32_t rank = 0;
 #pragma unroll 4
-    for (uint32_t i = 0; i < threads; i += 4) {
-      const float4 four = *reinterpret_cast<const float4 *>(scratch.least + i);
-      rank += (four.x < least || (four.x == least && i < t)) +
-              (four.y < least || (four.y == least && i + 1 < t)) +
-              (four.z < least || (four.z == least && i + 2 < t)) +
-              (four.w < least || (four.w == least && i + 3 < t));
+    for (uint32_t i = 0; i < buckets; i += 4) {
+      const Four four = *reinterpret_cast<const Four *>(scratch.least + i);
+      rank += (four.x < mine || (four.x == mine && i < b)) +
+              (four.y < mine || (four.y == mine && i + 1 < b)) +
+              (four.z < mine || (four.z == mine && i + 2 < b)) +
+              (four.w < mine || (four.w == mine && i + 3 < b));
     }
-    if (rank == args.k - 1)
-      scratch.threshold = least;
+    return rank;
+  }
+
+  /// The k-th of the least bounds of some buckets: at least k granules are no higher, and few more,
+  /// as buckets are twice k and more. Neighbours' granules, which are of one list, are in different
+  /// ones.
+  /// \param least  of this thread. Starts without, and ends with a barrier.
+  __device__ __forceinline__ Bound findThreshold(const Bound (&least)[2]) {
+    uint32_t buckets = min(threads, 32u);
+    while (buckets < 2 * threads && buckets < 2 * args.k)
+      buckets *= 2;
+    Bound mine = buckets > threads ? least[0] : Bounds::less(least[0], least[1]);
+    scratch.least[t] = mine;
+    if (buckets > threads)
+      scratch.least[t + threads] = least[1];
     __syncthreads();
-    float threshold = scratch.threshold;
-    for (uint32_t g = t; g < groups; g += threads) {
-      const float4 four = __ldcs(bounds + g);
-      const float bound[4] = {four.x, four.y, four.z, four.w};
+    if (buckets < threads) {
+      if (t < buckets) {
+        for (uint32_t i = t + buckets; i < threads; i += buckets)
+          mine = Bounds::less(mine, scratch.least[i]);
+        scratch.least[t] = mine;
+      }
+      __syncthreads();
+    }
+    if (t < buckets && rankOfBucket(buckets, t, mine) == args.k - 1)
+      scratch.threshold = mine;
+    if (buckets > threads && rankOfBucket(buckets, t + threads, least[1]) == args.k - 1)
+      scratch.threshold = least[1];
+    __syncthreads();
+    return scratch.threshold;
+  }
+
+  /// Has this thread's granules wait whose bound is no higher than the threshold.
+  __device__ __forceinline__ void wait(Bound threshold) {
+    for (uint32_t g = t; g < granules / ANNUDF_GRANULES; g += threads) {
+      const Four four = __ldcg(bounds + g);
+      const Bound bound[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
       for (uint32_t i = 0; i < 4; ++i)
-        if (bound[i] <= threshold && bound[i] < INFINITY) {
+        if (bound[i] <= threshold && bound[i] < Bounds::kNone) {
           if (const uint32_t place = atomicAdd(&scratch.waits, 1u); place < kMostWaiting)
             scratch.waiting[place] = g * 4 + i, scratch.bound[place] = bound[i];
         } else {
-          above = fminf(above, bound[i]);
+          above = Bounds::less(above, bound[i]);
         }
     }
+  }
+
+  /// The k granules with the least bounds, those as low, and others that take no longer. \returns
+  /// the bound up to which granules are evaluated.
+  __device__ __forceinline__ Bound evaluateFirst() {
+    Bound least[2];
+    readLeast(least);
+    bringProbes();
+    const Bound threshold = findThreshold(least);
+    most = metric.mostOf(threshold);
+    const Bound own = Bounds::less(least[0], least[1]);
+    if (own <= threshold)
+      wait(threshold);
+    else
+      above = own;
     __syncthreads();
     const uint32_t waits = scratch.waits;
     if (waits > kMostWaiting) { // Many equal bounds: those are looked at again, in pieces.
@@ -134,9 +239,9 @@ private:
       if (t == 0)
         scratch.waits = 0;
       __syncthreads();
-      return -INFINITY;
+      return Bounds::kBeforeAll;
     }
-    if (waits > args.k)
+    if (waits > args.k && waits * ANNUDF_GRANULE_ROWS > threads)
       keepFirst(waits);
     evaluateWaiting();
     return threshold;
@@ -147,7 +252,7 @@ private:
   __device__ __forceinline__ void keepFirst(uint32_t waits) {
     constexpr uint32_t kMine = kMostWaiting / ANNUDF_EXACT_THREADS;
     uint32_t granule[kMine];
-    float bound[kMine];
+    Bound bound[kMine];
 #pragma unroll
     for (uint32_t j = 0; j < kMine; ++j) {
       const uint32_t i = j * threads + t;
@@ -164,7 +269,7 @@ private:
     if (t == 0)
       scratch.kept = 0;
     __syncthreads();
-    const float threshold = scratch.threshold;
+    const Bound threshold = scratch.threshold;
 #pragma unroll
     for (uint32_t j = 0; j < kMine; ++j)
       if (j * threads + t < waits) {
@@ -183,23 +288,23 @@ private:
 
   /// Every granule that may hold a row as good as the k-th so far and was not evaluated: of those
   /// that were dropped, and of those above `threshold`. Mostly there are few.
-  __device__ __forceinline__ void evaluateRest(float threshold) {
+  __device__ __forceinline__ void evaluateRest(Bound threshold) {
     const uint32_t last = scratch.best[side].key[args.k - 1];
     const uint32_t dropped = scratch.dropped, room = kMostWaiting - dropped;
-    const float done = scratch.threshold; // That of keepFirst, if it ran.
-    if (threshold == -INFINITY)           // Nothing was.
+    const Bound done = scratch.threshold;   // That of keepFirst, if it ran.
+    if (threshold == Bounds::kBeforeAll)    // Nothing was.
       return evaluateUpTo(last, threshold);
     for (uint32_t i = t; i < dropped; i += threads)
       if (const uint32_t place = kMostWaiting - 1 - i; metric.keyOf(scratch.bound[place]) <= last)
         if (const uint32_t to = atomicAdd(&scratch.waits, 1u); to < room)
           scratch.waiting[to] = scratch.waiting[place];
-    if (above < INFINITY && metric.keyOf(above) <= last)
+    if (above < Bounds::kNone && metric.keyOf(above) <= last)
       for (uint32_t g = t; g < granules / ANNUDF_GRANULES; g += threads) {
-        const float4 four = __ldcs(bounds + g);
-        const float bound[4] = {four.x, four.y, four.z, four.w};
+        const Four four = __ldcg(bounds + g);
+        const Bound bound[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i)
-          if (bound[i] > threshold && bound[i] < INFINITY && metric.keyOf(bound[i]) <= last)
+          if (bound[i] > threshold && bound[i] < Bounds::kNone && metric.keyOf(bound[i]) <= last)
             if (const uint32_t place = atomicAdd(&scratch.waits, 1u); place < room)
               scratch.waiting[place] = g * 4 + i;
       }
@@ -216,16 +321,16 @@ private:
 
   /// The same where they are many, in pieces: granules above `done`, up to which all were
   /// evaluated, whose key is not above `last`, which falls meanwhile.
-  __device__ __forceinline__ void evaluateUpTo(uint32_t last, float done) {
+  __device__ __forceinline__ void evaluateUpTo(uint32_t last, Bound done) {
     const uint32_t groups = granules / ANNUDF_GRANULES;
     for (uint32_t first = 0; first < groups; first += threads) {
       const uint32_t g = first + t;
       if (g < groups) {
-        const float4 four = __ldcs(bounds + g);
-        const float bound[4] = {four.x, four.y, four.z, four.w};
+        const Four four = __ldcg(bounds + g);
+        const Bound bound[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i)
-          if (bound[i] > done && bound[i] < INFINITY && metric.keyOf(bound[i]) <= last)
+          if (bound[i] > done && bound[i] < Bounds::kNone && metric.keyOf(bound[i]) <= last)
             scratch.waiting[atomicAdd(&scratch.waits, 1u)] = g * 4 + i;
       }
       __syncthreads();
@@ -254,7 +359,7 @@ private:
             evaluate(scratch.waiting[i / ANNUDF_GRANULE_ROWS], i % ANNUDF_GRANULE_ROWS, id);
         const ExactRows &best = scratch.best[side];
         const uint32_t last = best.key[args.k - 1];
-        if (key < last || (key == last && key != ANNUDF_KEY_NONE && id < best.id[args.k - 1])) {
+        if (key <= most && (key < last || (key == last && key != ANNUDF_KEY_NONE && id < best.id[args.k - 1]))) {
           const uint32_t place = atomicAdd(&scratch.found, 1u);
           scratch.fresh.key[place] = key, scratch.fresh.id[place] = id;
         }
@@ -267,19 +372,43 @@ private:
     __syncthreads();
   }
 
+  /// What evaluate() asks of the probes, so that it does not wait for memory, time and again.
+  __device__ __forceinline__ void bringProbes() {
+    const annudf_device_index &index = args.scan.index;
+    ExactProbes &probes = scratch.probes;
+    if (work.nProbes > ExactProbes::kMost)
+      return;
+    for (uint32_t p = t; p < work.nProbes; p += threads) {
+      const uint32_t list = reinterpret_cast<const uint32_t *>(work.probes)[pairs + p];
+      probes.start[p] = reinterpret_cast<const uint32_t *>(work.probeGroup)[pairs + p];
+      probes.list[p] = list;
+      probes.group[p] = reinterpret_cast<const uint32_t *>(index.listGroup)[list];
+      probes.size[p] = reinterpret_cast<const uint32_t *>(index.listSize)[list];
+    }
+  }
+
   /// Row `r` of a granule: its key, and its id.
   __device__ __forceinline__ uint32_t evaluate(uint32_t granule, uint32_t r, int64_t &row) const {
     const annudf_device_index &index = args.scan.index;
+    const ExactProbes &probes = scratch.probes;
     const uint32_t *probeGroup = reinterpret_cast<const uint32_t *>(work.probeGroup) + pairs;
     const uint32_t group = granule / ANNUDF_GRANULES;
-    const uint32_t low = lastStartUpTo(probeGroup, work.nProbes, group);
-    const uint32_t list = reinterpret_cast<const uint32_t *>(work.probes)[pairs + low];
-    const uint32_t place = granule % ANNUDF_GRANULES * 4 + r % 4 + r / 4 * 16,
-                   inList = (group - probeGroup[low]) * 32 + place;
-    if (inList >= reinterpret_cast<const uint32_t *>(index.listSize)[list])
+    uint32_t list, start, first, size;
+    if (work.nProbes <= ExactProbes::kMost) {
+      const uint32_t low = lastStartUpTo(probes.start, work.nProbes, group);
+      list = probes.list[low], start = probes.start[low];
+      first = probes.group[low], size = probes.size[low];
+    } else {
+      const uint32_t low = lastStartUpTo(probeGroup, work.nProbes, group);
+      list = reinterpret_cast<const uint32_t *>(work.probes)[pairs + low], start = probeGroup[low];
+      first = reinterpret_cast<const uint32_t *>(index.listGroup)[list];
+      size = reinterpret_cast<const uint32_t *>(index.listSize)[list];
+    }
+    const uint32_t place = granule % ANNUDF_GRANULES * ANNUDF_GRANULE_ROWS + r,
+                   inList = (group - start) * 32 + place;
+    if (inList >= size)
       return ANNUDF_KEY_NONE;
-    return metric.evaluate(
-        list, reinterpret_cast<const uint32_t *>(index.listGroup)[list] + inList / 32, place, row);
+    return metric.evaluate(list, first + inList / 32, place, row);
   }
 
   /// What is fresh among the best.
@@ -299,7 +428,7 @@ private:
       if (key == ANNUDF_KEY_NONE)
         continue;
       const int64_t id = of.id[place];
-      const uint32_t rank = rankAmong(from, args.k, key, id, i < args.k) +
+      const uint32_t rank = (i < args.k ? place : rankInOrder(from, args.k, key, id)) +
                             rankAmong(scratch.fresh, fresh, key, id, i >= args.k);
       if (rank < args.k)
         to.key[rank] = key, to.id[rank] = id;
@@ -325,13 +454,14 @@ private:
   const annudf_exact_args &args;
   const Metric &metric;
   const annudf_workspace &work;
-  ExactScratch &scratch;
+  ExactScratch<Bound> &scratch;
   const uint32_t t, threads;
   const uint32_t granules;
-  const float4 *const bounds;
+  const Four *const bounds;
   const uint64_t pairs;
   int side = 0;
-  float above = INFINITY; ///< The least of this thread's bounds that did not wait at first.
+  uint32_t most = ANNUDF_KEY_NONE; ///< No row of a greater key is among the k best.
+  Bound above = Bounds::kNone; ///< The least of this thread's bounds that did not wait at first.
 };
 
 } // namespace

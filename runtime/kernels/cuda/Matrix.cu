@@ -46,10 +46,10 @@ template <class T> __device__ __forceinline__ T *pointer(uint64_t address) {
 }
 
 /// Column of the product for row `row` of a tile: the 8 results that a thread of a warp has of a
-/// query's n8 blocks 4 i to 4 i + 3 are granule i of group lane % 4, two runs of four rows.
+/// query's n8 blocks 4 i to 4 i + 3 are granule i of group lane % 4.
 __device__ __forceinline__ int columnOf(int row) {
-  const int group = row / 32, in = row % 32;
-  const int granule = in % 16 / 4, r = in / 16 * 4 + in % 4;
+  const int group = row / 32, granule = row % 32 / ANNUDF_GRANULE_ROWS,
+            r = row % ANNUDF_GRANULE_ROWS;
   return (granule * 4 + r / 2) * 8 + 2 * group + r % 2;
 }
 
@@ -175,7 +175,7 @@ extern "C" __global__ void annudf_matrix_terms(const __grid_constant__ annudf_ma
     const int group = row.row / ANNUDF_GRANULES, granule = row.row % ANNUDF_GRANULES;
     float most = 0;
     for (int r = 0; r < ANNUDF_GRANULE_ROWS; ++r)
-      most = fmaxf(most, longest[group * 32 + granule * 4 + r % 4 + r / 4 * 16]);
+      most = fmaxf(most, longest[group * 32 + granule * ANNUDF_GRANULE_ROWS + r]);
     terms[kRows + row.row] = most;
   }
 }

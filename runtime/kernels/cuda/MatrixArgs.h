@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // As ScanArgs.h. A tile is 128 rows of one list, four groups; a panel 64 dimensions of its rows or
-// of queries in half precision, 128 bytes each; a granule 8 rows of a group, which have one bound.
+// of queries in half precision, 128 bytes each; a granule 8 rows of a group, side by side (their
+// chunks are whole lines of memory), which have one bound.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +46,7 @@
 #define ANNUDF_EXACT_MOST_K 256
 /// Shared memory of annudf_finish_exact behind the query, whose coordinates fill whole words of 16
 /// bytes.
-#define ANNUDF_EXACT_SHARED_BYTES 26696
+#define ANNUDF_EXACT_SHARED_BYTES 29768
 
 /// Numbers of a dimension, in double; see BoundForm. X and Y are coordinates less `shift`.
 struct annudf_matrix_dim {

@@ -150,15 +150,15 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
       best[g * 2 + j] = min(min(key[j][0], key[j][1]), min(key[j][2], key[j][3]));
-      if (firstQuery + j < count && inside)
+      if (!args.work.granules && firstQuery + j < count && inside)
         keys[(places[firstQuery + j] + group + g) * 8 + lane / 4] =
             make_uint4(key[j][0], key[j][1], key[j][2], key[j][3]);
     }
   }
-  // Smallest over the lanes of a query: each exchange halves the values a lane looks after.
+  // Smallest over the lanes of a query: each exchange halves the values a lane looks after, the
+  // first with the lane that has the granule's other four rows.
   __syncwarp();
-#pragma unroll
-  for (int half = 4, bit = 16; half > 0; half /= 2, bit /= 2)
+  const auto exchange = [&](int half, int bit) {
 #pragma unroll
     for (int i = 0; i < half; ++i) {
       const bool upper = lane & bit;
@@ -166,7 +166,21 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
       const uint32_t give = upper ? best[i] : best[i + half];
       best[i] = min(keep, __shfl_xor_sync(0xFFFFFFFFu, give, bit));
     }
-  const int mine = lane / 16 * 4 + lane / 8 % 2 * 2 + lane / 4 % 2;
+  };
+  exchange(4, 4);
+  if (args.work.granules) {
+    const int granule = lane / ANNUDF_GRANULE_ROWS;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (const int q = firstQuery + i % 2, g = lane / 4 % 2 * 2 + i / 2;
+          q < count && group + g < segment.groups)
+        reinterpret_cast<uint32_t *>(
+            args.work.keys)[(places[q] + group + g) * ANNUDF_GRANULES + granule] = best[i];
+    return;
+  }
+  exchange(2, 8);
+  exchange(1, 16);
+  const int mine = lane / 4 % 2 * 4 + lane / 8 % 2 * 2 + lane / 16;
   const int q = firstQuery + mine % 2, g = mine / 2;
   if (q < count && group + g < segment.groups)
     reinterpret_cast<uint32_t *>(args.work.minima)[places[q] + group + g] = best[0];

@@ -51,10 +51,10 @@
 /// Most queries of an item of Staged.cu, of which a thread has TILE.
 #define ANNUDF_STAGED_QUERIES(TILE) (ANNUDF_STAGED_THREADS / 32 * (TILE))
 /// Shared memory of Staged.cu: three stages of 4096 words of rows, and of queries; 16 bytes a
-/// query, and 8.
+/// query, 16 a thread, and 16.
 #define ANNUDF_STAGED_SHARED_BYTES(TILE)                                                           \
   (3 * (ANNUDF_STAGED_THREADS * 16 + ANNUDF_STAGED_QUERIES(TILE) * 32) * 4 +                       \
-   ANNUDF_STAGED_QUERIES(TILE) * 16 + 8)
+   ANNUDF_STAGED_QUERIES(TILE) * 16 + ANNUDF_STAGED_THREADS * 16 + 16)
 /// The same of its packed form: a query is 16 bytes longer in each stage and has a number more, and
 /// so has each of the 256 rows of a stage.
 #define ANNUDF_PACKED_SHARED_BYTES                                                                 \
@@ -104,8 +104,8 @@ struct annudf_workspace {
   uint64_t tileStart;   ///< uint32_t *, L + 1: prefix sum of tiles; the last entry counts them.
   uint64_t pairs;       ///< uint32_t *, Q * P: pairs (query * P + probe) sorted by list.
   uint64_t tiles;       ///< uint4 *: list, first entry of `pairs`, number of entries, first group.
-  uint64_t keys;        ///< uint32_t *, Q * S * 32: key of every row scanned.
-  uint64_t minima;      ///< uint32_t *, Q * S: best key of every group.
+  uint64_t keys;        ///< uint32_t *, Q * S * 32: key of every row scanned; or of `granules`.
+  uint64_t minima;      ///< uint32_t *, Q * S: best key of every group; 0 of `granules`.
   uint64_t coordinates; ///< uint32_t *, Q * coordinateStride: queries in the compute type, or as
                         ///< they are, for Staged.cu.
   uint64_t ticket;      ///< uint32_t *: tiles that its blocks took, beyond the first of each.
@@ -114,6 +114,7 @@ struct annudf_workspace {
   uint32_t nProbes;       ///< P.
   uint32_t tileQueries;   ///< Most entries of a tile.
   uint32_t segmentGroups; ///< Most groups of a tile.
+  uint32_t granules;      ///< Whether keys are of granules (MatrixArgs.h), Q * S * ANNUDF_GRANULES.
 };
 
 struct annudf_queries {

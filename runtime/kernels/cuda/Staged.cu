@@ -12,7 +12,8 @@
 // way, once for all queries of the item. A thread updates a register tile of kTileQueries queries
 // by four rows, so that reading operands takes a tenth of the instructions.
 //
-// Leaves what Scan.cu leaves: every row's key, and every group's best.
+// Leaves what Scan.cu leaves: every row's key, and every group's best. Or, of granules (8 rows of a
+// group, MatrixArgs.h), the best key alone, an eighth of the memory, for Exact.cu to find the rows.
 //
 // With ANNUDF_PACKED the family "packed": rows and queries of one element of at most 8 bits go to
 // the stages as they lie in memory, and where there is a word of the compute type above, there is
@@ -21,6 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Minima.cuh"
 #include "Stages.cuh"
 
 #ifdef ANNUDF_PACKED
@@ -52,14 +54,19 @@ static_assert(kQueryPitch >= 8, "32 dimensions");
 
 /// Where an item's queries are, and where their keys go.
 struct Places {
+  /// Of each thread, what it brings to stages: registers are too few to keep it.
+  struct alignas(16) Own {
+    uint32_t rowTo, queryTo; ///< Shared addresses in the first stage.
+    uint32_t queryFrom[2];   ///< Of work.coordinates, in uint4.
+  } own[ANNUDF_STAGED_THREADS];
   uint32_t query[kWarps * kTileQueries];
   uint64_t group[kWarps * kTileQueries]; ///< Of the workspace, of the item's first row.
   uint32_t words[kWarps * kTileQueries]; ///< Of work.coordinates, in uint4.
 #ifdef ANNUDF_PACKED
-  uint32_t own[kWarps * kTileQueries];   ///< What addOwn makes of each.
+  uint32_t ownX[kWarps * kTileQueries];  ///< What addOwn makes of each.
   uint32_t ownRow[2 * kTileGroups * 32]; ///< The same of a stage's rows.
 #endif
-  uint32_t ticket, unused;
+  uint32_t ticket, items; ///< The next, and how many the block has had.
 };
 
 #ifdef ANNUDF_PACKED
@@ -75,14 +82,16 @@ static_assert(kSharedBytes == kStages * (kRowWords + kQueryWords) * 16 + sizeof(
 /// How a block cuts an item. Of up to half as many queries as a block takes, each is given to two
 /// warps: one stage then holds twice the rows and half the dimensions. Warps whose queries are
 /// missing do nothing, so which these are is such that the four schedulers of a processor (warp %
-/// 4) have as much to do: of few queries the two warps are two schedulers apart, and the second
-/// half of the blocks, of which each processor has one, is turned.
+/// 4) have as much to do: of few queries the two warps are two schedulers apart, the second
+/// half of the blocks, of which each processor has one, is turned, and each item is against the one
+/// before.
 struct Cut {
   int shift; ///< 0, or 1 for few queries.
   int turn;
-  __device__ explicit Cut(int count)
+  /// \param items  that the block had before.
+  __device__ Cut(int count, int items)
       : shift(count * 2 <= kWarps * kTileQueries),
-        turn(blockIdx.x * 2 < gridDim.x ? 0 : 2 - shift) {}
+        turn(items + (blockIdx.x * 2 < gridDim.x ? 0 : 2 - shift)) {}
   __device__ int groups() const { return kTileGroups << shift; }
   __device__ int depth() const { return 32 >> shift; }
   __device__ int firstQuery(int warp) const {
@@ -169,45 +178,6 @@ __device__ __forceinline__ void updateStage(Tile &tile, const Fixed &fixed, cons
 
 #endif
 
-/// Smallest of each value over the warp: each exchange halves the values a lane looks after, first
-/// the queries, then the groups, until one is left. kHalf and kGroups are constants of each call,
-/// so that keys stay in registers.
-template <int kHalf, int kGroups, int kBit = 1>
-__device__ __forceinline__ void warpMinima(uint32_t (&key)[kTileQueries][kTileGroups], int lane) {
-  const bool upper = lane & kBit;
-  if constexpr (kHalf > 0) {
-#pragma unroll
-    for (int q = 0; q < kHalf; ++q)
-#pragma unroll
-      for (int g = 0; g < kTileGroups; ++g) {
-        const uint32_t keep = upper ? key[q + kHalf][g] : key[q][g];
-        const uint32_t give = upper ? key[q][g] : key[q + kHalf][g];
-        key[q][g] = min(keep, __shfl_xor_sync(0xFFFFFFFFu, give, kBit));
-      }
-    warpMinima<kHalf / 2, kGroups, kBit * 2>(key, lane);
-  } else if constexpr (kGroups > 0) {
-#pragma unroll
-    for (int g = 0; g < kGroups; ++g) {
-      const uint32_t keep = upper ? key[0][g + kGroups] : key[0][g];
-      const uint32_t give = upper ? key[0][g] : key[0][g + kGroups];
-      key[0][g] = min(keep, __shfl_xor_sync(0xFFFFFFFFu, give, kBit));
-    }
-    warpMinima<0, kGroups / 2, kBit * 2>(key, lane);
-  } else if constexpr (kBit < 32) {
-    key[0][0] = min(key[0][0], __shfl_xor_sync(0xFFFFFFFFu, key[0][0], kBit));
-    warpMinima<0, 0, kBit * 2>(key, lane);
-  }
-}
-
-/// Which value a lane of warpMinima ends with: bits of the lane, the first one the highest.
-__device__ __forceinline__ int reversed(int lane, int count) {
-  int value = 0;
-#pragma unroll
-  for (int bit = 1; bit < count; bit *= 2)
-    value = value * 2 + ((lane & bit) != 0);
-  return value;
-}
-
 /// Begins a tile: `group` is its first in the segment.
 __device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Segment &segment,
                                           const Fixed &fixed, uint32_t group, int lane,
@@ -215,15 +185,20 @@ __device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Se
   bool found = false;
 #pragma unroll
   for (int g = 0; g < kTileGroups; ++g) {
-    const bool exists = (group + g) * 32 + lane < segment.size;
     // Padding runs through the hooks as a row that exists, so that no capture is read outside its
     // extent.
     const uint32_t of = min(group + g, segment.groups - 1);
     tile.row[g] =
         __ldg(segment.ids + uint64_t(of) * 32 + (of * 32 + lane < segment.size ? lane : 0));
-    tile.found[g] = group + g < segment.groups && passes(args, exists, tile.row[g]);
-    found |= tile.found[g];
+    tile.found[g] = group + g < segment.groups && (group + g) * 32 + lane < segment.size;
   }
+  if (args.filter != 0) // A branch for all of them: mostly there is none.
+#pragma unroll
+    for (int g = 0; g < kTileGroups; ++g)
+      tile.found[g] = passes(args, tile.found[g], tile.row[g]);
+#pragma unroll
+  for (int g = 0; g < kTileGroups; ++g)
+    found |= tile.found[g];
   tile.any = hasQueries && __any_sync(0xFFFFFFFFu, found);
 #pragma unroll
   for (int q = 0; q < kTileQueries; ++q) {
@@ -237,7 +212,7 @@ __device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Se
   }
 }
 
-/// Writes the keys of a tile that is done, and the best of each group.
+/// Writes the keys of a tile that is done and the best of each group, or of each granule alone.
 __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segment &segment,
                                         const Fixed &fixed, const uint64_t *places, uint32_t group,
                                         int lane, int count, const Tile &tile) {
@@ -245,7 +220,6 @@ __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segm
   uint32_t key[kTileQueries][kTileGroups];
 #pragma unroll
   for (int q = 0; q < kTileQueries; ++q) {
-    uint32_t *out = keys + (places[q] + group) * 32 + lane;
 #ifdef ANNUDF_PACKED
     Acc first;
     init(first, fixed.dims, static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
@@ -261,23 +235,38 @@ __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segm
                                       static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
       key[q][g] =
           tile.found[g] ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
-      if (group + g < segment.groups) // Past `count` the same keys go to the last query's place.
-        out[g * 32] = key[q][g];
     }
   }
+  if (!args.work.granules)
+#pragma unroll
+    for (int q = 0; q < kTileQueries; ++q) {
+      uint32_t *out = keys + (places[q] + group) * 32 + lane;
+#pragma unroll
+      for (int g = 0; g < kTileGroups; ++g)
+        if (group + g < segment.groups) // Past `count` the same keys go to the last query's place.
+          out[g * 32] = key[q][g];
+    }
   __syncwarp(); // Lets the compiler prove that the shuffles below see the whole warp.
-  warpMinima<kTileQueries / 2, kTileGroups / 2>(key, lane);
-  constexpr int kValues = kTileQueries * kTileGroups;
-  const int mine = reversed(lane, kValues), q = mine / kTileGroups, g = mine % kTileGroups;
-  if (lane < kValues && q < count && group + g < segment.groups)
+  granuleMinima(key, lane);
+  const int q = queryOf<kTileQueries>(lane);
+  if (args.work.granules) {
+    uint32_t *out = keys + (places[q] + group) * ANNUDF_GRANULES + granuleOf(lane);
+#pragma unroll
+    for (int g = 0; g < kTileGroups; ++g)
+      if (q < count && group + g < segment.groups)
+        out[g * ANNUDF_GRANULES] = key[0][g];
+    return;
+  }
+  groupMinima(key[0], lane);
+  if (const int g = groupOf(lane); q < count && group + g < segment.groups)
     reinterpret_cast<uint32_t *>(args.work.minima)[places[q] + group + g] = key[0][0];
 }
 
 /// Scans an item.
 __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Segment &segment,
-                                         Places &places, int count) {
+                                         Places &places, int count, int items) {
   const int t = static_cast<int>(threadIdx.x), lane = t & 31, warp = t / 32;
-  const Cut cut(count);
+  const Cut cut(count, items);
   const int depth = cut.depth(), pitch = cut.groups() * 32;
   const int steps = (segment.words + depth - 1) / depth;
   const int tiles = (static_cast<int>(segment.groups) + cut.groups() - 1) / cut.groups();
@@ -285,7 +274,7 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
   const int firstQuery = cut.firstQuery(warp), firstGroup = cut.firstGroup(warp);
 #ifdef ANNUDF_PACKED
   const Fixed fixed = {segment.dims, segment.list, args.slots.slot, places.query + firstQuery,
-                       places.own + firstQuery};
+                       places.ownX + firstQuery};
 #else
   const Fixed fixed = {segment.dims, segment.list, args.slots.slot, places.query + firstQuery};
 #endif
@@ -293,33 +282,44 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
   // What this thread brings to a stage: a piece of a row, and words of queries.
   const int rowGroup = warp & (cut.groups() - 1), piece = warp / cut.groups();
   const int rowPlace = piece * (kPiece / 4) * pitch + rowGroup * 32 + lane;
-  // Threads beyond the last word bring one that another brings.
+  // Threads beyond the last word bring one that another brings. Of few queries each has one.
   constexpr int kCopies = (kWarps * kTileQueries * 8 - 1) / ANNUDF_STAGED_THREADS + 1;
-  const int queryBits = 3 - cut.shift, ofQuery = t & ((1 << queryBits) - 1);
-  uint32_t queryFrom[kCopies];
-  int queryPlace[kCopies];
+  constexpr int kQueriesAtOnce = ANNUDF_STAGED_THREADS / 8; // Where a thread brings several.
+  static_assert(kCopies <= 2, "what Own has room for");
+  Places::Own &own = places.own[t];
+  {
+    const int queryBits = 3 - cut.shift, ofQuery = t & ((1 << queryBits) - 1);
+    const int q = t >> queryBits & ((kWarps >> cut.shift) * kTileQueries - 1);
+    own.rowTo = sharedAddress(stages + rowPlace);
+    own.queryTo = sharedAddress(stages + kRowWords + q * kQueryPitch + ofQuery);
 #pragma unroll
-  for (int i = 0; i < kCopies; ++i) {
-    const int q =
-        (t + i * ANNUDF_STAGED_THREADS) >> queryBits & ((kWarps >> cut.shift) * kTileQueries - 1);
-    queryFrom[i] = places.words[q] + static_cast<uint32_t>(ofQuery);
-    queryPlace[i] = kRowWords + q * kQueryPitch + ofQuery;
+    for (int i = 0; i < kCopies; ++i)
+      own.queryFrom[i] = places.words[cut.shift ? q : q + i * kQueriesAtOnce] +
+                         static_cast<uint32_t>(ofQuery);
   }
   int loadStep = 0, loadGroup = rowGroup, loadSlot = 0;
   const uint4 *from = nullptr;
   Raw raw = {};
   auto begin = [&] {
-    uint4 *const stage = stages + loadSlot * (kRowWords + kQueryWords);
+    const uint4 ours = *reinterpret_cast<const uint4 *>(&own);
+    const uint32_t stage = static_cast<uint32_t>(loadSlot) * ((kRowWords + kQueryWords) * 16);
     if (loadStep == 0) { // Of groups past the segment the last is read: hooks see rows that exist.
       const uint32_t group = min(static_cast<uint32_t>(loadGroup), segment.groups - 1);
       from = segment.rows + static_cast<uint64_t>(group) * segment.chunks * 32 + rowAt(lane);
+      if (goesDirect())
+        from += piece * (kPiece / 4) * 32;
     }
-    load(from, loadStep * depth + piece * kPiece, stage + rowPlace, pitch, raw);
-    const uint4 *words =
-        reinterpret_cast<const uint4 *>(args.work.coordinates) + loadStep * (depth / 4);
-#pragma unroll
-    for (int i = 0; i < kCopies; ++i)
-      copyAsync(stage + queryPlace[i], words + queryFrom[i]);
+    if (goesDirect()) {
+      copy(from, ours.x + stage, pitch);
+      from += depth / 4 * 32;
+    } else {
+      load(from, loadStep * depth + piece * kPiece, raw);
+    }
+    const uint4 *words = reinterpret_cast<const uint4 *>(args.work.coordinates);
+    const uint32_t atStep = static_cast<uint32_t>(loadStep * (depth / 4));
+    copyAsync(ours.y + stage, words + (ours.z + atStep));
+    if (kCopies > 1 && !cut.shift)
+      copyAsync(ours.y + stage + kQueriesAtOnce * kQueryPitch * 16, words + (ours.w + atStep));
   };
   auto end = [&] {
     store(raw, stages + loadSlot * (kRowWords + kQueryWords) + rowPlace, pitch);
@@ -408,8 +408,10 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
     const uint4 item = reinterpret_cast<const uint4 *>(work.tiles)[ticket];
     __syncthreads(); // Everyone has left the item before and read its ticket.
     const int count = static_cast<int>(item.z);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
       places.ticket = gridDim.x + atomicAdd(reinterpret_cast<uint32_t *>(work.ticket), 1u);
+      places.items = ticket == blockIdx.x ? 0 : places.items + 1;
+    }
     if (threadIdx.x < kWarps * kTileQueries) {
       const uint32_t pair = reinterpret_cast<const uint32_t *>(
           work.pairs)[item.y + min(static_cast<int>(threadIdx.x), count - 1)];
@@ -431,7 +433,7 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
           own = addOwn(term, element, addOwn(term, element, own, four.x), four.y);
           own = addOwn(term, element, addOwn(term, element, own, four.z), four.w);
         }
-      places.own[threadIdx.x] = own;
+      places.ownX[threadIdx.x] = own;
 #endif
     }
     __syncthreads();
@@ -450,6 +452,6 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
               static_cast<int>(args.index.dims),
 #endif
               size, min((size + 31) / 32, work.segmentGroups)},
-             places, count);
+             places, count, static_cast<int>(places.items));
   }
 }

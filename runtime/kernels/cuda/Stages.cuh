@@ -32,9 +32,9 @@ constexpr int kPiece = 16;
 __device__ __forceinline__ uint32_t sharedAddress(const void *place) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(place));
 }
-__device__ __forceinline__ void copyAsync(uint4 *to, const uint4 *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(sharedAddress(to)), "l"(from)
-               : "memory");
+/// \param to  a shared address, of bytes.
+__device__ __forceinline__ void copyAsync(uint32_t to, const uint4 *from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 __device__ __forceinline__ void commitCopies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
@@ -72,17 +72,20 @@ __device__ __forceinline__ int coordinatesPerWord() {
 }
 #endif
 
-/// Begins what a thread brings to a stage: dimensions [dim, dim + kPiece) of a row, to every
-/// `pitch`-th place. What is past the end of the vectors is brought too, and not used.
-__device__ __forceinline__ void load(const uint4 *row, int dim, uint4 *to, int pitch, Raw &raw) {
+/// Begins what a thread brings to a stage of rows that go there directly: kPiece dimensions of
+/// `row`, to every `pitch`-th place. What is past the end of the vectors is brought too, and not
+/// used.
+/// \param to  a shared address, of bytes.
+__device__ __forceinline__ void copy(const uint4 *row, uint32_t to, int pitch) {
+#pragma unroll
+  for (int i = 0; i < kPiece / 4; ++i)
+    copyAsync(to + static_cast<uint32_t>(i * pitch) * 16, row + i * 32);
+}
+
+/// The same of rows that are converted: dimensions [dim, dim + kPiece).
+__device__ __forceinline__ void load(const uint4 *row, int dim, Raw &raw) {
   const int perWord = coordinatesPerWord();
   row += dim / (4 * perWord) * 32;
-  if (goesDirect()) {
-#pragma unroll
-    for (int i = 0; i < kPiece / 4; ++i)
-      copyAsync(to + i * pitch, row + i * 32);
-    return;
-  }
   const int count = perWord == 2 ? 2 : 1;
 #pragma unroll
   for (int i = 0; i < 2; ++i)

@@ -178,8 +178,9 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   const Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
   const auto lease = pool_.acquire(false, on);
   lease->keep(ready.index);
-  for (const auto &[family, scan] : ready.scans)
-    lease->keep(scan);
+  for (const FamilyKernels &family : ready.scans)
+    for (const auto &kernel : family.kernels)
+      lease->keep(kernel);
   lease->keep(ready.captures);
   if (ready.filter)
     lease->keep(ready.filter);

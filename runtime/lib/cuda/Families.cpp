@@ -52,7 +52,10 @@ std::string unfitBytes(const std::string &what, uint64_t bytes, const Machine &m
 class Pairs final : public CudaFamily {
 public:
   const char *name() const override { return "pairs"; }
-  ScanEntry entry() const override { return {ScanSource::Lists, "annudf_scan_pair"}; }
+  std::span<const ScanEntry> entries() const override {
+    static constexpr ScanEntry kEntry = {ScanSource::Lists, "annudf_scan_pair"};
+    return {&kEntry, 1};
+  }
   double linkMs() const override { return 53; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {
@@ -80,7 +83,10 @@ private:
 class Parts final : public CudaFamily {
 public:
   const char *name() const override { return "parts"; }
-  ScanEntry entry() const override { return {ScanSource::Parts, "annudf_scan_parts"}; }
+  std::span<const ScanEntry> entries() const override {
+    static constexpr ScanEntry kEntry = {ScanSource::Parts, "annudf_scan_parts"};
+    return {&kEntry, 1};
+  }
   double linkMs() const override { return 71; } // Of the whole, as pairs without a template.
   bool isExact() const override { return false; }
   FamilyNeeds needs() const override { return {.hooks = {ANNUDF_HOOK_COMBINE}, .arch = 75}; }
@@ -119,7 +125,10 @@ private:
 class Tiles final : public CudaFamily {
 public:
   const char *name() const override { return "tiles"; }
-  ScanEntry entry() const override { return {ScanSource::Lists, "annudf_scan_tile"}; }
+  std::span<const ScanEntry> entries() const override {
+    static constexpr ScanEntry kEntry = {ScanSource::Lists, "annudf_scan_tile"};
+    return {&kEntry, 1};
+  }
   double linkMs() const override { return 155; }
   Tiling tiling(const Workload &) const override { return {.queries = kTileQueries}; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
@@ -147,28 +156,83 @@ private:
   }
 };
 
+/// Of a kernel after which Exact.cu finds the rows by the hooks, "" or why that cannot be.
+std::string unfitForExact(const Workload &work, const Machine &machine) {
+  if (work.k > ANNUDF_EXACT_MOST_K)
+    return "it finds up to " + std::to_string(ANNUDF_EXACT_MOST_K) + " rows a query";
+  return unfitBytes("a query takes",
+                    (uint64_t(work.dims) + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, machine);
+}
+
+/// Whether hooks can find the rows of the best keys, and give these the same bits once more.
+bool isForGranules(const Workload &work) {
+  return work.fusedAhead &&
+         work.widths == HookWidths{32, 32, static_cast<AccumulatorForm>('a')} &&
+         work.k <= ANNUDF_EXACT_MOST_K && !work.everyDistance;
+}
+
+/// What it costs to evaluate the rows of the k best granules of each query once more, in readings:
+/// as measured (docs/benchmarks/h200.md), by itself each.
+double costOfGranules(const Workload &work) {
+  constexpr double kOfReading = 1.5;
+  const double rows = double(work.k) * ANNUDF_GRANULE_ROWS * double(work.queries);
+  return work.rows == 0 ? 0 : work.lists * (rows / double(work.rows)) * kOfReading;
+}
+
+/// What it costs that every row's key goes to the workspace. Time it does not take; but where keys
+/// are more than what every search may take, they take gigabytes, or batches are cut, so that a
+/// little more time is better spent.
+double costOfKeys(const Workload &work, double readings) {
+  constexpr double kWorth = 0.4, kBytes = 4.125; // A row: its key and a 32nd of a group's.
+  const double bytes = work.queriesPerRow() * double(work.rows) * kBytes;
+  return isForGranules(work) && bytes > double(kLeastWorkspace) ? kWorth * readings : 0;
+}
+
+/// "" where they fit the machine; else why not.
+std::string unfitForGranules(const Workload &work, const Machine &machine) {
+  if (!work.fusedAhead)
+    return "the linker decides which products are fused, in each kernel";
+  if (work.everyDistance)
+    return "every distance is wanted";
+  return unfitForExact(work, machine);
+}
+
+/// For people.
+constexpr const char *kOfGranules = ", and hooks see the rows of the best keys once more";
+
 /// Rows and queries in shared memory, a register tile of both a thread. For many queries a list:
 /// a tile costs what its most queries do.
 class Staged final : public CudaFamily {
 public:
-  const char *name() const override { return "staged"; }
-  ScanEntry entry() const override { return {ScanSource::Staged, "annudf_scan_staged"}; }
-  double linkMs() const override { return 191; }
+  /// \param granules  whether keys of granules are left, and not those of all rows.
+  explicit Staged(bool granules) : granules(granules) {}
+  const char *name() const override { return granules ? "staged_granules" : "staged"; }
+  std::span<const ScanEntry> entries() const override {
+    static constexpr ScanEntry kEntries[] = {{ScanSource::Staged, "annudf_scan_staged"},
+                                             {ScanSource::Exact, "annudf_finish_granules"}};
+    return {kEntries, granules ? 2u : 1u};
+  }
+  double linkMs() const override { return granules ? 191 + 15 : 191; }
   Tiling tiling(const Workload &work) const override {
     return {.queries = static_cast<uint32_t>(ANNUDF_STAGED_QUERIES(tileQueries(work))),
             .segmentGroups = kSegmentGroups,
-            .coordinates = true};
+            .coordinates = true,
+            .granules = granules};
   }
   FamilyNeeds needs() const override { return {.arch = 80}; }
   /// Its loop holds hundreds of copies of a hook, a stage words of 32 bits; and of accumulators
   /// that take more registers than one word a thread has so few queries that tiles are quicker.
   bool isFor(const Workload &work) const override {
     return work.bodyBytes <= kLargeBody && work.widths.coordinate == 32 &&
-           tileQueries(work) == ANNUDF_STAGED_TILE_QUERIES('a', 32);
+           tileQueries(work) == ANNUDF_STAGED_TILE_QUERIES('a', 32) &&
+           (!granules || isForGranules(work));
   }
   std::string unfit(const Workload &work, const Machine &machine) const override {
     if (work.widths.coordinate != 32)
       return "coordinates take " + std::to_string(work.widths.coordinate) + " bits";
+    if (granules)
+      if (std::string why = unfitForGranules(work, machine); !why.empty())
+        return why;
     return unfitBytes("three stages take", bytes(work), machine);
   }
   /// As tiles; what one reading by tiles is worth and from where on it pays were measured
@@ -176,11 +240,12 @@ public:
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kSorting = 1.3;
     constexpr double abreast = 1.27 * kTileQueries;
-    return readingsOfTiles(work, abreast, kSorting);
+    const double readings = readingsOfTiles(work, abreast, kSorting);
+    return readings + (granules ? costOfGranules(work) : costOfKeys(work, readings));
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(tiling(work).queries) +
-           " share a stage of rows";
+           " share a stage of rows" + (granules ? kOfGranules : "");
   }
   void enqueue(ScanQueue &queue, const Workload &batch) const override {
     const uint64_t tiles = queue.sortPairs();
@@ -194,24 +259,33 @@ private:
   static uint64_t bytes(const Workload &work) {
     return ANNUDF_STAGED_SHARED_BYTES(static_cast<uint64_t>(tileQueries(work)));
   }
+  const bool granules;
 };
 
 /// As staged, but words hold four coordinates of a byte or 32 bits, and integers are summed up: of
 /// a metric for which it is proved that no result changes.
 class Packed final : public CudaFamily {
 public:
-  const char *name() const override { return "packed"; }
-  ScanEntry entry() const override { return {ScanSource::Packed, "annudf_scan_packed"}; }
-  double linkMs() const override { return 139; }
+  /// \param granules  as of Staged.
+  explicit Packed(bool granules) : granules(granules) {}
+  const char *name() const override { return granules ? "packed_granules" : "packed"; }
+  std::span<const ScanEntry> entries() const override {
+    static constexpr ScanEntry kEntries[] = {{ScanSource::Packed, "annudf_scan_packed"},
+                                             {ScanSource::Exact, "annudf_finish_granules"}};
+    return {kEntries, granules ? 2u : 1u};
+  }
+  double linkMs() const override { return granules ? 139 + 15 : 139; }
   Tiling tiling(const Workload &) const override {
     return {.queries = ANNUDF_STAGED_QUERIES(kQueries),
             .segmentGroups = kPackedSegmentGroups,
             .coordinates = true,
-            .packed = true};
+            .packed = true,
+            .granules = granules};
   }
   FamilyNeeds needs() const override { return {.arch = 80}; }
   bool isFor(const Workload &work) const override {
-    return work.packedDims > 0 && work.dims <= work.packedDims;
+    return work.packedDims > 0 && work.dims <= work.packedDims &&
+           (!granules || isForGranules(work));
   }
   std::string unfit(const Workload &work, const Machine &machine) const override {
     if (work.packedDims == 0)
@@ -219,16 +293,21 @@ public:
     if (work.dims > work.packedDims)
       return "a packed sum of " + std::string(toString(work.element)) + " is exact up to " +
              std::to_string(work.packedDims) + " dims";
+    if (granules)
+      if (std::string why = unfitForGranules(work, machine); !why.empty())
+        return why;
     return unfitBytes("three stages take", ANNUDF_PACKED_SHARED_BYTES, machine);
   }
   /// As staged, measured in the same way: quicker than tiles from three queries a row on.
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kFewest = 3, kAbreast = 35;
-    return readingsOfTiles(work, kAbreast, work.queriesPerRow() < kFewest ? 0.55 : 0.45);
+    const double readings =
+        readingsOfTiles(work, kAbreast, work.queriesPerRow() < kFewest ? 0.55 : 0.45);
+    return readings + (granules ? costOfGranules(work) : costOfKeys(work, readings));
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(tiling(work).queries) +
-           " share a stage of packed rows";
+           " share a stage of packed rows" + (granules ? kOfGranules : "");
   }
   void enqueue(ScanQueue &queue, const Workload &) const override {
     const uint64_t tiles = queue.sortPairs();
@@ -237,6 +316,7 @@ public:
 
 private:
   static constexpr int kQueries = ANNUDF_STAGED_TILE_QUERIES('a', 32); ///< Of a thread.
+  const bool granules;
 };
 
 /// Of proved quadratic forms: lower bounds of all rows by matrix products in half precision, and
@@ -244,7 +324,10 @@ private:
 class Matrix final : public CudaFamily {
 public:
   const char *name() const override { return "matrix"; }
-  ScanEntry entry() const override { return {ScanSource::Exact, "annudf_finish_exact"}; }
+  std::span<const ScanEntry> entries() const override {
+    static constexpr ScanEntry kEntry = {ScanSource::Exact, "annudf_finish_exact"};
+    return {&kEntry, 1};
+  }
   double linkMs() const override { return 15; }
   Tiling tiling(const Workload &work) const override {
     return {.queries = ANNUDF_MATRIX_QUERIES,
@@ -262,10 +345,7 @@ public:
   std::string unfit(const Workload &work, const Machine &machine) const override {
     if (work.noForm)
       return work.noForm;
-    if (work.k > ANNUDF_EXACT_MOST_K)
-      return "it finds up to " + std::to_string(ANNUDF_EXACT_MOST_K) + " rows a query";
-    return unfitBytes("a query takes",
-                      (uint64_t(work.dims) + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, machine);
+    return unfitForExact(work, machine);
   }
   /// As measured: what does not hang on the queries is half a reading, as rows are in half
   /// precision, and what sorting and the last evaluations take.
@@ -295,10 +375,11 @@ std::span<const CudaFamily *const> families() {
   static const Tiles tiles;
   static const Pairs pairs;
   static const Parts parts;
-  static const Staged staged;
-  static const Packed packed;
+  static const Staged staged(false), stagedGranules(true);
+  static const Packed packed(false), packedGranules(true);
   static const Matrix matrix;
-  static const CudaFamily *const all[] = {&tiles, &pairs, &parts, &staged, &packed, &matrix};
+  static const CudaFamily *const all[] = {&tiles,  &pairs,          &parts, &staged, &stagedGranules,
+                                          &packed, &packedGranules, &matrix};
   return all;
 }
 
@@ -337,11 +418,24 @@ std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,
   if (elements)
     work.packedDims = packedDimsOf(metric.manifest, *elements);
   work.bodyBytes = bodyBytesOf(metric, sm);
+  work.fusedAhead = isFusedAhead(metric, sm);
   std::vector<const CudaFamily *> fit;
   for (const CudaFamily *family : families())
     if (family->isFor(work) && whatIsMissing(*family, work, {.arch = sm}).empty())
       fit.push_back(family);
   return fit;
+}
+
+std::vector<ScanEntry> entriesFor(const Artifact &metric, int sm,
+                                  std::optional<ScanElements> elements) {
+  std::vector<ScanEntry> all;
+  for (const CudaFamily *family : familiesFor(metric, sm, elements))
+    for (const ScanEntry &entry : family->entries())
+      if (std::none_of(all.begin(), all.end(), [&](const ScanEntry &one) {
+            return std::string_view(one.kernel) == entry.kernel;
+          }))
+        all.push_back(entry);
+  return all;
 }
 
 CudaPlan chooseFamily(const Workload &work, const Machine &machine) {

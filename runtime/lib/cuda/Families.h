@@ -47,6 +47,9 @@ inline constexpr uint32_t kMatrixSegmentGroups = 32, kMatrixFewSegmentGroups = 8
 /// The architecture whose instructions the products are (wgmma).
 inline constexpr int kMatrixSm = 90;
 
+/// Bytes of workspace that every search may take.
+inline constexpr uint64_t kLeastWorkspace = uint64_t(256) << 20;
+
 /// From here on a kernel may begin before the one before it has ended (Overlap.cuh).
 inline constexpr int kOverlapSm = 90;
 /// From here on memory is copied to shared memory by itself.
@@ -76,6 +79,9 @@ struct Tiling {
   bool coordinates = false; ///< Whether the scan takes queries as words of the compute type.
   bool packed = false;      ///< Then: as words of their elements instead.
   bool bounds = false;      ///< Whether bounds are left, and not keys (MatrixArgs.h).
+  bool granules = false;    ///< Whether the keys that are left are of granules (MatrixArgs.h).
+  /// Whether the last of the family's kernels finds the best rows, by hooks.
+  bool endsInHooks() const { return bounds || granules; }
 };
 
 /// Where a family enqueues its scan of one batch: a stream, or a test that writes it down.
@@ -100,10 +106,11 @@ public:
 
 class CudaFamily : public KernelFamily {
 public:
-  /// What a link for a search of this family has; no other kernel is in it.
-  virtual ScanEntry entry() const = 0;
-  /// Milliseconds of its link, from a template where it has one (docs/benchmarks/links.md): with
-  /// others' they tell which link is shorter, and by how much.
+  /// The kernels that are linked for a search of this family, each by itself: what scans, then what
+  /// finds the best rows, where hooks do.
+  virtual std::span<const ScanEntry> entries() const = 0;
+  /// Milliseconds of its links, from a template where it has one (docs/benchmarks/links.md): with
+  /// others' they tell which are shorter, and by how much.
   virtual double linkMs() const = 0;
   /// Whether its results are those of every other family to the bit.
   virtual bool isExact() const { return true; }
@@ -133,6 +140,10 @@ bool isFusedAhead(const Artifact &metric, int sm);
 /// are given.
 std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,
                                             std::optional<ScanElements> elements = std::nullopt);
+
+/// The kernels of these, each once.
+std::vector<ScanEntry> entriesFor(const Artifact &metric, int sm,
+                                  std::optional<ScanElements> elements = std::nullopt);
 
 /// choose() among them, for people.
 struct CudaPlan {

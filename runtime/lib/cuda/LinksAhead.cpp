@@ -18,8 +18,13 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
-ScanTarget targetOf(const LinkQuestion &question, const CudaFamily &family) {
-  return {question.elements, question.sm, family.entry()};
+/// Those of a family's kernels that are not there.
+std::vector<ScanTarget> missingOf(const LinkQuestion &question, const CudaFamily &family) {
+  std::vector<ScanTarget> missing;
+  for (const ScanEntry &entry : family.entries())
+    if (!question.isThere(entry))
+      missing.push_back({question.elements, question.sm, entry});
+  return missing;
 }
 
 std::string keyOf(const MetricView &metric, const ScanTarget &target) {
@@ -41,7 +46,7 @@ const CudaFamily &pairs() {
 std::vector<const CudaFamily *> LinksAhead::missing(const LinkQuestion &question) const {
   std::vector<const CudaFamily *> missing;
   for (const CudaFamily *family : question.needed)
-    if (!question.isThere(*family))
+    if (!missingOf(question, *family).empty())
       missing.push_back(family);
   return missing;
 }
@@ -51,7 +56,9 @@ std::optional<double> LinksAhead::slotsOf(const LinkQuestion &question) {
   return *slots_.get(
       question.metric.digest + "/" + std::to_string(question.sm),
       [&] {
-        const auto hooks = hookText(question.metric.artifact, targetOf(question, pairs()));
+        const auto hooks =
+            hookText(question.metric.artifact,
+                     {question.elements, question.sm, pairs().entries().front()});
         return std::make_shared<const std::optional<double>>(hooks ? updateSlots(*hooks)
                                                                    : std::nullopt);
       },
@@ -64,11 +71,17 @@ const CudaFamily *LinksAhead::insteadOf(const LinkQuestion &question) {
     return nullptr;
   double waitMs = 0;
   for (const CudaFamily *family : missing) {
-    const std::string key = keyOf(question.metric, targetOf(question, *family));
-    if (!family->isExact() || background_.failed(key)) // This search is told why.
+    if (!family->isExact())
       return nullptr;
-    const auto since = background_.since(key);
-    waitMs += since ? std::max(0.0, family->linkMs() - msSince(*since)) : family->linkMs();
+    double leftMs = family->linkMs();
+    for (const ScanTarget &target : missingOf(question, *family)) {
+      const std::string key = keyOf(question.metric, target);
+      if (background_.failed(key)) // This search is told why.
+        return nullptr;
+      if (const auto since = background_.since(key))
+        leftMs = std::min(leftMs, std::max(0.0, family->linkMs() - msSince(*since)));
+    }
+    waitMs += leftMs;
   }
   // None that is slower than pairs, for which the search's time is estimated.
   const double most = pairs().cost(question.work, question.machine);
@@ -77,7 +90,7 @@ const CudaFamily *LinksAhead::insteadOf(const LinkQuestion &question) {
     if (std::find(missing.begin(), missing.end(), family) == missing.end() &&
         family->isFor(question.work) && whyNot(*family, question.work, question.machine).empty() &&
         family->cost(question.work, question.machine) <= most)
-      candidates.push_back({family, question.isThere(*family)});
+      candidates.push_back({family, missingOf(question, *family).empty()});
   const auto choose = [&](double slots) {
     return insteadOfWaiting(candidates, waitMs,
                             scanMsAtMost(question.work, question.machine, question.rows, slots));
@@ -88,7 +101,7 @@ const CudaFamily *LinksAhead::insteadOf(const LinkQuestion &question) {
   const CudaFamily *chosen = slots ? choose(*slots) : nullptr;
   // exit() undoes what nvJitLink makes with its first link before it waits for a later one, unless
   // that is the first.
-  if (chosen && question.isThere(*chosen) && !hasLinkedFor(question.sm))
+  if (chosen && missingOf(question, *chosen).empty() && !hasLinkedFor(question.sm))
     return nullptr;
   return chosen;
 }
@@ -97,8 +110,12 @@ const CudaFamily *LinksAhead::begin(const LinkQuestion &question) {
   const std::vector<const CudaFamily *> missing = this->missing(question);
   if (missing.empty() || !hasLinkedFor(question.sm))
     return nullptr;
-  if (std::all_of(missing.begin(), missing.end(), [&](const CudaFamily *family) {
-        return background_.since(keyOf(question.metric, targetOf(question, *family)));
+  std::vector<ScanTarget> targets;
+  for (const CudaFamily *family : missing)
+    for (const ScanTarget &target : missingOf(question, *family))
+      targets.push_back(target);
+  if (std::all_of(targets.begin(), targets.end(), [&](const ScanTarget &target) {
+        return background_.since(keyOf(question.metric, target));
       }))
     return missing.front();
   // Its own, as the search may end before the link.
@@ -109,8 +126,7 @@ const CudaFamily *LinksAhead::begin(const LinkQuestion &question) {
   const auto copy = std::make_shared<const Copy>(
       Copy{{question.metric.artifact, question.metric.digest, question.metric.origin},
            question.metric.as});
-  for (const CudaFamily *family : missing) {
-    const ScanTarget target = targetOf(question, *family);
+  for (const ScanTarget &target : targets) {
     if (!background_.add(this, keyOf(question.metric, target), [&links = links_, copy, target] {
           MetricView metric = copy->metric;
           metric.as = copy->as;

@@ -31,8 +31,8 @@ struct LinkQuestion {
   Workload work;                             ///< Of all its queries.
   Machine machine;
   double rows; ///< That all of them scan, at most.
-  /// Whether a family's kernel is there, however it was made.
-  std::function<bool(const CudaFamily &)> isThere;
+  /// Whether a kernel is there, however it was made.
+  std::function<bool(const ScanEntry &)> isThere;
 };
 
 /// What one backend has linked for searches to come, in the thread of the process: it waits for a

@@ -233,13 +233,13 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
   enqueueCoarse(args, shape, to, clock);
 
   const auto scan = std::find_if(scans.begin(), scans.end(),
-                                 [&](const auto &one) { return one.first == &family; });
-  StreamQueue queue(*this, scan->second->function, shape, args, to, clock);
+                                 [&](const auto &one) { return one.family == &family; });
+  StreamQueue queue(*this, scan->scan(), shape, args, to, clock);
   family.enqueue(queue, workOf(count));
   stage("scan");
 
-  if (shape.tiling.bounds)
-    enqueueExact(args, shape, scan->second->function, to, ids, distances,
+  if (shape.tiling.endsInHooks())
+    enqueueExact(args, shape, scan->last(), to, ids, distances,
                  clock ? clock->granules() : 0);
   else
     enqueueFinish(args, shape, to, ids, distances);
@@ -307,7 +307,7 @@ void SearchPlan::enqueueExact(const annudf_scan_args &args, const BatchShape &sh
   last.scan = args;
   last.outIds = ids, last.outDistances = distances;
   last.evaluated = evaluated;
-  last.k = k, last.sign = bound->sign();
+  last.k = k, last.sign = bound ? bound->sign() : 1;
   constexpr uint32_t kFew = 100;
   to.next(kernel, {shape.queries}, k <= kFew ? ANNUDF_EXACT_THREADS : ANNUDF_EXACT_MANY_THREADS,
           (args.index.dims + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, last);

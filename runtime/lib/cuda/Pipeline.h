@@ -29,7 +29,7 @@ struct SearchKernels {
       tileFill, queryWords, finish, finishMany, everyDistance;
 };
 
-/// A family's kernel, linked with a metric for the types of rows and queries, and loaded.
+/// A kernel of a family, linked with a metric for the types of rows and queries, and loaded.
 struct ScanKernel {
   /// \param cubin  from linkScanKernel.
   ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
@@ -40,8 +40,16 @@ struct ScanKernel {
   CUfunction function;
 };
 
+/// A family's kernels, in the order of its entries.
+struct FamilyKernels {
+  const CudaFamily *family;
+  std::vector<std::shared_ptr<const ScanKernel>> kernels;
+  CUfunction scan() const { return kernels.front()->function; }
+  CUfunction last() const { return kernels.back()->function; }
+};
+
 /// Those that the batches of one search run.
-using ScanKernels = std::vector<std::pair<const CudaFamily *, std::shared_ptr<const ScanKernel>>>;
+using ScanKernels = std::vector<FamilyKernels>;
 
 /// A search that is ready to run; everything lives on the device.
 struct SearchPlan {
@@ -100,7 +108,7 @@ private:
   /// The best rows, or every distance, of the keys that a scan left.
   void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
                      uint64_t ids, uint64_t distances) const;
-  /// The best rows by `kernel`, of the bounds that products left.
+  /// The best rows by `kernel`, of the bounds that products left, or of granules' keys.
   /// \param evaluated  as annudf_exact_args has it.
   void enqueueExact(const annudf_scan_args &args, const BatchShape &shape, CUfunction kernel,
                     Launcher &to, uint64_t ids, uint64_t distances, uint64_t evaluated) const;

@@ -54,9 +54,8 @@ std::string whyNotKept(const DiskCache &disk,
 }
 
 /// \throws Error(Input) where there is none.
-std::vector<const CudaFamily *> someFamiliesFor(const Artifact &metric, int sm,
-                                                ScanElements elements) {
-  std::vector<const CudaFamily *> fit = familiesFor(metric, sm, elements);
+std::vector<ScanEntry> someEntriesFor(const Artifact &metric, int sm, ScanElements elements) {
+  std::vector<ScanEntry> fit = entriesFor(metric, sm, elements);
   if (!fit.empty())
     return fit;
   int least = std::numeric_limits<int>::max();
@@ -75,7 +74,7 @@ void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
   SearchStats local;
   SearchStats &report = stats ? *stats : local;
   report = {};
-  const std::vector<const CudaFamily *> fit = someFamiliesFor(metric.artifact, sm, elements);
+  const std::vector<ScanEntry> fit = someEntriesFor(metric.artifact, sm, elements);
   const auto refuse = [&](const std::string &why) {
     throw Error(ErrorKind::Environment, "kernels of '" + metric.artifact.manifest.name +
                                             "' for sm_" + std::to_string(sm) + " " + why);
@@ -91,7 +90,7 @@ void precompileForCuda(const MetricView &metric, ScanElements elements, int sm,
   parallelFor(static_cast<int>(fit.size()), static_cast<int64_t>(fit.size()), [&](int64_t i, int) {
     bool made = false;
     const auto at = static_cast<size_t>(i);
-    const auto scan = scans.get(metric, {elements, sm, fit[at]->entry()}, made);
+    const auto scan = scans.get(metric, {elements, sm, fit[at]}, made);
     costs[at].links = made && !scan->fromDisk, costs[at].diskHits = made && scan->fromDisk;
     costs[at].fault = scan->fault;
     linked[at] = scan;

@@ -79,6 +79,8 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
                      machine(),
                      manifest.packed && manifest.packed->negated};
   plan.work.bodyBytes = bodyBytesOf(metric.artifact, context_->sm());
+  plan.work.fusedAhead = isFusedAhead(metric.artifact, context_->sm());
+  plan.work.everyDistance = wanted.every();
   plan.findProbedRows(index, queries.rows);
   plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
   plan.work.family = params.family;
@@ -146,7 +148,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
     }
   if (scans.empty())
     for (const CudaFamily *family : needed)
-      scans.emplace_back(family, scans_.get(metric, elements, *family, stats));
+      scans.push_back(scans_.get(metric, elements, *family, stats));
   ready.batch = batch, ready.scans = std::move(scans);
   return ready;
 }

@@ -12,13 +12,20 @@
 
 namespace annudf::runtime::cuda {
 
-std::shared_ptr<const ScanKernel> Scans::get(const MetricView &metric, ScanElements elements,
-                                             const CudaFamily &family, SearchStats &stats) {
-  const ScanTarget target = {elements, context_->sm(), family.entry()};
+FamilyKernels Scans::get(const MetricView &metric, ScanElements elements, const CudaFamily &family,
+                         SearchStats &stats) {
+  FamilyKernels all = {&family, {}};
+  for (const ScanEntry &entry : family.entries())
+    all.kernels.push_back(get(metric, {elements, context_->sm(), entry}, stats));
+  return all;
+}
+
+std::shared_ptr<const ScanKernel> Scans::get(const MetricView &metric, const ScanTarget &target,
+                                             SearchStats &stats) {
   const auto start = std::chrono::steady_clock::now();
   bool made = false;
   auto kernel = scans_.get(
-      metric, elements, target.entry.kernel, [&] { return linkKey(metric, target); },
+      metric, target.elements, target.entry.kernel, [&] { return linkKey(metric, target); },
       [&](const std::string &) {
         bool linked = false; // Not where another device of the kind did it.
         std::shared_ptr<const ScanKernel> kernel;
@@ -42,14 +49,17 @@ std::shared_ptr<const ScanKernel> Scans::get(const MetricView &metric, ScanEleme
 
 ScanKernels Scans::loaded(std::span<const CudaFamily *const> needed, const MetricView &metric,
                           ScanElements elements) {
-  ScanKernels kernels;
+  ScanKernels families;
   for (const CudaFamily *family : needed) {
-    auto kernel = scans_.find(metric, elements, family->entry().kernel);
-    if (!kernel)
-      return {};
-    kernels.emplace_back(family, std::move(kernel));
+    FamilyKernels &all = families.emplace_back(FamilyKernels{family, {}});
+    for (const ScanEntry &entry : family->entries()) {
+      auto kernel = scans_.find(metric, elements, entry.kernel);
+      if (!kernel)
+        return {};
+      all.kernels.push_back(std::move(kernel));
+    }
   }
-  return kernels;
+  return families;
 }
 
 Scans::Instead Scans::insteadOf(std::span<const CudaFamily *const> needed, const MetricView &metric,
@@ -64,9 +74,9 @@ Scans::Instead Scans::insteadOf(std::span<const CudaFamily *const> needed, const
                            plan.work,
                            plan.machine,
                            double(total) * double(plan.index.mostGroups(plan.nProbes)) * kGroupRows,
-                           [&](const CudaFamily &family) {
-                             return scans_.find(metric, elements, family.entry().kernel) ||
-                                    ahead_.has(metric, {elements, context_->sm(), family.entry()});
+                           [&](const ScanEntry &entry) {
+                             return scans_.find(metric, elements, entry.kernel) ||
+                                    ahead_.has(metric, {elements, context_->sm(), entry});
                            }};
   question.work.queries = static_cast<int64_t>(total);
   if (!plan.bound) // Rows in half precision are not made for a search that would rather not wait.

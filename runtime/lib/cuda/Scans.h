@@ -19,10 +19,10 @@ class Scans {
 public:
   explicit Scans(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
-  /// Adds what it cost to `stats`. \throws as LinkedScans::use, and where the code is not that of
+  /// Adds what they cost to `stats`. \throws as LinkedScans::use, and where the code is not that of
   /// the metric's manifest.
-  std::shared_ptr<const ScanKernel> get(const MetricView &metric, ScanElements elements,
-                                        const CudaFamily &family, SearchStats &stats);
+  FamilyKernels get(const MetricView &metric, ScanElements elements, const CudaFamily &family,
+                    SearchStats &stats);
   /// Those that batches need where all of them are loaded; else none.
   ScanKernels loaded(std::span<const CudaFamily *const> needed, const MetricView &metric,
                      ScanElements elements);
@@ -38,6 +38,9 @@ public:
                     SearchStats &stats);
 
 private:
+  std::shared_ptr<const ScanKernel> get(const MetricView &metric, const ScanTarget &target,
+                                        SearchStats &stats);
+
   const std::shared_ptr<const Context> context_;
   KernelCache<const ScanKernel> scans_{LinkedScans::kMost};
   LinksAhead ahead_;

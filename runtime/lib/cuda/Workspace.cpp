@@ -42,7 +42,6 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
   const uint64_t queries = shape.queries;
   Layout layout(base);
   annudf_workspace work = {};
-  work.coarse = layout.take(queries, shape.lists, 4);
   work.probes = layout.take(queries, shape.probes, 4);
   work.probeGroup = layout.take(queries, shape.probes, 4);
   work.groupCount = layout.take(queries, 1, 4);
@@ -67,10 +66,19 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
     work.coordinateStride = static_cast<uint32_t>(panels * ANNUDF_MATRIX_PANEL_DIMS / 2);
     work.coordinates = layout.take(queries, work.coordinateStride, 4);
     work.minima = layout.take(queries, 4, sizeof(float));
-    work.keys = layout.take(queries, shape.groups, ANNUDF_GRANULES * sizeof(float));
-  } else {
+  } else if (!shape.tiling.granules) {
     work.minima = layout.take(queries, shape.groups, 4);
-    work.keys = layout.take(queries, shape.groups, 32 * 4);
+  }
+  work.granules = shape.tiling.granules;
+  const uint64_t words = shape.tiling.endsInHooks() ? ANNUDF_GRANULES : 32; // Of a group.
+  uint64_t keys = 0;
+  if (__builtin_mul_overflow(shape.groups, words, &keys))
+    keys = ~uint64_t(0); // Which take() cannot count either.
+  if (shape.tiling.queries) { // Lists are chosen, and pairs sorted, before a scan writes keys.
+    work.coarse = work.keys = layout.take(queries, std::max(shape.lists, keys), 4);
+  } else {
+    work.coarse = layout.take(queries, shape.lists, 4);
+    work.keys = layout.take(queries, keys, 4);
   }
   work.stride = static_cast<uint32_t>(shape.groups);
   work.nProbes = static_cast<uint32_t>(shape.probes);

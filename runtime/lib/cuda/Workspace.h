@@ -45,10 +45,10 @@ constexpr uint64_t kMostQueries = uint64_t(65535) * 64;
 /// \returns 1 to kMostQueries.
 uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit);
 
-/// What every search may take, and what none takes for more than one query.
-constexpr uint64_t kLeastWorkspace = uint64_t(256) << 20, kMostWorkspace = uint64_t(4) << 30;
+/// What none takes for more than one query.
+constexpr uint64_t kMostWorkspace = uint64_t(4) << 30;
 /// Bytes that the workspace of a search may take: half of what is `available`, a 32nd of the
-/// device's memory, between the two bounds above.
+/// device's memory, between kLeastWorkspace and the bound above.
 uint64_t workspaceLimit(uint64_t deviceBytes, uint64_t available);
 
 /// Reused from search to search, so that a search allocates nothing. Not thread-safe:

@@ -133,7 +133,7 @@ protected:
       const auto families = familiesFor(artifact, GetParam());
       EXPECT_FALSE(families.empty());
       for (const CudaFamily *family : families) {
-        const ScanTarget target = {ANNUDF_ELEMENT_F32, GetParam(), family->entry()};
+        const ScanTarget target = {ANNUDF_ELEMENT_F32, GetParam(), family->entries().front()};
         const std::string cubin = linkScanKernel(artifact, target);
         EXPECT_EQ(cubin.substr(0, 4), "\x7f"
                                       "ELF");
@@ -194,7 +194,7 @@ TEST(DeviceUdfLink, WhatIsMissingIsNamed) {
                 [](const Payload &payload) { return payload.kind == PayloadKind::LinkedLtoIr; });
   try {
     runtime::cuda::linkScanKernel(artifact,
-                                  {ANNUDF_ELEMENT_F32, 90, runtime::cuda::families()[0]->entry()});
+                                  {ANNUDF_ELEMENT_F32, 90, runtime::cuda::families()[0]->entries().front()});
     FAIL() << "it was linked";
   } catch (const Error &error) {
     EXPECT_NE(std::string(error.what()).find("their_weighted_l2"), std::string::npos)

@@ -99,7 +99,7 @@ public:
     args.evaluated = reinterpret_cast<uint64_t>(&evaluated);
     args.k = k, args.sign = sign;
     evaluated = 0, seen.clear(), seenGranules.clear();
-    static ExactScratch scratch;
+    static ExactScratch<float> scratch;
     std::memset(&scratch, 0x5A, sizeof scratch); // As shared memory begins.
     Block::run(kLanes, [&] {
       ExactQuery<Case> query(args, *this, scratch);
@@ -119,6 +119,8 @@ public:
   uint64_t granules() const { return bounds.size(); }
 
   // As ExactQuery wants of a metric.
+  using Bounds = FormBounds;
+  uint32_t mostOf(float) const { return ANNUDF_KEY_NONE; }
   uint32_t keyOf(float bound) const {
     if (bound == -FLT_MAX)
       return 0;
@@ -130,12 +132,12 @@ public:
     EXPECT_LT(in, lists[list].size());
     row = lists[list][in].id;
     EXPECT_TRUE(seen.insert(row).second) << "row " << row << " is evaluated twice";
-    seenGranules.insert({group, place % 16 / 4});
+    seenGranules.insert({group, place / ANNUDF_GRANULE_ROWS});
     return annudfKeyOf(finalized(how, lists[list][in].accumulator), order);
   }
 
 private:
-  static uint32_t placeOf(uint32_t granule, uint32_t r) { return granule * 4 + r % 4 + r / 4 * 16; }
+  static uint32_t placeOf(uint32_t granule, uint32_t r) { return granule * ANNUDF_GRANULE_ROWS + r; }
   template <class T> static uint64_t address(const std::vector<T> &values) {
     return reinterpret_cast<uint64_t>(values.data());
   }
@@ -219,7 +221,7 @@ TEST(CudaExact, ManyGranulesAreEvaluatedInPieces) {
     Case one = caseOf(numbers, 1000, order, Finalize::Identity);
     one.bound([](float) { return -FLT_MAX; }).check(10);
     EXPECT_EQ(one.granulesEvaluated(),
-              one.granules() - 48); // 1,000 rows end in 8 of 32: two granules a list have none.
+              one.granules() - 72); // 1,000 rows end in 8 of 32: three granules a list have none.
     one.bound([](float) { return -2e6F; }).check(32);
   }
   // Nearly all are below the 32nd of the threads' least, as thread 31 has high ones only, and none
@@ -234,4 +236,19 @@ TEST(CudaExact, ManyGranulesAreEvaluatedInPieces) {
     for (const uint32_t k : {31u, 32u})
       one.check(k);
   }
+}
+
+/// Were bounds counted twice, those of the last group for one, less than k granules would be below
+/// the threshold, and all those above it evaluated.
+TEST(CudaExact, EvaluatesNoMoreWhereverTheBestIs) {
+  for (const size_t rows : {2000, 4100, 8200, 8300}) // 32 threads read eight groups at once.
+    for (const size_t best : {size_t(0), rows / 2, rows - 5}) {
+      std::vector<float> numbers(rows);
+      for (size_t i = 0; i < rows; ++i)
+        numbers[i] = 1000.0F + float(i * 7919 % 10007);
+      numbers[best] = 0;
+      Case one = caseOf(numbers, rows, ANNUDF_ORDER_MIN, Finalize::Identity);
+      one.bound([](float tight) { return tight; }).check(10);
+      EXPECT_LE(one.granulesEvaluated(), 16u) << rows << " rows, the best is row " << best;
+    }
 }

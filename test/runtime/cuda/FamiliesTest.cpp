@@ -163,6 +163,48 @@ TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
   }
 }
 
+/// Whose keys of all rows are more than what every search may take.
+TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
+  const auto fused = [](int64_t queries, int k = 10) {
+    Workload work = workOf(queries, 32, 1024);
+    work.bodyBytes = 2000, work.fusedAhead = true, work.k = k;
+    return work;
+  };
+  EXPECT_EQ(chosen(fused(1000)), "staged");
+  EXPECT_EQ(chosen(fused(2000)), "staged");
+  EXPECT_EQ(chosen(fused(2500)), "staged_granules");
+  EXPECT_EQ(chosen(fused(10000)), "staged_granules");
+  EXPECT_EQ(chosen(fused(10000, 100)), "staged_granules");
+  EXPECT_EQ(chosen(fused(10000, 128)), "staged"); // Evaluating their rows would take longer.
+  EXPECT_EQ(chosen(fused(10000, 1000)), "staged");
+  EXPECT_EQ(chooseFamily(fused(10000), kH200).why,
+            "312 queries a list: up to 64 share a stage of rows, and hooks see the rows of the "
+            "best keys once more");
+  Workload packed = fused(10000);
+  packed.element = ANNUDF_ELEMENT_U8, packed.packedDims = 258;
+  EXPECT_EQ(chosen(packed), "packed_granules");
+  // Each kernel may have other bits where the linker fuses products; and a scan of every distance
+  // needs every key.
+  Workload other = fused(10000);
+  other.fusedAhead = false;
+  EXPECT_EQ(chosen(other), "staged");
+  other.family = "staged_granules";
+  EXPECT_EQ(test::errorOf([&] { (void)pickFamily(other, kH200); }),
+            "no family of kernels can run this search: staged_granules: the linker decides which "
+            "products are fused, in each kernel");
+  other = fused(10000);
+  other.everyDistance = true;
+  EXPECT_EQ(chosen(other), "staged");
+  other.family = "staged_granules";
+  EXPECT_EQ(test::errorOf([&] { (void)pickFamily(other, kH200); }),
+            "no family of kernels can run this search: staged_granules: every distance is wanted");
+  other = fused(10000, 257);
+  other.family = "staged_granules";
+  EXPECT_EQ(test::errorOf([&] { (void)pickFamily(other, kH200); }),
+            "no family of kernels can run this search: staged_granules: it finds up to 256 rows a "
+            "query");
+}
+
 TEST(CudaFamilies, PackedWhereItIsExact) {
   const auto packed = [](int64_t queries, int32_t dims) {
     Workload work = workOf(queries, 32, 1024);
@@ -313,11 +355,13 @@ TEST(CudaFamilies, HaveNamesAndKernelsOfTheirOwn) {
   std::set<std::string> names, kernels;
   for (const CudaFamily *family : families()) {
     EXPECT_TRUE(names.insert(family->name()).second);
-    EXPECT_TRUE(kernels.insert(family->entry().kernel).second);
+    for (const ScanEntry &entry : family->entries())
+      kernels.insert(entry.kernel);
   }
   EXPECT_EQ(kernels,
-            (std::set<std::string>{"annudf_finish_exact", "annudf_scan_packed", "annudf_scan_pair",
-                                   "annudf_scan_parts", "annudf_scan_staged", "annudf_scan_tile"}));
+            (std::set<std::string>{"annudf_finish_exact", "annudf_finish_granules",
+                                   "annudf_scan_packed", "annudf_scan_pair", "annudf_scan_parts",
+                                   "annudf_scan_staged", "annudf_scan_tile"}));
 }
 
 /// Writes down what a family enqueues.

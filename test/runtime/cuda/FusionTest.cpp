@@ -97,7 +97,7 @@ TEST_F(CudaFusion, TheLinkerFusesNothing) {
   std::set<std::string> seen;
   for (const cuda::CudaFamily *family : cuda::familiesFor(two, 90)) {
     SCOPED_TRACE(family->name());
-    const cuda::ScanTarget target = {ANNUDF_ELEMENT_F32, 90, family->entry()};
+    const cuda::ScanTarget target = {ANNUDF_ELEMENT_F32, 90, family->entries().front()};
     EXPECT_TRUE(isTold(two, target));
     const std::optional<std::string> text = cuda::scanText(two, target);
     if (!text)
@@ -117,7 +117,7 @@ TEST_F(CudaFusion, TheLinkerFusesNothing) {
 
 /// Code of others is fused by the linker, as nobody else would.
 TEST_F(CudaFusion, CodeOfOthersIsLeftToTheLinker) {
-  const cuda::ScanTarget target = {ANNUDF_ELEMENT_F32, 90, cuda::families()[0]->entry()};
+  const cuda::ScanTarget target = {ANNUDF_ELEMENT_F32, 90, cuda::families()[0]->entries().front()};
   Artifact linked = two;
   linked.manifest.verified.reset();
   linked.payloads.push_back(Payload::linkedLtoIr(80, "", {"nvrtc", "13.0"}, "x"));

@@ -51,6 +51,7 @@ struct alignas(16) uint4 {
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return {x, y, z, w}; }
 template <class T> T __ldcs(const T *address) { return *address; }
+template <class T> T __ldcg(const T *address) { return *address; }
 template <class T> T __ldg(const T *address) { return *address; }
 
 namespace annudf::test {

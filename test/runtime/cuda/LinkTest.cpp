@@ -46,13 +46,13 @@ constexpr const char *kUnread =
 /// Of each kernel that the metric may run.
 std::vector<cuda::ScanTarget> targets(const Artifact &artifact, ScanElements elements, int sm) {
   std::vector<cuda::ScanTarget> all;
-  for (const cuda::CudaFamily *family : cuda::familiesFor(artifact, sm, elements))
-    all.push_back({elements, sm, family->entry()});
+  for (const cuda::ScanEntry &entry : cuda::entriesFor(artifact, sm, elements))
+    all.push_back({elements, sm, entry});
   return all;
 }
 
 cuda::ScanTarget aTarget(ScanElements elements, int sm) {
-  return {elements, sm, cuda::families()[0]->entry()};
+  return {elements, sm, cuda::families()[0]->entries().front()};
 }
 
 std::string refusal(const Artifact &artifact, ErrorKind kind, int sm = 90,
@@ -128,7 +128,8 @@ TEST(CudaLink, HoldsTheKernelOfItsEntryAlone) {
   const Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
   std::set<std::string> names;
   for (const cuda::CudaFamily *family : cuda::families())
-    names.insert(family->entry().kernel);
+    for (const cuda::ScanEntry &entry : family->entries())
+      names.insert(entry.kernel);
   ASSERT_GE(names.size(), 2u);
   for (const cuda::ScanTarget &target : targets(artifact, ANNUDF_ELEMENT_F32, 90)) {
     const std::string cubin = cuda::linkScanKernel(artifact, target);
@@ -143,11 +144,11 @@ TEST(CudaLink, EveryInputOfALinkIsInItsKey) {
       Metric::fromArtifact(cudaArtifact(testMetric("l2"), readFatbin("l2")), "test");
   std::set<std::string> keys;
   size_t made = 0;
-  for (const cuda::CudaFamily *family : cuda::families())
+  for (const cuda::ScanEntry &entry : cuda::entriesFor(metric.artifact, 90))
     for (annudf_element rows : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16})
       for (annudf_element queries : {ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F16})
         for (int sm : {80, 90}) {
-          const cuda::ScanTarget target = {{rows, queries}, sm, family->entry()};
+          const cuda::ScanTarget target = {{rows, queries}, sm, entry};
           keys.insert(cuda::linkKey(metric, target).digest()), ++made;
         }
   Metric other = metric; // A body of another size may take other fragments.
@@ -156,12 +157,12 @@ TEST(CudaLink, EveryInputOfALinkIsInItsKey) {
   EXPECT_EQ(keys.size(), made);
   // So is how hooks are written into a template, where a kernel is linked so.
   std::string filled;
-  for (const cuda::CudaFamily *family : cuda::families())
+  for (const cuda::ScanEntry &entry : cuda::entriesFor(metric.artifact, 90))
     for (int sm : {80, 90})
-      if (cuda::linkKey(metric, {{ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F32}, sm, family->entry()})
+      if (cuda::linkKey(metric, {{ANNUDF_ELEMENT_F32, ANNUDF_ELEMENT_F32}, sm, entry})
               .options.back() == "fill=3")
-        filled += family->name() + std::string(" ") + std::to_string(sm) + " ";
-  EXPECT_EQ(filled, "pairs 90 staged 90 ");
+        filled += entry.kernel + std::string(" ") + std::to_string(sm) + " ";
+  EXPECT_EQ(filled, "annudf_scan_pair 90 annudf_scan_staged 90 ");
   // The very library, as patches of a release have its number.
   EXPECT_EQ(cuda::linkerVersion().build.size() % 2, 0u);
   EXPECT_TRUE(contains(cuda::linkKey(metric, aTarget(ANNUDF_ELEMENT_F32, 90)).linkerVersion,

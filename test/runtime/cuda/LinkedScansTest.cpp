@@ -42,7 +42,7 @@ Metric metricOf(const char *name) {
 }
 
 ScanTarget targetOf(size_t family, int sm = 90, annudf_element element = ANNUDF_ELEMENT_F32) {
-  return {element, sm, families()[family]->entry()};
+  return {element, sm, families()[family]->entries().front()};
 }
 
 double msSince(Clock::time_point start) {
@@ -291,8 +291,8 @@ TEST_F(OfLinks, PrecompileNeedsNoGpu) {
   EXPECT_EQ(stats.links, 0);
   EXPECT_EQ(stats.diskHits, 3);
   bool made = false;
-  for (const CudaFamily *family : familiesFor(l2.artifact, 89, ANNUDF_ELEMENT_F32))
-    EXPECT_TRUE(LinkedScans().get(l2, {ANNUDF_ELEMENT_F32, 89, family->entry()}, made)->fromDisk);
+  for (const ScanEntry &entry : entriesFor(l2.artifact, 89, ANNUDF_ELEMENT_F32))
+    EXPECT_TRUE(LinkedScans().get(l2, {ANNUDF_ELEMENT_F32, 89, entry}, made)->fromDisk);
   const auto failure = [&] {
     try {
       precompileForCuda(l2, ANNUDF_ELEMENT_F32, 86, &stats);

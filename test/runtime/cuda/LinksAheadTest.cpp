@@ -47,7 +47,7 @@ const CudaFamily *named(std::string_view name) {
 }
 
 ScanTarget targetOf(std::string_view family, int sm = 90) {
-  return {ANNUDF_ELEMENT_F32, sm, named(family)->entry()};
+  return {ANNUDF_ELEMENT_F32, sm, named(family)->entries().front()};
 }
 
 class OfLinksAhead : public testing::Test {
@@ -70,8 +70,8 @@ protected:
                              workloadOf(metric.artifact.manifest),
                              kH200,
                              1000 * 33700.0,
-                             [&, sm](const CudaFamily &family) {
-                               return links.has(metric, {ANNUDF_ELEMENT_F32, sm, family.entry()});
+                             [&, sm](const ScanEntry &entry) {
+                               return links.has(metric, {ANNUDF_ELEMENT_F32, sm, entry});
                              }};
     question.work.dims = 128, question.work.rowBytes = 512;
     question.work.queries = 1000, question.work.probes = 32, question.work.lists = 1024;

@@ -175,7 +175,7 @@ std::string families(const std::string &name, ScanElements elements, int sm = 90
   std::string names;
   for (const CudaFamily *family : familiesFor(artifact, sm, elements))
     names += std::string(names.empty() ? "" : " ") + family->name() +
-             (scanText(artifact, {elements, sm, family->entry()}) ? "" : "(whole)");
+             (scanText(artifact, {elements, sm, family->entries().front()}) ? "" : "(whole)");
   return names;
 }
 

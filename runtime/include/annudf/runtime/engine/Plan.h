@@ -57,6 +57,8 @@ struct Workload {
   const char *noForm = "it is not proved to be a quadratic form";
   bool formIsDistance = false; ///< Whether such a form is the distance itself, without finalize.
   size_t bodyBytes = 0; ///< Of its code for the machine; 0 where a backend does not look at it.
+  /// Whether distances have the same bits in every kernel that its code is linked into.
+  bool fusedAhead = false;
   // The index.
   annudf_element element = ANNUDF_ELEMENT_F32;
   int32_t dims = 0;
@@ -71,6 +73,7 @@ struct Workload {
   int64_t queries = 0;
   uint32_t probes = 0;
   int k = 0;
+  bool everyDistance = false; ///< Not the k best are wanted but the distances of all rows.
   std::string family = {}; ///< The only one that may run it; "": any. A plan outlives its params.
 
   /// (query, list) pairs to scan.
