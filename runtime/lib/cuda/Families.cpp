@@ -183,7 +183,7 @@ double costOfGranules(const Workload &work) {
 /// are more than what every search may take, they take gigabytes, or batches are cut, so that a
 /// little more time is better spent.
 double costOfKeys(const Workload &work, double readings) {
-  constexpr double kWorth = 0.4, kBytes = 4.125; // A row: its key and a 32nd of a group's.
+  constexpr double kWorth = 0.15, kBytes = 4.125; // A row: its key and a 32nd of a group's.
   const double bytes = work.queriesPerRow() * double(work.rows) * kBytes;
   return isForGranules(work) && bytes > double(kLeastWorkspace) ? kWorth * readings : 0;
 }

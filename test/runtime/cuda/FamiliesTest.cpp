@@ -174,8 +174,8 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
   EXPECT_EQ(chosen(fused(2000)), "staged");
   EXPECT_EQ(chosen(fused(2500)), "staged_granules");
   EXPECT_EQ(chosen(fused(10000)), "staged_granules");
-  EXPECT_EQ(chosen(fused(10000, 100)), "staged_granules");
-  EXPECT_EQ(chosen(fused(10000, 128)), "staged"); // Evaluating their rows would take longer.
+  EXPECT_EQ(chosen(fused(10000, 40)), "staged_granules");
+  EXPECT_EQ(chosen(fused(10000, 100)), "staged"); // Evaluating their rows takes a fifth of it all.
   EXPECT_EQ(chosen(fused(10000, 1000)), "staged");
   EXPECT_EQ(chooseFamily(fused(10000), kH200).why,
             "312 queries a list: up to 64 share a stage of rows, and hooks see the rows of the "

@@ -12,14 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AgainstPairs.h"
 #include "CompiledMetrics.h"
-#include "CudaMetrics.h"
 #include "SharedBackend.h"
 
-#include "annudf/runtime/cuda/Cuda.h"
 #include "gtest/gtest.h"
 
-#include <bit>
 #include <cmath>
 #include <random>
 
@@ -51,27 +49,9 @@ protected:
   std::string difference(const Index &index, const Metric &metric,
                          const reference::Vectors &queries, int k, uint32_t probes,
                          const std::shared_ptr<const RowFilter> &filter = {}) const {
-    std::vector<int64_t> ids[2];
-    std::vector<float> distances[2];
-    const char *const families[] = {"pairs", "matrix"};
-    for (int i = 0; i < 2; ++i) {
-      ids[i].assign(size_t(queries.rows) * size_t(k), -777);
-      distances[i].assign(size_t(queries.rows) * size_t(k), -777.0F);
-      SearchStats stats;
-      backend->search(
-          index, metric, bind(metric, queries.dims), view(queries), k,
-          {.nProbes = std::min(probes, index.nLists()), .filter = filter, .family = families[i]},
-          ids[i].data(), distances[i].data(), &stats);
-      if (stats.family != families[i])
-        return "was run by " + stats.family;
-    }
-    for (size_t i = 0; i < ids[0].size(); ++i)
-      if (ids[0][i] != ids[1][i] ||
-          std::bit_cast<uint32_t>(distances[0][i]) != std::bit_cast<uint32_t>(distances[1][i]))
-        return "result " + std::to_string(i) + " is row " + std::to_string(ids[1][i]) + " at " +
-               std::to_string(distances[1][i]) + ", not row " + std::to_string(ids[0][i]) + " at " +
-               std::to_string(distances[0][i]);
-    return "";
+    return differenceFromPairs(*backend, index, metric, queries, k,
+                               {.nProbes = std::min(probes, index.nLists()), .filter = filter},
+                               "matrix");
   }
   static constexpr const char *kProved[] = {"l2", "weighted_l2", "inner_product"};
   std::string folder;

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaMetrics.h"
+#include "AgainstPairs.h"
 #include "SharedBackend.h"
 
 #include "annudf/runtime/cuda/Cuda.h"
@@ -22,7 +22,7 @@ using namespace annudf::test;
 
 namespace {
 
-/// Searches by one family; ids, distances as their bits, and the family that ran.
+/// Searches by packed sums.
 class Searches {
 public:
   Searches(Backend &backend, const TestMetric &test, const reference::Vectors &base)
@@ -30,26 +30,9 @@ public:
 
   std::string difference(const reference::Vectors &queries,
                          const std::shared_ptr<const RowFilter> &filter) {
-    std::vector<int64_t> ids[2];
-    std::vector<float> distances[2];
-    const char *const families[] = {"pairs", "packed"};
-    for (int i = 0; i < 2; ++i) {
-      const SearchParams params = {
-          .nProbes = std::min(5u, index.nLists()), .filter = filter, .family = families[i]};
-      ids[i].assign(size_t(queries.rows) * kK, -777);
-      distances[i].assign(size_t(queries.rows) * kK, -777.0f);
-      SearchStats stats;
-      backend.search(index, metric, bind(metric, queries.dims), view(queries), kK, params,
-                     ids[i].data(), distances[i].data(), &stats);
-      if (stats.family != families[i])
-        return "was run by " + stats.family;
-    }
-    if (ids[0] != ids[1])
-      return "other ids";
-    return std::memcmp(distances[0].data(), distances[1].data(),
-                       distances[0].size() * sizeof(float)) == 0
-               ? ""
-               : "other distances";
+    return differenceFromPairs(backend, index, metric, queries, kK,
+                               {.nProbes = std::min(5u, index.nLists()), .filter = filter},
+                               "packed");
   }
 
 private:
