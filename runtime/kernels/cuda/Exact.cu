@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What follows Matrix.cu, and Staged.cu where it leaves the keys of granules: linked with a metric's
-// hooks as Scan.cu is, which evaluate the rows that bounds leave (Exact.cuh) in the order of
-// operations of every other scan, to the same bits.
+// What follows Matrix.cu, and Staged.cu where it leaves the keys of granules: linked with a
+// metric's hooks as Scan.cu is, which evaluate the rows that bounds leave (Exact.cuh) in the order
+// of operations of every other scan, to the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +66,9 @@ struct OfForm : Hooks {
 /// With the best keys of granules.
 struct OfKeys : Hooks {
   using Bounds = KeyBounds;
-  __device__ __forceinline__ uint32_t mostOf(uint32_t bound) const { return bound; } // k rows' keys.
+  __device__ __forceinline__ uint32_t mostOf(uint32_t bound) const {
+    return bound;
+  } // k rows' keys.
   __device__ __forceinline__ uint32_t keyOf(uint32_t bound) const { return bound; }
 };
 

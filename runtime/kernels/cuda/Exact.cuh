@@ -66,7 +66,7 @@ template <class Bound> struct ExactScratch {
   ExactRows best[2]; ///< In order; one of the two is filled from the other.
   ExactRows fresh;
   Bound least[2 * kMostThreads]; ///< Of each thread's bounds, of two halves of them.
-  Bound bound[kMostWaiting]; ///< Of those that wait.
+  Bound bound[kMostWaiting];     ///< Of those that wait.
   uint32_t waiting[kMostWaiting];
   uint32_t waits, found, kept;
   uint32_t dropped; ///< Of those that waited, at the end of the two arrays.
@@ -154,9 +154,8 @@ private:
           four[i] = {Bounds::kNone, Bounds::kNone, Bounds::kNone, Bounds::kNone};
 #pragma unroll
       for (uint32_t i = 0; i < kAtOnce; ++i)
-        least[i % 2] =
-            Bounds::less(least[i % 2], Bounds::less(Bounds::less(four[i].x, four[i].y),
-                                                    Bounds::less(four[i].z, four[i].w)));
+        least[i % 2] = Bounds::less(least[i % 2], Bounds::less(Bounds::less(four[i].x, four[i].y),
+                                                               Bounds::less(four[i].z, four[i].w)));
     }
   }
 
@@ -291,8 +290,8 @@ private:
   __device__ __forceinline__ void evaluateRest(Bound threshold) {
     const uint32_t last = scratch.best[side].key[args.k - 1];
     const uint32_t dropped = scratch.dropped, room = kMostWaiting - dropped;
-    const Bound done = scratch.threshold;   // That of keepFirst, if it ran.
-    if (threshold == Bounds::kBeforeAll)    // Nothing was.
+    const Bound done = scratch.threshold; // That of keepFirst, if it ran.
+    if (threshold == Bounds::kBeforeAll)  // Nothing was.
       return evaluateUpTo(last, threshold);
     for (uint32_t i = t; i < dropped; i += threads)
       if (const uint32_t place = kMostWaiting - 1 - i; metric.keyOf(scratch.bound[place]) <= last)
@@ -359,7 +358,8 @@ private:
             evaluate(scratch.waiting[i / ANNUDF_GRANULE_ROWS], i % ANNUDF_GRANULE_ROWS, id);
         const ExactRows &best = scratch.best[side];
         const uint32_t last = best.key[args.k - 1];
-        if (key <= most && (key < last || (key == last && key != ANNUDF_KEY_NONE && id < best.id[args.k - 1]))) {
+        if (key <= most &&
+            (key < last || (key == last && key != ANNUDF_KEY_NONE && id < best.id[args.k - 1]))) {
           const uint32_t place = atomicAdd(&scratch.found, 1u);
           scratch.fresh.key[place] = key, scratch.fresh.id[place] = id;
         }

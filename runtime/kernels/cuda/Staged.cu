@@ -294,8 +294,8 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
     own.queryTo = sharedAddress(stages + kRowWords + q * kQueryPitch + ofQuery);
 #pragma unroll
     for (int i = 0; i < kCopies; ++i)
-      own.queryFrom[i] = places.words[cut.shift ? q : q + i * kQueriesAtOnce] +
-                         static_cast<uint32_t>(ofQuery);
+      own.queryFrom[i] =
+          places.words[cut.shift ? q : q + i * kQueriesAtOnce] + static_cast<uint32_t>(ofQuery);
   }
   int loadStep = 0, loadGroup = rowGroup, loadSlot = 0;
   const uint4 *from = nullptr;

@@ -40,6 +40,29 @@ double readingsOfTiles(const Workload &work, double abreast, double sorting) {
   return work.lists * (std::max(1.0, work.queriesPerRow() / abreast) + sorting);
 }
 
+/// Whether hooks can find the rows of the best keys, and give these the same bits once more.
+bool isForGranules(const Workload &work) {
+  return work.fusedAhead && work.widths == HookWidths{32, 32, static_cast<AccumulatorForm>('a')} &&
+         work.k <= ANNUDF_EXACT_MOST_K && !work.everyDistance;
+}
+
+/// What it costs to evaluate the rows of the k best granules of each query once more, in readings:
+/// as measured (docs/benchmarks/h200.md), by itself each.
+double costOfGranules(const Workload &work) {
+  constexpr double kOfReading = 1.5;
+  const double rows = double(work.k) * ANNUDF_GRANULE_ROWS * double(work.queries);
+  return work.rows == 0 ? 0 : work.lists * (rows / double(work.rows)) * kOfReading;
+}
+
+/// A scan of `readings` that leaves every row's key. Time that does not take; but where keys are
+/// more than what every search may take, they take gigabytes, or batches are cut, so that a little
+/// more time is better spent.
+double leavingKeys(const Workload &work, double readings) {
+  constexpr double kWorth = 1.15, kBytes = 4.125; // A row: its key and a 32nd of a group's.
+  const double bytes = work.queriesPerRow() * double(work.rows) * kBytes;
+  return isForGranules(work) && bytes > double(kLeastWorkspace) ? kWorth * readings : readings;
+}
+
 /// "" if a block has that much, else that it has not.
 std::string unfitBytes(const std::string &what, uint64_t bytes, const Machine &machine) {
   if (bytes <= machine.sharedBytes)
@@ -62,7 +85,7 @@ public:
     return unfitBytes("a query takes", bytes(work), machine);
   }
   double cost(const Workload &work, const Machine &) const override {
-    return readingsOfPairs(work);
+    return leavingKeys(work, readingsOfPairs(work));
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": each reads it for itself";
@@ -104,8 +127,8 @@ public:
     constexpr double kFull = 24, kJoining = 1.05; // Warps a processor.
     const double warps = work.queriesPerRow() * double(work.rows) / 32,
                  full = kFull * machine.processors;
-    return readingsOfPairs(work) * kJoining * std::min(1.0, warps / full) /
-           std::min(1.0, kWarps * warps / full);
+    return leavingKeys(work, readingsOfPairs(work) * kJoining * std::min(1.0, warps / full) /
+                                 std::min(1.0, kWarps * warps / full));
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": too few rows for a warp each group";
@@ -138,7 +161,7 @@ public:
   }
   double cost(const Workload &work, const Machine &) const override {
     constexpr double kSorting = 0.5;
-    return readingsOfTiles(work, kTileQueries, kSorting);
+    return leavingKeys(work, readingsOfTiles(work, kTileQueries, kSorting));
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(kTileQueries) + " share a reading";
@@ -160,32 +183,8 @@ private:
 std::string unfitForExact(const Workload &work, const Machine &machine) {
   if (work.k > ANNUDF_EXACT_MOST_K)
     return "it finds up to " + std::to_string(ANNUDF_EXACT_MOST_K) + " rows a query";
-  return unfitBytes("a query takes",
-                    (uint64_t(work.dims) + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, machine);
-}
-
-/// Whether hooks can find the rows of the best keys, and give these the same bits once more.
-bool isForGranules(const Workload &work) {
-  return work.fusedAhead &&
-         work.widths == HookWidths{32, 32, static_cast<AccumulatorForm>('a')} &&
-         work.k <= ANNUDF_EXACT_MOST_K && !work.everyDistance;
-}
-
-/// What it costs to evaluate the rows of the k best granules of each query once more, in readings:
-/// as measured (docs/benchmarks/h200.md), by itself each.
-double costOfGranules(const Workload &work) {
-  constexpr double kOfReading = 1.5;
-  const double rows = double(work.k) * ANNUDF_GRANULE_ROWS * double(work.queries);
-  return work.rows == 0 ? 0 : work.lists * (rows / double(work.rows)) * kOfReading;
-}
-
-/// What it costs that every row's key goes to the workspace. Time it does not take; but where keys
-/// are more than what every search may take, they take gigabytes, or batches are cut, so that a
-/// little more time is better spent.
-double costOfKeys(const Workload &work, double readings) {
-  constexpr double kWorth = 0.15, kBytes = 4.125; // A row: its key and a 32nd of a group's.
-  const double bytes = work.queriesPerRow() * double(work.rows) * kBytes;
-  return isForGranules(work) && bytes > double(kLeastWorkspace) ? kWorth * readings : 0;
+  return unfitBytes("a query takes", (uint64_t(work.dims) + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES,
+                    machine);
 }
 
 /// "" where they fit the machine; else why not.
@@ -241,7 +240,7 @@ public:
     constexpr double kSorting = 1.3;
     constexpr double abreast = 1.27 * kTileQueries;
     const double readings = readingsOfTiles(work, abreast, kSorting);
-    return readings + (granules ? costOfGranules(work) : costOfKeys(work, readings));
+    return granules ? readings + costOfGranules(work) : leavingKeys(work, readings);
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(tiling(work).queries) +
@@ -303,7 +302,7 @@ public:
     constexpr double kFewest = 3, kAbreast = 35;
     const double readings =
         readingsOfTiles(work, kAbreast, work.queriesPerRow() < kFewest ? 0.55 : 0.45);
-    return readings + (granules ? costOfGranules(work) : costOfKeys(work, readings));
+    return granules ? readings + costOfGranules(work) : leavingKeys(work, readings);
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(tiling(work).queries) +
@@ -378,8 +377,8 @@ std::span<const CudaFamily *const> families() {
   static const Staged staged(false), stagedGranules(true);
   static const Packed packed(false), packedGranules(true);
   static const Matrix matrix;
-  static const CudaFamily *const all[] = {&tiles,  &pairs,          &parts, &staged, &stagedGranules,
-                                          &packed, &packedGranules, &matrix};
+  static const CudaFamily *const all[] = {&tiles,          &pairs,  &parts,          &staged,
+                                          &stagedGranules, &packed, &packedGranules, &matrix};
   return all;
 }
 

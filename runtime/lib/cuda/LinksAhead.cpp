@@ -56,9 +56,8 @@ std::optional<double> LinksAhead::slotsOf(const LinkQuestion &question) {
   return *slots_.get(
       question.metric.digest + "/" + std::to_string(question.sm),
       [&] {
-        const auto hooks =
-            hookText(question.metric.artifact,
-                     {question.elements, question.sm, pairs().entries().front()});
+        const auto hooks = hookText(question.metric.artifact,
+                                    {question.elements, question.sm, pairs().entries().front()});
         return std::make_shared<const std::optional<double>>(hooks ? updateSlots(*hooks)
                                                                    : std::nullopt);
       },

@@ -239,8 +239,7 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
   stage("scan");
 
   if (shape.tiling.endsInHooks())
-    enqueueExact(args, shape, scan->last(), to, ids, distances,
-                 clock ? clock->granules() : 0);
+    enqueueExact(args, shape, scan->last(), to, ids, distances, clock ? clock->granules() : 0);
   else
     enqueueFinish(args, shape, to, ids, distances);
   stage("finish");

@@ -73,7 +73,7 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
   const uint64_t words = shape.tiling.endsInHooks() ? ANNUDF_GRANULES : 32; // Of a group.
   uint64_t keys = 0;
   if (__builtin_mul_overflow(shape.groups, words, &keys))
-    keys = ~uint64_t(0); // Which take() cannot count either.
+    keys = ~uint64_t(0);      // Which take() cannot count either.
   if (shape.tiling.queries) { // Lists are chosen, and pairs sorted, before a scan writes keys.
     work.coarse = work.keys = layout.take(queries, std::max(shape.lists, keys), 4);
   } else {

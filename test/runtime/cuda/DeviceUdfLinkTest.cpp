@@ -193,8 +193,8 @@ TEST(DeviceUdfLink, WhatIsMissingIsNamed) {
   std::erase_if(artifact.payloads,
                 [](const Payload &payload) { return payload.kind == PayloadKind::LinkedLtoIr; });
   try {
-    runtime::cuda::linkScanKernel(artifact,
-                                  {ANNUDF_ELEMENT_F32, 90, runtime::cuda::families()[0]->entries().front()});
+    runtime::cuda::linkScanKernel(
+        artifact, {ANNUDF_ELEMENT_F32, 90, runtime::cuda::families()[0]->entries().front()});
     FAIL() << "it was linked";
   } catch (const Error &error) {
     EXPECT_NE(std::string(error.what()).find("their_weighted_l2"), std::string::npos)

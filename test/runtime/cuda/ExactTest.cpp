@@ -137,7 +137,9 @@ public:
   }
 
 private:
-  static uint32_t placeOf(uint32_t granule, uint32_t r) { return granule * ANNUDF_GRANULE_ROWS + r; }
+  static uint32_t placeOf(uint32_t granule, uint32_t r) {
+    return granule * ANNUDF_GRANULE_ROWS + r;
+  }
   template <class T> static uint64_t address(const std::vector<T> &values) {
     return reinterpret_cast<uint64_t>(values.data());
   }
