@@ -64,7 +64,7 @@ struct Places {
   uint32_t words[kWarps * kTileQueries]; ///< Of work.coordinates, in uint4.
 #ifdef ANNUDF_PACKED
   uint32_t ownX[kWarps * kTileQueries];  ///< What addOwn makes of each.
-  uint32_t ownRow[2 * kTileGroups * 32]; ///< The same of a stage's rows.
+  uint32_t ownRow[2 * kTileGroups * 32]; ///< The same of the rows of a stage.
 #endif
   uint32_t ticket, items; ///< The next, and how many the block has had.
 };
