@@ -297,8 +297,18 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
   }
 }
 
+/// Of one accumulator.
+template <class Hooks> ANNUDF_INLINE void finalizeOne(const annudf_cpu_scan &s) {
+  typename Hooks::Word words[Hooks::Form::kWords];
+  __builtin_memcpy(words, s.rows, sizeof(words));
+  s.limit[0] =
+      Hooks::Form::finalize(Hooks::finalize, words, s.dims, s.ids[0], s.query[0], s.list, s.slots);
+}
+
 /// annudf_cpu_rows() is a constant by the time this is optimised: one case stays.
 template <class Hooks> ANNUDF_INLINE void scanAnyRows(const annudf_cpu_scan &s) {
+  if (annudf_cpu_finalizes() != 0 && s.size == 0)
+    return finalizeOne<Hooks>(s);
   switch (annudf_cpu_rows()) {
   case 32:
     return scan<Hooks, 32>(s);

@@ -30,12 +30,14 @@
 typedef float annudf_cpu_push(void *sink, int32_t i, const int64_t *ids, const float *distances,
                               uint32_t mask);
 
-/** One list, and the queries that probe it. */
+/** One list, and the queries that probe it. Or, of a metric whose finalize is asked for
+ * (annudf_cpu_finalizes), no list: with size 0 `limit` becomes the distance that finalize makes of
+ * the accumulator whose words are at `rows`. */
 struct annudf_cpu_scan {
   const uint32_t *rows;  /**< The list's words, as Index.h lays them out. */
   const uint32_t *ahead; /**< Fetched towards the end of the list, not read: rows of the next. */
   const int64_t *ids;    /**< Source ids, padded to whole groups. */
-  int64_t size;          /**< Rows that exist, at least 1. */
+  int64_t size;          /**< Rows that exist, at least 1; or 0, as above. */
   /** Of each group, bit r: row r may be found. Null: all may. */
   const uint32_t *pass;
   int32_t words; /**< 32-bit words of a row. */
@@ -67,6 +69,8 @@ int32_t annudf_cpu_order(void);
 int32_t annudf_cpu_dims(void);
 /** Rows held in registers at once, 8, 16 or 32; defined when the host is known. */
 int32_t annudf_cpu_rows(void);
+/** Whether finalize is asked for alone; defined when the metric is known. */
+int32_t annudf_cpu_finalizes(void);
 /** Queries that share one read of a group, 4 or 1; defined when the metric is known. */
 int32_t annudf_cpu_tile(void);
 #ifdef __cplusplus

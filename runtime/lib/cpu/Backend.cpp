@@ -129,6 +129,7 @@ private:
   std::optional<MatrixScan> matrixOf(const Index &index, const MetricView &metric,
                                      const BoundCaptures &captures, Workload work,
                                      Plan &plan) const;
+  Plan planWithout(Workload work, const std::string &whyNot) const;
   /// How pairs are scanned.
   struct Way {
     const MatrixScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
@@ -183,7 +184,7 @@ template <class Results> struct CpuBackend::OneQuery {
   const MatrixScan &matrix;
   Results &results;
 
-  /// \return the query's limit then, with the sign by which the least is best.
+  /// \return what the query's limit then says of bounds.
   float compute(int32_t query, std::span<Candidates::Row> rows, MatrixScan::Workspace &work) const {
     const void *const x = batch.coordinates.row(query);
     const uint32_t *const integers = batch.coordinates.integers(query);
@@ -195,7 +196,7 @@ template <class Results> struct CpuBackend::OneQuery {
     scan.slots = slots;
     scan.limit = &limit;
     scan.push = Sink<Results>::take, scan.sink = &sink;
-    return matrix.compute(kernel, index, scan, rows, Sink<Results>::tighten, work);
+    return matrix.compute(kernel, index, scan, query, rows, Sink<Results>::tighten, work);
   }
 
   /// What is left of the candidates, once all lists have been looked at.
@@ -249,18 +250,26 @@ std::optional<MatrixScan> CpuBackend::matrixOf(const Index &index, const MetricV
     kept = rows->get(index, kernels, key, *form, threads_, whyNot);
   if (form && (kept || !work.rowsAreKept))
     return MatrixScan(kernels, form, std::move(kept), work.k);
-  if (!form && !work.family.empty())
-    throw Error(ErrorKind::Input, "family '" + work.family + "' cannot run this search: " + whyNot);
-  // Another way, or the same without rows that are kept.
-  work.rowsAreKept = false;
-  work.formIsDistance = form != nullptr;
-  plan = this->plan(work);
-  if (form && isMatrix(plan)) {
-    plan.why += ", no rows kept: " + whyNot;
-    return MatrixScan(kernels, form, nullptr, work.k);
+  if (form) { // Without rows that are kept, or another way.
+    work.rowsAreKept = false;
+    plan = this->plan(work);
+    if (isMatrix(plan)) {
+      plan.why += ", no rows kept: " + whyNot;
+      return MatrixScan(kernels, form, nullptr, work.k);
+    }
   }
-  plan.why = std::string("not ") + MatrixProducts::kName + ": " + whyNot;
+  plan = planWithout(work, whyNot);
   return std::nullopt;
+}
+
+/// Another way, where what was bound does not allow products.
+Plan CpuBackend::planWithout(Workload work, const std::string &whyNot) const {
+  if (!work.family.empty())
+    throw Error(ErrorKind::Input, "family '" + work.family + "' cannot run this search: " + whyNot);
+  work.rowsAreKept = work.formIsDistance = false;
+  Plan plan = this->plan(work);
+  plan.why = std::string("not ") + MatrixProducts::kName + ": " + whyNot;
+  return plan;
 }
 
 template <class Results>
@@ -338,7 +347,7 @@ CpuBackend::scanLists(const Index &index, Batch &batch, const std::vector<uint32
   RowsOfPairs scanned;
   std::optional<Candidates> found;
   if (matrix && matrix->hasRows())
-    found.emplace(batch.size, results.selected(), index.size());
+    found.emplace(batch.size, results.selected(), index.size(), matrix->widen());
   const auto scanProbes = [&](uint32_t from, uint32_t to, const Way &way) {
     batch.sortByList(index.nLists(), probes, params.nProbes, from, to);
     for (uint32_t list = 0; params.timeStages && list < index.nLists(); ++list) {
@@ -381,10 +390,17 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   std::optional<MatrixScan> matrix = matrixOf(index, metric, captures, work, plan);
   const std::shared_ptr<const ScanKernel> kernel =
       kernels_.get(metric, {index.element(), queries.element}, compiled);
+  const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
+  const std::string noLimits = matrix ? matrix->setFinalize(*kernel, manifest.order, slots.data(),
+                                                            int32_t(params.firstQuery))
+                                      : "";
+  if (!noLimits.empty()) {
+    matrix.reset();
+    plan = planWithout(work, noLimits);
+  }
   const auto started = std::chrono::steady_clock::now();
   const bool everyList = params.nProbes == index.nLists(); // Nothing is to be ranked.
   const std::shared_ptr<const CoarseRanker> coarse = everyList ? nullptr : ranker(index, manifest);
-  const std::array<uint64_t, ANNUDF_MAX_CAPTURES> slots = slotsOf(captures);
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   Reporter reporter(params.progress, double(queries.rows));
   const annudf_compute compute = manifest.compute;

@@ -9,11 +9,12 @@
 #include "Candidates.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace annudf::runtime::cpu {
 
-Candidates::Candidates(int64_t queries, int k, int64_t rows)
-    : k_(k), capacity_(capacityFor(k, rows)), queries_(size_t(queries)),
+Candidates::Candidates(int64_t queries, int k, int64_t rows, Widen widen)
+    : k_(k), capacity_(capacityFor(k, rows)), widen_(std::move(widen)), queries_(size_t(queries)),
       rows_(new Row[size_t(queries * capacity_)]) {}
 
 /// \return the limit that these rows give, beyond which none is kept.
@@ -23,7 +24,8 @@ float Candidates::prune(Row *begin, int32_t &count, float limit) const {
   Row *const end = begin + count;
   std::nth_element(begin, begin + (k_ - 1), end,
                    [](const Row &a, const Row &b) { return a.upper < b.upper; });
-  limit = std::min(limit, begin[k_ - 1].upper);
+  if (const float upper = begin[k_ - 1].upper; upper < limit)
+    limit = std::min(limit, widen_ ? widen_(upper) : upper);
   count = int32_t(std::remove_if(begin, end, [=](const Row &row) { return row.lower > limit; }) -
                   begin);
   return limit;

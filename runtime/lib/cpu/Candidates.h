@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -36,8 +37,13 @@ public:
     uint32_t list, row;
   };
 
-  /// \param rows  most that are added for one query.
-  Candidates(int64_t queries, int k, int64_t rows);
+  /// Up to which lower bound a row may be as good as one that is no worse than a limit.
+  using Widen = std::function<float(float limit)>;
+
+  /// \param rows   most that are added for one query.
+  /// \param widen  where what is bounded is not the distance itself, but rises with it: others may
+  ///     have an equal one. Null: it is the distance.
+  Candidates(int64_t queries, int k, int64_t rows, Widen widen = nullptr);
   static int64_t bytesPerQuery(int k, int64_t rows) {
     return int64_t(sizeof(Query)) + int64_t(sizeof(Row)) * capacityFor(k, rows);
   }
@@ -49,7 +55,7 @@ public:
 
   /// Adds rows, each once. From any thread.
   /// \param compute  float(std::span<Row>): computes rows where there is no room for more of them.
-  ///     \returns the query's k-th distance, with the sign, or infinity.
+  ///     \returns the limit that the query's k-th distance gives, with the sign, or infinity.
   template <class Compute> void add(int64_t q, std::span<const Row> rows, Compute &&compute) {
     Query &query = queries_[size_t(q)];
     Row *const begin = &rows_[size_t(q * capacity_)];
@@ -89,6 +95,7 @@ private:
 
   const int k_;
   const int64_t capacity_;
+  const Widen widen_;
   std::vector<Query> queries_;
   std::unique_ptr<Row[]> rows_; ///< queries x capacity_, not initialised.
 };

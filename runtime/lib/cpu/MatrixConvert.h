@@ -36,11 +36,16 @@ inline __attribute__((always_inline)) Lanes loadLanes(const void *from) {
 }
 
 /// Adds a dimension to the sums. \return its coordinates, shifted, as bits that round to bfloat16.
+template <bool ofRatio>
 inline __attribute__((always_inline)) Bits addDim(const RowTerms &t, const uint32_t *words,
                                                   Sums &sums) {
-  const Lanes y = loadLanes(words) - t.shift, square = y * y;
-  sums.value += y * t.one;
-  sums.value += square * t.two;
+  const Lanes given = loadLanes(words), y = given - t.shift, square = y * y;
+  if (ofRatio) {
+    sums.value += given * given * t.two;
+  } else {
+    sums.value += y * t.one;
+    sums.value += square * t.two;
+  }
   sums.squared += square * t.cross;
   const Bits rounded = reinterpret_cast<Bits>(y) + 0x8000u;
   const Lanes lost = y - reinterpret_cast<Lanes>(rounded & 0xFFFF0000u);
@@ -50,19 +55,28 @@ inline __attribute__((always_inline)) Bits addDim(const RowTerms &t, const uint3
 
 /// What the sums make of 16 rows. 2⁻¹⁰ is more than sums of 8,192 floats lose.
 /// \return the largest square of a row's ratio.
+template <bool ofRatio>
 inline __attribute__((always_inline)) float finishRows(const RowBlock &block, const Sums &sums,
                                                        float *base, float *norm) {
   constexpr float kMore = 1 + 0x1p-10f;
   float ratio = 0;
   for (int i = 0; i < kTileRows; ++i) {
     const float value = sums.value[i], squared = sums.squared[i] * kMore + block.least;
-    const float error = squared * block.error + block.constantError;
-    const float lower = value - error * kMore;
-    // Of what is not finite each comparison is false.
-    const bool holds = (squared <= block.limit) & (__builtin_fabsf(value) <= 1e37f);
-    const float bound = lower - __builtin_fabsf(lower) * 0x1p-20f - 0x1p-118f;
-    base[i] = holds ? bound : -__builtin_inff();
-    norm[i] = __builtin_sqrtf(squared) * kMore;
+    if (ofRatio) {
+      const bool holds =
+          (squared <= block.limit) & (value >= block.leastSquare) & (value <= block.mostSquare);
+      const float factor = 1 / __builtin_sqrtf(value);
+      base[i] = holds ? factor : 0;
+      norm[i] = holds ? __builtin_sqrtf(squared) * kMore * factor * kMore : __builtin_inff();
+    } else {
+      const float error = squared * block.error + block.constantError;
+      const float lower = value - error * kMore;
+      // Of what is not finite each comparison is false.
+      const bool holds = (squared <= block.limit) & (__builtin_fabsf(value) <= 1e37f);
+      const float bound = lower - __builtin_fabsf(lower) * 0x1p-20f - 0x1p-118f;
+      base[i] = holds ? bound : -__builtin_inff();
+      norm[i] = __builtin_sqrtf(squared) * kMore;
+    }
     const float lost = sums.lost[i] * kMore / squared; // No number where nothing holds.
     ratio = lost > ratio ? lost : ratio;
   }
@@ -75,6 +89,7 @@ inline __attribute__((always_inline)) void storePair(Bits low, Bits high, uint32
 }
 
 /// A group is two tiles: its words are read in the order in which they stand.
+template <bool ofRatio>
 inline __attribute__((always_inline)) float convertGroup(const RowBlock &block,
                                                          const uint32_t *words, uint32_t *pairs,
                                                          float *base, float *norm) {
@@ -86,37 +101,41 @@ inline __attribute__((always_inline)) float convertGroup(const RowBlock &block,
   for (; dim + 2 <= dims; dim += 2, words += 2 * kRowsOfGroup, pairs += kTileRows) {
     for (int i = 0; i < 4; ++i) // Lines of the cache.
       __builtin_prefetch(reinterpret_cast<const char *>(words) + kAheadBytes + 64 * i, 0, 2);
-    const Bits low = addDim(terms[dim], words, first);
-    const Bits low2 = addDim(terms[dim], words + kTileRows, second);
-    storePair(low, addDim(terms[dim + 1], words + kRowsOfGroup, first), pairs);
-    storePair(low2, addDim(terms[dim + 1], words + kRowsOfGroup + kTileRows, second),
+    const Bits low = addDim<ofRatio>(terms[dim], words, first);
+    const Bits low2 = addDim<ofRatio>(terms[dim], words + kTileRows, second);
+    storePair(low, addDim<ofRatio>(terms[dim + 1], words + kRowsOfGroup, first), pairs);
+    storePair(low2, addDim<ofRatio>(terms[dim + 1], words + kRowsOfGroup + kTileRows, second),
               pairs + tileWords);
   }
   if (dim < dims) {
-    storePair(addDim(terms[dim], words, first), Bits{}, pairs);
-    storePair(addDim(terms[dim], words + kTileRows, second), Bits{}, pairs + tileWords);
+    storePair(addDim<ofRatio>(terms[dim], words, first), Bits{}, pairs);
+    storePair(addDim<ofRatio>(terms[dim], words + kTileRows, second), Bits{}, pairs + tileWords);
     dim += 2, pairs += kTileRows;
   }
   for (; dim < all; dim += 2, pairs += kTileRows) {
     storePair(Bits{}, Bits{}, pairs);
     storePair(Bits{}, Bits{}, pairs + tileWords);
   }
-  const float one = finishRows(block, first, base, norm);
-  const float two = finishRows(block, second, base + kTileRows, norm + kTileRows);
+  const float one = finishRows<ofRatio>(block, first, base, norm);
+  const float two = finishRows<ofRatio>(block, second, base + kTileRows, norm + kTileRows);
   return one > two ? one : two;
 }
 
-float convertBlock(const RowBlock &block) {
+template <bool ofRatio> float convertGroups(const RowBlock &block) {
   const int64_t pairs = int64_t(stepsOf(block.dims)) * kStepDims / 2 * kRowsOfGroup;
   float most = 0;
   for (int64_t group = 0; group < block.groups; ++group) {
-    const float ratio = convertGroup(block, block.words + group * block.rowWords * kRowsOfGroup,
-                                     block.pairs + group * pairs, block.base + group * kRowsOfGroup,
-                                     block.norm + group * kRowsOfGroup);
+    const float ratio = convertGroup<ofRatio>(
+        block, block.words + group * block.rowWords * kRowsOfGroup, block.pairs + group * pairs,
+        block.base + group * kRowsOfGroup, block.norm + group * kRowsOfGroup);
     most = ratio > most ? ratio : most;
   }
   const float ratio = __builtin_sqrtf(most) * (1 + 0x1p-10f);
   return ratio < kLeastRatio ? kLeastRatio : ratio < kMostRatio ? ratio : kMostRatio;
+}
+
+float convertBlock(const RowBlock &block) {
+  return block.mostSquare != 0 ? convertGroups<true>(block) : convertGroups<false>(block);
 }
 
 } // namespace

@@ -26,6 +26,7 @@ inline constexpr int32_t stepsOf(int32_t dims) { return (dims + kStepDims - 1) /
 
 /// Of a dimension, what a row is looked at with. With Y = y - shift a row's part of the bound is
 /// Σ one Y + two Y², and everything that it may be off follows from its squared norm Σ cross Y².
+/// Of a ratio the row's part is its length, whose square is Σ two y².
 struct RowTerms {
   float shift, one, two, cross;
 };
@@ -38,9 +39,27 @@ struct RowBlock {
   float error, constantError; ///< Of a row's part: times the squared norm, and beside it.
   float limit;                ///< Of the squared norm; beyond it a base is -infinity.
   float least;                ///< Added to the squared norm: more than squares lose below 2^-126.
+  /// Of a ratio: between which squares of lengths a row is looked at. Of a sum mostSquare is 0.
+  float leastSquare, mostSquare;
   /// Two bfloat16 a word, of dims 2i and 2i + 1: [tile of rows][steps x 16][row].
   uint32_t *pairs;
-  float *base, *norm; ///< Of each row.
+  float *base, *norm; ///< Of each row, as BoundLoops read them.
+};
+
+/// What of a query is in the bounds of its rows.
+struct QueryBound {
+  float base, norm, error;
+};
+
+/// The loops over bounds of rows with one query.
+struct BoundLoops {
+  /// Which of `rows`, a multiple of 16, have a bound that is not above the limit, and the bound.
+  /// \return how many.
+  int32_t (*survivors)(const float *scores, const float *base, const float *norm, int32_t rows,
+                       const QueryBound &query, float limit, int32_t *which, float *bounds);
+  /// Some of the bounds: none of the least 16 is larger than all of them.
+  void (*sample)(const float *scores, const float *base, const float *norm, int32_t rows,
+                 const QueryBound &query, float (&least)[kTileRows]);
 };
 
 /// Least of what convert() gives, as the proof of it asks (docs/numerics.md).
@@ -56,14 +75,9 @@ struct MatrixKernels {
   /// \param scores   [query][16 rowTiles]
   void (*multiply)(const uint16_t *queries, int32_t queryTiles, const uint32_t *pairs,
                    int32_t rowTiles, int32_t steps, float *scores);
-  /// Which of `rows`, a multiple of 16, have a bound that is not above the limit, and the bound.
-  /// \return how many.
-  int32_t (*survivors)(const float *scores, const float *base, const float *norm, int32_t rows,
-                       float queryBase, float queryNorm, float limit, int32_t *which,
-                       float *bounds);
-  /// Some of the bounds: none of the least 16 is larger than all of them.
-  void (*sample)(const float *scores, const float *base, const float *norm, int32_t rows,
-                 float queryBase, float queryNorm, float (&least)[kTileRows]);
+  /// Bounds are sums, (query's base + row's base) + score - query's norm row's norm, or ratios,
+  /// ((query's base + score) row's base - query's error) - query's norm row's norm.
+  BoundLoops sums, ratios;
 };
 
 /// For any processor.

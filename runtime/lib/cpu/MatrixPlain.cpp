@@ -27,11 +27,19 @@ void multiply(const uint16_t *queries, int32_t queryTiles, const uint32_t *pairs
     }
 }
 
+template <bool ofRatio>
+inline float boundOf(float score, float base, float norm, const QueryBound &query) {
+  if (ofRatio)
+    return ((query.base + score) * base - query.error) - query.norm * norm;
+  return (query.base + base) + score - query.norm * norm;
+}
+
+template <bool ofRatio>
 int32_t survivors(const float *scores, const float *base, const float *norm, int32_t rows,
-                  float queryBase, float queryNorm, float limit, int32_t *which, float *bounds) {
+                  const QueryBound &query, float limit, int32_t *which, float *bounds) {
   int32_t count = 0;
   for (int32_t i = 0; i < rows; ++i) {
-    const float bound = (queryBase + base[i]) + scores[i] - queryNorm * norm[i];
+    const float bound = boundOf<ofRatio>(scores[i], base[i], norm[i], query);
     if (bound > limit) // NaN says nothing, so it survives.
       continue;
     which[count] = i;
@@ -40,13 +48,14 @@ int32_t survivors(const float *scores, const float *base, const float *norm, int
   return count;
 }
 
+template <bool ofRatio>
 void sample(const float *scores, const float *base, const float *norm, int32_t rows,
-            float queryBase, float queryNorm, float (&least)[kTileRows]) {
+            const QueryBound &query, float (&least)[kTileRows]) {
   for (float &bound : least)
     bound = __builtin_inff();
   for (int32_t i = 0; i < rows; ++i)
-    least[i % kTileRows] = __builtin_fminf(least[i % kTileRows],
-                                           (queryBase + base[i]) + scores[i] - queryNorm * norm[i]);
+    least[i % kTileRows] =
+        __builtin_fminf(least[i % kTileRows], boundOf<ofRatio>(scores[i], base[i], norm[i], query));
 }
 
 } // namespace
@@ -54,7 +63,11 @@ void sample(const float *scores, const float *base, const float *norm, int32_t r
 namespace annudf::runtime::cpu {
 
 const MatrixKernels &plainKernels() {
-  static constexpr MatrixKernels kernels{"plain", convertBlock, multiply, survivors, sample};
+  static constexpr MatrixKernels kernels{"plain",
+                                         convertBlock,
+                                         multiply,
+                                         {survivors<false>, sample<false>},
+                                         {survivors<true>, sample<true>}};
   return kernels;
 }
 

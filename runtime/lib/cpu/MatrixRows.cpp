@@ -27,10 +27,6 @@ namespace annudf::runtime::cpu {
 
 namespace {
 
-/// Beside the errors of a row's part its largest counts for so much, so that those bound it.
-constexpr double kPerLargest = 0x1p-40;
-/// More than doubles lose in setTerms().
-constexpr double kUp = 1 + 0x1p-30;
 /// Groups that are converted together: what they become is soon written.
 constexpr int64_t kGroupsOfTask = 64;
 
@@ -82,57 +78,6 @@ void makeRound(std::vector<float> &mean, const std::vector<double> &spread) {
 
 } // namespace
 
-std::string MatrixForm::setTerms(const std::vector<double> &spread) {
-  using F = BoundForm;
-  constexpr double kMost = 1e30, kLeast = 1e-30;
-  const auto dims = size_t(form.dims);
-  for (size_t d = 0; d < dims; ++d) {
-    const auto of = [&](F::Term term) { return std::abs(form.of(term)[d]); };
-    for (F::Term term : {F::X1, F::X2, F::XY, F::Y1, F::Y2})
-      if (of(term) != 0 && !(of(term) >= kLeast && of(term) <= kMost))
-        return "a coefficient is beyond 1e-30 to 1e30 in dimension " + std::to_string(d);
-    for (F::Term term : {F::ErrorY1, F::ErrorY2, F::LargestY1, F::LargestY2})
-      if (of(term) > kMost)
-        return "a coefficient is beyond 1e30 in dimension " + std::to_string(d);
-  }
-  // |Y| <= s / 2 + Y² / (2 s): what a row's part is off, and its largest, as Σ c Y² + constant.
-  std::vector<double> error(dims);
-  const double sums = (form.dims + 16) * 0x1p-23;
-  double constantError = 0, constantLargest = 0, ratio = 0;
-  for (size_t d = 0; d < dims; ++d) {
-    const auto of = [&](F::Term term) { return std::abs(form.of(term)[d]); };
-    const double s = spread[d], error1 = of(F::ErrorY1) + sums * of(F::Y1) + 0x1p-124;
-    const double largest = of(F::LargestY2) + of(F::LargestY1) / (2 * s);
-    error[d] = of(F::ErrorY2) + sums * of(F::Y2) + error1 / (2 * s);
-    error[d] = std::max(error[d], kPerLargest * largest);
-    constantError += error1 * s / 2;
-    constantLargest += of(F::LargestY1) * s / 2;
-    if (of(F::XY) != 0)
-      ratio = std::max(ratio, error[d] / of(F::XY));
-  }
-  // One sum serves all: cross is no less than |xy|, nor than error / ratio.
-  ratio = std::clamp(ratio, 0x1p-22, 0x1p-9);
-  terms.resize(dims);
-  inverse.resize(dims);
-  for (size_t d = 0; d < dims; ++d) {
-    const auto of = [&](F::Term term) { return form.of(term)[d]; };
-    const double cross = std::max(std::abs(of(F::XY)), error[d] / ratio);
-    inverse[d] = of(F::XY) != 0 ? 1 / std::abs(of(F::XY)) : 0;
-    terms[d] = {float(of(F::Shift)), float(of(F::Y1)), float(of(F::Y2)), roundedUp(cross * kUp)};
-  }
-  product = 0x1p-19 + (form.dims + 64) * 0x1p-23;
-  least = 0x1p-120f;
-  for (const RowTerms &term : terms)
-    least += term.cross * 0x1p-98f;
-  this->error = roundedUp(ratio * kUp);
-  this->constantError = roundedUp(constantError * kUp);
-  limit = float(std::min(form.limit / 8 * kPerLargest / ratio, 1e36) / kUp);
-  if (!(form.largest <= form.limit / 4 && constantLargest <= form.limit / 8 &&
-        constantError <= 1e30))
-    return "its constants are beyond what a bound allows for";
-  return "";
-}
-
 KeepRows mayKeepRows() {
   const char *given = std::getenv("ANNUDF_KEEP_ROWS");
   const std::string_view asked = given ? given : "";
@@ -153,10 +98,18 @@ std::shared_ptr<const MatrixForm> MatrixRows::bind(const Index &index, const std
       key,
       [&]() -> std::shared_ptr<const Bound> {
         auto made = std::make_shared<Bound>();
+        auto terms = std::make_shared<MatrixForm>();
+        if (form.lengths) {
+          if (auto ratio = bindRatio(form, captures, int32_t(mean_.size()), order, &made->whyNot)) {
+            made->whyNot = terms->setRatio(*std::move(ratio), mean_);
+            if (made->whyNot.empty())
+              made->form = std::move(terms);
+          }
+          return made;
+        }
         auto numbers = bindForm(form, captures, int32_t(mean_.size()), mean_, order, &made->whyNot);
         if (!numbers)
           return made;
-        auto terms = std::make_shared<MatrixForm>();
         terms->form = *std::move(numbers);
         made->whyNot = terms->setTerms(spread_);
         if (made->whyNot.empty())
@@ -256,8 +209,8 @@ void MatrixRows::convert(const Index &index, const MatrixKernels &kernels, const
                                             kept.base.data() + first, kept.norm.data() + first)));
     }
     for (int64_t row = list.size; row < groups * kGroupRows; ++row) {
-      kept.base.data()[start * kGroupRows + row] = kInfinity;
-      kept.norm.data()[start * kGroupRows + row] = 0;
+      const int64_t at = start * kGroupRows + row;
+      form.setNoRow(kept.base.data()[at], kept.norm.data()[at]);
     }
     if (fill && pairs.plain.size() != 0)
       copyRows(list, words, pairs.plain.data() + start * kGroupRows * words);

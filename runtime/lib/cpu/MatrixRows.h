@@ -18,6 +18,7 @@
 #include "MatrixKernels.h"
 
 #include "annudf/runtime/engine/BoundForm.h"
+#include "annudf/runtime/engine/BoundRatio.h"
 #include "annudf/runtime/ivf_flat/Attachments.h"
 #include "annudf/runtime/support/FreeMemory.h"
 #include "annudf/runtime/support/HugePages.h"
@@ -31,6 +32,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,23 +47,39 @@ inline float roundedUp(double value) {
 
 /// A form bound to captures, and what rows are looked at with. Immutable.
 struct MatrixForm {
-  BoundForm form;
+  BoundForm form; ///< Of a ratio dims, sign, Shift and XY alone.
+  std::optional<BoundRatio> ratio;
   std::vector<RowTerms> terms;
   std::vector<double> inverse;                              ///< 1 / |xy| of each dimension, or 0.
   float error = 0, constantError = 0, limit = 0, least = 0; ///< As RowBlock's.
+  float leastSquare = 0, mostSquare = 0;
   /// Times the norms of a row and a query: what a product may be off beside what rounding to
   /// bfloat16 loses.
   double product = 0;
+  float ratioError = 0; ///< What else a ratio may be off.
 
   /// \param spread  how far coordinates are from the form's shift.
   /// \return why not, "" if bounds can be computed by floats.
   std::string setTerms(const std::vector<double> &spread);
+  /// The same of a ratio.
+  std::string setRatio(BoundRatio bound, const std::vector<float> &shift);
+  const BoundLoops &loops(const MatrixKernels &kernels) const {
+    return ratio ? kernels.ratios : kernels.sums;
+  }
+  /// Of a row that does not exist the bound is beyond every limit.
+  void setNoRow(float &base, float &norm) const {
+    base = ratio ? 0 : kInfinity;
+    norm = ratio ? -kInfinity : 0;
+  }
   /// \param base, norm  of the groups' rows.
   RowBlock block(const uint32_t *words, int64_t groups, int32_t rowWords, uint32_t *pairs,
                  float *base, float *norm) const {
-    return {words,         int32_t(groups), rowWords, form.dims, terms.data(), error,
-            constantError, limit,           least,    pairs,     base,         norm};
+    return {words, int32_t(groups), rowWords,    form.dims,  terms.data(), error, constantError,
+            limit, least,           leastSquare, mostSquare, pairs,        base,  norm};
   }
+
+private:
+  void setProduct(); ///< And least, by the terms.
 };
 
 /// Memory of takeHuge, not initialised.

@@ -124,13 +124,23 @@ private:
 void MatrixScan::setQueries(const QueryCoordinates &queries, int64_t count, int threads) {
   constexpr int64_t kTogether = 64;
   factors_.assign(size_t(count) * size_t(stepsOf(form_->dims)) * kStepDims, 0);
-  base_.resize(size_t(count));
-  norm_.resize(size_t(count));
+  bounds_.resize(size_t(count));
   slack_.resize(size_t(count));
+  if (limits_)
+    lastLimits_ = std::make_unique<std::atomic<uint64_t>[]>(size_t(count));
   parallelFor(threads, (count + kTogether - 1) / kTogether, [&](int64_t t, int) {
     for (int64_t i = t * kTogether; i < std::min(count, (t + 1) * kTogether); ++i)
-      setQuery(static_cast<const float *>(queries.row(i)), i);
+      if (shared_->ratio)
+        setQueryOfRatio(static_cast<const float *>(queries.row(i)), i);
+      else
+        setQuery(static_cast<const float *>(queries.row(i)), i);
   });
+}
+
+/// Y is off by ratio times its norm, and then the factors by what they lose.
+double MatrixScan::productNorm(double squared, double lost) const {
+  const double ratio = kept_ ? double(kept_->ratio) : double(kMostRatio);
+  return std::sqrt(squared) * (ratio + shared_->product) + std::sqrt(lost) * (1 + ratio);
 }
 
 void MatrixScan::setQuery(const float *x, int64_t i) {
@@ -153,16 +163,70 @@ void MatrixScan::setQuery(const float *x, int64_t i) {
   const double error = (form_->error + part.error + underflow) * (1 + 0x1p-40);
   const double base = form_->constant + part.value - error;
   const bool holds = part.largest <= form_->limit / 4 && squared <= 1e36 && std::abs(base) <= 1e37;
-  base_[size_t(i)] = holds ? roundedDown(base - std::abs(base) * 0x1p-20) : -kInfinity;
+  const double norm = productNorm(squared, lost);
+  bounds_[size_t(i)] = {holds ? roundedDown(base - std::abs(base) * 0x1p-20) : -kInfinity,
+                        holds ? roundedUp(norm * (1 + 0x1p-9)) : 0, 0};
   slack_[size_t(i)] =
       holds ? roundedUp(2 * error + std::abs(base) * 0x1p-18 + 0x1p-100) : kInfinity;
-  // Y is off by ratio times its norm, and then the factors by what they lose.
-  const double ratio = kept_ ? double(kept_->ratio) : double(kMostRatio);
-  const double norm =
-      std::sqrt(squared) * (ratio + shared_->product) + std::sqrt(lost) * (1 + ratio);
-  norm_[size_t(i)] = holds ? roundedUp(norm * (1 + 0x1p-9)) : 0;
   if (!holds)
     std::fill_n(factors, dims, uint16_t(0));
+}
+
+/// P is sign Σ factor (Y + m), so a query gives the sum of factors and shift.
+void MatrixScan::setQueryOfRatio(const float *x, int64_t i) {
+  const auto dims = size_t(form_->dims);
+  const RatioPart part = queryPart(*shared_->ratio, {x, dims});
+  const double *const shift = form_->of(BoundForm::Shift), *const cross = form_->of(BoundForm::XY),
+                      *const inverse = shared_->inverse.data();
+  uint16_t *const factors = &factors_[size_t(i) * size_t(stepsOf(form_->dims)) * kStepDims];
+  const double length = part.holds ? std::sqrt(part.square) : 1;
+  double squared = 0, constant = 0, lost = 0;
+  for (size_t d = 0; d < dims; ++d) {
+    const double factor = cross[d] * (double(x[d]) / length);
+    squared += factor * factor * inverse[d];
+    constant += factor * shift[d];
+    factors[d] = toBfloat(float(factor));
+    const double off = factor - double(fromBfloat(factors[d]));
+    lost += off * off * inverse[d];
+  }
+  slack_[size_t(i)] = 0;
+  if (part.holds && squared <= 1e36 && std::abs(constant) <= 1e37) {
+    // What is flushed to 0 is less than the last.
+    const double norm = productNorm(squared, lost) * (1 + 0x1p-9) + 0x1p-60;
+    bounds_[size_t(i)] = {float(constant), roundedUp(norm), shared_->ratioError};
+    return;
+  }
+  bounds_[size_t(i)] = {0, kInfinity, 0};
+  std::fill_n(factors, dims, uint16_t(0));
+}
+
+std::string MatrixScan::setFinalize(const ScanKernel &kernel, annudf_order order,
+                                    const uint64_t *slots, int32_t query) {
+  if (!shared_->ratio)
+    return "";
+  limits_.emplace(kernel, *shared_->ratio, order, slots, query);
+  return limits_->areNumbers() ? "" : "finalize gives no number for a ratio that rounding may give";
+}
+
+Candidates::Widen MatrixScan::widen() const {
+  if (!limits_)
+    return nullptr;
+  return [limits = *limits_](float limit) { return limits.ofRatio(limit); };
+}
+
+/// Rows whose bound is above it are none of a query's best. \param distance  its limit.
+float MatrixScan::limitOf(int32_t query, float distance) const {
+  if (!limits_)
+    return float(form_->sign) * distance;
+  // Most ask for that of the distance that was asked for before. All 0 is that of none.
+  std::atomic<uint64_t> &last = lastLimits_[size_t(query)];
+  const uint64_t known = last.load(std::memory_order_relaxed);
+  const auto bits = std::bit_cast<uint32_t>(distance);
+  if (known != 0 && uint32_t(known >> 32) == bits)
+    return std::bit_cast<float>(uint32_t(known));
+  const float limit = limits_->ofDistance(distance);
+  last.store(uint64_t(bits) << 32 | std::bit_cast<uint32_t>(limit), std::memory_order_relaxed);
+  return limit;
 }
 
 void MatrixScan::run(const ScanKernel &kernel, const annudf_cpu_scan &scan, const int32_t *queries,
@@ -207,7 +271,7 @@ void MatrixScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan,
   // Rows that do not exist, or that the filter leaves out, are beyond every limit.
   for (int32_t row = 0; row < rows; ++row)
     if (!exists(scan, row))
-      work.base[size_t(row)] = kInfinity, work.norm[size_t(row)] = 0;
+      shared_->setNoRow(work.base[size_t(row)], work.norm[size_t(row)]);
 
   // While queries see the block, the next one comes nearer: each fetches its share.
   const auto *next = reinterpret_cast<const char *>(scan.ahead);
@@ -237,7 +301,7 @@ void MatrixScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan,
 float MatrixScan::boundOfBest(int32_t query, const float *scores, const float *base,
                               const float *norm, int32_t rows) const {
   float least[kTileRows];
-  kernels_->sample(scores, base, norm, rows, base_[size_t(query)], norm_[size_t(query)], least);
+  loops_->sample(scores, base, norm, rows, bounds_[size_t(query)], least);
   std::sort(least, least + kTileRows);
   return least[std::min(selected_, kTileRows) - 1];
 }
@@ -247,9 +311,7 @@ float MatrixScan::boundOfBest(int32_t query, const float *scores, const float *b
 /// rest.
 void MatrixScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, int32_t i,
                       int32_t query, const float *scores, Tighten *tighten, Workspace &work) const {
-  const auto sign = float(form_->sign);
   const auto rows = int32_t(work.base.size());
-  const float base = base_[size_t(query)], norm = norm_[size_t(query)];
   Exactly exactly(kernel, scan, i, work);
   int32_t chosen[kGroupRows], n = 0;
   const auto compute = [&] {
@@ -263,11 +325,12 @@ void MatrixScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, int
   };
   const auto upTo = [&](float limit, auto isDone) {
     const int32_t count =
-        kernels_->survivors(scores, work.base.data(), work.norm.data(), rows, base, norm, limit,
-                            work.which.data(), work.bounds.data());
+        loops_->survivors(scores, work.base.data(), work.norm.data(), rows, bounds_[size_t(query)],
+                          limit, work.which.data(), work.bounds.data());
     for (int32_t c = 0; c < count; ++c) {
       const float bound = work.bounds[size_t(c)];
-      if (isDone(bound) || bound > sign * scan.limit[i] || !exists(scan, work.which[size_t(c)]))
+      if (isDone(bound) || bound > limitOf(query, scan.limit[i]) ||
+          !exists(scan, work.which[size_t(c)]))
         continue;
       chosen[n++] = work.which[size_t(c)];
       if (n == kGroupRows)
@@ -275,19 +338,21 @@ void MatrixScan::take(const ScanKernel &kernel, const annudf_cpu_scan &scan, int
     }
     compute();
   };
-  if (sign * scan.limit[i] < kInfinity)
-    return upTo(sign * scan.limit[i], [](float) { return false; });
+  if (const float limit = limitOf(query, scan.limit[i]); limit < kInfinity)
+    return upTo(limit, [](float) { return false; });
   const float first = boundOfBest(query, scores, work.base.data(), work.norm.data(), rows);
   upTo(first, [](float) { return false; });
-  upTo(sign * scan.limit[i], [=](float bound) { return !(bound > first); });
+  upTo(limitOf(query, scan.limit[i]), [=](float bound) { return !(bound > first); });
 }
 
 /// A row's part of what is between its bounds is twice its error, and more than is lost beside.
 float MatrixScan::upperBound(int32_t query, float lower, float base, float norm) const {
-  const float error = norm * norm * shared_->error + shared_->constantError;
-  const float between = norm_[size_t(query)] * norm + error;
-  const float upper =
-      lower + (between * (2 + 0x1p-5f) + std::abs(base) * 0x1p-17f + slack_[size_t(query)]);
+  const QueryBound &bound = bounds_[size_t(query)];
+  const float error = shared_->ratio ? bound.error
+                                     : norm * norm * shared_->error + shared_->constantError +
+                                           std::abs(base) * 0x1p-18f;
+  const float between = bound.norm * norm + error;
+  const float upper = lower + (between * (2 + 0x1p-5f) + slack_[size_t(query)]);
   // Of what is not finite the comparison is false.
   return std::abs(lower) <= 1e37f && upper <= 1e37f ? upper + std::abs(upper) * 0x1p-21f
                                                     : kInfinity;
@@ -330,9 +395,8 @@ void MatrixScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, in
       const float *const scores = &work.scores[size_t(i) * size_t(rows)];
       // Those of bounds that are not above the limit, and that none was asked for before.
       const auto upTo = [&](float limit, auto isDone) {
-        const int32_t n =
-            kernels_->survivors(scores, base, norm, rows, base_[size_t(query)],
-                                norm_[size_t(query)], limit, work.which.data(), work.bounds.data());
+        const int32_t n = loops_->survivors(scores, base, norm, rows, bounds_[size_t(query)], limit,
+                                            work.which.data(), work.bounds.data());
         work.rows.clear();
         for (int32_t c = 0; c < n; ++c) {
           const int32_t row = work.which[size_t(c)];
@@ -379,9 +443,8 @@ void MatrixScan::fetch(const Index &index, std::span<const Candidates::Row> rows
 }
 
 float MatrixScan::compute(const ScanKernel &kernel, const Index &index, annudf_cpu_scan scan,
-                          std::span<Candidates::Row> rows, Tighten *tighten,
+                          int32_t query, std::span<Candidates::Row> rows, Tighten *tighten,
                           Workspace &work) const {
-  const auto sign = float(form_->sign);
   if (rows.size() > kGroupRows)
     std::sort(rows.begin(), rows.end(),
               [](const auto &a, const auto &b) { return a.lower < b.lower; });
@@ -397,9 +460,10 @@ float MatrixScan::compute(const ScanKernel &kernel, const Index &index, annudf_c
   scan.queries = 1;
   for (size_t begin = 0; begin < rows.size(); begin += kGroupRows) {
     const auto some = rows.subspan(begin, std::min<size_t>(kGroupRows, rows.size() - begin));
+    const float limit = limitOf(query, *scan.limit);
     int32_t count = 0;
     for (const Candidates::Row &row : some) {
-      if (row.lower > sign * *scan.limit)
+      if (row.lower > limit)
         continue;
       ids[count] = index.list(row.list).ids[row.row];
       std::tie(from[count++], stride) = wordsOf(index, words, row);
@@ -415,7 +479,7 @@ float MatrixScan::compute(const ScanKernel &kernel, const Index &index, annudf_c
       evaluated_->fetch_add(count, std::memory_order_relaxed);
     *scan.limit = tighten(scan.sink, 0);
   }
-  return sign * *scan.limit;
+  return limitOf(query, *scan.limit);
 }
 
 } // namespace annudf::runtime::cpu

@@ -18,6 +18,7 @@
 #include "Candidates.h"
 #include "Jit.h"
 #include "MatrixKernels.h"
+#include "MatrixRatio.h"
 #include "MatrixRows.h"
 #include "Queries.h"
 
@@ -27,7 +28,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,13 +45,21 @@ public:
   MatrixScan(const MatrixKernels &kernels, std::shared_ptr<const MatrixForm> form,
              std::shared_ptr<const KeptRows> kept, int k)
       : kernels_(&kernels), shared_(std::move(form)), form_(&shared_->form), kept_(std::move(kept)),
-        selected_(k) {}
+        selected_(k), loops_(&shared_->loops(kernels)) {}
   bool hasRows() const { return kept_ != nullptr; }
 
   /// What setQueries() keeps of each.
   static int64_t bytesOfQuery(int32_t dims) {
-    return int64_t(stepsOf(dims)) * kStepDims * 2 + 3 * int64_t(sizeof(float));
+    return int64_t(stepsOf(dims)) * kStepDims * 2 + int64_t(sizeof(QueryBound)) +
+           int64_t(sizeof(float)) + int64_t(sizeof(uint64_t));
   }
+  /// Of a ratio the metric's finalize has to be known before anything is scanned.
+  /// \return why not, "" if every ratio has a distance.
+  std::string setFinalize(const ScanKernel &kernel, annudf_order order, const uint64_t *slots,
+                          int32_t query);
+  /// What of the candidates' limits has to be widened.
+  Candidates::Widen widen() const;
+
   /// From now on rows that the metric's own scan computes are added to `count`; null: no longer.
   void countInto(std::atomic<int64_t> *count) { evaluated_ = count; }
   /// The queries of a batch.
@@ -79,14 +90,18 @@ public:
                Candidates &found, const Compute &compute, Workspace &work) const;
 
   /// Computes rows of one query, the scan's, into its sink; its limit may then be lower.
-  /// \return the limit, with the sign by which the least is best.
-  float compute(const ScanKernel &kernel, const Index &index, annudf_cpu_scan scan,
+  /// \return what the limit says of bounds.
+  /// \param query  of the batch.
+  float compute(const ScanKernel &kernel, const Index &index, annudf_cpu_scan scan, int32_t query,
                 std::span<Candidates::Row> rows, Tighten *tighten, Workspace &work) const;
   /// Rows that are soon computed come nearer.
   void fetch(const Index &index, std::span<const Candidates::Row> rows) const;
 
 private:
   void setQuery(const float *x, int64_t i);
+  void setQueryOfRatio(const float *x, int64_t i);
+  double productNorm(double squared, double lost) const;
+  float limitOf(int32_t query, float distance) const;
   void runBlock(const ScanKernel &kernel, const annudf_cpu_scan &block, const int32_t *queries,
                 Tighten *tighten, Workspace &work) const;
   void take(const ScanKernel &kernel, const annudf_cpu_scan &block, int32_t i, int32_t query,
@@ -108,9 +123,14 @@ private:
   std::shared_ptr<const KeptRows> kept_;
   int selected_;
   std::atomic<int64_t> *evaluated_ = nullptr;
-  // Of each query: bfloat16 of Σ xy X, what bounds begin with, and how far from it they may be.
+  const BoundLoops *loops_;
+  std::optional<RatioLimits> limits_; ///< Of a ratio.
+  // Of each query: bfloat16 of Σ xy X, what is in its bounds, and how far from these they may be.
   std::vector<uint16_t> factors_;
-  std::vector<float> base_, norm_, slack_;
+  std::vector<QueryBound> bounds_;
+  std::vector<float> slack_;
+  /// Of a ratio: the last distance whose limit was looked for, and that.
+  std::unique_ptr<std::atomic<uint64_t>[]> lastLimits_;
 };
 
 } // namespace annudf::runtime::cpu

@@ -6,16 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Real numbers are held as a double and how far from it they may be. What a form says comes from a
-// file, so nothing of it is taken to be well-formed.
+// docs/numerics.md, "The bound", derives every term.
 //
 //===----------------------------------------------------------------------===//
 
 #include "annudf/runtime/engine/BoundForm.h"
 
 #include "../../kernels/Orders.h"
-#include "captures/Values.h"
-#include "vectors/Npy.h"
+#include "BoundNodes.h"
 
 #include <algorithm>
 #include <array>
@@ -23,180 +21,10 @@
 #include <limits>
 
 namespace annudf::runtime {
+
+using namespace bounds;
+
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Below it the rounding error of a product or quotient may not be a double itself.
-constexpr double kSmallestExact = 0x1p-960;
-/// At least half the last place of any double below kSmallestExact.
-constexpr double kSmallestError = 0x1p-1010;
-
-/// Not negative, rounded up at each step; 0 only where it is 0.
-struct Upper {
-  double v = 0;
-  friend Upper operator+(Upper a, Upper b) {
-    if (a.v == 0 || b.v == 0)
-      return {a.v + b.v};
-    return {std::nextafter(a.v + b.v, kInfinity)};
-  }
-  friend Upper operator*(Upper a, Upper b) {
-    if (a.v == 0 || b.v == 0)
-      return {0};
-    return {std::nextafter(a.v * b.v, kInfinity)};
-  }
-  friend Upper operator/(Upper a, Upper b) {
-    if (a.v == 0)
-      return {0};
-    return {std::nextafter(a.v / b.v, kInfinity)};
-  }
-  Upper &operator+=(Upper b) { return *this = *this + b; }
-};
-
-/// A real number at most `e` from v; neither is finite where nothing is known. What is exact stays
-/// exact: the coefficients that vanish for a function of x - y vanish here.
-struct Real {
-  double v = 0;
-  Upper e;
-
-  friend Real operator-(Real a) { return {-a.v, a.e}; }
-  friend Real operator+(Real a, Real b) {
-    const double sum = a.v + b.v, part = sum - a.v;
-    const double lost = (a.v - (sum - part)) + (b.v - part); // Exact (Knuth).
-    return {sum, a.e + b.e + Upper{std::abs(lost)}};
-  }
-  friend Real operator*(Real a, Real b) {
-    const double product = a.v * b.v;
-    double lost = std::abs(std::fma(a.v, b.v, -product)); // Exact, but for underflow.
-    if (a.v != 0 && b.v != 0 && std::abs(product) < kSmallestExact)
-      lost = kSmallestError;
-    const Upper x{std::abs(a.v)}, y{std::abs(b.v)};
-    return {product, Upper{lost} + x * b.e + y * a.e + a.e * b.e};
-  }
-  friend Real operator/(Real a, Real b) {
-    const double least = std::abs(b.v) - b.e.v;
-    const Upper divisor{b.e.v == 0 ? std::abs(b.v) : std::nextafter(least, 0.0)};
-    if (!(divisor.v > 0))
-      return {kInfinity, {kInfinity}};
-    const double quotient = a.v / b.v;
-    Upper rest{std::abs(std::fma(-quotient, b.v, a.v))}; // The same.
-    if (a.v != 0 && (std::abs(quotient) < kSmallestExact || std::abs(a.v) < kSmallestExact))
-      rest = Upper{std::abs(b.v)} *
-             (Upper{std::abs(quotient)} * Upper{0x1p-52} + Upper{kSmallestError});
-    return {quotient, (rest + a.e + Upper{std::abs(quotient)} * b.e) / divisor};
-  }
-  Real magnitude() const { return {std::abs(v), e}; }
-  bool isFinite() const { return std::isfinite(v) && std::isfinite(e.v); }
-  /// At least its absolute value.
-  Upper most() const { return Upper{std::abs(v)} + e; }
-};
-
-/// Why a form cannot be bound.
-struct CannotBind {
-  std::string why;
-};
-
-[[noreturn]] void refuse(std::string why) { throw CannotBind{std::move(why)}; }
-
-/// An entry of a capture, for any dimension.
-struct Source {
-  const std::byte *values = nullptr;
-  Load load = nullptr;
-  int64_t size = 0, first = 0, step = 0; ///< In bytes; entries.
-
-  Real at(int32_t dim, const std::string &capture) const {
-    const Value value = load(values + size_t(size * (first + step * dim)));
-    const double real = value.asReal();
-    if (!std::isfinite(real))
-      refuse("an entry of capture '" + capture + "' is not finite");
-    Upper lost;
-    if (value.isInteger)
-      lost.v = std::abs(static_cast<double>(value.integer - static_cast<Integer>(real)));
-    return {real, lost};
-  }
-};
-
-Source sourceOf(const Coefficient &node, const BoundCaptures &captures, int32_t dims) {
-  const std::vector<CaptureInfo> &declared = captures.declared();
-  const auto found = std::find_if(declared.begin(), declared.end(),
-                                  [&](const CaptureInfo &c) { return c.name == node.capture; });
-  const std::string who = "capture '" + node.capture + "'";
-  if (found == declared.end())
-    refuse("it reads " + who + ", which the metric does not have");
-  const auto number = static_cast<size_t>(found - declared.begin());
-  if (captures.space(number) != MemorySpace::Host)
-    refuse(who + " is in the memory of a device");
-  const std::string dtype = dtypeOf(found->element);
-  const std::vector<int64_t> &shape = captures.shape(number);
-  if (shape.size() != node.indices.size())
-    refuse("it reads " + who + " with " + std::to_string(node.indices.size()) +
-           " indices, it has " + std::to_string(shape.size()) + " extents");
-  Source source{captures.bytes(number).data(), loadOf(dtype), dtypeSize(dtype)};
-  for (size_t i = 0; i < shape.size(); ++i) {
-    const EntryIndex &index = node.indices[i];
-    source.first *= shape[i], source.step *= shape[i];
-    if (index.kind == EntryIndex::Kind::Query)
-      refuse(who + " has entries of its own for each query");
-    const bool isDim = index.kind == EntryIndex::Kind::Dim;
-    const int64_t last = isDim ? dims - 1 : index.number;
-    if (last < 0 || last >= shape[i])
-      refuse("it reads entry " + std::to_string(last) + " of " + who + ", which has " +
-             std::to_string(shape[i]));
-    (isDim ? source.step : source.first) += isDim ? 1 : index.number;
-  }
-  return source;
-}
-
-/// The nodes of a form, evaluated for one dimension after another.
-class Nodes {
-public:
-  Nodes(const QuadraticForm &form, const BoundCaptures &captures, int32_t dims)
-      : nodes_(form.nodes), sources_(nodes_.size()), values_(nodes_.size()) {
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      const Coefficient &node = nodes_[i];
-      if (node.kind == Coefficient::Kind::Entry)
-        sources_[i] = sourceOf(node, captures, dims);
-      else if (node.kind != Coefficient::Kind::Number && (node.a >= i || node.b >= i))
-        refuse("node " + std::to_string(i) + " of its form is not made of nodes before it");
-    }
-    for (const Quadratic *poly : {&form.exact, &form.size, &form.small, &form.largest})
-      for (uint32_t node : poly->of)
-        if (node >= nodes_.size())
-          refuse("its form has no node " + std::to_string(node));
-  }
-
-  void evaluate(int32_t dim) {
-    for (size_t i = 0; i < nodes_.size(); ++i)
-      values_[i] = valueOf(i, dim);
-  }
-  Real operator[](uint32_t node) const { return values_[node]; }
-
-private:
-  Real valueOf(size_t i, int32_t dim) const {
-    const Coefficient &node = nodes_[i];
-    switch (node.kind) {
-    case Coefficient::Kind::Number:
-      return {node.number, {}};
-    case Coefficient::Kind::Entry:
-      return sources_[i].at(dim, node.capture);
-    case Coefficient::Kind::Negated:
-      return -values_[node.a];
-    case Coefficient::Kind::Sum:
-      return values_[node.a] + values_[node.b];
-    case Coefficient::Kind::Product:
-      return values_[node.a] * values_[node.b];
-    case Coefficient::Kind::Quotient:
-      return values_[node.a] / values_[node.b];
-    case Coefficient::Kind::Absolute:
-      return values_[node.a].magnitude();
-    }
-    refuse("node " + std::to_string(i) +
-           " of its form is of a kind that this annudf does not know");
-  }
-
-  const std::vector<Coefficient> &nodes_;
-  std::vector<Source> sources_;
-  std::vector<Real> values_;
-};
 
 /// At least a polynomial of |x| and |y|, or of |x - y|, as one of |X| and one of |Y|.
 struct Parts {
@@ -246,14 +74,7 @@ private:
   /// E - 1 and E eta of Form.h, and where it holds.
   void setRoundings() {
     const Roundings &n = form_.roundings;
-    // (1 + u)^n <= e^(n u), and e^t <= 1 + t + t² up to t = 1.7.
-    const Upper t = Upper{double(n.f16)} * Upper{0x1p-11} + Upper{double(n.f32)} * Upper{0x1p-24} +
-                    Upper{double(n.f64)} * Upper{0x1p-53} +
-                    Upper{double(bound_.dims) * double(form_.accumulations) + 2} * Upper{0x1p-24};
-    if (t.v > 0.5)
-      refuse("so many roundings, over " + std::to_string(bound_.dims) +
-             " dims, leave nothing of a distance");
-    rounding_ = t + t * t;
+    rounding_ = growthOf(n, form_.accumulations, bound_.dims);
     if (!(form_.eta >= 0) || !std::isfinite(form_.eta))
       refuse("its form says that underflow loses " + std::to_string(form_.eta));
     underflow_ = (Upper{1} + rounding_) * Upper{form_.eta};

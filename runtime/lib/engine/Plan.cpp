@@ -28,8 +28,9 @@ Workload workloadOf(const Manifest &manifest) {
   work.widths = manifest.hookWidths();
   if (manifest.form)
     work.noForm = manifest.form->lengths ? "its form is of several fields" : nullptr;
-  work.formIsDistance = manifest.form && !manifest.form->lengths &&
-                        manifest.form->finalize == QuadraticForm::Finalize::Identity;
+  work.formIsDistance =
+      manifest.form &&
+      (manifest.form->lengths || manifest.form->finalize == QuadraticForm::Finalize::Identity);
   if (manifest.packed)
     for (const PackedElement &entry : manifest.packed->elements)
       work.packedDims = std::max(work.packedDims, entry.dims);

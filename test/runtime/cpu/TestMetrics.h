@@ -24,6 +24,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace annudf::test {
@@ -213,6 +214,22 @@ inline const std::vector<TestMetric> &provedMetrics() {
       made.push_back(testMetric(name));
       made.back().name = std::string("proved_") + name;
       made.back().form = form;
+    }
+    using Course = QuadraticForm::Finalize;
+    made.push_back(testMetric("cosine"));
+    made.back().name = "proved_cosine";
+    made.back().form = runtime::test::plainCosine();
+    for (const auto &[name, order, course] :
+         {std::tuple("proved_weighted_cosine", ANNUDF_ORDER_MIN, Course::Falls),
+          std::tuple("proved_similarity", ANNUDF_ORDER_MAX, Course::Identity),
+          std::tuple("proved_chord", ANNUDF_ORDER_MIN, Course::Falls)}) {
+      made.push_back(made.back());
+      made.back().name = name;
+      made.back().order = order;
+      made.back().captures = testMetric("weighted_l2").captures;
+      made.back().form = runtime::test::weightedCosine();
+      made.back().form->lengths->product = 1;
+      made.back().form->finalize = course;
     }
     return made;
   }();

@@ -395,6 +395,39 @@ inline QuadraticForm plainL2() {
   return form;
 }
 
+/// As annudf-infer-properties has it of (w x) y, (w x) x and (w y) y, each rounded three times.
+inline QuadraticForm weightedCosine() {
+  QuadraticForm form;
+  Nodes nodes(form.nodes);
+  const uint32_t w = nodes.entry("w", {kDim}), one = nodes.number(1), two = nodes.number(2);
+  const uint32_t size = nodes.one(Node::Kind::Absolute, w),
+                 both = nodes.sum(nodes.product(two, size), one);
+  using Q = Quadratic;
+  form.exact.of[Q::XY] = w;
+  form.size.of[Q::XY] = size;
+  form.small.of[Q::Y] = form.small.of[Q::One] = one;
+  form.largest.of = {both, both, both, both, both, both};
+  form.roundings.f32 = 2;
+  form.eta = 0x1p-150;
+  form.finalize = QuadraticForm::Finalize::Falls;
+  QuadraticForm::Lengths lengths;
+  lengths.exact.of = {w, 0, w, 0, 0, 0};
+  lengths.size.of = {size, 0, size, 0, 0, 0};
+  lengths.small.of = {0, 0, 0, one, one, two};
+  lengths.roundings.f32 = 2;
+  lengths.eta = 0x1p-150;
+  lengths.ratio.f32 = 4;
+  form.lengths = lengths;
+  return form;
+}
+
+/// The same without weights.
+inline QuadraticForm plainCosine() {
+  QuadraticForm form = weightedCosine();
+  form.nodes[form.exact.of[Quadratic::XY]] = {Coefficient::Kind::Number, 1, 0, 0, {}, {}};
+  return form;
+}
+
 /// Vectors of one kind out of several, most of them bad.
 inline std::vector<float> vectorOf(std::mt19937 &random, size_t dims, unsigned kind) {
   std::normal_distribution<float> normal;

@@ -125,5 +125,21 @@ TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
   EXPECT_EQ(work.pairsPerList(), 7);
 }
 
+/// Of several fields the form is one that kernels of one field must not take.
+TEST(Plan, AFormIsOfOneFieldOrOfSeveral) {
+  Manifest manifest;
+  EXPECT_STREQ(workloadOf(manifest).noForm, "it is not proved to be a quadratic form");
+  EXPECT_FALSE(workloadOf(manifest).formIsDistance);
+  manifest.form.emplace();
+  EXPECT_EQ(workloadOf(manifest).noForm, nullptr);
+  EXPECT_TRUE(workloadOf(manifest).formIsDistance);
+  manifest.form->finalize = QuadraticForm::Finalize::Rises;
+  EXPECT_EQ(workloadOf(manifest).noForm, nullptr);
+  EXPECT_FALSE(workloadOf(manifest).formIsDistance);
+  manifest.form->lengths.emplace();
+  EXPECT_STREQ(workloadOf(manifest).noForm, "its form is of several fields");
+  EXPECT_TRUE(workloadOf(manifest).formIsDistance);
+}
+
 } // namespace
 } // namespace annudf::runtime

@@ -55,7 +55,8 @@ struct Workload {
   int32_t packedDims = 0;
   /// Why no bounds of it can be computed by matrix products, a text that stays; null: they can.
   const char *noForm = "it is not proved to be a quadratic form";
-  bool formIsDistance = false; ///< Whether such a form is the distance itself, without finalize.
+  /// Whether such a form is the distance itself, without finalize, or normalised.
+  bool formIsDistance = false;
   size_t bodyBytes = 0; ///< Of its code for the machine; 0 where a backend does not look at it.
   /// Whether distances have the same bits in every kernel that its code is linked into.
   bool fusedAhead = false;
