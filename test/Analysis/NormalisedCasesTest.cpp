@@ -59,6 +59,45 @@ struct Case {
 
 /// As the analysis says it; each was read once by a person.
 const Case kCases[] = {
+    {.finalize =
+         ANNUDF_ROOTS "%t = arith.divf %p, %d : f32\n%u = arith.subf %one, %t : f32\n%is = "
+                      "arith.cmpf olt, %u, %small : f32\n%o = arith.select %is, %zero, %u : f32",
+     .expected = "no: 'arith.select' is not known to rise or fall with the accumulator"},
+    {.finalize =
+         ANNUDF_ROOTS "%t = arith.divf %p, %d : f32\n%u = arith.subf %one, %t : f32\n%is = "
+                      "arith.cmpf ogt, %small, %u : f32\n%o = arith.select %is, %zero, %u : f32",
+     .expected = "no: 'arith.select' is not known to rise or fall with the accumulator"},
+    {.finalize = ANNUDF_ROOTS "%t = arith.divf %p, %d : f32\n%u = arith.subf %one, %t : f32\n%is = "
+                              "arith.cmpf ogt, %zero, %u : f32\n%v = arith.select %is, %zero, %u : "
+                              "f32\n%s = math.sqrt %v : f32\n%o = arith.maxnumf %s, %zero : f32",
+     .expected = "normalised: x y / sqrt(x^2 * y^2), finalize falls | field 0 by 4, 0 from 2^-60"},
+    {.finalize = ANNUDF_ROOTS "%t = arith.divf %p, %d : f32\n%u = arith.subf %one, %t : f32\n%is = "
+                              "arith.cmpf olt, %zero, %u : f32\n%v = arith.select %is, %zero, %u : "
+                              "f32\n%s = math.sqrt %v : f32\n%o = arith.maxnumf %s, %zero : f32",
+     .expected = "no: 'arith.maxnumf' is not known to rise or fall with the accumulator"},
+    {.finalize = ANNUDF_ROOTS
+     "%t = arith.divf %p, %d : f32\n%is = arith.cmpf une, %m, %zero : f32\n%k = arith.cmpf oeq, "
+     "%n, %zero : f32\n%j = arith.andi %is, %k : i1\n%o = arith.select %j, %one, %t : f32",
+     .expected = "normalised: x y / sqrt(x^2 * y^2) | field 0 by 4, 0 from 2^-60"},
+    {.finalize = ANNUDF_ROOTS
+     "%t = arith.divf %p, %d : f32\n%is = arith.cmpf une, %m, %zero : f32\n%k = arith.cmpf oeq, "
+     "%n, %zero : f32\n%j = arith.ori %is, %k : i1\n%o = arith.select %j, %t, %one : f32",
+     .expected = "normalised: x y / sqrt(x^2 * y^2) | field 0 by 4, 0 from 2^-60"},
+    {.finalize = ANNUDF_ROOTS "%t = arith.divf %p, %d : f32\n%is = arith.cmpf olt, %zero, %m : "
+                              "f32\n%o = arith.select %is, %t, %one : f32",
+     .expected = "normalised: x y / sqrt(x^2 * y^2) | field 0 by 4, 0 from 2^-60"},
+    {.finalize =
+         ANNUDF_ROOTS "%t = arith.divf %p, %d : f32\n%u = arith.divf %q, %n : f32\n%is = "
+                      "arith.cmpf ogt, %u, %small : f32\n%o = arith.select %is, %t, %one : f32",
+     .expected = "no: 'arith.select' is not known to rise or fall with the accumulator"},
+    {.finalize = ANNUDF_ROOTS "%o = arith.divf %p, %d : f32",
+     .expected = "normalised: x y / sqrt(x^2 * w[dim] y^2) | field 0 by 4, 0 from 2^-60 | x y | 1 "
+                 "| 2 x^2 + 2 x y + 2 |w[dim]| y^2 + x + (1 + |w[dim]| + 1.401298464324817e-45) y "
+                 "+ (|w[dim]| + 3.5032461608120427e-45) | f32 0, f64 0, adds 1, eta -150 | x^2 + "
+                 "w[dim] y^2 | x^2 + |w[dim]| y^2 | y + 2 | f32 2, f64 0, adds 1, eta -150",
+     .yy = "%s = arith.mulf %wi, %y : f32\n%u = arith.mulf %s, %y : f32\n%c = arith.addf %r, %u : "
+           "f32",
+     .isWhole = true},
     {.finalize = ANNUDF_ROOTS "%o = arith.divf %p, %d : f32",
      .expected = "normalised: x y / sqrt(x^2 * y^2) | field 0 by 4, 0 from 2^-60"},
     {.finalize = ANNUDF_ROOTS "%t = arith.divf %p, %d : f32\n%o = arith.subf %one, %t : f32",

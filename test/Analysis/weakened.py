@@ -230,7 +230,6 @@ RULES = [
     (Z, "return *constant == 1 ? std::optional(Monomial()) : std::nullopt;", "return Monomial();"),
     (Z, "return bound && length && isAbove(*length, *bound) ? length : std::nullopt;", "return bound && length ? length : std::nullopt;"),
     (Z, "    made->isNegated = !made->isNegated;\n", ""),
-    (Z, "    if (made->isNegated || made->quarters[product] != 0)\n", "    if (made->isNegated)\n"),
     (Z, "    own += isa<math::RsqrtOp>(op); // It is 1 / sqrt, as lowered.\n", ""),
     (Z, "power += isa<arith::MulFOp>(op) ? other : -other;", "power += other;"),
     (Z, "    roundings.f32 += by->roundings.f32;\n", ""),
