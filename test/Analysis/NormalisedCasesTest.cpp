@@ -31,10 +31,10 @@ std::string spelled(const FormProof &proof, bool isWhole) {
            ", adds " + std::to_string(accumulations) + ", eta " +
            std::to_string(eta == 0 ? 0 : std::ilogb(eta));
   };
-  const std::string ends = formText(f) + " | field " + std::to_string(f.lengths->product) + " by " +
-                           std::to_string(f.lengths->ratio.f32) + ", " +
-                           std::to_string(f.lengths->ratio.f64) + " from 2^" +
-                           std::to_string(f.lengths->least);
+  std::string ends = formText(f) + " | field " + std::to_string(f.lengths->product) + " by " +
+                     std::to_string(f.lengths->ratio.f32) + ", " +
+                     std::to_string(f.lengths->ratio.f64) + " from 2^" +
+                     std::to_string(f.lengths->least);
   if (!isWhole)
     return ends;
   std::string text = ends;

@@ -24,6 +24,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <string_view>
 
 using namespace annudf;
 using namespace annudf::test;
@@ -165,6 +166,12 @@ public:
 
 private:
   int random(int below) { return static_cast<int>(generator() % static_cast<uint32_t>(below)); }
+  static std::string joined(std::initializer_list<std::string_view> parts) {
+    std::string text;
+    for (const std::string_view part : parts)
+      text += part;
+    return text;
+  }
   std::string op(const std::string &text) {
     const std::string name = "%v" + std::to_string(count++);
     body += "    " + name + " = " + text + "\n";
@@ -190,12 +197,12 @@ private:
         left = of("addf", left, "%two");
       const int kind = random(4);
       if (kind == 0) {
-        field = op("math.fma " + left + ", " + b + ", " + field + " : f32");
+        field = op(joined({"math.fma ", left, ", ", b, ", ", field, " : f32"}));
       } else if (kind == 1) {
         const std::string p = op("arith.extf " + left + " : f32 to f64"),
                           q = op(std::string("arith.extf ") + b + " : f32 to f64");
         const std::string both = of("mulf", p, q, "f64");
-        field = of("addf", field, op("arith.truncf " + both + " : f64 to f32"));
+        field = of("addf", field, op(joined({"arith.truncf ", both, " : f64 to f32"})));
       } else {
         field = of("addf", of("mulf", left, b), field);
       }
@@ -296,7 +303,7 @@ private:
         value = of("subf", "%one", value);
         break;
       case 2:
-        value = op("arith.negf " + value + " : f32");
+        value = op(joined({"arith.negf ", value, " : f32"}));
         break;
       case 3:
         value = of("maximumf", value, "%zero");
@@ -304,16 +311,16 @@ private:
       case 4: {
         const bool isFirst = random(2) != 0, isLess = random(2) != 0;
         const std::string is =
-            op(std::string("arith.cmpf ") + (isLess ? "olt" : "uge") +
-               (isFirst ? ", %zero, " : ", ") + value + (isFirst ? " : f32" : ", %zero : f32"));
-        value = op("arith.select " + is + ", " + (isLess ? "%zero, " : "") + value +
-                   (isLess ? "" : ", %zero") + " : f32");
+            op(joined({"arith.cmpf ", isLess ? "olt" : "uge", isFirst ? ", %zero, " : ", ", value,
+                       isFirst ? " : f32" : ", %zero : f32"}));
+        value = op(joined({"arith.select ", is, ", ", isLess ? "%zero, " : "", value,
+                           isLess ? "" : ", %zero", " : f32"}));
         break;
       }
       case 5:
         value = of("mulf", value, random(2) ? "%eps" : "%one");
         break;
-      case 6:
+      default: // 6.
         value = of("addf", value, "%one");
         break;
       }
@@ -430,9 +437,9 @@ protected:
     const auto p = static_cast<float>(share * d);
     Block &block = metric.getFinalize().getBody().front();
     const auto finalize = [&](float product, float first, float second) {
-      std::vector<float> fields;
+      std::vector<float> fields(3);
       for (unsigned i = 0; i < 3; ++i)
-        fields.push_back(i == lengths.product ? product : std::exchange(first, second));
+        fields[i] = i == lengths.product ? product : std::exchange(first, second);
       return Body(block, fields, 1, false).yielded[0];
     };
     const Quad t = p / d;

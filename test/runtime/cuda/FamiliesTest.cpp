@@ -105,7 +105,7 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
             "tiles");
   EXPECT_EQ(
       chooseFamily(staged(10000), {.arch = 80, .processors = 40, .sharedBytes = 64 * 1024}).why,
-      "312 queries a list: up to 8 share a reading; not staged: three stages take 74760 bytes "
+      "312 queries a list: up to 8 share a reading; not staged: three stages take 78864 bytes "
       "of shared memory, a block has 65536");
 
   // Of larger accumulators a thread has fewer, and reads more often than tiles do.
@@ -226,8 +226,8 @@ TEST(CudaFamilies, PackedWhereItIsExact) {
   EXPECT_EQ(
       chooseFamily(packed(10000, 128), {.arch = 80, .processors = 40, .sharedBytes = 64 * 1024})
           .why,
-      "312 queries a list: up to 8 share a reading; not staged: three stages take 74760 bytes of "
-      "shared memory, a block has 65536; packed: three stages take 79112 bytes of shared memory, a "
+      "312 queries a list: up to 8 share a reading; not staged: three stages take 78864 bytes of "
+      "shared memory, a block has 65536; packed: three stages take 83216 bytes of shared memory, a "
       "block has 65536");
 
   // By name.
@@ -403,8 +403,8 @@ TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
             "scan 400 items, 16 blocks a processor, 3120 bytes, 1 groups at once");
   EXPECT_EQ(enqueued["tiles"],
             "sort; scan 77 items, 64 blocks a processor, 25216 bytes, 4 groups at once");
-  EXPECT_EQ(enqueued["staged"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 74760 bytes");
-  EXPECT_EQ(enqueued["packed"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 79112 bytes");
+  EXPECT_EQ(enqueued["staged"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 78864 bytes");
+  EXPECT_EQ(enqueued["packed"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 83216 bytes");
   EXPECT_EQ(enqueued["matrix"], "sort; multiply 77 tiles, 2 blocks a processor, 108864 bytes");
 }
 
