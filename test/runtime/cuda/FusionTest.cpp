@@ -95,14 +95,14 @@ protected:
 
 TEST_F(CudaFusion, TheLinkerFusesNothing) {
   std::set<std::string> seen;
-  for (const cuda::CudaFamily *family : cuda::familiesFor(two, 90)) {
-    SCOPED_TRACE(family->name());
-    const cuda::ScanTarget target = {ANNUDF_ELEMENT_F32, 90, family->entries().front()};
+  for (const cuda::ScanEntry &entry : cuda::entriesFor(two, 90)) {
+    SCOPED_TRACE(entry.kernel);
+    const cuda::ScanTarget target = {ANNUDF_ELEMENT_F32, 90, entry};
     EXPECT_TRUE(isTold(two, target));
     const std::optional<std::string> text = cuda::scanText(two, target);
     if (!text)
       continue; // Of a link of the whole there is no text to look at.
-    seen.insert(family->name());
+    seen.insert(entry.kernel);
     std::map<std::string, int> counts = floatInstructions(*text);
     // Each update has one of each; the product may be shared. The kernel has some of its own.
     std::map<std::string, int> own = floatInstructions(cuda::scanText(none, target).value());
@@ -112,7 +112,7 @@ TEST_F(CudaFusion, TheLinkerFusesNothing) {
     // Without .rn the assembler may fuse them.
     EXPECT_EQ(counts["mul.f32"] + counts["add.f32"], 0);
   }
-  EXPECT_EQ(seen, (std::set<std::string>{"pairs", "staged"}));
+  EXPECT_EQ(seen, (std::set<std::string>{"annudf_scan_pair", "annudf_scan_staged"}));
 }
 
 /// Code of others is fused by the linker, as nobody else would.
