@@ -19,6 +19,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,8 +54,8 @@ inline Data dataOf(const Kind &kind, int64_t rows, int32_t dims, uint32_t seed) 
 
 inline float normal(std::mt19937 &random) { return std::normal_distribution<float>()(random); }
 
-inline constexpr const char *kBeyond = "beyond what floats hold", *kHuge = "one huge row";
-inline constexpr std::pair<const char *, Kind> kKinds[] = {
+inline constexpr std::string_view kBeyond = "beyond what floats hold", kHuge = "one huge row";
+inline constexpr std::pair<std::string_view, Kind> kKinds[] = {
     {"normal", [](std::mt19937 &random, int64_t) { return normal(random); }},
     {"far from 0", [](std::mt19937 &random, int64_t) { return normal(random) + 1e4f; }},
     {"all equal", [](std::mt19937 &, int64_t) { return 0.1f; }},
