@@ -81,6 +81,22 @@ CELLS = (
         opaque=True,
     ),
     Cell(
+        "500k x 768",
+        "f32",
+        ("weighted_l2",),
+        data=("--rows", "500000", "--dims", "768", "--lists", "2048"),
+        batch="100,1000",
+        opaque=True,
+    ),
+    Cell(
+        "500k x 1536",
+        "f32",
+        ("weighted_l2",),
+        data=("--rows", "500000", "--dims", "1536", "--lists", "2048"),
+        batch="100,1000",
+        opaque=True,
+    ),
+    Cell(
         "3M x 200",
         "f16",
         ("weighted_l2",),
@@ -90,6 +106,8 @@ CELLS = (
     ),
     Cell("1M x 768", "f32", ("l2", "inner_product"), data=EMBEDDINGS, batch="100,1000,10000"),
     Cell("1M x 768", "f16", ("l2", "inner_product"), data=EMBEDDINGS, batch="100,1000,10000"),
+    Cell("1M x 768, cosine", "f32", ("cosine",), data=EMBEDDINGS, batch="1000,10000", opaque=True),
+    Cell("1M x 768, cosine", "f16", ("cosine",), data=EMBEDDINGS, batch="1000,10000", opaque=True),
 )
 
 

@@ -67,7 +67,9 @@ typedef struct annudf_compile_options {
   /** Not 0: the source is what a frontend emits; the pass annudf-import-frontend turns
    * it into the dialect before it is verified, and the dialects that it reads are known. */
   int32_t import_frontend;
-  int32_t skip_form; /**< Not 0: the quadratic form of the distance is not proved, and not told. */
+  /** Not 0: that the distance is a quadratic form, or only gets worse from dimension to dimension,
+   * is not proved, and not told. */
+  int32_t skip_form;
 } annudf_compile_options;
 
 /** Compiles text of the dialect; MLIR bytecode is refused.

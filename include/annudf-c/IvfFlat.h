@@ -240,9 +240,9 @@ typedef struct annudf_ivf_flat_search_stats {
   double search_ms; /**< The search itself; 0 where it was only enqueued.                   */
   int32_t links;    /**< Kernels made by this call; of a search on a GPU 2 where its last batch,
                          of fewer queries, runs another one.                                */
-  /** The kernels that ran the search ("groups", "parts", "pairs", "tiles", "staged", "packed",
-   * "matrix"), and why these; of its first batch. Cut where they are longer. "" where nothing was
-   * searched. */
+  /** The kernels that ran the search ("groups", "parts", "pairs", "tiles", "staged",
+   * "staged_granules", "packed", "packed_granules", "matrix", "matrix_mma"), and why these; of its
+   * first batch. Cut where they are longer. "" where nothing was searched. */
   char family[16];
   char why[176];
   /** Kernels that this call found made, in the cache on disk; on a GPU. */
@@ -257,12 +257,16 @@ typedef struct annudf_ivf_flat_search_stats {
   annudf_ivf_flat_stage stages[ANNUDF_MOST_STAGES];
   int32_t n_stages; /**< Of `stages`; 0 unless time_stages. */
   /** Rows of rows_per_query that the metric's own code computed, the mean; 0 unless time_stages.
-   * Fewer by family "matrix", where bounds rule most out; on a GPU in granules of 8 rows. */
+   * Fewer by family "matrix", where bounds rule most out; on a GPU in granules of 8 rows. Of a row
+   * that a CPU left before its last dimension the part that it computed. */
   double evaluated_per_query;
   /** What of the metric a CPU computes for one row at a time, which is several times slower, cut
    * where it is longer: "computed one row at a time: fmod". "" where there is nothing.
    * annudf_backend_precompile tells it too. */
   char slow[176];
+  /** Bytes of the device's memory that the workspace holds which ran the search, and which a later
+   * search takes again; 0 on a CPU, and of a prepared search. */
+  uint64_t workspace_bytes;
 } annudf_ivf_flat_search_stats;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.

@@ -8,6 +8,7 @@
 
 #include "Finalizes.h"
 
+#include "Choices.h"
 #include "Terms.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -36,30 +37,18 @@ static std::optional<double> constantOf(Value value) {
   return attribute.getValueAsDouble();
 }
 
-/// v < c ? c : v and its like, as which Python's max and min arrive: which of its operands is v,
-/// and whether the larger is chosen. Empty where it is none; one that forgets a NaN is none.
+/// Of a value and a constant: which of the operands is the value, and whether the larger is chosen.
+/// Empty where it is none; one that forgets a NaN is none.
 static std::optional<std::pair<unsigned, bool>> largerChosen(Operation *op) {
-  using P = arith::CmpFPredicate;
   auto select = dyn_cast<arith::SelectOp>(op);
-  auto compare = select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
-  if (!compare || mayDiffer(compare))
+  if (!select)
     return std::nullopt;
   const bool isFirst = !constantOf(select.getTrueValue());
-  const Value v = isFirst ? select.getTrueValue() : select.getFalseValue();
-  const Value c = isFirst ? select.getFalseValue() : select.getTrueValue();
-  const bool swapped = compare.getLhs() == c;
-  if (!constantOf(c) || compare.getLhs() != (swapped ? c : v) ||
-      compare.getRhs() != (swapped ? v : c))
+  const std::optional<Choice> choice =
+      choiceOf(select, isFirst ? select.getTrueValue() : select.getFalseValue());
+  if (!choice || !constantOf(choice->other) || !choice->keepsNaN)
     return std::nullopt;
-  const P predicate = compare.getPredicate();
-  const bool isBelow = llvm::is_contained({P::OLT, P::OLE, P::ULT, P::ULE}, predicate);
-  if (!isBelow && !llvm::is_contained({P::OGT, P::OGE, P::UGT, P::UGE}, predicate))
-    return std::nullopt;
-  // Of NaN an ordered comparison is false: the side that is then chosen has to be v.
-  const bool isOrdered = llvm::is_contained({P::OLT, P::OLE, P::OGT, P::OGE}, predicate);
-  if (isOrdered == isFirst)
-    return std::nullopt;
-  return std::pair(isFirst ? 1u : 2u, (isBelow != swapped) != isFirst);
+  return std::pair(isFirst ? 1u : 2u, choice->isLarger);
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 
 #include "annudf/Analysis/Properties.h"
 
+#include "Choices.h"
 #include "Terms.h"
 
 #include "mlir/IR/Matchers.h"
@@ -55,7 +56,7 @@ public:
       if (field.joined)
         nodes[i] = terms.termsOf(*field.joined);
       else
-        field.unproved.push_back({Property::Canonical, why.at, why.text});
+        loseJoin(field, i, why);
     }
     Polynomials polynomials(terms, result.coefficients);
     const Exchanges exchanges(terms);
@@ -75,6 +76,23 @@ public:
 private:
   static void lose(FieldProperties &field, Property property, const Lost &lost) {
     field.unproved.push_back({property, lost.at, lost.why});
+  }
+
+  /// A field that is no join may be the larger or smaller of itself and of something, as which
+  /// Python's max(acc, v) arrives: whatever v is, it is no smaller, or NaN where it was.
+  void loseJoin(FieldProperties &field, unsigned index, const Joins::Why &why) {
+    field.unproved.push_back({Property::Canonical, why.at, why.text});
+    Block &block = metric.getUpdate().getBody().front();
+    const Value next = block.getTerminator()->getOperand(index);
+    const std::optional<Choice> choice = choiceOf(next, block.getArgument(index));
+    if (!choice)
+      return;
+    if (choice->keepsNaN)
+      field.monotone = choice->isLarger ? Monotone::Grows : Monotone::Falls;
+    else
+      lose(field, Property::Monotone,
+           {next.getDefiningOp(), "the field may be NaN and become a number again; a choice that "
+                                  "keeps it, as max(acc, v) in Python, is monotone"});
   }
 
   void findPolynomial(FieldProperties &field, ArrayRef<uint32_t> nodes, Polynomials &polynomials) {
@@ -226,18 +244,6 @@ MetricProperties annudf::inferProperties(MetricOp metric) { return Inference(met
 // In words
 //===----------------------------------------------------------------------===//
 
-const char *annudf::relationOf(Condition::Kind kind) {
-  switch (kind) {
-  case Condition::Kind::NonNegative:
-    return ">= 0";
-  case Condition::Kind::NonPositive:
-    return "<= 0";
-  case Condition::Kind::Positive:
-    return "> 0";
-  }
-  return "";
-}
-
 const char *annudf::wordsOf(Sign sign) {
   return sign == Sign::Unknown ? "" : sign == Sign::NonNegative ? ">= 0" : "<= 0";
 }
@@ -246,13 +252,6 @@ const char *annudf::wordsOf(Monotone monotone) {
   return monotone == Monotone::Unknown ? ""
          : monotone == Monotone::Grows ? "never falls"
                                        : "never grows";
-}
-
-static std::string spell(const std::vector<Condition> &conditions) {
-  std::string text;
-  for (const Condition &one : conditions)
-    text += (text.empty() ? " where " : " and ") + one.capture + " " + relationOf(one.kind);
-  return text;
 }
 
 static std::string spell(const Roundings &roundings) {
@@ -284,9 +283,9 @@ std::string annudf::spell(const FieldProperties &field, Property property,
   case Property::Sign:
     return field.sign == Sign::Unknown
                ? ""
-               : std::string("terms ") + wordsOf(field.sign) + ::spell(field.signIf);
+               : std::string("terms ") + wordsOf(field.sign) + conditionsText(field.signIf);
   case Property::Monotone:
-    return wordsOf(field.monotone) + ::spell(field.monotoneIf);
+    return wordsOf(field.monotone) + conditionsText(field.monotoneIf);
   }
   return "";
 }

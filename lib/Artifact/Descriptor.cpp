@@ -9,6 +9,7 @@
 #include "annudf/Artifact/Descriptor.h"
 
 #include "FormFields.h"
+#include "MonotoneFields.h"
 
 #include "annudf/Support/Sha256.h"
 
@@ -94,9 +95,10 @@ private:
 
 /// The minor that missing values came with, which are no row of a table.
 constexpr uint32_t kMissingValuesSince = 1;
-/// The same of sums that may be packed, and of forms.
+/// The same of sums that may be packed, of forms and of what is monotone.
 constexpr uint32_t kPackedSince = 1;
 constexpr uint32_t kFormSince = 1;
+constexpr uint32_t kMonotoneSince = 1;
 
 std::string captureFault(const CaptureInfo &capture) {
   const std::string which = "capture " + inQuotes(capture.name) + " ";
@@ -231,7 +233,9 @@ std::string faultOfScan(const MetricDescriptor &m) {
     return fault;
   if (std::string fault = faultOfFields(m); !fault.empty())
     return fault;
-  return faultOfForm(m);
+  if (std::string fault = faultOfForm(m); !fault.empty())
+    return fault;
+  return faultOfMonotone(m);
 }
 
 } // namespace
@@ -306,6 +310,8 @@ uint32_t minorOf(const MetricDescriptor &metric) {
   }
   if (metric.form)
     minor.use(kFormSince);
+  if (metric.monotone)
+    minor.use(kMonotoneSince);
   const uint64_t features = featuresOf(metric);
   for (const TableRow &row : tableOf<annudf_feature>().rows)
     if (features & static_cast<uint64_t>(row.value))
@@ -349,7 +355,7 @@ std::string encodeContract(const MetricDescriptor &metric) {
     return encodeFilter(metric);
   Encoder encoder;
   encoder.list(12u + !metric.fields.empty() + metric.missingValues + metric.packed.has_value() +
-               metric.form.has_value());
+               metric.form.has_value() + metric.monotone.has_value());
   encoder.text(ANNUDF_ABI_ID);
   encoder.text(toString(metric.role));
   encoder.text(toString(metric.order));
@@ -389,6 +395,11 @@ std::string encodeContract(const MetricDescriptor &metric) {
     encoder.list(2);
     encoder.text("form");
     encoder.item(toCbor(formToFields(*metric.form)));
+  }
+  if (metric.monotone) {
+    encoder.list(2);
+    encoder.text("monotone");
+    encoder.item(toCbor(monotoneToFields(*metric.monotone)));
   }
   return encoder.take();
 }

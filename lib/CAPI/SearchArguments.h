@@ -41,6 +41,7 @@ inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &f
   std::snprintf(stats.cache_fault, sizeof stats.cache_fault, "%s", from.fault.c_str());
   stats.rows_per_query = from.rowsPerQuery;
   stats.evaluated_per_query = from.evaluatedPerQuery;
+  stats.workspace_bytes = from.workspaceBytes;
   for (size_t i = 0; i < from.stages.size(); ++i) {
     std::snprintf(stats.stages[i].name, sizeof stats.stages[i].name, "%s",
                   from.stages[i].name.c_str());

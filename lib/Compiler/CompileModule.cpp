@@ -69,7 +69,7 @@ public:
           "' is a function, and an artifact holds a metric or a filter; lower it to "
           "ltoir, ptx or bitcode");
     findings.timings.parseAndVerify = millisecondsSince(start);
-    artifact.manifest = makeManifest(metric, options.target.form);
+    artifact.manifest = makeManifest(metric, options.target);
     const bool linksCode = !linked->isEmpty();
     // Whoever asked for nothing but the host, or for a host by name, did not mean a GPU.
     if (linksCode && (!options.ltoIr || (options.hostBitcode && !options.hostTriples.empty())))
@@ -157,7 +157,7 @@ public:
     if (stage == Stage::LtoIr) {
       Artifact artifact;
       if (!isa<ir::FunctionOp>(metric.getOperation()))
-        artifact.manifest = makeManifest(metric, options.target.form);
+        artifact.manifest = makeManifest(metric, options.target);
       std::optional<Fault> fault = runLibNvvm(**nvvm, *ir, versions, artifact);
       if (!fault)
         code = std::move(artifact.payloads.front().bytes);

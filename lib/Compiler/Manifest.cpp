@@ -8,7 +8,7 @@
 
 #include "Manifest.h"
 
-#include "annudf/Analysis/Forms.h"
+#include "annudf/Analysis/Monotone.h"
 #include "annudf/Dialect/IR/Descriptor.h"
 #include "annudf/Support/Printable.h"
 
@@ -18,11 +18,11 @@ using namespace mlir;
 using namespace annudf;
 using namespace annudf::ir;
 
-Manifest annudf::compiler::makeManifest(UdfOpInterface udf, bool withForm) {
+Manifest annudf::compiler::makeManifest(UdfOpInterface udf, const CodeTarget &target) {
   Manifest manifest;
   static_cast<MetricDescriptor &>(manifest) = describe(udf);
-  if (auto metric = dyn_cast<MetricOp>(udf.getOperation()); metric && withForm)
-    manifest.form = formOf(metric);
+  if (auto metric = dyn_cast<MetricOp>(udf.getOperation()))
+    ProvedFacts::of(metric, target).addTo(manifest);
   manifest.requiredFeatures = featuresOf(manifest);
   manifest.abiMinor = minorOf(manifest);
   if (auto place = udf.getLoc()->findInstanceOf<FileLineColLoc>()) {

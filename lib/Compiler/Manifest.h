@@ -9,14 +9,15 @@
 #ifndef ANNUDF_LIB_COMPILER_MANIFEST_H
 #define ANNUDF_LIB_COMPILER_MANIFEST_H
 
+#include "annudf/ABI/TargetAbi.h"
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
 namespace annudf::compiler {
 
 /// \param metric  verified, captures inlined.
-/// \param withForm  tells what form is proved of it.
-Manifest makeManifest(ir::UdfOpInterface udf, bool withForm);
+/// \param target  tells what of it is to be proved.
+Manifest makeManifest(ir::UdfOpInterface udf, const CodeTarget &target);
 
 } // namespace annudf::compiler
 

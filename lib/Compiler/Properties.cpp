@@ -101,7 +101,9 @@ private:
                            [&](const Unproved &other) { return other.property == one; });
     };
     auto why = isOf(property);
-    if (why == field.unproved.end()) // Of a field that is no sum of terms nothing more is asked.
+    // Of a field that is no sum of terms nothing more is asked, but for a choice.
+    if (why == field.unproved.end() &&
+        !(property == Property::Monotone && field.monotone != Monotone::Unknown))
       why = isOf(Property::Canonical);
     if (why != field.unproved.end())
       return lost(std::string("not proved ") + phraseOf(property), why->why, why->at);

@@ -67,6 +67,7 @@ private:
     field("missing_values", word(a.missingValues), word(b.missingValues));
     field("packed", packedText(a.packed), packedText(b.packed));
     field("form", formText(a.form), formText(b.form));
+    field("monotone", monotoneText(a.monotone), monotoneText(b.monotone));
     const auto hook = [](annudf_hook value) { return toString(value); };
     field("hooks", join(a.hooks, hook), join(b.hooks, hook));
     const auto capture = [](const CaptureInfo &info) { return info.name + ": " + typeText(info); };
@@ -226,7 +227,9 @@ VerifyReport annudf::verifyArtifact(const Artifact &artifact, const std::string 
                     (artifact.manifest.verified ? "" : "; its code was taken on trust"));
   CompileOptions options;
   options.metricName = artifact.manifest.name;
-  options.target.form = artifact.manifest.form.has_value(); // One without says so by its contract.
+  // One without says so by its contract.
+  options.target.form = artifact.manifest.form.has_value();
+  options.target.monotone = artifact.manifest.monotone.has_value();
   for (const Payload &payload : artifact.payloads)
     if (payload.kind == PayloadKind::LtoIr && isMade(payload))
       options.archs.push_back(payload.arch());

@@ -274,12 +274,34 @@ class SearchStats:
     @property
     def family(self) -> str:
         """
-        The kernels that ran it: "groups", "parts", "pairs", "tiles", "staged", "packed" or "matrix".
+        The kernels that ran it: "groups", "parts", "pairs", "tiles", "staged", "staged_granules", "packed", "packed_granules", "matrix" or "matrix_mma".
         """
 
     @property
     def why(self) -> str:
         """Why these kernels."""
+
+    @property
+    def rows_per_query(self) -> float:
+        """Rows in the lists that a query probed, the mean; 0 unless time_stages."""
+
+    @property
+    def evaluated_per_query(self) -> float:
+        """
+        Those of them that the metric's own code computed, the mean; of a row that a CPU left before its last dimension the part that it computed. 0 unless time_stages.
+        """
+
+    @property
+    def stages(self) -> list[tuple[str, float]]:
+        """
+        Name and milliseconds of each stage, in order; none unless time_stages.
+        """
+
+    @property
+    def workspace_bytes(self) -> int:
+        """
+        Of the device's memory that the workspace holds which ran it; 0 on a CPU.
+        """
 
     @property
     def slow(self) -> str:
@@ -355,7 +377,7 @@ class Backend:
     def arch(self) -> int:
         """Architecture of the CUDA device, 90 for sm_90; 0 for the CPU."""
 
-    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, filter: Filter | None = None) -> SearchStats:
+    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, filter: Filter | None = None, time_stages: bool = False) -> SearchStats:
         """Searches with queries and results at host addresses."""
 
     def radius_neighbors(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, filter: Filter | None = None) -> tuple[bytes, bytes, bytes]:

@@ -41,7 +41,8 @@ def set_log_level(level: int | str) -> None:
     ----------
     level : int or str
         A level of :mod:`logging`, e.g. ``"DEBUG"`` or ``logging.INFO``. At DEBUG every compilation
-        and link is told with its time, and what the cache of artifacts found.
+        and link is told with its time, what the cache of artifacts found, and of each search on a CPU
+        how many rows it computed.
 
     Notes
     -----

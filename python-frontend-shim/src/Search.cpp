@@ -12,6 +12,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 namespace annudf::python {
 
@@ -63,7 +64,7 @@ Backend makeCuda(int32_t device) {
 }
 
 /// A call with options that let Ctrl-C end it.
-template <class Call> void interruptibly(const Filter *filter, Call call) {
+template <class Call> void interruptibly(const Filter *filter, Call call, bool timeStages = false) {
   const std::optional<ProgressFunction> noFunction;
   Progress progress(noFunction); // Only for Ctrl-C.
   annudf_ivf_flat_search_options options = {};
@@ -71,6 +72,7 @@ template <class Call> void interruptibly(const Filter *filter, Call call) {
   options.progress = &Progress::report;
   options.progress_user = &progress;
   options.filter = filter ? filter->handle.get() : nullptr;
+  options.time_stages = timeStages;
   progress.check(withoutGil([&] { return call(options); }));
 }
 
@@ -84,30 +86,31 @@ annudf_vectors vectorsAt(uintptr_t queries, int64_t rows, int64_t dims,
 /// `call` is annudf_ivf_flat_search or what remains of annudf_ivf_flat_search_device.
 template <class Call>
 annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
-                                       const std::string &element, const Filter *filter,
-                                       Call call) {
+                                       const std::string &element, const Filter *filter, Call call,
+                                       bool timeStages = false) {
   const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
   annudf_ivf_flat_search_stats stats = emptyStats();
-  interruptibly(filter, [&](const annudf_ivf_flat_search_options &options) {
-    return call(matrix, options, stats);
-  });
+  interruptibly(
+      filter,
+      [&](const annudf_ivf_flat_search_options &options) { return call(matrix, options, stats); },
+      timeStages);
   return stats;
 }
 
-annudf_ivf_flat_search_stats search(const Backend &self, const Index &index,
-                                    const Artifact &artifact, const Captures &captures,
-                                    uintptr_t queries, int64_t rows, int64_t dims,
-                                    const std::string &element, int64_t k, int64_t nProbes,
-                                    uintptr_t ids, uintptr_t distances, const Filter *filter) {
-  return runSearch(queries, rows, dims, element, filter,
-                   [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
-                       annudf_ivf_flat_search_stats &stats) {
-                     return annudf_ivf_flat_search(self.handle.get(), index.handle.get(),
-                                                   artifact.handle.get(), captures.handle.get(),
-                                                   &matrix, k, nProbes, &options,
-                                                   reinterpret_cast<int64_t *>(ids),
-                                                   reinterpret_cast<float *>(distances), &stats);
-                   });
+annudf_ivf_flat_search_stats
+search(const Backend &self, const Index &index, const Artifact &artifact, const Captures &captures,
+       uintptr_t queries, int64_t rows, int64_t dims, const std::string &element, int64_t k,
+       int64_t nProbes, uintptr_t ids, uintptr_t distances, const Filter *filter, bool timeStages) {
+  return runSearch(
+      queries, rows, dims, element, filter,
+      [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
+          annudf_ivf_flat_search_stats &stats) {
+        return annudf_ivf_flat_search(self.handle.get(), index.handle.get(), artifact.handle.get(),
+                                      captures.handle.get(), &matrix, k, nProbes, &options,
+                                      reinterpret_cast<int64_t *>(ids),
+                                      reinterpret_cast<float *>(distances), &stats);
+      },
+      timeStages);
 }
 
 /// Offsets (int64), ids (int64) and distances (float32) as their bytes.
@@ -351,10 +354,28 @@ void addSearch(nb::module_ &module) {
       .def_prop_ro(
           "family", [](const annudf_ivf_flat_search_stats &self) { return self.family; },
           "The kernels that ran it: \"groups\", \"parts\", \"pairs\", \"tiles\", \"staged\", "
-          "\"packed\" or \"matrix\".")
+          "\"staged_granules\", \"packed\", \"packed_granules\", \"matrix\" or \"matrix_mma\".")
       .def_prop_ro(
           "why", [](const annudf_ivf_flat_search_stats &self) { return self.why; },
           "Why these kernels.")
+      .def_ro("rows_per_query", &annudf_ivf_flat_search_stats::rows_per_query,
+              "Rows in the lists that a query probed, the mean; 0 unless time_stages.")
+      .def_ro(
+          "evaluated_per_query", &annudf_ivf_flat_search_stats::evaluated_per_query,
+          "Those of them that the metric's own code computed, the mean; of a row that a CPU left "
+          "before its last dimension the part that it computed. 0 unless time_stages.")
+      .def_prop_ro(
+          "stages",
+          [](const annudf_ivf_flat_search_stats &self) {
+            std::vector<std::pair<std::string, double>> stages;
+            stages.reserve(static_cast<size_t>(self.n_stages));
+            for (int32_t i = 0; i < self.n_stages; ++i)
+              stages.emplace_back(self.stages[i].name, self.stages[i].ms);
+            return stages;
+          },
+          "Name and milliseconds of each stage, in order; none unless time_stages.")
+      .def_ro("workspace_bytes", &annudf_ivf_flat_search_stats::workspace_bytes,
+              "Of the device's memory that the workspace holds which ran it; 0 on a CPU.")
       .def_prop_ro(
           "slow", [](const annudf_ivf_flat_search_stats &self) { return self.slow; },
           "What of the metric a CPU computes for one row at a time; empty where there is nothing.");
@@ -397,7 +418,8 @@ void addSearch(nb::module_ &module) {
           "Architecture of the CUDA device, 90 for sm_90; 0 for the CPU.")
       .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
-           "filter"_a.none() = nb::none(), "Searches with queries and results at host addresses.")
+           "filter"_a.none() = nb::none(), "time_stages"_a = false,
+           "Searches with queries and results at host addresses.")
       .def("radius_neighbors", &radiusNeighbors, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "radius"_a, "n_probes"_a,
            "filter"_a.none() = nb::none(),

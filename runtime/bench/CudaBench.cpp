@@ -12,7 +12,8 @@
 //   [--probes 32,64]
 //                     [--dtype f32|f16|bf16|i8|u8] [--k 10,100] [--batch 1,10,100,1000,10000]
 //                     [--scalar V] [--host] [--pass 0.5,0.01] [--links] [--family tiles,staged]
-//                     [--stages] [--prepared same|other] [--host-build]
+//                     [--stages] [--prepared same|other] [--host-build] [--skew S]
+//                     [--by-hand KERNELS.cubin] [--contract]
 //
 // The data is a Gaussian mixture, the same for the same arguments: row r belongs to
 // cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
@@ -25,7 +26,9 @@
 // CUDA_CACHE_DISABLE=1, or nvJitLink's own cache answers. --family times each of these in turn,
 // instead of the planner's choice. --prepared times prepared searches, with the same addresses or
 // others each time; host_us is what the call of a search in device memory takes. --stages adds how
-// long each stage takes, events between them, and the rows that a query scans.
+// long each stage takes, events between them, and the rows that a query scans. --skew puts this
+// share of the rows, and of no queries more than chance does, so close together that they are one
+// list. --by-hand runs kernels that hold the formula themselves (ByHand.cu).
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +37,7 @@
 #include "Mixture.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/Clock.h"
+#include "annudf/runtime/support/DiskCache.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <CLI/CLI.hpp>
@@ -41,11 +45,14 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cinttypes>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -96,7 +103,9 @@ struct Options {
   std::vector<double> pass; ///< Shares of rows that filters let pass.
   std::vector<std::string> families = {""};
   int64_t queries = 0, maxK = 0; ///< The most of one search.
-  bool host = false, hostBuild = false, links = false, stages = false;
+  bool host = false, hostBuild = false, links = false, stages = false, contract = false;
+  double skew = 0;      ///< Share of the rows in one cluster, and so in one list.
+  std::string byHand;   ///< A cubin of ByHand.cu, which takes the place of the linked kernels.
   std::string prepared; ///< "same" or "other" addresses each run; "": searches are not prepared.
 
   void addOptions(CLI::App &app);
@@ -125,6 +134,11 @@ void Options::addOptions(CLI::App &app) {
       ->delimiter(',');
   app.add_option("--prepared", prepared, "Prepared searches, with the same addresses or others")
       ->check(CLI::IsMember({"same", "other"}));
+  app.add_option("--skew", skew, "Share of the rows that one list holds")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--by-hand", byHand, "A cubin of ByHand.cu, run instead of the linked kernels")
+      ->check(CLI::ExistingFile);
+  app.add_flag("--contract", contract, "Print the number of the metric's contract, and end");
   app.add_flag("--host", host, "Search from and to host memory");
   app.add_flag("--host-build", hostBuild, "Build the index on the host");
   app.add_flag("--links", links, "First time what first searches wait for");
@@ -355,6 +369,8 @@ void timeCell(const Options &load, const std::string &name, Searcher &searcher,
               double(batch) * 1e3 / median, stats.links, stats.family.c_str());
   if (!searcher.hostMs.empty())
     std::printf(",\"host_us\":%.2f", searcher.hostMs[searcher.hostMs.size() / 2] * 1e3);
+  if (stats.workspaceBytes > 0)
+    std::printf(",\"workspace_mib\":%.1f", double(stats.workspaceBytes) / double(1 << 20));
   if (share < 1)
     std::printf(",\"pass\":%g", share);
   if (!truth.empty() && batch >= kTruthRows && k >= 10)
@@ -414,13 +430,45 @@ void timeLinks(const Options &load, const Metric &metric) {
   ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
 }
 
+/// Has this process find the cubin in the place of each kernel of the metric that it holds, as if
+/// it came from the cache on disk.
+void replaceByHand(const Options &load, const Metric &metric) {
+  std::ifstream file(load.byHand, std::ios::binary);
+  const std::string cubin((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  char folder[] = "/tmp/annudf-by-hand-XXXXXX";
+  if (!::mkdtemp(folder))
+    throw Error(ErrorKind::Environment, "cannot make a folder in /tmp");
+  ::setenv("ANNUDF_CACHE_DIR", folder, 1);
+  const int sm = std::make_shared<Context>(0)->sm();
+  LinkedScans linked;
+  int replaced = 0;
+  for (const ScanEntry &entry : entriesFor(metric.artifact, sm, load.element)) {
+    if (cubin.find(std::string(entry.kernel) + '\0') == std::string::npos)
+      continue;
+    bool made = false;
+    std::string fault;
+    const std::string key = linked.get(metric, {load.element, sm, entry}, made)->key;
+    if (!DiskCache::ofEnvironment().store(key, cubin, fault))
+      throw Error(ErrorKind::Environment, "cannot keep " + load.byHand + ": " + fault);
+    ++replaced;
+  }
+  std::printf("{\"what\":\"by hand\",\"kernels\":%d}\n", replaced);
+}
+
 void run(Options load) {
   load.complete();
   const Metric metric = Metric::fromFile(load.metric);
+  if (load.contract) {
+    std::printf("0x%016" PRIx64 "\n", contractOf(metric.artifact.manifest));
+    return;
+  }
   if (load.links)
     timeLinks(load, metric);
   const std::string &name = metric.artifact.manifest.name;
-  const Matrix base = mixture(load.rows, load.dims, load.element, load.clusters, load.sigma, 11);
+  if (!load.byHand.empty())
+    replaceByHand(load, metric);
+  Matrix base = mixture(load.rows, load.dims, load.element, load.clusters, load.sigma, 11);
+  bench::gather(base, load.skew);
   const Matrix query =
       mixture(load.queries, load.dims, load.element, load.clusters, load.sigma, 77777);
   const auto backend = makeCudaDeviceBackend();

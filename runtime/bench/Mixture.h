@@ -103,6 +103,14 @@ inline Matrix mixture(int64_t rows, int32_t dims, annudf_element element, int64_
   return matrix;
 }
 
+/// Makes the first `share` of the rows copies of the first one, which no clustering tells apart.
+inline void gather(Matrix &matrix, double share) {
+  const size_t row = static_cast<size_t>(bytesOfRow(matrix.element, matrix.dims));
+  const auto copies = static_cast<size_t>(share * double(matrix.rows));
+  for (size_t i = 1; i < copies; ++i)
+    std::memcpy(matrix.storage.data() + i * row, matrix.storage.data(), row);
+}
+
 } // namespace annudf::bench
 
 #endif // ANNUDF_RUNTIME_BENCH_MIXTURE_H

@@ -42,11 +42,18 @@ protected:
 
   /// Calls check(metric, formula, seed) for at least `count` of them, until one fails.
   template <class Check> void forEach(int count, Check check) {
+    forEach(count, check, [](const std::string &text, uint32_t) { return text; });
+  }
+
+  /// The same of what change(text, seed) makes of them.
+  template <class Check, class Change> void forEach(int count, Check check, Change change) {
     constexpr int kTogether = 50; // In a module, which is parsed at once.
     for (int first = 0; first < count; first += kTogether) {
       std::string text = RandomFormula::helpers();
-      for (int i = first; i < first + kTogether; ++i)
-        text += RandomFormula(static_cast<uint32_t>(i)).metric("m" + std::to_string(i));
+      for (int i = first; i < first + kTogether; ++i) {
+        const auto seed = static_cast<uint32_t>(i);
+        text += change(RandomFormula(seed).metric("m" + std::to_string(i)), seed);
+      }
       auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
       ASSERT_TRUE(module) << text;
       auto seed = static_cast<uint32_t>(first);

@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 LIB = ROOT / "lib" / "Analysis"
 LIT = ROOT / "test" / "lit" / "Transforms"
 
-P, E, S, T, A, C, J, F, Z = (
+P, E, S, T, A, C, J, F, Z, M, H = (
     f"{name}.cpp"
-    for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins", "Forms", "Finalizes")
+    for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins", "Forms", "Finalizes", "Monotone", "Choices")
 )  # fmt: skip
 #: (file, what stands there, what is put there)
 RULES = [
@@ -197,10 +197,27 @@ RULES = [
     (Z, "isMaximum ? state.isNotBelow || by >= 0 : state.isNotBelow && by >= 0", "true"),
     (Z, "  if (found != 1 ||", "  if (found < 1 ||"),
     # Larger and smaller by comparison, as Python writes them.
-    (Z, "  if (isOrdered == isFirst)\n", "  if (false)\n"),
-    (Z, "(isBelow != swapped) != isFirst", "isBelow != isFirst"),
-    (Z, "compare.getLhs() != (swapped ? c : v) ||", "false ||"),
-    (Z, "      compare.getRhs() != (swapped ? v : c))", "      false)"),
+    (H, "isOrdered != isFirst}", "true}"),
+    (H, "(isBelow != swapped) != isFirst", "isBelow != isFirst"),
+    (H, "compare.getLhs() != (swapped ? c : v) ||", "false ||"),
+    (H, "|| compare.getRhs() != (swapped ? v : c))", ")"),
+    (H, "  if (!isBelow && !llvm::is_contained({P::OGT, P::OGE, P::UGT, P::UGE}, predicate))\n", "  if (false)\n"),
+    (H, "  if (!isFirst && select.getFalseValue() != v)\n", "  if (false)\n"),
+    (H, "if (!compare || mayDiffer(compare))", "if (!compare)"),
+    (Z, " || !choice->keepsNaN)", ")"),
+    (Z, "!constantOf(choice->other) || ", ""),
+    (A, "choice->isLarger ? Monotone::Grows : Monotone::Falls", "Monotone::Grows"),
+    (A, "    if (choice->keepsNaN)\n", "    if (true)\n"),
+    # A distance that only gets worse.
+    (M, "metric.getAccumulatorTypes().size() != 1", "false"),
+    (M, "isa<arith::MaxNumFOp, arith::MinNumFOp>(op)", "isa<arith::MinNumFOp>(op)"),
+    (M, "isa<arith::MaxNumFOp, arith::MinNumFOp>(op)", "isa<arith::MaxNumFOp>(op)"),
+    (M, "    falls = *proof.course == QuadraticForm::Finalize::Falls;\n", ""),
+    (M, "  if (rises != isMin)\n", "  if (false)\n"),
+    (M, "(field.monotone == Monotone::Grows) != falls", "!falls"),
+    (M, "MonotoneDistance{field.monotoneIf, !isSum}", "MonotoneDistance{{}, !isSum}"),
+    (M, "MonotoneDistance{field.monotoneIf, !isSum}", "MonotoneDistance{field.monotoneIf, true}"),
+    (M, "    if (!proof.course)\n", "    if (false)\n"),
     # Of three fields.
     (F, "      if (types.size() == 3 && form.initial != 0)\n", "      if (false)\n"),
     (F, "isOnly(sum->exact, power) && isOnly(sum->size, power)", "isOnly(sum->exact, power)"),

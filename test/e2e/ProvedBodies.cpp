@@ -113,7 +113,8 @@ protected:
   int searched = 0, found = 0;
   std::map<std::string, int> refused;
 
-  void check(rt::Backend &backend, const std::filesystem::path &file, const char *everyRow) {
+  void check(rt::Backend &backend, const std::filesystem::path &file, const char *everyRow,
+             const std::string &products) {
     const rt::Metric metric = rt::Metric::fromFile(file.string());
     const auto seed = static_cast<uint32_t>(std::strtoul(file.stem().c_str(), nullptr, 10));
     std::mt19937 random(seed);
@@ -133,15 +134,16 @@ protected:
       };
       FoundBits expected;
       try {
-        const FoundBits all = by("matrix");
+        const FoundBits all = by(products.c_str());
         ASSERT_EQ(by(everyRow), all)
             << file << ", " << dims << " dims, data " << static_cast<int>(kind) << ", k " << k;
         ++searched;
         found += all.ids[0] >= 0;
       } catch (const Error &error) {
         const std::string text = error.what();
-        ASSERT_TRUE(text.starts_with("family 'matrix' cannot run this search: ") ||
-                    text.starts_with("no family of kernels can run this search: matrix: "))
+        ASSERT_TRUE(
+            text.starts_with("family '" + products + "' cannot run this search: ") ||
+            text.starts_with("no family of kernels can run this search: " + products + ": "))
             << file << ": " << text;
         ++refused[error.what()];
       }
@@ -165,8 +167,13 @@ TEST_P(ProvedBodies, AreSearchedToTheBit) {
   if (!backend)
     GTEST_SKIP() << "SKIPPED, NOT RUN: " << why;
   const auto *cuda = dynamic_cast<rt::CudaBackend *>(backend);
+  if (cuda && cuda->arch() < 80)
+    GTEST_SKIP() << "SKIPPED, NOT RUN: sm_" << cuda->arch() << " does not multiply, sm_80 does";
+  std::vector<std::string> products = {"matrix"};
   if (cuda && cuda->arch() != 90)
-    GTEST_SKIP() << "SKIPPED, NOT RUN: sm_" << cuda->arch() << " does not multiply, sm_90 does";
+    products[0] = "matrix_mma";
+  else if (cuda)
+    products.emplace_back("matrix_mma");
   std::vector<std::filesystem::path> files;
   for (const auto &entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".annudf")
@@ -175,7 +182,8 @@ TEST_P(ProvedBodies, AreSearchedToTheBit) {
   ASSERT_GE(files.size(), size_t(2 * kParts)) << folder;
   size_t mine = 0;
   for (size_t i = size_t(part); i < files.size() && !HasFatalFailure(); i += kParts, ++mine)
-    check(*backend, files[i], device == Device::Cpu ? "groups" : "pairs");
+    check(*backend, files[i], device == Device::Cpu ? "groups" : "pairs",
+          products[mine % products.size()]);
   std::printf("%zu metrics, %d searches equal to the bit, %d with neighbours\n", mine, searched,
               found);
   for (const auto &[text, count] : refused)

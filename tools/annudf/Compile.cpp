@@ -62,7 +62,7 @@ static void runCompile(const CompileArguments &arguments) {
                                       ": there is no such metric; there are " +
                                       builtinMetricNames());
   CompileOptions options;
-  options.target = {arguments.targetAbi, arguments.symbol, !arguments.noForm};
+  options.target = {arguments.targetAbi, arguments.symbol, !arguments.noForm, !arguments.noForm};
   const bool isArtifact = options.target.abi == ANNUDF_ABI_ID;
   const char *ending = isArtifact ? ".annudf" : ".ltoir";
   const std::string output = !arguments.output.empty() ? arguments.output
@@ -132,8 +132,8 @@ void tool::addCompileCommand(CLI::App &app) {
                       "ANNUDF_REPRODUCER names)");
   command->add_flag("--no-host", arguments->noHost, "Leave out the code for the CPU");
   command->add_flag("--no-form", arguments->noForm,
-                    "Do not prove the quadratic form of the distance: searches then know the "
-                    "metric by its code alone, and find the same");
+                    "Do not prove the quadratic form of the distance, nor that it only gets worse: "
+                    "searches then know the metric by its code alone, and find the same");
   command->add_flag("-q,--quiet", arguments->quiet, "Print errors and warnings only");
   command->callback([arguments] { runCompile(*arguments); });
 #else

@@ -129,6 +129,7 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
     }
     ms += stats.searchMs;
     total.family = stats.family, total.why = stats.why, total.slow = stats.slow;
+    total.workspaceBytes = std::max(total.workspaceBytes, stats.workspaceBytes);
   }
   return ms;
 }
@@ -150,6 +151,9 @@ static void tellStats(const Engine &engine, const SearchArguments &arguments,
                 static_cast<long long>(arguments.params.filter->bits()));
   std::printf("kernels  %s (%s%s%s)\n", total.family.c_str(), total.why.c_str(),
               total.slow.empty() ? "" : "; ", total.slow.c_str());
+  if (total.workspaceBytes > 0)
+    std::printf("memory   %.1f MiB of workspace on the device\n",
+                double(total.workspaceBytes) / double(1 << 20));
   std::printf("search   %.3f ms for %lld queries, %.0f queries/s (median of %zu)\n", median,
               static_cast<long long>(results.rows), results.rows / median * 1e3, searchMs.size());
   std::printf("stages  ");

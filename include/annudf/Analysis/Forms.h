@@ -31,6 +31,14 @@ struct FormProof {
 };
 FormProof proveForm(ir::MetricOp metric);
 
+/// How finalize goes with an accumulator of one field; of NaN it says nothing.
+struct FinalizeProof {
+  std::optional<QuadraticForm::Finalize> course;
+  std::string why; ///< As above.
+  mlir::Operation *at = nullptr;
+};
+FinalizeProof proveFinalize(ir::FinalizeOp finalize);
+
 /// The form alone.
 inline std::optional<QuadraticForm> formOf(ir::MetricOp metric) { return proveForm(metric).form; }
 

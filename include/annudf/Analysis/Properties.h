@@ -17,6 +17,7 @@
 
 #include "annudf/Analysis/Joins.h"
 #include "annudf/Artifact/Form.h"
+#include "annudf/Artifact/Monotone.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
 #include <array>
@@ -88,17 +89,6 @@ enum class Claim : uint8_t {
   Real, ///< Of the formula in real numbers; what is computed may differ by rounding.
   Exact ///< Of what is computed too, whatever is fused; +0 and -0 are equal, and so are NaNs.
 };
-
-/// What a claim asks of every entry of a capture; NaN satisfies all.
-struct Condition {
-  enum class Kind : uint8_t { NonNegative, NonPositive, Positive };
-  std::string capture;
-  Kind kind;
-  auto operator<=>(const Condition &) const = default;
-};
-
-/// ">= 0"
-const char *relationOf(Condition::Kind kind);
 
 enum class Sign : uint8_t { Unknown, NonNegative, NonPositive };
 /// Grows: update gives no smaller a field than it was given, in the order of numbers in which NaN

@@ -39,7 +39,8 @@ struct compile_options {
   std::string inline_captures = {};    ///< Options of annudf-inline-captures, "dims=128".
   bool lto_ir = true;                  ///< Code for GPUs.
   bool host_code = true;               ///< Code for CPUs.
-  bool form = true;                    ///< The quadratic form of its distance, where it is proved.
+  /// The quadratic form of its distance, and that it only gets worse, where these are proved.
+  bool form = true;
 };
 
 /// A value that a metric in CUDA source reads, a member of its context.

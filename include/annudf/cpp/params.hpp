@@ -26,7 +26,8 @@ struct search_stats {
   double upload_ms = 0; ///< Copying the index to the device; 0 when it is there.
   double search_ms = 0; ///< The search itself; 0 where it was only enqueued.
   int links = 0;        ///< Kernels made by this call.
-  /// What ran it: "groups", "parts", "pairs", "tiles", "staged", "packed", "matrix".
+  /// What ran it: "groups", "parts", "pairs", "tiles", "staged", "staged_granules",
+  /// "packed", "packed_granules", "matrix", "matrix_mma".
   std::string family = {};
   std::string why = {}; ///< Why these.
   int disk_hits = 0;    ///< Kernels for a GPU that this call found made, in the cache on disk.
@@ -35,9 +36,11 @@ struct search_stats {
   /// Name and milliseconds of each stage, in order; none unless time_stages.
   std::vector<std::pair<std::string, double>> stages = {};
   /// Rows of rows_per_query that the metric's own code computed; 0 unless time_stages. Fewer by
-  /// "matrix".
+  /// "matrix"; of a row that a CPU left before its last dimension the part that it computed.
   double evaluated_per_query = 0;
   std::string slow = {}; ///< What of the metric a CPU computes for one row at a time; mostly "".
+  /// Of the device's memory that the workspace holds which ran the search; 0 on a CPU.
+  uint64_t workspace_bytes = 0;
 };
 
 /// What a search finds: for each query the best rows, the best first. Where there are fewer than k,

@@ -79,6 +79,7 @@ public:
     *stats_ = {cost_.link_ms, cost_.upload_ms, cost_.search_ms,   cost_.links,         cost_.family,
                cost_.why,     cost_.disk_hits, cost_.cache_fault, cost_.rows_per_query};
     stats_->evaluated_per_query = cost_.evaluated_per_query, stats_->slow = cost_.slow;
+    stats_->workspace_bytes = cost_.workspace_bytes;
     for (int i = 0; i < cost_.n_stages; ++i)
       stats_->stages.emplace_back(cost_.stages[i].name, cost_.stages[i].ms);
   }

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
@@ -226,7 +227,7 @@ def search(
 
     def searched(chosen: CoreFilter | None) -> Any:
         return run(
-            lambda: engine.search(*arguments, chosen),
+            lambda: engine.search(*arguments, chosen, logger.isEnabledFor(logging.DEBUG)),
             lambda: engine.search_device(*arguments, stream, chosen),
             views,
             device,
@@ -271,11 +272,21 @@ def checked(search_params: SearchParams, index: Index, queries: Any, k: float, r
 
 
 def tell_cost(stats: SearchStats, metric: Metric, device: Device) -> None:
-    """Logs what a search had to make first."""
+    """Logs what a search had to make first, and of one on a CPU what it computed."""
     if stats.links or stats.disk_hits:
         _backends.tell_link(metric.name, device, stats)
     if stats.upload_ms:
         logger.debug("index copied to %s in %.1f ms", device, stats.upload_ms)
+    if stats.rows_per_query:
+        logger.debug(
+            "metric %s searched by %s in %.3f ms: of %.1f rows a query %.1f computed by the metric (%.2f %%)",
+            metric.name,
+            stats.family,
+            stats.search_ms,
+            stats.rows_per_query,
+            stats.evaluated_per_query,
+            stats.evaluated_per_query / stats.rows_per_query * 100,
+        )
 
 
 def check_params(search_params: object) -> None:

@@ -92,6 +92,26 @@ template <char form, int A, int X> struct Hooks;
 ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 #undef ANNUDF_X
 
+/// What is fetched while a group is computed: `step` bytes for each word of its rows. Numbers, as
+/// what is fetched may lie past the end of what there is.
+struct Ahead {
+  uintptr_t next;
+  int32_t step;
+};
+
+ANNUDF_INLINE void fetch(uintptr_t address) {
+  __builtin_prefetch(reinterpret_cast<const void *>(address), 0, 2);
+}
+
+/// Rows of one group, and how many dims they have.
+struct Group {
+  const uint32_t *words;
+  const int64_t *ids;
+  uint32_t valid; ///< A bit for each row that exists and may be found.
+  int32_t dims;
+  int existing; ///< Rows, the first ones; others fill the group.
+};
+
 /// Accumulators of Tile queries and Rows rows; in registers once the loops are unrolled.
 template <class Hooks, int Tile, int Rows> struct Block {
   using Coordinate = typename Hooks::Coordinate;
@@ -104,6 +124,17 @@ template <class Hooks, int Tile, int Rows> struct Block {
   int32_t dims, list;
   const uint64_t *slots;
   Word acc[Tile][Form::kWords][Rows]; // Rows are lanes, so a word of all of them together.
+
+  /// \param which  of the scan's queries those of this block.
+  ANNUDF_INLINE Block(const annudf_cpu_scan &s, const Group &group, int row, const int32_t *which)
+      : ids(group.ids + row), dims(group.dims), list(s.list), slots(s.slots) {
+#pragma unroll
+    for (int t = 0; t < Tile; ++t) {
+      x[t] = static_cast<const Coordinate *>(s.x[which[t]]);
+      integers[t] = s.integers[which[t]];
+      query[t] = s.query[which[t]];
+    }
+  }
 
   /// Of a query alone the conversion costs a scalar instruction or two for all rows, and x - y of
   /// two integers that are converted becomes a subtraction of integers: more of a processor's
@@ -143,111 +174,231 @@ template <class Hooks, int Tile, int Rows> struct Block {
       }
     }
   }
-};
 
-/// What is fetched while a group is computed: `step` bytes for each word of its rows. Numbers, as
-/// what is fetched may lie past the end of what there is.
-struct Ahead {
-  uintptr_t next;
-  int32_t step;
-};
-
-ANNUDF_INLINE void fetch(uintptr_t address) {
-  __builtin_prefetch(reinterpret_cast<const void *>(address), 0, 2);
-}
-
-/// Queries [first, first + Tile) against rows [row, row + Rows) of one group.
-template <class Hooks, int Tile, int Rows>
-ANNUDF_INLINE void block(const annudf_cpu_scan &s, int32_t dims, int32_t first,
-                         const uint32_t *group, const int64_t *ids, int row, Ahead &ahead,
-                         float (*distances)[ANNUDF_CPU_GROUP_ROWS]) {
-  Block<Hooks, Tile, Rows> b;
-  b.ids = ids + row;
-  b.dims = dims;
-  b.list = s.list;
-  b.slots = s.slots;
-#pragma unroll
-  for (int t = 0; t < Tile; ++t) {
-    b.x[t] = static_cast<const typename Hooks::Coordinate *>(s.x[first + t]);
-    b.integers[t] = s.integers[first + t];
-    b.query[t] = s.query[first + t];
-  }
   // Kept a loop until it is vectorised: a hundred scalar stores would end LLVM's proof
   // that no other pointer reaches the accumulators.
+  ANNUDF_INLINE void init() {
 #pragma clang loop vectorize(assume_safety) interleave(disable)
-  for (int r = 0; r < Rows; ++r)
+    for (int r = 0; r < Rows; ++r)
 #pragma unroll
-    for (int t = 0; t < Tile; ++t) {
-      typename Hooks::Word words[Hooks::Form::kWords] = {};
-      Hooks::Form::init(Hooks::init, words, dims, b.query[t], b.list, b.slots);
-      b.store(t, r, words);
-    }
+      for (int t = 0; t < Tile; ++t) {
+        Word words[Form::kWords] = {};
+        Form::init(Hooks::init, words, dims, query[t], list, slots);
+        store(t, r, words);
+      }
+  }
+
+  /// Dims [dim, to), of which the first is at `y`, the first of a word. A constant once linked, a
+  /// word's coordinates are copies of the hook where the word is full, so that the place in the
+  /// word is a constant, or of packed ones in a part of the word; those of a last word share one.
+  ANNUDF_INLINE void advance(int32_t dim, int32_t to, const uint32_t *y, Ahead &ahead) {
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   static_assert(32 / BITS < ANNUDF_CPU_MOST_COPIES || 32 / BITS % ANNUDF_CPU_MOST_COPIES == 0,     \
                 SPELLING " leaves a rest of a word");
-  ANNUDF_ELEMENTS(ANNUDF_X)
+    ANNUDF_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
-  // A constant once linked. Each coordinate of a full word is a copy of the hook, so that
-  // its place in the word is a constant, or of packed ones in a part of the word; those of a
-  // last word share one copy.
-  const int32_t perWord = elementsPerWord(annudf1_row_element());
-  const uint32_t *y = group + row;
-  int32_t dim = 0;
-  uintptr_t next = ahead.next;
-  const int64_t step = ahead.step;
-  for (; dim + perWord <= dims; dim += perWord, y += ANNUDF_CPU_GROUP_ROWS, next += step) {
-    // Here and not before the loop: so memory answers while there is something to compute.
-    fetch(next);
-    if (Rows * 4 > kLineBytes)
-      fetch(next + step / 2);
+    const int32_t perWord = elementsPerWord(annudf1_row_element());
+    uintptr_t next = ahead.next;
+    const int64_t step = ahead.step;
+    for (; dim + perWord <= to; dim += perWord, y += ANNUDF_CPU_GROUP_ROWS, next += step) {
+      // Here and not before the loop: so memory answers while there is something to compute.
+      fetch(next);
+      if (Rows * 4 > kLineBytes)
+        fetch(next + step / 2);
 #pragma clang loop unroll(disable)
-    for (int32_t part = 0; part < perWord; part += ANNUDF_CPU_MOST_COPIES)
+      for (int32_t part = 0; part < perWord; part += ANNUDF_CPU_MOST_COPIES)
 #pragma unroll
-      for (int32_t i = 0; i < ANNUDF_CPU_MOST_COPIES; ++i)
-        if (i < perWord)
-          b.update(dim + part + i, y, part + i);
-  }
-  ahead.next = next;
-  if (perWord > 1) // Else a copy of the hook that never runs would be optimised all the same.
-#pragma clang loop unroll(disable)
-    for (int32_t i = 0; dim < dims; ++dim, ++i)
-      b.update(dim, y, i);
-#pragma clang loop vectorize(assume_safety) interleave(disable)
-  for (int r = 0; r < Rows; ++r)
-#pragma unroll
-    for (int t = 0; t < Tile; ++t) {
-      typename Hooks::Word words[Hooks::Form::kWords];
-      b.load(t, r, words);
-      distances[t][row + r] = Hooks::Form::finalize(Hooks::finalize, words, dims, b.ids[r],
-                                                    b.query[t], b.list, b.slots);
+        for (int32_t i = 0; i < ANNUDF_CPU_MOST_COPIES; ++i)
+          if (i < perWord)
+            update(dim + part + i, y, part + i);
     }
+    ahead.next = next;
+    if (perWord > 1) // Else a copy of the hook that never runs would be optimised all the same.
+#pragma clang loop unroll(disable)
+      for (int32_t i = 0; dim < to; ++dim, ++i)
+        update(dim, y, i);
+  }
+
+  ANNUDF_INLINE void finalize(float (*distances)[ANNUDF_CPU_GROUP_ROWS], int row) const {
+#pragma clang loop vectorize(assume_safety) interleave(disable)
+    for (int r = 0; r < Rows; ++r)
+#pragma unroll
+      for (int t = 0; t < Tile; ++t) {
+        Word words[Form::kWords];
+        load(t, r, words);
+        distances[t][row + r] =
+            Form::finalize(Hooks::finalize, words, dims, ids[r], query[t], list, slots);
+      }
+  }
+};
+
+/// Of the rows [row, row + Rows) of a query those whose distance is worse than `limit`, or not
+/// worse. NaN is neither. Vector types, since a loop would not become one compare.
+template <int Rows>
+ANNUDF_INLINE uint32_t compare(const float *distances, int row, float limit, bool worse) {
+  using Floats = float __attribute__((ext_vector_type(Rows)));
+  using Bits = bool __attribute__((ext_vector_type(Rows)));
+  Floats d;
+  __builtin_memcpy(&d, distances + row, sizeof(d));
+  const bool min = !isLargestBest(annudf_cpu_order());
+  const Bits bits = worse ? (min ? __builtin_convertvector(d > limit, Bits)
+                                 : __builtin_convertvector(d < limit, Bits))
+                          : (min ? __builtin_convertvector(d <= limit, Bits)
+                                 : __builtin_convertvector(d >= limit, Bits));
+  uint32_t mask = 0;
+  __builtin_memcpy(&mask, &bits, sizeof(bits));
+  return mask << row;
 }
 
-/// Queries [first, first + Tile) against one group; `valid` has a bit for each row that exists.
+/// Hands over what of rows [row, row + Rows) is not worse than the limit of query i.
+template <int Rows>
+ANNUDF_INLINE void push(const annudf_cpu_scan &s, int32_t i, const Group &group, int row,
+                        const float *distances) {
+  const uint32_t mask = compare<Rows>(distances, row, s.limit[i], false) & group.valid;
+  if (__builtin_expect(mask != 0, 0))
+    s.limit[i] = s.push(s.sink, i, group.ids, distances, mask);
+}
+
+/// Queries [first, first + Tile) against one group.
 template <class Hooks, int Tile, int Rows>
-ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t dims, int32_t first,
-                        const uint32_t *group, const int64_t *ids, uint32_t valid, Ahead &ahead) {
+ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t first, const Group &group, Ahead &ahead) {
   float distances[Tile][ANNUDF_CPU_GROUP_ROWS];
+  int32_t which[Tile];
+#pragma unroll
+  for (int t = 0; t < Tile; ++t)
+    which[t] = first + t;
+#pragma clang loop unroll(disable)
+  for (int row = 0; row < ANNUDF_CPU_GROUP_ROWS; row += Rows) {
+    Block<Hooks, Tile, Rows> b(s, group, row, which);
+    b.init();
+    b.advance(0, group.dims, group.words + row, ahead);
+    b.finalize(distances, row);
+  }
+#pragma clang loop unroll(disable)
+  for (int t = 0; t < Tile; ++t)
+    push<ANNUDF_CPU_GROUP_ROWS>(s, first + t, group, 0, distances[t]);
+}
+
+/// Queries whose accumulators wait in memory for their next dims.
+constexpr int kWaiting = 16;
+
+/// Rows [row, row + Rows) of a group and some queries, where rows may be left: all queries go
+/// through some dims, then those go on of which a row may still be found.
+template <class Hooks, int Rows> class Abandoning {
+public:
+  ANNUDF_INLINE Abandoning(const annudf_cpu_scan &s, const Group &group, int row, int32_t first)
+      : s(s), group(group), row(row), first(first),
+        rows(group.valid & (~uint32_t(0) >> (ANNUDF_CPU_GROUP_ROWS - Rows)) << row) {}
+
+  /// \param count  of queries, from the first on.
+  /// \param deepest  becomes the dim that any of them came to, if it is larger.
+  ANNUDF_INLINE void run(int32_t count, Ahead &ahead, int32_t &deepest) {
+    for (int32_t i = 0; i < count; ++i)
+      which[i] = first + i;
+    int64_t left = int64_t(count) * group.dims;
+    int32_t to = 0;
+#pragma clang loop unroll(disable)
+    while (to != group.dims && count != 0) {
+      const int32_t from = to;
+      to = s.block != 0 && group.dims - from > s.block ? from + s.block : group.dims;
+      left -= int64_t(count) * (to - from);
+      count = parts(count, from, to, ahead);
+    }
+    deepest = to > deepest ? to : deepest;
+    if (s.block != 0 && group.existing > row)
+      *s.left += left * (group.existing - row < Rows ? group.existing - row : Rows);
+#pragma clang loop unroll(disable)
+    for (int32_t i = 0; i < count; ++i)
+      push<Rows>(s, which[i], group, row, distances[i]);
+  }
+
+private:
+  using Word = typename Hooks::Word;
+  static_assert(Hooks::Form::kWords == 1);
+
+  /// Dims [from, to) of the first `count` of `which`. \return how many of these go on, now first.
+  ANNUDF_INLINE int32_t parts(int32_t count, int32_t from, int32_t to, Ahead &ahead) {
+    const bool tiles = annudf_cpu_tile() == kTile;
+    int32_t on = 0, i = 0;
+#pragma clang loop unroll(disable)
+    for (; tiles && i + kTile <= count; i += kTile) {
+      const uint32_t alive = part<kTile>(i, from, to, ahead);
+      for (int t = 0; t < kTile; ++t) {
+        which[on] = which[i + t];
+        on += alive >> t & 1;
+      }
+    }
+#pragma clang loop unroll(disable)
+    for (; i < count; ++i) {
+      const uint32_t alive = part<1>(i, from, to, ahead);
+      which[on] = which[i];
+      on += alive;
+    }
+    return on;
+  }
+
+  /// Dims [from, to) of Tile queries. \return bit t: a row of the t-th may still be found.
+  template <int Tile>
+  ANNUDF_INLINE uint32_t part(int32_t i, int32_t from, int32_t to, Ahead &ahead) {
+    Block<Hooks, Tile, Rows> b(s, group, row, which + i);
+    Word *kept[Tile]; // Copied as a whole: by rows LLVM would scatter them.
+#pragma unroll
+    for (int t = 0; t < Tile; ++t)
+      kept[t] = acc[which[i + t] - first];
+    if (from == 0)
+      b.init();
+    else
+#pragma unroll
+      for (int t = 0; t < Tile; ++t)
+        __builtin_memcpy(b.acc[t][0], kept[t], sizeof(acc[0]));
+    const int32_t words = from / elementsPerWord(annudf1_row_element());
+    b.advance(from, to, group.words + row + words * ANNUDF_CPU_GROUP_ROWS, ahead);
+    b.finalize(distances + i, row);
+    if (to == group.dims)
+      return (uint32_t(1) << Tile) - 1;
+#pragma unroll
+    for (int t = 0; t < Tile; ++t)
+      __builtin_memcpy(kept[t], b.acc[t][0], sizeof(acc[0]));
+    uint32_t alive = 0;
+#pragma clang loop unroll(disable)
+    for (int t = 0; t < Tile; ++t) {
+      // Of a NaN nothing is known: what follows may be a number.
+      const uint32_t worse =
+          compare<Rows>(distances[i + t], row, s.limit[which[i + t]], /*worse=*/true);
+      alive |= uint32_t((rows & ~worse) != 0) << t;
+    }
+    return alive;
+  }
+
+  const annudf_cpu_scan &s;
+  const Group &group;
+  const int row;
+  const int32_t first; ///< Of the scan's queries.
+  const uint32_t rows; ///< Those that count.
+  int32_t which[kWaiting];
+  Word acc[kWaiting][Rows]; ///< By query.
+  float distances[kWaiting][ANNUDF_CPU_GROUP_ROWS];
+};
+
+/// All queries against one group, whose rows are left once they cannot be found.
+/// \param depth  to how many dims groups were computed of late: so much of a later one is fetched.
+template <class Hooks, int Rows>
+ANNUDF_INLINE void abandon(const annudf_cpu_scan &s, const Group &group, Ahead &ahead,
+                           int32_t &depth) {
+  const uintptr_t begin = ahead.next;
+  int32_t deepest = 0;
 #pragma clang loop unroll(disable)
   for (int row = 0; row < ANNUDF_CPU_GROUP_ROWS; row += Rows)
-    block<Hooks, Tile, Rows>(s, dims, first, group, ids, row, ahead, distances);
-  const bool min = !isLargestBest(annudf_cpu_order());
 #pragma clang loop unroll(disable)
-  for (int t = 0; t < Tile; ++t) {
-    const float limit = s.limit[first + t];
-    using Rows32 = float __attribute__((ext_vector_type(ANNUDF_CPU_GROUP_ROWS)));
-    using Bits32 = bool __attribute__((ext_vector_type(ANNUDF_CPU_GROUP_ROWS)));
-    Rows32 d;
-    __builtin_memcpy(&d, distances[t], sizeof(d));
-    // NaN fails both comparisons. Vector types, since the loop would not become one compare.
-    const Bits32 survives = min ? __builtin_convertvector(d <= limit, Bits32)
-                                : __builtin_convertvector(d >= limit, Bits32);
-    uint32_t mask;
-    __builtin_memcpy(&mask, &survives, sizeof(mask));
-    mask &= valid;
-    if (__builtin_expect(mask != 0, 0))
-      s.limit[first + t] = s.push(s.sink, first + t, ids, distances[t], mask);
-  }
+    for (int32_t first = 0; first < s.queries; first += kWaiting)
+      Abandoning<Hooks, Rows>(s, group, row, first)
+          .run(s.queries - first < kWaiting ? s.queries - first : kWaiting, ahead, deepest);
+  const int32_t words = depth / elementsPerWord(annudf1_row_element());
+  const uintptr_t end = begin + uintptr_t(words) * ANNUDF_CPU_GROUP_ROWS * sizeof(uint32_t);
+#pragma clang loop unroll(disable)
+  for (uintptr_t next = ahead.next; next < end; next += kLineBytes)
+    fetch(next);
+  depth = (3 * depth + deepest + 2) / 4;
 }
 
 template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &s) {
@@ -256,8 +407,9 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
   const int32_t dims = known != 0 ? known : s.dims;
   const int64_t groupWords = int64_t(s.words) * ANNUDF_CPU_GROUP_ROWS;
   int64_t tailIds[ANNUDF_CPU_GROUP_ROWS];
-  // A constant by the time this is optimised: without tiles their copies of the hooks go.
-  const bool tiles = annudf_cpu_tile() == kTile;
+  // Constants by the time this is optimised: without tiles their copies of the hooks go.
+  const bool tiles = annudf_cpu_tile() == kTile, abandons = annudf_cpu_abandons() != 0;
+  int32_t depth = 0;
   // While the queries see a group each pass over it fetches its share of a later one, towards the
   // end of the list of the next list's.
   const int64_t groups = (s.size + ANNUDF_CPU_GROUP_ROWS - 1) / ANNUDF_CPU_GROUP_ROWS;
@@ -269,31 +421,32 @@ template <class Hooks, int Rows> ANNUDF_INLINE void scan(const annudf_cpu_scan &
     const uint32_t pass = s.pass ? s.pass[begin / ANNUDF_CPU_GROUP_ROWS] : ~uint32_t(0);
     if (pass == 0)
       continue;
-    const uint32_t *group = s.rows + begin / ANNUDF_CPU_GROUP_ROWS * groupWords;
-    const int64_t *ids = s.ids + begin;
-    uint32_t valid = ~uint32_t(0);
+    Group group{s.rows + begin / ANNUDF_CPU_GROUP_ROWS * groupWords, s.ids + begin, pass, dims,
+                ANNUDF_CPU_GROUP_ROWS};
     if (s.size - begin < ANNUDF_CPU_GROUP_ROWS) {
       // Padding rows run through the hooks as well: as an existing row, so that no
       // capture is read outside its extent.
-      const int existing = int(s.size - begin);
-      valid = (uint32_t(1) << existing) - 1;
+      group.existing = int(s.size - begin);
+      group.valid &= (uint32_t(1) << group.existing) - 1;
       for (int r = 0; r < ANNUDF_CPU_GROUP_ROWS; ++r)
-        tailIds[r] = ids[r < existing ? r : 0];
-      ids = tailIds;
+        tailIds[r] = group.ids[r < group.existing ? r : 0];
+      group.ids = tailIds;
     }
-    valid &= pass;
     const int64_t later = begin / ANNUDF_CPU_GROUP_ROWS + far;
     ahead.next =
         later < groups
             ? reinterpret_cast<uintptr_t>(s.rows) + uintptr_t(later * groupBytes)
             : reinterpret_cast<uintptr_t>(s.ahead) + uintptr_t((later - groups) * groupBytes);
+    if constexpr (Hooks::Form::kWords == 1)
+      if (abandons) {
+        abandon<Hooks, Rows>(s, group, ahead, depth);
+        continue;
+      }
     int32_t q = 0;
-    for (; tiles && q + kTile <= s.queries; q += kTile) {
-      tile<Hooks, kTile, Rows>(s, dims, q, group, ids, valid, ahead);
-    }
-    for (; q < s.queries; ++q) {
-      tile<Hooks, 1, Rows>(s, dims, q, group, ids, valid, ahead);
-    }
+    for (; tiles && q + kTile <= s.queries; q += kTile)
+      tile<Hooks, kTile, Rows>(s, q, group, ahead);
+    for (; q < s.queries; ++q)
+      tile<Hooks, 1, Rows>(s, q, group, ahead);
   }
 }
 

@@ -49,16 +49,30 @@ struct Hooks {
   }
 };
 
-/// With bounds of accumulators.
+/// The accumulator that a bound is of; of several fields see annudf_exact_args.
+template <class A>
+__device__ __forceinline__ A accumulatorOf(float value, [[maybe_unused]] uint32_t product) {
+  if constexpr (std::is_same_v<A, Word>) {
+    return bitsAs<Word>(value);
+  } else {
+    A acc;
+#pragma unroll
+    for (uint32_t field = 0; field < ANNUDF_MAX_FIELDS; ++field)
+      acc.word[field] = bitsAs<Word>(field == product ? value : 1.0f);
+    return acc;
+  }
+}
+
+/// With bounds of accumulators, or of ratios.
 struct OfForm : Hooks {
   using Bounds = FormBounds;
   __device__ __forceinline__ uint32_t mostOf(float) const { return ANNUDF_KEY_NONE; }
   __device__ __forceinline__ uint32_t keyOf(float bound) const {
     if (bound == -FLT_MAX)
       return 0;
-    const float distance =
-        ::finalize(bitsAs<Word>(bound * args.sign), static_cast<int>(args.scan.index.dims),
-                   int64_t(0), query(), 0, args.scan.slots.slot);
+    const float distance = ::finalize(accumulatorOf<Acc>(bound * args.sign, args.product),
+                                      static_cast<int>(args.scan.index.dims), int64_t(0), query(),
+                                      0, args.scan.slots.slot);
     return distance == distance ? annudfKeyOf(distance, static_cast<int>(args.scan.order)) : 0;
   }
 };
@@ -66,9 +80,8 @@ struct OfForm : Hooks {
 /// With the best keys of granules.
 struct OfKeys : Hooks {
   using Bounds = KeyBounds;
-  __device__ __forceinline__ uint32_t mostOf(uint32_t bound) const {
-    return bound;
-  } // k rows' keys.
+  /// They are k rows' keys.
+  __device__ __forceinline__ uint32_t mostOf(uint32_t bound) const { return bound; }
   __device__ __forceinline__ uint32_t keyOf(uint32_t bound) const { return bound; }
 };
 

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A granule has a bound that none of its rows is better than: of sign * accumulator, of which
-// finalize, which is proved monotone, makes a key; or the best of its rows' keys. Granules are
-// evaluated until the k-th best key is below every other bound: results are those of a scan of all
-// rows, whatever the bounds.
+// A granule has a bound that none of its rows is better than: of sign * accumulator, or of sign *
+// ratio, of which finalize, which is proved monotone, makes a key; or the best of its rows' keys.
+// Granules are evaluated until the k-th best key is below every other bound: results are those of a
+// scan of all rows, whatever the bounds.
 //
 // Apart from Exact.cu so that ExactTest can run it where there is no GPU.
 //
@@ -36,7 +36,7 @@ struct ExactRows {
   int64_t id[kMostThreads];
 };
 
-/// What bounds are: of accumulators.
+/// What bounds are: of accumulators, or of ratios.
 struct FormBounds {
   using Bound = float;
   using Four = float4;

@@ -33,13 +33,21 @@
 /// an item makes of it.
 #define ANNUDF_MATRIX_STAGE_BYTES (5 * (ANNUDF_MATRIX_PANEL_BYTES + 32 * 128))
 #define ANNUDF_MATRIX_MOST_STAGES 5
-/// What annudf_matrix_terms leaves of a tile: a number a row and one a granule, floats.
+/// What annudf_matrix_terms leaves of a tile: a number a row and one a granule, floats. Of a
+/// normalised form annudf_matrix_ratio_terms leaves as many.
 #define ANNUDF_MATRIX_TERMS (ANNUDF_MATRIX_ROWS + ANNUDF_MATRIX_ROWS / ANNUDF_GRANULE_ROWS)
 /// Shared memory of annudf_matrix_scan: panels, which end 1,024 bytes, the terms of four tiles,
 /// five numbers a query, barriers and a ticket.
 #define ANNUDF_MATRIX_SHARED_BYTES                                                                 \
   (ANNUDF_MATRIX_STAGE_BYTES + 4 * ANNUDF_MATRIX_TERMS * 4 + ANNUDF_MATRIX_QUERIES * 6 * 4 +       \
    8 * 8 + 1024)
+/// The same of annudf_matrix_scan_mma: two blocks have room beside each other on sm_80, one has on
+/// sm_86, sm_89 and sm_120.
+#define ANNUDF_MATRIX_MMA_STAGE_BYTES (72 * 1024)
+#define ANNUDF_MATRIX_MMA_SHARED_BYTES                                                             \
+  (ANNUDF_MATRIX_SHARED_BYTES - ANNUDF_MATRIX_STAGE_BYTES + ANNUDF_MATRIX_MMA_STAGE_BYTES)
+/// Bounds of ratios are no lower, but for those that are -FLT_MAX. No ratio of a form is larger.
+#define ANNUDF_MATRIX_MOST_RATIO 16.0f
 /// Threads of a block of annudf_finish_exact, and the most k for each.
 #define ANNUDF_EXACT_THREADS 128
 #define ANNUDF_EXACT_MANY_THREADS 256
@@ -65,16 +73,35 @@ struct annudf_matrix_form {
   double most;                     ///< Of what is largest by a query, or by a row.
 };
 
+/// Numbers of a dimension of a normalised form, in double; see BoundRatio. Y is a coordinate less
+/// `shift`, but in squares.
+struct annudf_matrix_ratio_dim {
+  double shift;
+  double product;                  ///< Of x Y.
+  double query, row;               ///< Of x² and y² in the squares of lengths.
+  double queryLargest, rowLargest; ///< Of x² and y².
+};
+
+/// What of it is the same for all searches with a binding and an index.
+struct annudf_matrix_ratio {
+  uint64_t dims;            ///< const annudf_matrix_ratio_dim *, of every dimension.
+  double largest, most;     ///< What hangs on no coordinate, half of it; of a query, or of a row.
+  double least, mostSquare; ///< Of squares of lengths.
+  double lengthError;       ///< What a query's factor of lengths is more.
+  float error;              ///< Of every ratio.
+};
+
 struct annudf_matrix_args {
   annudf_scan_args scan; ///< Of work: minima are the queries' numbers, float4 each; coordinates
                          ///< their panels; keys the bounds, float, Q * S * ANNUDF_GRANULES.
   annudf_matrix_form form;
-  uint64_t panels;    ///< uint4 *, tiles * panels a row * 1024.
-  uint64_t tileStart; ///< const uint32_t *, L: first tile of each list.
-  uint64_t listScale; ///< float *, L: power of two of what is in its panels.
-  uint64_t terms;     ///< float *, tiles * ANNUDF_MATRIX_TERMS.
-  uint32_t nPanels;   ///< Of a row.
-  uint32_t element;   ///< enum annudf_element, of the rows.
+  annudf_matrix_ratio ratio; ///< In its place, for the kernels of normalised forms.
+  uint64_t panels;           ///< uint4 *, tiles * panels a row * 1024.
+  uint64_t tileStart;        ///< const uint32_t *, L: first tile of each list.
+  uint64_t listScale;        ///< float *, L: power of two of what is in its panels.
+  uint64_t terms;            ///< float *, tiles * ANNUDF_MATRIX_TERMS.
+  uint32_t nPanels;          ///< Of a row.
+  uint32_t element;          ///< enum annudf_element, of the rows.
 };
 
 struct annudf_exact_args {
@@ -84,6 +111,8 @@ struct annudf_exact_args {
   uint64_t evaluated;    ///< unsigned long long *: granules that were evaluated; 0: not wanted.
   uint32_t k;
   float sign; ///< Bounds are of accumulators times this, 1 or -1.
+  /// Of several fields bounds are of this one, the others being 1.
+  uint32_t product;
 };
 
 #endif // ANNUDF_KERNELS_CUDA_MATRIXARGS_H

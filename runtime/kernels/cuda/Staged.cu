@@ -282,7 +282,9 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
   // What this thread brings to a stage: a piece of a row, and words of queries.
   const int rowGroup = warp & (cut.groups() - 1), piece = warp / cut.groups();
   const int rowPlace = piece * (kPiece / 4) * pitch + rowGroup * 32 + lane;
-  // Threads beyond the last word bring one that another brings. Of few queries each has one.
+  // Of few queries, threads beyond the last word bring none.
+  constexpr int kFewWords = kWarps / 2 * kTileQueries * 4;
+  static_assert(kFewWords <= ANNUDF_STAGED_THREADS, "a word each");
   constexpr int kCopies = (kWarps * kTileQueries * 8 - 1) / ANNUDF_STAGED_THREADS + 1;
   constexpr int kQueriesAtOnce = ANNUDF_STAGED_THREADS / 8; // Where a thread brings several.
   static_assert(kCopies <= 2, "what Own has room for");
@@ -317,7 +319,8 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
     }
     const uint4 *words = reinterpret_cast<const uint4 *>(args.work.coordinates);
     const uint32_t atStep = static_cast<uint32_t>(loadStep * (depth / 4));
-    copyAsync(ours.y + stage, words + (ours.z + atStep));
+    if (t < (cut.shift ? kFewWords : kWarps * kTileQueries * 8))
+      copyAsync(ours.y + stage, words + (ours.z + atStep));
     if (kCopies > 1 && !cut.shift)
       copyAsync(ours.y + stage + kQueriesAtOnce * kQueryPitch * 16, words + (ours.w + atStep));
   };

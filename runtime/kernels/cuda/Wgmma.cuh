@@ -14,15 +14,11 @@
 #ifndef ANNUDF_KERNELS_CUDA_WGMMA_CUH
 #define ANNUDF_KERNELS_CUDA_WGMMA_CUH
 
-#include <cstdint>
+#include "MatrixStages.cuh"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || !defined(__CUDA_ARCH__)
 
 namespace {
-
-__device__ __forceinline__ uint32_t sharedAddress(const void *address) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(address));
-}
 
 /// Lines of 128 bytes, swizzled, eight of them 1,024 bytes apart (PTX ISA, Matrix Descriptor
 /// Format).
@@ -74,17 +70,67 @@ __device__ __forceinline__ void copyBytes(void *to, const void *from, uint32_t b
                "l"(from), "r"(bytes), "r"(sharedAddress(&barrier))
                : "memory");
 }
-__device__ __forceinline__ void waitFor(uint64_t &barrier, uint32_t parity) {
+__device__ __forceinline__ void waitForBarrier(uint64_t &barrier, uint32_t parity) {
   asm volatile("{ .reg .pred p;\n"
                "again: mbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n"
                "@!p bra again; }" ::"r"(sharedAddress(&barrier)),
                "r"(parity)
                : "memory");
 }
-__device__ __forceinline__ void copyLine(uint4 *to, const uint4 *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(sharedAddress(to)), "l"(from)
-               : "memory");
-}
+
+/// Multiplies 64 queries a warpgroup with the rows of a tile. Rows come by themselves, as the first
+/// thread asks for them.
+class Warpgroups {
+public:
+  static constexpr int kStageBytes = ANNUDF_MATRIX_STAGE_BYTES;
+  /// Stages that may be read: of the step that is multiplied and of the one before.
+  static constexpr int kBusyStages = 2;
+  struct Arrivals {
+    uint64_t full[ANNUDF_MATRIX_MOST_STAGES];
+  };
+
+  __device__ Warpgroups(Arrivals &arrivals, int warp) : full(arrivals.full), half(warp / 4) {
+    if (threadIdx.x < ANNUDF_MATRIX_MOST_STAGES)
+      makeBarrier(full[threadIdx.x]);
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  /// Whether this thread multiplies any of so many queries.
+  __device__ bool has(int queries) const { return half * 64 < queries; }
+  /// Whether this thread is to bring what follows: a panel, and of a tile's first its terms.
+  __device__ static bool brings(int t) { return t == 0; }
+  __device__ void bring(int stage, uint4 *panel, const uint4 *panelFrom, bool withTerms,
+                        float *terms, const float *termsFrom) {
+    constexpr uint32_t kTermBytes = ANNUDF_MATRIX_TERMS * 4;
+    expectBytes(full[stage], ANNUDF_MATRIX_PANEL_BYTES + (withTerms ? kTermBytes : 0));
+    copyBytes(panel, panelFrom, ANNUDF_MATRIX_PANEL_BYTES, full[stage]);
+    if (withTerms)
+      copyBytes(terms, termsFrom, kTermBytes, full[stage]);
+  }
+  /// Before the block's barrier of the step: what has arrived.
+  __device__ void waitFor(int stage) {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    waitForBarrier(full[stage], parities >> stage & 1);
+    parities ^= 1u << stage;
+  }
+  /// Adds the products of a panel's dimensions, or begins with them; they are there after
+  /// endTile(), and of the panel before after endPanel().
+  __device__ void multiplyPanel(float (&sum)[64], const uint4 *queries, const uint4 *rows,
+                                bool isFirst) const {
+    beginProducts();
+    const uint64_t a = descriptorOf(queries + half * 64 * 8), b = descriptorOf(rows);
+#pragma unroll
+    for (int k = 0; k < ANNUDF_MATRIX_PANEL_DIMS / 16; ++k)
+      multiply(sum, a + 2 * k, b + 2 * k, !isFirst || k > 0);
+    commitProducts();
+  }
+  __device__ void endPanel(float (&sum)[64]) const { waitForProducts<1>(sum); }
+  __device__ void endTile(float (&sum)[64]) const { waitForProducts<0>(sum); }
+
+private:
+  uint64_t *const full;
+  const int half;        ///< Which warpgroup.
+  uint32_t parities = 0; ///< Of the next wait for each stage, a bit each.
+};
 
 } // namespace
 

@@ -246,7 +246,32 @@ BoundCaptures BoundCaptures::bindViews(const Manifest &manifest, const CaptureEx
         bound.extents_.rows = std::min(bound.extents_.rows, bound.rowsOf(i, extents.rows));
   }
   bound.computeDigest();
+  bound.areMonotone_ = manifest.monotone &&
+                       std::all_of(manifest.monotone->where.begin(), manifest.monotone->where.end(),
+                                   [&](const Condition &one) { return bound.meets(one); });
   return bound;
+}
+
+/// NaN meets all: no comparison with it holds.
+bool BoundCaptures::meets(const Condition &condition) const {
+  const auto declared =
+      std::find_if(declared_.begin(), declared_.end(),
+                   [&](const CaptureInfo &capture) { return capture.name == condition.capture; });
+  const Value &value = values_[static_cast<size_t>(declared - declared_.begin())];
+  if (value.space != MemorySpace::Host)
+    return false;
+  const std::string dtype = dtypeOf(declared->element);
+  const Load load = loadOf(dtype);
+  const size_t step = size_t(dtypeSize(dtype));
+  for (size_t at = 0; at < value.host->size(); at += step) {
+    const double entry = load(value.host->data() + at).asReal();
+    const bool isBroken = condition.kind == Condition::Kind::NonNegative   ? entry < 0
+                          : condition.kind == Condition::Kind::NonPositive ? entry > 0
+                                                                           : entry <= 0;
+    if (isBroken)
+      return false;
+  }
+  return true;
 }
 
 /// The rows that capture i has entries for.

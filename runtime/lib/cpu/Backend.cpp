@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Abandon.h"
 #include "Batch.h"
 #include "Families.h"
 #include "Jit.h"
@@ -134,6 +135,7 @@ private:
   struct Way {
     const MatrixScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
     Candidates *found = nullptr;        ///< If not null, what comes of rows that are kept.
+    Abandon *abandon = nullptr;         ///< Where the scan computes all, but may leave rows.
   };
   /// The pairs of a batch.
   template <class Results> struct OneQuery; // Whose rows are computed one by one.
@@ -148,8 +150,8 @@ private:
   RowsOfPairs scanLists(const Index &index, Batch &batch, const std::vector<uint32_t> &probes,
                         const SearchParams &params,
                         const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
-                        const ScanKernel &kernel, const MatrixScan *matrix, Results &results,
-                        Reporter &reporter, const Stage &stage) const;
+                        const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon,
+                        Results &results, Reporter &reporter, const Stage &stage) const;
   /// The scan of all queries, for a class of results as BestRows is one.
   template <class Results>
   void scan(const Index &index, const MetricView &metric, const BoundCaptures &captures,
@@ -297,13 +299,14 @@ void CpuBackend::scanPairs(const Index &index, const Batch &batch, const SearchP
                  double(batch.size) *
                      (batch.before + batch.share * double(t) / double(tasks.size())));
     const Task &task = tasks[t];
+    Abandon::Task abandon(way.abandon, t, int64_t(tasks.size()));
     const int64_t begin = batch.listBegin[task.list];
     const int64_t pairs = batch.listBegin[task.list + 1] - begin;
     std::vector<float> &limit = limits[worker];
     limit.resize(pairs);
     for (int64_t i = 0; i < pairs; ++i)
-      limit[i] =
-          matrix ? results.tighten(batch.pairs[begin + i]) : results.limit(batch.pairs[begin + i]);
+      limit[i] = matrix || abandon.block() != 0 ? results.tighten(batch.pairs[begin + i])
+                                                : results.limit(batch.pairs[begin + i]);
     Sink<Results> sink{&results, &batch.pairs[begin]};
     annudf_cpu_scan scan = scanOf(index, task);
     // Likely this thread's next.
@@ -315,6 +318,8 @@ void CpuBackend::scanPairs(const Index &index, const Batch &batch, const SearchP
     scan.query = &number[begin];
     scan.slots = slots.data();
     scan.limit = limit.data();
+    scan.block = abandon.block();
+    scan.left = &abandon.left;
     scan.push = Sink<Results>::take;
     scan.sink = &sink;
     if (params.filter) {
@@ -333,6 +338,7 @@ void CpuBackend::scanPairs(const Index &index, const Batch &batch, const SearchP
       matrix->run(kernel, scan, sink.queries, Sink<Results>::tighten, work[worker]);
     else
       kernel.run(scan);
+    abandon.done(double(task.cost));
   });
 }
 
@@ -342,8 +348,8 @@ CpuBackend::RowsOfPairs
 CpuBackend::scanLists(const Index &index, Batch &batch, const std::vector<uint32_t> &probes,
                       const SearchParams &params,
                       const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
-                      const ScanKernel &kernel, const MatrixScan *matrix, Results &results,
-                      Reporter &reporter, const Stage &stage) const {
+                      const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon,
+                      Results &results, Reporter &reporter, const Stage &stage) const {
   RowsOfPairs scanned;
   std::optional<Candidates> found;
   if (matrix && matrix->hasRows())
@@ -363,9 +369,10 @@ CpuBackend::scanLists(const Index &index, Batch &batch, const std::vector<uint32
   const double perList = double(batch.size) * params.nProbes / index.nLists();
   const bool isFirst =
       matrix && params.nProbes < index.nLists() && (!found || perList >= kNearestFirst);
-  const Way way{matrix, found ? &*found : nullptr};
+  const Way plain{nullptr, nullptr, &abandon};
+  const Way way = matrix ? Way{matrix, found ? &*found : nullptr} : plain;
   if (isFirst)
-    scanProbes(0, 1, found ? way : Way());
+    scanProbes(0, 1, found ? way : plain);
   scanProbes(isFirst ? 1 : 0, params.nProbes, way);
   if (found)
     OneQuery<Results>{index, batch, params, slots.data(), kernel, *matrix, results}.computeRest(
@@ -410,6 +417,8 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
           (matrix ? MatrixScan::bytesOfQuery(index.dims()) : 0) +
           (matrix && matrix->hasRows() ? Candidates::bytesPerQuery(k, index.size()) : 0));
 
+  Abandon abandon(mayAbandon(manifest) && captures.areMonotone() && Results::kLeavesOut,
+                  index.dims(), index.element());
   std::vector<StageTime> stages;
   double scanned = 0, byScan = 0; // Rows of pairs, and those without bounds.
   std::atomic<int64_t> left = 0;  // By bounds.
@@ -439,14 +448,17 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
     results.begin(first, batch.size, threads_);
     if (matrix)
       matrix->setQueries(batch.coordinates, batch.size, threads_);
-    const RowsOfPairs pairs = scanLists(index, batch, probes, params, slots, *kernel,
-                                        matrix ? &*matrix : nullptr, results, reporter, stage);
+    const RowsOfPairs pairs =
+        scanLists(index, batch, probes, params, slots, *kernel, matrix ? &*matrix : nullptr,
+                  abandon, results, reporter, stage);
     scanned += pairs.all, byScan += pairs.unbounded;
     results.finish(threads_);
     stage("finish");
     reporter.now(double(first + batch.size));
   }
   reporter.finish();
+  if (params.timeStages) // Else nothing was counted that these are parts of.
+    byScan -= double(abandon.left()) / index.dims();
   if (stats)
     *stats = {.linkMs = compiled ? kernel->linkMs : 0,
               .links = compiled ? 1 : 0,

@@ -97,8 +97,8 @@ std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElem
 
   auto context = std::make_unique<LLVMContext>();
   auto kernel = std::make_shared<JitKernel>();
-  auto module = linkScan(*context, *target, metric, elements, vectorMath != nullptr,
-                         host.vectorBits, &kernel->remark);
+  auto module =
+      linkScan(*context, *target, metric, elements, vectorMath != nullptr, host, &kernel->remark);
   kernel->jit = expectHost(orc::LLJITBuilder()
                                .setJITTargetMachineBuilder(std::move(builder))
                                .setLinkProcessSymbolsByDefault(false)
@@ -159,6 +159,8 @@ KernelKey scanKey(const MetricView &metric, ScanElements elements, const ScanTar
   key.linker = "llvm";
   key.linkerVersion = LLVM_VERSION_STRING;
   key.options = target.options;
+  if (host.abandons)
+    key.options.push_back("leaves rows");
   key.arch = target.cpu;
   key.features = target.features;
   key.vectorBits = target.bits;
@@ -170,9 +172,8 @@ std::string scanAssembly(const MetricView &metric, ScanElements elements, const 
   auto target = expectHost(builder.createTargetMachine(), "make code for this host");
   const char prefix = target->createDataLayout().getGlobalPrefix();
   LLVMContext context;
-  auto module =
-      linkScan(context, *target, metric, elements,
-               openVectorMath(target->getTargetTriple(), prefix) != nullptr, host.vectorBits);
+  auto module = linkScan(context, *target, metric, elements,
+                         openVectorMath(target->getTargetTriple(), prefix) != nullptr, host);
   SmallString<0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager passes;

@@ -9,6 +9,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_KERNELCACHE_H
 #define ANNUDF_RUNTIME_LIB_CPU_KERNELCACHE_H
 
+#include "Abandon.h"
 #include "Jit.h"
 
 #include "annudf/runtime/engine/KernelKey.h"
@@ -28,9 +29,11 @@ public:
   /// \throws what compileScan throws, in every thread that waited. A failure is not
   /// kept: the next call tries again.
   Kernel get(const MetricView &metric, ScanElements elements, bool &compiled) {
+    const ScanTarget host{.abandons = mayAbandon(metric.artifact.manifest)};
     return kernels_.get(
-        metric, elements, "", [&] { return scanKey(metric, elements); },
-        [&](const std::string &) { return compileScan(metric, elements); }, compiled);
+        metric, elements, host.abandons ? "leaves rows" : "",
+        [&] { return scanKey(metric, elements, host); },
+        [&](const std::string &) { return compileScan(metric, elements, host); }, compiled);
   }
 
   size_t size() const { return kernels_.size(); }

@@ -407,7 +407,7 @@ bool isAllowedExternal(StringRef name) {
 
 std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
                                  const MetricView &metric, ScanElements elements, bool vectorMath,
-                                 unsigned bits, std::string *remark) {
+                                 const ScanTarget &host, std::string *remark) {
   auto handler = std::make_unique<CollectErrors>();
   const std::string &errors = handler->text;
   context.setDiagnosticHandler(std::move(handler)); // Lives as long as the context.
@@ -427,6 +427,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   const annudf::Manifest &manifest = metric.artifact.manifest;
   const int32_t tile = queriesOfTile(*hooks);
   const unsigned usual = usualBits(target);
+  unsigned bits = host.vectorBits;
   if (bits == 0)
     bits = isSameAtAnyWidth(*hooks) ? vectorBits(target) : usual;
   if (Linker::linkModules(*scan, std::move(hooks)))
@@ -440,6 +441,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   defineConstant(*scan, "annudf_cpu_rows", rowsInRegisters(bits, manifest));
   defineConstant(*scan, "annudf_cpu_tile", tile);
   defineConstant(*scan, "annudf_cpu_finalizes", manifest.form && manifest.form->lengths ? 1 : 0);
+  defineConstant(*scan, "annudf_cpu_abandons", host.abandons);
   internalizeModule(*scan, [&](const GlobalValue &value) { return value.getName() == entry; });
   setHostAttributes(*scan, target);
   if (bits != usual)

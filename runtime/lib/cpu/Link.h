@@ -14,6 +14,8 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_LINK_H
 #define ANNUDF_RUNTIME_LIB_CPU_LINK_H
 
+#include "Jit.h"
+
 #include "annudf/runtime/engine/Search.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -41,13 +43,13 @@ std::vector<std::string> scanOptions(bool vectorMath);
 
 /// The scan of `metric` over `element`, optimised for `target`; only the entry point is visible.
 /// \param vectorMath  calls to libm in a row loop may become calls to glibc's libmvec.
-/// \param bits        of the widest vectors; 0: vectorBits, or usualBits where those could give
-/// other results.
+/// \param host        of whose vectorBits 0 is vectorBits(target), or usualBits where those could
+/// give other results.
 /// \param remark      set to what keeps rows from being the lanes of vectors, "" if nothing does.
 /// \throws as compileScan.
 std::unique_ptr<llvm::Module> linkScan(llvm::LLVMContext &context, llvm::TargetMachine &target,
                                        const MetricView &metric, ScanElements elements,
-                                       bool vectorMath, unsigned bits,
+                                       bool vectorMath, const ScanTarget &host,
                                        std::string *remark = nullptr);
 
 } // namespace annudf::runtime::cpu

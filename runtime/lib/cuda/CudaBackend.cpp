@@ -148,6 +148,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
     std::memcpy(wanted.distances + first * row, pinned.host() + idBytes,
                 count * row * sizeof(float));
   }
+  report.workspaceBytes = (*lease)->arenaBytes();
   lease->finish();
   if (clock)
     clock->report(total, report);
@@ -203,6 +204,7 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
         reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns),
         clock ? &*clock : nullptr);
   }
+  report.workspaceBytes = (*lease)->arenaBytes();
   lease->finish();
   if (clock)
     clock->report(total, report);

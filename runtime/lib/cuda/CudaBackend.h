@@ -104,6 +104,7 @@ public:
     return {.arch = context_->sm(),
             .processors = context_->processors(),
             .sharedBytes = uint64_t(context_->mostSharedBytes()),
+            .workspaceBytes = pool_.allowed(),
             .memoryBytesPerMs = context_->memoryBytesPerMs(),
             .clocksPerMs = context_->clocksPerMs()};
   }

@@ -42,6 +42,7 @@ ANNUDF_HOOK_WIDTHS(ANNUDF_X)
 ANNUDF_EMBED(packed_float)
 ANNUDF_EMBED(packed_integer)
 ANNUDF_EMBED(exact)
+ANNUDF_EMBED(exact_fields)
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_EMBED(packed_term_##NAME)
 ANNUDF_PACKED_TERMS(ANNUDF_X)
 #undef ANNUDF_X
@@ -141,8 +142,9 @@ std::string_view scanFragment(ScanSource source, const MetricDescriptor &metric,
   case ScanSource::Packed:
     return packedFragment(metric);
   case ScanSource::Exact:
-    return widths == HookWidths{32, 32, static_cast<AccumulatorForm>('a')} ? ANNUDF_BYTES(exact)
-                                                                           : std::string_view();
+    return widths == HookWidths{32, 32, AccumulatorForm::Word}    ? ANNUDF_BYTES(exact)
+           : widths == HookWidths{32, 32, AccumulatorForm::Words} ? ANNUDF_BYTES(exact_fields)
+                                                                  : std::string_view();
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "MatrixArgs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace annudf::runtime::cuda {
@@ -49,18 +50,39 @@ bool isForGranules(const Workload &work) {
 /// What it costs to evaluate the rows of the k best granules of each query once more, in readings:
 /// as measured (docs/benchmarks/h200.md), by itself each.
 double costOfGranules(const Workload &work) {
-  constexpr double kOfReading = 1.5;
+  constexpr double kOfReading = 1.1;
   const double rows = double(work.k) * ANNUDF_GRANULE_ROWS * double(work.queries);
   return work.rows == 0 ? 0 : work.lists * (rows / double(work.rows)) * kOfReading;
 }
 
-/// A scan of `readings` that leaves every row's key. Time that does not take; but where keys are
-/// more than what every search may take, they take gigabytes, or batches are cut, so that a little
-/// more time is better spent.
-double leavingKeys(const Workload &work, double readings) {
-  constexpr double kWorth = 1.15, kBytes = 4.125; // A row: its key and a 32nd of a group's.
-  const double bytes = work.queriesPerRow() * double(work.rows) * kBytes;
-  return isForGranules(work) && bytes > double(kLeastWorkspace) ? kWorth * readings : readings;
+/// What a batch costs by `cost` whose scan leaves `bytes`, cut so that each part's are within the
+/// workspace.
+template <class Cost>
+double inParts(const Workload &work, const Machine &machine, double bytes, Cost cost) {
+  if (machine.workspaceBytes == 0 || bytes <= double(machine.workspaceBytes))
+    return cost(work);
+  const double batches = std::min(std::ceil(bytes / double(machine.workspaceBytes)),
+                                  double(std::max<int64_t>(work.queries, 1)));
+  Workload part = work;
+  part.queries = std::max<int64_t>(1, std::llround(double(work.queries) / batches));
+  return batches * cost(part);
+}
+
+/// What a scan costs by `cost` that leaves a word of 32 bits for every `rowsOfWord` rows and query:
+/// a batch is cut so that these are within the workspace, and a list's rows are then read for each
+/// part, which has fewer queries. Every row's word, where granules' would do and it takes more than
+/// what is usual, counts more than its time: it takes gigabytes.
+template <class Cost>
+double inBatches(const Workload &work, const Machine &machine, int rowsOfWord, Cost cost) {
+  constexpr double kBytes = 4.125; // A row: its word and a 32nd of a group's.
+  constexpr double kRoom = 1.4;    // A query has room for lists as large as there are, as measured.
+  constexpr double kWorth = 1.3;   // As much time is better spent.
+  const double bytes = kRoom * kBytes / rowsOfWord * work.queriesPerRow() * double(work.rows);
+  const bool isLarge =
+      rowsOfWord == 1 && isForGranules(work) && bytes > kRoom * double(kUsualWorkspace);
+  if (isLarge)
+    return kWorth * inParts(work, machine, bytes, cost);
+  return inParts(work, machine, bytes, cost);
 }
 
 /// "" if a block has that much, else that it has not.
@@ -85,7 +107,7 @@ public:
     return unfitBytes("a query takes", bytes(work), machine);
   }
   double cost(const Workload &work, const Machine &) const override {
-    return leavingKeys(work, readingsOfPairs(work));
+    return readingsOfPairs(work); // Of one batch or of several.
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": each reads it for itself";
@@ -127,8 +149,8 @@ public:
     constexpr double kFull = 24, kJoining = 1.05; // Warps a processor.
     const double warps = work.queriesPerRow() * double(work.rows) / 32,
                  full = kFull * machine.processors;
-    return leavingKeys(work, readingsOfPairs(work) * kJoining * std::min(1.0, warps / full) /
-                                 std::min(1.0, kWarps * warps / full));
+    return readingsOfPairs(work) * kJoining * std::min(1.0, warps / full) /
+           std::min(1.0, kWarps * warps / full);
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": too few rows for a warp each group";
@@ -159,9 +181,11 @@ public:
     return unfitBytes(std::to_string(kTileQueries) + " queries and the rows ahead take",
                       bytes(work), machine);
   }
-  double cost(const Workload &work, const Machine &) const override {
+  double cost(const Workload &work, const Machine &machine) const override {
     constexpr double kSorting = 0.5;
-    return leavingKeys(work, readingsOfTiles(work, kTileQueries, kSorting));
+    return inBatches(work, machine, 1, [](const Workload &part) {
+      return readingsOfTiles(part, kTileQueries, kSorting);
+    });
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(kTileQueries) + " share a reading";
@@ -195,6 +219,9 @@ std::string unfitForGranules(const Workload &work, const Machine &machine) {
     return "every distance is wanted";
   return unfitForExact(work, machine);
 }
+
+/// Of the keys that a scan leaves.
+constexpr int rowsOfWord(bool granules) { return granules ? ANNUDF_GRANULE_ROWS : 1; }
 
 /// For people.
 constexpr const char *kOfGranules = ", and hooks see the rows of the best keys once more";
@@ -236,11 +263,13 @@ public:
   }
   /// As tiles; what one reading by tiles is worth and from where on it pays were measured
   /// (docs/benchmarks/h200.md).
-  double cost(const Workload &work, const Machine &) const override {
+  double cost(const Workload &work, const Machine &machine) const override {
     constexpr double kSorting = 1.3;
-    constexpr double abreast = 1.27 * kTileQueries;
-    const double readings = readingsOfTiles(work, abreast, kSorting);
-    return granules ? readings + costOfGranules(work) : leavingKeys(work, readings);
+    constexpr double kAbreast = 1.27 * kTileQueries;
+    const double last = granules ? costOfGranules(work) : 0;
+    return last + inBatches(work, machine, rowsOfWord(granules), [](const Workload &part) {
+             return readingsOfTiles(part, kAbreast, kSorting);
+           });
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(tiling(work).queries) +
@@ -298,11 +327,12 @@ public:
     return unfitBytes("three stages take", ANNUDF_PACKED_SHARED_BYTES, machine);
   }
   /// As staged, measured in the same way: quicker than tiles from three queries a row on.
-  double cost(const Workload &work, const Machine &) const override {
+  double cost(const Workload &work, const Machine &machine) const override {
     constexpr double kFewest = 3, kAbreast = 35;
-    const double readings =
-        readingsOfTiles(work, kAbreast, work.queriesPerRow() < kFewest ? 0.55 : 0.45);
-    return granules ? readings + costOfGranules(work) : leavingKeys(work, readings);
+    const double last = granules ? costOfGranules(work) : 0;
+    return last + inBatches(work, machine, rowsOfWord(granules), [](const Workload &part) {
+             return readingsOfTiles(part, kAbreast, part.queriesPerRow() < kFewest ? 0.55 : 0.45);
+           });
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(tiling(work).queries) +
@@ -318,11 +348,15 @@ private:
   const bool granules;
 };
 
-/// Of proved quadratic forms: lower bounds of all rows by matrix products in half precision, and
-/// the hooks for the few rows that these leave. Rows in half precision stay beside the index.
+/// Of proved quadratic forms, normalised ones too: lower bounds of all rows by matrix products in
+/// half precision, and the hooks for the few rows that these leave. Rows in half precision stay
+/// beside the index.
 class Matrix final : public CudaFamily {
 public:
-  const char *name() const override { return "matrix"; }
+  /// \param byWarps  whether products are of instructions that every machine from sm_80 on has;
+  /// else they are those of one alone.
+  explicit Matrix(bool byWarps) : byWarps(byWarps) {}
+  const char *name() const override { return byWarps ? "matrix_mma" : "matrix"; }
   std::span<const ScanEntry> entries() const override {
     static constexpr ScanEntry kEntry = {ScanSource::Exact, "annudf_finish_exact"};
     return {&kEntry, 1};
@@ -332,25 +366,35 @@ public:
     return {.queries = ANNUDF_MATRIX_QUERIES,
             .segmentGroups =
                 isLongAndOfFewQueries(work) ? kMatrixFewSegmentGroups : kMatrixSegmentGroups,
-            .bounds = true};
+            .bounds = true,
+            .boundsByWarps = byWarps};
   }
   FamilyNeeds needs() const override {
-    return {.accumulators = {ANNUDF_ACCUMULATOR_F32},
+    return {.accumulators = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_STRUCT},
             .computes = {ANNUDF_COMPUTE_F32},
-            .arch = kMatrixSm,
-            .onlyArch = true};
+            .arch = byWarps ? kMatrixByWarpsSm : kMatrixSm,
+            .onlyArch = !byWarps};
   }
   bool isFor(const Workload &work) const override { return !work.noForm; }
+  /// By its name it runs on both.
+  bool isForMachine(const Machine &machine) const override {
+    return byWarps == (machine.arch != kMatrixSm);
+  }
   std::string unfit(const Workload &work, const Machine &machine) const override {
     if (work.noForm)
       return work.noForm;
+    if (std::string why = unfitBytes("panels take", sharedBytes(), machine); !why.empty())
+      return why;
     return unfitForExact(work, machine);
   }
   /// As measured: what does not hang on the queries is half a reading, as rows are in half
-  /// precision, and what sorting and the last evaluations take.
-  double cost(const Workload &work, const Machine &) const override {
-    constexpr double kLeast = 0.9, kAbreast = 80;
-    return work.lists * (kLeast + work.queriesPerRow() / kAbreast);
+  /// precision, and what sorting and the last evaluations take. By warps it is estimated.
+  double cost(const Workload &work, const Machine &machine) const override {
+    constexpr double kLeast = 0.9, kAbreast = 80, kAbreastByWarps = 50;
+    const double abreast = byWarps ? kAbreastByWarps : kAbreast;
+    return inBatches(work, machine, ANNUDF_GRANULE_ROWS, [&](const Workload &part) {
+      return part.lists * (kLeast + part.queriesPerRow() / abreast);
+    });
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return perList(work) + ": up to " + std::to_string(ANNUDF_MATRIX_QUERIES) +
@@ -358,14 +402,18 @@ public:
   }
   void enqueue(ScanQueue &queue, const Workload &) const override {
     const uint64_t tiles = queue.sortPairs();
-    queue.multiply(tiles, 2, ANNUDF_MATRIX_SHARED_BYTES);
+    queue.multiply(tiles, 2, sharedBytes());
   }
 
 private:
+  uint64_t sharedBytes() const {
+    return byWarps ? ANNUDF_MATRIX_MMA_SHARED_BYTES : ANNUDF_MATRIX_SHARED_BYTES;
+  }
   static bool isLongAndOfFewQueries(const Workload &work) {
     return panelsOf(static_cast<uint64_t>(work.dims)) > ANNUDF_MATRIX_RESIDENT_PANELS &&
            work.pairsPerList() < ANNUDF_MATRIX_QUERIES;
   }
+  const bool byWarps;
 };
 
 } // namespace
@@ -376,9 +424,10 @@ std::span<const CudaFamily *const> families() {
   static const Parts parts;
   static const Staged staged(false), stagedGranules(true);
   static const Packed packed(false), packedGranules(true);
-  static const Matrix matrix;
-  static const CudaFamily *const all[] = {&tiles,          &pairs,  &parts,          &staged,
-                                          &stagedGranules, &packed, &packedGranules, &matrix};
+  static const Matrix matrix(false), matrixByWarps(true);
+  static const CudaFamily *const all[] = {&tiles,          &pairs,          &parts,
+                                          &staged,         &stagedGranules, &packed,
+                                          &packedGranules, &matrix,         &matrixByWarps};
   return all;
 }
 
@@ -420,7 +469,8 @@ std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,
   work.fusedAhead = isFusedAhead(metric, sm);
   std::vector<const CudaFamily *> fit;
   for (const CudaFamily *family : families())
-    if (family->isFor(work) && whatIsMissing(*family, work, {.arch = sm}).empty())
+    if (family->isFor(work) && family->isForMachine({.arch = sm}) &&
+        whatIsMissing(*family, work, {.arch = sm}).empty())
       fit.push_back(family);
   return fit;
 }

@@ -44,11 +44,12 @@ constexpr uint64_t panelsOf(uint64_t dims) { return (dims + kPanelDims - 1) / kP
 /// of long vectors, where the queries of a list are one tile, few, so that blocks end together (of
 /// short ones what an item begins with then takes longer than that saves).
 inline constexpr uint32_t kMatrixSegmentGroups = 32, kMatrixFewSegmentGroups = 8;
-/// The architecture whose instructions the products are (wgmma).
-inline constexpr int kMatrixSm = 90;
+/// The architecture whose instructions the products of the family "matrix" are (wgmma), and the
+/// oldest of those of "matrix_mma".
+inline constexpr int kMatrixSm = 90, kMatrixByWarpsSm = 80;
 
-/// Bytes of workspace that every search may take.
-inline constexpr uint64_t kLeastWorkspace = uint64_t(256) << 20;
+/// Bytes of workspace that every search may take; one that takes more should be worth it.
+inline constexpr uint64_t kUsualWorkspace = uint64_t(256) << 20;
 
 /// From here on a kernel may begin before the one before it has ended (Overlap.cuh).
 inline constexpr int kOverlapSm = 90;
@@ -62,7 +63,7 @@ enum class ScanSource {
   Parts,  ///< Scan.cu with ANNUDF_PARTS.
   Staged, ///< Staged.cu, for coordinates of 32 bits.
   Packed, ///< Staged.cu with ANNUDF_PACKED, for accumulators of 32 bits.
-  Exact,  ///< Exact.cu, for accumulators and coordinates of 32 bits.
+  Exact,  ///< Exact.cu, for words of accumulators and coordinates of 32 bits.
 };
 
 /// One kernel of such a file.
@@ -79,6 +80,7 @@ struct Tiling {
   bool coordinates = false; ///< Whether the scan takes queries as words of the compute type.
   bool packed = false;      ///< Then: as words of their elements instead.
   bool bounds = false;      ///< Whether bounds are left, and not keys (MatrixArgs.h).
+  bool boundsByWarps = false; ///< Then: by the products of Mma.cuh, not of Wgmma.cuh.
   bool granules = false;    ///< Whether the keys that are left are of granules (MatrixArgs.h).
   /// Whether the last of the family's kernels finds the best rows, by hooks.
   bool endsInHooks() const { return bounds || granules; }

@@ -87,7 +87,8 @@ const CudaFamily *LinksAhead::insteadOf(const LinkQuestion &question) {
   std::vector<LinkCandidate> candidates;
   for (const CudaFamily *family : families())
     if (std::find(missing.begin(), missing.end(), family) == missing.end() &&
-        family->isFor(question.work) && whyNot(*family, question.work, question.machine).empty() &&
+        family->isFor(question.work) && family->isForMachine(question.machine) &&
+        whyNot(*family, question.work, question.machine).empty() &&
         family->cost(question.work, question.machine) <= most)
       candidates.push_back({family, missingOf(question, *family).empty()});
   const auto choose = [&](double slots) {

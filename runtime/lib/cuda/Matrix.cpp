@@ -37,41 +37,47 @@ constexpr unsigned kTileThreads = ANNUDF_MATRIX_ROWS;
 
 } // namespace
 
+MatrixKernels::Kind::Kind(const Context &context, const Module &module, const std::string &prefix)
+    : terms(module.function((prefix + "terms").c_str())),
+      queries(module.function((prefix + "queries").c_str())),
+      byWarps_{module.function((prefix + "scan_mma").c_str()),
+               module.function((prefix + "scan_mma_long").c_str())} {
+  if (context.sm() == kMatrixSm) {
+    byWarpgroups_[0] = module.function((prefix + "scan").c_str());
+    byWarpgroups_[1] = module.function((prefix + "scan_long").c_str());
+  }
+  ContextScope scope(context);
+  for (CUfunction function : {byWarpgroups_[0], byWarpgroups_[1], byWarps_[0], byWarps_[1]})
+    if (function)
+      ANNUDF_CUDA(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                  context.mostSharedBytes());
+}
+
+CUfunction MatrixKernels::Kind::scan(bool byWarps, uint32_t panels) const {
+  return (byWarps ? byWarps_ : byWarpgroups_)[panels > ANNUDF_MATRIX_RESIDENT_PANELS];
+}
+
 MatrixKernels::MatrixKernels(const std::shared_ptr<const Context> &context)
     : module(context, matrixModule().data()), largest(module.function("annudf_matrix_largest")),
       scale(module.function("annudf_matrix_scale")), rows(module.function("annudf_matrix_rows")),
-      terms(module.function("annudf_matrix_terms")),
-      queries(module.function("annudf_matrix_queries")),
-      scan(module.function("annudf_matrix_scan")),
-      scanLong(module.function("annudf_matrix_scan_long")) {
-  ContextScope scope(*context);
-  for (CUfunction function : {scan, scanLong})
-    ANNUDF_CUDA(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                context->mostSharedBytes());
-}
+      form(*context, module, "annudf_matrix_"), ratio(*context, module, "annudf_matrix_ratio_") {}
 
-BoundRows::BoundRows(const BoundForm &form, const annudf_matrix_args &args, uint64_t tiles,
+BoundRows::BoundRows(const BoundNumbers &numbers, const annudf_matrix_args &args, uint64_t tiles,
                      const std::shared_ptr<const Context> &context,
                      std::shared_ptr<const MatrixKernels> kernels)
-    : kernels_(std::move(kernels)), args_(args), sign_(static_cast<float>(form.sign)) {
-  using F = BoundForm;
-  std::vector<annudf_matrix_dim> dims(static_cast<size_t>(form.dims));
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const auto of = [&](F::Term term) { return form.of(term)[d]; };
-    dims[d] = {of(F::Shift),     of(F::X1),       of(F::X2),        of(F::Y1),
-               of(F::Y2),        of(F::XY),       of(F::ErrorX1),   of(F::ErrorX2),
-               of(F::ErrorY1),   of(F::ErrorY2),  of(F::LargestX1), of(F::LargestX2),
-               of(F::LargestY1), of(F::LargestY2)};
-  }
+    : kernels_(std::move(kernels)), args_(args), sign_(numbers.sign), isRatio_(numbers.isRatio),
+      product_(numbers.product) {
   const ContextScope scope(*context);
   const OwnStream stream(context);
-  dims_ = copyOf(context, dims.data(), dims.size() * sizeof dims[0], stream.get());
+  dims_ = copyOf(context, numbers.dims.data(), numbers.dims.size() * sizeof numbers.dims[0],
+                 stream.get());
   terms_ = bufferOf(context, tiles * ANNUDF_MATRIX_TERMS * sizeof(float));
-  // Half of what may be largest for a row, half for a query and what hangs on neither.
-  args_.form = {dims_->device(), form.constant, form.error, form.largest, form.limit / 2};
+  args_.form = numbers.form, args_.ratio = numbers.ratio;
+  (isRatio_ ? args_.ratio.dims : args_.form.dims) = dims_->device();
   args_.terms = terms_->device();
   if (tiles)
-    StreamLauncher(*context, stream.get()).first(kernels_->terms, {tiles}, kTileThreads, 0, args_);
+    StreamLauncher(*context, stream.get())
+        .first(this->kernels().terms, {tiles}, kTileThreads, 0, args_);
   ANNUDF_CUDA(cuStreamSynchronize, stream.get());
 }
 
@@ -139,12 +145,11 @@ std::shared_ptr<const BoundRows> HalfRows::bind(const MetricView &metric,
     return recent_.front().second;
   }
   const Manifest &manifest = metric.artifact.manifest;
-  const auto form = bindForm(*manifest.form, captures, static_cast<int32_t>(mean_.size()), mean_,
-                             manifest.order, &why);
-  if (!form)
+  const auto numbers = numbersOf(*manifest.form, captures, mean_, manifest.order, why);
+  if (!numbers)
     return nullptr;
   auto rows =
-      std::make_shared<const BoundRows>(*form, args(copy.args()), tiles_, context_, kernels_);
+      std::make_shared<const BoundRows>(*numbers, args(copy.args()), tiles_, context_, kernels_);
   recent_.emplace_front(key, rows);
   if (recent_.size() > kKept)
     recent_.pop_back();

@@ -15,9 +15,8 @@
 #define ANNUDF_RUNTIME_LIB_CUDA_MATRIX_H
 
 #include "DeviceIndex.h"
-#include "MatrixArgs.h"
+#include "MatrixNumbers.h"
 
-#include "annudf/runtime/engine/BoundForm.h"
 #include "annudf/runtime/engine/Search.h"
 
 #include <list>
@@ -32,27 +31,43 @@ namespace annudf::runtime::cuda {
 struct MatrixKernels {
   explicit MatrixKernels(const std::shared_ptr<const Context> &context);
   Module module;
-  CUfunction largest, scale, rows, terms, queries, scan, scanLong;
+  CUfunction largest, scale, rows;
+  /// Of forms of one accumulator, or of normalised ones.
+  struct Kind {
+    Kind(const Context &context, const Module &module, const std::string &prefix);
+    /// What leaves the bounds of vectors of so many panels.
+    CUfunction scan(bool byWarps, uint32_t panels) const;
+    CUfunction terms, queries;
+
+  private:
+    /// Of few panels and of more. Those of warpgroups are null but on their architecture.
+    CUfunction byWarpgroups_[2] = {}, byWarps_[2];
+  };
+  Kind form, ratio;
 };
 
 /// A form, bound for the rows of an index.
 class BoundRows {
 public:
   /// \param args  of the rows.
-  BoundRows(const BoundForm &form, const annudf_matrix_args &args, uint64_t tiles,
+  BoundRows(const BoundNumbers &numbers, const annudf_matrix_args &args, uint64_t tiles,
             const std::shared_ptr<const Context> &context,
             std::shared_ptr<const MatrixKernels> kernels);
 
   /// But for the search.
   const annudf_matrix_args &args() const { return args_; }
-  const MatrixKernels &kernels() const { return *kernels_; }
+  const MatrixKernels::Kind &kernels() const { return isRatio_ ? kernels_->ratio : kernels_->form; }
   float sign() const { return sign_; }
+  /// Of several fields the one that bounds are of.
+  uint32_t product() const { return product_; }
 
 private:
   std::shared_ptr<const MatrixKernels> kernels_;
   std::unique_ptr<Buffer> dims_, terms_;
   annudf_matrix_args args_;
-  float sign_;
+  const float sign_;
+  const bool isRatio_;
+  const uint32_t product_;
 };
 
 /// Rows of an index in half precision, less their mean.

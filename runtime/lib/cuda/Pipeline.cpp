@@ -77,8 +77,13 @@ BatchShape SearchPlan::shape(uint64_t count, const CudaFamily &family) const {
 }
 
 uint64_t SearchPlan::batch(uint64_t queries, uint64_t limit) const {
-  const uint64_t count = std::clamp<uint64_t>(queries, 1, kMostQueries);
-  return batchQueries(shape(count, familyOf(count)), queries, limit);
+  uint64_t count = std::clamp<uint64_t>(queries, 1, kMostQueries);
+  for (;;) { // Fewer queries may be another family's, which leaves more.
+    const uint64_t fit = batchQueries(shape(count, familyOf(count)), queries, limit);
+    if (fit >= count)
+      return count;
+    count = fit;
+  }
 }
 
 Workload SearchPlan::workOf(uint64_t count) const {
@@ -181,8 +186,7 @@ public:
     const BoundRows &bound = *plan.bound;
     const annudf_matrix_args matrix = matrixArgs();
     const auto blocks = perProcessor * static_cast<uint64_t>(plan.context.processors());
-    to.next(matrix.nPanels <= ANNUDF_MATRIX_RESIDENT_PANELS ? bound.kernels().scan
-                                                            : bound.kernels().scanLong,
+    to.next(bound.kernels().scan(shape.tiling.boundsByWarps, matrix.nPanels),
             {std::min(tiles, blocks)}, ANNUDF_MATRIX_THREADS, static_cast<unsigned>(sharedBytes),
             matrix);
   }
@@ -307,6 +311,7 @@ void SearchPlan::enqueueExact(const annudf_scan_args &args, const BatchShape &sh
   last.outIds = ids, last.outDistances = distances;
   last.evaluated = evaluated;
   last.k = k, last.sign = bound ? bound->sign() : 1;
+  last.product = bound ? bound->product() : 0;
   constexpr uint32_t kFew = 100;
   to.next(kernel, {shape.queries}, k <= kFew ? ANNUDF_EXACT_THREADS : ANNUDF_EXACT_MANY_THREADS,
           (args.index.dims + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, last);

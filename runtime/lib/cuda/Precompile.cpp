@@ -18,12 +18,14 @@
 namespace annudf::runtime {
 
 void cuda::addLinks(const std::vector<SearchStats> &costs, SearchStats &to) {
+  bool any = false; // Made, or loaded for one more backend.
   for (const SearchStats &cost : costs) {
     to.links += cost.links, to.diskHits += cost.diskHits;
+    any |= cost.links + cost.diskHits > 0 || cost.linkMs > 0;
     if (!cost.fault.empty())
       to.fault = cost.fault;
   }
-  if (to.links + to.diskHits == 0)
+  if (!any)
     to.linkMs = 0;
 }
 

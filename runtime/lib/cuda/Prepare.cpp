@@ -107,13 +107,14 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   SearchPlan &plan =
       ready.plan.emplace(planOf(index, metric, captures, queries, wanted, params, ready));
   const auto total = static_cast<uint64_t>(queries.rows);
-  const auto batchOf =
-      [&] { // Each reads the lists anew, so fewer are worth asking for more memory.
-        uint64_t batch = plan.batch(total, kLeastWorkspace);
-        if (batch < total)
-          batch = plan.batch(total, pool_.limit());
-        return std::min(batch, wanted.mostAtOnce);
-      };
+  const auto batchOf = [&] {
+    // Most need no more than the usual, and the driver is not asked what is free.
+    const uint64_t usual = std::min(pool_.allowed(), kUsualWorkspace);
+    uint64_t batch = plan.batch(total, usual);
+    if (batch < total && usual < pool_.allowed())
+      batch = plan.batch(total, pool_.limit());
+    return std::min(batch, wanted.mostAtOnce);
+  };
   uint64_t batch = 0;
   const CudaFamily *families[2];
   const auto choose = [&] {

@@ -18,7 +18,7 @@ GraphSearch::GraphSearch(std::shared_ptr<const Context> context, PreparedPlan pl
     : context_(std::move(context)), plan_(std::move(plan)),
       rowBytes_(
           static_cast<uint64_t>(bytesOfRow(plan_.plan.queryElement, plan_.plan.index.args().dims))),
-      workspace_(context_), graph_(*context_) {
+      workspace_(context_, plan_.plan.machine.workspaceBytes), graph_(*context_) {
   // Room for every batch comes first: what is in the graph must stay where it is.
   for (const uint64_t count : {std::min(plan_.batch, plan_.queries), plan_.queries % plan_.batch})
     if (count)

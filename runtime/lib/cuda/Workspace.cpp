@@ -11,6 +11,9 @@
 #include "MatrixArgs.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
 
 namespace annudf::runtime::cuda {
 
@@ -119,11 +122,26 @@ uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit) {
   return batches ? queries / batches + (queries % batches != 0) : 1;
 }
 
-uint64_t workspaceLimit(uint64_t deviceBytes, uint64_t available) {
-  return std::clamp(std::min(deviceBytes / 32, available / 2), kLeastWorkspace, kMostWorkspace);
+uint64_t allowedWorkspace(uint64_t deviceBytes) {
+  const char *value = std::getenv("ANNUDF_WORKSPACE_MIB");
+  if (!value)
+    return std::clamp(deviceBytes / 32, kUsualWorkspace, kMostWorkspace);
+  const std::string_view text = value;
+  uint64_t asked = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), asked);
+  if (error != std::errc() || end != text.end() || asked < 1 || asked > kMostWorkspaceMiB)
+    throw Error(ErrorKind::Environment, "ANNUDF_WORKSPACE_MIB is '" + std::string(text) +
+                                            "'; it is a whole number of MiB from 1 to " +
+                                            std::to_string(kMostWorkspaceMiB));
+  return asked << 20;
 }
 
-Workspace::Workspace(std::shared_ptr<const Context> context) : context_(std::move(context)) {
+uint64_t workspaceLimit(uint64_t allowed, uint64_t available) {
+  return std::min(allowed, std::max(kUsualWorkspace, available / 2));
+}
+
+Workspace::Workspace(std::shared_ptr<const Context> context, uint64_t allowed)
+    : context_(std::move(context)), allowed_(allowed) {
   ContextScope scope(*context_);
   ANNUDF_CUDA(cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
   ANNUDF_CUDA(cuEventCreate, &done_, CU_EVENT_DISABLE_TIMING);
@@ -148,7 +166,10 @@ bool Workspace::grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind
     return false;
   ANNUDF_CUDA(cuEventSynchronize, done_); // The search before may still use it.
   buffer.reset();                         // First, so that both need not fit.
-  buffer = std::make_unique<Buffer>(context_, bytes + bytes / 8, kind);
+  // For a batch that is a little larger, but not beyond what is allowed.
+  constexpr size_t kMostAhead = size_t(4) << 20;
+  const size_t ahead = bytes < allowed_ ? std::min({bytes / 8, kMostAhead, allowed_ - bytes}) : 0;
+  buffer = std::make_unique<Buffer>(context_, bytes + ahead, kind);
   return true;
 }
 
@@ -207,7 +228,7 @@ std::unique_ptr<WorkspacePool::Lease> WorkspacePool::acquire(bool own, CUstream 
   }
   try {
     if (!workspace)
-      workspace = std::make_unique<Workspace>(context_);
+      workspace = std::make_unique<Workspace>(context_, allowed_);
     if (workspace->idle())
       workspace->kept_.clear();
     const CUstream on = own ? workspace->stream() : stream;
@@ -222,6 +243,20 @@ std::unique_ptr<WorkspacePool::Lease> WorkspacePool::acquire(bool own, CUstream 
   }
 }
 
+namespace {
+
+uint64_t memoryOf(const Context &context) {
+  const ContextScope scope(context);
+  size_t available = 0, total = 0;
+  ANNUDF_CUDA(cuMemGetInfo, &available, &total);
+  return total;
+}
+
+} // namespace
+
+WorkspacePool::WorkspacePool(std::shared_ptr<const Context> context)
+    : context_(std::move(context)), allowed_(allowedWorkspace(memoryOf(*context_))) {}
+
 uint64_t WorkspacePool::limit() {
   ContextScope scope(*context_);
   size_t available = 0, total = 0;
@@ -229,7 +264,7 @@ uint64_t WorkspacePool::limit() {
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto &workspace : free_)
     available += workspace->arenaBytes();
-  return workspaceLimit(total, available);
+  return workspaceLimit(allowed_, available);
 }
 
 void WorkspacePool::Lease::keep(std::shared_ptr<const void> value) {

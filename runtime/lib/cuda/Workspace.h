@@ -45,17 +45,23 @@ constexpr uint64_t kMostQueries = uint64_t(65535) * 64;
 /// \returns 1 to kMostQueries.
 uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit);
 
-/// What none takes for more than one query.
+/// What a search takes at most for more than one query where nobody asks for more.
 constexpr uint64_t kMostWorkspace = uint64_t(4) << 30;
-/// Bytes that the workspace of a search may take: half of what is `available`, a 32nd of the
-/// device's memory, between kLeastWorkspace and the bound above.
-uint64_t workspaceLimit(uint64_t deviceBytes, uint64_t available);
+/// Bytes of workspace that ANNUDF_WORKSPACE_MIB allows a search, else a 32nd of the device's memory
+/// between kUsualWorkspace and kMostWorkspace.
+/// \throws Error(Environment) where it says no whole number from 1 to kMostWorkspaceMiB.
+uint64_t allowedWorkspace(uint64_t deviceBytes);
+constexpr uint64_t kMostWorkspaceMiB = uint64_t(1) << 20;
+/// Bytes that the workspace of a search may take: what is allowed, but beyond kUsualWorkspace no
+/// more than half of what is `available`.
+uint64_t workspaceLimit(uint64_t allowed, uint64_t available);
 
 /// Reused from search to search, so that a search allocates nothing. Not thread-safe:
 /// a pool lends it.
 class Workspace {
 public:
-  explicit Workspace(std::shared_ptr<const Context> context);
+  /// \param allowed  bytes, as allowedWorkspace().
+  Workspace(std::shared_ptr<const Context> context, uint64_t allowed);
   ~Workspace();
 
   /// Its own stream, for searches whose caller brings none.
@@ -77,6 +83,7 @@ private:
   bool grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind);
 
   std::shared_ptr<const Context> context_;
+  const uint64_t allowed_;
   CUstream stream_ = nullptr, last_ = nullptr;
   CUevent done_ = nullptr; ///< The end of the last search.
   std::unique_ptr<Buffer> arena_, counts_, staging_, pinned_;
@@ -87,7 +94,9 @@ private:
 /// another stream is lent only when all are busy, and is then waited for on the device.
 class WorkspacePool {
 public:
-  explicit WorkspacePool(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+  explicit WorkspacePool(std::shared_ptr<const Context> context);
+  /// allowedWorkspace() of the device.
+  uint64_t allowed() const { return allowed_; }
 
   /// Taken back by the destructor: to the pool after finish(), destroyed otherwise.
   class Lease {
@@ -114,14 +123,15 @@ public:
 
   /// \param own  search on the workspace's own stream instead of `stream`.
   std::unique_ptr<Lease> acquire(bool own, CUstream stream);
-  /// workspaceLimit() of the device as it is now; what waits in the pool is available. Some
-  /// microseconds, as it asks the driver.
+  /// workspaceLimit() of what is allowed and the device as it is now; what waits in the pool is
+  /// available. Some microseconds, as it asks the driver.
   uint64_t limit();
 
 private:
   static constexpr size_t kMost = 4; ///< More searches at a time only share the GPU.
 
   const std::shared_ptr<const Context> context_;
+  const uint64_t allowed_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Workspace>> free_;

@@ -27,7 +27,7 @@ Workload workloadOf(const Manifest &manifest) {
   work.compute = manifest.compute;
   work.widths = manifest.hookWidths();
   if (manifest.form)
-    work.noForm = manifest.form->lengths ? "its form is of several fields" : nullptr;
+    work.noForm = nullptr;
   work.formIsDistance =
       manifest.form &&
       (manifest.form->lengths || manifest.form->finalize == QuadraticForm::Finalize::Identity);
@@ -88,7 +88,7 @@ Choice pick(std::span<const KernelFamily *const> families, const Workload &work,
       names += (names.empty() ? "" : ", ") + std::string(families[i]->name());
       if (families[i]->name() != work.family)
         continue;
-    } else if (!families[i]->isFor(work)) {
+    } else if (!families[i]->isFor(work) || !families[i]->isForMachine(machine)) {
       continue;
     }
     if (const std::string why = whyNot(*families[i], work, machine); !why.empty()) {

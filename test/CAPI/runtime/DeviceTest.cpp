@@ -282,6 +282,7 @@ TEST_F(CApiDevice, TimesItsStagesIfAsked) {
     EXPECT_GT(stats.stages[i].ms, 0) << stats.stages[i].name;
   EXPECT_GT(stats.rows_per_query, 1);
   EXPECT_LT(stats.rows_per_query, 5000);
+  EXPECT_GT(stats.workspace_bytes, 0u);
   EXPECT_GE(stats.evaluated_per_query, kK);
   EXPECT_LE(stats.evaluated_per_query, stats.rows_per_query);
 }

@@ -109,7 +109,7 @@ def test_tables_and_plots(run, tmp_path: Path) -> None:  # type: ignore[no-untyp
 
 
 def test_a_call_that_fails_does_not_end_the_others(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    done = run("--turns", "1", "--cells", "3M", "500k", FAILS="L2")
+    done = run("--turns", "1", "--cells", "3M", "500k x 1024", FAILS="L2")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "gpu.py: 2 calls failed"
     assert "cuvs_bench --rows 500000 --dims 1024 --lists 2048" in done.stderr

@@ -8,9 +8,11 @@
 
 #include "Workspace.h"
 
+#include "Support/TestFiles.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 using namespace annudf::runtime::cuda;
@@ -112,13 +114,31 @@ TEST(CudaBatch, StaysWithinALaunch) {
   EXPECT_LE(batchQueries(shape, ~uint64_t(0), kLimit), kMostQueries);
 }
 
+constexpr uint64_t kGiB = uint64_t(1) << 30;
+
 TEST(CudaBatch, TheLimitIsAShareOfTheDevice) {
-  constexpr uint64_t kGiB = uint64_t(1) << 30;
-  EXPECT_EQ(workspaceLimit(64 * kGiB, 60 * kGiB), 2 * kGiB);
-  EXPECT_EQ(workspaceLimit(140 * kGiB, 130 * kGiB), 4 * kGiB);
-  EXPECT_EQ(workspaceLimit(64 * kGiB, 3 * kGiB), kGiB + kGiB / 2) << "half of what is available";
-  EXPECT_EQ(workspaceLimit(4 * kGiB, 4 * kGiB), kGiB / 4);
-  EXPECT_EQ(workspaceLimit(64 * kGiB, 0), kGiB / 4);
+  EXPECT_EQ(allowedWorkspace(64 * kGiB), 2 * kGiB);
+  EXPECT_EQ(allowedWorkspace(140 * kGiB), 4 * kGiB);
+  EXPECT_EQ(allowedWorkspace(4 * kGiB), kGiB / 4);
+  EXPECT_EQ(workspaceLimit(2 * kGiB, 60 * kGiB), 2 * kGiB);
+  EXPECT_EQ(workspaceLimit(2 * kGiB, 3 * kGiB), kGiB + kGiB / 2) << "half of what is available";
+  EXPECT_EQ(workspaceLimit(2 * kGiB, 0), kGiB / 4);
+  EXPECT_EQ(workspaceLimit(1000, 0), 1000u) << "what nobody may pass";
+}
+
+TEST(CudaBatch, TheLimitMayBeSaid) {
+  const auto allowed = [](const char *said) {
+    ::setenv("ANNUDF_WORKSPACE_MIB", said, 1);
+    return allowedWorkspace(64 * kGiB);
+  };
+  EXPECT_EQ(allowed("1"), uint64_t(1) << 20);
+  EXPECT_EQ(allowed("256"), kGiB / 4);
+  EXPECT_EQ(allowed("1048576"), 1024 * kGiB);
+  for (const char *said : {"", "0", "-1", "256M", "1.5", "1048577", "99999999999999999999", " 1"})
+    EXPECT_EQ(annudf::test::errorOf([&] { (void)allowed(said); }, annudf::ErrorKind::Environment),
+              "ANNUDF_WORKSPACE_MIB is '" + std::string(said) +
+                  "'; it is a whole number of MiB from 1 to 1048576");
+  ::unsetenv("ANNUDF_WORKSPACE_MIB");
 }
 
 TEST(CudaBatch, BytesThatDoNotFit64BitsAreNotSmall) {

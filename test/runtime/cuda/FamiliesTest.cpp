@@ -144,11 +144,15 @@ TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
   EXPECT_EQ(chooseFamily(many, kH200).why,
             "312 queries a list: up to 64 share a stage of rows; not matrix: it finds up to 256 "
             "rows a query");
-  Machine later = kH200;
-  later.arch = 100;
-  EXPECT_EQ(chooseFamily(proved(10000), later).why,
-            "312 queries a list: up to 64 share a stage of rows; not matrix: it is made of "
-            "instructions of sm_90 alone, this is sm_100");
+  Machine small = kH200;
+  small.sharedBytes = 100 * 1024;
+  EXPECT_EQ(chooseFamily(proved(10000), small).why,
+            "312 queries a list: up to 64 share a stage of rows; not matrix: panels take 108864 "
+            "bytes of shared memory, a block has 102400");
+  // Normalised forms are of several fields.
+  Workload fields = proved(10000);
+  fields.accumulator = ANNUDF_ACCUMULATOR_STRUCT, fields.widths.form = AccumulatorForm::Words;
+  EXPECT_EQ(chosen(fields), "matrix");
   // Of what is not proved nothing is said, unless it is asked for by name.
   Workload other = proved(10000);
   other.noForm = Workload{}.noForm;
@@ -163,6 +167,45 @@ TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
   }
 }
 
+/// By instructions of a warp where there are none of a warpgroup.
+TEST(CudaFamilies, MatrixByWarpsOnEveryOtherMachine) {
+  const auto proved = [](int64_t queries, const char *family = "") {
+    Workload work = workOf(queries, 32, 1024);
+    work.bodyBytes = 2000, work.noForm = nullptr, work.family = family;
+    return work;
+  };
+  const auto machine = [](int32_t arch) {
+    return Machine{.arch = arch, .processors = 84, .sharedBytes = 99 * 1024};
+  };
+  for (const int32_t arch : {80, 86, 87, 89, 100, 103, 110, 120, 121}) {
+    EXPECT_EQ(chosen(proved(28), machine(arch)), "pairs") << arch;
+    EXPECT_EQ(chosen(proved(30), machine(arch)), "matrix_mma") << arch;
+    EXPECT_EQ(chooseFamily(proved(10000), machine(arch)).why,
+              "312 queries a list: up to 128 share a product, and hooks see the rows that its "
+              "bounds leave")
+        << arch;
+    EXPECT_EQ(test::errorOf([&] { (void)pickFamily(proved(100, "matrix"), machine(arch)); }),
+              std::string("no family of kernels can run this search: matrix: it ") +
+                  (arch < 90 ? "needs sm_90" : "is made of instructions of sm_90 alone") +
+                  ", this is sm_" + std::to_string(arch))
+        << arch;
+  }
+  // Where there are, it is taken by its name alone.
+  EXPECT_EQ(chosen(proved(10000)), "matrix");
+  EXPECT_EQ(chosen(proved(10000, "matrix_mma")), "matrix_mma");
+  // Without such products.
+  EXPECT_EQ(chooseFamily(proved(10000), machine(75)).why,
+            "312 queries a list: up to 8 share a reading; not staged: it needs sm_80, this is "
+            "sm_75; matrix_mma: it needs sm_80, this is sm_75");
+  EXPECT_EQ(test::errorOf([&] { (void)pickFamily(proved(100, "matrix_mma"), machine(75)); }),
+            "no family of kernels can run this search: matrix_mma: it needs sm_80, this is sm_75");
+  Machine small = machine(80);
+  small.sharedBytes = 64 * 1024;
+  EXPECT_EQ(test::errorOf([&] { (void)pickFamily(proved(100, "matrix_mma"), small); }),
+            "no family of kernels can run this search: matrix_mma: panels take 80192 bytes of "
+            "shared memory, a block has 65536");
+}
+
 /// Whose keys of all rows are more than what every search may take.
 TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
   const auto fused = [](int64_t queries, int k = 10) {
@@ -174,8 +217,12 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
   EXPECT_EQ(chosen(fused(2000)), "staged");
   EXPECT_EQ(chosen(fused(2500)), "staged_granules");
   EXPECT_EQ(chosen(fused(10000)), "staged_granules");
-  EXPECT_EQ(chosen(fused(10000, 40)), "staged_granules");
-  EXPECT_EQ(chosen(fused(10000, 100)), "staged"); // Evaluating their rows takes a fifth of it all.
+  EXPECT_EQ(chosen(fused(10000, 100)), "staged_granules");
+  EXPECT_EQ(chosen(fused(10000, 128)),
+            "staged");   // Evaluating their rows takes a quarter of it all.
+  Machine small = kH200; // Whose batches are cut.
+  small.workspaceBytes = uint64_t(16) << 20;
+  EXPECT_EQ(chosen(fused(2000), small), "staged_granules");
   EXPECT_EQ(chosen(fused(10000, 1000)), "staged");
   EXPECT_EQ(chooseFamily(fused(10000), kH200).why,
             "312 queries a list: up to 64 share a stage of rows, and hooks see the rows of the "
@@ -406,6 +453,7 @@ TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
   EXPECT_EQ(enqueued["staged"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 78864 bytes");
   EXPECT_EQ(enqueued["packed"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 83216 bytes");
   EXPECT_EQ(enqueued["matrix"], "sort; multiply 77 tiles, 2 blocks a processor, 108864 bytes");
+  EXPECT_EQ(enqueued["matrix_mma"], "sort; multiply 77 tiles, 2 blocks a processor, 80192 bytes");
 }
 
 } // namespace

@@ -17,6 +17,7 @@ namespace annudf::test {
 inline const runtime::Machine kH200{.arch = 90,
                                     .processors = 132,
                                     .sharedBytes = 227 * 1024,
+                                    .workspaceBytes = uint64_t(4) << 30,
                                     .memoryBytesPerMs = 4.917e9,
                                     .clocksPerMs = 1.98e6};
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As much of CUDA as Build.cu, Coarse.cuh, Exact.cuh, Finish.cuh and Probes.cuh use. The threads
-// of a block are coroutines of one thread that take turns at every barrier. To be included before
-// the kernel.
+// As much of CUDA as Build.cu, Coarse.cuh, Exact.cuh, Finish.cuh, Matrix.cu and Probes.cuh use. The
+// threads of a block are coroutines of one thread that take turns at every barrier. To be included
+// before the kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +39,9 @@ using std::isnan;
 using std::max;
 using std::min;
 
+struct alignas(8) float2 {
+  float x, y;
+};
 struct alignas(16) float4 {
   float x, y, z, w;
 };
@@ -238,6 +241,17 @@ inline int __popc(uint32_t value) { return std::popcount(value); }
 inline int __clzll(long long value) { return std::countl_zero(static_cast<uint64_t>(value)); }
 inline uint32_t __float_as_uint(float value) { return std::bit_cast<uint32_t>(value); }
 inline float __uint_as_float(uint32_t value) { return std::bit_cast<float>(value); }
+struct __half {
+  uint16_t bits;
+};
+inline __half __float2half_rn(float value) {
+  return {std::bit_cast<uint16_t>(static_cast<_Float16>(value))};
+}
+inline float __double2float_rd(double value) {
+  const auto nearest = static_cast<float>(value);
+  return double(nearest) > value ? nextafterf(nearest, -INFINITY) : nearest;
+}
+inline float __double2float_ru(double value) { return -__double2float_rd(-value); }
 
 namespace annudf::test {
 

@@ -26,14 +26,16 @@ using namespace annudf::test;
 namespace {
 
 /// What check_sass.py says of a cubin: its exit code.
-int checkSass(const std::string &cubin, const cuda::ScanTarget &target, std::string name) {
+/// \param share  "", or the least percentage of arithmetic in its hot loop.
+int checkSass(const std::string &cubin, const cuda::ScanTarget &target, std::string name,
+              const std::string &share = "") {
   name += "_" + std::string(target.entry.kernel) + "_" + std::to_string(target.sm);
   // ctest runs tests side by side, and two may link the same metric.
   const std::string path =
       testing::TempDir() + "/" + name + "_" + std::to_string(::getpid()) + ".cubin";
   std::ofstream(path, std::ios::binary) << cubin;
   const std::string command =
-      "python3 '" ANNUDF_CHECK_SASS "' '" + path + "' " + target.entry.kernel;
+      "python3 '" ANNUDF_CHECK_SASS "' '" + path + "' " + target.entry.kernel + " " + share;
   const int status = WEXITSTATUS(std::system(command.c_str()));
   if (status == 0)
     std::filesystem::remove(path);
@@ -171,10 +173,37 @@ TEST(CudaLink, EveryInputOfALinkIsInItsKey) {
 
 TEST(CudaLink, OneFragmentServesEveryArchitecture) {
   const Artifact artifact = cudaArtifact(testMetric("weighted_l2"), readFatbin("weighted_l2"));
-  for (int sm : {75, 86, 89, 103, 121})
+  for (int sm : {75, 86, 87, 88, 89, 103, 110, 121})
     EXPECT_EQ(cuda::linkScanKernel(artifact, aTarget(ANNUDF_ELEMENT_F16, sm)).substr(0, 4), "\x7f"
                                                                                             "ELF")
         << sm;
+}
+
+/// L2's update is two instructions: what else is in the loop is what the search adds to it.
+TEST(CudaLink, TheHotLoopOfL2IsItsArithmeticWithoutLocalMemory) {
+  const Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
+  std::set<std::pair<std::string, cuda::ScanSource>> entries;
+  for (const cuda::CudaFamily *family : cuda::families())
+    for (const cuda::ScanEntry &entry : family->entries())
+      entries.insert({entry.kernel, entry.source});
+  int seen = 0, unread = 0;
+  for (const auto &[kernel, source] : entries) {
+    const bool isStaged = kernel == "annudf_scan_staged", isPacked = kernel == "annudf_scan_packed";
+    if (!isStaged && !isPacked && !kernel.starts_with("annudf_finish_"))
+      continue;
+    // Its terms are packed where elements are bits.
+    const annudf_element element = isPacked ? ANNUDF_ELEMENT_BITS : ANNUDF_ELEMENT_F32;
+    for (int sm : {80, 90}) {
+      const cuda::ScanTarget target = {element, sm, {source, kernel.c_str()}};
+      const int status = checkSass(cuda::linkScanKernel(artifact, target), target, "l2_loop",
+                                   isStaged ? "90" : "0");
+      ++seen, unread += status == 77;
+      EXPECT_TRUE(status == 0 || status == 77) << kernel << " sm_" << sm;
+    }
+  }
+  EXPECT_EQ(seen, 8);
+  if (unread)
+    GTEST_SKIP() << kUnread << unread;
 }
 
 /// The compiler's own output, where a build or scripts/gpu-artifacts has put it.

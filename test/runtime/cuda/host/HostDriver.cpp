@@ -105,8 +105,17 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice) {
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
     *value = 227 << 10;
     break;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+  case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: // Of these three the plan then takes nothing.
+  case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
+  case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
+    *value = 0;
+    break;
   default:
-    *value = 0; // No pools of memory, too.
+    std::fprintf(stderr, "the stand-in for libcuda does not know device attribute %d\n",
+                 int(which));
+    return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }

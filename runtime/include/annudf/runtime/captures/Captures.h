@@ -93,6 +93,10 @@ public:
   /// bound again it has another digest.
   const std::string &digest() const { return digest_; }
 
+  /// Whether the values are what the metric's `monotone` asks of them; false where it has none, and
+  /// of device memory, which is not looked at. Computed once.
+  bool areMonotone() const { return areMonotone_; }
+
   /// What the values were bound for; all empty when default-constructed. Of rows as many as all
   /// arrays of that extent have, which may be more than were asked for.
   const std::string &owner() const { return owner_; } ///< "metric 'l2'".
@@ -112,11 +116,13 @@ private:
   static Value bindOne(const CaptureInfo &capture, const CaptureExtents &extents,
                        const CaptureValue &given, bool allowNonFinite);
   void computeDigest();
+  bool meets(const Condition &condition) const;
 
   std::string owner_, digest_;
   std::vector<CaptureInfo> declared_;
   CaptureExtents extents_;
   std::vector<Value> values_;
+  bool areMonotone_ = false;
 };
 
 /// Whether one of them has such an extent.

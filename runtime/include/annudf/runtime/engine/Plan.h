@@ -97,6 +97,8 @@ struct Machine {
   int32_t arch = 0;         ///< 90 for compute capability 9.0; 0 for a CPU.
   int32_t processors = 1;   ///< Multiprocessors, or threads.
   uint64_t sharedBytes = 0; ///< Of one block; 0 for a CPU.
+  /// Of memory that a batch may take for what it leaves of rows; 0: any number.
+  uint64_t workspaceBytes = 0;
   // At their best, for estimates; 0: not known.
   double memoryBytesPerMs = 0; ///< Of the device's memory.
   double clocksPerMs = 0;      ///< Of a processor.
@@ -121,6 +123,8 @@ public:
   virtual FamilyNeeds needs() const = 0;
   /// Whether the family is for such metrics at all: else it is passed over without a word.
   virtual bool isFor(const Workload &) const { return true; }
+  /// The same of machines, for which another family does this one's work.
+  virtual bool isForMachine(const Machine &) const { return true; }
   /// "" if the search fits this machine, beyond what needs() says; else why not.
   virtual std::string unfit(const Workload &, const Machine &) const { return ""; }
   /// How long the scan would take, in units that the families of one backend share.

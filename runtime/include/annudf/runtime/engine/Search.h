@@ -73,11 +73,15 @@ struct SearchStats {
   std::vector<StageTime> stages = {}; ///< In order, of all batches; only if asked for.
   double rowsPerQuery = 0;            ///< In the lists that it probed, the mean; only if asked for.
   /// Those of them that the metric's hooks computed, the mean; only if asked for. All, but of
-  /// family "matrix", where bounds rule most out. On a GPU these are granules of 8 rows.
+  /// family "matrix", where bounds rule most out, and of rows that a CPU left before their last
+  /// dimension, which count by what was computed. On a GPU these are granules of 8 rows.
   double evaluatedPerQuery = 0;
   /// What of the metric a CPU does for one row at a time, several times slower: "computed one row
   /// at a time: fmod"; "" where there is nothing.
   std::string slow = {};
+  /// Of the device's memory that the workspace holds which ran the search; a later search takes it
+  /// again. 0 on a CPU.
+  uint64_t workspaceBytes = 0;
 };
 
 /// A compiled metric as backends key their caches: SHA-256 of the file's bytes.

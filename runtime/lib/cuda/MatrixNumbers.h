@@ -1,0 +1,49 @@
+//===- MatrixNumbers.h - Forms as Matrix.cu takes them -----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Knows no CUDA header, so that bounds are tested where there is none.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_MATRIXNUMBERS_H
+#define ANNUDF_RUNTIME_LIB_CUDA_MATRIXNUMBERS_H
+
+#include "MatrixArgs.h"
+
+#include "annudf/runtime/engine/BoundForm.h"
+#include "annudf/runtime/engine/BoundRatio.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace annudf::runtime::cuda {
+
+/// A form with captures, for rows less a shift.
+struct BoundNumbers {
+  bool isRatio = false; ///< Whether it is normalised.
+  /// An annudf_matrix_dim, or annudf_matrix_ratio_dim, for each dimension.
+  std::vector<double> dims;
+  annudf_matrix_form form = {};   ///< But for the address of `dims`. One of these two.
+  annudf_matrix_ratio ratio = {}; ///< The same.
+  float sign = 1;
+  uint32_t product = 0; ///< Of several fields the one that bounds are of.
+};
+
+/// Nothing where the form has no bounds for these captures, and `why`.
+std::optional<BoundNumbers> numbersOf(const QuadraticForm &form, const BoundCaptures &captures,
+                                      const std::vector<float> &shift, annudf_order order,
+                                      std::string &why);
+
+BoundNumbers numbersOf(const BoundForm &form);
+std::optional<BoundNumbers> numbersOf(const BoundRatio &ratio, const std::vector<float> &shift,
+                                      std::string &why);
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_MATRIXNUMBERS_H

@@ -1,0 +1,203 @@
+//===- HostMatrix.h - Bounds by Matrix.cu, on the host ------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kernels of Matrix.cu but for its products, which are those of half precision here too, each
+// sum cut off, and not rounded: as tensor cores may. To be included once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_TEST_RUNTIME_CUDA_HOSTMATRIX_H
+#define ANNUDF_TEST_RUNTIME_CUDA_HOSTMATRIX_H
+
+#include "HostCuda.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+// Of annudf_matrix_scan_mma, which is not run here: MatrixWarpsTest does.
+uint4 loadMatrices(const uint4 *) { abort(); }
+void multiplyBlock(float *, uint4, uint32_t, uint32_t) { abort(); }
+
+} // namespace
+
+#include "Matrix.cu"
+#include "MatrixNumbers.h"
+
+namespace annudf::test {
+
+using FloatRows = std::vector<std::vector<float>>;
+
+template <class T> uint64_t addressOf(const std::vector<T> &values) {
+  return reinterpret_cast<uint64_t>(values.data());
+}
+
+/// Rows in lists, laid out as on a device, their halves, and a form that is bound for them.
+class HostMatrix {
+public:
+  HostMatrix(std::vector<FloatRows> lists, const std::vector<float> &shift,
+             runtime::cuda::BoundNumbers numbers)
+      : lists_(std::move(lists)), numbers_(std::move(numbers)) {
+    const size_t dims = shift.size(), chunks = (dims + 3) / 4;
+    listGroup_.push_back(0);
+    uint32_t tiles = 0;
+    for (const FloatRows &rows : lists_) {
+      tileStart_.push_back(tiles);
+      listSize_.push_back(uint32_t(rows.size()));
+      listGroup_.push_back(listGroup_.back() + uint32_t(rows.size() + 31) / 32);
+      tiles += uint32_t(rows.size() + ANNUDF_MATRIX_ROWS - 1) / ANNUDF_MATRIX_ROWS;
+    }
+    rows_.resize(listGroup_.back() * chunks * 32);
+    for (size_t list = 0; list < lists_.size(); ++list)
+      for (size_t row = 0; row < lists_[list].size(); ++row)
+        for (size_t d = 0; d < dims; ++d) {
+          const size_t group = listGroup_[list] + row / 32;
+          uint4 &chunk = rows_[(group * chunks + d / 4) * 32 + row % 32];
+          (&chunk.x)[d % 4] = std::bit_cast<uint32_t>(lists_[list][row][d]);
+        }
+    annudf_device_index &index = args_.scan.index;
+    index.rows = addressOf(rows_);
+    index.listGroup = addressOf(listGroup_), index.listSize = addressOf(listSize_);
+    index.nLists = uint32_t(lists_.size());
+    index.chunks = uint32_t(chunks), index.dims = uint32_t(dims);
+    args_.nPanels = uint32_t((dims + ANNUDF_MATRIX_PANEL_DIMS - 1) / ANNUDF_MATRIX_PANEL_DIMS);
+    args_.element = ANNUDF_ELEMENT_F32;
+    args_.tileStart = addressOf(tileStart_);
+    listScale_.resize(lists_.size());
+    args_.listScale = addressOf(listScale_);
+    panels_.resize(size_t(tiles) * args_.nPanels * (ANNUDF_MATRIX_PANEL_BYTES / 16));
+    args_.panels = addressOf(panels_);
+    terms_.resize(size_t(tiles) * ANNUDF_MATRIX_TERMS + 4);
+    args_.terms = aligned(terms_);
+    makeRows(shift, tiles);
+  }
+
+  uint32_t groups() const { return listGroup_.back(); }
+  const annudf_matrix_args &args() const { return args_; }
+
+  /// A bound a granule and query, of all lists.
+  std::vector<float> bounds(const FloatRows &queries) {
+    const size_t dims = args_.scan.index.dims;
+    std::vector<float> values;
+    for (const auto &query : queries)
+      values.insert(values.end(), query.begin(), query.end());
+    annudf_matrix_args args = args_;
+    args.scan.queries.data = addressOf(values);
+    args.scan.queries.rowBytes = uint32_t(dims * 4);
+    args.scan.queries.element = ANNUDF_ELEMENT_F32;
+    std::vector<float4> numbers(queries.size());
+    args.scan.work.minima = addressOf(numbers);
+    std::vector<_Float16> halves(queries.size() * args.nPanels * ANNUDF_MATRIX_PANEL_DIMS);
+    args.scan.work.coordinates = addressOf(halves);
+    launch(numbers_.isRatio ? annudf_matrix_ratio_queries : annudf_matrix_queries, args,
+           queries.size(), 128);
+    std::vector<float4> keys(queries.size() * groups());
+    args.scan.work.keys = addressOf(keys);
+    for (size_t first = 0; first < queries.size(); first += ANNUDF_MATRIX_QUERIES)
+      multiply(args, numbers, halves, first,
+               std::min<size_t>(queries.size() - first, ANNUDF_MATRIX_QUERIES));
+    std::vector<float> bounds(keys.size() * ANNUDF_GRANULES);
+    std::memcpy(bounds.data(), keys.data(), bounds.size() * sizeof(float));
+    return bounds;
+  }
+
+private:
+  static uint64_t aligned(const std::vector<float> &values) {
+    return (addressOf(values) + 15) / 16 * 16;
+  }
+  static void launch(void (*kernel)(const annudf_matrix_args), const annudf_matrix_args &args,
+                     size_t blocks, unsigned threads) {
+    for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
+      Block::run(threads, [&] { kernel(args); });
+    blockIdx.x = 0;
+  }
+
+  void makeRows(const std::vector<float> &shift, uint32_t tiles) {
+    std::vector<annudf_matrix_dim> shifts(shift.size());
+    for (size_t d = 0; d < shift.size(); ++d)
+      shifts[d].shift = shift[d];
+    args_.form.dims = addressOf(shifts);
+    launch(annudf_matrix_largest, args_, tiles, ANNUDF_MATRIX_ROWS);
+    blockDim.x = 32;
+    launch(annudf_matrix_scale, args_, (lists_.size() + 31) / 32, 32);
+    launch(annudf_matrix_rows, args_, tiles, ANNUDF_MATRIX_ROWS);
+    args_.form = numbers_.form, args_.ratio = numbers_.ratio;
+    (numbers_.isRatio ? args_.ratio.dims : args_.form.dims) = addressOf(numbers_.dims);
+    launch(numbers_.isRatio ? annudf_matrix_ratio_terms : annudf_matrix_terms, args_, tiles,
+           ANNUDF_MATRIX_ROWS);
+  }
+
+  /// The next float nearer to 0, unless it is one.
+  static float cutOff(double value) {
+    const auto nearest = float(value);
+    return std::abs(double(nearest)) > std::abs(value) ? nextafterf(nearest, 0) : nearest;
+  }
+
+  /// As a query's line and a tile's column are multiplied.
+  float product(const _Float16 *query, uint64_t tile, int column) const {
+    float sum = 0;
+    for (uint32_t panel = 0; panel < args_.nPanels; ++panel)
+      for (int eight = 0; eight < ANNUDF_MATRIX_PANEL_DIMS / 8; ++eight) {
+        const uint4 &word =
+            panels_[(tile * args_.nPanels + panel) * (ANNUDF_MATRIX_PANEL_BYTES / 16) +
+                    size_t(placeOf(column, eight))];
+        _Float16 row[8];
+        std::memcpy(row, &word, sizeof row);
+        for (int i = 0; i < 8; ++i)
+          sum = cutOff(double(sum) + double(*query++) * double(row[i]));
+      }
+    return sum;
+  }
+
+  void multiply(const annudf_matrix_args &args, const std::vector<float4> &of,
+                const std::vector<_Float16> &halves, size_t first, size_t count) const {
+    static Numbers numbers;
+    for (size_t i = 0; i < count; ++i) {
+      const float4 &query = of[first + i];
+      numbers.scale[i] = query.x, numbers.factor[i] = query.y, numbers.added[i] = query.z;
+    }
+    for (size_t list = 0; list < lists_.size(); ++list) {
+      const uint32_t groups = listGroup_[list + 1] - listGroup_[list];
+      for (size_t i = 0; i < count; ++i)
+        numbers.place[i] = (first + i) * this->groups() + listGroup_[list];
+      for (uint32_t group = 0; group < groups; group += 4) {
+        const uint64_t tile = tileStart_[list] + group / 4;
+        for (threadIdx.x = 0; threadIdx.x < 256; ++threadIdx.x) {
+          const int lane = int(threadIdx.x % 32), query = int(threadIdx.x / 32) * 16 + lane / 4;
+          float sum[64] = {};
+          for (int i = 0; i < 64; ++i)
+            if (const size_t q = size_t(query + i / 2 % 2 * 8); q < count)
+              sum[i] = product(&halves[(first + q) * args.nPanels * ANNUDF_MATRIX_PANEL_DIMS], tile,
+                               i / 4 * 8 + lane % 4 * 2 + i % 2);
+          const auto *terms =
+              reinterpret_cast<const float *>(args.terms) + tile * ANNUDF_MATRIX_TERMS;
+          const float scale = 1 / listScale_[list];
+          if (numbers_.isRatio)
+            writeBounds<true>(args, numbers, terms, sum, query, int(count), scale, group,
+                              groups - group);
+          else
+            writeBounds<false>(args, numbers, terms, sum, query, int(count), scale, group,
+                               groups - group);
+        }
+      }
+    }
+    threadIdx.x = 0;
+  }
+
+  const std::vector<FloatRows> lists_;
+  const runtime::cuda::BoundNumbers numbers_;
+  std::vector<uint4> rows_, panels_;
+  std::vector<uint32_t> listGroup_, listSize_, tileStart_;
+  std::vector<float> listScale_, terms_;
+  annudf_matrix_args args_ = {};
+};
+
+} // namespace annudf::test
+
+#endif // ANNUDF_TEST_RUNTIME_CUDA_HOSTMATRIX_H
