@@ -243,7 +243,7 @@ std::optional<MatrixScan> CpuBackend::matrixOf(const Index &index, const MetricV
     if (!isMatrix(plan))
       return std::nullopt;
   }
-  const MatrixKernels &kernels = MatrixProducts::kernels();
+  const MatrixKernels &kernels = matrixKernels();
   const Manifest &manifest = metric.artifact.manifest;
   std::string whyNot;
   const auto form = rows->bind(index, key, *manifest.form, captures, manifest.order, whyNot);

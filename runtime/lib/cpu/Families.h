@@ -30,7 +30,7 @@ inline std::string pairsText(const Workload &work) {
 /// Whether products of matrices are to be thought of: where not, nothing is said of them, as what
 /// `why` says after its first reason is what of a metric is slow.
 inline bool mayMultiply(const Workload &work) {
-  return work.formIsDistance && tileKernels() && work.compute == ANNUDF_COMPUTE_F32 &&
+  return work.formIsDistance && matrixKernels().cost != 0 && work.compute == ANNUDF_COMPUTE_F32 &&
          work.element == ANNUDF_ELEMENT_F32 && work.dims <= MatrixScan::kMostDims;
 }
 
@@ -74,24 +74,19 @@ public:
   /// queries; of a query some rows are computed alone (docs/benchmarks/cpu.md).
   double cost(const Workload &work, const Machine &) const override {
     const double rows = double(work.rows) * work.dims, queries = double(work.queries) * work.dims,
-                 multiplied = work.queriesPerRow() * kMultiplied;
+                 multiplied = work.queriesPerRow() * matrixKernels().cost;
     if (work.rowsAreKept)
       return (kRead * shareRead(work) + multiplied) * rows +
              queries * (kKeptQuery + kKeptBest * double(work.k));
     return (kConverted + multiplied) * rows + queries * (kQuery + kBest * double(work.k));
   }
   std::string explain(const Workload &work, const Machine &) const override {
-    return pairsText(work) + ", multiplied with " + kernels().name +
+    return pairsText(work) + ", multiplied with " + matrixKernels().name +
            (work.rowsAreKept ? ", rows kept in bfloat16" : "");
   }
 
-  static const MatrixKernels &kernels() {
-    const MatrixKernels *const tiles = tileKernels();
-    return tiles ? *tiles : plainKernels();
-  }
-
 private:
-  static constexpr double kConverted = 32, kMultiplied = 0.15, kQuery = 1800, kBest = 95;
+  static constexpr double kConverted = 32, kQuery = 1800, kBest = 95;
   static constexpr double kRead = 2, kKeptQuery = 650, kKeptBest = 80;
 };
 

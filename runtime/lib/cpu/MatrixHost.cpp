@@ -8,8 +8,12 @@
 
 #include "MatrixKernels.h"
 
+#include "annudf/Support/Error.h"
+
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>
@@ -19,29 +23,89 @@
 
 namespace annudf::runtime::cpu {
 
-#if defined(__x86_64__) && defined(__linux__)
-extern const MatrixKernels kTileKernels;
+namespace {
 
-/// The system gives a process the tiles' registers when it asks; threads begun later have them too.
-static bool hasTiles() {
+struct Choice {
+  const char *name;
+  const MatrixKernels *kernels; ///< Null where this machine does not have it.
+};
+
+} // namespace
+
+#if defined(__x86_64__) && defined(__linux__)
+extern const MatrixKernels kTileKernels, kBfloatKernels, kAvx512Kernels, kAvx2Kernels;
+
+namespace {
+
+bool hasAvx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+/// Linux lets a process use tiles that asks for them.
+bool hasTiles() {
   constexpr unsigned kBfloat = 1u << 22, kTiles = 1u << 24;
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & kBfloat) == 0 || (d & kTiles) == 0)
     return false;
-  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
-    return false;
   constexpr long kRequest = 0x1023, kTileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
-  return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+  return hasAvx512() && syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
 }
 
-const MatrixKernels *tileKernels() {
-  static const bool has = hasTiles();
-  const char *asked = std::getenv("ANNUDF_AMX");
-  return has && !(asked && std::string_view(asked) == "0") ? &kTileKernels : nullptr;
+std::vector<Choice> choices() {
+  return {{"amx", hasTiles() ? &kTileKernels : nullptr},
+          {"avx512_bf16",
+           hasAvx512() && __builtin_cpu_supports("avx512bf16") ? &kBfloatKernels : nullptr},
+          {"avx512", hasAvx512() ? &kAvx512Kernels : nullptr},
+          {"avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &kAvx2Kernels
+                                                                                   : nullptr},
+          {"plain", &plainKernels()}};
 }
+
+} // namespace
 #else
-const MatrixKernels *tileKernels() { return nullptr; }
+static std::vector<Choice> choices() {
+  return {{"amx", nullptr},
+          {"avx512_bf16", nullptr},
+          {"avx512", nullptr},
+          {"avx2", nullptr},
+          {"plain", &plainKernels()}};
+}
 #endif
+
+static const std::vector<Choice> &allChoices() {
+  static const std::vector<Choice> all = choices();
+  return all;
+}
+
+std::span<const MatrixKernels *const> availableKernels() {
+  static const std::vector<const MatrixKernels *> available = [] {
+    std::vector<const MatrixKernels *> some;
+    for (const Choice &choice : allChoices())
+      if (choice.kernels)
+        some.push_back(choice.kernels);
+    return some;
+  }();
+  return available;
+}
+
+const MatrixKernels &matrixKernels() {
+  const char *const asked = std::getenv("ANNUDF_PRODUCTS");
+  if (!asked || !*asked)
+    return *availableKernels().front();
+  std::string names;
+  for (const Choice &choice : allChoices()) {
+    if (std::string_view(asked) != choice.name) {
+      names += std::string(names.empty() ? "" : ", ") + choice.name;
+      continue;
+    }
+    if (!choice.kernels)
+      throw Error(ErrorKind::Usage, "ANNUDF_PRODUCTS is '" + std::string(asked) +
+                                        "', which this machine does not have");
+    return *choice.kernels;
+  }
+  throw Error(ErrorKind::Usage,
+              "ANNUDF_PRODUCTS is '" + std::string(asked) + "', which is none of " + names);
+}
 
 } // namespace annudf::runtime::cpu

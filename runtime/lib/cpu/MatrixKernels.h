@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The loops of the matrix path, once for any processor and once for AVX-512 with AMX. Both compute
-// bounds that hold, not the same ones: docs/numerics.md, "On the CPU".
+// The loops of the matrix path, once for any processor and once for each kind of instructions that
+// some have. All compute bounds that hold, not the same ones: docs/numerics.md, "On the CPU".
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +15,7 @@
 #define ANNUDF_RUNTIME_LIB_CPU_MATRIXKERNELS_H
 
 #include <cstdint>
+#include <span>
 
 namespace annudf::runtime::cpu {
 
@@ -68,13 +69,19 @@ inline constexpr float kLeastRatio = 0x1p-20f;
 inline constexpr float kMostRatio = 0x1p-8f;
 
 struct MatrixKernels {
-  const char *name;
+  const char *name; ///< As in ANNUDF_PRODUCTS.
+  /// Of a coordinate of a query for multiply(): 2, bfloat16, or 4, the same number as f32.
+  int32_t queryBytes;
+  /// Of a row and a query, where the metric's own scan takes 1; 0: not known to be quicker.
+  double cost;
   /// \return of all rows, how far Y is at most from what it was rounded to: times the norm.
   float (*convert)(const RowBlock &block);
-  /// \param queries  tiles of 16 queries, each [query][steps x 32] bfloat16.
-  /// \param scores   [query][16 rowTiles]
-  void (*multiply)(const uint16_t *queries, int32_t queryTiles, const uint32_t *pairs,
-                   int32_t rowTiles, int32_t steps, float *scores);
+  /// \param queries  [query][steps x 32], with room for whole tiles of 16, whose last may be
+  ///                 of any number.
+  /// \param rowTiles even, as a group has two.
+  /// \param scores   [query][16 rowTiles], of whole tiles of queries too.
+  void (*multiply)(const void *queries, int32_t count, const uint32_t *pairs, int32_t rowTiles,
+                   int32_t steps, float *scores);
   /// Bounds are sums, (query's base + row's base) + score - query's norm row's norm, or ratios,
   /// ((query's base + score) row's base - query's error) - query's norm row's norm.
   BoundLoops sums, ratios;
@@ -82,8 +89,11 @@ struct MatrixKernels {
 
 /// For any processor.
 const MatrixKernels &plainKernels();
-/// With AMX; null where this processor, or the system, has it not, or ANNUDF_AMX is 0.
-const MatrixKernels *tileKernels();
+/// All that this processor and system can run, the best first; the last is plainKernels().
+std::span<const MatrixKernels *const> availableKernels();
+/// The best of them, or that which ANNUDF_PRODUCTS names.
+/// \throws Error (Usage) of a name that no kernels have or that cannot run here.
+const MatrixKernels &matrixKernels();
 
 /// To nearest, ties away from 0: off by at most 2⁻⁸ of it.
 inline uint16_t toBfloat(float value) {

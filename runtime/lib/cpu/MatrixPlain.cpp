@@ -10,10 +10,11 @@
 
 namespace {
 
-void multiply(const uint16_t *queries, int32_t queryTiles, const uint32_t *pairs, int32_t rowTiles,
-              int32_t steps, float *scores) {
+void multiply(const void *of, int32_t count, const uint32_t *pairs, int32_t rowTiles, int32_t steps,
+              float *scores) {
+  const auto *queries = static_cast<const uint16_t *>(of);
   const int32_t words = steps * (kStepDims / 2);
-  for (int32_t q = 0; q < queryTiles * kTileRows; ++q, queries += 2 * int64_t(words))
+  for (int32_t q = 0; q < count; ++q, queries += 2 * int64_t(words))
     for (int32_t tile = 0; tile < rowTiles; ++tile, scores += kTileRows) {
       const uint32_t *from = pairs + int64_t(tile) * words * kTileRows;
       Lanes sum = {};
@@ -64,6 +65,8 @@ namespace annudf::runtime::cpu {
 
 const MatrixKernels &plainKernels() {
   static constexpr MatrixKernels kernels{"plain",
+                                         2,
+                                         0,
                                          convertBlock,
                                          multiply,
                                          {survivors<false>, sample<false>},

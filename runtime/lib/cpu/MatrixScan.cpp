@@ -248,14 +248,23 @@ void MatrixScan::run(const ScanKernel &kernel, const annudf_cpu_scan &scan, cons
 
 /// Up to kTogether of them, where multiply() reads them.
 void MatrixScan::takeQueries(const int32_t *queries, int32_t count, Workspace &work) const {
-  const size_t width = size_t(stepsOf(form_->dims)) * kStepDims;
-  work.queries.resize(kTogether * width);
-  for (int32_t i = 0; i < count; ++i)
-    std::memcpy(&work.queries[size_t(i) * width], &factors_[size_t(queries[i]) * width],
-                width * sizeof(uint16_t));
+  const size_t width = size_t(stepsOf(form_->dims)) * kStepDims, bytes = kernels_->queryBytes;
+  work.queries.resize(kTogether * width * bytes);
+  for (int32_t i = 0; i < count; ++i) {
+    const uint16_t *const from = &factors_[size_t(queries[i]) * width];
+    std::byte *const to = &work.queries[size_t(i) * width * bytes];
+    if (bytes == sizeof(uint16_t)) {
+      std::memcpy(to, from, width * bytes);
+      continue;
+    }
+    for (size_t d = 0; d < width; ++d) {
+      const float factor = fromBfloat(from[d]);
+      std::memcpy(to + d * sizeof(float), &factor, sizeof(float));
+    }
+  }
   const int32_t whole = (count + kTileRows - 1) / kTileRows * kTileRows;
-  std::fill_n(work.queries.begin() + int64_t(size_t(count) * width), size_t(whole - count) * width,
-              uint16_t(0));
+  std::fill_n(work.queries.begin() + int64_t(size_t(count) * width * bytes),
+              size_t(whole - count) * width * bytes, std::byte(0));
 }
 
 void MatrixScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan,
@@ -285,9 +294,8 @@ void MatrixScan::runBlock(const ScanKernel &kernel, const annudf_cpu_scan &scan,
   work.bounds.resize(size_t(rows));
   for (int32_t first = 0; first < scan.queries; first += kTogether) {
     const int32_t count = std::min(kTogether, scan.queries - first);
-    const int32_t tiles = (count + kTileRows - 1) / kTileRows;
     takeQueries(queries + first, count, work);
-    kernels_->multiply(work.queries.data(), tiles, work.pairs.data(), 2 * groups, steps,
+    kernels_->multiply(work.queries.data(), count, work.pairs.data(), 2 * groups, steps,
                        work.scores.data());
     for (int32_t i = 0; i < count; ++i) {
       fetch();
@@ -388,8 +396,7 @@ void MatrixScan::collectBlock(const annudf_cpu_scan &block, int64_t firstRow, in
   for (int32_t first = 0; first < block.queries; first += kTogether) {
     const int32_t count = std::min(kTogether, block.queries - first);
     takeQueries(queries + first, count, work);
-    kernels_->multiply(work.queries.data(), (count + kTileRows - 1) / kTileRows, pairs, 2 * groups,
-                       steps, work.scores.data());
+    kernels_->multiply(work.queries.data(), count, pairs, 2 * groups, steps, work.scores.data());
     for (int32_t i = 0; i < count; ++i) {
       const int32_t query = queries[first + i];
       const float *const scores = &work.scores[size_t(i) * size_t(rows)];

@@ -25,6 +25,7 @@
 #include "../../kernels/cpu/ScanArgs.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -68,7 +69,7 @@ public:
   /// Memory of one thread.
   struct Workspace {
     std::vector<uint32_t> pairs, words;
-    std::vector<uint16_t> queries;
+    std::vector<std::byte> queries; ///< As MatrixKernels::multiply reads them.
     std::vector<float> base, norm, scores, bounds;
     std::vector<int32_t> which;
     std::vector<Candidates::Row> rows;

@@ -76,8 +76,8 @@ TEST(MatrixRatio, LeavesOutWhatAFilterDoes) {
 
 /// Bounds leave little to compute of usual data, far from 0 too where the shift brings it near.
 TEST(MatrixRatio, LeavesFewRows) {
-  if (!cpu::tileKernels())
-    GTEST_SKIP() << "no AMX";
+  if (cpu::matrixKernels().cost == 0)
+    GTEST_SKIP() << "no AVX2";
   for (const char *name : kNames) {
     const Metric metric = compiled(provedMetric(name));
     for (const float offset : {0.0f, 3.0f}) {
@@ -146,7 +146,7 @@ TEST(MatrixRatio, SaysWhyNot) {
     (void)searchWith(metric, w, index, queries, "", &stats);
     EXPECT_EQ(stats.family, "groups");
     const std::string begin = "family 'matrix' cannot run this search: ";
-    if (cpu::tileKernels())
+    if (cpu::matrixKernels().cost != 0)
       EXPECT_EQ("not matrix: " + why.substr(begin.size()), stats.why);
     return why.substr(begin.size());
   };

@@ -57,9 +57,11 @@ TEST_P(Matrix, GivesTheBitsOfTheScan) {
             ASSERT_EQ(expected, found("matrix"))
                 << dims << " dims, " << name << ", " << probes << " probes, no rows kept";
           }
-          const WithoutAmx without;
-          ASSERT_EQ(expected, found("matrix"))
-              << dims << " dims, " << name << ", k " << k << ", " << probes << " probes, plain";
+          for (const cpu::MatrixKernels *kernels : cpu::availableKernels().subspan(1)) {
+            const WithProducts others(kernels->name);
+            ASSERT_EQ(expected, found("matrix")) << dims << " dims, " << name << ", k " << k << ", "
+                                                 << probes << " probes, " << kernels->name;
+          }
         }
     }
 }
@@ -90,7 +92,7 @@ constexpr const char *kMultiplied = "matrix: 33.8 queries a row, multiplied with
 
 /// Rows are kept from the second search with a metric on, or by a large one.
 TEST(MatrixScan, KeepsRowsForTheSecondSearch) {
-  const WithoutAmx without; // Then the planner leaves it to who asks.
+  const WithProducts plain("plain"); // Then the planner leaves it to who asks.
   const Metric metric = compiled(provedMetric("proved_weighted_l2")),
                other = compiled(provedMetric("proved_l2"));
   const std::unique_ptr<Backend> backend = makeCpuBackend(2);
@@ -136,8 +138,9 @@ TEST(MatrixScan, KeepsRowsForTheSecondSearch) {
 }
 
 TEST(MatrixScan, KeepsRowsAtOnceForALargeSearch) {
-  if (!cpu::tileKernels())
-    GTEST_SKIP() << "no AMX";
+  if (cpu::matrixKernels().cost == 0)
+    GTEST_SKIP() << "no AVX2";
+  const std::string with = std::string("multiplied with ") + cpu::matrixKernels().name;
   const Metric metric = compiled(provedMetric("proved_l2"));
   const std::unique_ptr<Backend> backend = makeCpuBackend(2);
   const Data base = dataOf(kKinds[0].second, 20000, 16, 1),
@@ -150,11 +153,11 @@ TEST(MatrixScan, KeepsRowsAtOnceForALargeSearch) {
     EXPECT_EQ(found, search(*backend, index, metric, queries, 3, {.nProbes = probes}, "groups"));
     return stats.why;
   };
-  EXPECT_EQ(how(10), "2000.0 queries a row, multiplied with AMX"); // Reads each row once.
+  EXPECT_EQ(how(10), "2000.0 queries a row, " + with); // Reads each row once.
   const Index same = indexOf(base, 10);
   SearchStats stats;
   search(*backend, same, metric, queries, 3, {.nProbes = 5}, "", &stats);
-  EXPECT_EQ(stats.why, "1000.0 queries a row, multiplied with AMX, rows kept in bfloat16");
+  EXPECT_EQ(stats.why, "1000.0 queries a row, " + with + ", rows kept in bfloat16");
 }
 
 TEST(MatrixScan, KeepsNoMoreThanThereIsRoomFor) {
@@ -288,25 +291,26 @@ TEST(MatrixScan, TellsHowManyRowsWereComputed) {
   EXPECT_EQ(evaluated(lists, metric, queries, 1, {.nProbes = 2}), 2500);
 }
 
-TEST(MatrixScan, IsChosenForManyQueriesARowWhereThereAreTiles) {
+TEST(MatrixScan, IsChosenForManyQueriesARow) {
   const std::unique_ptr<Backend> backend = makeCpuBackend(2);
   Workload work =
       workloadOf(provedMetric("proved_l2").form ? artifactOf(provedMetric("proved_l2"), "").manifest
                                                 : Manifest());
   work.dims = 128, work.rows = 200'000, work.lists = 512, work.probes = 16, work.k = 10;
   work.queries = 10'000;
-  if (cpu::tileKernels()) {
+  const std::string with = std::string("multiplied with ") + cpu::matrixKernels().name;
+  if (cpu::matrixKernels().cost != 0) {
     const Plan plan = backend->plan(work);
     EXPECT_EQ(plan.name, "matrix");
-    EXPECT_EQ(plan.why, "312.5 queries a row, multiplied with AMX");
+    EXPECT_EQ(plan.why, "312.5 queries a row, " + with);
   }
   work.queries = 10;
   EXPECT_EQ(backend->plan(work).name, "groups");
   EXPECT_EQ(backend->plan(work).why, "0.3 queries a row");
-  if (cpu::tileKernels()) { // What is kept serves one query too, but not very many best rows.
+  // What is kept serves one query too, but not very many best rows.
+  if (cpu::matrixKernels().cost != 0) {
     work.rowsAreKept = true;
-    EXPECT_EQ(backend->plan(work).why,
-              "0.3 queries a row, multiplied with AMX, rows kept in bfloat16");
+    EXPECT_EQ(backend->plan(work).why, "0.3 queries a row, " + with + ", rows kept in bfloat16");
     work.queries = 1;
     EXPECT_EQ(backend->plan(work).name, "matrix");
     work.queries = 1000, work.k = 300;
@@ -315,7 +319,7 @@ TEST(MatrixScan, IsChosenForManyQueriesARowWhereThereAreTiles) {
   }
   work.queries = 10'000, work.k = 10'000;
   EXPECT_EQ(backend->plan(work).name, "groups");
-  const WithoutAmx without;
+  const WithProducts plain("plain");
   work.k = 10;
   EXPECT_EQ(backend->plan(work).name, "groups");
   work.family = "matrix";
@@ -330,6 +334,12 @@ TEST(MatrixScan, IsChosenForManyQueriesARowWhereThereAreTiles) {
   EXPECT_EQ(whyNot(),
             "no family of kernels can run this search: matrix: the metric's distance is no "
             "proved quadratic form");
+}
+
+TEST(MatrixScan, RefusesProductsThatItDoesNotHave) {
+  const WithProducts with("avx3");
+  EXPECT_EQ(errorOf([] { (void)cpu::matrixKernels(); }, ErrorKind::Usage),
+            "ANNUDF_PRODUCTS is 'avx3', which is none of amx, avx512_bf16, avx512, avx2, plain");
 }
 
 /// Where captures do not allow bounds the scan runs as ever, and says why.
@@ -354,7 +364,7 @@ TEST(MatrixScan, SearchesWithoutItWhereItsFormCannotBeBound) {
             "family 'matrix' cannot run this search: " + why);
   searchBy("");
   EXPECT_EQ(stats.family, "groups");
-  if (cpu::tileKernels())
+  if (cpu::matrixKernels().cost != 0)
     EXPECT_EQ(stats.why, "not matrix: " + why);
 }
 

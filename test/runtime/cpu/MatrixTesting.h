@@ -96,8 +96,8 @@ struct With {
   ~With() { unsetenv(name); }
   const char *name;
 };
-struct WithoutAmx : With {
-  WithoutAmx() : With("ANNUDF_AMX", "0") {}
+struct WithProducts : With {
+  explicit WithProducts(const char *kernels) : With("ANNUDF_PRODUCTS", kernels) {}
 };
 
 inline Index indexOf(const Data &base, uint32_t lists) {

@@ -12,7 +12,9 @@
 #include "annudf/runtime/coarse/Coarse.h"
 #include "gtest/gtest.h"
 
+#include <chrono>
 #include <limits>
+#include <thread>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -162,7 +164,8 @@ TEST(CpuSearch, ThreadsDoNotChangeTheResult) {
 }
 
 /// However many queries there are and however few lists, the caller is asked while they are
-/// scanned whether to go on, and can stop that.
+/// scanned whether to go on, and can stop that. He takes his time at the start, so that the first
+/// piece is told of however fast this machine is: he is asked every 50 ms at most.
 TEST(CpuSearch, OneListIsScannedInPieces) {
   const Metric metric = compiled(testMetric("l1"));
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20000, 64, 5);
@@ -176,6 +179,8 @@ TEST(CpuSearch, OneListIsScannedInPieces) {
   const auto search = [&](bool stop) {
     SearchParams params{.nProbes = 1};
     params.progress = [&within, stop](const char *, double done) {
+      if (done == 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));
       within += done > 0 && done < 1;
       return !(stop && done > 0);
     };

@@ -1,0 +1,28 @@
+//===- MatrixAvx512.cpp - The matrix path's loops for AVX-512 ------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiled for AVX-512, whatever the rest is; nothing here runs before availableKernels() has found
+// it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatrixBounds512.h"
+#include "MatrixFma.h"
+
+namespace annudf::runtime::cpu {
+
+extern const MatrixKernels kAvx512Kernels;
+const MatrixKernels kAvx512Kernels{"avx512",
+                                   4,
+                                   0.6,
+                                   convertBlock,
+                                   multiplyByFma<8, 2>,
+                                   {survivors<false>, sample<false>},
+                                   {survivors<true>, sample<true>}};
+
+} // namespace annudf::runtime::cpu
