@@ -8,6 +8,7 @@
 
 #include "Jit.h"
 #include "Link.h"
+#include "Routines.h"
 #include "VectorMath.h"
 #include "Width.h"
 
@@ -106,15 +107,25 @@ std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElem
                                .create(),
                            "start its JIT");
   orc::JITDylib &library = kernel->jit->getMainJITDylib();
+  orc::SymbolMap routines;
+  for (const Routine &routine : compilerRoutines())
+    routines[kernel->jit->mangleAndIntern(routine.name)] = {
+        orc::ExecutorAddr::fromPtr(routine.address), JITSymbolFlags::Exported};
+  if (auto error = library.define(orc::absoluteSymbols(std::move(routines))))
+    throw annudf::Error(ErrorKind::Environment,
+                        "LLVM cannot define its routines: " + toString(std::move(error)));
   library.addGenerator(expectHost(
       orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
           prefix, [](const orc::SymbolStringPtr &name) { return isAllowedExternal(*name); }),
       "look up libm"));
   if (vectorMath)
     library.addGenerator(std::move(vectorMath));
-  // What is unresolved is reported through the lookup below, not on the user's terminal.
-  kernel->jit->getExecutionSession().setErrorReporter(
-      [](llvm::Error error) { consumeError(std::move(error)); });
+  // What went wrong is told with the lookup below, not on the user's terminal. The reporter lives
+  // as long as the JIT.
+  const auto told = std::make_shared<std::string>();
+  kernel->jit->getExecutionSession().setErrorReporter([told](llvm::Error error) {
+    *told += (told->empty() ? "" : "; ") + toString(std::move(error));
+  });
   if (auto error =
           kernel->jit->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
     throw annudf::Error(ErrorKind::Environment,
@@ -122,8 +133,9 @@ std::shared_ptr<const ScanKernel> compileScan(const MetricView &metric, ScanElem
                             ": cannot add the scan to the JIT: " + toString(std::move(error)));
   auto entry = kernel->jit->lookup(scanEntryName(metric));
   if (!entry)
-    throw annudf::Error(ErrorKind::Input,
-                        metric.origin + ": host bitcode: " + toString(entry.takeError()));
+    throw annudf::Error(ErrorKind::Input, metric.origin +
+                                              ": host bitcode: " + toString(entry.takeError()) +
+                                              (told->empty() ? "" : ": " + *told));
   kernel->entry = entry->toPtr<ScanKernel::Entry *>();
   kernel->linkMs = msSince(started);
   return kernel;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link.h"
+#include "Routines.h"
 #include "RowLoops.h"
 #include "Stubs.h"
 #include "VectorMath.h"
@@ -396,13 +397,12 @@ bool isAllowedExternal(StringRef name) {
       "exp2",  "expm1",     "fabs",  "floor", "fma",  "fmax",      "fmin",  "fmod",
       "ldexp", "log",       "log10", "log1p", "log2", "nearbyint", "pow",   "rint",
       "round", "roundeven", "sin",   "sinh",  "sqrt", "tan",       "tanh",  "trunc"};
-  static constexpr StringLiteral kSupport[] = {"memcpy",        "memmove",      "memset",
-                                               "__extendhfsf2", "__truncsfhf2", "__truncdfhf2",
-                                               "__powisf2",     "__powidf2"};
+  static constexpr StringLiteral kSupport[] = {"memcpy", "memmove", "memset"};
   for (StringRef known : kMath)
     if (scalar == known || (scalar.ends_with("f") && scalar.drop_back() == known))
       return true;
-  return is_contained(kSupport, name);
+  return is_contained(kSupport, name) ||
+         any_of(compilerRoutines(), [&](const Routine &routine) { return name == routine.name; });
 }
 
 std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,

@@ -10,6 +10,7 @@
 
 #include "annudf/Support/Error.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -52,6 +53,14 @@ bool hasTiles() {
   return hasAvx512() && syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
 }
 
+/// Intel's dot products of bfloat16 take longer than its fused multiply-adds of f32, AMD's half
+/// as long (docs/benchmarks/cpu.md, "Products without AMX").
+void preferQuickest(std::vector<const MatrixKernels *> &some) {
+  const auto bfloat = std::ranges::find(some, &kBfloatKernels);
+  if (bfloat != some.end() && __builtin_cpu_is("intel"))
+    std::iter_swap(bfloat, bfloat + 1); // Where it is AVX-512 is, too.
+}
+
 std::vector<Choice> choices() {
   return {{"amx", hasTiles() ? &kTileKernels : nullptr},
           {"avx512_bf16",
@@ -64,6 +73,8 @@ std::vector<Choice> choices() {
 
 } // namespace
 #else
+static void preferQuickest(std::vector<const MatrixKernels *> &) {}
+
 static std::vector<Choice> choices() {
   return {{"amx", nullptr},
           {"avx512_bf16", nullptr},
@@ -84,6 +95,7 @@ std::span<const MatrixKernels *const> availableKernels() {
     for (const Choice &choice : allChoices())
       if (choice.kernels)
         some.push_back(choice.kernels);
+    preferQuickest(some);
     return some;
   }();
   return available;
