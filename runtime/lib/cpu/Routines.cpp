@@ -5,21 +5,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Each is what this library's own compiler makes of the operation, an instruction or a call of its
-// support library, with the same arguments and result.
-//
-//===----------------------------------------------------------------------===//
 
 #include "Routines.h"
 
+#include "../vectors/Elements.h"
+
+#include <bit>
+
 namespace {
 
-float floatOfHalf(_Float16 value) { return value; }
-_Float16 halfOfFloat(float value) { return _Float16(value); }
-_Float16 halfOfDouble(double value) { return _Float16(value); }
-float power(float base, int exponent) { return __builtin_powif(base, exponent); }
-double powerOfDouble(double base, int exponent) { return __builtin_powi(base, exponent); }
+float floatOfHalf(_Float16 value) {
+  return annudf::runtime::halfToFloat(std::bit_cast<uint16_t>(value));
+}
+_Float16 halfOfDouble(double value) {
+  return std::bit_cast<_Float16>(annudf::runtime::doubleToHalf(value));
+}
+_Float16 halfOfFloat(float value) { return halfOfDouble(value); } // Rounds once, too.
+
+/// Products in the order of libgcc's and compiler-rt's.
+template <class Float> Float power(Float base, int exponent) {
+  auto left = exponent < 0 ? -unsigned(exponent) : unsigned(exponent);
+  Float result = (left & 1) != 0 ? base : 1;
+  while ((left >>= 1) != 0) {
+    base *= base;
+    if ((left & 1) != 0)
+      result *= base;
+  }
+  return exponent < 0 ? 1 / result : result;
+}
 
 template <class Function> void (*addressOf(Function *function))() {
   return reinterpret_cast<void (*)()>(function);
@@ -31,7 +44,7 @@ std::span<const annudf::runtime::cpu::Routine> annudf::runtime::cpu::compilerRou
   static const Routine routines[] = {{"__extendhfsf2", addressOf(floatOfHalf)},
                                      {"__truncsfhf2", addressOf(halfOfFloat)},
                                      {"__truncdfhf2", addressOf(halfOfDouble)},
-                                     {"__powisf2", addressOf(power)},
-                                     {"__powidf2", addressOf(powerOfDouble)}};
+                                     {"__powisf2", addressOf(power<float>)},
+                                     {"__powidf2", addressOf(power<double>)}};
   return routines;
 }

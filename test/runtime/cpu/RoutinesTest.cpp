@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Link.h"
 #include "Routines.h"
+#include "Link.h"
 
 #include "gtest/gtest.h"
 
