@@ -43,7 +43,7 @@ bool hasAvx512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-/// Linux lets a process use tiles that asks for them.
+/// The system gives a process the tiles' registers when it asks; threads begun later have them too.
 bool hasTiles() {
   constexpr unsigned kBfloat = 1u << 22, kTiles = 1u << 24;
   unsigned a = 0, b = 0, c = 0, d = 0;
