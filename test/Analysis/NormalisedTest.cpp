@@ -13,11 +13,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ClaimValues.h"
+#include "ComputedBody.h"
 #include "RandomMetrics.h"
 
 #include "annudf/Analysis/Forms.h"
 
-#include "mlir/IR/Matchers.h"
 #include "gtest/gtest.h"
 
 #include <cfloat>
@@ -31,104 +31,6 @@ using namespace annudf::test;
 using namespace mlir;
 
 namespace {
-
-/// Computes a body, each op rounded to its type; where asked, products are fused with sums.
-class Body {
-public:
-  Body(Block &block, std::vector<float> arguments, double w, bool fused) : w(w), fused(fused) {
-    for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
-      values[argument] = value;
-    run(block);
-  }
-  std::vector<float> yielded;
-
-private:
-  void run(Block &block) {
-    for (Operation &op : block)
-      apply(op);
-  }
-  double of(Value value) const { return values.lookup(value); }
-  static double rounded(Value value, Quad exact) {
-    return value.getType().isF32() ? static_cast<float>(exact) : static_cast<double>(exact);
-  }
-
-  void apply(Operation &op) {
-    if (isa<ir::YieldOp, scf::YieldOp>(op)) {
-      yielded.clear();
-      for (Value value : op.getOperands())
-        yielded.push_back(static_cast<float>(of(value)));
-      return;
-    }
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      run(of(branch.getCondition()) != 0 ? *branch.thenBlock() : *branch.elseBlock());
-      Operation *end = (of(branch.getCondition()) != 0 ? branch.thenYield() : branch.elseYield());
-      for (auto [result, value] : llvm::zip_equal(op.getResults(), end->getOperands()))
-        values[result] = of(value);
-      return;
-    }
-    if (op.getNumResults() == 1)
-      values[op.getResult(0)] = compute(op);
-  }
-
-  /// The exact value of an operand that is a product and is fused.
-  Quad addend(Value value) const {
-    Operation *product = value.getDefiningOp();
-    if (fused && isa_and_present<arith::MulFOp>(product))
-      return static_cast<Quad>(of(product->getOperand(0))) * of(product->getOperand(1));
-    return of(value);
-  }
-
-  double compute(Operation &op) const {
-    FloatAttr number;
-    if (matchPattern(&op, m_Constant(&number)))
-      return number.getValueAsDouble();
-    if (isa<ir::IndexOp>(op))
-      return 0;
-    if (isa<ir::LoadOp>(op))
-      return w;
-    const auto in = [&](unsigned i) { return of(op.getOperand(i)); };
-    const Value out = op.getResult(0);
-    const double a = in(0), b = op.getNumOperands() > 1 ? in(1) : 0;
-    const bool isNan = std::isnan(a) || std::isnan(b);
-    if (isa<arith::AddFOp>(op))
-      return isInfinite(a, b) ? a + b : rounded(out, addend(op.getOperand(0)) + b);
-    if (isa<arith::SubFOp>(op))
-      return isInfinite(a, b) ? a - b : rounded(out, a - addend(op.getOperand(1)));
-    if (isa<arith::MulFOp>(op))
-      return isInfinite(a, b) ? a * b : rounded(out, static_cast<Quad>(a) * b);
-    if (isa<arith::DivFOp>(op))
-      return isInfinite(a, b) || b == 0 ? a / b : rounded(out, static_cast<Quad>(a) / b);
-    if (isa<math::FmaOp>(op))
-      return rounded(out, static_cast<Quad>(a) * b + in(2));
-    if (isa<math::SqrtOp>(op))
-      return out.getType().isF32() ? std::sqrt(static_cast<float>(a)) : std::sqrt(a);
-    if (isa<math::RsqrtOp>(op))
-      return 1 / std::sqrt(static_cast<float>(a));
-    if (isa<arith::NegFOp>(op))
-      return -a;
-    if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-      return rounded(out, a);
-    if (isa<arith::MaximumFOp>(op))
-      return isNan ? NAN : std::max(a, b);
-    if (isa<arith::MaxNumFOp>(op))
-      return std::fmax(a, b);
-    if (isa<arith::SelectOp>(op))
-      return a != 0 ? b : in(2);
-    if (isa<arith::AndIOp>(op))
-      return a != 0 && b != 0;
-    if (isa<arith::OrIOp>(op))
-      return a != 0 || b != 0;
-    if (auto compare = dyn_cast<arith::CmpFOp>(op))
-      return arith::applyCmpPredicate(compare.getPredicate(), llvm::APFloat(a), llvm::APFloat(b));
-    ADD_FAILURE() << "no op that is computed: " << op.getName().getStringRef().str();
-    return NAN;
-  }
-  static bool isInfinite(double a, double b) { return !std::isfinite(a) || !std::isfinite(b); }
-
-  llvm::DenseMap<Value, double> values;
-  const double w;
-  const bool fused;
-};
 
 /// Random metrics, as text; most are of a normalised form, and what is not is nearly one.
 class Writer {
@@ -395,7 +297,7 @@ protected:
       for (const Inputs &in : all) {
         std::vector<float> arguments = fields;
         arguments.insert(arguments.end(), {in.x, in.y});
-        fields = Body(metric.getUpdate().getBody().front(), arguments, in.w, fused).yielded;
+        fields = ComputedBody(metric.getUpdate().getBody().front(), arguments, in.w, fused).yielded;
       }
       ++sums;
       const auto isNear = [&](float computed, Quad exact, Quad bound) {
@@ -440,7 +342,7 @@ protected:
       std::vector<float> fields(3);
       for (unsigned i = 0; i < 3; ++i)
         fields[i] = i == lengths.product ? product : std::exchange(first, second);
-      return Body(block, fields, 1, false).yielded[0];
+      return ComputedBody(block, fields, 1, false).yielded[0];
     };
     const Quad t = p / d;
     const double n = lengths.ratio.f32 * 0x1p-24 + lengths.ratio.f64 * 0x1p-53 + 0x1p-60;
