@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MatrixBounds.h"
 #include "MatrixFma.h"
 
 #include <immintrin.h>
@@ -19,44 +20,15 @@ namespace {
 
 constexpr int32_t kLanes = 8;
 
-struct QueryLanes {
-  __m256 base, norm, error;
-  explicit QueryLanes(const QueryBound &query)
-      : base(_mm256_set1_ps(query.base)), norm(_mm256_set1_ps(query.norm)),
-        error(_mm256_set1_ps(query.error)) {}
-};
-
-template <bool ofRatio>
-inline __attribute__((always_inline)) __m256 boundsAt(const float *scores, const float *base,
-                                                      const float *norm, int32_t i,
-                                                      const QueryLanes &query) {
-  const __m256 score = _mm256_loadu_ps(scores + i), row = _mm256_loadu_ps(base + i);
-  const __m256 value = ofRatio ? _mm256_fmsub_ps(_mm256_add_ps(query.base, score), row, query.error)
-                               : _mm256_add_ps(_mm256_add_ps(query.base, row), score);
-  return _mm256_fnmadd_ps(query.norm, _mm256_loadu_ps(norm + i), value);
-}
-
-template <bool ofRatio>
-void sample(const float *scores, const float *base, const float *norm, int32_t rows,
-            const QueryBound &query, float (&least)[kTileRows]) {
-  const QueryLanes lanes(query);
-  __m256 first = _mm256_set1_ps(__builtin_inff()), second = first;
-  for (int32_t i = 0; i < rows; i += kTileRows) { // Of NaN the second is taken.
-    first = _mm256_min_ps(boundsAt<ofRatio>(scores, base, norm, i, lanes), first);
-    second = _mm256_min_ps(boundsAt<ofRatio>(scores, base, norm, i + kLanes, lanes), second);
-  }
-  _mm256_storeu_ps(least, first);
-  _mm256_storeu_ps(least + kLanes, second);
-}
-
 template <bool ofRatio>
 int32_t survivors(const float *scores, const float *base, const float *norm, int32_t rows,
-                  const QueryBound &query, float limit, int32_t *which, float *bounds) {
-  const QueryLanes lanes(query);
+                  const QueryBound &of, float limit, int32_t *which, float *bounds) {
+  const QueryBound query = of; // Which nothing that is written may be.
   const __m256 most = _mm256_set1_ps(limit);
   int32_t count = 0;
   for (int32_t i = 0; i < rows; i += kLanes) {
-    const __m256 bound = boundsAt<ofRatio>(scores, base, norm, i, lanes);
+    const __m256 bound = boundOf<ofRatio>(_mm256_loadu_ps(scores + i), _mm256_loadu_ps(base + i),
+                                          _mm256_loadu_ps(norm + i), query);
     // NaN says nothing, so it survives.
     auto mask = uint32_t(_mm256_movemask_ps(_mm256_cmp_ps(bound, most, _CMP_NGT_UQ)));
     if (mask == 0)
@@ -81,7 +53,7 @@ const MatrixKernels kAvx2Kernels{"avx2",
                                  4,
                                  0.55,
                                  convertBlock,
-                                 multiplyByFma<6, 1>,
+                                 multiplyBy<Fma<6, 1>>,
                                  {survivors<false>, sample<false>},
                                  {survivors<true>, sample<true>}};
 

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatrixBounds512.h"
-#include "MatrixConvert.h"
+#include "MatrixProducts.h"
 
 namespace {
 
@@ -49,29 +49,16 @@ void products(const uint16_t *x, int64_t width, const uint32_t *y, int64_t tileW
     }
 }
 
-void multiply(const void *of, int32_t count, const uint32_t *pairs, int32_t rowTiles, int32_t steps,
-              float *scores) {
-  const int32_t words = steps * (kStepDims / 2);
-  const int64_t width = 2 * int64_t(words), tileWords = int64_t(words) * kTileRows;
-  const int64_t stride = int64_t(rowTiles) * kTileRows;
-  for (int32_t r = 0; r < rowTiles; r += 2, pairs += 2 * tileWords, scores += 2 * kTileRows) {
-    const auto *x = static_cast<const uint16_t *>(of);
-    float *to = scores;
-    const auto some = [&](auto loop, int32_t queries) {
-      loop(x, width, pairs, tileWords, words, to, stride);
-      x += queries * width, to += queries * stride;
-    };
-    int32_t left = count;
-    for (; left >= 8; left -= 8)
-      some(products<8, 1>, 8);
-    if ((left & 4) != 0)
-      some(products<4, 2>, 4);
-    if ((left & 2) != 0)
-      some(products<2, 4>, 2);
-    if ((left & 1) != 0)
-      some(products<1, 4>, 1);
+struct DotProducts {
+  using Query = uint16_t;
+  static constexpr int kMost = 8, kTiles = 2;
+  template <int kQueries>
+  static void run(const uint16_t *x, int64_t width, const uint32_t *y, int64_t tileWords,
+                  int32_t words, float *scores, int64_t stride) {
+    constexpr int kParts = kQueries >= 2 ? 8 / kQueries : 4;
+    products<kQueries, kParts>(x, width, y, tileWords, words, scores, stride);
   }
-}
+};
 
 } // namespace
 
@@ -82,7 +69,7 @@ const MatrixKernels kBfloatKernels{"avx512_bf16",
                                    2,
                                    0.4,
                                    convertBlock,
-                                   multiply,
+                                   multiplyBy<DotProducts>,
                                    {survivors<false>, sample<false>},
                                    {survivors<true>, sample<true>}};
 

@@ -14,7 +14,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_MATRIXFMA_H
 #define ANNUDF_RUNTIME_LIB_CPU_MATRIXFMA_H
 
-#include "MatrixConvert.h"
+#include "MatrixProducts.h"
 
 namespace {
 
@@ -51,34 +51,17 @@ void products(const float *x, int64_t width, const uint32_t *y, int64_t tileWord
     }
 }
 
-/// \tparam kMost   queries at once, 4 or 8.
-/// \tparam kTiles  of rows, 1 or 2.
-template <int kMost, int kTiles>
-void multiplyByFma(const void *of, int32_t count, const uint32_t *pairs, int32_t rowTiles,
-                   int32_t steps, float *scores) {
-  const int32_t words = steps * (kStepDims / 2);
-  const int64_t width = 2 * int64_t(words), tileWords = int64_t(words) * kTileRows;
-  const int64_t stride = int64_t(rowTiles) * kTileRows;
-  for (int32_t r = 0; r < rowTiles;
-       r += kTiles, pairs += kTiles * tileWords, scores += kTiles * kTileRows) {
-    const auto *x = static_cast<const float *>(of);
-    float *to = scores;
-    const auto some = [&](auto loop, int32_t queries) {
-      loop(x, width, pairs, tileWords, words, to, stride);
-      x += queries * width, to += queries * stride;
-    };
-    int32_t left = count;
-    for (; left >= kMost; left -= kMost)
-      some(products<kMost, kTiles, 1>, kMost);
-    if constexpr (kMost > 4)
-      if ((left & 4) != 0)
-        some(products<4, kTiles, 1>, 4);
-    if ((left & 2) != 0)
-      some(products<2, kTiles, 2>, 2);
-    if ((left & 1) != 0)
-      some(products<1, kTiles, 4>, 1);
+/// \tparam kAtOnce  queries.
+template <int kAtOnce, int kRowTiles> struct Fma {
+  using Query = float;
+  static constexpr int kMost = kAtOnce, kTiles = kRowTiles;
+  template <int kQueries>
+  static void run(const float *x, int64_t width, const uint32_t *y, int64_t tileWords,
+                  int32_t words, float *scores, int64_t stride) {
+    constexpr int kParts = kQueries >= 4 ? 1 : 4 / kQueries;
+    products<kQueries, kTiles, kParts>(x, width, y, tileWords, words, scores, stride);
   }
-}
+};
 
 } // namespace
 

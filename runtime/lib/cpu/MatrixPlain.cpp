@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatrixConvert.h"
+#include "MatrixBounds.h"
 
 namespace {
 
@@ -29,13 +29,6 @@ void multiply(const void *of, int32_t count, const uint32_t *pairs, int32_t rowT
 }
 
 template <bool ofRatio>
-inline float boundOf(float score, float base, float norm, const QueryBound &query) {
-  if (ofRatio)
-    return ((query.base + score) * base - query.error) - query.norm * norm;
-  return (query.base + base) + score - query.norm * norm;
-}
-
-template <bool ofRatio>
 int32_t survivors(const float *scores, const float *base, const float *norm, int32_t rows,
                   const QueryBound &query, float limit, int32_t *which, float *bounds) {
   int32_t count = 0;
@@ -47,16 +40,6 @@ int32_t survivors(const float *scores, const float *base, const float *norm, int
     bounds[count++] = bound;
   }
   return count;
-}
-
-template <bool ofRatio>
-void sample(const float *scores, const float *base, const float *norm, int32_t rows,
-            const QueryBound &query, float (&least)[kTileRows]) {
-  for (float &bound : least)
-    bound = __builtin_inff();
-  for (int32_t i = 0; i < rows; ++i)
-    least[i % kTileRows] =
-        __builtin_fminf(least[i % kTileRows], boundOf<ofRatio>(scores[i], base[i], norm[i], query));
 }
 
 } // namespace
