@@ -32,12 +32,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CudaLinks.h"
 #include "Driver.h"
-#include "LinkedScans.h"
 #include "Mixture.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/Clock.h"
-#include "annudf/runtime/support/DiskCache.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <CLI/CLI.hpp>
@@ -50,11 +49,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -381,80 +378,6 @@ void timeCell(const Options &load, const std::string &name, Searcher &searcher,
   std::fflush(stdout);
 }
 
-/// What a first search of each batch waits for before it runs, by a process (of which a LinkedScans
-/// of its own stands for one) that finds nothing, the disk's entry, or the kernel in memory. The
-/// driver's loading of the cubin is in it.
-void timeLinks(const Options &load, const Metric &metric) {
-  const auto context = std::make_shared<Context>(0);
-  const ContextScope scope(*context);
-  constexpr int kTimes = 9;
-  for (const ScanEntry &entry : entriesFor(metric.artifact, context->sm(), load.element)) {
-    const ScanTarget target = {load.element, context->sm(), entry};
-    std::map<std::string, std::vector<double>> ms;
-    for (int i = 0; i < kTimes; ++i) {
-      char folder[] = "/tmp/annudf-links-XXXXXX";
-      if (!::mkdtemp(folder))
-        throw Error(ErrorKind::Environment, "cannot make a folder in /tmp");
-      ::setenv("ANNUDF_CACHE_DIR", folder, 1);
-      std::unique_ptr<LinkedScans> scans;
-      for (const char *what : {"link", "disk", "memory"}) {
-        if (*what != 'm')
-          scans = std::make_unique<LinkedScans>();
-        bool made = false;
-        const auto start = Clock::now();
-        const auto found = scans->get(metric, target, made);
-        std::unique_ptr<Module> module;
-        if (made) {
-          module = std::make_unique<Module>(context, found->cubin.data());
-          (void)module->function(target.entry.kernel);
-        }
-        ms[what].push_back(msSince(start));
-        if (made && found->fromDisk != (*what == 'd'))
-          throw Error(ErrorKind::Environment, "the cache on disk does not work: " + found->fault);
-      }
-      std::filesystem::remove_all(folder);
-    }
-    std::printf(
-        "{\"what\":\"links\",\"metric\":\"%s\",\"dtype\":\"%s\",\"kernel\":\"%s\",\"sm\":%d",
-        metric.artifact.manifest.name.c_str(), load.dtype.c_str(), entry.kernel, context->sm());
-    for (auto &[what, times] : ms) {
-      const double first = times[0];
-      std::sort(times.begin(), times.end());
-      std::printf(",\"%s_first_ms\":%.4f,\"%s_ms\":%.4f", what.c_str(), first, what.c_str(),
-                  times[times.size() / 2]);
-    }
-    std::printf("}\n");
-    std::fflush(stdout);
-  }
-  ::unsetenv("ANNUDF_CACHE_DIR");
-  ::setenv("ANNUDF_CACHE_DISABLE", "1", 1);
-}
-
-/// Has this process find the cubin in the place of each kernel of the metric that it holds, as if
-/// it came from the cache on disk.
-void replaceByHand(const Options &load, const Metric &metric) {
-  std::ifstream file(load.byHand, std::ios::binary);
-  const std::string cubin((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  char folder[] = "/tmp/annudf-by-hand-XXXXXX";
-  if (!::mkdtemp(folder))
-    throw Error(ErrorKind::Environment, "cannot make a folder in /tmp");
-  ::setenv("ANNUDF_CACHE_DIR", folder, 1);
-  const int sm = std::make_shared<Context>(0)->sm();
-  LinkedScans linked;
-  int replaced = 0;
-  for (const ScanEntry &entry : entriesFor(metric.artifact, sm, load.element)) {
-    if (cubin.find(std::string(entry.kernel) + '\0') == std::string::npos)
-      continue;
-    bool made = false;
-    std::string fault;
-    const std::string key = linked.get(metric, {load.element, sm, entry}, made)->key;
-    if (!DiskCache::ofEnvironment().store(key, cubin, fault))
-      throw Error(ErrorKind::Environment, "cannot keep " + load.byHand + ": " + fault);
-    ++replaced;
-  }
-  std::printf("{\"what\":\"by hand\",\"kernels\":%d}\n", replaced);
-}
-
 void run(Options load) {
   load.complete();
   const Metric metric = Metric::fromFile(load.metric);
@@ -463,10 +386,11 @@ void run(Options load) {
     return;
   }
   if (load.links)
-    timeLinks(load, metric);
+    bench::timeLinks(metric, load.element, load.dtype);
   const std::string &name = metric.artifact.manifest.name;
+  std::optional<bench::CacheFolder> folder;
   if (!load.byHand.empty())
-    replaceByHand(load, metric);
+    bench::replaceByHand(metric, load.element, load.byHand, folder.emplace());
   Matrix base = mixture(load.rows, load.dims, load.element, load.clusters, load.sigma, 11);
   bench::gather(base, load.skew);
   const Matrix query =
