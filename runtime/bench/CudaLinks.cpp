@@ -96,8 +96,10 @@ void bench::replaceByHand(const Metric &metric, annudf_element element, const st
     bool made = false;
     std::string fault;
     const std::string key = linked.get(metric, {element, sm, entry}, made)->key;
-    if (!DiskCache::ofEnvironment().store(key, cubin, fault))
-      throw Error(ErrorKind::Environment, "cannot keep " + path + ": " + fault);
+    if (!DiskCache::ofEnvironment().store(key, cubin, fault)) {
+      fault.insert(0, ": ").insert(0, path).insert(0, "cannot keep ");
+      throw Error(ErrorKind::Environment, fault);
+    }
     ++replaced;
   }
   std::printf("{\"what\":\"by hand\",\"kernels\":%d}\n", replaced);
