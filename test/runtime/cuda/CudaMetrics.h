@@ -42,6 +42,17 @@ inline runtime::Metric cudaMetric(const TestMetric &metric) {
                                        metric.name + ".annudf");
 }
 
+/// The same as if our compiler had made it, so that no link fuses anything: the same bits in every
+/// kernel.
+inline runtime::Metric unfusedMetric(const TestMetric &metric, const std::string &fatbin) {
+  Artifact artifact = cudaArtifact(metric, readFatbin(fatbin));
+  artifact.payloads[0].producer.name = Producer::kLibNvvm;
+  return runtime::Metric::fromArtifact(std::move(artifact), metric.name + ".annudf");
+}
+inline runtime::Metric unfusedMetric(const TestMetric &metric) {
+  return unfusedMetric(metric, metric.name);
+}
+
 } // namespace annudf::test
 
 #endif // ANNUDF_TEST_RUNTIME_CUDA_CUDAMETRICS_H

@@ -39,13 +39,6 @@ struct Found {
   }
 };
 
-/// As if our compiler had made it, so that no link fuses anything.
-Metric metricOf(const char *name) {
-  Artifact artifact = cudaArtifact(testMetric(name), readFatbin(name));
-  artifact.payloads[0].producer.name = "libnvvm";
-  return Metric::fromArtifact(std::move(artifact), "test");
-}
-
 class CudaLinksAhead : public testing::Test {
 protected:
   void SetUp() override {
@@ -76,7 +69,7 @@ protected:
 
 TEST_F(CudaLinksAhead, TheFirstSearchIsByPairsAndLaterOnesByStagedToTheBit) {
   const auto backend = makeCudaDeviceBackend();
-  const Metric metric = metricOf("asymmetric"); // Of no other test here.
+  const Metric metric = unfusedMetric(testMetric("asymmetric")); // Of no other test here.
   const Found first = search(*backend, metric, {.nProbes = 8});
   EXPECT_EQ(first.stats.family, "pairs");
   EXPECT_EQ(first.stats.links, 1);
@@ -98,14 +91,14 @@ TEST_F(CudaLinksAhead, WhoSaysSoWaits) {
   for (const SearchParams &params : {SearchParams{.nProbes = 8, .waitForLinks = true},
                                      SearchParams{.nProbes = 8, .family = "staged"},
                                      SearchParams{.nProbes = 8, .timeStages = true}})
-    EXPECT_EQ(search(*backend, metricOf("chebyshev"), params).stats.family, "staged");
+    EXPECT_EQ(search(*backend, unfusedMetric(testMetric("chebyshev")), params).stats.family, "staged");
   ::setenv("ANNUDF_LINK_AHEAD", "0", 1);
-  EXPECT_EQ(search(*backend, metricOf("equal"), {.nProbes = 8}).stats.family, "staged");
+  EXPECT_EQ(search(*backend, unfusedMetric(testMetric("equal")), {.nProbes = 8}).stats.family, "staged");
 }
 
 TEST_F(CudaLinksAhead, ManyThreadsFindTheSame) {
   const auto backend = makeCudaDeviceBackend();
-  const Metric metric = metricOf("agreement");
+  const Metric metric = unfusedMetric(testMetric("agreement"));
   std::vector<Found> found(16);
   std::vector<std::thread> threads;
   threads.reserve(found.size());
