@@ -18,30 +18,43 @@
 
 namespace annudf::test {
 
+struct Answer {
+  std::vector<int64_t> ids;
+  std::vector<float> distances;
+  runtime::SearchStats stats;
+};
+
+/// Poisoned before, so that an entry that nobody wrote is seen.
+inline Answer answerOf(runtime::Backend &backend, const runtime::Index &index,
+                       const runtime::Metric &metric, const reference::Vectors &queries, int k,
+                       const runtime::SearchParams &params) {
+  const size_t cells = size_t(queries.rows) * size_t(k);
+  Answer answer = {std::vector<int64_t>(cells, -777), std::vector<float>(cells, -777.0F), {}};
+  backend.search(index, metric, bind(metric, queries.dims), view(queries), k, params,
+                 answer.ids.data(), answer.distances.data(), &answer.stats);
+  return answer;
+}
+
 /// "" where the family finds what "pairs" does, ids and distances to the bit; else what differs.
 inline std::string differenceFromPairs(runtime::Backend &backend, const runtime::Index &index,
                                        const runtime::Metric &metric,
                                        const reference::Vectors &queries, int k,
                                        runtime::SearchParams params, const char *family) {
-  std::vector<int64_t> ids[2];
-  std::vector<float> distances[2];
+  Answer answers[2];
   const char *const families[] = {"pairs", family};
   for (int i = 0; i < 2; ++i) {
-    ids[i].assign(size_t(queries.rows) * size_t(k), -777);
-    distances[i].assign(size_t(queries.rows) * size_t(k), -777.0F);
     params.family = families[i];
-    runtime::SearchStats stats;
-    backend.search(index, metric, bind(metric, queries.dims), view(queries), k, params,
-                   ids[i].data(), distances[i].data(), &stats);
-    if (stats.family != families[i])
-      return "was run by " + stats.family;
+    answers[i] = answerOf(backend, index, metric, queries, k, params);
+    if (answers[i].stats.family != families[i])
+      return "was run by " + answers[i].stats.family;
   }
-  for (size_t i = 0; i < ids[0].size(); ++i)
-    if (ids[0][i] != ids[1][i] ||
-        std::bit_cast<uint32_t>(distances[0][i]) != std::bit_cast<uint32_t>(distances[1][i]))
-      return "result " + std::to_string(i) + " is row " + std::to_string(ids[1][i]) + " at " +
-             std::to_string(distances[1][i]) + ", not row " + std::to_string(ids[0][i]) + " at " +
-             std::to_string(distances[0][i]);
+  const auto &[pairs, other] = answers;
+  for (size_t i = 0; i < pairs.ids.size(); ++i)
+    if (pairs.ids[i] != other.ids[i] ||
+        std::bit_cast<uint32_t>(pairs.distances[i]) != std::bit_cast<uint32_t>(other.distances[i]))
+      return "result " + std::to_string(i) + " is row " + std::to_string(other.ids[i]) + " at " +
+             std::to_string(other.distances[i]) + ", not row " + std::to_string(pairs.ids[i]) +
+             " at " + std::to_string(pairs.distances[i]);
   return "";
 }
 

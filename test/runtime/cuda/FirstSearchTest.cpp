@@ -91,9 +91,11 @@ TEST_F(CudaLinksAhead, WhoSaysSoWaits) {
   for (const SearchParams &params : {SearchParams{.nProbes = 8, .waitForLinks = true},
                                      SearchParams{.nProbes = 8, .family = "staged"},
                                      SearchParams{.nProbes = 8, .timeStages = true}})
-    EXPECT_EQ(search(*backend, unfusedMetric(testMetric("chebyshev")), params).stats.family, "staged");
+    EXPECT_EQ(search(*backend, unfusedMetric(testMetric("chebyshev")), params).stats.family,
+              "staged");
   ::setenv("ANNUDF_LINK_AHEAD", "0", 1);
-  EXPECT_EQ(search(*backend, unfusedMetric(testMetric("equal")), {.nProbes = 8}).stats.family, "staged");
+  EXPECT_EQ(search(*backend, unfusedMetric(testMetric("equal")), {.nProbes = 8}).stats.family,
+            "staged");
 }
 
 TEST_F(CudaLinksAhead, ManyThreadsFindTheSame) {

@@ -32,11 +32,8 @@ using namespace annudf::test;
 
 namespace {
 
-/// As if our compiler had made it, so that no link fuses anything.
 Metric metricOf(const char *name, const char *code = nullptr) {
-  Artifact artifact = cudaArtifact(testMetric(name), readFatbin(code ? code : name));
-  artifact.payloads[0].producer.name = "libnvvm";
-  return Metric::fromArtifact(std::move(artifact), "test");
+  return unfusedMetric(testMetric(name), code ? code : name);
 }
 
 const CudaFamily *named(std::string_view name) {

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The families "packed" and "packed_granules" against "pairs", to the bit, of every dimension from
-// 1 to 257: what a last word, stage or chunk of 16 bytes holds in part is another case each. Needs
-// a GPU of sm_80 or newer; without one the tests are skipped and say so.
+// The families "packed" and "packed_granules" against "pairs", to the bit, and those against brute
+// force, of every dimension from 1 to 257: what a last word, stage or chunk of 16 bytes holds in
+// part is another case each. Needs a GPU of sm_80 or newer; without one the tests are skipped and
+// say so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,9 +36,37 @@ Index indexOf(const reference::Vectors &base) {
 }
 
 struct Term {
-  const char *metric;
+  const TestMetric &test;
+  Metric metric;
   int dims = 0; ///< At which it was compared.
 };
+
+/// Read, and so linked, once: a kernel serves every dimension.
+std::vector<Term> termsOf(annudf_element element) {
+  std::vector<Term> terms;
+  for (const char *name : {"l1", "l2", "inner_product", "hamming"})
+    for (const PackedElement &of : testMetric(name).packed->elements)
+      if (of.element == element && of.dims >= kMostDims)
+        terms.push_back({testMetric(name), unfusedMetric(testMetric(name))});
+  return terms;
+}
+
+/// "" where pairs find what is true: what they are compared with has to be more than each other.
+std::string faultOfPairs(const Term &term, const Index &index, const reference::Vectors &base,
+                         const reference::Vectors &queries) {
+  constexpr int kK = 10;
+  const Answer found = answerOf(*sharedBackend(), index, term.metric, queries, kK,
+                                {.nProbes = index.nLists(), .family = "pairs"});
+  const auto rows = reference::allRows(base.rows);
+  for (int64_t q = 0; q < queries.rows; ++q)
+    if (std::string fault =
+            reference::check(base, rows, queries.row(q), kK, term.test.order, term.test.distance,
+                             &found.ids[size_t(q * kK)], &found.distances[size_t(q * kK)], 1e-5,
+                             cancellation(term.test, base));
+        !fault.empty())
+      return "query " + std::to_string(q) + " " + fault;
+  return "";
+}
 
 } // namespace
 
@@ -46,38 +75,34 @@ TEST_P(CudaPackedDims, AgreeWithPairsToTheBit) {
   if (sharedBackend()->arch() < 80)
     GTEST_SKIP() << "older than sm_80: packed sums of every dimension are NOT checked";
   const annudf_element element = GetParam();
-  // Read, and so linked, once: a kernel serves every dimension.
-  std::vector<std::pair<Term, Metric>> terms;
-  for (const char *name : {"l1", "l2", "inner_product", "hamming"})
-    if (const TestMetric &test = testMetric(name); test.packed)
-      for (const PackedElement &of : test.packed->elements)
-        if (of.element == element)
-          terms.emplace_back(Term{name}, unfusedMetric(test));
-  ASSERT_EQ(terms.size(), element == ANNUDF_ELEMENT_BITS ? 3u : 4u);
+  std::vector<Term> terms = termsOf(element);
+  ASSERT_EQ(terms.size(), element == ANNUDF_ELEMENT_BITS ? 3U : 4U);
   int expected = 0;
   for (int32_t dims = 1; dims <= kMostDims; ++dims) {
     if (!faultOfDims(element, dims).empty())
       continue;
     ++expected;
-    const Index index = indexOf(reference::randomVectors(element, 397, dims, uint64_t(dims)));
+    const auto base = reference::randomVectors(element, 397, dims, uint64_t(dims));
+    const Index index = indexOf(base);
     // Stages of 32 queries and of 64, the last in part.
     const auto few = reference::randomVectors(element, 7, dims, 1001),
                many = reference::randomVectors(element, 70, dims, 1002);
-    for (auto &[term, metric] : terms) {
-      ASSERT_GE(metric.artifact.manifest.packed->dimsOf(element), dims) << term.metric;
+    for (Term &term : terms) {
+      const std::string what =
+          term.test.name + " " + toString(element) + " dims " + std::to_string(dims);
+      ASSERT_EQ(faultOfPairs(term, index, base, few), "") << what;
       for (const char *family : {"packed", "packed_granules"})
         for (const reference::Vectors *queries : {&few, &many})
-          ASSERT_EQ(differenceFromPairs(*sharedBackend(), index, metric, *queries, 10,
+          ASSERT_EQ(differenceFromPairs(*sharedBackend(), index, term.metric, *queries, 10,
                                         {.nProbes = 3}, family),
                     "")
-              << term.metric << " " << toString(element) << " dims " << dims << " queries "
-              << queries->rows << " " << family;
+              << what << " queries " << queries->rows << " " << family;
       ++term.dims;
     }
   }
-  EXPECT_GE(expected, element == ANNUDF_ELEMENT_BITS ? kMostDims / 8 : kMostDims);
-  for (const auto &[term, metric] : terms)
-    EXPECT_EQ(term.dims, expected) << term.metric;
+  EXPECT_EQ(expected, element == ANNUDF_ELEMENT_BITS ? kMostDims / 8 : kMostDims);
+  for (const Term &term : terms)
+    EXPECT_EQ(term.dims, expected) << term.test.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, CudaPackedDims,
