@@ -33,7 +33,25 @@ std::unique_ptr<Buffer> upload(const std::shared_ptr<const Context> &context,
   return buffer;
 }
 
+constexpr uint64_t kPastEnd = ANNUDF_PAST_END * kGroupRows * 16;
+
+uint64_t groupsOf(uint32_t rows) { return (uint64_t(rows) + kGroupRows - 1) / kGroupRows; }
+uint32_t centerStride(uint32_t dims) { return (dims + 3) / 4 * 4; }
+
 } // namespace
+
+IndexBytes::IndexBytes(const ListShape &shape) {
+  for (const uint32_t size : shape.sizes)
+    groups += groupsOf(size);
+  const uint64_t lists = shape.sizes.size();
+  rows = groups * kGroupRows * static_cast<uint64_t>(shape.words) * 4 + kPastEnd;
+  ids = groups * kGroupRows * sizeof(int64_t);
+  starts = (lists + 1) * sizeof(uint32_t);
+  sizes = lists * sizeof(uint32_t);
+  centers = lists * centerStride(static_cast<uint32_t>(shape.dims)) * sizeof(float);
+  norms = lists * sizeof(float);
+  fill = shape.fill.size() * sizeof(float);
+}
 
 DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Context> &context,
                          CUstream stream) {
@@ -41,13 +59,13 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
   ContextScope scope(*context);
   const auto lists = static_cast<uint32_t>(shape.sizes.size()),
              dims = static_cast<uint32_t>(shape.dims);
-  const uint64_t chunks = static_cast<uint64_t>(shape.words) / 4;
+  const IndexBytes bytes(shape);
   std::vector<uint32_t> firstGroup(lists + 1, 0);
   std::vector<uint64_t> groups(lists);
   uint64_t total = 0, rows = 0;
   for (uint32_t i = 0; i < lists; ++i) {
     firstGroup[i] = static_cast<uint32_t>(total);
-    groups[i] = (uint64_t(shape.sizes[i]) + kGroupRows - 1) / kGroupRows;
+    groups[i] = groupsOf(shape.sizes[i]);
     total += groups[i], rows += shape.sizes[i];
   }
   // Rows of one search are numbered with 32 bits in the workspace.
@@ -61,28 +79,34 @@ DeviceIndex::DeviceIndex(const ListShape &shape, const std::shared_ptr<const Con
   for (uint32_t i = 0; i < lists; ++i)
     largest_[i + 1] = largest_[i] + groups[i];
 
-  const uint64_t rowBytes = total * chunks * kGroupRows * 16,
-                 pastEnd = ANNUDF_PAST_END * kGroupRows * 16;
-  rows_ = std::make_unique<Buffer>(context, rowBytes + pastEnd);
-  ANNUDF_CUDA(cuMemsetD8Async, rows_->device() + rowBytes, 0, pastEnd, stream);
-  ids_ = std::make_unique<Buffer>(context, total * kGroupRows * sizeof(int64_t));
+  const std::string ofIndex = "the index's " + std::to_string(rows);
+  rows_ = std::make_unique<Buffer>(context, bytes.rows, Buffer::Kind::Device,
+                                   ofIndex + " rows of " + std::to_string(dims) + " dims");
+  ANNUDF_CUDA(cuMemsetD8Async, rows_->device() + bytes.rows - kPastEnd, 0, kPastEnd, stream);
+  ids_ = std::make_unique<Buffer>(context, bytes.ids, Buffer::Kind::Device, ofIndex + " ids");
   listGroup_ = upload(context, firstGroup, stream);
   listSize_ = upload(context, shape.sizes, stream);
 
-  // Centers are padded to 16 bytes so that the coarse stage reads float4.
-  const uint32_t stride = (dims + 3) / 4 * 4;
-  centers_ = std::make_unique<Buffer>(context, uint64_t(lists) * stride * sizeof(float));
-  norms_ = std::make_unique<Buffer>(context, uint64_t(lists) * sizeof(float));
+  centers_ = std::make_unique<Buffer>(context, bytes.centers);
+  norms_ = std::make_unique<Buffer>(context, bytes.norms);
   if (!shape.fill.empty())
     fill_ = upload(context, shape.fill, stream);
 
   args_.rows = rows_->device(), args_.ids = ids_->device();
   args_.listGroup = listGroup_->device(), args_.listSize = listSize_->device();
   args_.centers = centers_->device(), args_.norms = norms_->device();
-  args_.nLists = lists, args_.chunks = static_cast<uint32_t>(chunks);
-  args_.dims = dims, args_.centerStride = stride;
+  args_.nLists = lists, args_.chunks = static_cast<uint32_t>(shape.words) / 4;
+  args_.dims = dims, args_.centerStride = centerStride(dims);
   setCenters(shape.centers, stream);
   uploadMs_ = msSince(start);
+}
+
+uint64_t DeviceIndex::bytes() const {
+  uint64_t all = 0;
+  for (const auto *buffer : {&rows_, &ids_, &listGroup_, &listSize_, &centers_, &norms_, &fill_})
+    if (*buffer)
+      all += (*buffer)->size();
+  return all;
 }
 
 void DeviceIndex::setCenters(const std::vector<float> &centers, CUstream stream) {
@@ -106,8 +130,8 @@ namespace {
 
 ListShape shapeOf(const Index &index) {
   ListShape shape = {{}, index.dims(), index.words(), index.centers(), index.fill()};
-  for (const List &list : index.lists())
-    shape.sizes.push_back(static_cast<uint32_t>(list.size));
+  for (uint32_t i = 0; i < index.nLists(); ++i)
+    shape.sizes.push_back(static_cast<uint32_t>(index.listSize(i)));
   return shape;
 }
 

@@ -26,6 +26,18 @@ struct ListShape {
   const std::vector<float> &centers, &fill; ///< As of Index.
 };
 
+/// What lists of a shape take of a device's memory.
+struct IndexBytes {
+  explicit IndexBytes(const ListShape &shape);
+  uint64_t all() const { return rows + ids + starts + sizes + centers + norms + fill; }
+
+  uint64_t groups = 0;     ///< Of all lists; not bytes.
+  uint64_t rows, ids;      ///< Of whole groups.
+  uint64_t starts, sizes;  ///< A number a list.
+  uint64_t centers, norms; ///< Centers are padded to 16 bytes: the coarse stage reads float4.
+  uint64_t fill;
+};
+
 /// Owned by the index, as an attachment.
 class DeviceIndex : public IndexAttachment {
 public:
@@ -51,6 +63,8 @@ public:
   uint64_t fill() const { return fill_ ? fill_->device() : 0; }
   double uploadMs() const { return uploadMs_; }
   uint64_t groups() const { return largest_.back(); }
+  /// Of the device's memory.
+  uint64_t bytes() const;
 
 private:
   DeviceIndex(const Index &index, const std::shared_ptr<const Context> &context,

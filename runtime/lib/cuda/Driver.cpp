@@ -70,15 +70,43 @@ const Driver &Driver::get() {
   return driver;
 }
 
+namespace {
+
+/// Whether a kernel, or the device, has ended the context: the driver answers every later call so.
+bool endsContext(CUresult result) {
+  switch (result) {
+  case CUDA_ERROR_ASSERT:
+  case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+  case CUDA_ERROR_ECC_UNCORRECTABLE:
+  case CUDA_ERROR_HARDWARE_STACK_ERROR:
+  case CUDA_ERROR_ILLEGAL_ADDRESS:
+  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+  case CUDA_ERROR_INVALID_PC:
+  case CUDA_ERROR_LAUNCH_FAILED:
+  case CUDA_ERROR_LAUNCH_TIMEOUT:
+  case CUDA_ERROR_MISALIGNED_ADDRESS:
+  case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
 void check(CUresult result, const char *call) {
   if (result == CUDA_SUCCESS)
     return;
   const char *name = nullptr, *text = nullptr;
   (void)Driver::get().cuGetErrorName(result, &name);
   (void)Driver::get().cuGetErrorString(result, &text);
-  throw Error(ErrorKind::Environment, std::string("CUDA: ") + call +
-                                          " failed: " + (text ? text : "unknown error") + " (" +
-                                          (name ? name : std::to_string(result)) + ")");
+  throw Error(ErrorKind::Environment,
+              std::string("CUDA: ") + call + " failed: " + (text ? text : "unknown error") + " (" +
+                  (name ? name : std::to_string(result)) + ")" +
+                  (endsContext(result) ? "; this process cannot use the device any more, whichever "
+                                         "kernel did that: start it again"
+                                       : ""));
 }
 
 Context::Context(int device) : device_(device) {
@@ -115,7 +143,8 @@ Context::Context(int device) : device_(device) {
 
 Context::~Context() { (void)Driver::get().cuDevicePrimaryCtxRelease(device_); }
 
-Buffer::Buffer(std::shared_ptr<const Context> context, size_t bytes, Kind kind)
+Buffer::Buffer(std::shared_ptr<const Context> context, size_t bytes, Kind kind,
+               const std::string &what)
     : context_(std::move(context)), size_(bytes) {
   ContextScope scope(*context_);
   const size_t rounded = bytes ? bytes : 1;
@@ -129,7 +158,8 @@ Buffer::Buffer(std::shared_ptr<const Context> context, size_t bytes, Kind kind)
     throw Error(
         ErrorKind::Environment,
         std::string(kind == Kind::Device ? "out of GPU memory" : "out of pinned host memory") +
-            ": " + std::to_string(bytes) + " bytes asked for" +
+            (what.empty() ? "" : " for " + what) + ": " + std::to_string(bytes) +
+            " bytes asked for" +
             (kind == Kind::Device ? ", " + std::to_string(free) + " of " + std::to_string(total) +
                                         " free on " + context_->name()
                                   : std::string()));

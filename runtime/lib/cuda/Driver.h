@@ -141,7 +141,9 @@ public:
 class Buffer {
 public:
   enum class Kind { Device, Pinned };
-  Buffer(std::shared_ptr<const Context> context, size_t bytes, Kind kind = Kind::Device);
+  /// \param what  that it is for, as an error says it where there is no room; "": that is not told.
+  Buffer(std::shared_ptr<const Context> context, size_t bytes, Kind kind = Kind::Device,
+         const std::string &what = "");
   ~Buffer();
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;

@@ -161,7 +161,8 @@ Workspace::~Workspace() {
   (void)driver.cuCtxPopCurrent(&popped);
 }
 
-bool Workspace::grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind) {
+bool Workspace::grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind,
+                     const char *what) {
   if (buffer && buffer->size() >= bytes)
     return false;
   ANNUDF_CUDA(cuEventSynchronize, done_); // The search before may still use it.
@@ -169,7 +170,7 @@ bool Workspace::grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind
   // For a batch that is a little larger, but not beyond what is allowed.
   constexpr size_t kMostAhead = size_t(4) << 20;
   const size_t ahead = bytes < allowed_ ? std::min({bytes / 8, kMostAhead, allowed_ - bytes}) : 0;
-  buffer = std::make_unique<Buffer>(context_, bytes + ahead, kind);
+  buffer = std::make_unique<Buffer>(context_, bytes + ahead, kind, what);
   return true;
 }
 
@@ -180,12 +181,13 @@ annudf_workspace Workspace::prepare(const BatchShape &shape) {
                 "a batch of " + std::to_string(shape.queries) + " queries, " +
                     std::to_string(shape.lists) + " lists and " + std::to_string(shape.groups) +
                     " groups of rows a query needs more workspace than 64 bits can count");
-  grow(arena_, bytes, Buffer::Kind::Device);
+  grow(arena_, bytes, Buffer::Kind::Device, "a search's workspace");
   annudf_workspace work = arrange(shape, arena_->device(), bytes);
   constexpr uint64_t kSorted = ANNUDF_FEW_QUERIES / ANNUDF_FEW_TILE_QUERIES * 4;
   constexpr uint64_t kCounts = kSorted + 4;
-  if (grow(counts_, kCounts + shape.lists * 4, Buffer::Kind::Device)) { // Later, kernels leave
-    ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size());     // it zero.
+  if (grow(counts_, kCounts + shape.lists * 4, Buffer::Kind::Device,
+           "a search's counts")) {                                  // Later, kernels leave
+    ANNUDF_CUDA(cuMemsetD8, counts_->device(), 0, counts_->size()); // it zero.
     ANNUDF_CUDA(cuStreamSynchronize, nullptr); // Other streams do not wait for the default one.
   }
   if (shape.queries <= ANNUDF_FEW_QUERIES && ANNUDF_CHOSEN_BY_WARP(shape.lists, shape.probes))
@@ -197,13 +199,17 @@ annudf_workspace Workspace::prepare(const BatchShape &shape) {
   return work;
 }
 
+namespace {
+constexpr const char *kStaged = "a search's queries and results";
+} // namespace
+
 Buffer &Workspace::staging(size_t bytes) {
-  grow(staging_, bytes, Buffer::Kind::Device);
+  grow(staging_, bytes, Buffer::Kind::Device, kStaged);
   return *staging_;
 }
 
 Buffer &Workspace::pinned(size_t bytes) {
-  grow(pinned_, bytes, Buffer::Kind::Pinned);
+  grow(pinned_, bytes, Buffer::Kind::Pinned, kStaged);
   return *pinned_;
 }
 

@@ -80,7 +80,7 @@ private:
   friend class WorkspacePool;
   bool idle() const { return Driver::get().cuEventQuery(done_) == CUDA_SUCCESS; }
   /// Replaces a buffer that is too small, contents lost. \returns whether it did.
-  bool grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind);
+  bool grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind kind, const char *what);
 
   std::shared_ptr<const Context> context_;
   const uint64_t allowed_;
