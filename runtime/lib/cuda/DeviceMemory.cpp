@@ -37,8 +37,11 @@ struct Pointer {
                                         CU_POINTER_ATTRIBUTE_IS_MANAGED};
     void *values[] = {&type, &device, &managed};
     // Unlike the call for one attribute, this one has no error for unknown addresses.
-    if (Driver::get().cuPointerGetAttributes(std::size(attributes), attributes, values, address) !=
-        CUDA_SUCCESS)
+    const CUresult result =
+        Driver::get().cuPointerGetAttributes(std::size(attributes), attributes, values, address);
+    if (endsContext(result)) // Which says nothing of the address.
+      check(result, "cuPointerGetAttributes");
+    if (result != CUDA_SUCCESS)
       type = 0;
   }
 };
@@ -99,7 +102,10 @@ CUstream checkStream(const Context &context, void *stream) {
     return handle;
   const std::string who = "stream " + hex(reinterpret_cast<uint64_t>(stream)) + ": ";
   CUcontext owner = nullptr;
-  if (Driver::get().cuStreamGetCtx(handle, &owner) != CUDA_SUCCESS)
+  const CUresult got = Driver::get().cuStreamGetCtx(handle, &owner);
+  if (endsContext(got))
+    check(got, "cuStreamGetCtx");
+  if (got != CUDA_SUCCESS)
     throw Error(ErrorKind::Usage, who + "the driver knows no such stream (destroyed already?)");
   if (owner == context.handle())
     return handle;

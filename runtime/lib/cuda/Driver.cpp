@@ -70,13 +70,9 @@ const Driver &Driver::get() {
   return driver;
 }
 
-namespace {
-
-/// Whether a kernel, or the device, has ended the context: the driver answers every later call so.
 bool endsContext(CUresult result) {
   switch (result) {
   case CUDA_ERROR_ASSERT:
-  case CUDA_ERROR_CONTEXT_IS_DESTROYED:
   case CUDA_ERROR_ECC_UNCORRECTABLE:
   case CUDA_ERROR_HARDWARE_STACK_ERROR:
   case CUDA_ERROR_ILLEGAL_ADDRESS:
@@ -92,8 +88,6 @@ bool endsContext(CUresult result) {
     return false;
   }
 }
-
-} // namespace
 
 void check(CUresult result, const char *call) {
   if (result == CUDA_SUCCESS)

@@ -96,6 +96,8 @@ struct Driver {
   static const Driver &get();
 };
 
+/// Whether a kernel, or the device, has ended the context: the driver answers every later call so.
+bool endsContext(CUresult result);
 /// \throws Error(Environment) naming `call` and the driver's words for `result`.
 void check(CUresult result, const char *call);
 #define ANNUDF_CUDA(CALL, ...) check(Driver::get().CALL(__VA_ARGS__), #CALL)

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaMetrics.h"
+#include "BrokenFragments.h"
 
-#include "Linker.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "gtest/gtest.h"
 
@@ -280,12 +279,13 @@ TEST(CudaLink, RefusesWhatIsNotLtoIr) {
                        "(4 bytes) is not LTO-IR"));
 }
 
-TEST(CudaLink, NamesAHookThatIsMissing) {
-  // A metric with a 64-bit accumulator whose manifest says 32: names carry the width.
-  TestMetric wrong = testMetric("l2");
-  const std::string message = refusal(cudaArtifact(wrong, readFatbin("l2_f64")), ErrorKind::Input);
-  EXPECT_TRUE(contains(message, "cannot link metric 'l2' for sm_90")) << message;
-  EXPECT_TRUE(contains(message, "annudf1_")) << message;
+/// A hook that is missing among them.
+TEST(CudaLink, NamesAMetricThatDoesNotLinkWithTheLinkersLog) {
+  for (const BrokenFragment &fragment : brokenFragments())
+    EXPECT_EQ(
+        otherThanExpected(refusal(cudaArtifact(testMetric("l2"), fragment.bytes), ErrorKind::Input),
+                          fragment, 90),
+        "");
 }
 
 TEST(CudaLink, NamesTheArchitecturesThatArePresent) {
