@@ -13,6 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/cuda/PlantedFaults.h"
+
 #include "Driver.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/ivf_flat/Index.h"
@@ -194,30 +196,9 @@ TEST_F(Hostile, AcceptedMetricsReadTheirCapturesAlone) {
   std::printf("%zu metrics, %d searches\n", all.size(), searches);
 }
 
-/// That what this is about would be seen: a kernel reads the word after an array of one.
-constexpr const char *kReadsPast = R"(.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry reads_past(.param .u64 array) {
-  .reg .u64 %a;
-  .reg .u32 %v;
-  ld.param.u64 %a, [array];
-  ld.volatile.global.u32 %v, [%a+4];
-  st.volatile.global.u32 [%a], %v;
-  ret;
-})";
-
+/// That what this is about would be seen.
 TEST_F(Hostile, DISABLED_ReadsPastItsArray) {
-  const cuda::ContextScope scope(*context);
-  const cuda::Buffer array(context, 4);
-  CUmodule module;
-  ANNUDF_CUDA(cuModuleLoadData, &module, kReadsPast);
-  CUfunction kernel;
-  ANNUDF_CUDA(cuModuleGetFunction, &kernel, module, "reads_past");
-  CUdeviceptr address = array.device();
-  void *arguments[] = {&address};
-  ANNUDF_CUDA(cuLaunchKernel, kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
-  ANNUDF_CUDA(cuCtxSynchronize);
+  EXPECT_EQ(test::run(test::kReadPastTheEnd, context), CUDA_SUCCESS);
 }
 
 } // namespace

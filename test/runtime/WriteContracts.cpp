@@ -35,9 +35,13 @@ int main(int argc, char **argv) {
                    annudf::contractOf(annudf::test::artifactOf(metric, "").manifest));
   std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_even_rows 0x%016" PRIx64 "ull\n",
                annudf::contractOf(annudf::test::evenRows("").manifest));
-  // The same code under every coarse policy: the contract covers that, so each has its number.
-  annudf::MetricDescriptor l2 =
+  // The same code with another hook, and under every coarse policy: the contract covers that, so
+  // each has its number.
+  const annudf::Manifest plain =
       annudf::test::artifactOf(annudf::test::testMetric("l2"), "").manifest;
+  std::fprintf(file, "#define ANNUDF_TEST_CONTRACT_l2_in_parts 0x%016" PRIx64 "ull\n",
+               annudf::contractOf(annudf::test::inParts(plain)));
+  annudf::MetricDescriptor l2 = plain;
   for (auto coarse : {ANNUDF_COARSE_L2, ANNUDF_COARSE_INNER_PRODUCT, ANNUDF_COARSE_COSINE})
     for (auto order : {ANNUDF_ORDER_MIN, ANNUDF_ORDER_MAX}) {
       l2.coarse = coarse, l2.coarseOrder = order;

@@ -286,6 +286,15 @@ inline Artifact artifactOf(const TestMetric &metric, std::string bitcode) {
   return artifact;
 }
 
+/// Of a metric with the hook `combine`, too.
+inline Manifest inParts(Manifest m) {
+  m.hooks.push_back(ANNUDF_HOOK_COMBINE);
+  m.numerics = ANNUDF_NUMERICS_REASSOCIATE;
+  m.requiredFeatures = featuresOf(m);
+  m.abiMinor = minorOf(m);
+  return m;
+}
+
 /// A filter without captures: rows whose id is even.
 inline Artifact evenRows(std::string bitcode) {
   Artifact artifact;

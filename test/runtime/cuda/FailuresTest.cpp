@@ -15,6 +15,7 @@
 #include "AgainstPairs.h"
 #include "BrokenFragments.h"
 #include "DeviceFaults.h"
+#include "PlantedFaults.h"
 
 #include "DeviceIndex.h"
 #include "annudf/runtime/cuda/Cuda.h"
@@ -152,26 +153,6 @@ TEST_F(CudaFailures, CodeThatDoesNotLinkIsNamedWithTheLinkersLog) {
 
 namespace {
 
-constexpr const char *kTraps = R"(.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry traps() {
-  trap;
-  ret;
-})";
-
-/// Ends the context, on a stream of its own; what the driver says of that.
-CUresult endContext(const std::shared_ptr<const Context> &context) {
-  const ContextScope scope(*context);
-  CUmodule module;
-  ANNUDF_CUDA(cuModuleLoadData, &module, kTraps);
-  CUfunction kernel;
-  ANNUDF_CUDA(cuModuleGetFunction, &kernel, module, "traps");
-  const OwnStream stream(context);
-  ANNUDF_CUDA(cuLaunchKernel, kernel, 1, 1, 1, 1, 1, 1, 0, stream.get(), nullptr, nullptr);
-  return Driver::get().cuStreamSynchronize(stream.get());
-}
-
 /// Arrays of one query on the device.
 struct OnDevice {
   explicit OnDevice(const std::shared_ptr<const Context> &context, int32_t dims, int k)
@@ -229,7 +210,7 @@ int searchAfterTheEnd() {
   prepared->run(arrays.data(), arrays.outIds(), arrays.outDistances());
   backend->synchronize(stream.get());
 
-  if (!endsContext(endContext(context)))
+  if (!endsContext(run(kTrap, context)))
     return kNotEnded;
   AfterTheEnd after;
   const auto all = [&] {

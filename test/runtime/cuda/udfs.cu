@@ -188,6 +188,13 @@ template <class T, class Word> __device__ __forceinline__ T valueOf(Word word) {
     return Metric::finalize(valueOf<Metric::Acc>(acc), slots);                                     \
   }
 
+/// Of a metric whose accumulator is a sum.
+#define COMBINE(A)                                                                                 \
+  HOOK uint##A##_t annudf1_scan_combine_a##A(uint##A##_t acc, uint##A##_t other, int32_t, int64_t, \
+                                             int32_t, int32_t, const uint64_t *) {                 \
+    return wordOf(valueOf<Metric::Acc>(acc) + valueOf<Metric::Acc>(other));                        \
+  }
+
 /// Of several fields: all are as wide as a word.
 template <class Word> __device__ __forceinline__ Metric::Acc load(const Word *words) {
   Metric::Acc fields;
@@ -218,6 +225,7 @@ template <class Word> __device__ __forceinline__ void store(Word *words, Metric:
 #define FIELDS_HOOKS_OF(A, X) FIELDS_HOOKS(A, X)
 #define HOOKS_OF(A, X) HOOKS(A, X)
 #define FINALIZE_OF(A) FINALIZE(A)
+#define COMBINE_OF(A) COMBINE(A)
 #ifdef ANNUDF_FIELDS
 FIELDS_HOOKS_OF(ANNUDF_METRIC_A, ANNUDF_METRIC_X)
 constexpr bool kFields = true;
@@ -226,6 +234,9 @@ HOOKS_OF(ANNUDF_METRIC_A, ANNUDF_METRIC_X)
 constexpr bool kFields = false;
 #ifndef ANNUDF_NO_FINALIZE
 FINALIZE_OF(ANNUDF_METRIC_A)
+#endif
+#ifdef ANNUDF_COMBINE
+COMBINE_OF(ANNUDF_METRIC_A)
 #endif
 #endif
 static_assert((kFields ? sizeof(Metric::Acc) * 8 % ANNUDF_METRIC_A == 0

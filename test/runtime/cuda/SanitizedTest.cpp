@@ -1,0 +1,198 @@
+//===- SanitizedTest.cpp - A small search by every kernel -----------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For compute-sanitizer (scripts/gpu-racecheck), under which a kernel takes a hundred times as
+// long: each family's, and what comes before and after a scan, over some hundred rows. Needs a GPU;
+// without one only the cases themselves are looked at, and the others are skipped and say so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AgainstPairs.h"
+#include "PlantedFaults.h"
+#include "SharedBackend.h"
+
+#include "Families.h"
+#include "Linker.h"
+#include "ScanArgs.h"
+#include "annudf/runtime/cuda/Cuda.h"
+
+#include <algorithm>
+
+using namespace annudf;
+using namespace annudf::runtime;
+using namespace annudf::test;
+
+namespace {
+
+struct Case {
+  const char *family;
+  annudf_element element = ANNUDF_ELEMENT_F32;
+  int64_t queries = 70; ///< More than a tile has, and the last in part.
+  int least = 75;       ///< Architecture.
+  int most = 999;
+};
+
+const Case kCases[] = {{"tiles"},
+                       {"pairs", ANNUDF_ELEMENT_F16, 9},
+                       {"parts", ANNUDF_ELEMENT_F32, 2},
+                       {"staged", ANNUDF_ELEMENT_F32, 70, 80},
+                       {"staged_granules", ANNUDF_ELEMENT_F32, 70, 80},
+                       {"packed", ANNUDF_ELEMENT_U8, 70, 80},
+                       {"packed_granules", ANNUDF_ELEMENT_I8, 70, 80},
+                       {"matrix", ANNUDF_ELEMENT_F32, 140, 90, 90},
+                       {"matrix_mma", ANNUDF_ELEMENT_F32, 140, 80}};
+
+Metric metricFor(const std::string &family) {
+  TestMetric l2 = testMetric("l2");
+  if (family.starts_with("matrix"))
+    for (const TestMetric &proved : provedMetrics())
+      if (proved.name == "proved_l2")
+        return unfusedMetric(proved);
+  if (family != "parts")
+    return unfusedMetric(l2);
+  Artifact artifact = cudaArtifact(l2, readFatbin("l2_in_parts"));
+  artifact.manifest = inParts(artifact.manifest);
+  return Metric::fromArtifact(std::move(artifact), "l2_in_parts.annudf");
+}
+
+class CudaSanitized : public testing::Test {
+protected:
+  static constexpr int32_t kDims = 96; // Rows of parts have 256 bytes and more.
+
+  void SetUp() override { REQUIRE_GPU("the kernels of searches are"); }
+  static Index build(const reference::Vectors &base, uint32_t lists) {
+    IndexParams params;
+    params.nLists = lists, params.kmeansIterations = 2;
+    return Index::build(params, view(base));
+  }
+  /// Brute force agrees with what is found of all lists.
+  void expectFound(const Index &index, const Metric &metric, const reference::Vectors &base,
+                   const reference::Vectors &queries, int k, const SearchParams &params) const {
+    const Answer found = answerOf(*backend, index, metric, queries, k, params);
+    if (!params.family.empty()) {
+      EXPECT_EQ(found.stats.family, params.family);
+    }
+    const TestMetric &l2 = testMetric("l2");
+    const auto rows = reference::allRows(base.rows);
+    for (int64_t q = 0; q < queries.rows; q += 11)
+      EXPECT_EQ("", reference::check(base, rows, queries.row(q), k, l2.order, l2.distance,
+                                     &found.ids[size_t(q * k)], &found.distances[size_t(q * k)]))
+          << "query " << q;
+  }
+  CudaBackend *const backend = sharedBackend();
+};
+
+class CudaSanitizedFamily : public CudaSanitized, public testing::WithParamInterface<Case> {};
+
+} // namespace
+
+/// So that a family that is added is looked at too.
+TEST(CudaSanitizedCases, AreEveryFamily) {
+  std::vector<std::string> all, cases;
+  for (const cuda::CudaFamily *family : cuda::families())
+    all.emplace_back(family->name());
+  for (const Case &one : kCases)
+    cases.emplace_back(one.family);
+  std::sort(all.begin(), all.end()), std::sort(cases.begin(), cases.end());
+  EXPECT_EQ(cases, all);
+}
+
+/// Which needs no GPU.
+TEST(CudaSanitizedCases, HaveWhatTheirFamilyNeeds) {
+  for (const Case &one : kCases) {
+    const Metric metric = metricFor(one.family);
+    const auto fit = cuda::familiesFor(metric.artifact, 90, ScanElements(one.element));
+    const auto family = std::find_if(fit.begin(), fit.end(), [&](const auto *of) {
+      return of->name() == std::string_view(one.family);
+    });
+    if (family == fit.end()) { // Of other machines; by its name it runs.
+      EXPECT_STREQ(one.family, "matrix_mma");
+      continue;
+    }
+    for (const cuda::ScanEntry &entry : (*family)->entries())
+      EXPECT_EQ(cuda::linkScanKernel(metric.artifact, {one.element, 90, entry}).substr(1, 3), "ELF")
+          << one.family << " " << entry.kernel;
+  }
+}
+
+TEST_P(CudaSanitizedFamily, Searches) {
+  const Case &of = GetParam();
+  if (backend->arch() < of.least || backend->arch() > of.most)
+    GTEST_SKIP() << "sm_" << backend->arch() << " has no kernels of " << of.family
+                 << ": they are NOT checked";
+  const auto base = reference::randomVectors(of.element, 700, kDims, 1),
+             queries = reference::randomVectors(of.element, of.queries, kDims, 2);
+  expectFound(build(base, 3), metricFor(of.family), base, queries, 5,
+              {.nProbes = 3, .family = of.family});
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, CudaSanitizedFamily, testing::ValuesIn(kCases),
+                         [](const auto &info) { return std::string(info.param.family); });
+
+TEST_F(CudaSanitized, ManyQueriesChooseTheirLists) {
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 400, 12, 3),
+             queries = reference::randomVectors(ANNUDF_ELEMENT_F32, ANNUDF_FEW_QUERIES + 5, 12, 4);
+  expectFound(build(base, 40), metricFor("tiles"), base, queries, 5,
+              {.nProbes = 40, .family = "tiles"});
+}
+
+TEST_F(CudaSanitized, ManyListsAreSortedInSteps) {
+  constexpr uint32_t kLists = ANNUDF_SORT_MOST_LISTS + 3;
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kLists + 50, 4, 5),
+             queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 12, 4, 6);
+  const Answer found = answerOf(*backend, build(base, kLists), metricFor("tiles"), queries, 5,
+                                {.nProbes = 20, .family = "tiles"});
+  EXPECT_EQ(found.stats.family, "tiles");
+}
+
+/// Another kernel finishes them.
+TEST_F(CudaSanitized, MoreResultsThanABlockHolds) {
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, ANNUDF_FINISH_MOST_K + 300, 8, 7),
+             queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3, 8, 8);
+  expectFound(build(base, 3), metricFor("pairs"), base, queries, ANNUDF_FINISH_MOST_K + 1,
+              {.nProbes = 3, .family = "pairs"});
+}
+
+TEST_F(CudaSanitized, EveryDistance) {
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 500, 8, 9),
+             queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3, 8, 10);
+  const Metric metric = metricFor("tiles");
+  std::vector<float> distances(1500, -777);
+  backend->distances(build(base, 3), metric, bind(metric, 8), view(queries), {}, distances.data());
+  for (size_t i = 0; i < distances.size(); ++i) {
+    const double expected =
+        testMetric("l2").distance(queries.row(int64_t(i / 500)), base.row(int64_t(i % 500)), 8);
+    ASSERT_NEAR(distances[i], expected, 1e-4 + 1e-5 * expected) << i;
+  }
+}
+
+TEST_F(CudaSanitized, BuildsExtendsAndRemoves) {
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 900, 20, 11);
+  for (const annudf_coarse metric : {ANNUDF_COARSE_L2, ANNUDF_COARSE_COSINE}) {
+    IndexParams params;
+    params.nLists = 5, params.kmeansIterations = 2, params.metric = metric;
+    params.adaptiveCenters = true;
+    Index index = backend->buildFromHost(params, {base.encoded.data(), 700, 20, base.element});
+    backend->extendFromHost(index, {base.encoded.data() + size_t(700) * 80, 200, 20, base.element});
+    expectFound(index, metricFor("tiles"), base, base, 5, {.nProbes = 5});
+    std::vector<int64_t> ids;
+    for (int64_t id = 0; id < 900; id += 3)
+      ids.push_back(id);
+    EXPECT_EQ(backend->remove(index, ids), 300);
+    EXPECT_EQ(index.size(), 600);
+    (void)answerOf(*backend, index, metricFor("tiles"), base, 5, {.nProbes = 5});
+  }
+}
+
+TEST_F(CudaSanitized, DISABLED_PlantedRace) {
+  EXPECT_EQ(run(kRace, std::make_shared<cuda::Context>(backend->device())), CUDA_SUCCESS);
+}
+
+TEST_F(CudaSanitized, DISABLED_PlantedReadPastTheEnd) {
+  EXPECT_EQ(run(kReadPastTheEnd, std::make_shared<cuda::Context>(backend->device())), CUDA_SUCCESS);
+}
