@@ -36,7 +36,7 @@ public:
   /// What is left, in one piece: streams and modules take of it.
   static constexpr size_t kLeft = size_t(16) << 20;
 
-  explicit Hog(std::shared_ptr<const Context> context) {
+  explicit Hog(const std::shared_ptr<const Context> &context) {
     std::vector<std::unique_ptr<Buffer>> left;
     left.push_back(std::make_unique<Buffer>(context, kLeft));
     for (size_t piece = size_t(64) << 30; piece >= size_t(1) << 20;)
