@@ -97,15 +97,21 @@ struct Arguments {
     if (given.filter)
       params.filter = given.filter->value;
     params.timeStages = given.time_stages != 0;
+    if (given.family)
+      params.family = given.family;
     origin = originOf(*artifact);
   }
   void take(int64_t neighbours, int64_t nProbes) {
     k = static_cast<int>(inRange("k", neighbours, 1, ANNUDF_MAX_K));
     params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
   }
-  void refuseFilter(const Call &call) const {
+  /// Of what computes every distance.
+  void refuseFilterAndFamily(const Call &call) const {
     if (params.filter)
       call.refuse("options.filter is set; distances are of every row");
+    if (!params.family.empty())
+      call.refuse("options.family is '" + params.family +
+                  "'; what computes every distance is not to be chosen");
   }
 };
 

@@ -117,6 +117,9 @@ struct search_params {
   std::stop_token stop = {};          ///< Ends the call with errc::interrupted.
   search_stats *stats = nullptr;      ///< If not null, gets what it cost.
   bool time_stages = false;           ///< Stage by stage, too; what is enqueued is waited for.
+  /// The kernels to run, as search_stats::family names them: these, or an error that says what
+  /// there is or why they cannot. "": the quickest, as the backend judges.
+  std::string family = {};
 };
 
 } // namespace ivf_flat

@@ -267,7 +267,7 @@ std::optional<MatrixScan> CpuBackend::matrixOf(const Index &index, const MetricV
 /// Another way, where what was bound does not allow products.
 Plan CpuBackend::planWithout(Workload work, const std::string &whyNot) const {
   if (!work.family.empty())
-    throw Error(ErrorKind::Input, "family '" + work.family + "' cannot run this search: " + whyNot);
+    throw familyRefusal(work.family, whyNot);
   work.rowsAreKept = work.formIsDistance = false;
   Plan plan = this->plan(work);
   plan.why = std::string("not ") + MatrixProducts::kName + ": " + whyNot;
@@ -390,9 +390,8 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   const Manifest &manifest = metric.artifact.manifest;
   const int k = results.selected();
   bool compiled = false;
-  Workload work = workloadOf(manifest, index, queries.rows, k, params.nProbes);
-  work.family = params.family;
-  work.formIsDistance = work.formIsDistance && Results::kLeavesOut && !index.missingValues();
+  Workload work = workloadOf(manifest, index, queries.rows, k, params);
+  work.formIsDistance = work.formIsDistance && Results::kLeavesOut;
   Plan plan;
   std::optional<MatrixScan> matrix = matrixOf(index, metric, captures, work, plan);
   const std::shared_ptr<const ScanKernel> kernel =
@@ -405,6 +404,8 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
     matrix.reset();
     plan = planWithout(work, noLimits);
   }
+  if (!params.family.empty())
+    plan.why += kByName;
   const auto started = std::chrono::steady_clock::now();
   const bool everyList = params.nProbes == index.nLists(); // Nothing is to be ranked.
   const std::shared_ptr<const CoarseRanker> coarse = everyList ? nullptr : ranker(index, manifest);

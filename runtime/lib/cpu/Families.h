@@ -64,8 +64,10 @@ public:
   }
   bool isFor(const Workload &work) const override { return mayMultiply(work); }
   std::string unfit(const Workload &work, const Machine &) const override {
+    if (work.noForm)
+      return work.noForm;
     if (!work.formIsDistance)
-      return "the metric's distance is no proved quadratic form";
+      return "its distance is not the form itself, which limits are found by";
     if (work.dims > MatrixScan::kMostDims)
       return "it takes at most " + std::to_string(MatrixScan::kMostDims) + " dims";
     return "";

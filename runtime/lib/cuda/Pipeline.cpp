@@ -102,6 +102,8 @@ void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
   stats.why = plan.why;
   if (!linking.empty())
     stats.why.append("; ").append(linking) += " is being linked";
+  else if (!work.family.empty())
+    stats.why += kByName;
 }
 
 void SearchPlan::findProbedRows(const Index &of, int64_t queries) {

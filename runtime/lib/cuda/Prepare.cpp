@@ -34,8 +34,8 @@ bool isBeyondBinding(const QuadraticForm &form, const BoundCaptures &captures) {
 }
 
 /// Why a search has no use for bounds, whatever its metric's form; null where it may have.
-const char *whyNoBounds(const MetricView &metric, const BoundCaptures &captures, const Index &index,
-                        bool everyDistance, const SearchParams &params, int sm) {
+const char *whyNoBounds(const MetricView &metric, const BoundCaptures &captures, bool everyDistance,
+                        const SearchParams &params, int sm) {
   if (const char *none = workloadOf(metric.artifact.manifest).noForm)
     return none;
   const char *wanted = std::getenv("ANNUDF_MATRIX");
@@ -43,8 +43,6 @@ const char *whyNoBounds(const MetricView &metric, const BoundCaptures &captures,
     return "ANNUDF_MATRIX is 0";
   if (everyDistance)
     return "every distance is wanted";
-  if (index.missingValues())
-    return "coordinates may be missing";
   if (params.filter && params.family.empty())
     return "a filter leaves some rows, which products do not know";
   if (!isFusedAhead(metric.artifact, sm))
@@ -75,7 +73,7 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
                      wanted.every(),
                      workloadOf(manifest, index, 0,
                                 static_cast<int>(std::min<int64_t>(wanted.columns, ANNUDF_MAX_K)),
-                                params.nProbes),
+                                params),
                      machine(),
                      manifest.packed && manifest.packed->negated};
   plan.work.bodyBytes = bodyBytesOf(metric.artifact, context_->sm());
@@ -83,9 +81,7 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
   plan.work.everyDistance = wanted.every();
   plan.findProbedRows(index, queries.rows);
   plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
-  plan.work.family = params.family;
-  if (const char *why =
-          whyNoBounds(metric, captures, index, wanted.every(), params, context_->sm()))
+  if (const char *why = whyNoBounds(metric, captures, wanted.every(), params, context_->sm()))
     plan.work.noForm = why;
   plan.checkFits();
   return plan;
@@ -131,7 +127,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
         params.waitForLinks || !params.family.empty() || plan.queriesPerRow(total) >= kWorth;
     plan.bound = bounds_.get(index, *ready.index, metric, captures, atOnce, why);
     if (!plan.bound && !params.family.empty())
-      throw Error(ErrorKind::Input, "family '" + params.family + "': " + why);
+      throw familyRefusal(params.family, why);
     if (!plan.bound) {
       plan.work.noForm = "its bounds are not there for these captures";
       choose();

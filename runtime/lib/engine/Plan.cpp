@@ -49,6 +49,8 @@ Workload workloadOf(const Manifest &manifest, const Index &index, int64_t querie
   work.queries = queries;
   work.probes = probes;
   work.k = k;
+  if (index.missingValues()) // Products would spread what is missing over a whole row.
+    work.noForm = "coordinates may be missing", work.formIsDistance = false;
   return work;
 }
 
@@ -78,19 +80,35 @@ std::string whyNot(const KernelFamily &family, const Workload &work, const Machi
   return missing.empty() ? family.unfit(work, machine) : missing;
 }
 
+Error familyRefusal(const std::string &family, const std::string &why) {
+  return {ErrorKind::Input, "family '" + family + "' cannot run this search: " + why};
+}
+
+size_t familyNamed(std::span<const KernelFamily *const> families, const std::string &name) {
+  std::string names;
+  for (size_t i = 0; i < families.size(); ++i) {
+    if (families[i]->name() == name)
+      return i;
+    names += (names.empty() ? "" : ", ") + std::string(families[i]->name());
+  }
+  throw Error(ErrorKind::Usage,
+              "no family of kernels is called '" + name + "'; there are " + names);
+}
+
 Choice pick(std::span<const KernelFamily *const> families, const Workload &work,
             const Machine &machine) {
+  if (!work.family.empty()) {
+    const size_t named = familyNamed(families, work.family);
+    if (const std::string why = whyNot(*families[named], work, machine); !why.empty())
+      throw familyRefusal(work.family, why);
+    return {named, ""};
+  }
   size_t best = families.size();
   double least = 0;
-  std::string refusals, names;
+  std::string refusals;
   for (size_t i = 0; i < families.size(); ++i) {
-    if (!work.family.empty()) {
-      names += (names.empty() ? "" : ", ") + std::string(families[i]->name());
-      if (families[i]->name() != work.family)
-        continue;
-    } else if (!families[i]->isFor(work) || !families[i]->isForMachine(machine)) {
+    if (!families[i]->isFor(work) || !families[i]->isForMachine(machine))
       continue;
-    }
     if (const std::string why = whyNot(*families[i], work, machine); !why.empty()) {
       refusals += (refusals.empty() ? "" : "; ") + std::string(families[i]->name()) + ": " + why;
       continue;
@@ -99,9 +117,6 @@ Choice pick(std::span<const KernelFamily *const> families, const Workload &work,
     if (best == families.size() || cost < least)
       best = i, least = cost;
   }
-  if (best == families.size() && refusals.empty() && !work.family.empty())
-    throw Error(ErrorKind::Usage, "no family of kernels is called '" + std::string(work.family) +
-                                      "'; there are " + names);
   if (best == families.size())
     throw Error(ErrorKind::Input, "no family of kernels can run this search: " + refusals);
   return {best, std::move(refusals)};

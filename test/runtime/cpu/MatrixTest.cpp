@@ -326,14 +326,19 @@ TEST(MatrixScan, IsChosenForManyQueriesARow) {
   EXPECT_EQ(backend->plan(work).why, "312.5 queries a row, multiplied with plain");
   const auto whyNot = [&] { return errorOf([&] { backend->plan(work); }, ErrorKind::Input); };
   work.dims = 8193;
-  EXPECT_EQ(whyNot(),
-            "no family of kernels can run this search: matrix: it takes at most 8192 dims");
+  EXPECT_EQ(whyNot(), "family 'matrix' cannot run this search: it takes at most 8192 dims");
   work.dims = 128, work.element = ANNUDF_ELEMENT_U8;
-  EXPECT_EQ(whyNot(), "no family of kernels can run this search: matrix: it does not read u8");
+  EXPECT_EQ(whyNot(), "family 'matrix' cannot run this search: it does not read u8");
   work.element = ANNUDF_ELEMENT_F32, work.formIsDistance = false;
   EXPECT_EQ(whyNot(),
-            "no family of kernels can run this search: matrix: the metric's distance is no "
-            "proved quadratic form");
+            "family 'matrix' cannot run this search: its distance is not the form itself, "
+            "which limits are found by");
+  work.noForm = Workload{}.noForm;
+  EXPECT_EQ(whyNot(),
+            "family 'matrix' cannot run this search: it is not proved to be a quadratic form");
+  work.family = "tiles";
+  EXPECT_EQ(errorOf([&] { backend->plan(work); }, ErrorKind::Usage),
+            "no family of kernels is called 'tiles'; there are groups, matrix");
 }
 
 TEST(MatrixScan, RefusesProductsThatItDoesNotHave) {

@@ -37,6 +37,14 @@ private:
   std::string unfit_;
 };
 
+/// That the planner never takes.
+class Passed final : public Fake {
+public:
+  Passed() : Fake("passed", 0) {}
+  bool isFor(const Workload &) const override { return false; }
+  bool isForMachine(const Machine &) const override { return false; }
+};
+
 Workload someWork() {
   Workload work;
   work.hooks = {ANNUDF_HOOK_INIT, ANNUDF_HOOK_UPDATE};
@@ -103,7 +111,13 @@ TEST(Plan, TheFamilyOfTheWorkloadsNameOrNone) {
             "no family of kernels is called 'Dear'; there are cheap, dear");
   work.family = "late";
   EXPECT_EQ(errorOf([&] { (void)planOf({&cheap, &late}, work, {.arch = 80}); }),
-            "no family of kernels can run this search: late: it needs sm_90, this is sm_80");
+            "family 'late' cannot run this search: it needs sm_90, this is sm_80");
+  // What it passes over for speed it runs by its name.
+  const Passed passed;
+  EXPECT_EQ(planOf({&cheap, &passed}).name, "cheap");
+  work.family = "passed";
+  EXPECT_EQ(planOf({&cheap, &passed}, work).name, "passed");
+  EXPECT_EQ(planOf({&cheap, &passed}, work).why, "because of passed");
 }
 
 TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
