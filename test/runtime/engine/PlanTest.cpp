@@ -139,6 +139,20 @@ TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
   EXPECT_EQ(work.pairsPerList(), 7);
 }
 
+/// Whatever the metric is proved to be.
+TEST(Plan, NoFormIsOfRowsThatMayLackCoordinates) {
+  Manifest manifest;
+  manifest.form.emplace();
+  const std::vector<float> rows = {0, 1, 2, 3};
+  const MatrixView view = {rows.data(), 2, 2, ANNUDF_ELEMENT_F32};
+  const Index whole = Index::build({.nLists = 1}, view),
+              index = Index::build({.nLists = 1, .missingValues = true}, view);
+  EXPECT_EQ(workloadOf(manifest, whole, 1, 1, 1).noForm, nullptr);
+  EXPECT_TRUE(workloadOf(manifest, whole, 1, 1, 1).formIsDistance);
+  EXPECT_STREQ(workloadOf(manifest, index, 1, 1, 1).noForm, "coordinates may be missing");
+  EXPECT_FALSE(workloadOf(manifest, index, 1, 1, 1).formIsDistance);
+}
+
 /// Of several fields finalize makes of a ratio what limits are found by.
 TEST(Plan, AFormIsOfOneFieldOrOfSeveral) {
   Manifest manifest;
