@@ -272,6 +272,9 @@ typedef struct annudf_ivf_flat_search_stats {
   /** Bytes of the device's memory that the workspace holds which ran the search, and which a later
    * search takes again; 0 on a CPU, and of a prepared search. */
   uint64_t workspace_bytes;
+  /** Of the rows, those that the filter lets pass, by its bits: one of what `family` was chosen by.
+   * An estimate from above where ids that no row has pass too; 1 without a filter. */
+  double passing_share;
 } annudf_ivf_flat_search_stats;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.

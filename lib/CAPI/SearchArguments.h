@@ -42,6 +42,7 @@ inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &f
   stats.rows_per_query = from.rowsPerQuery;
   stats.evaluated_per_query = from.evaluatedPerQuery;
   stats.workspace_bytes = from.workspaceBytes;
+  stats.passing_share = from.passingShare;
   for (size_t i = 0; i < from.stages.size(); ++i) {
     std::snprintf(stats.stages[i].name, sizeof stats.stages[i].name, "%s",
                   from.stages[i].name.c_str());

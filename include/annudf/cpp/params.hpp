@@ -41,6 +41,7 @@ struct search_stats {
   std::string slow = {}; ///< What of the metric a CPU computes for one row at a time; mostly "".
   /// Of the device's memory that the workspace holds which ran the search; 0 on a CPU.
   uint64_t workspace_bytes = 0;
+  double passing_share = 1; ///< Of the rows, those that the filter lets pass, by its bits.
 };
 
 /// What a search finds: for each query the best rows, the best first. Where there are fewer than k,

@@ -84,6 +84,7 @@ public:
                cost_.why,     cost_.disk_hits, cost_.cache_fault, cost_.rows_per_query};
     stats_->evaluated_per_query = cost_.evaluated_per_query, stats_->slow = cost_.slow;
     stats_->workspace_bytes = cost_.workspace_bytes;
+    stats_->passing_share = cost_.passing_share;
     for (int i = 0; i < cost_.n_stages; ++i)
       stats_->stages.emplace_back(cost_.stages[i].name, cost_.stages[i].ms);
   }

@@ -17,6 +17,7 @@
 #include "Jit.h"
 #include "KernelCache.h"
 #include "Queries.h"
+#include "Reporter.h"
 #include "Results.h"
 
 #include "../../kernels/Orders.h"
@@ -35,7 +36,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <thread>
 
 namespace annudf::runtime {
 
@@ -57,32 +57,6 @@ std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures)
   }
   return slots;
 }
-
-/// Asks the caller now and then, on his own thread, whether to go on.
-class Reporter {
-public:
-  Reporter(const Progress &progress, double total) : progress_(progress), total_(total) {
-    report(progress_, "search", 0);
-  }
-  /// \param done  of `total`. May be called by any thread.
-  void now(double done) {
-    if (!progress_ || std::this_thread::get_id() != caller_)
-      return;
-    constexpr std::chrono::milliseconds kPause(50);
-    const auto time = std::chrono::steady_clock::now();
-    if (time - last_ < kPause)
-      return;
-    last_ = time;
-    report(progress_, "search", done / total_);
-  }
-  void finish() const { report(progress_, "search", 1); }
-
-private:
-  const Progress &progress_;
-  const double total_;
-  const std::thread::id caller_ = std::this_thread::get_id();
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// An index's centers, prepared for one coarse metric.
 struct PreparedCenters : IndexAttachment {
@@ -466,6 +440,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
               .searchMs = msSince(started),
               .family = plan.name,
               .why = plan.why,
+              .passingShare = work.pass,
               .stages = std::move(stages),
               .rowsPerQuery = scanned / double(queries.rows),
               .evaluatedPerQuery = (byScan + double(left)) / double(queries.rows),

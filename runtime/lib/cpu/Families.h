@@ -11,6 +11,7 @@
 
 #include "MatrixScan.h"
 
+#include "../../kernels/cpu/ScanArgs.h"
 #include "annudf/runtime/engine/Plan.h"
 
 #include <cmath>
@@ -42,9 +43,11 @@ class Groups final : public KernelFamily {
 public:
   const char *name() const override { return "groups"; }
   FamilyNeeds needs() const override { return {}; }
-  /// In rows times coordinates: reading a row takes as long as computing it for some queries.
+  /// In rows times coordinates: reading a row takes as long as computing it for some queries. Of
+  /// groups without a row that passes neither is done.
   double cost(const Workload &work, const Machine &) const override {
-    return (kRead * shareRead(work) + work.queriesPerRow()) * double(work.rows) * work.dims;
+    return (kRead * shareRead(work) + work.queriesPerRow()) * double(work.rows) * work.dims *
+           work.groupsThatPass(ANNUDF_CPU_GROUP_ROWS);
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return mayMultiply(work) ? pairsText(work) : kOnlyFamily;
@@ -72,8 +75,9 @@ public:
       return "it takes at most " + std::to_string(MatrixScan::kMostDims) + " dims";
     return "";
   }
-  /// A row is converted, or kept and read, once, which takes as long as computing it for some
-  /// queries; of a query some rows are computed alone (docs/benchmarks/cpu.md).
+  /// Of all rows, whether they pass or not. A row is converted, or kept and read, once, which takes
+  /// as long as computing it for some queries; of a query some rows are computed alone
+  /// (docs/benchmarks/cpu.md).
   double cost(const Workload &work, const Machine &) const override {
     const double rows = double(work.rows) * work.dims, queries = double(work.queries) * work.dims,
                  multiplied = work.queriesPerRow() * matrixKernels().cost;

@@ -9,6 +9,8 @@
 #include "annudf/runtime/engine/Plan.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 namespace annudf::runtime {
 namespace {
@@ -17,7 +19,20 @@ template <class T> bool allows(const std::vector<T> &allowed, const T &value) {
   return allowed.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end();
 }
 
+/// Of a filter, for people.
+std::string passText(const Workload &work) {
+  if (work.pass >= 1)
+    return "";
+  char text[48];
+  std::snprintf(text, sizeof text, ", %.3g %% of rows pass", work.pass * 100);
+  return text;
+}
+
 } // namespace
+
+double Workload::groupsThatPass(int32_t rows) const {
+  return pass >= 1 ? 1 : -std::expm1(rows * std::log1p(-pass));
+}
 
 Workload workloadOf(const Manifest &manifest) {
   Workload work;
@@ -127,7 +142,7 @@ Plan choose(std::span<const KernelFamily *const> families, const Workload &work,
   const Choice choice = pick(families, work, machine);
   const KernelFamily &chosen = *families[choice.family];
   return {choice.family, chosen.name(),
-          chosen.explain(work, machine) +
+          chosen.explain(work, machine) + passText(work) +
               (choice.refusals.empty() ? "" : "; not " + choice.refusals)};
 }
 

@@ -67,6 +67,8 @@ Workload workloadOf(const Manifest &manifest, const Index &index, int64_t querie
                     const SearchParams &params) {
   Workload work = workloadOf(manifest, index, queries, k, params.nProbes);
   work.family = params.family;
+  if (params.filter)
+    work.pass = params.filter->passingShare(index.size());
   return work;
 }
 

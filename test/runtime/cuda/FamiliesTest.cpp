@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/DocTables.h"
 #include "H200.h"
 
 #include "cuda/Families.h"
@@ -13,10 +14,8 @@
 #include "Support/TestFiles.h"
 
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 namespace annudf::runtime::cuda {
 namespace {
@@ -341,36 +340,22 @@ TEST(CudaFamilies, UnequalListsCountByTheQueriesOfTheirRows) {
 
 /// Every line of the page's table of what is chosen.
 TEST(CudaFamilies, ChooseWhatTheTableOfTheDocsSays) {
-  std::ifstream page(ANNUDF_DOCS_DIR "/cuda-backend.md");
-  std::string line;
-  while (std::getline(page, line) && line != "### What is chosen")
-    ;
-  int lines = 0;
-  while (std::getline(page, line) && !line.starts_with("## ")) {
-    std::vector<std::string> cells;
-    std::istringstream row(line);
-    for (std::string cell; std::getline(row, cell, '|');)
-      cells.push_back(
-          cell.substr(0, cell.find_last_not_of(' ') + 1).erase(0, cell.find_first_not_of(' ')));
-    if (cells.size() < 8 || cells[1].find(" f32") == std::string::npos)
-      continue;
-    const auto number = [](std::string text) {
-      std::erase(text, ',');
-      return std::stoll(text);
-    };
-    Workload work = workOf(number(cells[3]), 32, uint32_t(number(cells[2])));
-    work.rows = number(cells[1].substr(0, cells[1].find(' ')));
-    work.dims = int32_t(number(cells[1].substr(cells[1].find("×") + 3)));
+  const auto table = test::tableBelow("cuda-backend.md", "### What is chosen");
+  EXPECT_EQ(table.size(), 10u);
+  for (const std::vector<std::string> &cells : table) {
+    const std::string &data = cells.at(0);
+    Workload work =
+        workOf(int64_t(test::numberOf(cells.at(2))), 32, uint32_t(test::numberOf(cells.at(1))));
+    work.rows = int64_t(test::numberOf(data.substr(0, data.find(' '))));
+    work.dims = int32_t(test::numberOf(data.substr(data.find("×") + 3)));
     work.rowBytes = uint32_t(work.dims) * 4;
-    work.probedRows = double(number(cells[4])) / work.probes;
+    work.probedRows = test::numberOf(cells.at(3)) / work.probes;
     work.bodyBytes = 2000;
     char text[32];
     std::snprintf(text, sizeof text, "%.3g", work.queriesPerRow());
-    EXPECT_EQ(cells[5], text) << line;
-    EXPECT_EQ(cells[6], "`" + chosen(work) + "`") << line;
-    ++lines;
+    EXPECT_EQ(cells.at(4), text) << data;
+    EXPECT_EQ(cells.at(5), "`" + chosen(work) + "`") << data;
   }
-  EXPECT_EQ(lines, 10);
 }
 
 TEST(CudaFamilies, TilesNeedTheirSharedMemory) {

@@ -74,9 +74,15 @@ struct Workload {
   int64_t queries = 0;
   uint32_t probes = 0;
   int k = 0;
+  /// Of the rows, those that the search's filter lets pass (RowFilter::passingShare); 1 without
+  /// one.
+  double pass = 1;
   bool everyDistance = false; ///< Not the k best are wanted but the distances of all rows.
   std::string family = {}; ///< The only one that may run it; "": any. A plan outlives its params.
 
+  /// Of groups of so many rows, those of which one passes; as if rows passed at random, which is
+  /// where fewest are left out.
+  double groupsThatPass(int32_t rows) const;
   /// (query, list) pairs to scan.
   double pairs() const { return double(queries) * probes; }
   double pairsPerList() const { return lists == 0 ? 0 : pairs() / lists; }

@@ -68,8 +68,10 @@ struct SearchStats {
   double searchMs = 0;     ///< The search itself, link and upload excluded.
   std::string family = {}; ///< The kernels that ran it, "tiles"; of its first batch.
   std::string why = {};    ///< Why these.
-  int diskHits = 0;        ///< Kernels that this call found linked, on disk.
-  std::string fault = {};  ///< Why the cache on disk was no use; "" where it was, or is off.
+  /// Of the rows, those that the filter lets pass, as the planner counts them (Workload::pass).
+  double passingShare = 1;
+  int diskHits = 0;       ///< Kernels that this call found linked, on disk.
+  std::string fault = {}; ///< Why the cache on disk was no use; "" where it was, or is off.
   std::vector<StageTime> stages = {}; ///< In order, of all batches; only if asked for.
   double rowsPerQuery = 0;            ///< In the lists that it probed, the mean; only if asked for.
   /// Those of them that the metric's hooks computed, the mean; only if asked for. All, but of
