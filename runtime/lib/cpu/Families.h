@@ -77,14 +77,16 @@ public:
   }
   /// Of all rows, whether they pass or not. A row is converted, or kept and read, once, which takes
   /// as long as computing it for some queries; of a query some rows are computed alone
-  /// (docs/benchmarks/cpu.md).
+  /// (docs/benchmarks/cpu.md). With a filter a query takes more of rows that are kept, however
+  /// many pass.
   double cost(const Workload &work, const Machine &) const override {
     const double rows = double(work.rows) * work.dims, queries = double(work.queries) * work.dims,
-                 multiplied = work.queriesPerRow() * matrixKernels().cost;
+                 multiplied = work.queriesPerRow() * matrixKernels().cost, k = double(work.k);
     if (work.rowsAreKept)
       return (kRead * shareRead(work) + multiplied) * rows +
-             queries * (kKeptQuery + kKeptBest * double(work.k));
-    return (kConverted + multiplied) * rows + queries * (kQuery + kBest * double(work.k));
+             queries * (kKeptQuery + kKeptBest * k +
+                        (work.pass < 1 ? kFilteredQuery + kFilteredBest * k : 0));
+    return (kConverted + multiplied) * rows + queries * (kQuery + kBest * k);
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return pairsText(work) + ", multiplied with " + matrixKernels().name +
@@ -94,6 +96,7 @@ public:
 private:
   static constexpr double kConverted = 32, kQuery = 1800, kBest = 95;
   static constexpr double kRead = 2, kKeptQuery = 650, kKeptBest = 80;
+  static constexpr double kFilteredQuery = 1850, kFilteredBest = 12;
 };
 
 } // namespace annudf::runtime::cpu
