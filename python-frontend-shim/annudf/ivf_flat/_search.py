@@ -294,13 +294,14 @@ def tell_cost(stats: SearchStats, metric: Metric, device: Device) -> None:
         logger.debug("index copied to %s in %.1f ms", device, stats.upload_ms)
     if stats.rows_per_query:
         logger.debug(
-            "metric %s searched by %s in %.3f ms: of %.1f rows a query %.1f computed by the metric (%.2f %%)",
+            "metric %s searched by %s in %.3f ms: of %.1f rows a query %.1f computed by the metric (%.2f %%)%s",
             metric.name,
             stats.family,
             stats.search_ms,
             stats.rows_per_query,
             stats.evaluated_per_query,
             stats.evaluated_per_query / stats.rows_per_query * 100,
+            "" if stats.passing_share == 1 else f", {stats.passing_share * 100:.3g} % of rows pass the filter",
         )
 
 

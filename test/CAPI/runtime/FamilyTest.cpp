@@ -115,6 +115,28 @@ TEST_F(CApiFamily, HoldsForWhatRepeatsASearchAndForBruteForce) {
   }
 }
 
+/// With the reason of the choice.
+TEST_F(CApiFamily, TellsWhatShareOfRowsPasses) {
+  ASSERT_EQ(searchBy(nullptr), "ok");
+  EXPECT_EQ(stats.passing_share, 1);
+  std::vector<uint8_t> quarter(3000);
+  for (size_t id = 0; id < quarter.size(); id += 4)
+    quarter[id] = 1;
+  OwnedFilter filter;
+  ASSERT_EQ(outcome(annudf_filter_from_bytes(quarter.data(), 3000, &filter)), "ok");
+  options.filter = filter;
+  ASSERT_EQ(searchBy(nullptr), "ok");
+  EXPECT_EQ(stats.passing_share, 0.25);
+  EXPECT_STREQ(stats.why, "the CPU has no other, 25 % of rows pass");
+  ASSERT_EQ(searchBy("groups"), "ok");
+  EXPECT_STREQ(stats.why, "the CPU has no other, 25 % of rows pass; asked for by its name");
+  // A caller of an older header has no such field.
+  stats.size = offsetof(annudf_ivf_flat_search_stats, passing_share);
+  stats.passing_share = 7;
+  ASSERT_EQ(searchBy(nullptr), "ok");
+  EXPECT_EQ(stats.passing_share, 7);
+}
+
 TEST_F(CApiFamily, EveryDistanceAndAFilterOfCodeTakeNone) {
   options.family = "groups";
   std::vector<float> all(40 * 3000);

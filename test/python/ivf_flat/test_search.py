@@ -445,3 +445,11 @@ def test_a_family_that_is_asked_for(floats, caplog):
             np.testing.assert_array_equal(one, other)
             np.testing.assert_array_equal(prepared, other)
     assert ivf_flat.SearchParams().family is None
+
+
+def test_what_a_filter_lets_pass_is_logged(floats, caplog):
+    index, base = floats
+    passing = np.arange(100) % 8 == 0
+    with caplog.at_level(logging.DEBUG, "annudf"):
+        ivf_flat.search(ivf_flat.SearchParams(n_probes=2), index, base, 5, filter=passing)
+    assert any(record.getMessage().endswith(", 13 % of rows pass the filter") for record in caplog.records)

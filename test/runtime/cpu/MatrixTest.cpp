@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <random>
 #include <set>
 #include <thread>
@@ -136,6 +137,36 @@ TEST(MatrixScan, KeepsRowsForTheSecondSearch) {
   index.remove(rest);
   EXPECT_EQ(how(metric), converted);
   EXPECT_EQ(how(metric), kept);
+}
+
+/// What a filter makes the planner choose changes no result.
+TEST(MatrixScan, AFilterOfFewRowsIsNotForProducts) {
+  if (cpu::matrixKernels().cost == 0)
+    GTEST_SKIP() << "no AVX2";
+  const Metric metric = compiled(provedMetric("proved_weighted_l2"));
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  const Data base = dataOf(kKinds[0].second, 20'000, 24, 1);
+  const Data queries = dataOf(kKinds[0].second, 70, 24, 2);
+  const Index index = indexOf(base, 8);
+  std::mt19937 random(3);
+  std::map<double, std::string> chosen;
+  for (const double share : {0.0, 0.002, 0.5, 1.0}) {
+    std::vector<uint32_t> words(size_t(RowFilter::wordsFor(base.rows)));
+    for (int64_t id = 0; id < base.rows; ++id)
+      words[size_t(id / 32)] |= uint32_t(std::bernoulli_distribution(share)(random)) << (id % 32);
+    const SearchParams with{.nProbes = 5, .filter = std::make_shared<RowFilter>(words, base.rows)};
+    SearchStats stats;
+    for (int time = 0; time < 2; ++time) {
+      const FoundBits expected = search(*backend, index, metric, queries, 10, with, "groups");
+      EXPECT_EQ(expected, search(*backend, index, metric, queries, 10, with, "", &stats)) << share;
+      EXPECT_EQ(expected, search(*backend, index, metric, queries, 10, with, "matrix")) << share;
+    }
+    EXPECT_EQ(stats.passingShare, with.filter->passingShare(base.rows));
+    chosen[share] = stats.family;
+  }
+  EXPECT_EQ(chosen[0], "groups");
+  EXPECT_EQ(chosen[0.002], "groups");
+  EXPECT_EQ(chosen[1], "matrix");
 }
 
 TEST(MatrixScan, KeepsRowsAtOnceForALargeSearch) {

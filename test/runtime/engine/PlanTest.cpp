@@ -8,6 +8,8 @@
 
 #include "annudf/runtime/engine/Plan.h"
 
+#include "annudf/runtime/engine/Search.h"
+
 #include "Support/TestFiles.h"
 
 namespace annudf::runtime {
@@ -137,6 +139,42 @@ TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
   EXPECT_EQ(work.lists, 2u);
   EXPECT_EQ(work.rowBytes, 32u);
   EXPECT_EQ(work.pairsPerList(), 7);
+  EXPECT_EQ(work.pass, 1);
+  // And what its parameters say.
+  const auto one = std::make_shared<const RowFilter>(std::vector<uint32_t>{0b10}, 2);
+  const Workload asked =
+      workloadOf(manifest, index, 7, 1, SearchParams{.nProbes = 2, .filter = one, .family = "f"});
+  EXPECT_EQ(asked.pairsPerList(), 7);
+  EXPECT_EQ(asked.pass, 0.5);
+  EXPECT_EQ(asked.family, "f");
+}
+
+/// Costs less with groups of rows that a filter leaves out.
+class Filtered final : public Fake {
+public:
+  Filtered() : Fake("filtered", 4) {}
+  double cost(const Workload &work, const Machine &machine) const override {
+    return Fake::cost(work, machine) * work.groupsThatPass(32);
+  }
+};
+
+TEST(Plan, KnowsWhatAFilterLetsPass) {
+  const Fake plain("plain", 2);
+  const Filtered filtered;
+  Workload work = someWork();
+  EXPECT_EQ(work.groupsThatPass(32), 1);
+  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of plain");
+  work.pass = 0.5;
+  EXPECT_NEAR(work.groupsThatPass(1), 0.5, 1e-12);
+  EXPECT_NEAR(work.groupsThatPass(2), 0.75, 1e-12);
+  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of plain, 50 % of rows pass");
+  work.pass = 0.01;
+  EXPECT_NEAR(work.groupsThatPass(32), 0.27502, 1e-5);
+  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of filtered, 1 % of rows pass");
+  work.pass = 0;
+  EXPECT_EQ(work.groupsThatPass(32), 0);
+  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of filtered, 0 % of rows pass");
+  EXPECT_EQ(Workload().pass, 1);
 }
 
 /// Whatever the metric is proved to be.
