@@ -304,6 +304,10 @@ class SearchStats:
         """
 
     @property
+    def passing_share(self) -> float:
+        """Of the rows, those that the filter lets pass, by its bits."""
+
+    @property
     def slow(self) -> str:
         """
         What of the metric a CPU computes for one row at a time; empty where there is nothing.

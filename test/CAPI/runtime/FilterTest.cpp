@@ -16,7 +16,6 @@ using namespace annudf::test;
 
 namespace {
 
-
 TEST(CApiFilter, BitsAndBytesAreTheSame) {
   const std::array<uint32_t, 2> words = {0x80000001u, 0xFFFFFFFFu};
   std::array<uint8_t, 34> bytes = {};
