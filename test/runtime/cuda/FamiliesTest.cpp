@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/DocTables.h"
 #include "H200.h"
+#include "runtime/DocTables.h"
 
 #include "cuda/Families.h"
 
