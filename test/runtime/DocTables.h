@@ -52,6 +52,21 @@ inline double numberOf(std::string cell) {
   return cell.ends_with('%') ? number / 100 : number;
 }
 
+/// What a page calls something, and what that changes.
+template <class T> struct Named {
+  const char *name;
+  void (*change)(T &);
+};
+
+/// Makes the change that has the name.
+template <class T, size_t N>
+void change(const Named<T> (&all)[N], const std::string &name, T &what) {
+  for (const Named<T> &one : all)
+    if (name == one.name)
+      return one.change(what);
+  ADD_FAILURE() << "no test knows what '" << name << "' is";
+}
+
 } // namespace annudf::test
 
 #endif // ANNUDF_TEST_RUNTIME_DOCTABLES_H

@@ -10,8 +10,7 @@
 
 #include "runtime/DocTables.h"
 
-#include <functional>
-#include <map>
+#include <iterator>
 #include <set>
 
 namespace annudf::test {
@@ -57,7 +56,7 @@ TEST(PlannerPage, NamesEveryFamilyOfACpu) {
   EXPECT_EQ(told, names);
 }
 
-const std::map<std::string, std::function<void(Workload &)>> kSearches = {
+constexpr Named<Workload> kSearches[] = {
     {"any", [](Workload &) {}},
     {"rows of u8", [](Workload &work) { work.element = ANNUDF_ELEMENT_U8; }},
     {"compute type f64", [](Workload &work) { work.compute = ANNUDF_COMPUTE_F64; }},
@@ -74,10 +73,10 @@ const std::map<std::string, std::function<void(Workload &)>> kSearches = {
 TEST(PlannerPage, HasEveryRefusalOfACpu) {
   const std::unique_ptr<Backend> backend = makeCpuBackend(1);
   const auto table = tableBelow(kPage, "### By a CPU");
-  EXPECT_EQ(table.size(), kSearches.size());
+  EXPECT_EQ(table.size(), std::size(kSearches));
   for (const std::vector<std::string> &cells : table) {
     Workload work = workOf(1000, 10);
-    kSearches.at(cells.at(1))(work);
+    change(kSearches, cells.at(1), work);
     work.family = cells.at(0).substr(1, cells.at(0).size() - 2);
     std::string said;
     try {

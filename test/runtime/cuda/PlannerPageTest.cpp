@@ -13,8 +13,6 @@
 
 #include "Support/TestFiles.h"
 
-#include <functional>
-#include <map>
 #include <set>
 
 namespace annudf::runtime::cuda {
@@ -36,7 +34,7 @@ Workload workOf(int64_t queries, int k = 10) {
 }
 
 /// What the page calls metrics.
-const std::map<std::string, std::function<void(Workload &)>> kMetrics = {
+constexpr test::Named<Workload> kMetrics[] = {
     {"any", [](Workload &) {}},
     {"of a large body", [](Workload &work) { work.bodyBytes = kLargeBody + 1; }},
     {"with `combine`", [](Workload &work) { work.hooks.insert(ANNUDF_HOOK_COMBINE); }},
@@ -51,7 +49,7 @@ TEST(PlannerPage, TellsWhatIsChosenOnAGpu) {
   std::set<std::string> chosen;
   for (const std::vector<std::string> &cells : table) {
     Workload work = workOf(int64_t(numberOf(cells.at(1))), int(numberOf(cells.at(2))));
-    kMetrics.at(cells.at(0))(work);
+    test::change(kMetrics, cells.at(0), work);
     work.pass = cells.at(3) == "all" ? 1 : numberOf(cells.at(3));
     Manifest manifest;
     manifest.form.emplace();
@@ -87,7 +85,7 @@ struct Asked {
   Workload work = workOf(1000);
   Machine machine = kH200;
 };
-const std::map<std::string, std::function<void(Asked &)>> kSearches = {
+constexpr test::Named<Asked> kSearches[] = {
     {"any", [](Asked &) {}},
     {"sm_75", [](Asked &asked) { asked.machine.arch = 75; }},
     {"sm_80", [](Asked &asked) { asked.machine.arch = 80; }},
@@ -130,7 +128,7 @@ TEST(PlannerPage, HasEveryRefusalOfAGpu) {
   std::set<std::string> refused;
   for (const std::vector<std::string> &cells : table) {
     Asked asked;
-    kSearches.at(cells.at(1))(asked);
+    test::change(kSearches, cells.at(1), asked);
     asked.work.family = cells.at(0).substr(1, cells.at(0).size() - 2);
     std::string said;
     try {
