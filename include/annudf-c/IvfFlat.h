@@ -68,9 +68,9 @@ annudf_ivf_flat_build(const annudf_vectors *base, int64_t n_lists,
 
 /** What a build on a device cost; milliseconds. Fields beyond `size` are not touched. */
 typedef struct annudf_ivf_flat_build_stats {
-  size_t size;       /**< Set by the caller: sizeof(annudf_ivf_flat_build_stats).          */
-  double train_ms;   /**< Centers, and the look at all coordinates.                       */
-  double add_ms;     /**< Rows to their lists.                                            */
+  size_t size;     /**< Set by the caller: sizeof(annudf_ivf_flat_build_stats).          */
+  double train_ms; /**< Centers, and the look at all coordinates.                       */
+  double add_ms;   /**< Rows to their lists.                                            */
   /** Of annudf_ivf_flat_build_from_host: the time in which the rows went to the device where all
    * went at once; the pieces in which they went, 1 where all went at once; the bytes that it took
    * there at most; whether the lists are there (1) or, where it was too small for them, on the
@@ -221,6 +221,11 @@ typedef struct annudf_ivf_flat_search_options {
   /** Not 0: stages, rows_per_query and evaluated_per_query of the statistics are filled. A search
    * that would only be enqueued is waited for. */
   int32_t time_stages;
+  /** The kernels to run, by a name that the statistics' `family` may have; NULL or "": the
+   * quickest, as the backend judges. ANNUDF_USAGE naming those of the backend where it has none of
+   * the name; ANNUDF_INPUT naming the reason where that one cannot run this search: another never
+   * takes its place. Read during the call only. */
+  const char *family;
 } annudf_ivf_flat_search_options;
 
 /** How long one stage of a search took, in milliseconds, all of its batches together. */
@@ -267,6 +272,9 @@ typedef struct annudf_ivf_flat_search_stats {
   /** Bytes of the device's memory that the workspace holds which ran the search, and which a later
    * search takes again; 0 on a CPU, and of a prepared search. */
   uint64_t workspace_bytes;
+  /** Of the rows, those that the filter lets pass, by its bits: one of what `family` was chosen by.
+   * An estimate from above where ids that no row has pass too; 1 without a filter. */
+  double passing_share;
 } annudf_ivf_flat_search_stats;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.
@@ -342,7 +350,7 @@ ANNUDF_CAPI_EXPORTED void annudf_ivf_flat_prepared_destroy(annudf_ivf_flat_prepa
 
 /** The distance of every query to every row of an index whose ids are those that build gives, 0 to
  * size - 1: no list is left out. NaN where the metric says so; the metric's order does not matter.
- * \param options    its filter must be NULL.
+ * \param options    its filter and its family must be NULL.
  * \param distances  queries x annudf_ivf_flat_size, in host memory; the row with id i in column i.
  * Else as annudf_ivf_flat_search. ANNUDF_USAGE for an index with other ids. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances(
@@ -365,7 +373,7 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_distances_device(
  * \param captures  bound for this filter, this index and one query; NULL if it has none.
  * \param bits      of the filter, so that it can be joined with others; 0: one more than the
  * index's largest id, which is the least.
- * \param options   may be NULL; its filter must be.
+ * \param options   may be NULL; its filter and its family must be.
  * ANNUDF_USAGE for an index without rows, too few bits, or more than 2^35. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_filter(
     annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,

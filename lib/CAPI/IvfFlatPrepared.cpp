@@ -62,6 +62,10 @@ annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_
       runtime::checkSearch(index->value, metric, arguments.queries, arguments.k, arguments.params);
       runtime::checkCaptures(metric, made->captures,
                              runtime::extentsOf(index->value, arguments.queries));
+      if (!arguments.params.family.empty()) // Else no run needs a plan to be possible.
+        (void)backend->value->plan(runtime::workloadOf(artifact->value.manifest, index->value,
+                                                       arguments.queries.rows, arguments.k,
+                                                       arguments.params));
       backend->value->precompile(metric, {index->value.element(), arguments.queries.element},
                                  &cost);
     }

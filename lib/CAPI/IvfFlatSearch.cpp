@@ -65,7 +65,7 @@ annudf_status annudf_ivf_flat_distances(annudf_backend *backend, const annudf_iv
     call.refuseNull(index, "index");
     call.refuseNull(distances, "distances");
     const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
-    arguments.refuseFilter(call);
+    arguments.refuseFilterAndFamily(call);
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
     backend->value->distances(index->value, {artifact->value, artifact->digest, arguments.origin},
@@ -85,7 +85,7 @@ annudf_ivf_flat_distances_device(annudf_backend *backend, const annudf_ivf_flat_
     call.refuseNull(index, "index");
     call.refuseNull(distances, "distances");
     const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
-    arguments.refuseFilter(call);
+    arguments.refuseFilterAndFamily(call);
     if (!backend->cuda)
       call.refuse("the backend is " + backend->description + "; it has no device memory");
     runtime::SearchStats cost;
@@ -113,6 +113,9 @@ annudf_status annudf_ivf_flat_filter(annudf_backend *backend, const annudf_ivf_f
         "annudf_ivf_flat_search_options");
     if (given.filter)
       call.refuse("options.filter is set; a filter of code is computed for every row");
+    if (given.family && *given.family)
+      call.refuse(std::string("options.family is '") + given.family +
+                  "'; what computes a filter of code is not to be chosen");
     const std::string origin = originOf(*artifact);
     const runtime::BoundCaptures none;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
@@ -153,7 +156,7 @@ annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_art
   return guard(__func__, [&](Call call) {
     call.refuseNull(distances, "distances");
     const Arguments arguments(call, backend, artifact, x, "x", options, stats);
-    arguments.refuseFilter(call);
+    arguments.refuseFilterAndFamily(call);
     const runtime::Index index =
         runtime::Index::ofOneList(toMatrix(call, y, "y"), artifact->value.manifest.missingValues);
     runtime::SearchStats cost;

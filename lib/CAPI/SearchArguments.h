@@ -42,6 +42,7 @@ inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &f
   stats.rows_per_query = from.rowsPerQuery;
   stats.evaluated_per_query = from.evaluatedPerQuery;
   stats.workspace_bytes = from.workspaceBytes;
+  stats.passing_share = from.passingShare;
   for (size_t i = 0; i < from.stages.size(); ++i) {
     std::snprintf(stats.stages[i].name, sizeof stats.stages[i].name, "%s",
                   from.stages[i].name.c_str());
@@ -97,15 +98,21 @@ struct Arguments {
     if (given.filter)
       params.filter = given.filter->value;
     params.timeStages = given.time_stages != 0;
+    if (given.family)
+      params.family = given.family;
     origin = originOf(*artifact);
   }
   void take(int64_t neighbours, int64_t nProbes) {
     k = static_cast<int>(inRange("k", neighbours, 1, ANNUDF_MAX_K));
     params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
   }
-  void refuseFilter(const Call &call) const {
+  /// Of what computes every distance.
+  void refuseFilterAndFamily(const Call &call) const {
     if (params.filter)
       call.refuse("options.filter is set; distances are of every row");
+    if (!params.family.empty())
+      call.refuse("options.family is '" + params.family +
+                  "'; what computes every distance is not to be chosen");
   }
 };
 

@@ -71,6 +71,15 @@ def check_bool(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def check_name(value: Any, name: str, what: str) -> str:
+    """The name of such a thing as `what`, or ArgumentError."""
+    if not isinstance(value, str):
+        raise ArgumentError(f"{name} is {shown(value)}, it must be the name of {what}, or None")
+    if not value or not value.isprintable() or not value.isascii():
+        raise ArgumentError(f"{name} is {value!a}, which no name of {what} is; give one, or None")
+    return value
+
+
 def check_path(path: Any, name: str) -> str:
     """The path as text, or ArgumentError; bytes are decoded as Python's own functions do."""
     try:

@@ -304,6 +304,10 @@ class SearchStats:
         """
 
     @property
+    def passing_share(self) -> float:
+        """Of the rows, those that the filter lets pass, by its bits."""
+
+    @property
     def slow(self) -> str:
         """
         What of the metric a CPU computes for one row at a time; empty where there is nothing.
@@ -377,10 +381,10 @@ class Backend:
     def arch(self) -> int:
         """Architecture of the CUDA device, 90 for sm_90; 0 for the CPU."""
 
-    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, filter: Filter | None = None, time_stages: bool = False) -> SearchStats:
+    def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, filter: Filter | None = None, family: str = '', time_stages: bool = False) -> SearchStats:
         """Searches with queries and results at host addresses."""
 
-    def radius_neighbors(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, filter: Filter | None = None) -> tuple[bytes, bytes, bytes]:
+    def radius_neighbors(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, filter: Filter | None = None, family: str = "") -> tuple[bytes, bytes, bytes]:
         """
         All within a radius of queries at a host address: where those of each query begin (int64, one more than there are queries), ids (int64) and distances (float32).
         """
@@ -393,12 +397,12 @@ class Backend:
     def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:
         """The rows that the filter, an artifact of annudf.filter, keeps."""
 
-    def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None) -> SearchStats:
+    def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None, family: str = '') -> SearchStats:
         """
         Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there.
         """
 
-    def prepare(self, index: Index, artifact: Artifact, captures: Captures, rows: int, dims: int, element: str, k: int, n_probes: int, stream: int, filter: Filter | None = None) -> tuple[Prepared, SearchStats]:
+    def prepare(self, index: Index, artifact: Artifact, captures: Captures, rows: int, dims: int, element: str, k: int, n_probes: int, stream: int, filter: Filter | None = None, family: str = '') -> tuple[Prepared, SearchStats]:
         """
         Checks and makes what searches with so many queries need; 0 is the CPU's stream.
         """

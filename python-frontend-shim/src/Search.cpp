@@ -63,16 +63,28 @@ Backend makeCuda(int32_t device) {
   return makeBackend(status, backend);
 }
 
+/// What of a search's options Python gives.
+struct Asked {
+  const Filter *filter = nullptr;
+  const char *family = nullptr; ///< Null or "": the quickest.
+  bool timeStages = false;
+  annudf_ivf_flat_search_options options() const {
+    annudf_ivf_flat_search_options options = {};
+    options.size = sizeof options;
+    options.filter = filter ? filter->handle.get() : nullptr;
+    options.family = family;
+    options.time_stages = timeStages;
+    return options;
+  }
+};
+
 /// A call with options that let Ctrl-C end it.
-template <class Call> void interruptibly(const Filter *filter, Call call, bool timeStages = false) {
+template <class Call> void interruptibly(const Asked &asked, Call call) {
   const std::optional<ProgressFunction> noFunction;
   Progress progress(noFunction); // Only for Ctrl-C.
-  annudf_ivf_flat_search_options options = {};
-  options.size = sizeof options;
+  annudf_ivf_flat_search_options options = asked.options();
   options.progress = &Progress::report;
   options.progress_user = &progress;
-  options.filter = filter ? filter->handle.get() : nullptr;
-  options.time_stages = timeStages;
   progress.check(withoutGil([&] { return call(options); }));
 }
 
@@ -86,41 +98,40 @@ annudf_vectors vectorsAt(uintptr_t queries, int64_t rows, int64_t dims,
 /// `call` is annudf_ivf_flat_search or what remains of annudf_ivf_flat_search_device.
 template <class Call>
 annudf_ivf_flat_search_stats runSearch(uintptr_t queries, int64_t rows, int64_t dims,
-                                       const std::string &element, const Filter *filter, Call call,
-                                       bool timeStages = false) {
+                                       const std::string &element, const Asked &asked, Call call) {
   const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
   annudf_ivf_flat_search_stats stats = emptyStats();
-  interruptibly(
-      filter,
-      [&](const annudf_ivf_flat_search_options &options) { return call(matrix, options, stats); },
-      timeStages);
+  interruptibly(asked, [&](const annudf_ivf_flat_search_options &options) {
+    return call(matrix, options, stats);
+  });
   return stats;
 }
 
-annudf_ivf_flat_search_stats
-search(const Backend &self, const Index &index, const Artifact &artifact, const Captures &captures,
-       uintptr_t queries, int64_t rows, int64_t dims, const std::string &element, int64_t k,
-       int64_t nProbes, uintptr_t ids, uintptr_t distances, const Filter *filter, bool timeStages) {
-  return runSearch(
-      queries, rows, dims, element, filter,
-      [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
-          annudf_ivf_flat_search_stats &stats) {
-        return annudf_ivf_flat_search(self.handle.get(), index.handle.get(), artifact.handle.get(),
-                                      captures.handle.get(), &matrix, k, nProbes, &options,
-                                      reinterpret_cast<int64_t *>(ids),
-                                      reinterpret_cast<float *>(distances), &stats);
-      },
-      timeStages);
+annudf_ivf_flat_search_stats search(const Backend &self, const Index &index,
+                                    const Artifact &artifact, const Captures &captures,
+                                    uintptr_t queries, int64_t rows, int64_t dims,
+                                    const std::string &element, int64_t k, int64_t nProbes,
+                                    uintptr_t ids, uintptr_t distances, const Filter *filter,
+                                    const std::string &family, bool timeStages) {
+  return runSearch(queries, rows, dims, element, {filter, family.c_str(), timeStages},
+                   [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
+                       annudf_ivf_flat_search_stats &stats) {
+                     return annudf_ivf_flat_search(self.handle.get(), index.handle.get(),
+                                                   artifact.handle.get(), captures.handle.get(),
+                                                   &matrix, k, nProbes, &options,
+                                                   reinterpret_cast<int64_t *>(ids),
+                                                   reinterpret_cast<float *>(distances), &stats);
+                   });
 }
 
 /// Offsets (int64), ids (int64) and distances (float32) as their bytes.
 nb::tuple radiusNeighbors(const Backend &self, const Index &index, const Artifact &artifact,
                           const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
                           const std::string &element, float radius, int64_t nProbes,
-                          const Filter *filter) {
+                          const Filter *filter, const std::string &family) {
   const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
   std::unique_ptr<annudf_radius_neighbors, Destroyer<annudf_radius_neighbors_destroy>> result;
-  interruptibly(filter, [&](const annudf_ivf_flat_search_options &options) {
+  interruptibly({filter, family.c_str()}, [&](const annudf_ivf_flat_search_options &options) {
     annudf_radius_neighbors *made = nullptr;
     const annudf_status status = annudf_ivf_flat_radius_neighbors(
         self.handle.get(), index.handle.get(), artifact.handle.get(), captures.handle.get(),
@@ -141,7 +152,7 @@ int64_t tuneProbes(const Backend &self, const Index &index, const Artifact &arti
                    const std::string &element, int64_t k, double recall, const Filter *filter) {
   const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
   int64_t probes = 0;
-  interruptibly(filter, [&](const annudf_ivf_flat_search_options &options) {
+  interruptibly({.filter = filter}, [&](const annudf_ivf_flat_search_options &options) {
     return annudf_ivf_flat_tune_n_probes(self.handle.get(), index.handle.get(),
                                          artifact.handle.get(), captures.handle.get(), &matrix, k,
                                          recall, &options, &probes);
@@ -152,7 +163,7 @@ int64_t tuneProbes(const Backend &self, const Index &index, const Artifact &arti
 Filter filterOf(const Backend &self, const Index &index, const Artifact &artifact,
                 const Captures &captures, int64_t bits) {
   FilterPtr made;
-  interruptibly(nullptr, [&](const annudf_ivf_flat_search_options &options) {
+  interruptibly({}, [&](const annudf_ivf_flat_search_options &options) {
     annudf_filter *filter = nullptr;
     const annudf_status status =
         annudf_ivf_flat_filter(self.handle.get(), index.handle.get(), artifact.handle.get(),
@@ -168,8 +179,8 @@ annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &inde
                                           uintptr_t queries, int64_t rows, int64_t dims,
                                           const std::string &element, int64_t k, int64_t nProbes,
                                           uintptr_t ids, uintptr_t distances, uint64_t stream,
-                                          const Filter *filter) {
-  return runSearch(queries, rows, dims, element, filter,
+                                          const Filter *filter, const std::string &family) {
+  return runSearch(queries, rows, dims, element, {filter, family.c_str()},
                    [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
                        annudf_ivf_flat_search_stats &stats) {
                      return annudf_ivf_flat_search_device(
@@ -183,11 +194,9 @@ annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &inde
 std::pair<Prepared, annudf_ivf_flat_search_stats>
 prepare(const Backend &self, const Index &index, const Artifact &artifact, const Captures &captures,
         int64_t rows, int64_t dims, const std::string &element, int64_t k, int64_t nProbes,
-        uint64_t stream, const Filter *filter) {
+        uint64_t stream, const Filter *filter, const std::string &family) {
   const annudf_vectors shape = vectorsAt(0, rows, dims, element);
-  annudf_ivf_flat_search_options options = {};
-  options.size = sizeof options;
-  options.filter = filter ? filter->handle.get() : nullptr;
+  const annudf_ivf_flat_search_options options = Asked{filter, family.c_str()}.options();
   annudf_ivf_flat_search_stats stats = emptyStats();
   annudf_ivf_flat_prepared *made = nullptr;
   const annudf_status status = withoutGil([&] {
@@ -211,7 +220,7 @@ annudf_ivf_flat_search_stats everyDistance(const Backend &self, const Index &ind
                                            const Artifact &artifact, const Captures &captures,
                                            uintptr_t queries, int64_t rows, int64_t dims,
                                            const std::string &element, uintptr_t distances) {
-  return runSearch(queries, rows, dims, element, nullptr,
+  return runSearch(queries, rows, dims, element, {},
                    [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
                        annudf_ivf_flat_search_stats &stats) {
                      return annudf_ivf_flat_distances(self.handle.get(), index.handle.get(),
@@ -226,7 +235,7 @@ annudf_ivf_flat_search_stats everyDistanceDevice(const Backend &self, const Inde
                                                  uintptr_t queries, int64_t rows, int64_t dims,
                                                  const std::string &element, uintptr_t distances,
                                                  uint64_t stream) {
-  return runSearch(queries, rows, dims, element, nullptr,
+  return runSearch(queries, rows, dims, element, {},
                    [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
                        annudf_ivf_flat_search_stats &stats) {
                      return annudf_ivf_flat_distances_device(
@@ -376,6 +385,8 @@ void addSearch(nb::module_ &module) {
           "Name and milliseconds of each stage, in order; none unless time_stages.")
       .def_ro("workspace_bytes", &annudf_ivf_flat_search_stats::workspace_bytes,
               "Of the device's memory that the workspace holds which ran it; 0 on a CPU.")
+      .def_ro("passing_share", &annudf_ivf_flat_search_stats::passing_share,
+              "Of the rows, those that the filter lets pass, by its bits.")
       .def_prop_ro(
           "slow", [](const annudf_ivf_flat_search_stats &self) { return self.slow; },
           "What of the metric a CPU computes for one row at a time; empty where there is nothing.");
@@ -418,14 +429,15 @@ void addSearch(nb::module_ &module) {
           "Architecture of the CUDA device, 90 for sm_90; 0 for the CPU.")
       .def("search", &search, "index"_a, "artifact"_a, "captures"_a, "queries"_a, "rows"_a,
            "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a,
-           "filter"_a.none() = nb::none(), "time_stages"_a = false,
+           "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,
            "Searches with queries and results at host addresses.")
       .def("radius_neighbors", &radiusNeighbors, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "radius"_a, "n_probes"_a,
-           "filter"_a.none() = nb::none(),
+           "filter"_a.none() = nb::none(), "family"_a = "",
            nb::sig("def radius_neighbors(self, index: Index, artifact: Artifact, captures: "
                    "Captures, queries: int, rows: int, dims: int, element: str, radius: float, "
-                   "n_probes: int, filter: Filter | None = None) -> tuple[bytes, bytes, bytes]"),
+                   "n_probes: int, filter: Filter | None = None, family: str = \"\") -> "
+                   "tuple[bytes, bytes, bytes]"),
            "All within a radius of queries at a host address: where those of each query begin "
            "(int64, one more than there are queries), ids (int64) and distances (float32).")
       .def("tune_n_probes", &tuneProbes, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
@@ -435,11 +447,12 @@ void addSearch(nb::module_ &module) {
            "The rows that the filter, an artifact of annudf.filter, keeps.")
       .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a, "stream"_a,
-           "filter"_a.none() = nb::none(),
+           "filter"_a.none() = nb::none(), "family"_a = "",
            "Enqueues a search with queries and results at device addresses on `stream`. The memory "
            "must live until the stream has got there.")
       .def("prepare", &prepare, "index"_a, "artifact"_a, "captures"_a, "rows"_a, "dims"_a,
            "element"_a, "k"_a, "n_probes"_a, "stream"_a, "filter"_a.none() = nb::none(),
+           "family"_a = "",
            "Checks and makes what searches with so many queries need; 0 is the CPU's stream.")
       .def("distances", &everyDistance, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "distances"_a,

@@ -22,6 +22,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <random>
 #include <unordered_set>
 
 using namespace annudf;
@@ -56,6 +57,7 @@ struct Options {
   std::string base, queries, metric, index, family;
   std::vector<std::string> captures;
   std::vector<int64_t> batches{1, 10, 100, 1000};
+  std::vector<double> pass{1}; ///< Shares of rows that filters let pass.
   int64_t rows = 200'000;
   uint32_t lists = 512, probes = 16;
   int threads = 0, k = 10;
@@ -76,6 +78,18 @@ Index openIndex(const Options &options) {
   return index;
 }
 
+/// Lets that share of the rows pass, at random; null: all.
+std::shared_ptr<const RowFilter> filterOf(double share, int64_t rows) {
+  if (share >= 1)
+    return nullptr;
+  std::mt19937 random(1);
+  std::bernoulli_distribution passes(share);
+  std::vector<uint32_t> words(size_t(RowFilter::wordsFor(rows)));
+  for (int64_t row = 0; row < rows; ++row)
+    words[size_t(row / 32)] |= uint32_t(passes(random)) << (row % 32);
+  return std::make_shared<const RowFilter>(std::move(words), rows);
+}
+
 void run(const Options &options) {
   const Index index = openIndex(options);
   const Matrix queries = prepare(readMatrix(options.queries), INT64_MAX, options.asF32);
@@ -91,6 +105,7 @@ void run(const Options &options) {
   auto backend = makeCpuBackend(options.threads);
   const auto rowBytes = size_t(bytesOfRow(queries.element, queries.dims));
 
+  std::shared_ptr<const RowFilter> filter;
   auto search = [&](int64_t first, int64_t count, uint32_t probes, std::vector<int64_t> &ids,
                     SearchStats &stats) {
     MatrixView view = queries.view();
@@ -100,8 +115,8 @@ void run(const Options &options) {
     std::vector<float> distances(count * options.k);
     const auto started = std::chrono::steady_clock::now();
     backend->search(index, metric, captures, view, options.k,
-                    {.nProbes = probes, .family = options.family}, ids.data(), distances.data(),
-                    &stats);
+                    {.nProbes = probes, .filter = filter, .family = options.family}, ids.data(),
+                    distances.data(), &stats);
     return msSince(started);
   };
 
@@ -112,7 +127,7 @@ void run(const Options &options) {
               "\"link_ms\": %.1f}\n",
               metric.artifact.manifest.name.c_str(), toString(index.element()),
               backend->describe().c_str(), stats.linkMs);
-  for (int64_t batch : options.batches) {
+  const auto timeBatch = [&](int64_t batch, double share) {
     if (batch < 1 || batch > queries.rows)
       throw Error(ErrorKind::Usage, "batch " + std::to_string(batch) + ": the file has " +
                                         std::to_string(queries.rows) + " queries");
@@ -127,13 +142,20 @@ void run(const Options &options) {
       total += times.back();
     }
     const double ms = median(times);
-    std::printf(
-        "{\"what\": \"search\", \"metric\": \"%s\", \"batch\": %lld, \"k\": %d, "
-        "\"probes\": %u, \"runs\": %zu, \"median_ms\": %.4f, \"cpu_ms\": %.4f, \"qps\": %.0f}\n",
-        metric.artifact.manifest.name.c_str(), (long long)batch, options.k, options.probes,
-        times.size(), ms, median(cpuTimes), batch / ms * 1e3);
+    std::printf("{\"what\": \"search\", \"metric\": \"%s\", \"batch\": %lld, \"k\": %d, "
+                "\"pass\": %g, \"family\": \"%s\", \"probes\": %u, \"runs\": %zu, \"median_ms\": "
+                "%.4f, \"cpu_ms\": %.4f, \"qps\": %.0f}\n",
+                metric.artifact.manifest.name.c_str(), (long long)batch, options.k, share,
+                stats.family.c_str(), options.probes, times.size(), ms, median(cpuTimes),
+                batch / ms * 1e3);
     std::fflush(stdout);
+  };
+  for (const double share : options.pass) {
+    filter = filterOf(share, index.size());
+    for (const int64_t batch : options.batches)
+      timeBatch(batch, share);
   }
+  filter = nullptr;
 
   // Against the same metric over every list.
   const int64_t judged = std::min<int64_t>(1000, queries.rows);
@@ -169,6 +191,10 @@ int main(int argc, char **argv) {
   app.add_option("--threads", options.threads, "0: all cores")->capture_default_str();
   app.add_option("-k", options.k)->capture_default_str();
   app.add_option("--batches", options.batches)->delimiter(',')->capture_default_str();
+  app.add_option("--pass", options.pass,
+                 "Search with filters that let these shares of the rows pass; 1: without one")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--seconds", options.seconds, "Time for each batch size")->capture_default_str();
   app.add_flag("--f32", options.asF32, "Convert base and queries to f32");
   CLI11_PARSE(app, argc, argv);

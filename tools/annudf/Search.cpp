@@ -170,6 +170,7 @@ static void runSearch(SearchArguments arguments) {
   checkArguments(arguments);
   auto start = std::chrono::steady_clock::now();
   const Engine engine(arguments.metric);
+  engine.backend->checkFamily(arguments.params.family); // Before files are read.
   const runtime::Metric &metric = engine.metric;
   const runtime::Index index = arguments.base.empty()
                                    ? runtime::Index::load(arguments.index)
@@ -242,6 +243,8 @@ static void addOptions(CLI::App *command, SearchArguments &arguments) {
   command->add_option("--show", arguments.show, "Queries whose neighbours are printed");
   command->add_option("--repeat", arguments.repeat, "Search so many times; times are medians")
       ->check(CLI::Range(1, 1000000));
+  command->add_option("--family", arguments.params.family,
+                      "Kernels to run, as --stats names them (not given: the quickest)");
   command->add_flag("--stats", arguments.stats,
                     "Print what compile, link and search took, and a search more its stages");
   command->add_flag("-q,--quiet", arguments.quiet, "Do not print neighbours");

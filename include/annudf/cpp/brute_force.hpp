@@ -30,6 +30,7 @@ struct search_params {
   std::stop_token stop = {};
   search_stats *stats = nullptr;
   bool time_stages = false; ///< Stage by stage, too.
+  std::string family = {};  ///< As of ivf_flat::search_params.
 };
 
 /// Rows to search exactly, in host memory, with the metric to rank them by.
@@ -80,7 +81,8 @@ inline ivf_flat::search_params one_list(const index &in, const search_params &pa
           .progress = params.progress,
           .stop = params.stop,
           .stats = params.stats,
-          .time_stages = params.time_stages};
+          .time_stages = params.time_stages,
+          .family = params.family};
 }
 } // namespace impl
 
@@ -110,7 +112,7 @@ inline search_result knn(const vectors &dataset, const vectors &queries, std::in
   const backend &on = detail::host_or(params.backend);
   detail::prepared call(detail::search_access::of(params.metric, coarse::l2), on, dataset.dims(),
                         params.filter, params.progress, params.stop, params.stats,
-                        params.time_stages);
+                        params.time_stages, params.family);
   const annudf_vectors base = dataset.c(), rows = queries.c();
   call.finish(annudf_brute_force_knn(on.c(), call.artifact(), call.captures(), &base, &rows, k,
                                      call.options(), found.neighbors.data(), found.distances.data(),

@@ -247,7 +247,7 @@ inline void search(const index &in, const vectors &queries, std::int64_t k, floa
                    std::int64_t *neighbors, const search_params &params) {
   const backend &on = detail::host_or(params.backend);
   prepared call(metric_of(in, params), on, in.dim(), params.filter, params.progress, params.stop,
-                params.stats, params.time_stages);
+                params.stats, params.time_stages, params.family);
   const annudf_vectors rows = queries.c();
   call.finish(annudf_ivf_flat_search(on.c(), in.c(), call.artifact(), call.captures(), &rows, k,
                                      probes(in, params), call.options(), neighbors, distances,
@@ -281,7 +281,7 @@ inline void search(const index &in, const device_vectors &queries, std::int64_t 
   detail::check_results(queries.rows(), k, distances.size(), neighbors.size());
   const backend &on = detail::device_or(params.backend, queries.device());
   impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                      params.stop, params.stats, params.time_stages);
+                      params.stop, params.stats, params.time_stages, params.family);
   const annudf_vectors rows = queries.c();
   call.finish(annudf_ivf_flat_search_device(
       on.c(), in.c(), call.artifact(), call.captures(), &rows, k, impl::probes(in, params),
@@ -322,7 +322,7 @@ private:
                   std::int64_t k, const search_params &params)
       : shape_(shape), stream_(stream), device_(on.device()), k_(k) {
     impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                        params.stop, params.stats, params.time_stages);
+                        params.stop, params.stats, params.time_stages, params.family);
     const annudf_vectors rows = shape.c();
     annudf_ivf_flat_prepared *made = nullptr;
     const annudf_status status = annudf_ivf_flat_prepare(
@@ -388,7 +388,7 @@ inline radius_result radius_neighbors(const index &in, const vectors &queries, f
                                       const search_params &params = {}) {
   const backend &on = detail::host_or(params.backend);
   impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                      params.stop, params.stats, params.time_stages);
+                      params.stop, params.stats, params.time_stages, params.family);
   const annudf_vectors rows = queries.c();
   annudf_radius_neighbors *made = nullptr;
   const annudf_status status = annudf_ivf_flat_radius_neighbors(
@@ -434,7 +434,7 @@ inline matrix<float> distances(const index &in, const vectors &queries,
   matrix<float> all(queries.rows(), in.size(), "distances");
   const backend &on = detail::host_or(params.backend);
   impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                      params.stop, params.stats, params.time_stages);
+                      params.stop, params.stats, params.time_stages, params.family);
   const annudf_vectors rows = queries.c();
   call.finish(annudf_ivf_flat_distances(on.c(), in.c(), call.artifact(), call.captures(), &rows,
                                         call.options(), all.data(), call.stats()));
@@ -451,7 +451,7 @@ inline void distances(const index &in, const device_vectors &queries, device_mat
                                  std::to_string(in.size()) + " rows");
   const backend &on = detail::device_or(params.backend, queries.device());
   impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                      params.stop, params.stats, params.time_stages);
+                      params.stop, params.stats, params.time_stages, params.family);
   const annudf_vectors rows = queries.c();
   call.finish(annudf_ivf_flat_distances_device(on.c(), in.c(), call.artifact(), call.captures(),
                                                &rows, call.options(), out.data(),

@@ -41,6 +41,7 @@ struct search_stats {
   std::string slow = {}; ///< What of the metric a CPU computes for one row at a time; mostly "".
   /// Of the device's memory that the workspace holds which ran the search; 0 on a CPU.
   uint64_t workspace_bytes = 0;
+  double passing_share = 1; ///< Of the rows, those that the filter lets pass, by its bits.
 };
 
 /// What a search finds: for each query the best rows, the best first. Where there are fewer than k,
@@ -117,6 +118,9 @@ struct search_params {
   std::stop_token stop = {};          ///< Ends the call with errc::interrupted.
   search_stats *stats = nullptr;      ///< If not null, gets what it cost.
   bool time_stages = false;           ///< Stage by stage, too; what is enqueued is waited for.
+  /// The kernels to run, as search_stats::family names them: these, or an error that says what
+  /// there is or why they cannot. "": the quickest, as the backend judges.
+  std::string family = {};
 };
 
 } // namespace ivf_flat

@@ -55,12 +55,16 @@ class prepared {
 public:
   prepared(const binding &metric, const backend &on, std::int64_t dims, const filter &filter,
            const progress &progress, const std::stop_token &stop, search_stats *stats,
-           bool time_stages = false)
-      : reporting_(progress, stop), entry_(metric.prepare(on, dims)), stats_(stats) {
+           bool time_stages = false, std::string family = {})
+      : reporting_(progress, stop), entry_(metric.prepare(on, dims)), stats_(stats),
+        family_(std::move(family)) {
+    if (family_.find('\0') != std::string::npos)
+      throw error(errc::usage, "family holds a NUL, which no name of kernels does");
     options_.size = sizeof options_;
     options_.progress = reporting_.function(), options_.progress_user = reporting_.user();
     options_.filter = filter.c();
     options_.time_stages = time_stages;
+    options_.family = family_.c_str();
     if (stats_)
       cost_.size = sizeof cost_;
   }
@@ -80,6 +84,7 @@ public:
                cost_.why,     cost_.disk_hits, cost_.cache_fault, cost_.rows_per_query};
     stats_->evaluated_per_query = cost_.evaluated_per_query, stats_->slow = cost_.slow;
     stats_->workspace_bytes = cost_.workspace_bytes;
+    stats_->passing_share = cost_.passing_share;
     for (int i = 0; i < cost_.n_stages; ++i)
       stats_->stages.emplace_back(cost_.stages[i].name, cost_.stages[i].ms);
   }
@@ -88,6 +93,7 @@ private:
   reporting reporting_;
   std::shared_ptr<const binding::entry> entry_;
   search_stats *stats_;
+  const std::string family_;
   annudf_ivf_flat_search_options options_ = {};
   annudf_ivf_flat_search_stats cost_ = {};
 };

@@ -79,23 +79,27 @@ def prepare(
     artifact, captures = found.metric.prepare(device, index._core, rows.shape[0])
     assert captures is not None  # Bound for a query at least.
     engine, bound = _backends.backend(device), captures
-    made, stats = with_bits(
-        asked,
-        index._core,
-        device,
-        lambda chosen: engine.prepare(
+    try:
+        made, stats = with_bits(
+            asked,
             index._core,
-            artifact,
-            bound,
-            rows.shape[0],
-            rows.shape[1],
-            ELEMENT_OF_DTYPE[rows.dtype],
-            found.k,
-            found.n_probes,
-            found.stream,
-            chosen,
-        ),
-    )
+            device,
+            lambda chosen: engine.prepare(
+                index._core,
+                artifact,
+                bound,
+                rows.shape[0],
+                rows.shape[1],
+                ELEMENT_OF_DTYPE[rows.dtype],
+                found.k,
+                found.n_probes,
+                found.stream,
+                chosen,
+                search_params.family or "",
+            ),
+        )
+    except InputError as error:  # A family that cannot run it.
+        raise array_at_fault(error, "queries") from None
     tell_cost(stats, found.metric, device)
     return PreparedSearch(made, index, found)
 

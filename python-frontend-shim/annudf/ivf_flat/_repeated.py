@@ -92,7 +92,7 @@ def radius_neighbors(
     )
     if call.empty:
         return found
-    parts = call.run(call.engine.radius_neighbors, limit, call.n_probes)
+    parts = call.run(call.engine.radius_neighbors, limit, call.n_probes, family=(call.family,))
     offsets, ids, distances = (
         np.frombuffer(part, dtype) for part, dtype in zip(parts, (np.int64, np.int64, np.float32), strict=True)
     )
@@ -187,6 +187,7 @@ class _Prepared:
         self.empty = rows.shape[0] == 0 or captures is None
         self.device = device
         self.n_probes = min(params.n_probes, core.n_lists)
+        self.family = params.family or ""
         self.rows = _transfer.to_host(rows, "queries", place)
         self.engine = _backends.backend(device)
         self.arguments: tuple[Any, ...] = (
@@ -199,12 +200,15 @@ class _Prepared:
             ELEMENT_OF_DTYPE[self.rows.dtype],
         )
 
-    def run(self, call: Callable[..., _T], *more: float) -> _T:
+    def run(self, call: Callable[..., _T], *more: float, family: tuple[str, ...] = ()) -> _T:
         """What a method of the engine gives for these and `more`; errors name the array as the caller does."""
         # One of code scans the index, so only now that all else is checked.
         try:
             return with_bits(
-                self.filter, self.arguments[0], self.device, lambda chosen: call(*self.arguments, *more, chosen)
+                self.filter,
+                self.arguments[0],
+                self.device,
+                lambda chosen: call(*self.arguments, *more, chosen, *family),
             )
         except InputError as error:
             raise array_at_fault(error, "queries") from None

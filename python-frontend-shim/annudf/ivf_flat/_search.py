@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
-from annudf._checks import check_int, shown
+from annudf._checks import check_int, check_name, shown
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
@@ -47,6 +47,11 @@ class SearchParams(Parameters):
         Default: the metric of the index.
     metric_arg : float, default 2.0
         The exponent of "minkowski"; of other metrics anything else is refused.
+    family : str, optional
+        The kernels to run, by the name that the log of a search and ``annudf search --stats`` have for them: "groups"
+        or "matrix" on a CPU, "pairs", "tiles" and others on a GPU. A search that these cannot run is refused, and the
+        message says why. Default: the quickest, as the planner judges. Results are the same whichever runs, but for
+        the last digits of those of "parts".
 
     Raises
     ------
@@ -60,7 +65,10 @@ class SearchParams(Parameters):
         n_probes: float = 20,
         metric: Metric | MetricSource | MetricName | None = None,
         metric_arg: float = DEFAULT_ARGUMENT,
+        family: str | None = None,
     ) -> None:
+        # What names there are the backend knows, which the search chooses.
+        self._family = None if family is None else check_name(family, "family", "a family of kernels")
         self._n_probes = check_int(n_probes, "n_probes", 1, MAX_LISTS)
         self._metric: Metric | str | None = None
         self._metric_arg = DEFAULT_ARGUMENT
@@ -84,6 +92,11 @@ class SearchParams(Parameters):
         """The exponent of "minkowski"."""
         return self._metric_arg
 
+    @property
+    def family(self) -> str | None:
+        """The kernels to run, as given."""
+        return self._family
+
     def metric_for(self, index: Index) -> Metric:
         """What rows of the index are ranked by."""
         return chosen_metric(self._metric or index.metric, self._metric_arg)
@@ -92,7 +105,8 @@ class SearchParams(Parameters):
     def __repr__(self) -> str:
         metric = "" if self._metric is None else f", metric={self._metric!r}"
         argument = "" if self._metric_arg == DEFAULT_ARGUMENT else f", metric_arg={self._metric_arg!r}"
-        return f"SearchParams(n_probes={self._n_probes}{metric}{argument})"
+        family = "" if self._family is None else f", family={self._family!r}"
+        return f"SearchParams(n_probes={self._n_probes}{metric}{argument}{family})"
 
 
 @overload
@@ -211,6 +225,7 @@ def search(
     if rows.shape[0] == 0 or captures is None:
         return distances, neighbors
     engine = _backends.backend(device)
+    family = search_params.family or ""
     arguments = (
         index._core,
         artifact,
@@ -227,8 +242,8 @@ def search(
 
     def searched(chosen: CoreFilter | None) -> Any:
         return run(
-            lambda: engine.search(*arguments, chosen, logger.isEnabledFor(logging.DEBUG)),
-            lambda: engine.search_device(*arguments, stream, chosen),
+            lambda: engine.search(*arguments, chosen, family, logger.isEnabledFor(logging.DEBUG)),
+            lambda: engine.search_device(*arguments, stream, chosen, family),
             views,
             device,
             stream,
@@ -279,13 +294,14 @@ def tell_cost(stats: SearchStats, metric: Metric, device: Device) -> None:
         logger.debug("index copied to %s in %.1f ms", device, stats.upload_ms)
     if stats.rows_per_query:
         logger.debug(
-            "metric %s searched by %s in %.3f ms: of %.1f rows a query %.1f computed by the metric (%.2f %%)",
+            "metric %s searched by %s in %.3f ms: of %.1f rows a query %.1f computed by the metric (%.2f %%)%s",
             metric.name,
             stats.family,
             stats.search_ms,
             stats.rows_per_query,
             stats.evaluated_per_query,
             stats.evaluated_per_query / stats.rows_per_query * 100,
+            "" if stats.passing_share == 1 else f", {stats.passing_share * 100:.3g} % of rows pass the filter",
         )
 
 

@@ -46,6 +46,8 @@
 #define ANNUDF_PARTS_BYTES ((ANNUDF_SCAN_THREADS - 32) * 32)
 /// Threads of a block of Staged.cu.
 #define ANNUDF_STAGED_THREADS 256
+/// Groups of rows of a warp of Staged.cu.
+#define ANNUDF_STAGED_WARP_GROUPS 4
 /// Queries of a thread of Staged.cu, by the form ('a' or 's') and the bits of the accumulator.
 #define ANNUDF_STAGED_TILE_QUERIES(FORM, BITS) (8 / ((BITS) / 32 * ((FORM) == 's' ? 2 : 1)))
 /// Most queries of an item of Staged.cu, of which a thread has TILE.

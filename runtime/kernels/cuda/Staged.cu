@@ -37,7 +37,7 @@ namespace {
 constexpr int kTileQueries = ANNUDF_STAGED_TILE_QUERIES(ANNUDF_TEXT_OF(ANNUDF_ACCUMULATOR_FORM)[0],
                                                         ANNUDF_ACCUMULATOR_WIDTH);
 static_assert(sizeof(Coordinate) == sizeof(uint32_t), "a stage holds words of 32 bits");
-constexpr int kWarps = ANNUDF_STAGED_THREADS / 32, kTileGroups = 4;
+constexpr int kWarps = ANNUDF_STAGED_THREADS / 32, kTileGroups = ANNUDF_STAGED_WARP_GROUPS;
 
 constexpr int kRowWords = ANNUDF_STAGED_THREADS * kPiece / 4; ///< In uint4, of a stage.
 #ifdef ANNUDF_PACKED

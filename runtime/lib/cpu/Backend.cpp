@@ -17,6 +17,7 @@
 #include "Jit.h"
 #include "KernelCache.h"
 #include "Queries.h"
+#include "Reporter.h"
 #include "Results.h"
 
 #include "../../kernels/Orders.h"
@@ -35,7 +36,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <thread>
 
 namespace annudf::runtime {
 
@@ -57,32 +57,6 @@ std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures)
   }
   return slots;
 }
-
-/// Asks the caller now and then, on his own thread, whether to go on.
-class Reporter {
-public:
-  Reporter(const Progress &progress, double total) : progress_(progress), total_(total) {
-    report(progress_, "search", 0);
-  }
-  /// \param done  of `total`. May be called by any thread.
-  void now(double done) {
-    if (!progress_ || std::this_thread::get_id() != caller_)
-      return;
-    constexpr std::chrono::milliseconds kPause(50);
-    const auto time = std::chrono::steady_clock::now();
-    if (time - last_ < kPause)
-      return;
-    last_ = time;
-    report(progress_, "search", done / total_);
-  }
-  void finish() const { report(progress_, "search", 1); }
-
-private:
-  const Progress &progress_;
-  const double total_;
-  const std::thread::id caller_ = std::this_thread::get_id();
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// An index's centers, prepared for one coarse metric.
 struct PreparedCenters : IndexAttachment {
@@ -267,7 +241,7 @@ std::optional<MatrixScan> CpuBackend::matrixOf(const Index &index, const MetricV
 /// Another way, where what was bound does not allow products.
 Plan CpuBackend::planWithout(Workload work, const std::string &whyNot) const {
   if (!work.family.empty())
-    throw Error(ErrorKind::Input, "family '" + work.family + "' cannot run this search: " + whyNot);
+    throw familyRefusal(work.family, whyNot);
   work.rowsAreKept = work.formIsDistance = false;
   Plan plan = this->plan(work);
   plan.why = std::string("not ") + MatrixProducts::kName + ": " + whyNot;
@@ -390,9 +364,8 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   const Manifest &manifest = metric.artifact.manifest;
   const int k = results.selected();
   bool compiled = false;
-  Workload work = workloadOf(manifest, index, queries.rows, k, params.nProbes);
-  work.family = params.family;
-  work.formIsDistance = work.formIsDistance && Results::kLeavesOut && !index.missingValues();
+  Workload work = workloadOf(manifest, index, queries.rows, k, params);
+  work.formIsDistance = work.formIsDistance && Results::kLeavesOut;
   Plan plan;
   std::optional<MatrixScan> matrix = matrixOf(index, metric, captures, work, plan);
   const std::shared_ptr<const ScanKernel> kernel =
@@ -405,6 +378,8 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
     matrix.reset();
     plan = planWithout(work, noLimits);
   }
+  if (!params.family.empty())
+    plan.why += kByName;
   const auto started = std::chrono::steady_clock::now();
   const bool everyList = params.nProbes == index.nLists(); // Nothing is to be ranked.
   const std::shared_ptr<const CoarseRanker> coarse = everyList ? nullptr : ranker(index, manifest);
@@ -465,6 +440,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
               .searchMs = msSince(started),
               .family = plan.name,
               .why = plan.why,
+              .passingShare = work.pass,
               .stages = std::move(stages),
               .rowsPerQuery = scanned / double(queries.rows),
               .evaluatedPerQuery = (byScan + double(left)) / double(queries.rows),

@@ -11,6 +11,7 @@
 
 #include "MatrixScan.h"
 
+#include "../../kernels/cpu/ScanArgs.h"
 #include "annudf/runtime/engine/Plan.h"
 
 #include <cmath>
@@ -42,9 +43,11 @@ class Groups final : public KernelFamily {
 public:
   const char *name() const override { return "groups"; }
   FamilyNeeds needs() const override { return {}; }
-  /// In rows times coordinates: reading a row takes as long as computing it for some queries.
+  /// In rows times coordinates: reading a row takes as long as computing it for some queries. Of
+  /// groups without a row that passes neither is done.
   double cost(const Workload &work, const Machine &) const override {
-    return (kRead * shareRead(work) + work.queriesPerRow()) * double(work.rows) * work.dims;
+    return (kRead * shareRead(work) + work.queriesPerRow()) * double(work.rows) * work.dims *
+           work.groupsThatPass(ANNUDF_CPU_GROUP_ROWS);
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return mayMultiply(work) ? pairsText(work) : kOnlyFamily;
@@ -64,21 +67,26 @@ public:
   }
   bool isFor(const Workload &work) const override { return mayMultiply(work); }
   std::string unfit(const Workload &work, const Machine &) const override {
+    if (work.noForm)
+      return work.noForm;
     if (!work.formIsDistance)
-      return "the metric's distance is no proved quadratic form";
+      return "its distance is not the form itself, which limits are found by";
     if (work.dims > MatrixScan::kMostDims)
       return "it takes at most " + std::to_string(MatrixScan::kMostDims) + " dims";
     return "";
   }
-  /// A row is converted, or kept and read, once, which takes as long as computing it for some
-  /// queries; of a query some rows are computed alone (docs/benchmarks/cpu.md).
+  /// Of all rows, whether they pass or not. A row is converted, or kept and read, once, which takes
+  /// as long as computing it for some queries; of a query some rows are computed alone
+  /// (docs/benchmarks/cpu.md). With a filter a query takes more of rows that are kept, however
+  /// many pass.
   double cost(const Workload &work, const Machine &) const override {
     const double rows = double(work.rows) * work.dims, queries = double(work.queries) * work.dims,
-                 multiplied = work.queriesPerRow() * matrixKernels().cost;
+                 multiplied = work.queriesPerRow() * matrixKernels().cost, k = double(work.k);
     if (work.rowsAreKept)
       return (kRead * shareRead(work) + multiplied) * rows +
-             queries * (kKeptQuery + kKeptBest * double(work.k));
-    return (kConverted + multiplied) * rows + queries * (kQuery + kBest * double(work.k));
+             queries * (kKeptQuery + kKeptBest * k +
+                        (work.pass < 1 ? kFilteredQuery + kFilteredBest * k : 0));
+    return (kConverted + multiplied) * rows + queries * (kQuery + kBest * k);
   }
   std::string explain(const Workload &work, const Machine &) const override {
     return pairsText(work) + ", multiplied with " + matrixKernels().name +
@@ -88,6 +96,7 @@ public:
 private:
   static constexpr double kConverted = 32, kQuery = 1800, kBest = 95;
   static constexpr double kRead = 2, kKeptQuery = 650, kKeptBest = 80;
+  static constexpr double kFilteredQuery = 1850, kFilteredBest = 12;
 };
 
 } // namespace annudf::runtime::cpu

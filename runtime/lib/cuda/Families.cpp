@@ -8,90 +8,15 @@
 
 #include "Families.h"
 
+#include "FamilyCosts.h"
 #include "MatrixArgs.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
+#include <cstdlib>
 
 namespace annudf::runtime::cuda {
 
 namespace {
-
-// Costs are in readings of all rows, times the lists. A list is read again for every so many of its
-// pairs: as its rows have as many queries as it has pairs, the mean over all rows of what that
-// costs is taken for that of the mean number of queries a row. It is exact for `pairs`; families
-// that share a reading lose a little by it where lists have both fewer and more pairs than share
-// one.
-
-std::string perList(const Workload &work) {
-  constexpr double kTold = 1.25; // Lists of training are less unequal, but for hubs.
-  char text[64];
-  const int size = std::snprintf(text, sizeof text, "%.3g queries a list", work.pairsPerList());
-  if (work.queriesPerRow() >= kTold * work.pairsPerList())
-    std::snprintf(text + size, sizeof text - size_t(size), ", %.3g a row", work.queriesPerRow());
-  return text;
-}
-
-/// What each pair reads for itself.
-double readingsOfPairs(const Workload &work) { return work.lists * work.queriesPerRow(); }
-
-/// What pairs read of which `abreast` share a reading. \param sorting  what sorting them costs.
-double readingsOfTiles(const Workload &work, double abreast, double sorting) {
-  return work.lists * (std::max(1.0, work.queriesPerRow() / abreast) + sorting);
-}
-
-/// Whether hooks can find the rows of the best keys, and give these the same bits once more.
-bool isForGranules(const Workload &work) {
-  return work.fusedAhead && work.widths == HookWidths{32, 32, static_cast<AccumulatorForm>('a')} &&
-         work.k <= ANNUDF_EXACT_MOST_K && !work.everyDistance;
-}
-
-/// What it costs to evaluate the rows of the k best granules of each query once more, in readings:
-/// as measured (docs/benchmarks/h200.md), by itself each.
-double costOfGranules(const Workload &work) {
-  constexpr double kOfReading = 1.1;
-  const double rows = double(work.k) * ANNUDF_GRANULE_ROWS * double(work.queries);
-  return work.rows == 0 ? 0 : work.lists * (rows / double(work.rows)) * kOfReading;
-}
-
-/// What a batch costs by `cost` whose scan leaves `bytes`, cut so that each part's are within the
-/// workspace.
-template <class Cost>
-double inParts(const Workload &work, const Machine &machine, double bytes, Cost cost) {
-  if (machine.workspaceBytes == 0 || bytes <= double(machine.workspaceBytes))
-    return cost(work);
-  const double batches = std::min(std::ceil(bytes / double(machine.workspaceBytes)),
-                                  double(std::max<int64_t>(work.queries, 1)));
-  Workload part = work;
-  part.queries = std::max<int64_t>(1, std::llround(double(work.queries) / batches));
-  return batches * cost(part);
-}
-
-/// What a scan costs by `cost` that leaves a word of 32 bits for every `rowsOfWord` rows and query:
-/// a batch is cut so that these are within the workspace, and a list's rows are then read for each
-/// part, which has fewer queries. Every row's word, where granules' would do and it takes more than
-/// what is usual, counts more than its time: it takes gigabytes.
-template <class Cost>
-double inBatches(const Workload &work, const Machine &machine, int rowsOfWord, Cost cost) {
-  constexpr double kBytes = 4.125; // A row: its word and a 32nd of a group's.
-  constexpr double kRoom = 1.4;    // A query has room for lists as large as there are, as measured.
-  constexpr double kWorth = 1.3;   // As much time is better spent.
-  const double bytes = kRoom * kBytes / rowsOfWord * work.queriesPerRow() * double(work.rows);
-  const bool isLarge =
-      rowsOfWord == 1 && isForGranules(work) && bytes > kRoom * double(kUsualWorkspace);
-  if (isLarge)
-    return kWorth * inParts(work, machine, bytes, cost);
-  return inParts(work, machine, bytes, cost);
-}
-
-/// "" if a block has that much, else that it has not.
-std::string unfitBytes(const std::string &what, uint64_t bytes, const Machine &machine) {
-  if (bytes <= machine.sharedBytes)
-    return "";
-  return what + " " + std::to_string(bytes) + " bytes of shared memory, a block has " +
-         std::to_string(machine.sharedBytes);
-}
 
 /// A query in shared memory, one reading of a list a pair.
 class Pairs final : public CudaFamily {
@@ -268,7 +193,7 @@ public:
     constexpr double kAbreast = 1.27 * kTileQueries;
     const double last = granules ? costOfGranules(work) : 0;
     return last + inBatches(work, machine, rowsOfWord(granules), [](const Workload &part) {
-             return readingsOfTiles(part, kAbreast, kSorting);
+             return readingsOfStages(part, kAbreast, kSorting);
            });
   }
   std::string explain(const Workload &work, const Machine &) const override {
@@ -331,7 +256,7 @@ public:
     constexpr double kFewest = 3, kAbreast = 35;
     const double last = granules ? costOfGranules(work) : 0;
     return last + inBatches(work, machine, rowsOfWord(granules), [](const Workload &part) {
-             return readingsOfTiles(part, kAbreast, part.queriesPerRow() < kFewest ? 0.55 : 0.45);
+             return readingsOfStages(part, kAbreast, part.queriesPerRow() < kFewest ? 0.55 : 0.45);
            });
   }
   std::string explain(const Workload &work, const Machine &) const override {
@@ -458,6 +383,44 @@ size_t bodyBytesOf(const Artifact &metric, int sm) {
 bool isFusedAhead(const Artifact &metric, int sm) {
   const Payload *payload = metric.findLtoIr(sm);
   return payload && payload->producer.name == Producer::kLibNvvm && !metric.hasLinkedCode();
+}
+
+namespace {
+
+/// Whether a form has coefficients that no binding makes numbers of: entries by query, or of arrays
+/// in a device's memory.
+bool isBeyondBinding(const QuadraticForm &form, const BoundCaptures &captures) {
+  return std::any_of(form.nodes.begin(), form.nodes.end(), [&](const Coefficient &node) {
+    if (node.kind != Coefficient::Kind::Entry)
+      return false;
+    const auto &declared = captures.declared();
+    for (size_t i = 0; i < captures.size(); ++i)
+      if (declared[i].name == node.capture && captures.space(i) != MemorySpace::Host)
+        return true;
+    return std::any_of(node.indices.begin(), node.indices.end(), [](const EntryIndex &index) {
+      return index.kind == EntryIndex::Kind::Query;
+    });
+  });
+}
+
+} // namespace
+
+const char *whyNoBounds(const Workload &work, const Manifest &manifest,
+                        const BoundCaptures &captures) {
+  if (work.noForm)
+    return work.noForm;
+  const char *wanted = std::getenv("ANNUDF_MATRIX");
+  if (wanted && std::string_view(wanted) == "0")
+    return "ANNUDF_MATRIX is 0";
+  if (work.everyDistance)
+    return "every distance is wanted";
+  if (work.pass < 1 && work.family.empty())
+    return "a filter leaves some rows, which products do not know";
+  if (!work.fusedAhead)
+    return "the linker decides which products are fused";
+  if (isBeyondBinding(*manifest.form, captures))
+    return "its coefficients are entries by query or in a device's memory";
+  return nullptr;
 }
 
 std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,

@@ -77,11 +77,11 @@ struct ScanEntry {
 struct Tiling {
   uint32_t queries = 0;                  ///< Most of a tile; 0: pairs are not sorted.
   uint32_t segmentGroups = ~uint32_t(0); ///< Most groups of 32 rows of a tile.
-  bool coordinates = false; ///< Whether the scan takes queries as words of the compute type.
-  bool packed = false;      ///< Then: as words of their elements instead.
-  bool bounds = false;      ///< Whether bounds are left, and not keys (MatrixArgs.h).
+  bool coordinates = false;   ///< Whether the scan takes queries as words of the compute type.
+  bool packed = false;        ///< Then: as words of their elements instead.
+  bool bounds = false;        ///< Whether bounds are left, and not keys (MatrixArgs.h).
   bool boundsByWarps = false; ///< Then: by the products of Mma.cuh, not of Wgmma.cuh.
-  bool granules = false;    ///< Whether the keys that are left are of granules (MatrixArgs.h).
+  bool granules = false;      ///< Whether the keys that are left are of granules (MatrixArgs.h).
   /// Whether the last of the family's kernels finds the best rows, by hooks.
   bool endsInHooks() const { return bounds || granules; }
 };
@@ -137,6 +137,11 @@ size_t bodyBytesOf(const Artifact &metric, int sm);
 /// Whether a link for it fuses no product of the metric's with a sum, so that distances have the
 /// same bits in every kernel: our compiler has decided that.
 bool isFusedAhead(const Artifact &metric, int sm);
+
+/// Why a search has no use for bounds by matrix products, whatever its metric's form; null where it
+/// may have. Of a filter that leaves rows out products know nothing: it takes the family's name.
+const char *whyNoBounds(const Workload &work, const Manifest &manifest,
+                        const BoundCaptures &captures);
 
 /// Those that could run some search with the metric on that architecture, of the elements if they
 /// are given.

@@ -100,8 +100,11 @@ void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
   const CudaPlan plan = chooseFamily(workOf(count), machine);
   stats.family = plan.family->name();
   stats.why = plan.why;
+  stats.passingShare = work.pass;
   if (!linking.empty())
     stats.why.append("; ").append(linking) += " is being linked";
+  else if (!work.family.empty())
+    stats.why += kByName;
 }
 
 void SearchPlan::findProbedRows(const Index &of, int64_t queries) {

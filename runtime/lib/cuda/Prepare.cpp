@@ -9,52 +9,10 @@
 #include "CudaBackend.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <span>
 
 namespace annudf::runtime::cuda {
-
-namespace {
-
-/// Whether a form has coefficients that no binding makes numbers of: entries by query, or of arrays
-/// in a device's memory.
-bool isBeyondBinding(const QuadraticForm &form, const BoundCaptures &captures) {
-  return std::any_of(form.nodes.begin(), form.nodes.end(), [&](const Coefficient &node) {
-    if (node.kind != Coefficient::Kind::Entry)
-      return false;
-    const auto &declared = captures.declared();
-    for (size_t i = 0; i < captures.size(); ++i)
-      if (declared[i].name == node.capture && captures.space(i) != MemorySpace::Host)
-        return true;
-    return std::any_of(node.indices.begin(), node.indices.end(), [](const EntryIndex &index) {
-      return index.kind == EntryIndex::Kind::Query;
-    });
-  });
-}
-
-/// Why a search has no use for bounds, whatever its metric's form; null where it may have.
-const char *whyNoBounds(const MetricView &metric, const BoundCaptures &captures, const Index &index,
-                        bool everyDistance, const SearchParams &params, int sm) {
-  if (const char *none = workloadOf(metric.artifact.manifest).noForm)
-    return none;
-  const char *wanted = std::getenv("ANNUDF_MATRIX");
-  if (wanted && std::string_view(wanted) == "0")
-    return "ANNUDF_MATRIX is 0";
-  if (everyDistance)
-    return "every distance is wanted";
-  if (index.missingValues())
-    return "coordinates may be missing";
-  if (params.filter && params.family.empty())
-    return "a filter leaves some rows, which products do not know";
-  if (!isFusedAhead(metric.artifact, sm))
-    return "the linker decides which products are fused";
-  if (isBeyondBinding(*metric.artifact.manifest.form, captures))
-    return "its coefficients are entries by query or in a device's memory";
-  return nullptr;
-}
-
-} // namespace
 
 SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
                                   const BoundCaptures &captures, const MatrixView &queries,
@@ -75,7 +33,7 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
                      wanted.every(),
                      workloadOf(manifest, index, 0,
                                 static_cast<int>(std::min<int64_t>(wanted.columns, ANNUDF_MAX_K)),
-                                params.nProbes),
+                                params),
                      machine(),
                      manifest.packed && manifest.packed->negated};
   plan.work.bodyBytes = bodyBytesOf(metric.artifact, context_->sm());
@@ -83,10 +41,7 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
   plan.work.everyDistance = wanted.every();
   plan.findProbedRows(index, queries.rows);
   plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
-  plan.work.family = params.family;
-  if (const char *why =
-          whyNoBounds(metric, captures, index, wanted.every(), params, context_->sm()))
-    plan.work.noForm = why;
+  plan.work.noForm = whyNoBounds(plan.work, manifest, captures);
   plan.checkFits();
   return plan;
 }
@@ -131,7 +86,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
         params.waitForLinks || !params.family.empty() || plan.queriesPerRow(total) >= kWorth;
     plan.bound = bounds_.get(index, *ready.index, metric, captures, atOnce, why);
     if (!plan.bound && !params.family.empty())
-      throw Error(ErrorKind::Input, "family '" + params.family + "': " + why);
+      throw familyRefusal(params.family, why);
     if (!plan.bound) {
       plan.work.noForm = "its bounds are not there for these captures";
       choose();

@@ -10,8 +10,10 @@
 
 #include "annudf/Support/Error.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -35,6 +37,12 @@ RowFilter::RowFilter(std::vector<uint32_t> words, int64_t bits)
     words_.back() &= (uint32_t(1) << (bits % 32)) - 1;
   for (const uint32_t word : words_)
     count_ += std::popcount(word);
+}
+
+double RowFilter::passingShare(int64_t rows) const {
+  if (count_ == bits_)
+    return 1;
+  return std::min(double(count_) / double(std::max<int64_t>(rows, 1)), std::nextafter(1.0, 0.0));
 }
 
 template <typename Join>

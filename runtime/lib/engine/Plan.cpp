@@ -9,6 +9,8 @@
 #include "annudf/runtime/engine/Plan.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 namespace annudf::runtime {
 namespace {
@@ -17,7 +19,20 @@ template <class T> bool allows(const std::vector<T> &allowed, const T &value) {
   return allowed.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end();
 }
 
+/// Of a filter, for people.
+std::string passText(const Workload &work) {
+  if (work.pass >= 1)
+    return "";
+  char text[48];
+  std::snprintf(text, sizeof text, ", %.3g %% of rows pass", work.pass * 100);
+  return text;
+}
+
 } // namespace
+
+double Workload::groupsThatPass(int32_t rows) const {
+  return pass >= 1 ? 1 : -std::expm1(rows * std::log1p(-pass));
+}
 
 Workload workloadOf(const Manifest &manifest) {
   Workload work;
@@ -49,6 +64,8 @@ Workload workloadOf(const Manifest &manifest, const Index &index, int64_t querie
   work.queries = queries;
   work.probes = probes;
   work.k = k;
+  if (index.missingValues()) // Products would spread what is missing over a whole row.
+    work.noForm = "coordinates may be missing", work.formIsDistance = false;
   return work;
 }
 
@@ -78,19 +95,35 @@ std::string whyNot(const KernelFamily &family, const Workload &work, const Machi
   return missing.empty() ? family.unfit(work, machine) : missing;
 }
 
+Error familyRefusal(const std::string &family, const std::string &why) {
+  return {ErrorKind::Input, "family '" + family + "' cannot run this search: " + why};
+}
+
+size_t familyNamed(std::span<const KernelFamily *const> families, const std::string &name) {
+  std::string names;
+  for (size_t i = 0; i < families.size(); ++i) {
+    if (families[i]->name() == name)
+      return i;
+    names += (names.empty() ? "" : ", ") + std::string(families[i]->name());
+  }
+  throw Error(ErrorKind::Usage,
+              "no family of kernels is called '" + name + "'; there are " + names);
+}
+
 Choice pick(std::span<const KernelFamily *const> families, const Workload &work,
             const Machine &machine) {
+  if (!work.family.empty()) {
+    const size_t named = familyNamed(families, work.family);
+    if (const std::string why = whyNot(*families[named], work, machine); !why.empty())
+      throw familyRefusal(work.family, why);
+    return {named, ""};
+  }
   size_t best = families.size();
   double least = 0;
-  std::string refusals, names;
+  std::string refusals;
   for (size_t i = 0; i < families.size(); ++i) {
-    if (!work.family.empty()) {
-      names += (names.empty() ? "" : ", ") + std::string(families[i]->name());
-      if (families[i]->name() != work.family)
-        continue;
-    } else if (!families[i]->isFor(work) || !families[i]->isForMachine(machine)) {
+    if (!families[i]->isFor(work) || !families[i]->isForMachine(machine))
       continue;
-    }
     if (const std::string why = whyNot(*families[i], work, machine); !why.empty()) {
       refusals += (refusals.empty() ? "" : "; ") + std::string(families[i]->name()) + ": " + why;
       continue;
@@ -99,9 +132,6 @@ Choice pick(std::span<const KernelFamily *const> families, const Workload &work,
     if (best == families.size() || cost < least)
       best = i, least = cost;
   }
-  if (best == families.size() && refusals.empty() && !work.family.empty())
-    throw Error(ErrorKind::Usage, "no family of kernels is called '" + std::string(work.family) +
-                                      "'; there are " + names);
   if (best == families.size())
     throw Error(ErrorKind::Input, "no family of kernels can run this search: " + refusals);
   return {best, std::move(refusals)};
@@ -112,7 +142,7 @@ Plan choose(std::span<const KernelFamily *const> families, const Workload &work,
   const Choice choice = pick(families, work, machine);
   const KernelFamily &chosen = *families[choice.family];
   return {choice.family, chosen.name(),
-          chosen.explain(work, machine) +
+          chosen.explain(work, machine) + passText(work) +
               (choice.refusals.empty() ? "" : "; not " + choice.refusals)};
 }
 

@@ -44,6 +44,7 @@ Found searchOnce(Backend &backend, const Index &index, const MetricView &metric,
       stats->fault = cost.fault;
     stats->uploadMs += cost.uploadMs, stats->searchMs += cost.searchMs;
     stats->family = cost.family, stats->why = cost.why, stats->slow = cost.slow;
+    stats->passingShare = cost.passingShare;
     stats->workspaceBytes = std::max(stats->workspaceBytes, cost.workspaceBytes);
     for (const StageTime &stage : cost.stages)
       addStage(stats->stages, stage.name, stage.ms);

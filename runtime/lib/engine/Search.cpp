@@ -63,6 +63,15 @@ Metric Metric::fromArtifact(Artifact artifact, const std::string &origin) {
 
 Metric Metric::fromFile(const std::string &path) { return fromArtifact(readArtifact(path), path); }
 
+Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
+                    const SearchParams &params) {
+  Workload work = workloadOf(manifest, index, queries, k, params.nProbes);
+  work.family = params.family;
+  if (params.filter)
+    work.pass = params.filter->passingShare(index.size());
+  return work;
+}
+
 void checkContract(const MetricView &metric, uint64_t contractOfCode) {
   const uint64_t expected = contractOf(metric.artifact.manifest);
   if (contractOfCode == expected)

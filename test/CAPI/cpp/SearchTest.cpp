@@ -70,6 +70,32 @@ TEST_F(CppSearch, ParametersReachTheLibrary) {
             "1 ");
 }
 
+TEST_F(CppSearch, KernelsMayBeAskedFor) {
+  annudf::search_stats stats;
+  const auto by = [&](std::string family) {
+    return ivf_flat::search(
+        index, rows, 7,
+        {.n_probes = 3, .metric = metric, .stats = &stats, .family = std::move(family)});
+  };
+  const auto expected = by("");
+  const auto found = by("groups");
+  EXPECT_EQ(stats.family, "groups");
+  EXPECT_TRUE(stats.why.ends_with("; asked for by its name")) << stats.why;
+  EXPECT_TRUE(std::equal(found.neighbors.begin(), found.neighbors.end(), expected.neighbors.begin(),
+                         expected.neighbors.end()));
+  EXPECT_EQ(error_of([&] { (void)by("tiles"); }),
+            "1 no family of kernels is called 'tiles'; there are groups, matrix");
+  EXPECT_EQ(error_of([&] { (void)by(std::string("groups\0s", 8)); }),
+            "1 family holds a NUL, which no name of kernels does");
+  EXPECT_EQ(error_of([&] { (void)ivf_flat::distances(index, rows, {.family = "groups"}); }),
+            "1 annudf_ivf_flat_distances: options.family is 'groups'; what computes every distance "
+            "is not to be chosen");
+  EXPECT_EQ(error_of([&] {
+              (void)brute_force::knn(rows, rows, 1, {.metric = "l1", .family = "matrix"});
+            }),
+            "2 family 'matrix' cannot run this search: it is not proved to be a quadratic form");
+}
+
 TEST_F(CppSearch, ResultsAreThoseOfC) {
   annudf::search_stats stats;
   const auto [distances, neighbors] =

@@ -16,8 +16,6 @@ using namespace annudf::test;
 
 namespace {
 
-using OwnedFilter = Owner<annudf_filter, annudf_filter_destroy>;
-
 TEST(CApiFilter, BitsAndBytesAreTheSame) {
   const std::array<uint32_t, 2> words = {0x80000001u, 0xFFFFFFFFu};
   std::array<uint8_t, 34> bytes = {};

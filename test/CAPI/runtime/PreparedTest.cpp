@@ -20,7 +20,6 @@ namespace {
 constexpr int64_t kDims = 12, kK = 5, kProbes = 4;
 
 using OwnedPrepared = Owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy>;
-using OwnedFilter = Owner<annudf_filter, annudf_filter_destroy>;
 
 class CApiPrepared : public testing::Test {
 protected:

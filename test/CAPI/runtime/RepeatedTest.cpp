@@ -20,7 +20,6 @@ namespace {
 constexpr int64_t kDims = 12, kRows = 1003, kQueries = 45, kLists = 20;
 
 using OwnedRadius = Owner<annudf_radius_neighbors, annudf_radius_neighbors_destroy>;
-using OwnedFilter = Owner<annudf_filter, annudf_filter_destroy>;
 
 class CApiRepeated : public testing::Test {
 protected:

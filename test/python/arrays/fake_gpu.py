@@ -63,14 +63,14 @@ class Gpu:
         return self.cpu.search(*arguments)
 
     def search_device(self, *arguments):
-        *rest, stream, chosen = arguments
+        *rest, stream, chosen, family = arguments
         self.log.append(("search", stream))
-        return self.cpu.search(*rest, chosen)
+        return self.cpu.search(*rest, chosen, family)
 
     def prepare(self, *arguments):
-        *rest, stream, chosen = arguments
+        *rest, stream, chosen, family = arguments
         self.log.append(("prepare", stream))
-        made, stats = self.cpu.prepare(*rest, 0, chosen)
+        made, stats = self.cpu.prepare(*rest, 0, chosen, family)
         return Prepared(self, made, stream), stats
 
     def distances_device(self, *arguments):

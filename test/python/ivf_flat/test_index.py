@@ -89,7 +89,11 @@ def test_refused_params(changed, message):
 @pytest.mark.parametrize(
     ("params", "name", "message"),
     [
-        (ivf_flat.SearchParams(), "n_probe", "SearchParams has no 'n_probe'; it has n_probes, metric, metric_arg"),
+        (
+            ivf_flat.SearchParams(),
+            "n_probe",
+            "SearchParams has no 'n_probe'; it has n_probes, metric, metric_arg, family",
+        ),
         (
             ivf_flat.SearchParams(),
             "n_probes",

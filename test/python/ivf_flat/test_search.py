@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -426,3 +427,29 @@ def test_number_of_threads(floats):
             annudf.set_num_threads(1.5)
     finally:
         annudf.set_num_threads(0)
+
+
+def test_a_family_that_is_asked_for(floats, caplog):
+    index, base = floats
+    expected = ivf_flat.search(ivf_flat.SearchParams(n_probes=2), index, base, 5)
+    for family in ("groups", "matrix"):
+        params = ivf_flat.SearchParams(n_probes=2, family=family)
+        assert params.family == family
+        assert repr(params) == f"SearchParams(n_probes=2, family={family!r})"
+        caplog.clear()
+        with caplog.at_level(logging.DEBUG, "annudf"):
+            found = ivf_flat.search(params, index, base, 5)
+        assert any(f" searched by {family} in " in record.getMessage() for record in caplog.records)
+        nearest = ivf_flat.prepare(params, index, base, 5)
+        for one, prepared, other in zip(found, nearest(base), expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+            np.testing.assert_array_equal(prepared, other)
+    assert ivf_flat.SearchParams().family is None
+
+
+def test_what_a_filter_lets_pass_is_logged(floats, caplog):
+    index, base = floats
+    passing = np.arange(100) % 8 == 0
+    with caplog.at_level(logging.DEBUG, "annudf"):
+        ivf_flat.search(ivf_flat.SearchParams(n_probes=2), index, base, 5, filter=passing)
+    assert any(record.getMessage().endswith(", 13 % of rows pass the filter") for record in caplog.records)

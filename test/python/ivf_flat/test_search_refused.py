@@ -184,3 +184,45 @@ def test_fractions_against_bytes(metric, accepted):
         f"argument 'queries' has dtype float32, it must be {accepted}; scale and round queries as the rows were, since "
         "converting alone cuts off fractions (0.7 becomes 0), or build the index from float32"
     )
+
+
+@pytest.mark.parametrize(
+    ("family", "message"),
+    [
+        (3, "family is 3, it must be the name of a family of kernels, or None"),
+        ("", "family is '', which no name of a family of kernels is; give one, or None"),
+        ("groups\0", "family is 'groups\\x00', which no name of a family of kernels is; give one, or None"),
+        ("gr\u00fcn", "family is 'gr\\xfcn', which no name of a family of kernels is; give one, or None"),
+    ],
+)
+def test_what_is_no_name_of_a_family(family, message):
+    with pytest.raises(ArgumentError) as caught:
+        ivf_flat.SearchParams(family=family)
+    assert str(caught.value) == message
+
+
+def search_by(params, index):
+    return ivf_flat.search(params, index, GOOD, 3)
+
+
+def prepare_by(params, index):
+    return ivf_flat.prepare(params, index, GOOD, 3)
+
+
+def radius_by(params, index):
+    return ivf_flat.radius_neighbors(params, index, GOOD, 3.0)
+
+
+@pytest.mark.parametrize("call", [search_by, prepare_by, radius_by])
+@pytest.mark.parametrize(
+    ("family", "message"),
+    [
+        ("tiles", "no family of kernels is called 'tiles'; there are groups, matrix"),
+        ("matrix", "family 'matrix' cannot run this search: it is not proved to be a quadratic form"),
+    ],
+)
+def test_a_family_that_cannot_be(floats, call, family, message):
+    with pytest.raises(ArgumentError) as caught:
+        call(ivf_flat.SearchParams(n_probes=4, metric="l1", family=family), floats[0])
+    assert str(caught.value) == message
+    assert type(caught.value) is ArgumentError

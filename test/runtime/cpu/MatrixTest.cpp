@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <random>
 #include <set>
 #include <thread>
@@ -105,7 +106,8 @@ TEST(MatrixScan, KeepsRowsForTheSecondSearch) {
         search(*backend, index, metric, queries, 10, {.nProbes = 3}, "groups");
     EXPECT_EQ(search(*backend, index, metric, queries, 10, {.nProbes = 3}, "matrix", &stats),
               expected);
-    return stats.family + ": " + stats.why;
+    EXPECT_TRUE(stats.why.ends_with(kByName)) << stats.why;
+    return stats.family + ": " + stats.why.substr(0, stats.why.rfind(kByName));
   };
   const std::string converted = kMultiplied, kept = converted + ", rows kept in bfloat16";
   EXPECT_EQ(how(metric), converted);
@@ -135,6 +137,36 @@ TEST(MatrixScan, KeepsRowsForTheSecondSearch) {
   index.remove(rest);
   EXPECT_EQ(how(metric), converted);
   EXPECT_EQ(how(metric), kept);
+}
+
+/// What a filter makes the planner choose changes no result.
+TEST(MatrixScan, AFilterOfFewRowsIsNotForProducts) {
+  if (cpu::matrixKernels().cost == 0)
+    GTEST_SKIP() << "no AVX2";
+  const Metric metric = compiled(provedMetric("proved_weighted_l2"));
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  const Data base = dataOf(kKinds[0].second, 20'000, 24, 1);
+  const Data queries = dataOf(kKinds[0].second, 70, 24, 2);
+  const Index index = indexOf(base, 8);
+  std::mt19937 random(3);
+  std::map<double, std::string> chosen;
+  for (const double share : {0.0, 0.002, 0.5, 1.0}) {
+    std::vector<uint32_t> words(size_t(RowFilter::wordsFor(base.rows)));
+    for (int64_t id = 0; id < base.rows; ++id)
+      words[size_t(id / 32)] |= uint32_t(std::bernoulli_distribution(share)(random)) << (id % 32);
+    const SearchParams with{.nProbes = 5, .filter = std::make_shared<RowFilter>(words, base.rows)};
+    SearchStats stats;
+    for (int time = 0; time < 2; ++time) {
+      const FoundBits expected = search(*backend, index, metric, queries, 10, with, "groups");
+      EXPECT_EQ(expected, search(*backend, index, metric, queries, 10, with, "", &stats)) << share;
+      EXPECT_EQ(expected, search(*backend, index, metric, queries, 10, with, "matrix")) << share;
+    }
+    EXPECT_EQ(stats.passingShare, with.filter->passingShare(base.rows));
+    chosen[share] = stats.family;
+  }
+  EXPECT_EQ(chosen[0], "groups");
+  EXPECT_EQ(chosen[0.002], "groups");
+  EXPECT_EQ(chosen[1], "matrix");
 }
 
 TEST(MatrixScan, KeepsRowsAtOnceForALargeSearch) {
@@ -326,14 +358,19 @@ TEST(MatrixScan, IsChosenForManyQueriesARow) {
   EXPECT_EQ(backend->plan(work).why, "312.5 queries a row, multiplied with plain");
   const auto whyNot = [&] { return errorOf([&] { backend->plan(work); }, ErrorKind::Input); };
   work.dims = 8193;
-  EXPECT_EQ(whyNot(),
-            "no family of kernels can run this search: matrix: it takes at most 8192 dims");
+  EXPECT_EQ(whyNot(), "family 'matrix' cannot run this search: it takes at most 8192 dims");
   work.dims = 128, work.element = ANNUDF_ELEMENT_U8;
-  EXPECT_EQ(whyNot(), "no family of kernels can run this search: matrix: it does not read u8");
+  EXPECT_EQ(whyNot(), "family 'matrix' cannot run this search: it does not read u8");
   work.element = ANNUDF_ELEMENT_F32, work.formIsDistance = false;
   EXPECT_EQ(whyNot(),
-            "no family of kernels can run this search: matrix: the metric's distance is no "
-            "proved quadratic form");
+            "family 'matrix' cannot run this search: its distance is not the form itself, "
+            "which limits are found by");
+  work.noForm = Workload{}.noForm;
+  EXPECT_EQ(whyNot(),
+            "family 'matrix' cannot run this search: it is not proved to be a quadratic form");
+  work.family = "tiles";
+  EXPECT_EQ(errorOf([&] { backend->plan(work); }, ErrorKind::Usage),
+            "no family of kernels is called 'tiles'; there are groups, matrix");
 }
 
 TEST(MatrixScan, RefusesProductsThatItDoesNotHave) {

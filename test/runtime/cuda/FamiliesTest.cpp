@@ -7,16 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "H200.h"
+#include "runtime/DocTables.h"
 
 #include "cuda/Families.h"
 
 #include "Support/TestFiles.h"
 
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 namespace annudf::runtime::cuda {
 namespace {
@@ -162,7 +161,7 @@ TEST(CudaFamilies, MatrixForProvedFormsFromOneQueryARow) {
     (void)pickFamily(other, kH200);
     FAIL() << "it was picked";
   } catch (const Error &error) {
-    EXPECT_STREQ(error.what(), "no family of kernels can run this search: matrix: it is not proved "
+    EXPECT_STREQ(error.what(), "family 'matrix' cannot run this search: it is not proved "
                                "to be a quadratic form");
   }
 }
@@ -185,7 +184,7 @@ TEST(CudaFamilies, MatrixByWarpsOnEveryOtherMachine) {
               "bounds leave")
         << arch;
     EXPECT_EQ(test::errorOf([&] { (void)pickFamily(proved(100, "matrix"), machine(arch)); }),
-              std::string("no family of kernels can run this search: matrix: it ") +
+              std::string("family 'matrix' cannot run this search: it ") +
                   (arch < 90 ? "needs sm_90" : "is made of instructions of sm_90 alone") +
                   ", this is sm_" + std::to_string(arch))
         << arch;
@@ -198,11 +197,11 @@ TEST(CudaFamilies, MatrixByWarpsOnEveryOtherMachine) {
             "312 queries a list: up to 8 share a reading; not staged: it needs sm_80, this is "
             "sm_75; matrix_mma: it needs sm_80, this is sm_75");
   EXPECT_EQ(test::errorOf([&] { (void)pickFamily(proved(100, "matrix_mma"), machine(75)); }),
-            "no family of kernels can run this search: matrix_mma: it needs sm_80, this is sm_75");
+            "family 'matrix_mma' cannot run this search: it needs sm_80, this is sm_75");
   Machine small = machine(80);
   small.sharedBytes = 64 * 1024;
   EXPECT_EQ(test::errorOf([&] { (void)pickFamily(proved(100, "matrix_mma"), small); }),
-            "no family of kernels can run this search: matrix_mma: panels take 80192 bytes of "
+            "family 'matrix_mma' cannot run this search: panels take 80192 bytes of "
             "shared memory, a block has 65536");
 }
 
@@ -237,18 +236,18 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
   EXPECT_EQ(chosen(other), "staged");
   other.family = "staged_granules";
   EXPECT_EQ(test::errorOf([&] { (void)pickFamily(other, kH200); }),
-            "no family of kernels can run this search: staged_granules: the linker decides which "
+            "family 'staged_granules' cannot run this search: the linker decides which "
             "products are fused, in each kernel");
   other = fused(10000);
   other.everyDistance = true;
   EXPECT_EQ(chosen(other), "staged");
   other.family = "staged_granules";
   EXPECT_EQ(test::errorOf([&] { (void)pickFamily(other, kH200); }),
-            "no family of kernels can run this search: staged_granules: every distance is wanted");
+            "family 'staged_granules' cannot run this search: every distance is wanted");
   other = fused(10000, 257);
   other.family = "staged_granules";
   EXPECT_EQ(test::errorOf([&] { (void)pickFamily(other, kH200); }),
-            "no family of kernels can run this search: staged_granules: it finds up to 256 rows a "
+            "family 'staged_granules' cannot run this search: it finds up to 256 rows a "
             "query");
 }
 
@@ -284,11 +283,10 @@ TEST(CudaFamilies, PackedWhereItIsExact) {
     work.family = "packed";
     return test::errorOf([&] { (void)chooseFamily(work, kH200); });
   };
-  EXPECT_EQ(refusal(259, 258), "no family of kernels can run this search: packed: a packed sum of "
+  EXPECT_EQ(refusal(259, 258), "family 'packed' cannot run this search: a packed sum of "
                                "u8 is exact up to 258 dims");
-  EXPECT_EQ(refusal(128, 0),
-            "no family of kernels can run this search: packed: no sum of packed u8 "
-            "is proved to be it");
+  EXPECT_EQ(refusal(128, 0), "family 'packed' cannot run this search: no sum of packed u8 "
+                             "is proved to be it");
 
   MetricDescriptor metric;
   metric.packed = PackedSum{ANNUDF_PACKED_PRODUCT, false, {{ANNUDF_ELEMENT_I8, 1024}}};
@@ -342,36 +340,22 @@ TEST(CudaFamilies, UnequalListsCountByTheQueriesOfTheirRows) {
 
 /// Every line of the page's table of what is chosen.
 TEST(CudaFamilies, ChooseWhatTheTableOfTheDocsSays) {
-  std::ifstream page(ANNUDF_DOCS_DIR "/cuda-backend.md");
-  std::string line;
-  while (std::getline(page, line) && line != "### What is chosen")
-    ;
-  int lines = 0;
-  while (std::getline(page, line) && !line.starts_with("## ")) {
-    std::vector<std::string> cells;
-    std::istringstream row(line);
-    for (std::string cell; std::getline(row, cell, '|');)
-      cells.push_back(
-          cell.substr(0, cell.find_last_not_of(' ') + 1).erase(0, cell.find_first_not_of(' ')));
-    if (cells.size() < 8 || cells[1].find(" f32") == std::string::npos)
-      continue;
-    const auto number = [](std::string text) {
-      std::erase(text, ',');
-      return std::stoll(text);
-    };
-    Workload work = workOf(number(cells[3]), 32, uint32_t(number(cells[2])));
-    work.rows = number(cells[1].substr(0, cells[1].find(' ')));
-    work.dims = int32_t(number(cells[1].substr(cells[1].find("×") + 3)));
+  const auto table = test::tableBelow("cuda-backend.md", "### What is chosen");
+  EXPECT_EQ(table.size(), 10u);
+  for (const std::vector<std::string> &cells : table) {
+    const std::string &data = cells.at(0);
+    Workload work =
+        workOf(int64_t(test::numberOf(cells.at(2))), 32, uint32_t(test::numberOf(cells.at(1))));
+    work.rows = int64_t(test::numberOf(data.substr(0, data.find(' '))));
+    work.dims = int32_t(test::numberOf(data.substr(data.find("×") + 3)));
     work.rowBytes = uint32_t(work.dims) * 4;
-    work.probedRows = double(number(cells[4])) / work.probes;
+    work.probedRows = test::numberOf(cells.at(3)) / work.probes;
     work.bodyBytes = 2000;
     char text[32];
     std::snprintf(text, sizeof text, "%.3g", work.queriesPerRow());
-    EXPECT_EQ(cells[5], text) << line;
-    EXPECT_EQ(cells[6], "`" + chosen(work) + "`") << line;
-    ++lines;
+    EXPECT_EQ(cells.at(4), text) << data;
+    EXPECT_EQ(cells.at(5), "`" + chosen(work) + "`") << data;
   }
-  EXPECT_EQ(lines, 10);
 }
 
 TEST(CudaFamilies, TilesNeedTheirSharedMemory) {

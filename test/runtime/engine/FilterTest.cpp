@@ -34,6 +34,20 @@ TEST(Filter, BitsPastTheLastStandForNothing) {
   EXPECT_EQ(filter.inverted().inverted().words(), filter.words());
 }
 
+/// One only where a search can do without the filter.
+TEST(Filter, TellsWhatShareOfRowsPasses) {
+  const RowFilter half({0b0011}, 4), all({0b1111}, 4), none({0}, 4);
+  EXPECT_EQ(half.passingShare(4), 0.5);
+  EXPECT_EQ(half.passingShare(3), 2.0 / 3); // As if both were rows'.
+  EXPECT_LT(half.passingShare(2), 1);
+  EXPECT_GT(half.passingShare(2), 0.999);
+  EXPECT_LT(half.passingShare(1), 1);
+  EXPECT_LT(half.passingShare(0), 1);
+  EXPECT_EQ(all.passingShare(4), 1);
+  EXPECT_EQ(all.passingShare(1), 1);
+  EXPECT_EQ(none.passingShare(4), 0);
+}
+
 TEST(Filter, JoinsBitByBit) {
   const RowFilter a({0b0011}, 4), b({0b0101}, 4);
   EXPECT_EQ(RowFilter::both(a, b).words(), std::vector<uint32_t>{0b0001});

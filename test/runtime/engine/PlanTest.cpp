@@ -8,6 +8,8 @@
 
 #include "annudf/runtime/engine/Plan.h"
 
+#include "annudf/runtime/engine/Search.h"
+
 #include "Support/TestFiles.h"
 
 namespace annudf::runtime {
@@ -35,6 +37,14 @@ private:
   double cost_;
   FamilyNeeds needs_;
   std::string unfit_;
+};
+
+/// That the planner never takes.
+class Passed final : public Fake {
+public:
+  Passed() : Fake("passed", 0) {}
+  bool isFor(const Workload &) const override { return false; }
+  bool isForMachine(const Machine &) const override { return false; }
 };
 
 Workload someWork() {
@@ -103,7 +113,13 @@ TEST(Plan, TheFamilyOfTheWorkloadsNameOrNone) {
             "no family of kernels is called 'Dear'; there are cheap, dear");
   work.family = "late";
   EXPECT_EQ(errorOf([&] { (void)planOf({&cheap, &late}, work, {.arch = 80}); }),
-            "no family of kernels can run this search: late: it needs sm_90, this is sm_80");
+            "family 'late' cannot run this search: it needs sm_90, this is sm_80");
+  // What it passes over for speed it runs by its name.
+  const Passed passed;
+  EXPECT_EQ(planOf({&cheap, &passed}).name, "cheap");
+  work.family = "passed";
+  EXPECT_EQ(planOf({&cheap, &passed}, work).name, "passed");
+  EXPECT_EQ(planOf({&cheap, &passed}, work).why, "because of passed");
 }
 
 TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
@@ -123,6 +139,56 @@ TEST(Plan, TheWorkloadIsThatOfMetricIndexAndSearch) {
   EXPECT_EQ(work.lists, 2u);
   EXPECT_EQ(work.rowBytes, 32u);
   EXPECT_EQ(work.pairsPerList(), 7);
+  EXPECT_EQ(work.pass, 1);
+  // And what its parameters say.
+  const auto one = std::make_shared<const RowFilter>(std::vector<uint32_t>{0b10}, 2);
+  const Workload asked =
+      workloadOf(manifest, index, 7, 1, SearchParams{.nProbes = 2, .filter = one, .family = "f"});
+  EXPECT_EQ(asked.pairsPerList(), 7);
+  EXPECT_EQ(asked.pass, 0.5);
+  EXPECT_EQ(asked.family, "f");
+}
+
+/// Costs less with groups of rows that a filter leaves out.
+class Filtered final : public Fake {
+public:
+  Filtered() : Fake("filtered", 4) {}
+  double cost(const Workload &work, const Machine &machine) const override {
+    return Fake::cost(work, machine) * work.groupsThatPass(32);
+  }
+};
+
+TEST(Plan, KnowsWhatAFilterLetsPass) {
+  const Fake plain("plain", 2);
+  const Filtered filtered;
+  Workload work = someWork();
+  EXPECT_EQ(work.groupsThatPass(32), 1);
+  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of plain");
+  work.pass = 0.5;
+  EXPECT_NEAR(work.groupsThatPass(1), 0.5, 1e-12);
+  EXPECT_NEAR(work.groupsThatPass(2), 0.75, 1e-12);
+  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of plain, 50 % of rows pass");
+  work.pass = 0.01;
+  EXPECT_NEAR(work.groupsThatPass(32), 0.27502, 1e-5);
+  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of filtered, 1 % of rows pass");
+  work.pass = 0;
+  EXPECT_EQ(work.groupsThatPass(32), 0);
+  EXPECT_EQ(planOf({&plain, &filtered}, work).why, "because of filtered, 0 % of rows pass");
+  EXPECT_EQ(Workload().pass, 1);
+}
+
+/// Whatever the metric is proved to be.
+TEST(Plan, NoFormIsOfRowsThatMayLackCoordinates) {
+  Manifest manifest;
+  manifest.form.emplace();
+  const std::vector<float> rows = {0, 1, 2, 3};
+  const MatrixView view = {rows.data(), 2, 2, ANNUDF_ELEMENT_F32};
+  const Index whole = Index::build({.nLists = 1}, view),
+              index = Index::build({.nLists = 1, .missingValues = true}, view);
+  EXPECT_EQ(workloadOf(manifest, whole, 1, 1, 1).noForm, nullptr);
+  EXPECT_TRUE(workloadOf(manifest, whole, 1, 1, 1).formIsDistance);
+  EXPECT_STREQ(workloadOf(manifest, index, 1, 1, 1).noForm, "coordinates may be missing");
+  EXPECT_FALSE(workloadOf(manifest, index, 1, 1, 1).formIsDistance);
 }
 
 /// Of several fields finalize makes of a ratio what limits are found by.

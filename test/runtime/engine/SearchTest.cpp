@@ -8,9 +8,9 @@
 
 #include "annudf/runtime/engine/Search.h"
 
-#include "runtime/TestData.h"
 #include "Artifact/TestArtifact.h"
 #include "Support/TestFiles.h"
+#include "runtime/TestData.h"
 
 namespace annudf::runtime {
 namespace {

@@ -74,9 +74,15 @@ struct Workload {
   int64_t queries = 0;
   uint32_t probes = 0;
   int k = 0;
+  /// Of the rows, those that the search's filter lets pass (RowFilter::passingShare); 1 without
+  /// one.
+  double pass = 1;
   bool everyDistance = false; ///< Not the k best are wanted but the distances of all rows.
   std::string family = {}; ///< The only one that may run it; "": any. A plan outlives its params.
 
+  /// Of groups of so many rows, those of which one passes; as if rows passed at random, which is
+  /// where fewest are left out.
+  double groupsThatPass(int32_t rows) const;
   /// (query, list) pairs to scan.
   double pairs() const { return double(queries) * probes; }
   double pairsPerList() const { return lists == 0 ? 0 : pairs() / lists; }
@@ -139,16 +145,25 @@ std::string whatIsMissing(const KernelFamily &family, const Workload &, const Ma
 /// "" if the family can run the search, else why not.
 std::string whyNot(const KernelFamily &family, const Workload &, const Machine &);
 
+/// The place of the one that has the name. \throws Error(Usage) naming all where none has.
+size_t familyNamed(std::span<const KernelFamily *const> families, const std::string &name);
+
+/// What a search is refused with that asks for a family which cannot run it.
+Error familyRefusal(const std::string &family, const std::string &why);
+
+/// What the reason for a choice ends in where the caller made it.
+inline constexpr const char *kByName = "; asked for by its name";
+
 /// What was chosen.
 struct Choice {
   size_t family = 0;    ///< Its place among those that were to choose from.
   std::string refusals; ///< What the others lack that cannot run the search; mostly "".
 };
 
-/// The cheapest of the families that can run the search; of equal ones the first. That of the
-/// workload's name, if it has one and this can.
-/// \throws Error(Input) naming what each lacks where none can, Error(Usage) where there is none of
-/// the name.
+/// The cheapest of the families that can run the search; of equal ones the first. Where the
+/// workload names one it is that one or none: what isFor() passes over is a matter of speed.
+/// \throws Error(Input) naming what each lacks where none can, or the named one, Error(Usage)
+/// naming those that there are where none has the name.
 Choice pick(std::span<const KernelFamily *const> families, const Workload &, const Machine &);
 
 /// The same, and why, for people.

@@ -34,8 +34,8 @@ struct SearchParams {
   /// Number of the first query, as metrics see it: where one search is given in parts. 0 for
   /// metrics with captures of queries.
   int64_t firstQuery = 0;
-  /// Name of the family of kernels to run instead of the planner's choice; "": the planner's. For
-  /// tests and measurements.
+  /// Name of the family of kernels to run instead of the planner's choice; "": the planner's. It is
+  /// that one or an error, which names what there is or why it cannot be.
   std::string family = {};
   /// Whether the search waits for the kernels of its choice to be linked where others, with the
   /// same results, run it sooner; so do searches with `family`, `timeStages` or
@@ -68,8 +68,10 @@ struct SearchStats {
   double searchMs = 0;     ///< The search itself, link and upload excluded.
   std::string family = {}; ///< The kernels that ran it, "tiles"; of its first batch.
   std::string why = {};    ///< Why these.
-  int diskHits = 0;        ///< Kernels that this call found linked, on disk.
-  std::string fault = {};  ///< Why the cache on disk was no use; "" where it was, or is off.
+  /// Of the rows, those that the filter lets pass, as the planner counts them (Workload::pass).
+  double passingShare = 1;
+  int diskHits = 0;       ///< Kernels that this call found linked, on disk.
+  std::string fault = {}; ///< Why the cache on disk was no use; "" where it was, or is off.
   std::vector<StageTime> stages = {}; ///< In order, of all batches; only if asked for.
   double rowsPerQuery = 0;            ///< In the lists that it probed, the mean; only if asked for.
   /// Those of them that the metric's hooks computed, the mean; only if asked for. All, but of
@@ -121,6 +123,10 @@ public:
   virtual void run(const void *queries, int64_t *ids, float *distances) = 0;
 };
 
+/// What decides how such a search is run: as of Plan.h, with what its parameters say.
+Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
+                    const SearchParams &params);
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -149,6 +155,12 @@ public:
   /// Its kernel families, of which plan() takes one for a search.
   virtual std::vector<const KernelFamily *> families() const = 0;
   virtual Machine machine() const = 0;
+  /// Whether a family has the name, "" being the planner's choice. \throws Error(Usage) if none
+  /// has.
+  void checkFamily(const std::string &name) const {
+    if (!name.empty())
+      (void)familyNamed(families(), name);
+  }
   /// What a search would run, without running it. \throws Error naming what each family lacks.
   Plan plan(const Workload &work) const { return choose(families(), work, machine()); }
   virtual std::string describe() const = 0;
