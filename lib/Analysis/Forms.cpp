@@ -212,10 +212,16 @@ private:
     form.exact = fields[lengths.product].exact;
     set(form, fields[lengths.product], nodes[lengths.product].size());
     form.lengths = lengths;
+    PolynomialForm all = fields[lengths.product];
+    all.size = add(coefficients, all.size, lengths.size);
+    all.small = add(coefficients, all.small, lengths.small);
+    all.eta = std::max(all.eta, lengths.eta);
+    for (unsigned i = 3; ofFive && i < 5; ++i) // Of x or y alone nothing is small.
+      all.size = add(coefficients, all.size, fields[*found[i]].size);
     std::vector<uint32_t> of;
     for (const std::vector<uint32_t> &some : nodes)
       of.insert(of.end(), some.begin(), some.end());
-    return setLargest(form, polynomials, sumOf(fields), of);
+    return setLargest(form, polynomials, all, of);
   }
 
   /// What finalize does with them.
@@ -253,17 +259,6 @@ private:
                          std::max(xx.roundings.f32, yy.roundings.f32),
                          std::max(xx.roundings.f64, yy.roundings.f64)};
     lengths.accumulations = static_cast<uint32_t>(added);
-  }
-
-  /// What bounds the sizes of all fields.
-  PolynomialForm sumOf(ArrayRef<PolynomialForm> fields) {
-    PolynomialForm all;
-    for (const PolynomialForm &field : fields) {
-      all.size = add(coefficients, all.size, field.size);
-      all.small = add(coefficients, all.small, field.small);
-      all.eta = std::max(all.eta, field.eta);
-    }
-    return all;
   }
 
   /// A sum of what x and y make as they are; of x or y alone one that rounds nothing beside.

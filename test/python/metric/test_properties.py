@@ -185,7 +185,7 @@ def test_a_product_of_lengths():
 
 def test_several_fields():
     proved = cosine.properties
-    assert proved.quadratic.why == "its accumulator is neither one f32 nor three"
+    assert proved.quadratic.why == "its accumulator is not one, three or five f32"
     dot, norm = proved.fields
     assert (dot.coefficients, norm.coefficients) == ({"x y": "1"}, {"y^2": "1"})
     assert (bool(dot.symmetric), bool(norm.symmetric), bool(proved.symmetric)) == (True, False, False)
