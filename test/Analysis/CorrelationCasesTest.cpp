@@ -73,20 +73,30 @@ const Case kCases[] = {
      ANNUDF_FORM("128") ", finalize falls | fields 4, 0, 1 by 3, 0 and 3, 0 from 2^-60"},
     {ANNUDF_N
      "%mx = arith.divf %sx, %n : f32\n%my = arith.divf %sy, %n : f32\n"
-     "%pp = arith.mulf %mx, %sy : f32\n%p = arith.subf %xy, %pp : f32\n"
+     "%pp = arith.mulf %sy, %mx : f32\n%p = arith.subf %xy, %pp : f32\n"
      "%qq = arith.mulf %sx, %mx : f32\n%q = arith.subf %xx, %qq : f32\n"
-     "%rr = arith.mulf %my, %sy : f32\n%r = arith.subf %yy, %rr : f32\n" ANNUDF_RATIO ANNUDF_ENDS,
+     "%rr = arith.mulf %sy, %my : f32\n%r = arith.subf %yy, %rr : f32\n" ANNUDF_RATIO ANNUDF_ENDS,
      ANNUDF_FORM("dims") ", finalize falls | fields 4, 0, 1 by 3, 0 and 3, 0 from 2^-60"},
     {ANNUDF_N ANNUDF_P ANNUDF_Q ANNUDF_R
      "%i = arith.constant 1.0e-6 : f32\n%l = arith.mulf %q, %r : f32\n%s = math.sqrt %l : f32\n"
      "%z = arith.maximumf %s, %i : f32\n%o = arith.divf %p, %z : f32",
      ANNUDF_FORM("dims") " | fields 4, 0, 1 by 3, 0 and 3, 0 from 2^-18"},
-    {ANNUDF_N "%v = arith.extf %sx : f32 to f64\n%w2 = arith.extf %sy : f32 to f64\n"
+    {ANNUDF_N "%u = arith.extf %sx : f32 to f64\n%w2 = arith.extf %sy : f32 to f64\n"
               "%n64 = arith.sitofp %ni : i32 to f64\n%f = arith.extf %xy : f32 to f64\n"
-              "%g = arith.mulf %v, %w2 : f64\n%h = arith.divf %g, %n64 : f64\n"
+              "%g = arith.divf %w2, %n64 : f64\n%h = arith.mulf %u, %g : f64\n"
               "%j = arith.subf %f, %h : f64\n%p = arith.truncf %j : f64 to f32\n" ANNUDF_Q ANNUDF_R
                   ANNUDF_RATIO ANNUDF_ENDS,
      ANNUDF_FORM("dims") ", finalize falls | fields 4, 0, 1 by 4, 0 and 3, 3 from 2^-60"},
+    {ANNUDF_N "%u = arith.extf %sx : f32 to f64\n%w2 = arith.extf %sy : f32 to f64\n"
+              "%n64 = arith.extf %n : f32 to f64\n%g = arith.divf %u, %n64 : f64\n"
+              "%h = arith.mulf %g, %w2 : f64\n%j = arith.truncf %h : f64 to f32\n"
+              "%k = arith.subf %xy, %j : f32\n%p = arith.negf %k : f32\n"
+              "%q2 = arith.mulf %u, %u : f64\n%q3 = arith.divf %q2, %n64 : f64\n"
+              "%q4 = arith.truncf %q3 : f64 to f32\n%q = arith.subf %xx, %q4 : f32\n"
+              "%r2 = arith.mulf %w2, %w2 : f64\n%r3 = arith.divf %r2, %n64 : f64\n"
+              "%r4 = arith.truncf %r3 : f64 to f32\n%r = arith.subf %yy, %r4 : f32\n" ANNUDF_RATIO
+                  ANNUDF_ENDS,
+     ANNUDF_FORM("dims") ", finalize rises | fields 4, 0, 1 by 4, 0 and 2, 2 from 2^-60"},
     // What finalize does not do.
     {ANNUDF_N ANNUDF_Q ANNUDF_R ANNUDF_LESS("p", "%xy", "%sx", "%sx") ANNUDF_RATIO ANNUDF_ENDS,
      kUnknown},
@@ -115,6 +125,23 @@ const Case kCases[] = {
      kUnknown},
     {ANNUDF_N "%dp = arith.divf %sx, %sy : f32\n%p = arith.subf %xy, %dp : f32\n" ANNUDF_Q ANNUDF_R
          ANNUDF_RATIO ANNUDF_ENDS,
+     kUnknown},
+    {ANNUDF_N "%dp = arith.divf %sx, %sy : f32\n%ep = arith.divf %dp, %n : f32\n"
+              "%p = arith.subf %xy, %ep : f32\n" ANNUDF_Q ANNUDF_R ANNUDF_RATIO ANNUDF_ENDS,
+     kUnknown},
+    {ANNUDF_N "%nn = arith.mulf %n, %n : f32\n%mp = arith.mulf %sx, %sy : f32\n"
+              "%dp = arith.divf %mp, %nn : f32\n%ep = arith.mulf %dp, %n : f32\n"
+              "%p = arith.subf %xy, %ep : f32\n" ANNUDF_Q ANNUDF_R ANNUDF_RATIO ANNUDF_ENDS,
+     kUnknown},
+    {ANNUDF_N ANNUDF_P "%l = arith.mulf %sx, %xx : f32\n%s = math.sqrt %l : f32\n"
+                       "%t = arith.divf %p, %s : f32\n" ANNUDF_ENDS,
+     kUnknown},
+    {ANNUDF_N ANNUDF_P ANNUDF_Q
+     "%mr = arith.mulf %sy, %sy : f32\n%dr = arith.divf %mr, %n : f32\n"
+     "%r = arith.subf %yy, %dr fastmath<nnan> : f32\n" ANNUDF_RATIO ANNUDF_ENDS,
+     kUnknown},
+    {"%iq = annudf.index query\n%n = annudf.load %v[%iq] : !annudf.capture<query x f32>\n" ANNUDF_P
+         ANNUDF_Q ANNUDF_R ANNUDF_RATIO ANNUDF_ENDS,
      kUnknown},
     // Two that are n.
     {ANNUDF_N ANNUDF_P ANNUDF_Q "%k = annudf.load %w[] : !annudf.capture<f32>\n"
@@ -149,6 +176,13 @@ const Case kCases[] = {
     {.finalize = ANNUDF_USUAL,
      .expected = kNotSums,
      .xx = "%k = arith.addf %x, %x : f32\n%c = math.fma %k, %x, %xx : f32"},
+    {.finalize = ANNUDF_USUAL,
+     .expected = kNotSums,
+     .xx = "%k = arith.addf %x, %x : f32\n%j = arith.subf %k, %x : f32\n"
+           "%c = math.fma %j, %x, %xx : f32"},
+    {.finalize = ANNUDF_USUAL,
+     .expected = kNotSums,
+     .y = "%k2 = arith.mulf %y, %one : f32\n%b = arith.addf %sy, %k2 : f32"},
     {.finalize = ANNUDF_USUAL, .expected = kNotSums, .xy = "%e = math.fma %x, %x, %xy : f32"},
     {.finalize = ANNUDF_USUAL,
      .expected = kNotSums,
@@ -163,6 +197,7 @@ TEST_F(CorrelationCases, AreSaidExactly) {
     const std::string text = std::string(R"(
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   %w = annudf.capture "w" : !annudf.capture<f32>
+  %v = annudf.capture "v" : !annudf.capture<query x f32>
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0, %0, %0, %0, %0 : f32, f32, f32, f32, f32

@@ -28,9 +28,9 @@ LIT = ROOT / "test" / "lit" / "Transforms"
 ARCHIVE = "lib/Analysis/libAnnudfAnalysis.a"
 SEARCH, PASS = "annudf_properties_tests", "annudf-opt"
 
-P, E, S, T, A, C, J, F, Z, M, H = (
+P, E, S, T, A, C, J, F, Z, M, H, N = (
     f"{name}.cpp"
-    for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins", "Forms", "Finalizes", "Monotone", "Choices")
+    for name in ("Polynomials", "Exchanges", "Signs", "Terms", "Properties", "Coefficients", "Joins", "Forms", "Finalizes", "Monotone", "Choices", "Means")
 )  # fmt: skip
 #: (file, what stands there, what is put there)
 RULES = [
@@ -227,7 +227,7 @@ RULES = [
     (M, "MonotoneDistance{field.monotoneIf, !isSum}", "MonotoneDistance{field.monotoneIf, true}"),
     (M, "    if (!proof.course)\n", "    if (false)\n"),
     # Of three fields.
-    (F, "      if (types.size() == 3 && form.initial != 0)\n", "      if (false)\n"),
+    (F, "      if (types.size() > 1 && form.initial != 0)\n", "      if (false)\n"),
     (F, "isOnly(sum->exact, power) && isOnly(sum->size, power)", "isOnly(sum->exact, power)"),
     (F, "      if ((i == power) == (node == Coefficients::kZero))\n", "      if (i == power && node == Coefficients::kZero)\n"),
     (F, "    lengths.size = add(coefficients, xx.size, yy.size);", "    lengths.size = xx.size;"),
@@ -260,6 +260,29 @@ RULES = [
     (Z, "    roundings.f32 += by->roundings.f32;\n", ""),
     (Z, "    roundings.f64 += by->roundings.f64;\n", ""),
     (Z, "  ++own;\n", ""),
+    # Of five fields.
+    (F, "sum.exact.of[power] != Coefficients::kOne || sum.size.of[power] != Coefficients::kOne)", "sum.size.of[power] != Coefficients::kOne)"),
+    (F, "sum.exact.of[power] != Coefficients::kOne || sum.size.of[power] != Coefficients::kOne)", "sum.exact.of[power] != Coefficients::kOne)"),
+    (F, "isSquare || (sum.roundings == Roundings() &&", "true || (sum.roundings == Roundings() &&"),
+    (Z, "argument.getArgNumber() >= 3 || means)", "argument.getArgNumber() >= 3)"),
+    (N, "  if (mayDiffer(op) || square == squares.end())\n", "  if (square == squares.end())\n"),
+    (N, "!product || product->count != -1 ||", "!product ||"),
+    (N, " || product->powers != std::array{2 - ofY, ofY})", ")"),
+    (N, "  ++(op.getType().isF32() ? own.f32 : own.f64);\n", ""),
+    (N, "  roundings.f32 = std::max(roundings.f32, own.f32);\n", ""),
+    (N, "  roundings.f64 = std::max(roundings.f64, own.f64);\n", ""),
+    (N, "isNarrow(from) || isNarrow(type))", "false)"),
+    (N, "(isa<FloatType>(type) && !type.isF32() && !type.isF64()) ||", ""),
+    (N, "    if (index.getKind() != IndexKind::Dims)\n      return false;\n", ""),
+    (N, "    return count == found;\n", "    return true;\n"),
+    (N, "    if (!fixed)\n      return std::nullopt;\n", "    if (!fixed)\n      continue;\n"),
+    (N, "    if (mayDiffer(op))\n      return std::nullopt;\n    const auto a", "    const auto a"),
+    (N, " || (divides && b->powers[0] + b->powers[1] != 0))", ")"),
+    (N, " || std::abs(made.count) > 1)", ")"),
+    (N, "    ++(value.getType().isF32() ? made.roundings.f32 : made.roundings.f64);\n", ""),
+    (N, "a->roundings.f32 + b->roundings.f32", "a->roundings.f32"),
+    (N, "a->roundings.f64 + b->roundings.f64", "a->roundings.f64"),
+    (N, "      ++product->roundings.f32;\n", ""),
 ]  # fmt: skip
 
 

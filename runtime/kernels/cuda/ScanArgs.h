@@ -43,7 +43,7 @@
 #define ANNUDF_SCAN_THREADS 128
 /// Accumulators of the parts of a group's rows, in a block's shared memory behind the query: of
 /// all warps but one, 32 bytes each at most.
-#define ANNUDF_PARTS_BYTES ((ANNUDF_SCAN_THREADS - 32) * 32)
+#define ANNUDF_PARTS_BYTES ((ANNUDF_SCAN_THREADS - 32) * 48)
 /// Threads of a block of Staged.cu.
 #define ANNUDF_STAGED_THREADS 256
 /// Queries of a thread of Staged.cu, by the form ('a' or 's') and the bits of the accumulator.
