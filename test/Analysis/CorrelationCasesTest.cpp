@@ -96,7 +96,7 @@ const Case kCases[] = {
               "%r2 = arith.mulf %w2, %w2 : f64\n%r3 = arith.divf %r2, %n64 : f64\n"
               "%r4 = arith.truncf %r3 : f64 to f32\n%r = arith.subf %yy, %r4 : f32\n" ANNUDF_RATIO
                   ANNUDF_ENDS,
-     ANNUDF_FORM("dims") ", finalize rises | fields 4, 0, 1 by 4, 0 and 2, 2 from 2^-60"},
+     ANNUDF_FORM("dims") ", finalize rises | fields 4, 0, 1 by 3, 0 and 2, 2 from 2^-60"},
     // What finalize does not do.
     {ANNUDF_N ANNUDF_Q ANNUDF_R ANNUDF_LESS("p", "%xy", "%sx", "%sx") ANNUDF_RATIO ANNUDF_ENDS,
      kUnknown},
