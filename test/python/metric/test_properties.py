@@ -194,7 +194,6 @@ def test_a_correlation():
         sx, sy, xx, yy, xy = acc
         return sx + x, sy + y, xx + x * x, yy + y * y, xy + x * y
 
-    assert pearson.properties.quadratic.why is None
     text = "normalised: x y / sqrt(x^2 * y^2), less their means of dims, finalize falls"
     assert pearson.properties.form.text == text
 
