@@ -50,7 +50,7 @@ public:
       : block(block), sums(sums), squares(squares) {}
   static constexpr unsigned kProduct = 1; ///< Of squares.
 
-  /// Which of the squares an op leaves less its means, if it does.
+  /// Which of the squares an op without flags leaves less its means, if it does.
   std::optional<unsigned> lessMeans(mlir::arith::SubFOp op);
 
   Roundings roundings; ///< The most that one takes.

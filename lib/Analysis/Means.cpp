@@ -71,9 +71,9 @@ bool Means::isCount(Value value) {
              arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(op))
       break;
     const Type from = op->getOperand(0).getType(), type = op->getResult(0).getType();
-    const auto isNarrow = [](Type of) { return of.isInteger() && of.getIntOrFloatBitWidth() < 32; };
+    // In fewer bits it may be another number.
     if (mayDiffer(op) || (isa<FloatType>(type) && !type.isF32() && !type.isF64()) ||
-        isNarrow(from) || isNarrow(type))
+        (from.isInteger() && from.getIntOrFloatBitWidth() < 32))
       return false;
     value = op->getOperand(0);
   }
@@ -148,7 +148,7 @@ std::optional<Means::Product> Means::productOf(Value value, int depth) {
 std::optional<unsigned> Means::lessMeans(arith::SubFOp op) {
   const std::optional<unsigned> field = fieldOf(op.getLhs());
   const auto *const square = field ? llvm::find(squares, *field) : squares.end();
-  if (mayDiffer(op) || square == squares.end())
+  if (square == squares.end())
     return std::nullopt;
   // Of x², x y and y² so many x and y.
   const int ofY = static_cast<int>(square - squares.begin());

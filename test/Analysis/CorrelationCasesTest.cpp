@@ -156,9 +156,8 @@ const Case kCases[] = {
      "%mr = arith.mulf %sy, %sy fastmath<reassoc> : f32\n"
      "%dr = arith.divf %mr, %n : f32\n%r = arith.subf %yy, %dr : f32\n" ANNUDF_RATIO ANNUDF_ENDS,
      kUnknown},
-    {"%nd = annudf.index dims\n%ni = arith.index_cast %nd : index to i32\n"
-     "%nb = arith.trunci %ni : i32 to i8\n%n = arith.sitofp %nb : i8 to f32\n" ANNUDF_P ANNUDF_Q
-         ANNUDF_R ANNUDF_RATIO ANNUDF_ENDS,
+    {"%nd = annudf.index dims\n%nb = arith.index_cast %nd : index to i8\n"
+     "%n = arith.sitofp %nb : i8 to f32\n" ANNUDF_P ANNUDF_Q ANNUDF_R ANNUDF_RATIO ANNUDF_ENDS,
      kUnknown},
     {"%nd = annudf.index dims\n%ni = arith.index_cast %nd : index to i32\n"
      "%nh = arith.sitofp %ni : i32 to f16\n%n = arith.extf %nh : f16 to f32\n" ANNUDF_P ANNUDF_Q
