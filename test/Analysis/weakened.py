@@ -319,7 +319,7 @@ class Build:
         command = list(self.compiles[file])
         command[command.index("-o") + 1] = str(work / f"{file}.o")
         command[command.index(str(LIB / file))] = str(source)
-        self.must(command + [f"-I{LIB}"])  # Headers beside the file are no longer there.
+        self.must([*command, f"-I{LIB}"])  # Headers beside the file are no longer there.
         shutil.copyfile(self.folder / ARCHIVE, work / "analysis.a")
         self.must([shutil.which("ar"), "r", str(work / "analysis.a"), str(work / f"{file}.o")])
         return work / "analysis.a"
@@ -384,7 +384,7 @@ def main():
         sys.exit(f"{file} fails as it is")
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         seen = list(workers.map(lambda number: is_seen(build, number), chosen))
-    missed = [number for number, one in zip(chosen, seen) if not one]
+    missed = [number for number, one in zip(chosen, seen, strict=True) if not one]
     print(f"{len(chosen)} rules weakened, not seen: {missed or 'none'}")
     return 1 if missed else 0
 
