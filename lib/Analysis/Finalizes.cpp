@@ -168,8 +168,13 @@ bool Finalizes::advance(State &state, const Step &step) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of three fields
+// Of three fields, or five
 //===----------------------------------------------------------------------===//
+
+std::optional<Finalizes::Course> Finalizes::ofRatio(Means &of, Ratio &ratio) {
+  means = &of;
+  return ofRatio(Means::kProduct, ratio);
+}
 
 std::optional<Finalizes::Course> Finalizes::ofRatio(unsigned field, Ratio &ratio) {
   product = field, least = Lengths::kLeast;
@@ -332,7 +337,8 @@ bool Finalizes::fits(const Monomial &monomial) const {
 
 std::optional<Monomial> Finalizes::compute(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    if (argument.getOwner() != &block || argument.getArgNumber() >= 3)
+    // Of five a field is not yet less its means.
+    if (argument.getOwner() != &block || argument.getArgNumber() >= 3 || means)
       return std::nullopt;
     Monomial field;
     field.quarters[argument.getArgNumber()] = 4;
@@ -349,6 +355,14 @@ std::optional<Monomial> Finalizes::compute(Value value) {
     const std::optional<double> bound = constantOf(op->getOperand(1 - of));
     const std::optional<Monomial> length = monomialOf(op->getOperand(of));
     return bound && length && isAbove(*length, *bound) ? length : std::nullopt;
+  }
+  if (auto difference = dyn_cast<arith::SubFOp>(op); difference && means) {
+    const std::optional<unsigned> square = means->lessMeans(difference);
+    if (!square)
+      return std::nullopt;
+    Monomial less;
+    less.quarters[*square] = 4;
+    return less;
   }
   return multiplied(op);
 }

@@ -16,6 +16,7 @@
 #include "annudf/Artifact/Form.h"
 #include "annudf/Dialect/IR/Annudf.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -26,9 +27,9 @@
 
 namespace annudf {
 
-/// A product of powers of three fields.
+/// A product of powers of three fields, or of what three of five are less their means.
 struct Monomial {
-  std::array<int, 3> quarters = {}; ///< Of each field the power, times 4.
+  std::array<int, 3> quarters = {}; ///< Of each of the three the power, times 4.
   Roundings roundings;
   bool isNegated = false;
 };
@@ -37,6 +38,40 @@ struct Monomial {
 struct Ratio {
   Roundings roundings;
   int least = 0; ///< Where both others are at least 2^least.
+};
+
+/// Which of five fields are the sums of x and y, and of x², x y and y²; and what finalize makes of
+/// them. docs/numerics.md, "Less their means".
+class Means {
+public:
+  /// \param sums     fields of x and y.
+  /// \param squares  fields of x², x y and y², in this order.
+  Means(mlir::Block &block, std::array<unsigned, 2> sums, std::array<unsigned, 3> squares)
+      : block(block), sums(sums), squares(squares) {}
+  static constexpr unsigned kProduct = 1; ///< Of squares.
+
+  /// Which of the squares an op without flags leaves less its means, if it does.
+  std::optional<unsigned> lessMeans(mlir::arith::SubFOp op);
+
+  Roundings roundings; ///< The most that one takes.
+  /// The capture that is n, and where in it, or a number; neither: annudf.index dims.
+  std::optional<Coefficient> count;
+
+private:
+  /// x^a y^b n^c of sums.
+  struct Product {
+    std::array<int, 2> powers = {};
+    int count = 0;
+    Roundings roundings;
+  };
+  std::optional<Product> productOf(mlir::Value value, int depth = 0);
+  std::optional<unsigned> fieldOf(mlir::Value value) const;
+  bool isCount(mlir::Value value);
+
+  mlir::Block &block;
+  std::array<unsigned, 2> sums;
+  std::array<unsigned, 3> squares;
+  bool isCounted = false; ///< Whether count is known.
 };
 
 /// The chain of ops from what was added up to what is yielded.
@@ -50,6 +85,8 @@ public:
   std::optional<Course> ofField();
   /// Of three, how it goes with their ratio. \param product  the one that is divided.
   std::optional<Course> ofRatio(unsigned product, Ratio &ratio);
+  /// Of five, the same of what they are less their means.
+  std::optional<Course> ofRatio(Means &means, Ratio &ratio);
 
   mlir::Operation *at = nullptr;
   std::string why;
@@ -81,6 +118,7 @@ private:
   mlir::Block &block;
   // Of three fields.
   unsigned product = 0;
+  Means *means = nullptr; ///< Of five.
   int least = 0;
   int depth = 0;
   llvm::DenseMap<mlir::Value, std::optional<Monomial>> monomials;

@@ -34,7 +34,7 @@ public:
   FormProof run() {
     QuadraticForm form;
     if (!begins(form) || !combines(form) ||
-        !(metric.getAccumulatorTypes().size() == 1 ? ofOne(form) : ofThree(form)))
+        !(metric.getAccumulatorTypes().size() == 1 ? ofOne(form) : ofSeveral(form)))
       return std::move(result);
     prune(form);
     if (form.nodes.size() > QuadraticForm::kMostNodes) {
@@ -61,9 +61,9 @@ private:
   /// The accumulator and init.
   bool begins(QuadraticForm &form) {
     const auto types = metric.getAccumulatorTypes();
-    if ((types.size() != 1 && types.size() != 3) ||
+    if ((types.size() != 1 && types.size() != 3 && types.size() != 5) ||
         !llvm::all_of(types, [](Type type) { return type.isF32(); }))
-      return no(metric, "its accumulator is neither one f32 nor three");
+      return no(metric, "its accumulator is not one, three or five f32");
     if (metric.getMissingValues())
       return no(metric, "it takes missing values, so not every coordinate counts");
     for (Value value : metric.getInit().getBody().front().getTerminator()->getOperands()) {
@@ -71,7 +71,7 @@ private:
       if (!matchPattern(value, m_Constant(&initial)) || !initial.getValue().isFinite())
         return no(metric.getInit(), "init yields no finite constant");
       form.initial = initial.getValueAsDouble() + 0.0; // -0 is 0.
-      if (types.size() == 3 && form.initial != 0)
+      if (types.size() > 1 && form.initial != 0)
         return no(metric.getInit(), "of several fields one does not begin with 0");
     }
     return true;
@@ -169,19 +169,21 @@ private:
     return setLargest(form, difference ? ofDifference : ofBoth, bounds, *nodes);
   }
 
-  /// A product, and the squares of two lengths.
-  bool ofThree(QuadraticForm &form) {
-    std::array<std::vector<uint32_t>, 3> nodes;
-    std::array<PolynomialForm, 3> fields;
-    std::array<std::optional<unsigned>, 3> found; // Of XX, XY and YY the field.
-    for (unsigned i = 0; i < 3; ++i) {
+  /// A product, and the squares of two lengths; of five fields also the sums of x and y.
+  bool ofSeveral(QuadraticForm &form) {
+    const size_t count = metric.getAccumulatorTypes().size();
+    const bool ofFive = count == 5;
+    std::vector<std::vector<uint32_t>> nodes(count);
+    std::vector<PolynomialForm> fields(count);
+    std::array<std::optional<unsigned>, 5> found; // Of XX, XY, YY, X and Y the field.
+    for (unsigned i = 0; i < count; ++i) {
       auto some = termsOf(i);
       if (!some)
         return false;
       nodes[i] = *std::move(some);
     }
     Polynomials polynomials(terms, coefficients);
-    for (unsigned i = 0; i < 3; ++i) {
+    for (unsigned i = 0; i < count; ++i) {
       const std::optional<PolynomialForm> sum = polynomials.sumOf(nodes[i]);
       if (!sum) {
         const Lost lost = polynomials.lost(nodes[i]);
@@ -189,23 +191,66 @@ private:
       }
       fields[i] = *sum;
       countFused(fields[i], nodes[i]);
-      for (Quadratic::Power power : {Quadratic::XX, Quadratic::XY, Quadratic::YY})
-        if (isOnly(sum->exact, power) && isOnly(sum->size, power))
+      for (Quadratic::Power power :
+           {Quadratic::XX, Quadratic::XY, Quadratic::YY, Quadratic::X, Quadratic::Y})
+        if (ofFive ? isJust(*sum, power, nodes[i].size())
+                   : isOnly(sum->exact, power) && isOnly(sum->size, power))
           found[power] = i;
     }
-    if (!found[0] || !found[1] || !found[2])
-      return no(metric.getUpdate(), "its fields are not a sum of x y, one of x^2 and one of y^2");
-    const PolynomialForm &xx = fields[*found[0]], &xy = fields[*found[1]], &yy = fields[*found[2]];
-    Lengths lengths;
-    lengths.product = *found[1];
+    if (!found[0] || !found[1] || !found[2] || (ofFive && (!found[3] || !found[4])))
+      return no(metric.getUpdate(),
+                ofFive ? "its fields are not the sums of x, of y, of x^2, of y^2 and of x y"
+                       : "its fields are not a sum of x y, one of x^2 and one of y^2");
     if (!metric.getFinalize())
       return no(metric, "it has no finalize that divides by lengths");
+    Lengths lengths;
+    lengths.product = *found[1];
+    if (!divides(form, lengths, found))
+      return false;
+    setLengths(lengths, fields[*found[0]], fields[*found[2]],
+               std::max(nodes[*found[0]].size(), nodes[*found[2]].size()));
+    form.exact = fields[lengths.product].exact;
+    set(form, fields[lengths.product], nodes[lengths.product].size());
+    form.lengths = lengths;
+    PolynomialForm all = fields[lengths.product];
+    all.size = add(coefficients, all.size, lengths.size);
+    all.small = add(coefficients, all.small, lengths.small);
+    all.eta = std::max(all.eta, lengths.eta);
+    for (unsigned i = 3; ofFive && i < 5; ++i) // Of x or y alone nothing is small.
+      all.size = add(coefficients, all.size, fields[*found[i]].size);
+    std::vector<uint32_t> of;
+    for (const std::vector<uint32_t> &some : nodes)
+      of.insert(of.end(), some.begin(), some.end());
+    return setLargest(form, polynomials, all, of);
+  }
+
+  /// What finalize does with them.
+  bool divides(QuadraticForm &form, Lengths &lengths,
+               const std::array<std::optional<unsigned>, 5> &found) {
     Finalizes finalize(metric.getFinalize());
     Ratio ratio;
-    if (!ends(finalize, finalize.ofRatio(lengths.product, ratio), form))
-      return false;
+    if (!found[3]) {
+      if (!ends(finalize, finalize.ofRatio(lengths.product, ratio), form))
+        return false;
+    } else {
+      Means means(metric.getFinalize().getBody().front(), {*found[3], *found[4]},
+                  {*found[0], *found[1], *found[2]});
+      if (!ends(finalize, finalize.ofRatio(means, ratio), form))
+        return false;
+      lengths.means = Lengths::Means{*found[3], *found[4], Coefficients::kZero, means.roundings};
+      if (const auto &count = means.count)
+        lengths.means->count = count->kind == Coefficient::Kind::Number
+                                   ? coefficients.number(count->number)
+                                   : coefficients.entry(count->capture, count->indices);
+    }
     lengths.ratio = ratio.roundings;
     lengths.least = ratio.least;
+    return true;
+  }
+
+  /// The larger ones of both squares.
+  void setLengths(Lengths &lengths, const PolynomialForm &xx, const PolynomialForm &yy,
+                  size_t added) {
     lengths.exact = add(coefficients, xx.exact, yy.exact);
     lengths.size = add(coefficients, xx.size, yy.size);
     lengths.small = add(coefficients, xx.small, yy.small);
@@ -213,19 +258,17 @@ private:
     lengths.roundings = {std::max(xx.roundings.f16, yy.roundings.f16),
                          std::max(xx.roundings.f32, yy.roundings.f32),
                          std::max(xx.roundings.f64, yy.roundings.f64)};
-    lengths.accumulations =
-        static_cast<uint32_t>(std::max(nodes[*found[0]].size(), nodes[*found[2]].size()));
-    form.exact = xy.exact;
-    set(form, xy, nodes[*found[1]].size());
-    PolynomialForm all = xy;
-    all.size = add(coefficients, all.size, lengths.size);
-    all.small = add(coefficients, all.small, lengths.small);
-    all.eta = std::max(all.eta, lengths.eta);
-    form.lengths = lengths;
-    std::vector<uint32_t> of;
-    for (const std::vector<uint32_t> &some : nodes)
-      of.insert(of.end(), some.begin(), some.end());
-    return setLargest(form, polynomials, all, of);
+    lengths.accumulations = static_cast<uint32_t>(added);
+  }
+
+  /// A sum of what x and y make as they are; of x or y alone one that rounds nothing beside.
+  static bool isJust(const PolynomialForm &sum, Quadratic::Power power, size_t added) {
+    if (!isOnly(sum.exact, power) || !isOnly(sum.size, power) ||
+        sum.exact.of[power] != Coefficients::kOne || sum.size.of[power] != Coefficients::kOne)
+      return false;
+    const bool isSquare =
+        power == Quadratic::XX || power == Quadratic::XY || power == Quadratic::YY;
+    return isSquare || (sum.roundings == Roundings() && sum.small == Quadratic() && added == 1);
   }
 
   static bool isOnly(const Quadratic &polynomial, Quadratic::Power power) {
@@ -295,6 +338,10 @@ private:
     SmallVector<Quadratic *> polynomials = {&form.exact, &form.size, &form.small, &form.largest};
     if (form.lengths)
       polynomials.append({&form.lengths->exact, &form.lengths->size, &form.lengths->small});
+    uint32_t *const count =
+        form.lengths && form.lengths->means ? &form.lengths->means->count : nullptr;
+    if (count)
+      used[*count] = true;
     for (const Quadratic *polynomial : polynomials)
       for (uint32_t node : polynomial->of)
         used[node] = true;
@@ -319,6 +366,8 @@ private:
     for (Quadratic *polynomial : polynomials)
       for (uint32_t &node : polynomial->of)
         node = places[node];
+    if (count)
+      *count = places[*count];
   }
 
   MetricOp metric;

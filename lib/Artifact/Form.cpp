@@ -34,6 +34,9 @@ using Kind = Coefficient::Kind;
 using Finalize = QuadraticForm::Finalize;
 using Lengths = QuadraticForm::Lengths;
 
+/// Fields of an accumulator that is divided by lengths, and by those less their means.
+constexpr uint32_t kFieldsOfLengths = 3, kFieldsOfMeans = 5;
+
 /// Numbers and entries in a text; what shares nodes could be written out for ever.
 constexpr uint32_t kMostSpelled = 12;
 
@@ -175,6 +178,13 @@ std::string faultOfNodes(const MetricDescriptor &m) {
     if (node.kind == Kind::Number && !isNumber(node.number))
       return place + "is no finite number";
   }
+  if (m.form->lengths && m.form->lengths->means) {
+    const uint32_t count = m.form->lengths->means->count;
+    if (count >= nodes.size())
+      return "'form.lengths.means.count' names node " + std::to_string(count) + " of " +
+             std::to_string(nodes.size());
+    isUsed[count] = true;
+  }
   const auto unused = std::find(isUsed.begin(), isUsed.end(), false);
   if (unused != isUsed.end())
     return "'form.nodes[" + std::to_string(unused - isUsed.begin()) + "]' is used by nothing";
@@ -203,13 +213,45 @@ std::string faultOfBounds(const QuadraticForm &form) {
   return "";
 }
 
+/// Of what stands in the place of a product and squares.
+std::string faultOfMeans(const QuadraticForm &form) {
+  const Lengths &lengths = *form.lengths;
+  const Lengths::Means &means = *lengths.means;
+  if (means.x >= kFieldsOfMeans || means.y >= kFieldsOfMeans || means.x == means.y ||
+      means.x == lengths.product || means.y == lengths.product)
+    return "'form.lengths.means' has fields " + std::to_string(means.x) + " and " +
+           std::to_string(means.y) + ", beside " + std::to_string(lengths.product) + " of " +
+           std::to_string(kFieldsOfMeans);
+  if (tooMany(means.roundings, 1, Lengths::kMostRoundings))
+    return "'form.lengths.means' says more roundings than it may have";
+  using Q = Quadratic;
+  for (const auto &[polynomial, power] : {std::pair(&form.exact, Q::XY),
+                                          {&form.size, Q::XY},
+                                          {&lengths.exact, Q::XX},
+                                          {&lengths.exact, Q::YY},
+                                          {&lengths.size, Q::XX},
+                                          {&lengths.size, Q::YY}})
+    if (const Coefficient &node = form.nodes[polynomial->of[power]];
+        node.kind != Kind::Number || node.number != 1)
+      return "'form.lengths.means' is of sums whose coefficients are not all 1";
+  const Coefficient &count = form.nodes[means.count];
+  if (count.kind != Kind::Number &&
+      (count.kind != Kind::Entry ||
+       std::any_of(count.indices.begin(), count.indices.end(),
+                   [](const EntryIndex &index) { return index.kind != EntryIndex::Kind::Number; })))
+    return "'form.lengths.means.count' is neither a number nor an entry of a capture";
+  return "";
+}
+
 /// Of what a product is divided by.
 std::string faultOfLengths(const MetricDescriptor &m) {
   const QuadraticForm &form = *m.form;
   const Lengths &lengths = *form.lengths;
-  const std::vector<annudf_accumulator> three(3, ANNUDF_ACCUMULATOR_F32);
-  if (m.accumulator != ANNUDF_ACCUMULATOR_STRUCT || m.fields != three)
-    return "'form.lengths' is of three sums in f32, but the accumulator is " + accumulatorText(m);
+  const uint32_t fields = lengths.means ? kFieldsOfMeans : kFieldsOfLengths;
+  const std::vector<annudf_accumulator> floats(fields, ANNUDF_ACCUMULATOR_F32);
+  if (m.accumulator != ANNUDF_ACCUMULATOR_STRUCT || m.fields != floats)
+    return std::string("'form.lengths' is of ") + (lengths.means ? "five" : "three") +
+           " sums in f32, but the accumulator is " + accumulatorText(m);
   if (form.initial != 0 || form.ofDifference)
     return "'form.lengths' is of sums of x and y that begin with 0";
   using Q = Quadratic;
@@ -224,8 +266,9 @@ std::string faultOfLengths(const MetricDescriptor &m) {
       if (isSquare != (node != 0))
         return std::string("'form.lengths.") + name + "' is not of x^2 and y^2 alone";
   }
-  if (lengths.product > 2)
-    return "'form.lengths.product' is field " + std::to_string(lengths.product) + " of 3";
+  if (lengths.product >= fields)
+    return "'form.lengths.product' is field " + std::to_string(lengths.product) + " of " +
+           std::to_string(fields);
   if (tooMany(lengths.roundings, lengths.accumulations, QuadraticForm::kMostRoundings) ||
       tooMany(lengths.ratio, 1, Lengths::kMostRoundings))
     return "'form.lengths' says more roundings than it may have";
@@ -234,7 +277,7 @@ std::string faultOfLengths(const MetricDescriptor &m) {
   if (lengths.least < Lengths::kLeast || lengths.least > Lengths::kMostLeast)
     return "'form.lengths.least' is " + std::to_string(-lengths.least) + ", which is not from " +
            std::to_string(-Lengths::kMostLeast) + " to " + std::to_string(-Lengths::kLeast);
-  return "";
+  return lengths.means ? faultOfMeans(form) : "";
 }
 
 std::string faultOfParts(const MetricDescriptor &m) {
@@ -336,6 +379,9 @@ std::string formText(const std::optional<QuadraticForm> &form) {
     };
     text = "normalised: " + text + " / sqrt(" + squaresOf(Quadratic::XX) + " * " +
            squaresOf(Quadratic::YY) + ")";
+    if (const auto &means = form->lengths->means)
+      text += ", less their means of " +
+              (means->count == 0 ? "dims" : coefficientText(form->nodes, means->count));
   }
   if (form->ofDifference)
     text += ", of x - y";

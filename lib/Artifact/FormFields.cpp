@@ -101,7 +101,7 @@ private:
       if (polynomial != std::end(kLengthPolynomials))
         polynomialOf(lengths.*polynomial->of, at, entry);
       else if (key == "product")
-        lengths.product = index(at, entry, 2);
+        lengths.product = index(at, entry, ANNUDF_MAX_FIELDS - 1);
       else if (key == "roundings")
         lengths.roundings = roundings(at, entry, QuadraticForm::kMostRoundings);
       else if (key == "ratio")
@@ -112,6 +112,8 @@ private:
         lengths.eta = eta(at, entry);
       else if (key == "least")
         lengths.least = -static_cast<int32_t>(count(at, entry, -Lengths::kLeast));
+      else if (key == "means")
+        lengths.means = means(at, entry);
       else
         fail(at, "is none that this annudf knows");
     }
@@ -119,6 +121,30 @@ private:
       if (!map->contains(required))
         fail(place + "." + required, "is missing");
     return lengths;
+  }
+
+  Lengths::Means means(const std::string &place, const Value &value) const {
+    const Map *map = value.as<Map>();
+    if (!map)
+      fail(place, "must be a map");
+    Lengths::Means means;
+    for (const auto &[key, entry] : *map) {
+      const std::string at = place + "." + printableKey(key);
+      if (key == "x")
+        means.x = index(at, entry, ANNUDF_MAX_FIELDS - 1);
+      else if (key == "y")
+        means.y = index(at, entry, ANNUDF_MAX_FIELDS - 1);
+      else if (key == "count")
+        means.count = count(at, entry, QuadraticForm::kMostNodes - 1);
+      else if (key == "roundings")
+        means.roundings = roundings(at, entry, Lengths::kMostRoundings);
+      else
+        fail(at, "is none that this annudf knows");
+    }
+    for (const char *required : {"x", "y", "roundings"})
+      if (!map->contains(required))
+        fail(place + "." + required, "is missing");
+    return means;
   }
 
   static std::string printableKey(const std::string &key) {
@@ -274,6 +300,14 @@ static void setRoundings(Map &fields, const char *name, const Roundings &roundin
 
 static const char *spellEta(double eta) { return eta == kEtaF32 ? "f32" : "f64"; }
 
+static Map meansToFields(const Lengths::Means &means) {
+  Map fields = {{"x", means.x}, {"y", means.y}};
+  if (means.count != 0)
+    fields["count"] = means.count;
+  setRoundings(fields, "roundings", means.roundings);
+  return fields;
+}
+
 static Map lengthsToFields(const Lengths &lengths) {
   Map fields = {{"product", lengths.product}, {"accumulations", lengths.accumulations}};
   for (const auto &[name, of] : kLengthPolynomials)
@@ -284,6 +318,8 @@ static Map lengthsToFields(const Lengths &lengths) {
     fields["eta"] = spellEta(lengths.eta);
   if (lengths.least != Lengths::kLeast)
     fields["least"] = static_cast<uint64_t>(-lengths.least);
+  if (lengths.means)
+    fields["means"] = meansToFields(*lengths.means);
   return fields;
 }
 

@@ -178,11 +178,11 @@ TEST(Descriptor, FieldsThatNoAccumulatorHas) {
   EXPECT_EQ(fault([](auto &m) { m.accumulator = ANNUDF_ACCUMULATOR_F32; }),
             "manifest field 'fields' has 2, but the accumulator is f32");
   EXPECT_EQ(fault([](auto &m) { m.fields.clear(); }),
-            "manifest field 'fields' has 0, a struct has 2 to 4");
+            "manifest field 'fields' has 0, a struct has 2 to 6");
   EXPECT_EQ(fault([](auto &m) { m.fields.pop_back(); }),
-            "manifest field 'fields' has 1, a struct has 2 to 4");
-  EXPECT_EQ(fault([](auto &m) { m.fields.resize(5); }),
-            "manifest field 'fields' has 5, a struct has 2 to 4");
+            "manifest field 'fields' has 1, a struct has 2 to 6");
+  EXPECT_EQ(fault([](auto &m) { m.fields.resize(7); }),
+            "manifest field 'fields' has 7, a struct has 2 to 6");
   EXPECT_EQ(fault([](auto &m) { m.fields[1] = ANNUDF_ACCUMULATOR_STRUCT; }),
             "manifest field 'fields' holds what no field can be");
   EXPECT_EQ(fault([](auto &m) { m.fields[0] = static_cast<annudf_accumulator>(77); }),

@@ -358,8 +358,8 @@ TEST(Form, LengthsAreReadStrictly) {
   EXPECT_EQ(error([](json &l) { l = 1; }), ".lengths' must be a map");
   EXPECT_EQ(error([](json &l) { l["more"] = 1; }), ".lengths.more' is none that this annudf knows");
   EXPECT_EQ(error([](json &l) { l.erase("ratio"); }), ".lengths.ratio' is missing");
-  EXPECT_EQ(error([](json &l) { l["product"] = 3; }),
-            ".lengths.product' must be a number from 0 to 2");
+  EXPECT_EQ(error([](json &l) { l["product"] = 6; }),
+            ".lengths.product' must be a number from 0 to 5");
   EXPECT_EQ(error([](json &l) { l["least"] = 61; }),
             ".lengths.least' must be a number from 1 to 60");
   EXPECT_EQ(error([](json &l) { l["least"] = 1; }),

@@ -175,7 +175,7 @@ TEST(Manifest, FieldsOfAnAccumulator) {
     return errorOf([&] { (void)parseArtifact(test::seal(body), "m"); });
   };
   EXPECT_EQ(refusal([](json &m) { m.erase("fields"); }),
-            "m: manifest field 'fields' has 0, a struct has 2 to 4");
+            "m: manifest field 'fields' has 0, a struct has 2 to 6");
   EXPECT_EQ(refusal([](json &m) { m["fields"] = json::array(); }),
             "m: manifest field 'fields' is empty; an accumulator of one word has no such field");
   EXPECT_EQ(refusal([](json &m) { m["fields"] = "f32"; }),

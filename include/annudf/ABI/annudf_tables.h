@@ -155,6 +155,6 @@
   X(MAX_EXTENTS, 8, "extents of one capture")                                                      \
   X(MAX_NAME, 255, "bytes of the name of a metric or a capture")                                   \
   X(MAX_K, 1073741824, "rows that a search gives for a query")                                     \
-  X(MAX_FIELDS, 4, "fields of an accumulator")
+  X(MAX_FIELDS, 6, "fields of an accumulator")
 
 #endif /* ANNUDF_ABI_ANNUDF_TABLES_H */

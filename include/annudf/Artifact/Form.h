@@ -62,13 +62,13 @@ struct Quadratic {
   bool operator==(const Quadratic &) const = default;
 };
 
-/// The form of a metric whose accumulator is one float, or, with `lengths`, three. In real numbers
-/// the accumulator ends as initial + Σ over dimensions of exact(x, y). Let A = |initial| + Σ size,
-/// S = Σ small, L = |initial| + Σ largest, and E the product of 1 + u over `roundings` and, for
-/// each dimension, over `accumulations` roundings to f32. Of finite coordinates and captures whose
-/// coefficients (all nodes) are finite, and where E L is below FLT_MAX, what update computes is
-/// finite and at most (E - 1) A + E eta S from that, whatever is fused and however the dimensions
-/// are split. docs/numerics.md, "What a distance is", derives it.
+/// The form of a metric whose accumulator is one float, or, with `lengths`, three or five. In real
+/// numbers the accumulator ends as initial + Σ over dimensions of exact(x, y). Let A = |initial| +
+/// Σ size, S = Σ small, L = |initial| + Σ largest, and E the product of 1 + u over `roundings` and,
+/// for each dimension, over `accumulations` roundings to f32. Of finite coordinates and captures
+/// whose coefficients (all nodes) are finite, and where E L is below FLT_MAX, what update computes
+/// is finite and at most (E - 1) A + E eta S from that, whatever is fused and however the
+/// dimensions are split. docs/numerics.md, "What a distance is", derives it.
 struct QuadraticForm {
   static constexpr size_t kMostNodes = 1024;
   static constexpr uint32_t kMostRoundings = 1000;     ///< To each format.
@@ -114,6 +114,20 @@ struct QuadraticForm {
     double eta = 0;
     Roundings ratio;
     int32_t least = kLeast;
+
+    /// Of five floats, a correlation: the fields of x and y are Sx = Σ x and Sy = Σ y, those of P,
+    /// X and Y are the sums of x y, x² and y² as they are (all coefficients 1), and in the place of
+    /// P, X and Y as computed stand P - Sx Sy / n, X - Sx² / n and Y - Sy² / n, which finalize
+    /// computes with `roundings` each; n is the number of dims. docs/numerics.md, "Less their
+    /// means".
+    struct Means {
+      uint32_t x = 0, y = 0; ///< Fields.
+      /// What finalize divides by, a node that must be the dims; 0: what it is told that they are.
+      uint32_t count = 0;
+      Roundings roundings;
+      bool operator==(const Means &) const = default;
+    };
+    std::optional<Means> means;
     bool operator==(const Lengths &) const = default;
   };
   std::optional<Lengths> lengths;

@@ -92,7 +92,7 @@ def metric(
         the distance, and, where the fields start with what is computed of captures, ``init(self, ctx)``.
     order : {"min", "max"}, default "min"
         Whether the smallest or the largest distances are best.
-    initial : float or int, or a tuple of 2 to 4, default 0.0
+    initial : float or int, or a tuple of 2 to 6, default 0.0
         The accumulator before the first dimension; ``math.inf`` and ``-math.inf`` too, but not NaN. A tuple, or a
         NamedTuple, makes an accumulator of several fields: `acc` is such a tuple, the function returns one, and
         `finalize` makes the distance of it.

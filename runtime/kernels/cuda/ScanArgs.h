@@ -42,8 +42,8 @@
 /// Threads of a scan block: 4 warps, each on its own group of 32 rows.
 #define ANNUDF_SCAN_THREADS 128
 /// Accumulators of the parts of a group's rows, in a block's shared memory behind the query: of
-/// all warps but one, 32 bytes each at most.
-#define ANNUDF_PARTS_BYTES ((ANNUDF_SCAN_THREADS - 32) * 32)
+/// all warps but one, 48 bytes each at most.
+#define ANNUDF_PARTS_BYTES ((ANNUDF_SCAN_THREADS - 32) * 48)
 /// Threads of a block of Staged.cu.
 #define ANNUDF_STAGED_THREADS 256
 /// Groups of rows of a warp of Staged.cu.

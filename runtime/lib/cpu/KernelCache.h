@@ -11,6 +11,7 @@
 
 #include "Abandon.h"
 #include "Jit.h"
+#include "Processor.h"
 
 #include "annudf/runtime/engine/KernelKey.h"
 
@@ -29,9 +30,10 @@ public:
   /// \throws what compileScan throws, in every thread that waited. A failure is not
   /// kept: the next call tries again.
   Kernel get(const MetricView &metric, ScanElements elements, bool &compiled) {
-    const ScanTarget host{.abandons = mayAbandon(metric.artifact.manifest)};
+    const ScanTarget host{.cpu = askedProcessor(),
+                          .abandons = mayAbandon(metric.artifact.manifest)};
     return kernels_.get(
-        metric, elements, host.abandons ? "leaves rows" : "",
+        metric, elements, host.cpu + (host.abandons ? " leaves rows" : ""),
         [&] { return scanKey(metric, elements, host); },
         [&](const std::string &) { return compileScan(metric, elements, host); }, compiled);
   }

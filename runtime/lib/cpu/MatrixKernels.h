@@ -42,6 +42,8 @@ struct RowBlock {
   float least;                ///< Added to the squared norm: more than squares lose below 2^-126.
   /// Of a ratio: between which squares of lengths a row is looked at. Of a sum mostSquare is 0.
   float leastSquare, mostSquare;
+  /// Of what is less its mean: the least share of Σ y² that it may be, else 0.
+  float leastShare;
   /// Two bfloat16 a word, of dims 2i and 2i + 1: [tile of rows][steps x 16][row].
   uint32_t *pairs;
   float *base, *norm; ///< Of each row, as BoundLoops read them.

@@ -34,12 +34,15 @@ float atPlace(int64_t place) {
 RatioLimits::RatioLimits(const ScanKernel &kernel, const BoundRatio &ratio, annudf_order order,
                          const uint64_t *slots, int32_t query)
     : kernel_(&kernel), sign_(float(ratio.sign)), most_(roundedUp(ratio.most)),
-      product_(ratio.product), dims_(ratio.dims), query_(query),
+      product_(ratio.product), means_(ratio.means), dims_(ratio.dims), query_(query),
       largestIsBest_(annudf_kernels::isLargestBest(order)), slots_(slots) {}
 
 float RatioLimits::distanceOf(float ratio) const {
   std::array<uint32_t, ANNUDF_MAX_FIELDS> words;
   words.fill(std::bit_cast<uint32_t>(1.0f));
+  if (means_)
+    for (uint32_t field : *means_)
+      words[field] = 0;
   words[product_] = std::bit_cast<uint32_t>(sign_ * ratio);
   const int64_t row = 0;
   float distance = 0;

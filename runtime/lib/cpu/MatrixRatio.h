@@ -47,6 +47,7 @@ private:
   const ScanKernel *kernel_;
   const float sign_, most_;
   const uint32_t product_;
+  const std::optional<std::array<uint32_t, 2>> means_;
   const int32_t dims_, query_;
   const bool largestIsBest_;
   const uint64_t *slots_;

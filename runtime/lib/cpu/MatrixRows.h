@@ -52,7 +52,7 @@ struct MatrixForm {
   std::vector<RowTerms> terms;
   std::vector<double> inverse;                              ///< 1 / |xy| of each dimension, or 0.
   float error = 0, constantError = 0, limit = 0, least = 0; ///< As RowBlock's.
-  float leastSquare = 0, mostSquare = 0;
+  float leastSquare = 0, mostSquare = 0, leastShare = 0;
   /// Times the norms of a row and a query: what a product may be off beside what rounding to
   /// bfloat16 loses.
   double product = 0;
@@ -74,8 +74,9 @@ struct MatrixForm {
   /// \param base, norm  of the groups' rows.
   RowBlock block(const uint32_t *words, int64_t groups, int32_t rowWords, uint32_t *pairs,
                  float *base, float *norm) const {
-    return {words, int32_t(groups), rowWords,    form.dims,  terms.data(), error, constantError,
-            limit, least,           leastSquare, mostSquare, pairs,        base,  norm};
+    return {words,      int32_t(groups), rowWords, form.dims, terms.data(),
+            error,      constantError,   limit,    least,     leastSquare,
+            mostSquare, leastShare,      pairs,    base,      norm};
   }
 
 private:

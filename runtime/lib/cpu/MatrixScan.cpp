@@ -182,7 +182,7 @@ void MatrixScan::setQueryOfRatio(const float *x, int64_t i) {
   const double length = part.holds ? std::sqrt(part.square) : 1;
   double squared = 0, constant = 0, lost = 0;
   for (size_t d = 0; d < dims; ++d) {
-    const double factor = cross[d] * (double(x[d]) / length);
+    const double factor = cross[d] * ((double(x[d]) - part.mean) / length);
     squared += factor * factor * inverse[d];
     constant += factor * shift[d];
     factors[d] = toBfloat(float(factor));

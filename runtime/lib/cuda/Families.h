@@ -25,7 +25,7 @@ namespace annudf::runtime::cuda {
 /// holds them, and what follows, against ScanArgs.h.
 inline constexpr int kWarps = 4, kChunksAhead = 4;
 /// Shared memory of the family "parts" for accumulators.
-inline constexpr uint64_t kPartsBytes = 3072;
+inline constexpr uint64_t kPartsBytes = 4608;
 /// Shared memory of the rows that a block of `tiles` has asked for.
 inline constexpr uint64_t kRingBytes = 24576;
 /// Queries that share one reading of a list in the family "tiles".

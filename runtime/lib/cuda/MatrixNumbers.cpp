@@ -100,6 +100,10 @@ std::optional<BoundNumbers> numbersOf(const QuadraticForm &form, const BoundCapt
     const auto bound = bindForm(form, captures, dims, shift, order, &why);
     return bound ? std::optional(numbersOf(*bound)) : std::nullopt;
   }
+  if (form.lengths->means) {
+    why = "its form is of sums less their means, which GPUs do not multiply";
+    return std::nullopt;
+  }
   const auto bound = bindRatio(form, captures, dims, order, &why);
   return bound ? numbersOf(*bound, shift, why) : std::nullopt;
 }

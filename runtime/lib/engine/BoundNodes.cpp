@@ -70,6 +70,8 @@ Nodes::Nodes(const QuadraticForm &form, const BoundCaptures &captures, int32_t d
   if (form.lengths)
     polynomials.insert(polynomials.end(),
                        {&form.lengths->exact, &form.lengths->size, &form.lengths->small});
+  if (form.lengths && form.lengths->means && form.lengths->means->count >= nodes_.size())
+    refuse("its form has no node " + std::to_string(form.lengths->means->count));
   for (const Quadratic *poly : polynomials)
     for (uint32_t node : poly->of)
       if (node >= nodes_.size())

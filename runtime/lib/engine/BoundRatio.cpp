@@ -31,6 +31,8 @@ using Lengths = QuadraticForm::Lengths;
 constexpr double kLimit = 0x1p80;
 /// Of squares of lengths: what is lost below the normal range is nothing of them.
 constexpr double kLeast = 0x1p-40;
+/// With means, what of Σ x² is left: where it is less, too much of the sums cancels.
+constexpr double kLeastShare = 0x1p-5;
 /// What a ratio may be, with its error.
 constexpr double kMostRatio = 16;
 
@@ -45,8 +47,11 @@ public:
     bound_.dims = dims;
     bound_.sign = annudf_kernels::isLargestBest(order) != falls ? -1 : 1;
     bound_.product = lengths_.product;
-    if (lengths_.product > 2)
-      refuse("its form has a field " + std::to_string(lengths_.product) + " of 3");
+    if (lengths_.product >= (lengths_.means ? 5u : 3u))
+      refuse("its form has a field " + std::to_string(lengths_.product) + " of " +
+             (lengths_.means ? "5" : "3"));
+    if (lengths_.means)
+      setMeans(*lengths_.means);
     if (lengths_.least < Lengths::kLeast || lengths_.least > Lengths::kMostLeast)
       refuse("its form says that squares of lengths are at least 2^" +
              std::to_string(lengths_.least));
@@ -70,6 +75,24 @@ public:
 private:
   [[noreturn]] void refuseHere(const std::string &what) const {
     refuse(what + " in dimension " + std::to_string(dim_));
+  }
+
+  void setMeans(const Lengths::Means &means) {
+    for (uint32_t field : {means.x, means.y})
+      if (field >= 5 || field == lengths_.product || means.x == means.y)
+        refuse("its form has means of fields " + std::to_string(means.x) + " and " +
+               std::to_string(means.y) + " of 5");
+    bound_.means = {means.x, means.y};
+    bound_.leastShare = kLeastShare;
+    if (bound_.dims > ANNUDF_MAX_DIMS)
+      refuse("its means are of more than " + std::to_string(ANNUDF_MAX_DIMS) + " dims");
+    if (means.count == 0)
+      return; // It is told how many.
+    nodes_.evaluate(0);
+    const Real count = nodes_[means.count];
+    if (count.v != bound_.dims || count.e.v != 0)
+      refuse("finalize divides by " + numberText(count.v) + " in the place of " +
+             std::to_string(bound_.dims) + " dims");
   }
 
   Real finite(uint32_t node) const {
@@ -99,6 +122,13 @@ private:
           refuseHere("its form has lengths of more than x^2 and y^2");
     }
     const Real product = finite(form_.exact.of[Q::XY]);
+    if (lengths_.means)
+      for (const auto &[exact, size, power] : {std::tuple(&form_.exact, &form_.size, Q::XY),
+                                               {&lengths_.exact, &lengths_.size, Q::XX},
+                                               {&lengths_.exact, &lengths_.size, Q::YY}})
+        if (const Real of = finite(exact->of[power]);
+            of.v != 1 || of.e.v != 0 || boundOf(size->of[power]).v != 1)
+          refuseHere("its means are of sums whose coefficients are not all 1");
     const double x = squareOf(Q::XX), y = squareOf(Q::YY);
     const Upper both{leastRoot(x, y)};
     product_ = larger(product_, share(product.most(), both));
@@ -169,12 +199,29 @@ private:
     return {rounding, (Upper{1} + rounding) * Upper{eta} * Upper{kLimit} / Upper{bound_.least}};
   }
 
+  /// Of a sum that is off by a share of the root of Σ x² Σ y²: what that is less its means, in the
+  /// root of what both squares are less theirs.
+  Upper lessMeans(Upper lost) {
+    if (!lengths_.means)
+      return lost;
+    const Roundings &n = lengths_.means->roundings;
+    if (n.f16 != 0 || n.f32 > Lengths::kMostRoundings || n.f64 > Lengths::kMostRoundings)
+      refuse("its means have more roundings than a bound allows for");
+    // ν / (1 - ν) <= ν + 2 ν² up to a half.
+    const Upper nu = Upper{double(n.f32)} * Upper{0x1p-24} + Upper{double(n.f64)} * Upper{0x1p-53},
+                rounded = Upper{1} + nu + Upper{2} * nu * nu,
+                sum = Upper{1} + growthOf({}, 1, bound_.dims);
+    // What is subtracted is off by sum² rounded - 1, and the difference of both is rounded.
+    const Upper all = (lost + sum * sum * rounded) * rounded;
+    return (Upper{std::nextafter(all.v - 1, kInfinity)} + Upper{0x1p-70}) / Upper{kLeastShare};
+  }
+
   void setError() {
     const auto [rounding, under] = lostBy(form_.roundings, form_.accumulations, form_.eta);
     const auto [ofSquare, underSquare] =
         lostBy(lengths_.roundings, lengths_.accumulations, lengths_.eta);
-    const Upper product = rounding * size_ + under;
-    const Upper square = ofSquare * cancelled_ + underSquare;
+    const Upper product = lessMeans(rounding * size_ + under);
+    const Upper square = lessMeans(ofSquare * cancelled_ + underSquare);
     if (square.v > 0.25)
       refuse("what is computed of a length may be off by a quarter of its square");
     // 1 / √(1 - d) <= 1 + d / 2 + d² / 2 up to a quarter.
@@ -208,16 +255,23 @@ private:
 RatioPart partOf(const BoundRatio &ratio, const double *square, const double *largest,
                  std::span<const float> from) {
   RatioPart part;
-  double sum = ratio.largest / 2;
+  double sum = ratio.largest / 2, all = 0;
   for (size_t d = 0; d < size_t(ratio.dims); ++d) {
     const double x = from[d];
-    part.square += square[d] * x * x;
+    all += square[d] * x * x;
     sum += largest[d] * x * x;
+    part.mean += x;
+  }
+  part.mean = ratio.means ? part.mean / ratio.dims : 0;
+  part.square = ratio.means ? 0 : all;
+  for (size_t d = 0; ratio.means && d < size_t(ratio.dims); ++d) {
+    const double less = from[d] - part.mean;
+    part.square += less * less;
   }
   // Sums of what is not negative; of NaN each comparison is false.
   constexpr double kMore = 1 + 0x1p-30;
   part.holds = part.square >= ratio.least * kMore && part.square <= ratio.mostSquare / kMore &&
-               sum <= ratio.limit / 2 / kMore;
+               part.square >= ratio.leastShare * all * kMore && sum <= ratio.limit / 2 / kMore;
   return part;
 }
 

@@ -16,15 +16,15 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
 
 // -----
 
-// Five fields, and a hook that takes so many.
+// Seven fields, and a hook that takes so many.
 annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.init {
     %0 = arith.constant 0.0 : f32
     annudf.yield %0, %0 : f32, f32
   }
-  // expected-error @below {{'annudf.update' op [H10] takes an accumulator of 5 fields; the ABI has 4 at most}}
-  annudf.update (%a: f32, %b: f32, %c: f32, %d: f32, %e: f32, %x: f32, %y: f32) {
-    annudf.yield %a, %b, %c, %d, %e : f32, f32, f32, f32, f32
+  // expected-error @below {{'annudf.update' op [H10] takes an accumulator of 7 fields; the ABI has 6 at most}}
+  annudf.update (%a: f32, %b: f32, %c: f32, %d: f32, %e: f32, %f: f32, %g: f32, %x: f32, %y: f32) {
+    annudf.yield %a, %b, %c, %d, %e, %f, %g : f32, f32, f32, f32, f32, f32, f32
   }
   annudf.finalize (%a: f32, %b: f32) {
     annudf.yield %a : f32
@@ -41,8 +41,8 @@ annudf.metric @m order(min) coarse(l2) elements(f32) {
   annudf.update (%a: f32, %b: f32, %x: f32, %y: f32) {
     annudf.yield %a, %b : f32, f32
   }
-  // expected-error @below {{'annudf.finalize' op [H10] takes an accumulator of 5 fields; the ABI has 4 at most}}
-  annudf.finalize (%a: f32, %b: f32, %c: f32, %d: f32, %e: f32) {
+  // expected-error @below {{'annudf.finalize' op [H10] takes an accumulator of 7 fields; the ABI has 6 at most}}
+  annudf.finalize (%a: f32, %b: f32, %c: f32, %d: f32, %e: f32, %f: f32, %g: f32) {
     annudf.yield %a : f32
   }
 }

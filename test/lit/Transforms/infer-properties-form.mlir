@@ -51,7 +51,7 @@ annudf.metric @cosine order(min) coarse(cosine) elements(f32) accumulator(f32, f
     annudf.yield %q : f32
   }
 }
-// CHECK: :[[@LINE-15]]:1: remark: [N6] has no form: its accumulator is neither one f32 nor three
+// CHECK: :[[@LINE-15]]:1: remark: [N6] has no form: its accumulator is not one, three or five f32
 
 annudf.metric @weighted_cosine order(min) coarse(cosine) elements(f32) {
   %w = annudf.capture "w" : !annudf.capture<dim x f32>

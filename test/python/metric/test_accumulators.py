@@ -157,8 +157,8 @@ def test_types_of_fields():
 REFUSED = [
     ({"initial": (0.0,)}, "initial has 1 entry; write a number for one"),
     ({"initial": ()}, "initial has 0 entries; write a number for one"),
-    ({"initial": (0,) * 5}, "initial has 5 entries, an accumulator has at most 4 fields"),
-    ({"accumulator": ("float32",) * 6}, "accumulator has 6 entries, an accumulator has at most 4 fields"),
+    ({"initial": (0,) * 7}, "initial has 7 entries, an accumulator has at most 6 fields"),
+    ({"accumulator": ("float32",) * 8}, "accumulator has 8 entries, an accumulator has at most 6 fields"),
     (
         {"initial": (0, 0), "accumulator": ("float32",) * 3},
         "initial has 2 entries, accumulator 3; name one dtype a field, or one for all",

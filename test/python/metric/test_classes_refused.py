@@ -34,12 +34,14 @@ class NoType:
         self.count += 1
 
 
-class Five:
+class Seven:
     a: float = 0
     b: float = 0
     c: float = 0
     d: float = 0
     e: float = 0
+    f: float = 0
+    g: float = 0
 
     def update(self, x, y, ctx):
         self.a += x
@@ -131,7 +133,7 @@ REFUSED = [
         "class NoType has an attribute 'count' without a type; a field is count: np.float32 = 0, and what never changes "
         "a capture or a global outside the class",
     ),
-    (Five, "class Five has 5 fields, an accumulator has at most 4"),
+    (Seven, "class Seven has 7 fields, an accumulator has at most 6"),
     (
         Text,
         "field 'total' of class Text is annotated str; write np.float32, np.float64, np.int32, np.uint32 or np.int64",

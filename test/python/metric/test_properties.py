@@ -183,9 +183,24 @@ def test_a_product_of_lengths():
     assert proved.form.coefficients == {"x y": "w[dim]", "x^2": "w[dim]", "y^2": "w[dim]"}
 
 
+def test_a_correlation():
+    def ends(acc, ctx):
+        sx, sy, xx, yy, xy = acc
+        n = ctx.dims
+        return 1 - (xy - sx * sy / n) / math.sqrt((xx - sx * sx / n) * (yy - sy * sy / n))
+
+    @ivf_flat.metric(initial=(0.0,) * 5, finalize=ends)
+    def pearson(x, y, acc):
+        sx, sy, xx, yy, xy = acc
+        return sx + x, sy + y, xx + x * x, yy + y * y, xy + x * y
+
+    text = "normalised: x y / sqrt(x^2 * y^2), less their means of dims, finalize falls"
+    assert pearson.properties.form.text == text
+
+
 def test_several_fields():
     proved = cosine.properties
-    assert proved.quadratic.why == "its accumulator is neither one f32 nor three"
+    assert proved.quadratic.why == "its accumulator is not one, three or five f32"
     dot, norm = proved.fields
     assert (dot.coefficients, norm.coefficients) == ({"x y": "1"}, {"y^2": "1"})
     assert (bool(dot.symmetric), bool(norm.symmetric), bool(proved.symmetric)) == (True, False, False)

@@ -120,7 +120,7 @@ def of_extents(count):
 @pytest.mark.parametrize(
     ("limit", "text", "message"),
     [
-        (_options.MAX_FIELDS, of_fields, r"\[H10\] takes an accumulator of 5 fields; the ABI has 4 at most"),
+        (_options.MAX_FIELDS, of_fields, r"\[H10\] takes an accumulator of 7 fields; the ABI has 6 at most"),
         (_options.MAX_RANK, of_extents, r"\[C8\] .*has 4 extents, more than 3"),
     ],
 )

@@ -19,7 +19,8 @@ using namespace annudf::test;
 
 namespace {
 
-constexpr const char *kNames[] = {"proved_cosine", "proved_weighted_cosine", "proved_similarity"};
+constexpr const char *kNames[] = {"proved_cosine", "proved_weighted_cosine", "proved_similarity",
+                                  "proved_correlation"};
 
 FoundBits searchWith(const Metric &metric, const std::vector<float> &w, const Index &index,
                      const Data &queries, const char *family, SearchStats *stats = nullptr) {
@@ -132,6 +133,48 @@ TEST(MatrixRatio, CountsWhatSquaresLoseWithLargeWeights) {
     for (int time = 0; time < 2; ++time)
       EXPECT_EQ(expected, searchWith(metric, w, index, queries, "matrix")) << scale;
   }
+}
+
+/// Vectors of which little or nothing is left without their means, and some whose sums are no
+/// numbers.
+Data nearlyConstant(int64_t rows, int32_t dims, unsigned seed, bool overflow) {
+  Data data = dataOf(kKinds[0].second, rows, dims, seed);
+  std::mt19937 random(seed);
+  for (int64_t row = 0; row < rows; ++row) {
+    constexpr float kScales[] = {0, 1e-30f, 1e-7f, 1e-4f, 0.01f, 0.1f, 0.25f, 1, 1, 1, 1e9f};
+    const float scale = kScales[random() % std::size(kScales)];
+    const float mean = random() % 3 != 0 ? float(random() % 7) - 3 : 0;
+    for (int32_t d = 0; d < dims; ++d) {
+      float &value = data.values[size_t(row * dims + d)];
+      value = value * scale + mean;
+    }
+    const unsigned odd = random() % 40;
+    if (odd < 2 && overflow)
+      data.values[size_t(row * dims + random() % unsigned(dims))] = odd == 0 ? 3e38f : -1e20f;
+  }
+  return data;
+}
+
+TEST(MatrixRatio, TakesVectorsThatAreNearlyConstant) {
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  const Metric metric = compiled(provedMetric("proved_correlation"));
+  for (const int32_t dims : {1, 2, 3, 16, 33, 130})
+    for (unsigned seed = 0; seed < 4; ++seed) {
+      // Rows that are so large leave no shift, and the planner no products.
+      const bool overflow = seed % 2 == 1;
+      const char *const family = overflow ? "" : "matrix";
+      const Data base = nearlyConstant(1500, dims, seed, overflow),
+                 queries = nearlyConstant(60, dims, 90 + seed, true);
+      const Index index = indexOf(base, 3);
+      for (const cpu::MatrixKernels *kernels : cpu::availableKernels()) {
+        const WithProducts with(kernels->name);
+        for (const int k : {1, 10, 1500})
+          for (int time = 0; time < 2; ++time)
+            ASSERT_EQ(search(*backend, index, metric, queries, k, {.nProbes = 3}, "groups"),
+                      search(*backend, index, metric, queries, k, {.nProbes = 3}, family))
+                << dims << " dims, " << seed << ", k " << k << ", " << kernels->name;
+      }
+    }
 }
 
 TEST(MatrixRatio, SaysWhyNot) {

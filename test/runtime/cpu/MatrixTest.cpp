@@ -70,7 +70,8 @@ TEST_P(Matrix, GivesTheBitsOfTheScan) {
 INSTANTIATE_TEST_SUITE_P(Metrics, Matrix,
                          ::testing::Values("proved_l2", "proved_weighted_l2",
                                            "proved_inner_product", "proved_cosine",
-                                           "proved_weighted_cosine", "proved_similarity"),
+                                           "proved_weighted_cosine", "proved_similarity",
+                                           "proved_correlation"),
                          [](const auto &info) { return info.param; });
 
 TEST(MatrixScan, LeavesOutWhatAFilterDoes) {

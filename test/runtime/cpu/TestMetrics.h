@@ -238,6 +238,10 @@ inline const std::vector<TestMetric> &provedMetrics() {
       made.back().form->lengths->product = 1;
       made.back().form->finalize = course;
     }
+    made.push_back(testMetric("cosine"));
+    made.back().name = "proved_correlation";
+    made.back().fields.assign(5, ANNUDF_ACCUMULATOR_F32);
+    made.back().form = runtime::test::correlation();
     return made;
   }();
   return metrics;

@@ -431,7 +431,7 @@ TEST(CudaFamilies, EnqueueTheirScanAndSortOnlyIfTheySayTheySort) {
   // A query of 10 dims takes 3 x 16 bytes, as floats; of a tile, 8 doubles a dimension.
   EXPECT_EQ(enqueued["pairs"], "scan 400 items, 16 blocks a processor, 48 bytes, 4 groups at once");
   EXPECT_EQ(enqueued["parts"],
-            "scan 400 items, 16 blocks a processor, 3120 bytes, 1 groups at once");
+            "scan 400 items, 16 blocks a processor, 4656 bytes, 1 groups at once");
   EXPECT_EQ(enqueued["tiles"],
             "sort; scan 77 items, 64 blocks a processor, 25216 bytes, 4 groups at once");
   EXPECT_EQ(enqueued["staged"], "sort; scan 77 tiles by ticket, 2 blocks a processor, 78864 bytes");

@@ -299,6 +299,16 @@ constexpr KindOfData kKinds[] = {
 
 } // namespace
 
+/// Taken for a cosine it would leave out rows.
+TEST(CudaMatrixBounds, AreNotOfSumsLessTheirMeans) {
+  const std::vector<float> none = {1};
+  const runtime::test::Captures captures(none, none, 1);
+  std::string why;
+  EXPECT_FALSE(cuda::numbersOf(runtime::test::correlation(), captures.bound, {0.0F, 0.0F},
+                               ANNUDF_ORDER_MIN, why));
+  EXPECT_EQ(why, "its form is of sums less their means, which GPUs do not multiply");
+}
+
 TEST(CudaMatrixBounds, HoldAndFindWhatASortFindsWhateverTheData) {
   int searched = 0;
   for (const Hooks &hooks : allHooks())

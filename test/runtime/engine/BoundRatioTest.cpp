@@ -133,6 +133,111 @@ TEST(BoundRatio, HoldsForRandomVectors) {
   EXPECT_GT(beyond, count / 10);
 }
 
+struct Moments {
+  float x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+};
+
+/// A sum less what means make, as finalize may have it.
+float lessMeans(float sum, float a, float b, float n, unsigned how) {
+  volatile float product = how % 2 ? a / n : a * b;
+  volatile float part = how % 2 ? product * b : product / n;
+  return how % 4 == 3 ? std::fma(-(a / n), b, sum) : sum - part;
+}
+
+float correlationOf(const Moments &m, size_t dims, unsigned how) {
+  const auto n = float(dims);
+  const float p = lessMeans(m.xy, m.x, m.y, n, how), xx = lessMeans(m.xx, m.x, m.x, n, how),
+              yy = lessMeans(m.yy, m.y, m.y, n, how);
+  return how < 4 ? p / std::sqrt(xx * yy) : p / std::sqrt(xx) / std::sqrt(yy);
+}
+
+/// Of coordinates that are far from 0 for how much they differ, or not.
+std::vector<float> shiftedVector(std::mt19937 &random, size_t dims) {
+  std::vector<float> values = vectorOf(random, dims, random() % 4 ? 0 : random() % 10);
+  constexpr float kMeans[] = {0, 0, 0.5, 1, 2, 4, 5, -5.5, 6, 100, 1e4f};
+  const float mean = kMeans[random() % std::size(kMeans)], scale = random() % 3 ? 1 : 1e-5f;
+  for (float &value : values)
+    value = (value + mean) * scale;
+  return values;
+}
+
+TEST(BoundRatio, HoldsOfWhatIsLessItsMean) {
+  const char *asked = std::getenv("ANNUDF_BOUNDS");
+  const int count = asked ? int(std::strtol(asked, nullptr, 10)) : 2000;
+  int checked = 0, beyond = 0, tight = 0;
+  const std::vector<float> none = {1};
+  const Captures captures(none, none, 1);
+  for (int f = 0; f < count; ++f) {
+    std::mt19937 random(uint32_t(f) + 7);
+    constexpr std::array<size_t, 7> sizes = {1, 2, 3, 16, 33, 128, 1000};
+    const size_t dims = sizes[random() % sizes.size()];
+    const auto ratio = bindRatio(correlation(double(dims)), captures.bound, int32_t(dims),
+                                 ANNUDF_ORDER_MAX, nullptr);
+    ASSERT_TRUE(ratio);
+    const std::vector<float> x = shiftedVector(random, dims),
+                             y = random() % 4 ? shiftedVector(random, dims) : x;
+    if (!queryPart(*ratio, x).holds || !rowPart(*ratio, y).holds) {
+      ++beyond;
+      continue;
+    }
+    Quad sx = 0, sy = 0, xx = 0, yy = 0, xy = 0;
+    for (size_t d = 0; d < dims; ++d) {
+      sx += x[d], sy += y[d];
+      xx += Quad(x[d]) * x[d], yy += Quad(y[d]) * y[d], xy += Quad(x[d]) * y[d];
+    }
+    const Quad n = Quad(dims),
+               t = (xy - sx * sy / n) / (rootOf(xx - sx * sx / n) * rootOf(yy - sy * sy / n));
+    for (const bool fused : {false, true}) {
+      Moments m;
+      for (size_t d = 0; d < dims; ++d) {
+        m.x += x[d], m.y += y[d];
+        m.xx = add(m.xx, x[d], x[d], fused), m.yy = add(m.yy, y[d], y[d], fused);
+        m.xy = add(m.xy, x[d], y[d], fused);
+      }
+      for (unsigned how = 0; how < 8; ++how) {
+        const float r = correlationOf(m, dims, how);
+        const Quad off = absolute(Quad(r) - t);
+        ++checked;
+        tight += off * 10000 > ratio->error;
+        ASSERT_LE(double(off), ratio->error)
+            << "vectors " << f << " of " << dims << " dims, " << how;
+        ASSERT_LE(std::abs(r), ratio->most);
+      }
+    }
+  }
+  std::printf("%d correlations (%d within a factor of 10000 of the bound), %d pairs beyond\n",
+              checked, tight, beyond);
+  EXPECT_GT(checked, count);
+  EXPECT_GT(tight * 20, checked);
+  EXPECT_GT(beyond, count / 10);
+}
+
+TEST(BoundRatio, SaysWhyNotOfMeans) {
+  const std::vector<float> w = {1, 1};
+  const Captures captures(w, w, 1);
+  const auto why = [&](auto change) {
+    QuadraticForm form = correlation(2);
+    change(form);
+    std::string text;
+    EXPECT_FALSE(bindRatio(form, captures.bound, 2, ANNUDF_ORDER_MIN, &text));
+    return text;
+  };
+  EXPECT_EQ(why([](auto &form) { form = correlation(3); }),
+            "finalize divides by 3 in the place of 2 dims");
+  EXPECT_EQ(why([](auto &form) { form.lengths->means->count = 99; }), "its form has no node 99");
+  EXPECT_EQ(why([](auto &form) { form.lengths->product = 5; }), "its form has a field 5 of 5");
+  EXPECT_EQ(why([](auto &form) { form.lengths->means->y = 0; }),
+            "its form has means of fields 0 and 0 of 5");
+  EXPECT_EQ(why([](auto &form) { form.lengths->means->x = 4; }),
+            "its form has means of fields 4 and 1 of 5");
+  EXPECT_EQ(why([](auto &form) { form.lengths->means->roundings.f32 = 65; }),
+            "its means have more roundings than a bound allows for");
+  EXPECT_EQ(why([](auto &form) {
+              form.lengths->exact.of[Quadratic::XX] = form.lengths->size.of[Quadratic::XX] = 2;
+            }),
+            "its means are of sums whose coefficients are not all 1 in dimension 0");
+}
+
 TEST(BoundRatio, IsAsItIsDerived) {
   const std::vector<float> w = {1, 4, 0};
   const Captures captures(w, w, 1);

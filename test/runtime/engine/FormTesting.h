@@ -428,6 +428,29 @@ inline QuadraticForm plainCosine() {
   return form;
 }
 
+/// Of the sums of x, y, x², y² and x y, in this order: P / √(X Y), less their means.
+/// \param count  what finalize divides by; empty: the dims that it is told.
+inline QuadraticForm correlation(std::optional<double> count = std::nullopt) {
+  QuadraticForm form;
+  Nodes nodes(form.nodes);
+  const uint32_t one = nodes.number(1), two = nodes.number(2);
+  using Q = Quadratic;
+  form.exact.of[Q::XY] = form.size.of[Q::XY] = one;
+  form.largest.of = {two, two, two, two, two, one};
+  form.small.of[Q::One] = one;
+  form.eta = 0x1p-150;
+  form.finalize = QuadraticForm::Finalize::Falls;
+  QuadraticForm::Lengths lengths;
+  lengths.product = 4;
+  lengths.exact.of = lengths.size.of = {one, 0, one, 0, 0, 0};
+  lengths.small.of[Q::One] = two;
+  lengths.eta = 0x1p-150;
+  lengths.ratio.f32 = 3;
+  lengths.means = {0, 1, count ? nodes.number(*count) : 0, {0, 3, 0}};
+  form.lengths = lengths;
+  return form;
+}
+
 /// Vectors of one kind out of several, most of them bad.
 inline std::vector<float> vectorOf(std::mt19937 &random, size_t dims, unsigned kind) {
   std::normal_distribution<float> normal;

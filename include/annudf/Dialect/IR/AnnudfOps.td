@@ -256,7 +256,7 @@ def Annudf_UpdateOp : Annudf_HookOp<"update", 0> {
   let summary = "takes one coordinate into the accumulator";
   let description = [{
     The last two arguments are the coordinates, `x` the query's and `y` the stored
-    vector's; before them stands the accumulator, or up to four fields of it, and it
+    vector's; before them stands the accumulator, or up to six fields of it, and it
     yields as many. Dimensions come in ascending order, each once.
 
     Example:

@@ -19,6 +19,7 @@
 #include "annudf/Artifact/Form.h"
 #include "annudf/runtime/captures/Captures.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,11 +34,14 @@ namespace annudf::runtime {
 ///
 ///   |ratio - P / √(X Y)| <= error   and   |ratio| <= most
 ///
-/// wherever X and Y are from least to mostSquare and
+/// With `means` P, X and Y are those of x and y less their means, Σ (x - x̄)(y - ȳ), Σ (x - x̄)² and
+/// Σ (y - ȳ)², all of xy, xx and yy 1. That holds
+/// wherever X and Y are from least to mostSquare, with means no less than leastShare of Σ x² and
+/// Σ y², and
 /// largest + Σ largestX x² + Σ largestY y² <= limit; of others nothing is said. The ratio is what
-/// the distance is made of: finalize of v in the field `product` and of 1 in both others is the
-/// distance of ratio v, and it is monotone in v. A smaller sign * ratio is no worse a distance.
-/// What a scan loses by computing P, X and Y in floats is its own to add.
+/// the distance is made of: finalize of v in the field `product`, of 0 in those of means and of 1
+/// in both others is the distance of ratio v, and it is monotone in v. A smaller sign * ratio is no
+/// worse a distance. What a scan loses by computing P, X and Y in floats is its own to add.
 struct BoundRatio {
   /// Arrays of one number a dimension.
   enum Term : uint8_t { XY, XX, YY, LargestX, LargestY };
@@ -48,7 +52,10 @@ struct BoundRatio {
   double error = 0, most = 0;
   double least = 0, mostSquare = 0;
   double largest = 0, limit = 0;
-  uint32_t product = 0;      ///< A field of the accumulator.
+  uint32_t product = 0; ///< A field of the accumulator.
+  /// Those of Σ x and Σ y.
+  std::optional<std::array<uint32_t, 2>> means;
+  double leastShare = 0;     ///< Without means 0.
   std::vector<double> terms; ///< kTerms x dims, in the order of Term; none but of XY negative.
 
   double *of(Term term) { return terms.data() + size_t(term) * size_t(dims); }
@@ -63,7 +70,8 @@ std::optional<BoundRatio> bindRatio(const QuadraticForm &form, const BoundCaptur
 
 /// What one vector gives to a ratio, computed in double.
 struct RatioPart {
-  double square = 0; ///< X or Y, off by (dims + 8) 2⁻⁵² of itself at most.
+  double square = 0; ///< X or Y, off by (dims + 16) 2⁻⁵² of itself at most.
+  double mean = 0;   ///< Of a ratio with means, off by (dims + 1) 2⁻⁵³ of the mean of |x| at most.
   /// Whether something is said of it: the largest may be half of the limit.
   bool holds = false;
 };
