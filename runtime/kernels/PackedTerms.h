@@ -70,19 +70,27 @@ ANNUDF_CONVERSION uint32_t addNonzeros(uint32_t sum, uint32_t word) {
 ANNUDF_CONVERSION bool isSignedByte(int element) { return element == ANNUDF_ELEMENT_I8; }
 ANNUDF_CONVERSION bool isBits(int element) { return element == ANNUDF_ELEMENT_BITS; }
 
-/// (x - y)^2 = x^2 + y^2 - 2 x y: a product a pair, where the difference would be an instruction
-/// more.
+/// Whether a term counts bits, as all terms of bits do.
+ANNUDF_CONVERSION bool countsBits(int term, int element) {
+  return isBits(element) || term == ANNUDF_PACKED_DIFFERENT_BITS;
+}
+
+/// (x - y)^2 = x^2 + y^2 - 2 x y, of bits too: a product a pair, where the difference would be an
+/// instruction more, and products are what matrix instructions add up.
 ANNUDF_CONVERSION bool hasOwn(int term, int element) {
-  return term == ANNUDF_PACKED_SQUARED_DIFFERENCE && !isBits(element);
+  return countsBits(term, element) ? term != ANNUDF_PACKED_PRODUCT
+                                   : term == ANNUDF_PACKED_SQUARED_DIFFERENCE;
 }
 ANNUDF_CONVERSION uint32_t addOwn(int term, int element, uint32_t sum, uint32_t x) {
-  return hasOwn(term, element) ? addProducts(isSignedByte(element), sum, x, x) : sum;
+  if (!hasOwn(term, element))
+    return sum;
+  return countsBits(term, element) ? sum + countBits(x)
+                                   : addProducts(isSignedByte(element), sum, x, x);
 }
 
 ANNUDF_CONVERSION uint32_t addTerm(int term, int element, uint32_t sum, uint32_t x, uint32_t y) {
-  // Of bits all terms but the product are the same.
-  if (isBits(element))
-    return sum + countBits(term == ANNUDF_PACKED_PRODUCT ? x & y : x ^ y);
+  if (countsBits(term, element))
+    return sum + countBits(x & y);
   switch (term) {
   case ANNUDF_PACKED_ABSOLUTE_DIFFERENCE:
     return addDifferences(isSignedByte(element), sum, x, y);
@@ -92,7 +100,7 @@ ANNUDF_CONVERSION uint32_t addTerm(int term, int element, uint32_t sum, uint32_t
   case ANNUDF_PACKED_DIFFERENT:
     return addNonzeros(sum, x ^ y);
   case ANNUDF_PACKED_DIFFERENT_BITS:
-    return sum + countBits(x ^ y);
+    break; // Above.
   }
   return sum;
 }

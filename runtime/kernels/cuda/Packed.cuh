@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The part of Staged.cu that is compiled with ANNUDF_PACKED, included where its types are known.
-// Products of bytes are summed up by matrix instructions: 16 rows by 8 queries by 32 bytes each.
+// Products of bytes or bits are summed up by matrix instructions: 16 rows by 8 queries by 32 bytes
+// each.
 // Other terms are added word by word, by each thread for 8 queries and 4 rows.
 //
 //===----------------------------------------------------------------------===//
@@ -22,26 +23,26 @@ __device__ __forceinline__ uint4 loadMatrices(uint32_t address) {
   return to;
 }
 
-/// sums += rows x queries.
-__device__ __forceinline__ void multiply(bool isSigned, uint32_t (&sums)[4], uint4 rows, uint32_t x,
-                                         uint32_t y) {
-  if (isSigned)
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(rows.x), "r"(rows.y), "r"(rows.z), "r"(rows.w), "r"(x), "r"(y));
+/// sums += rows x queries, as a matrix instruction of operands TYPE, of which it takes K, does.
+#define ANNUDF_MULTIPLY(K, TYPE, OPERATION)                                                        \
+  asm("mma.sync.aligned.m16n8k" #K ".row.col.s32." #TYPE "." #TYPE ".s32" OPERATION                \
+      " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                           \
+      : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])                                 \
+      : "r"(rows.x), "r"(rows.y), "r"(rows.z), "r"(rows.w), "r"(x), "r"(y))
+__device__ __forceinline__ void multiply(uint32_t (&sums)[4], uint4 rows, uint32_t x, uint32_t y) {
+  if (countsBits(annudf1_packed_term(), annudf1_row_element()))
+    ANNUDF_MULTIPLY(256, b1, ".and.popc");
+  else if (isSignedByte(annudf1_row_element()))
+    ANNUDF_MULTIPLY(32, s8, "");
   else
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(rows.x), "r"(rows.y), "r"(rows.z), "r"(rows.w), "r"(x), "r"(y));
+    ANNUDF_MULTIPLY(32, u8, "");
 }
+#undef ANNUDF_MULTIPLY
 
 /// As updateStage. Past the end of a row its words may be any, those of queries are 0.
 __device__ __forceinline__ void multiplyStage(Tile &tile, const uint4 *rows, int pitch,
                                               const uint4 *queries, int lane, int words) {
   static_assert(kTileQueries == 8 && kTileGroups * 2 == 8, "a warp has 8 queries and 8 x 16 rows");
-  const bool isSigned = isSignedByte(annudf1_row_element());
   const int matrix = lane / 8, row = lane % 8;
   uint32_t a = sharedAddress(rows + (matrix / 2) * pitch + (matrix % 2) * 8 + row);
   // Of queries one load has two steps: four chunks of each.
@@ -55,8 +56,7 @@ __device__ __forceinline__ void multiplyStage(Tile &tile, const uint4 *rows, int
         break;
 #pragma unroll
       for (int m = 0; m < 8; ++m)
-        multiply(isSigned, tile.acc[m], loadMatrices(a + m * 256), step ? x.z : x.x,
-                 step ? x.w : x.y);
+        multiply(tile.acc[m], loadMatrices(a + m * 256), step ? x.z : x.x, step ? x.w : x.y);
     }
   }
 }

@@ -50,11 +50,11 @@ struct Raw {
 };
 
 #ifdef ANNUDF_PACKED
-/// Whether a term is a sum of products of bytes.
+/// Whether a term is a sum of products, of bytes or of bits.
 __device__ __forceinline__ bool byMatrices() {
   const int term = annudf1_packed_term();
-  return !isBits(annudf1_row_element()) &&
-         (term == ANNUDF_PACKED_PRODUCT || term == ANNUDF_PACKED_SQUARED_DIFFERENCE);
+  return countsBits(term, annudf1_row_element()) || term == ANNUDF_PACKED_PRODUCT ||
+         term == ANNUDF_PACKED_SQUARED_DIFFERENCE;
 }
 /// Which row of a group lies at a place of a stage: of matrices, such that a lane's sums are of
 /// four rows side by side, whose keys it writes at once.
