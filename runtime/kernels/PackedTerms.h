@@ -76,21 +76,24 @@ ANNUDF_CONVERSION bool countsBits(int term, int element) {
 }
 
 /// (x - y)^2 = x^2 + y^2 - 2 x y, of bits too: a product a pair, where the difference would be an
-/// instruction more, and products are what matrix instructions add up.
-ANNUDF_CONVERSION bool hasOwn(int term, int element) {
-  return countsBits(term, element) ? term != ANNUDF_PACKED_PRODUCT
+/// instruction more, and products are what matrix instructions add up. Not every processor's do so
+/// of bits: `bitProducts`.
+ANNUDF_CONVERSION bool hasOwn(int term, int element, bool bitProducts) {
+  return countsBits(term, element) ? bitProducts && term != ANNUDF_PACKED_PRODUCT
                                    : term == ANNUDF_PACKED_SQUARED_DIFFERENCE;
 }
-ANNUDF_CONVERSION uint32_t addOwn(int term, int element, uint32_t sum, uint32_t x) {
-  if (!hasOwn(term, element))
+ANNUDF_CONVERSION uint32_t addOwn(int term, int element, bool bitProducts, uint32_t sum,
+                                  uint32_t x) {
+  if (!hasOwn(term, element, bitProducts))
     return sum;
   return countsBits(term, element) ? sum + countBits(x)
                                    : addProducts(isSignedByte(element), sum, x, x);
 }
 
-ANNUDF_CONVERSION uint32_t addTerm(int term, int element, uint32_t sum, uint32_t x, uint32_t y) {
+ANNUDF_CONVERSION uint32_t addTerm(int term, int element, bool bitProducts, uint32_t sum,
+                                   uint32_t x, uint32_t y) {
   if (countsBits(term, element))
-    return sum + countBits(x & y);
+    return sum + countBits(bitProducts || term == ANNUDF_PACKED_PRODUCT ? x & y : x ^ y);
   switch (term) {
   case ANNUDF_PACKED_ABSOLUTE_DIFFERENCE:
     return addDifferences(isSignedByte(element), sum, x, y);
@@ -105,9 +108,9 @@ ANNUDF_CONVERSION uint32_t addTerm(int term, int element, uint32_t sum, uint32_t
   return sum;
 }
 
-ANNUDF_CONVERSION uint32_t finishTerm(int term, int element, uint32_t sum, uint32_t ownX,
-                                      uint32_t ownY) {
-  if (hasOwn(term, element))
+ANNUDF_CONVERSION uint32_t finishTerm(int term, int element, bool bitProducts, uint32_t sum,
+                                      uint32_t ownX, uint32_t ownY) {
+  if (hasOwn(term, element, bitProducts))
     return ownX + ownY - 2 * sum;
   return term == ANNUDF_PACKED_DIFFERENT && !isBits(element) ? sum / 128 : sum;
 }

@@ -88,10 +88,12 @@ public:
 
   uint32_t begin() const { return hooks.init<uint32_t>(); }
   uint32_t scalar(uint32_t acc, int x, int y) const { return hooks.updateValues(acc, x, y); }
-  uint32_t packed(uint32_t x, uint32_t y) const {
+  /// As processors with matrix instructions of bits add terms, or as others do.
+  uint32_t packed(uint32_t x, uint32_t y, bool products) const {
     using namespace annudf_kernels;
-    uint32_t all = finishTerm(sum.term, element, addTerm(sum.term, element, 0, x, y),
-                              addOwn(sum.term, element, 0, x), addOwn(sum.term, element, 0, y));
+    uint32_t all = finishTerm(
+        sum.term, element, products, addTerm(sum.term, element, products, 0, x, y),
+        addOwn(sum.term, element, products, 0, x), addOwn(sum.term, element, products, 0, y));
     if (sum.negated)
       all = 0 - all;
     if (!isFloat)
@@ -121,8 +123,10 @@ TEST(Lanes, PackedTermsAreScalarUpdates) {
         for (int y = first; y < first + 256; ++y) {
           const uint32_t expected = both.scalar(both.begin(), x, y);
           for (int place = 0; place < 4; ++place)
-            ASSERT_EQ(both.packed(asByte(x, place), asByte(y, place)), expected)
-                << form.name << " " << toString(element) << " " << x << " " << y << " at " << place;
+            for (bool products : {false, true})
+              ASSERT_EQ(both.packed(asByte(x, place), asByte(y, place), products), expected)
+                  << form.name << " " << toString(element) << " " << x << " " << y << " at "
+                  << place;
         }
       for (int i = 0; i < 20000; ++i) {
         const auto x = uint32_t(random()), y = uint32_t(random());
@@ -132,7 +136,8 @@ TEST(Lanes, PackedTermsAreScalarUpdates) {
           acc = element == ANNUDF_ELEMENT_I8 ? both.scalar(acc, int(int8_t(a)), int(int8_t(b)))
                                              : both.scalar(acc, int(a), int(b));
         }
-        ASSERT_EQ(both.packed(x, y), acc) << form.name << " " << toString(element);
+        for (bool products : {false, true})
+          ASSERT_EQ(both.packed(x, y, products), acc) << form.name << " " << toString(element);
       }
     }
   }
@@ -150,7 +155,8 @@ TEST(Lanes, OfBitsEveryTermIsOneOfTwo) {
         uint32_t acc = both.begin();
         for (int bit = 0; bit < 32; ++bit)
           acc = both.scalar(acc, int(x >> bit & 1), int(y >> bit & 1));
-        EXPECT_EQ(both.packed(x, y), acc) << form.name << " " << x << " " << y;
+        for (bool products : {false, true})
+          EXPECT_EQ(both.packed(x, y, products), acc) << form.name << " " << x << " " << y;
       }
   }
 }

@@ -52,6 +52,7 @@ using Coordinate = WordOf<ANNUDF_COORDINATE_WIDTH>::Type;
 #define annudf1_query_element() ANNUDF_TEMPLATE_ELEMENT
 #define annudf1_compute() ANNUDF_COMPUTE_F32
 #define annudf1_packed_term() ANNUDF_TEMPLATE_TERM
+#define annudf1_bit_products() 1 // No other processor's kernel of bits is made from it.
 
 namespace {
 

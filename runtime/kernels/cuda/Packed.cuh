@@ -64,11 +64,14 @@ __device__ __forceinline__ void multiplyStage(Tile &tile, const uint4 *rows, int
 /// Adds what addOwn makes of a row of the stage.
 __device__ __forceinline__ void addOwnRow(uint32_t &own, const uint4 *row, int pitch, int words) {
   const int term = annudf1_packed_term(), element = annudf1_row_element();
+  const bool bitProducts = annudf1_bit_products();
 #pragma unroll 2
   for (; words > 0; words -= 4, row += pitch) {
     const uint4 four = *row;
-    own = addOwn(term, element, addOwn(term, element, own, four.x), four.y);
-    own = addOwn(term, element, addOwn(term, element, own, four.z), four.w);
+    own =
+        addOwn(term, element, bitProducts, addOwn(term, element, bitProducts, own, four.x), four.y);
+    own =
+        addOwn(term, element, bitProducts, addOwn(term, element, bitProducts, own, four.z), four.w);
   }
 }
 
@@ -76,6 +79,7 @@ __device__ __forceinline__ void addOwnRow(uint32_t &own, const uint4 *row, int p
 __device__ __forceinline__ void updateStage(Tile &tile, const uint4 *rows, int pitch,
                                             const uint4 *queries, int words) {
   const int term = annudf1_packed_term(), element = annudf1_row_element();
+  const bool bitProducts = annudf1_bit_products();
 #pragma unroll 1
   for (; words > 0; words -= 4, rows += pitch, ++queries) {
     uint32_t y[kTileGroups][4];
@@ -92,7 +96,7 @@ __device__ __forceinline__ void updateStage(Tile &tile, const uint4 *rows, int p
       for (int e = 0; e < 4; ++e)
 #pragma unroll
         for (int g = 0; g < kTileGroups; ++g)
-          tile.acc[q][g] = addTerm(term, element, tile.acc[q][g], x[e], y[g][e]);
+          tile.acc[q][g] = addTerm(term, element, bitProducts, tile.acc[q][g], x[e], y[g][e]);
     }
   }
 }
@@ -101,7 +105,8 @@ __device__ __forceinline__ void updateStage(Tile &tile, const uint4 *rows, int p
 /// manifest's dims say.
 __device__ __forceinline__ Acc joined(const annudf_scan_args &args, Acc acc, uint32_t sum,
                                       uint32_t ownX, uint32_t ownY) {
-  sum = finishTerm(annudf1_packed_term(), annudf1_row_element(), sum, ownX, ownY);
+  sum = finishTerm(annudf1_packed_term(), annudf1_row_element(), annudf1_bit_products(), sum, ownX,
+                   ownY);
   sum = args.packedNegated ? 0 - sum : sum;
 #if ANNUDF_PACKED_FLOAT
   return __float_as_uint(__uint_as_float(acc) + static_cast<float>(static_cast<int32_t>(sum)));

@@ -368,7 +368,8 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
 #endif
     }
 #ifdef ANNUDF_PACKED
-    const bool hasOwnRows = hasOwn(annudf1_packed_term(), annudf1_row_element());
+    const bool hasOwnRows =
+        hasOwn(annudf1_packed_term(), annudf1_row_element(), annudf1_bit_products());
     if (hasOwnRows && t < cut.groups() * 32)
       addOwnRow(ownRow, stages + slot * (kRowWords + kQueryWords) + t, pitch,
                 min(depth, segment.words - step * depth));
@@ -429,12 +430,15 @@ extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
           reinterpret_cast<const uint4 *>(work.coordinates) + places.words[threadIdx.x];
       uint32_t own = 0;
       const int term = annudf1_packed_term(), element = annudf1_row_element();
-      if (hasOwn(term, element))
+      const bool bitProducts = annudf1_bit_products();
+      if (hasOwn(term, element, bitProducts))
 #pragma unroll 4
         for (uint32_t c = 0; c < args.index.chunks; ++c) {
           const uint4 four = __ldg(words + c);
-          own = addOwn(term, element, addOwn(term, element, own, four.x), four.y);
-          own = addOwn(term, element, addOwn(term, element, own, four.z), four.w);
+          own = addOwn(term, element, bitProducts, addOwn(term, element, bitProducts, own, four.x),
+                       four.y);
+          own = addOwn(term, element, bitProducts, addOwn(term, element, bitProducts, own, four.z),
+                       four.w);
         }
       places.ownX[threadIdx.x] = own;
 #endif

@@ -21,6 +21,8 @@
 #ifndef ANNUDF_TEMPLATE
 /// Which of ANNUDF_PACKED_TERMS; defined by the runtime for the link.
 ANNUDF_HOOK int32_t annudf1_packed_term(void);
+/// Whether the processor has matrix instructions of bits; as above.
+ANNUDF_HOOK int32_t annudf1_bit_products(void);
 #endif
 #endif
 
@@ -53,8 +55,9 @@ struct Raw {
 /// Whether a term is a sum of products, of bytes or of bits.
 __device__ __forceinline__ bool byMatrices() {
   const int term = annudf1_packed_term();
-  return countsBits(term, annudf1_row_element()) || term == ANNUDF_PACKED_PRODUCT ||
-         term == ANNUDF_PACKED_SQUARED_DIFFERENCE;
+  return countsBits(term, annudf1_row_element())
+             ? annudf1_bit_products() != 0
+             : term == ANNUDF_PACKED_PRODUCT || term == ANNUDF_PACKED_SQUARED_DIFFERENCE;
 }
 /// Which row of a group lies at a place of a stage: of matrices, such that a lane's sums are of
 /// four rows side by side, whose keys it writes at once.

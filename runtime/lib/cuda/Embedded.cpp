@@ -43,6 +43,8 @@ ANNUDF_EMBED(packed_float)
 ANNUDF_EMBED(packed_integer)
 ANNUDF_EMBED(exact)
 ANNUDF_EMBED(exact_fields)
+ANNUDF_EMBED(bit_products_0)
+ANNUDF_EMBED(bit_products_1)
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE) ANNUDF_EMBED(packed_term_##NAME)
 ANNUDF_PACKED_TERMS(ANNUDF_X)
 #undef ANNUDF_X
@@ -169,6 +171,10 @@ std::string_view scanFragment(ScanSource source, const MetricDescriptor &metric,
 std::string_view packedTermFragment(annudf_packed_term term) {
   switch (term) { ANNUDF_PACKED_TERMS(ANNUDF_TERM_CASE) }
   return {};
+}
+
+std::string_view bitProductsFragment(int sm) {
+  return hasBitProducts(sm) ? ANNUDF_BYTES(bit_products_1) : ANNUDF_BYTES(bit_products_0);
 }
 
 std::string_view rowElementFragment(annudf_element element) {

@@ -32,6 +32,7 @@ std::string_view rowElementFragment(annudf_element element);
 std::string_view queryElementFragment(annudf_element element);
 std::string_view computeFragment(annudf_compute compute);
 std::string_view packedTermFragment(annudf_packed_term term);
+std::string_view bitProductsFragment(int sm);
 /// LTO-IR (in a fatbin) of Finalize.cu; of several fields there is none.
 std::string_view finalizeFragment(annudf_accumulator accumulator);
 /// LTO-IR (in a fatbin) of Filter.cu.

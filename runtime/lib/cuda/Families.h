@@ -56,6 +56,10 @@ inline constexpr int kOverlapSm = 90;
 /// From here on memory is copied to shared memory by itself.
 inline constexpr int kCopiesSm = 80;
 
+/// Whether a processor has matrix instructions that count the bits of x & y. Those of sm_100 and
+/// later have none: ptxas calls functions of its own for them (sm_100), or makes them of others.
+constexpr bool hasBitProducts(int sm) { return sm >= 80 && sm < 100; }
+
 /// A file of runtime/kernels/cuda whose kernels call hooks: a fragment for each pair of widths.
 /// A new one is a row here, in CMakeLists.txt and in Embedded.cpp.
 enum class ScanSource {

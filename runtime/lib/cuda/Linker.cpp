@@ -358,21 +358,25 @@ std::vector<Part> partsOf(const Manifest &manifest, size_t bodyBytes, const Scan
   parts.push_back({rowElementFragment(target.elements.rows), "element of the rows"});
   parts.push_back({queryElementFragment(target.elements.queries), "element of the queries"});
   parts.push_back({computeFragment(manifest.compute), "compute type"});
-  if (target.entry.source == ScanSource::Packed && manifest.packed)
+  if (target.entry.source == ScanSource::Packed && manifest.packed) {
     parts.push_back({packedTermFragment(manifest.packed->term), "packed term"});
+    parts.push_back({bitProductsFragment(target.sm), "products of bits"});
+  }
   return parts;
 }
 
 /// What is linked with a metric for its hooks' text; nothing where there is no template for the
 /// target, or where the metric is better linked as a whole: a large body, inlined wherever it is
-/// called, or code of somebody else. Before sm_90 a kernel that nvJitLink assembles from PTX calls
-/// functions of the assembler for what its shuffles and votes are in a link.
+/// called, or code of somebody else, or counts bits otherwise than templates do. Before sm_90 a
+/// kernel that nvJitLink assembles from PTX calls functions of the assembler for what its shuffles
+/// and votes are in a link.
 std::vector<Part> textPartsOf(const Artifact &artifact, const ScanTarget &target) {
   const Manifest &manifest = artifact.manifest;
   const size_t bodyBytes = bodyBytesOf(artifact, target.sm);
   if (target.sm < 90 || manifest.isFilter() || bodyBytes == 0 || bodyBytes > kLargeBody ||
       std::any_of(artifact.payloads.begin(), artifact.payloads.end(),
                   [](const Payload &payload) { return payload.isLinked(); }) ||
+      (target.entry.source == ScanSource::Packed && !hasBitProducts(target.sm)) ||
       scanTemplate(target.entry, manifest, target.elements).empty())
     return {};
   std::vector<Part> parts = {{hookTextFragment(), "the hooks' text"},

@@ -50,6 +50,7 @@ TEST_F(CudaMemory, AnIndexWithoutRoomIsRefusedByName) {
 }
 
 TEST_F(CudaMemory, AWorkspaceWithoutRoomIsRefusedByName) {
+  const ContextScope scope(*context); // As a search has it.
   Workspace workspace(context, kUsualWorkspace);
   BatchShape shape;
   shape.queries = 3, shape.lists = 100, shape.probes = 10, shape.groups = uint64_t(1) << 36;
