@@ -37,18 +37,29 @@ static std::optional<double> constantOf(Value value) {
   return attribute.getValueAsDouble();
 }
 
-/// Of a value and a constant: which of the operands is the value, and whether the larger is chosen.
-/// Empty where it is none; one that forgets a NaN is none.
-static std::optional<std::pair<unsigned, bool>> largerChosen(Operation *op) {
+namespace {
+/// One of a value and a constant is chosen, by which is larger.
+struct Chosen {
+  unsigned through = 0; ///< The operand that is the value.
+  double constant = 0;
+  bool isLarger = false;
+};
+} // namespace
+
+/// Empty where \p op chooses nothing so; one that forgets a NaN is none.
+static std::optional<Chosen> largerChosen(Operation *op) {
   auto select = dyn_cast<arith::SelectOp>(op);
   if (!select)
     return std::nullopt;
   const bool isFirst = !constantOf(select.getTrueValue());
   const std::optional<Choice> choice =
       choiceOf(select, isFirst ? select.getTrueValue() : select.getFalseValue());
-  if (!choice || !constantOf(choice->other) || !choice->keepsNaN)
+  if (!choice || !choice->keepsNaN)
     return std::nullopt;
-  return std::pair(isFirst ? 1u : 2u, choice->isLarger);
+  const std::optional<double> constant = constantOf(choice->other);
+  if (!constant)
+    return std::nullopt;
+  return Chosen{isFirst ? 1u : 2u, *constant, choice->isLarger};
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,9 +114,9 @@ std::optional<Finalizes::Step> Finalizes::stepTo(Value value) {
   if (mayDiffer(op))
     return no(op, quoted(op) + " has flags by which devices may compute something else");
   Step step{op, 0, {}};
-  if (const auto larger = largerChosen(op)) {
-    step.through = larger->first;
-    step.others.push_back(*constantOf(op->getOperand(3 - larger->first)));
+  if (const std::optional<Chosen> chosen = largerChosen(op)) {
+    step.through = chosen->through;
+    step.others.push_back(chosen->constant);
     return step;
   }
   unsigned found = 0;
@@ -154,13 +165,13 @@ bool Finalizes::advance(State &state, const Step &step) {
     return true;
   }
   // Those that forget a NaN make a number of it, which is not in its place.
-  const auto larger = largerChosen(op);
+  const std::optional<Chosen> chosen = largerChosen(op);
   const bool isMaximum = isa<arith::MaximumFOp>(op) ||
                          (isa<arith::MaxNumFOp>(op) && !state.mayBeNaN) ||
-                         (larger && larger->second);
+                         (chosen && chosen->isLarger);
   const bool isMinimum = isa<arith::MinimumFOp>(op) ||
                          (isa<arith::MinNumFOp>(op) && !state.mayBeNaN) ||
-                         (larger && !larger->second);
+                         (chosen && !chosen->isLarger);
   if (!isMaximum && !isMinimum)
     return unknown(op), false;
   state.isNotBelow = isMaximum ? state.isNotBelow || by >= 0 : state.isNotBelow && by >= 0;
