@@ -51,14 +51,17 @@ struct Hooks {
 
 /// The accumulator that a bound is of; of several fields see annudf_exact_args.
 template <class A>
-__device__ __forceinline__ A accumulatorOf(float value, [[maybe_unused]] uint32_t product) {
+__device__ __forceinline__ A accumulatorOf(float value,
+                                           [[maybe_unused]] const annudf_exact_args &args) {
   if constexpr (std::is_same_v<A, Word>) {
     return bitsAs<Word>(value);
   } else {
     A acc;
 #pragma unroll
     for (uint32_t field = 0; field < ANNUDF_MAX_FIELDS; ++field)
-      acc.word[field] = bitsAs<Word>(field == product ? value : 1.0f);
+      acc.word[field] = bitsAs<Word>(field == args.product     ? value
+                                     : args.zeros >> field & 1 ? 0.0f
+                                                               : 1.0f);
     return acc;
   }
 }
@@ -70,7 +73,7 @@ struct OfForm : Hooks {
   __device__ __forceinline__ uint32_t keyOf(float bound) const {
     if (bound == -FLT_MAX)
       return 0;
-    const float distance = ::finalize(accumulatorOf<Acc>(bound * args.sign, args.product),
+    const float distance = ::finalize(accumulatorOf<Acc>(bound * args.sign, args),
                                       static_cast<int>(args.scan.index.dims), int64_t(0), query(),
                                       0, args.scan.slots.slot);
     return distance == distance ? annudfKeyOf(distance, static_cast<int>(args.scan.order)) : 0;

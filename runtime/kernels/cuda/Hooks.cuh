@@ -141,14 +141,6 @@ __device__ __forceinline__ uint4 loadChunk(const uint4 *address) {
   return value;
 }
 
-/// Whether a row may be found at all: one that exists, and that the search's filter lets pass.
-__device__ __forceinline__ bool passes(const annudf_scan_args &args, bool exists, int64_t row) {
-  if (args.filter == 0)
-    return exists;
-  const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(args.filter) + row / 32);
-  return exists && (word >> (row % 32) & 1);
-}
-
 } // namespace
 
 #endif // ANNUDF_KERNELS_CUDA_HOOKS_CUH

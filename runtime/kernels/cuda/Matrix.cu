@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatrixBounds.cuh"
+#include "MatrixPassing.cuh"
 #include "MatrixRatio.cuh"
 #include "MatrixRows.cuh"
 #include "MatrixStages.cuh"

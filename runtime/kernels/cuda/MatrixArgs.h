@@ -74,12 +74,12 @@ struct annudf_matrix_form {
 };
 
 /// Numbers of a dimension of a normalised form, in double; see BoundRatio. Y is a coordinate less
-/// `shift`, but in squares.
+/// `shift`, but in squares; x and y are less the means of their vectors where the form is of these.
 struct annudf_matrix_ratio_dim {
   double shift;
   double product;                  ///< Of x Y.
   double query, row;               ///< Of x² and y² in the squares of lengths.
-  double queryLargest, rowLargest; ///< Of x² and y².
+  double queryLargest, rowLargest; ///< Of the squares of coordinates as they are.
 };
 
 /// What of it is the same for all searches with a binding and an index.
@@ -87,6 +87,8 @@ struct annudf_matrix_ratio {
   uint64_t dims;            ///< const annudf_matrix_ratio_dim *, of every dimension.
   double largest, most;     ///< What hangs on no coordinate, half of it; of a query, or of a row.
   double least, mostSquare; ///< Of squares of lengths.
+  double perDim;            ///< 1 / dims where vectors are taken less their means, else 0.
+  double leastShare;        ///< That squares of lengths are of those with their means, else 0.
   double lengthError;       ///< What a query's factor of lengths is more.
   float error;              ///< Of every ratio.
 };
@@ -111,8 +113,8 @@ struct annudf_exact_args {
   uint64_t evaluated;    ///< unsigned long long *: granules that were evaluated; 0: not wanted.
   uint32_t k;
   float sign; ///< Bounds are of accumulators times this, 1 or -1.
-  /// Of several fields bounds are of this one, the others being 1.
-  uint32_t product;
+  /// Of several fields bounds are of this one, the others being 1, or 0 if their bits are set here.
+  uint32_t product, zeros;
 };
 
 #endif // ANNUDF_KERNELS_CUDA_MATRIXARGS_H

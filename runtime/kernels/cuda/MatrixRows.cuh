@@ -67,6 +67,7 @@ struct TileRow {
   bool exists;
   bool isOfRows; ///< Whether any row of its granule does.
   uint64_t tile;
+  uint64_t place; ///< Of the row in the index, of its list's last in place of none.
   Row coordinates;
   __device__ TileRow(const annudf_matrix_args &args) {
     const annudf_device_index &index = args.scan.index;
@@ -78,8 +79,9 @@ struct TileRow {
     const uint32_t size = pointer<const uint32_t>(index.listSize)[low];
     exists = inList < size;
     isOfRows = inList / ANNUDF_GRANULE_ROWS * ANNUDF_GRANULE_ROWS < size;
-    const uint32_t from = min(inList, size - 1); // Its list's last row in place of none.
+    const uint32_t from = min(inList, size - 1);
     const uint64_t group = pointer<const uint32_t>(index.listGroup)[low] + from / 32;
+    place = group * 32 + from % 32;
     const int element = static_cast<int>(args.element);
     coordinates = {reinterpret_cast<const uint32_t *>(pointer<const uint4>(index.rows) +
                                                       group * index.chunks * 32 + from % 32),

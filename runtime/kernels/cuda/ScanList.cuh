@@ -15,6 +15,7 @@
 #define ANNUDF_KERNELS_CUDA_SCANLIST_CUH
 
 #include "Hooks.cuh"
+#include "Passes.cuh"
 
 // A large body (one that calls powf, say) is inlined once a kernel, in the loop that
 // else takes only the end of a vector: linking it stays short, and one coordinate at a

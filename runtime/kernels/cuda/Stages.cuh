@@ -15,6 +15,7 @@
 #define ANNUDF_KERNELS_CUDA_STAGES_CUH
 
 #include "Hooks.cuh"
+#include "Passes.cuh"
 
 #ifdef ANNUDF_PACKED
 #include "../PackedTerms.h"

@@ -414,8 +414,6 @@ const char *whyNoBounds(const Workload &work, const Manifest &manifest,
     return "ANNUDF_MATRIX is 0";
   if (work.everyDistance)
     return "every distance is wanted";
-  if (work.pass < 1 && work.family.empty())
-    return "a filter leaves some rows, which products do not know";
   if (!work.fusedAhead)
     return "the linker decides which products are fused";
   if (isBeyondBinding(*manifest.form, captures))

@@ -39,6 +39,7 @@ constexpr unsigned kTileThreads = ANNUDF_MATRIX_ROWS;
 
 MatrixKernels::Kind::Kind(const Context &context, const Module &module, const std::string &prefix)
     : terms(module.function((prefix + "terms").c_str())),
+      passing(module.function((prefix + "passing").c_str())),
       queries(module.function((prefix + "queries").c_str())),
       byWarps_{module.function((prefix + "scan_mma").c_str()),
                module.function((prefix + "scan_mma_long").c_str())} {
@@ -65,8 +66,8 @@ MatrixKernels::MatrixKernels(const std::shared_ptr<const Context> &context)
 BoundRows::BoundRows(const BoundNumbers &numbers, const annudf_matrix_args &args, uint64_t tiles,
                      const std::shared_ptr<const Context> &context,
                      std::shared_ptr<const MatrixKernels> kernels)
-    : kernels_(std::move(kernels)), args_(args), sign_(numbers.sign), isRatio_(numbers.isRatio),
-      product_(numbers.product) {
+    : kernels_(std::move(kernels)), args_(args), tiles_(tiles), sign_(numbers.sign),
+      isRatio_(numbers.isRatio), product_(numbers.product), zeros_(numbers.zeros) {
   const ContextScope scope(*context);
   const OwnStream stream(context);
   dims_ = copyOf(context, numbers.dims.data(), numbers.dims.size() * sizeof numbers.dims[0],

@@ -37,7 +37,7 @@ struct MatrixKernels {
     Kind(const Context &context, const Module &module, const std::string &prefix);
     /// What leaves the bounds of vectors of so many panels.
     CUfunction scan(bool byWarps, uint32_t panels) const;
-    CUfunction terms, queries;
+    CUfunction terms, passing, queries;
 
   private:
     /// Of few panels and of more. Those of warpgroups are null but on their architecture.
@@ -56,18 +56,22 @@ public:
 
   /// But for the search.
   const annudf_matrix_args &args() const { return args_; }
+  uint64_t tiles() const { return tiles_; }
   const MatrixKernels::Kind &kernels() const { return isRatio_ ? kernels_->ratio : kernels_->form; }
   float sign() const { return sign_; }
   /// Of several fields the one that bounds are of.
   uint32_t product() const { return product_; }
+  /// Of the others those that are 0, as bits.
+  uint32_t zeros() const { return zeros_; }
 
 private:
   std::shared_ptr<const MatrixKernels> kernels_;
   std::unique_ptr<Buffer> dims_, terms_;
   annudf_matrix_args args_;
+  const uint64_t tiles_;
   const float sign_;
   const bool isRatio_;
-  const uint32_t product_;
+  const uint32_t product_, zeros_;
 };
 
 /// Rows of an index in half precision, less their mean.

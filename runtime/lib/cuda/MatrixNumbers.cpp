@@ -75,14 +75,21 @@ std::optional<BoundNumbers> numbersOf(const BoundRatio &ratio, const std::vector
     }
   }
   const double sums = (ratio.dims + 16) * 0x1p-51;
-  const double error = ratio.error + ratio.most * 0x1p-20 + std::sqrt(ofQuery * ofRow) * sums +
-                       (ratio.dims + 16) * 0x1p-100;
+  // What squares may be with their means, in what they are without.
+  const double whole = ratio.means ? 1 / ratio.leastShare : 1;
+  const double error = ratio.error + ratio.most * 0x1p-20 +
+                       std::sqrt(ofQuery * ofRow) * sums * whole + (ratio.dims + 16) * 0x1p-100;
   numbers.ratio.largest = ratio.largest / 2, numbers.ratio.most = ratio.limit / 2;
   numbers.ratio.least = ratio.least, numbers.ratio.mostSquare = ratio.mostSquare;
   numbers.ratio.lengthError = std::sqrt(ofQuery * mostProduct) * sums * kUp;
   numbers.ratio.error = roundedUp(error * (1 + 0x1p-20));
   numbers.sign = float(ratio.sign);
   numbers.product = ratio.product;
+  if (ratio.means) {
+    numbers.ratio.perDim = 1.0 / ratio.dims, numbers.ratio.leastShare = ratio.leastShare;
+    for (uint32_t field : *ratio.means)
+      numbers.zeros |= 1U << field;
+  }
   // A mean far from most rows is no shift: nothing would be left out.
   if (!(ofShift <= ratio.limit) || !(ratio.most <= ANNUDF_MATRIX_MOST_RATIO) ||
       !(numbers.ratio.error <= 1) || !(numbers.ratio.lengthError <= 0x1p40)) {
@@ -99,10 +106,6 @@ std::optional<BoundNumbers> numbersOf(const QuadraticForm &form, const BoundCapt
   if (!form.lengths) {
     const auto bound = bindForm(form, captures, dims, shift, order, &why);
     return bound ? std::optional(numbersOf(*bound)) : std::nullopt;
-  }
-  if (form.lengths->means) {
-    why = "its form is of sums less their means, which GPUs do not multiply";
-    return std::nullopt;
   }
   const auto bound = bindRatio(form, captures, dims, order, &why);
   return bound ? numbersOf(*bound, shift, why) : std::nullopt;

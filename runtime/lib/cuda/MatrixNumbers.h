@@ -32,7 +32,8 @@ struct BoundNumbers {
   annudf_matrix_form form = {};   ///< But for the address of `dims`. One of these two.
   annudf_matrix_ratio ratio = {}; ///< The same.
   float sign = 1;
-  uint32_t product = 0; ///< Of several fields the one that bounds are of.
+  /// Of several fields the one that bounds are of, and bits of those that are 0 beside it.
+  uint32_t product = 0, zeros = 0;
 };
 
 /// Nothing where the form has no bounds for these captures, and `why`.

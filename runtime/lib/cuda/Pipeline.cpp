@@ -72,6 +72,7 @@ BatchShape SearchPlan::shape(uint64_t count, const CudaFamily &family) const {
   shape.groups = std::max<uint64_t>(1, index.mostGroups(nProbes));
   shape.allGroups = index.mostGroups(index.args().nLists);
   shape.dims = index.args().dims;
+  shape.isFiltered = filter != 0;
   shape.tiling = family.tiling(workOf(count));
   return shape;
 }
@@ -166,6 +167,9 @@ public:
     }
     if (shape.tiling.bounds)
       to.next(plan.bound->kernels().queries, {shape.queries}, 128, 0, matrixArgs());
+    if (args.work.terms && plan.bound->tiles())
+      to.next(plan.bound->kernels().passing, {plan.bound->tiles()}, ANNUDF_MATRIX_ROWS, 0,
+              matrixArgs());
     if (clock)
       clock->mark("sort");
     return mostTiles(shape);
@@ -187,7 +191,9 @@ public:
 
   void multiply(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
     const BoundRows &bound = *plan.bound;
-    const annudf_matrix_args matrix = matrixArgs();
+    annudf_matrix_args matrix = matrixArgs();
+    if (args.work.terms)
+      matrix.terms = args.work.terms;
     const auto blocks = perProcessor * static_cast<uint64_t>(plan.context.processors());
     to.next(bound.kernels().scan(shape.tiling.boundsByWarps, matrix.nPanels),
             {std::min(tiles, blocks)}, ANNUDF_MATRIX_THREADS, static_cast<unsigned>(sharedBytes),
@@ -314,7 +320,7 @@ void SearchPlan::enqueueExact(const annudf_scan_args &args, const BatchShape &sh
   last.outIds = ids, last.outDistances = distances;
   last.evaluated = evaluated;
   last.k = k, last.sign = bound ? bound->sign() : 1;
-  last.product = bound ? bound->product() : 0;
+  last.product = bound ? bound->product() : 0, last.zeros = bound ? bound->zeros() : 0;
   constexpr uint32_t kFew = 100;
   to.next(kernel, {shape.queries}, k <= kFew ? ANNUDF_EXACT_THREADS : ANNUDF_EXACT_MANY_THREADS,
           (args.index.dims + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, last);

@@ -69,6 +69,10 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
     work.coordinateStride = static_cast<uint32_t>(panels * ANNUDF_MATRIX_PANEL_DIMS / 2);
     work.coordinates = layout.take(queries, work.coordinateStride, 4);
     work.minima = layout.take(queries, 4, sizeof(float));
+    constexpr uint64_t kGroups = ANNUDF_MATRIX_ROWS / 32; // Of a tile; a list may end within one.
+    if (shape.isFiltered)
+      work.terms =
+          layout.take(shape.allGroups / kGroups + shape.lists, ANNUDF_MATRIX_TERMS, sizeof(float));
   } else if (!shape.tiling.granules) {
     work.minima = layout.take(queries, shape.groups, 4);
   }

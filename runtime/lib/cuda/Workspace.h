@@ -26,6 +26,7 @@ struct BatchShape {
   uint64_t groups = 0;    ///< Of one query's probes, at most.
   uint64_t allGroups = 0; ///< Of the index.
   uint64_t dims = 0;
+  bool isFiltered = false;
   Tiling tiling;
 };
 

@@ -54,6 +54,11 @@ public:
       tiles += uint32_t(rows.size() + ANNUDF_MATRIX_ROWS - 1) / ANNUDF_MATRIX_ROWS;
     }
     rows_.resize(listGroup_.back() * chunks * 32);
+    ids_.resize(listGroup_.back() * size_t(32), -1);
+    int64_t id = 0; // Their places.
+    for (size_t list = 0; list < lists_.size(); ++list)
+      for (size_t row = 0; row < lists_[list].size(); ++row)
+        ids_[listGroup_[list] * size_t(32) + row] = id++;
     for (size_t list = 0; list < lists_.size(); ++list)
       for (size_t row = 0; row < lists_[list].size(); ++row)
         for (size_t d = 0; d < dims; ++d) {
@@ -62,7 +67,7 @@ public:
           (&chunk.x)[d % 4] = std::bit_cast<uint32_t>(lists_[list][row][d]);
         }
     annudf_device_index &index = args_.scan.index;
-    index.rows = addressOf(rows_);
+    index.rows = addressOf(rows_), index.ids = addressOf(ids_);
     index.listGroup = addressOf(listGroup_), index.listSize = addressOf(listSize_);
     index.nLists = uint32_t(lists_.size());
     index.chunks = uint32_t(chunks), index.dims = uint32_t(dims);
@@ -76,6 +81,16 @@ public:
     terms_.resize(size_t(tiles) * ANNUDF_MATRIX_TERMS + 4);
     args_.terms = aligned(terms_);
     makeRows(shift, tiles);
+  }
+
+  /// Bounds are then of rows whose ids pass. \param words  as of a filter; they are read in place.
+  void letPass(const std::vector<uint32_t> &words) {
+    passing_.resize(terms_.size());
+    args_.scan.filter = addressOf(words);
+    args_.scan.work.terms = aligned(passing_);
+    launch(numbers_.isRatio ? annudf_matrix_ratio_passing : annudf_matrix_passing, args_,
+           terms_.size() / ANNUDF_MATRIX_TERMS, ANNUDF_MATRIX_ROWS);
+    args_.terms = args_.scan.work.terms;
   }
 
   uint32_t groups() const { return listGroup_.back(); }
@@ -194,7 +209,8 @@ private:
   const runtime::cuda::BoundNumbers numbers_;
   std::vector<uint4> rows_, panels_;
   std::vector<uint32_t> listGroup_, listSize_, tileStart_;
-  std::vector<float> listScale_, terms_;
+  std::vector<int64_t> ids_;
+  std::vector<float> listScale_, terms_, passing_;
   annudf_matrix_args args_ = {};
 };
 

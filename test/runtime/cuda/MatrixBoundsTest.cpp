@@ -29,7 +29,7 @@ using namespace annudf::test;
 
 namespace {
 
-using Fields = std::array<float, 3>;
+using Fields = std::array<float, 5>;
 using Vector = std::vector<float>;
 using Course = QuadraticForm::Finalize;
 
@@ -41,46 +41,61 @@ struct Hooks {
   annudf_order order;
   bool isWeighted;
   Fields (*update)(Fields sums, float w, float x, float y);
-  float (*finalize)(Fields sums);
+  float (*finalize)(Fields sums, float dims);
 };
 
 Fields cosineUpdate(Fields sums, float w, float x, float y) {
   const float wx = w * x, wy = w * y;
   return {std::fma(wx, y, sums[0]), std::fma(wx, x, sums[1]), std::fma(wy, y, sums[2])};
 }
-float similarity(Fields sums) { return sums[0] / std::sqrt(sums[1] * sums[2]); }
-float guarded(Fields sums) {
+float similarity(Fields sums, float = 0) { return sums[0] / std::sqrt(sums[1] * sums[2]); }
+float guarded(Fields sums, float = 0) {
   const float lengths = std::sqrt(sums[1]) * std::sqrt(sums[2]);
   return lengths == 0 ? 0.0F : sums[0] * (1 / lengths);
 }
 
+/// Of the sums of x, y, x², y² and x y.
+Fields momentsUpdate(Fields sums, float, float x, float y) {
+  return {sums[0] + x, sums[1] + y, std::fma(x, x, sums[2]), std::fma(y, y, sums[3]),
+          std::fma(x, y, sums[4])};
+}
+float pearson(Fields sums, float dims) {
+  return (sums[4] - sums[0] * sums[1] / dims) /
+         std::sqrt((sums[2] - sums[0] * sums[0] / dims) * (sums[3] - sums[1] * sums[1] / dims));
+}
+
 const std::vector<Hooks> &allHooks() {
+  using runtime::test::correlation;
   using runtime::test::innerProduct;
   using runtime::test::plainCosine;
   using runtime::test::weightedCosine;
   using runtime::test::weightedL2;
   static const std::vector<Hooks> hooks = {
       {"cosine", plainCosine(), Course::Falls, ANNUDF_ORDER_MIN, false, cosineUpdate,
-       [](Fields sums) { return 1 - similarity(sums); }},
+       [](Fields sums, float) { return 1 - similarity(sums); }},
       {"weighted cosine", weightedCosine(), Course::Falls, ANNUDF_ORDER_MIN, true, cosineUpdate,
-       [](Fields sums) { return 1 - guarded(sums); }},
+       [](Fields sums, float) { return 1 - guarded(sums); }},
       {"similarity", weightedCosine(), Course::Identity, ANNUDF_ORDER_MAX, true, cosineUpdate,
        similarity},
       {"least similarity", plainCosine(), Course::Identity, ANNUDF_ORDER_MIN, false, cosineUpdate,
        guarded},
       {"never below a half", weightedCosine(), Course::Falls, ANNUDF_ORDER_MIN, true, cosineUpdate,
-       [](Fields sums) { return std::max(0.5F, 1 - guarded(sums)); }},
+       [](Fields sums, float) { return std::max(0.5F, 1 - guarded(sums)); }},
       {"chord", plainCosine(), Course::Falls, ANNUDF_ORDER_MIN, false, cosineUpdate,
-       [](Fields sums) { return std::sqrt(2 - 2 * similarity(sums)); }}, // NaN past 1.
+       [](Fields sums, float) { return std::sqrt(2 - 2 * similarity(sums)); }}, // NaN past 1.
+      {"correlation", correlation(), Course::Falls, ANNUDF_ORDER_MIN, false, momentsUpdate,
+       [](Fields sums, float dims) { return 1 - pearson(sums, dims); }},
+      {"greatest correlation", correlation(), Course::Identity, ANNUDF_ORDER_MAX, false,
+       momentsUpdate, pearson},
       {"weighted l2", weightedL2(), Course::Identity, ANNUDF_ORDER_MIN, true,
        [](Fields sums, float w, float x, float y) {
          const float difference = x - y;
          return Fields{sums[0] + w * difference * difference};
        },
-       [](Fields sums) { return sums[0]; }},
+       [](Fields sums, float) { return sums[0]; }},
       {"inner product", innerProduct(), Course::Identity, ANNUDF_ORDER_MAX, false,
        [](Fields sums, float, float x, float y) { return Fields{std::fma(x, y, sums[0])}; },
-       [](Fields sums) { return sums[0]; }},
+       [](Fields sums, float) { return sums[0]; }},
   };
   return hooks;
 }
@@ -90,6 +105,10 @@ struct Data {
   std::vector<FloatRows> lists;
   FloatRows queries;
   Vector weights;
+  std::vector<uint32_t> passing; ///< As of a filter; none: all rows.
+  bool passes(int64_t id) const {
+    return passing.empty() || (passing[size_t(id) / 32] >> (id % 32) & 1);
+  }
   Vector mean() const {
     std::vector<double> sums(weights.size());
     double count = 0;
@@ -112,8 +131,10 @@ class Search {
 public:
   /// \param numbers  of the metric's form.
   Search(const Data &data, const Hooks &hooks, const cuda::BoundNumbers &numbers)
-      : hooks(hooks), numbers(numbers), data(data), matrix(data.lists, data.mean(), numbers),
-        bounds(matrix.bounds(data.queries)) {
+      : hooks(hooks), numbers(numbers), data(data), matrix(data.lists, data.mean(), numbers) {
+    if (!data.passing.empty())
+      matrix.letPass(data.passing);
+    bounds = matrix.bounds(data.queries);
     for (uint32_t list = 0, group = 0; list < data.lists.size(); ++list) {
       probes.push_back(list), probeGroup.push_back(group);
       group += uint32_t(data.lists[list].size() + 31) / 32;
@@ -121,22 +142,25 @@ public:
     }
   }
 
-  /// Of each granule without rows the bound is infinity; none of another is above its rows'.
+  /// Of each granule without rows that pass the bound is infinity; none of another is above theirs.
   void checkBounds() {
     for (query = 0; query < data.queries.size(); ++query)
       for (size_t list = 0; list < data.lists.size(); ++list) {
         const FloatRows &rows = data.lists[list];
         for (size_t first = 0; first < (rows.size() + 31) / 32 * 32; first += ANNUDF_GRANULE_ROWS) {
           const float bound = boundOf(list, first);
-          if (first >= rows.size()) {
+          uint32_t best = ANNUDF_KEY_NONE;
+          bool any = false;
+          for (size_t r = first; r < std::min(first + ANNUDF_GRANULE_ROWS, rows.size()); ++r)
+            if (data.passes(ids[list] + int64_t(r)))
+              best = std::min(best, keyOfRow(rows[r])), any = true;
+          if (!any) {
             ASSERT_TRUE(bound == INFINITY || bound == -FLT_MAX) << bound;
+            isLeftOut += bound == INFINITY;
             continue;
           }
           ASSERT_LT(bound, INFINITY);
           isNothing += bound == -FLT_MAX, ++granules;
-          uint32_t best = ANNUDF_KEY_NONE;
-          for (size_t r = first; r < std::min(first + ANNUDF_GRANULE_ROWS, rows.size()); ++r)
-            best = std::min(best, keyOfRow(rows[r]));
           ASSERT_LE(keyOf(bound), best)
               << "query " << query << ", row " << first << " of list " << list << ": " << bound;
           const float slack =
@@ -151,9 +175,12 @@ public:
     for (query = 0; query < data.queries.size(); ++query) {
       std::vector<std::pair<uint32_t, int64_t>> expected;
       for (size_t list = 0; list < data.lists.size(); ++list)
-        for (size_t row = 0; row < data.lists[list].size(); ++row)
-          if (const uint32_t key = keyOfRow(data.lists[list][row]); key != ANNUDF_KEY_NONE)
-            expected.emplace_back(key, ids[list] + int64_t(row));
+        for (size_t row = 0; row < data.lists[list].size(); ++row) {
+          const int64_t id = ids[list] + int64_t(row);
+          const uint32_t key = keyOfRow(data.lists[list][row]);
+          if (key != ANNUDF_KEY_NONE && data.passes(id))
+            expected.emplace_back(key, id);
+        }
       std::sort(expected.begin(), expected.end());
       expected.resize(k, {ANNUDF_KEY_NONE, -1});
       const auto found = searched(k);
@@ -164,7 +191,7 @@ public:
     }
   }
   /// Of what was checked.
-  uint64_t granules = 0, isNothing = 0, evaluated = 0;
+  uint64_t granules = 0, isNothing = 0, isLeftOut = 0, evaluated = 0;
   float most = 0; ///< That a bound is less than the best of its rows.
 
   // As ExactQuery wants of a metric.
@@ -173,18 +200,21 @@ public:
   uint32_t keyOf(float bound) const {
     if (bound == -FLT_MAX)
       return 0;
-    Fields sums = {1, 1, 1};
+    Fields sums;
+    for (uint32_t field = 0; field < sums.size(); ++field)
+      sums[field] = numbers.zeros >> field & 1 ? 0 : 1;
     sums[numbers.product] = bound * numbers.sign;
-    const float distance = hooks.finalize(sums);
+    const float distance = hooks.finalize(sums, dims());
     return distance == distance ? annudfKeyOf(distance, hooks.order) : 0;
   }
   uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place, int64_t &row) const {
     const size_t in = (group - probeGroup[list]) * 32 + place;
     row = ids[list] + int64_t(in);
-    return keyOfRow(data.lists[list][in]);
+    return data.passes(row) ? keyOfRow(data.lists[list][in]) : uint32_t(ANNUDF_KEY_NONE);
   }
 
 private:
+  float dims() const { return float(data.weights.size()); }
   float boundOf(size_t list, size_t row) const {
     return bounds[(query * matrix.groups() + probeGroup[list]) * ANNUDF_GRANULES +
                   row / ANNUDF_GRANULE_ROWS];
@@ -194,7 +224,7 @@ private:
     const Vector &x = data.queries[query];
     for (size_t d = 0; d < row.size(); ++d)
       sums = hooks.update(sums, hooks.isWeighted ? data.weights[d] : 1, x[d], row[d]);
-    return annudfKeyOf(hooks.finalize(sums), hooks.order);
+    return annudfKeyOf(hooks.finalize(sums, dims()), hooks.order);
   }
   std::pair<std::vector<int64_t>, Vector> searched(uint32_t k) {
     std::vector<int64_t> outIds(k, -7);
@@ -224,7 +254,7 @@ private:
   const cuda::BoundNumbers &numbers;
   const Data &data;
   HostMatrix matrix;
-  const Vector bounds;
+  Vector bounds;
   std::vector<uint32_t> probes, probeGroup;
   std::vector<int64_t> ids;
   size_t query = 0;
@@ -299,14 +329,23 @@ constexpr KindOfData kKinds[] = {
 
 } // namespace
 
-/// Taken for a cosine it would leave out rows.
-TEST(CudaMatrixBounds, AreNotOfSumsLessTheirMeans) {
+/// By hand: means are 0 in what a distance is made of, and lengths less them.
+TEST(CudaMatrixBounds, OfSumsLessTheirMeansSayWhichFieldsAreNothing) {
   const std::vector<float> none = {1};
   const runtime::test::Captures captures(none, none, 1);
   std::string why;
-  EXPECT_FALSE(cuda::numbersOf(runtime::test::correlation(), captures.bound, {0.0F, 0.0F},
-                               ANNUDF_ORDER_MIN, why));
-  EXPECT_EQ(why, "its form is of sums less their means, which GPUs do not multiply");
+  const auto numbers = cuda::numbersOf(runtime::test::correlation(), captures.bound, {0.0F, 0.0F},
+                                       ANNUDF_ORDER_MIN, why);
+  ASSERT_TRUE(numbers) << why;
+  EXPECT_EQ(numbers->product, 4u);
+  EXPECT_EQ(numbers->zeros, 0b11u);
+  EXPECT_EQ(numbers->ratio.perDim, 0.5);
+  EXPECT_EQ(numbers->ratio.leastShare, 0x1p-5);
+  const auto cosine = cuda::numbersOf(runtime::test::plainCosine(), captures.bound, {0.0F, 0.0F},
+                                      ANNUDF_ORDER_MIN, why);
+  ASSERT_TRUE(cosine) << why;
+  EXPECT_EQ(cosine->zeros, 0u);
+  EXPECT_EQ(cosine->ratio.perDim, 0);
 }
 
 TEST(CudaMatrixBounds, HoldAndFindWhatASortFindsWhateverTheData) {
@@ -339,4 +378,43 @@ TEST(CudaMatrixBounds, HoldAndFindWhatASortFindsWhateverTheData) {
                       double(search.most), double(search.evaluated) / 6);
       }
   EXPECT_GT(searched, 400);
+}
+
+/// Filters that let most rows pass, some, one of each list's first granules, and none.
+TEST(CudaMatrixBounds, AreOfTheRowsThatPass) {
+  constexpr uint32_t kPatterns[] = {0x7fff7fff, 0x00880100, 0x80000000, 0};
+  int searched = 0;
+  for (const Hooks &hooks : allHooks())
+    for (const KindOfData &kind : kKinds)
+      for (const size_t dims : {5, 70})
+        for (const uint32_t pattern : kPatterns) {
+          Data data = dataOf(uint32_t(dims), dims, kind.change);
+          data.passing.assign(10, pattern); // Of 305 rows.
+          std::string why;
+          const auto numbers = numbersFor(data, hooks, why);
+          if (!numbers)
+            continue;
+          SCOPED_TRACE(std::string(hooks.name) + ", " + kind.name + ", dims " +
+                       std::to_string(dims) + ", filter " + std::to_string(pattern));
+          Search search(data, hooks, *numbers);
+          search.checkBounds();
+          search.checkSearch(10);
+          if (HasFatalFailure())
+            return;
+          ++searched;
+          if (kind.change != kKinds[0].change)
+            continue;
+          if (pattern == 0)
+            EXPECT_EQ(search.evaluated, 0u);
+          if (!hooks.form.lengths) { // As near as of all rows.
+            const Data whole = dataOf(uint32_t(dims), dims, kind.change);
+            Search all(whole, hooks, *numbers);
+            all.checkBounds();
+            EXPECT_LE(search.most, all.most * 1.5F);
+          }
+          EXPECT_EQ(search.isNothing, 0u);
+          if (pattern != kPatterns[0])
+            EXPECT_GT(search.isLeftOut, 0u);
+        }
+  EXPECT_GT(searched, 800);
 }

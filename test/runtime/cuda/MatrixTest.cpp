@@ -56,7 +56,8 @@ protected:
   }
   /// Of one field, and normalised ones.
   static constexpr const char *kProved[] = {"l2", "weighted_l2", "inner_product"};
-  static constexpr const char *kNormalised[] = {"cosine", "weighted_cosine", "weighted_similarity"};
+  static constexpr const char *kNormalised[] = {"cosine", "weighted_cosine", "weighted_similarity",
+                                                "pearson"};
   /// Elements, dims, queries and k of every kind. \returns how many searches were the same.
   int agreeing(const char *name) const;
   void whateverTheData(const char *name) const;
@@ -168,12 +169,12 @@ TEST_P(CudaMatrix, OfNormalisedFormsWhateverTheData) {
 }
 
 TEST_P(CudaMatrix, FiltersHold) {
-  for (const char *name : {"weighted_l2", "weighted_similarity"}) {
+  for (const char *name : {"weighted_l2", "weighted_similarity", "pearson"}) {
     const Metric metric = read(name);
     const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, 96, 3);
     const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 130, 96, 4);
     const Index index = build(base, 20);
-    for (const uint32_t word : {0x77777777U, 0x00000100U, 0U}) {
+    for (const uint32_t word : {0xfffffffeU, 0x77777777U, 0x00000100U, 0U}) {
       const std::vector<uint32_t> words(size_t(RowFilter::wordsFor(3000)), word);
       EXPECT_EQ(
           difference(index, metric, queries, 10, 8, std::make_shared<const RowFilter>(words, 3000)),

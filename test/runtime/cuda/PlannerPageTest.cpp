@@ -164,7 +164,6 @@ TEST(PlannerPage, SaysWhyASearchHasNoUseForBounds) {
   why([](Workload &) {});
   ::unsetenv("ANNUDF_MATRIX");
   why([](Workload &work) { work.everyDistance = true; });
-  why([](Workload &work) { work.pass = 0.99; });
   why([](Workload &work) { work.fusedAhead = false; });
   manifest.form->nodes.push_back(
       {.kind = Coefficient::Kind::Entry, .indices = {{.kind = EntryIndex::Kind::Query}}});
@@ -173,9 +172,9 @@ TEST(PlannerPage, SaysWhyASearchHasNoUseForBounds) {
   for (const std::vector<std::string> &cells : tableBelow(kPage, "### Without products"))
     told.push_back(cells.at(0));
   EXPECT_EQ(told, said);
-  // By its name it runs with a filter.
+  // A filter is none.
   manifest.form->nodes.clear();
-  proved.pass = 0.01, proved.family = "matrix";
+  proved.pass = 0.01;
   EXPECT_EQ(whyNoBounds(proved, manifest, {}), nullptr);
 }
 
