@@ -406,21 +406,20 @@ void run(Options load) {
               "\"disk_hits\":%d,\"upload_ms\":%.1f,\"processors\":%d}\n",
               name.c_str(), stats.linkMs, stats.links, stats.diskHits, stats.uploadMs,
               searcher.processors());
-  for (int64_t probes : load.probes)
-    for (int64_t k : load.ks)
-      for (int64_t batch : load.batches)
-        for (const std::string &family : load.families) {
-          searcher.family = family;
-          timeCell(load, name, searcher, truth, static_cast<uint32_t>(probes), batch, k);
-        }
-  searcher.family = "";
-  for (double share : load.pass) {
+  const auto timeAll = [&](double share) {
     searcher.filter(share);
     for (int64_t probes : load.probes)
       for (int64_t k : load.ks)
         for (int64_t batch : load.batches)
-          timeCell(load, name, searcher, {}, static_cast<uint32_t>(probes), batch, k, share);
-  }
+          for (const std::string &family : load.families) {
+            searcher.family = family;
+            timeCell(load, name, searcher, share < 1 ? std::vector<int64_t>() : truth,
+                     static_cast<uint32_t>(probes), batch, k, share);
+          }
+  };
+  timeAll(1);
+  for (double share : load.pass)
+    timeAll(share);
 }
 
 } // namespace
