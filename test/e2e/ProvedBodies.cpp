@@ -28,6 +28,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -94,16 +95,28 @@ rt::BoundCaptures capturesOf(const rt::Metric &metric, int32_t dims, std::mt1993
   return rt::BoundCaptures::bind(metric.artifact.manifest, {dims, 0, kQueries}, values);
 }
 
+/// Of every second search, that lets three of four rows pass, or one of 32.
+std::shared_ptr<const rt::RowFilter> filterOf(std::mt19937 &random) {
+  if (random() % 2)
+    return nullptr;
+  std::vector<uint32_t> words(static_cast<size_t>(rt::RowFilter::wordsFor(kRows)));
+  const bool few = random() % 2;
+  for (uint32_t &word : words)
+    word = few ? 1U << random() % 32 : uint32_t(random() | random());
+  return std::make_shared<const rt::RowFilter>(std::move(words), kRows);
+}
+
 class ProvedBodies : public ::testing::TestWithParam<std::tuple<Device, int>> {
 protected:
   static FoundBits search(rt::Backend &backend, const rt::Index &index, const rt::Metric &metric,
                           const rt::BoundCaptures &captures, const Vectors &queries, int k,
-                          uint32_t probes, const char *family) {
+                          uint32_t probes, const std::shared_ptr<const rt::RowFilter> &filter,
+                          const char *family) {
     FoundBits found{std::vector<int64_t>(size_t(queries.rows * k)),
                     std::vector<float>(size_t(queries.rows * k))};
     rt::SearchStats stats;
     rt::SearchParams params;
-    params.nProbes = probes, params.family = family;
+    params.nProbes = probes, params.filter = filter, params.family = family;
     backend.search(index, metric, captures, queries.view(), k, params, found.ids.data(),
                    found.distances.data(), &stats);
     EXPECT_EQ(stats.family, family);
@@ -129,14 +142,16 @@ protected:
     const rt::BoundCaptures captures = capturesOf(metric, dims, random);
     for (const int k : {1, 10, 100}) {
       const uint32_t probes = random() % 2 ? kLists : 2;
+      const auto filter = filterOf(random);
       const auto by = [&](const char *family) {
-        return search(backend, index, metric, captures, queries, k, probes, family);
+        return search(backend, index, metric, captures, queries, k, probes, filter, family);
       };
       FoundBits expected;
       try {
         const FoundBits all = by(products.c_str());
         ASSERT_EQ(by(everyRow), all)
-            << file << ", " << dims << " dims, data " << static_cast<int>(kind) << ", k " << k;
+            << file << ", " << dims << " dims, data " << static_cast<int>(kind) << ", k " << k
+            << (filter ? ", with a filter" : "");
         ++searched;
         found += all.ids[0] >= 0;
       } catch (const Error &error) {

@@ -15,6 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RandomRatio.h"
+
 #include "Analysis/RandomFormula.h"
 
 #include "annudf/Compiler/Compiler.h"
@@ -30,7 +32,12 @@ using namespace annudf;
 
 namespace {
 
+/// Each eleventh is one; all of these are proved.
+bool isRatio(uint32_t seed) { return seed % 11 == 3; }
+
 std::string metricOf(uint32_t seed, bool finalizes) {
+  if (isRatio(seed))
+    return test::RandomRatio(seed).metric("m" + std::to_string(seed));
   std::string text = test::RandomFormula(seed).metric("m" + std::to_string(seed));
   if (seed % 2)
     text.replace(text.find("order(min)"), std::strlen("order(min)"), "order(max)");
@@ -48,18 +55,22 @@ int write(const std::string &folder, int count, const char *arch) {
   if (arch)
     options.archs = {arch};
   std::filesystem::create_directories(folder);
-  int written = 0;
+  int written = 0, ratios = 0;
   uint32_t seed = 0;
   for (; written < count; ++seed) {
     const Artifact artifact =
         compileMetric(metricOf(seed, arch != nullptr), "seed " + std::to_string(seed), options);
+    if (!artifact.manifest.form && isRatio(seed))
+      throw Error(ErrorKind::Usage, "the ratio of seed " + std::to_string(seed) +
+                                        " is not proved:\n" + metricOf(seed, arch != nullptr));
     if (!artifact.manifest.form)
       continue;
+    ratios += isRatio(seed);
     writeArtifact(artifact, folder + "/" + std::to_string(seed) + ".annudf");
     ++written;
   }
-  std::printf("%d of %u random metrics are proved quadratic forms: %s\n", written, seed,
-              folder.c_str());
+  std::printf("%d of %u random metrics are proved quadratic forms, %d of them normalised: %s\n",
+              written, seed, ratios, folder.c_str());
   return 0;
 }
 

@@ -165,8 +165,9 @@ TEST(PlannerPage, SaysWhyASearchHasNoUseForBounds) {
   ::unsetenv("ANNUDF_MATRIX");
   why([](Workload &work) { work.everyDistance = true; });
   why([](Workload &work) { work.fusedAhead = false; });
-  manifest.form->nodes.push_back(
-      {.kind = Coefficient::Kind::Entry, .indices = {{.kind = EntryIndex::Kind::Query}}});
+  Coefficient &entry = manifest.form->nodes.emplace_back();
+  entry.kind = Coefficient::Kind::Entry;
+  entry.indices.emplace_back().kind = EntryIndex::Kind::Query;
   why([](Workload &) {});
   std::vector<std::string> told;
   for (const std::vector<std::string> &cells : tableBelow(kPage, "### Without products"))
