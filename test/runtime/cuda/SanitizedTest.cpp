@@ -78,7 +78,9 @@ protected:
       EXPECT_EQ(found.stats.family, params.family);
     }
     const TestMetric &l2 = testMetric("l2");
-    const auto rows = reference::allRows(base.rows);
+    auto rows = reference::allRows(base.rows);
+    if (params.filter)
+      std::erase_if(rows, [&](int64_t row) { return !params.filter->passes(row); });
     for (int64_t q = 0; q < queries.rows; q += 11)
       EXPECT_EQ("", reference::check(base, rows, queries.row(q), k, l2.order, l2.distance,
                                      &found.ids[size_t(q * k)], &found.distances[size_t(q * k)]))
@@ -87,7 +89,21 @@ protected:
   CudaBackend *const backend = sharedBackend();
 };
 
-class CudaSanitizedFamily : public CudaSanitized, public testing::WithParamInterface<Case> {};
+class CudaSanitizedFamily : public CudaSanitized, public testing::WithParamInterface<Case> {
+protected:
+  static constexpr int64_t kRows = 700;
+
+  void search(std::shared_ptr<const RowFilter> filter) const {
+    const Case &of = GetParam();
+    if (backend->arch() < of.least || backend->arch() > of.most)
+      GTEST_SKIP() << "sm_" << backend->arch() << " has no kernels of " << of.family
+                   << ": they are NOT checked";
+    const auto base = reference::randomVectors(of.element, kRows, kDims, 1),
+               queries = reference::randomVectors(of.element, of.queries, kDims, 2);
+    expectFound(build(base, 3), metricFor(of.family), base, queries, 5,
+                {.nProbes = 3, .filter = std::move(filter), .family = of.family});
+  }
+};
 
 } // namespace
 
@@ -120,15 +136,12 @@ TEST(CudaSanitizedCases, HaveWhatTheirFamilyNeeds) {
   }
 }
 
-TEST_P(CudaSanitizedFamily, Searches) {
-  const Case &of = GetParam();
-  if (backend->arch() < of.least || backend->arch() > of.most)
-    GTEST_SKIP() << "sm_" << backend->arch() << " has no kernels of " << of.family
-                 << ": they are NOT checked";
-  const auto base = reference::randomVectors(of.element, 700, kDims, 1),
-             queries = reference::randomVectors(of.element, of.queries, kDims, 2);
-  expectFound(build(base, 3), metricFor(of.family), base, queries, 5,
-              {.nProbes = 3, .family = of.family});
+TEST_P(CudaSanitizedFamily, Searches) { search(nullptr); }
+
+/// Of which most groups have rows, most granules of eight none.
+TEST_P(CudaSanitizedFamily, SearchesWithAFilter) {
+  const std::vector<uint32_t> words(size_t(RowFilter::wordsFor(kRows)), 0x00020001U);
+  search(std::make_shared<const RowFilter>(words, kRows));
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, CudaSanitizedFamily, testing::ValuesIn(kCases),
