@@ -83,7 +83,7 @@ struct OfForm : Hooks {
 /// With the best keys of granules.
 struct OfKeys : Hooks {
   using Bounds = KeyBounds;
-  /// They are k rows' keys.
+  /// Of k granules they are the keys of k rows.
   __device__ __forceinline__ uint32_t mostOf(uint32_t bound) const { return bound; }
   __device__ __forceinline__ uint32_t keyOf(uint32_t bound) const { return bound; }
 };

@@ -189,11 +189,11 @@ public:
   /// As tiles; what one reading by tiles is worth and from where on it pays were measured
   /// (docs/benchmarks/h200.md).
   double cost(const Workload &work, const Machine &machine) const override {
-    constexpr double kSorting = 1.3;
+    constexpr double kSorting = 1.3, kAsking = 0.21;
     constexpr double kAbreast = 1.27 * kTileQueries;
     const double last = granules ? costOfGranules(work) : 0;
     return last + inBatches(work, machine, rowsOfWord(granules), [](const Workload &part) {
-             return readingsOfStages(part, kAbreast, kSorting);
+             return readingsOfStages(part, kAbreast, kSorting, kAsking);
            });
   }
   std::string explain(const Workload &work, const Machine &) const override {
@@ -253,10 +253,11 @@ public:
   }
   /// As staged, measured in the same way: quicker than tiles from three queries a row on.
   double cost(const Workload &work, const Machine &machine) const override {
-    constexpr double kFewest = 3, kAbreast = 35;
+    constexpr double kFewest = 3, kAbreast = 35, kAsking = 0.45;
     const double last = granules ? costOfGranules(work) : 0;
     return last + inBatches(work, machine, rowsOfWord(granules), [](const Workload &part) {
-             return readingsOfStages(part, kAbreast, part.queriesPerRow() < kFewest ? 0.55 : 0.45);
+             return readingsOfStages(part, kAbreast, part.queriesPerRow() < kFewest ? 0.55 : 0.45,
+                                     kAsking);
            });
   }
   std::string explain(const Workload &work, const Machine &) const override {

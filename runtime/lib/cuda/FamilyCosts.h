@@ -35,31 +35,33 @@ inline std::string perList(const Workload &work) {
   return text;
 }
 
-/// The share of the rows' groups that is scanned, and what asking all rows for theirs costs, as
+/// The share of `rows` together that is scanned, and what asking all rows for theirs costs, as
 /// measured: `asking` of a reading.
-inline double shareOfGroups(const Workload &work, double asking) {
-  const double passing = work.groupsThatPass(kGroupRows);
+inline double shareOf(const Workload &work, int32_t rows, double asking) {
+  const double passing = work.groupsThatPass(rows);
   return work.pass < 1 ? passing + asking * (1 - passing) : 1;
 }
 
 /// What each pair reads for itself, but for groups without a row that passes.
 inline double readingsOfPairs(const Workload &work) {
   constexpr double kAsking = 0.05;
-  return work.lists * work.queriesPerRow() * shareOfGroups(work, kAsking);
+  return work.lists * work.queriesPerRow() * shareOf(work, kGroupRows, kAsking);
 }
 
 /// What pairs read of which `abreast` share a reading. \param sorting  what sorting them costs.
 inline double readingsOfTiles(const Workload &work, double abreast, double sorting) {
   constexpr double kAsking = 0.22;
   return work.lists *
-         (std::max(1.0, work.queriesPerRow() / abreast) * shareOfGroups(work, kAsking) + sorting);
+         (std::max(1.0, work.queriesPerRow() / abreast) * shareOf(work, kGroupRows, kAsking) +
+          sorting);
 }
 
 /// The same where all rows are brought to shared memory, and what a warp has of them is computed
 /// if one passes.
-inline double readingsOfStages(const Workload &work, double abreast, double sorting) {
+inline double readingsOfStages(const Workload &work, double abreast, double sorting,
+                               double asking) {
   constexpr int32_t kRowsOfWarp = ANNUDF_STAGED_WARP_GROUPS * kGroupRows;
-  const double computed = work.queriesPerRow() / abreast * work.groupsThatPass(kRowsOfWarp);
+  const double computed = work.queriesPerRow() / abreast * shareOf(work, kRowsOfWarp, asking);
   return work.lists * (std::max(1.0, computed) + sorting);
 }
 
