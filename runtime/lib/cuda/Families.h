@@ -133,6 +133,11 @@ std::span<const CudaFamily *const> families();
 /// none can.
 const CudaFamily &pickFamily(const Workload &, const Machine &);
 
+/// Whether a search takes so much less time in batches of `larger` queries than in those of `batch`
+/// that it is worth their workspace. \param work  but for its queries.
+bool isWorthItsWorkspace(const Workload &work, const Machine &machine, uint64_t batch,
+                         uint64_t larger);
+
 /// Of a workload: 0 where rows and queries are of two types.
 int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements);
 
