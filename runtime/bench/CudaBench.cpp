@@ -261,7 +261,7 @@ void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &st
   };
   if (!load.prepared.empty()) {
     const std::string cell = family + " " + std::to_string(batch) + " " + std::to_string(k) + " " +
-                             std::to_string(passing.use_count());
+                             std::to_string(passing ? passing->number() : 0);
     if (cell != preparedFor)
       prepared =
           backend.prepareDevice(index, metric, captures, {nullptr, batch, load.dims, load.element},

@@ -146,7 +146,6 @@ protected:
       const auto by = [&](const char *family) {
         return search(backend, index, metric, captures, queries, k, probes, filter, family);
       };
-      FoundBits expected;
       try {
         const FoundBits all = by(products.c_str());
         ASSERT_EQ(by(everyRow), all)

@@ -41,17 +41,16 @@ public:
     if (weighted)
       text += "  %w = annudf.capture \"w\" : !annudf.capture<dim x f32>\n";
     return text + "  annudf.init {\n    %z = arith.constant 0.0 : f32\n    annudf.yield " +
-           list("z", false) + types() + "\n  }\n" + update + finalize + "}\n";
+           zeros() + types() + "\n  }\n" + update + finalize + "}\n";
   }
 
 private:
   bool one(unsigned of) { return random() % of == 0; }
 
-  /// The fields' names with something before or in the place of them.
-  std::string list(const std::string &prefix, bool named) const {
-    std::string text;
-    for (const std::string &field : fields)
-      text += (text.empty() ? "%" : ", %") + prefix + (named ? field : "");
+  std::string zeros() const {
+    std::string text = "%z";
+    for (size_t i = 1; i < fields.size(); ++i)
+      text += ", %z";
     return text;
   }
   std::string types() const {

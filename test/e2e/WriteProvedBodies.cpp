@@ -9,9 +9,10 @@
 // usage: annudf_write_proved_bodies FOLDER COUNT [ARCH]
 //
 // Random updates of test/Analysis/RandomFormula.h, in turns smallest and largest first, one after
-// another until COUNT of them are proved quadratic forms. Into FOLDER, which it makes, it writes
-// SEED.annudf of each: host bitcode; or LTO-IR for ARCH, then finalized in turns by nothing, a
-// negation and a square root, which CPUs do not multiply. ProvedBodies.cpp searches with them.
+// another until COUNT of them are proved quadratic forms; each eleventh is a cosine or a
+// correlation of RandomRatio.h, as it is. Into FOLDER, which it makes, it writes SEED.annudf of
+// each: host bitcode; or LTO-IR for ARCH, then finalized in turns by nothing, a negation and a
+// square root, which CPUs do not multiply. ProvedBodies.cpp searches with them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -101,7 +101,8 @@ struct annudf_matrix_args {
   uint64_t panels;           ///< uint4 *, tiles * panels a row * 1024.
   uint64_t tileStart;        ///< const uint32_t *, L: first tile of each list.
   uint64_t listScale;        ///< float *, L: power of two of what is in its panels.
-  uint64_t terms;            ///< float *, tiles * ANNUDF_MATRIX_TERMS.
+  uint64_t terms;            ///< float *, tiles * ANNUDF_MATRIX_TERMS: of the index, but for a scan
+                             ///< with a filter, whose are scan.work.terms.
   uint32_t nPanels;          ///< Of a row.
   uint32_t element;          ///< enum annudf_element, of the rows.
 };
@@ -113,7 +114,8 @@ struct annudf_exact_args {
   uint64_t evaluated;    ///< unsigned long long *: granules that were evaluated; 0: not wanted.
   uint32_t k;
   float sign; ///< Bounds are of accumulators times this, 1 or -1.
-  /// Of several fields bounds are of this one, the others being 1, or 0 if their bits are set here.
+  /// Of several fields bounds are of `product`, and the others 1, but 0 where bits of `zeros` are
+  /// set.
   uint32_t product, zeros;
 };
 

@@ -76,6 +76,30 @@ annudf_matrix_ratio_terms(const __grid_constant__ annudf_matrix_args args) {
   writeLongest(terms, longest, row.row);
 }
 
+namespace {
+
+/// The mean of a query's coordinates where the form is of vectors less theirs, else 0.
+/// \param at  a coordinate.  \param sums  of each warp, shared; all have read them in the end.
+template <class At>
+__device__ __forceinline__ double meanOfQuery(const annudf_matrix_args &args, At at,
+                                              double (&sums)[4]) {
+  if (args.ratio.perDim == 0)
+    return 0;
+  double sum = 0;
+  for (int d = static_cast<int>(threadIdx.x); d < static_cast<int>(args.scan.index.dims); d += 128)
+    sum += at(d);
+  for (int bit = 16; bit; bit /= 2)
+    sum += __shfl_xor_sync(~0u, sum, bit);
+  if (threadIdx.x % 32 == 0)
+    sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  const double all = sums[0] + sums[1] + sums[2] + sums[3];
+  __syncthreads();
+  return all * args.ratio.perDim;
+}
+
+} // namespace
+
 /// As annudf_matrix_queries, of a normalised form. Panels are of the query as it is, or less its
 /// mean, which is as good as the rows less theirs; its length goes into the other numbers.
 extern "C" __global__ void __launch_bounds__(128)
@@ -92,18 +116,7 @@ extern "C" __global__ void __launch_bounds__(128)
     return bitsAs<float>(coordinateAt<uint32_t>(element, ANNUDF_COMPUTE_F32, query, d));
   };
   letNextBegin();
-  double mean = 0;
-  if (args.ratio.perDim != 0) {
-    for (int d = t; d < dims; d += 128)
-      mean += at(d);
-    for (int bit = 16; bit; bit /= 2)
-      mean += __shfl_xor_sync(~0u, mean, bit);
-    if (lane == 0)
-      sums[0][warp] = mean;
-    __syncthreads();
-    mean = (sums[0][0] + sums[0][1] + sums[0][2] + sums[0][3]) * args.ratio.perDim;
-    __syncthreads();
-  }
+  const double mean = meanOfQuery(args, at, sums[0]);
   // Squares of two lengths, largest, what it adds, and the first square with its mean.
   double sum[5] = {};
   float most = 0;

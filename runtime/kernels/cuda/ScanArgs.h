@@ -111,7 +111,7 @@ struct annudf_workspace {
   uint64_t coordinates; ///< uint32_t *, Q * coordinateStride: queries in the compute type, or as
                         ///< they are, for Staged.cu.
   uint64_t terms;       ///< float *: of rows that pass (MatrixPassing.cuh), as those of the index;
-                        ///< 0: no filter.
+                        ///< 0: no filter, or no family of products.
   uint64_t ticket;      ///< uint32_t *: tiles that its blocks took, beyond the first of each.
   uint32_t coordinateStride;
   uint32_t stride;        ///< S.

@@ -373,20 +373,6 @@ const CudaFamily &pickFamily(const Workload &work, const Machine &machine) {
   return *families()[pick(planned(), work, machine).family];
 }
 
-bool isWorthItsWorkspace(const Workload &work, const Machine &machine, uint64_t batch,
-                         uint64_t larger) {
-  constexpr double kWorth = 0.95; // Estimates of less are none.
-  Workload few = work, many = work;
-  few.queries = static_cast<int64_t>(batch), many.queries = static_cast<int64_t>(larger);
-  const CudaFamily &family = pickFamily(many, machine);
-  // Every row's key takes so much that batches that do without have few queries, and lose more by
-  // it than is estimated.
-  if (&family != &pickFamily(few, machine) || !family.tiling(many).endsInHooks())
-    return true;
-  return family.cost(many, machine) / double(larger) <
-         kWorth * family.cost(few, machine) / double(batch);
-}
-
 int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements) {
   return metric.packed && elements.rows == elements.queries ? metric.packed->dimsOf(elements.rows)
                                                             : 0;

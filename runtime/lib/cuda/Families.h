@@ -94,8 +94,9 @@ struct Tiling {
 class ScanQueue {
 public:
   virtual ~ScanQueue() = default;
-  /// Sorts the batch's (query, list) pairs into the family's tiles, and converts its queries if
-  /// they are to be. For families that sort. \returns the most tiles there can be.
+  /// Sorts the batch's (query, list) pairs into the family's tiles, and converts its queries, or
+  /// makes the terms of the rows that pass its filter, if these are to be. For families that sort.
+  /// \returns the most tiles there can be.
   virtual uint64_t sortPairs() = 0;
   /// The family's kernel over `items` pairs or tiles. Their lists are cut into segments, a block
   /// each, until there are `perProcessor` blocks for each processor, or one for each
@@ -133,11 +134,6 @@ std::span<const CudaFamily *const> families();
 /// none can.
 const CudaFamily &pickFamily(const Workload &, const Machine &);
 
-/// Whether a search takes so much less time in batches of `larger` queries than in those of `batch`
-/// that it is worth their workspace. \param work  but for its queries.
-bool isWorthItsWorkspace(const Workload &work, const Machine &machine, uint64_t batch,
-                         uint64_t larger);
-
 /// Of a workload: 0 where rows and queries are of two types.
 int32_t packedDimsOf(const MetricDescriptor &metric, ScanElements elements);
 
@@ -148,7 +144,7 @@ size_t bodyBytesOf(const Artifact &metric, int sm);
 bool isFusedAhead(const Artifact &metric, int sm);
 
 /// Why a search has no use for bounds by matrix products, whatever its metric's form; null where it
-/// may have. Of a filter that leaves rows out products know nothing: it takes the family's name.
+/// may have.
 const char *whyNoBounds(const Workload &work, const Manifest &manifest,
                         const BoundCaptures &captures);
 

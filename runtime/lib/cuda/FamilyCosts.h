@@ -35,11 +35,11 @@ inline std::string perList(const Workload &work) {
   return text;
 }
 
-/// The share of `rows` together that is scanned, and what asking all rows for theirs costs, as
+/// The share of `rows` together that is scanned, and for the rest what asking its rows costs, as
 /// measured: `asking` of a reading.
 inline double shareOf(const Workload &work, int32_t rows, double asking) {
   const double passing = work.groupsThatPass(rows);
-  return work.pass < 1 ? passing + asking * (1 - passing) : 1;
+  return passing + asking * (1 - passing);
 }
 
 /// What each pair reads for itself, but for groups without a row that passes.

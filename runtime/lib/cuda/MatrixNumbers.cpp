@@ -76,9 +76,9 @@ std::optional<BoundNumbers> numbersOf(const BoundRatio &ratio, const std::vector
   }
   const double sums = (ratio.dims + 16) * 0x1p-51;
   // What squares may be with their means, in what they are without.
-  const double whole = ratio.means ? 1 / ratio.leastShare : 1;
+  const double share = ratio.means ? 1 / ratio.leastShare : 1;
   const double error = ratio.error + ratio.most * 0x1p-20 +
-                       std::sqrt(ofQuery * ofRow) * sums * whole + (ratio.dims + 16) * 0x1p-100;
+                       std::sqrt(ofQuery * ofRow) * sums * share + (ratio.dims + 16) * 0x1p-100;
   numbers.ratio.largest = ratio.largest / 2, numbers.ratio.most = ratio.limit / 2;
   numbers.ratio.least = ratio.least, numbers.ratio.mostSquare = ratio.mostSquare;
   numbers.ratio.lengthError = std::sqrt(ofQuery * mostProduct) * sums * kUp;

@@ -63,15 +63,11 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
       ready.plan.emplace(planOf(index, metric, captures, queries, wanted, params, ready));
   const auto total = static_cast<uint64_t>(queries.rows);
   const auto batchOf = [&] {
-    // Most need no more than the usual, and the driver is not asked what is free; others take it
-    // where they gain by more.
+    // Most need no more than the usual, and the driver is not asked what is free.
     const uint64_t usual = std::min(pool_.allowed(), kUsualWorkspace);
     uint64_t batch = plan.batch(total, usual);
-    if (batch < total && usual < pool_.allowed()) {
-      const uint64_t larger = plan.batch(total, pool_.limit());
-      if (isWorthItsWorkspace(plan.work, plan.machine, batch, larger))
-        batch = larger;
-    }
+    if (batch < total && usual < pool_.allowed())
+      batch = plan.batch(total, pool_.limit());
     return std::min(batch, wanted.mostAtOnce);
   };
   uint64_t batch = 0;

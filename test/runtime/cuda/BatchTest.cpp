@@ -54,6 +54,16 @@ void expectLargest(const BatchShape &shape) {
   }
 }
 
+/// By hand: tiles of 128 rows have 144 floats, and each list may end within one.
+TEST(CudaBatch, AFilterTakesTheTermsOfTheIndexByProductsAlone) {
+  BatchShape all = evenShape(1000, 32, 1'000'000), filtered = all;
+  filtered.isFiltered = true;
+  EXPECT_EQ(bytesOf(filtered, 100), bytesOf(all, 100));
+  all.tiling = filtered.tiling = {.queries = 128, .segmentGroups = 32, .bounds = true};
+  EXPECT_EQ(bytesOf(filtered, 100) - bytesOf(all, 100), 9000u * 144 * 4);
+  EXPECT_EQ(bytesOf(filtered, 1) - bytesOf(all, 1), 9000u * 144 * 4);
+}
+
 TEST(CudaBatch, FitsTheLimitAndIsAsLargeAsItAllows) {
   for (uint64_t lists : {1, 2, 100, 1024, 4096, 16384, 65536, 1 << 20})
     for (uint64_t probes : {1, 2, 4, 16, 32, 64, 1024, 65536})

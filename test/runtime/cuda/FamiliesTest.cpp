@@ -251,25 +251,6 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
             "query");
 }
 
-/// Batches of half of the queries take as long together, by granules of eight; where lists have few
-/// queries they take longer.
-TEST(CudaFamilies, MoreWorkspaceWhereItSavesTime) {
-  Workload work = workOf(0, 32, 1024);
-  work.bodyBytes = 2000, work.fusedAhead = true;
-  EXPECT_FALSE(isWorthItsWorkspace(work, kH200, 5000, 10000));
-  EXPECT_TRUE(isWorthItsWorkspace(work, kH200, 1000, 10000)); // Every row's key.
-  EXPECT_TRUE(isWorthItsWorkspace(work, kH200, 3000, 10000));
-  work.k = 100;
-  EXPECT_FALSE(isWorthItsWorkspace(work, kH200, 5000, 10000));
-  work.k = 256; // Every row's key.
-  EXPECT_TRUE(isWorthItsWorkspace(work, kH200, 5000, 10000));
-  work.k = 10, work.lists = 4096, work.rows = 10'000'000;
-  EXPECT_TRUE(isWorthItsWorkspace(work, kH200, 3334, 10000));
-  work.noForm = nullptr;
-  EXPECT_STREQ(pickFamily(work, kH200).name(), "pairs"); // Of no query.
-  EXPECT_TRUE(isWorthItsWorkspace(work, kH200, 3334, 10000));
-}
-
 TEST(CudaFamilies, PackedWhereItIsExact) {
   const auto packed = [](int64_t queries, int32_t dims) {
     Workload work = workOf(queries, 32, 1024);

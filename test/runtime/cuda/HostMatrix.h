@@ -55,7 +55,7 @@ public:
     }
     rows_.resize(listGroup_.back() * chunks * 32);
     ids_.resize(listGroup_.back() * size_t(32), -1);
-    int64_t id = 0; // Their places.
+    int64_t id = 0;
     for (size_t list = 0; list < lists_.size(); ++list)
       for (size_t row = 0; row < lists_[list].size(); ++row)
         ids_[listGroup_[list] * size_t(32) + row] = id++;

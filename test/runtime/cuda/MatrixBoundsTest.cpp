@@ -380,7 +380,7 @@ TEST(CudaMatrixBounds, HoldAndFindWhatASortFindsWhateverTheData) {
   EXPECT_GT(searched, 400);
 }
 
-/// Filters that let most rows pass, some, one of each list's first granules, and none.
+/// Filters that let most rows pass, some, one of 32, and none.
 TEST(CudaMatrixBounds, AreOfTheRowsThatPass) {
   constexpr uint32_t kPatterns[] = {0x7fff7fff, 0x00880100, 0x80000000, 0};
   int searched = 0;

@@ -35,11 +35,10 @@ namespace annudf::runtime {
 ///   |ratio - P / √(X Y)| <= error   and   |ratio| <= most
 ///
 /// With `means` P, X and Y are those of x and y less their means, Σ (x - x̄)(y - ȳ), Σ (x - x̄)² and
-/// Σ (y - ȳ)², all of xy, xx and yy 1. That holds
-/// wherever X and Y are from least to mostSquare, with means no less than leastShare of Σ x² and
-/// Σ y², and
-/// largest + Σ largestX x² + Σ largestY y² <= limit; of others nothing is said. The ratio is what
-/// the distance is made of: finalize of v in the field `product`, of 0 in those of means and of 1
+/// Σ (y - ȳ)², all of xy, xx and yy 1. That holds wherever X and Y are from least to mostSquare,
+/// with means no less than leastShare of Σ x² and Σ y², and largest + Σ largestX x² +
+/// Σ largestY y² <= limit; of others nothing is said. The ratio is what the distance is made of:
+/// finalize of v in the field `product`, of 0 in those of means and of 1
 /// in both others is the distance of ratio v, and it is monotone in v. A smaller sign * ratio is no
 /// worse a distance. What a scan loses by computing P, X and Y in floats is its own to add.
 struct BoundRatio {
