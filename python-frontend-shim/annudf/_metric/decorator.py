@@ -87,7 +87,7 @@ def metric(
     ----------
     function : function or class, optional
         Given when the decorator stands without parentheses. A class may hold the functions ``update(x, y, acc, ctx)``
-        and ``finalize(acc, ctx)``, without ``self``; or 1 to 4 typed fields (``total: np.float32 = 0``) which are the
+        and ``finalize(acc, ctx)``, without ``self``; or 1 to 6 typed fields (``total: np.float32 = 0``) which are the
         accumulator, and the methods ``update(self, x, y, ctx)`` that changes them, ``finalize(self, ctx)`` that returns
         the distance, and, where the fields start with what is computed of captures, ``init(self, ctx)``.
     order : {"min", "max"}, default "min"

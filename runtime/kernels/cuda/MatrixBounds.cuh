@@ -60,7 +60,8 @@ __device__ __forceinline__ void writeBounds(const annudf_matrix_args &args, cons
         low = leastOrNan(low, leastOrNan(first, second));
       }
       bound[i] = fmaf(-factor, most[i], kRatio ? low - args.ratio.error : low + added);
-      if (kRatio ? !(bound[i] >= -ANNUDF_MATRIX_MOST_RATIO) : bound[i] != bound[i])
+      // NaN too, and -infinity: a row that a filter leaves out may be as long as floats allow.
+      if (!(bound[i] >= (kRatio ? -ANNUDF_MATRIX_MOST_RATIO : -FLT_MAX)))
         bound[i] = -FLT_MAX;
     }
     if (q < count && mine < static_cast<int>(groups))

@@ -91,6 +91,31 @@ TEST(TraceMetric, SumsInSeveralFields) {
             expected);
 }
 
+/// Pearson's: five fields. Five dims, of whole numbers whose sums of squares are below 2^24 / 5.
+template <class T> struct Moments {
+  T x, y, xx, yy, xy;
+};
+
+TEST(TraceMetric, FiveSumsOfACorrelation) {
+  const auto correlation = hooks{
+      .initial = Moments<float>{},
+      .update =
+          [](auto x, auto y, auto acc) {
+            return Moments{acc.x + x, acc.y + y, acc.xx + x * x, acc.yy + y * y, acc.xy + x * y};
+          },
+      .finalize =
+          [](auto acc) {
+            return 1 - (5 * acc.xy - acc.x * acc.y) / annudf::sqrt((5 * acc.xx - acc.x * acc.x) *
+                                                                   (5 * acc.yy - acc.y * acc.y));
+          }};
+  const auto x = wholeNumbers<float>(6, 5, 3);
+  const auto y = wholeNumbers<float>(8, 5, 4);
+  const auto expected = all(x, y, [&](int64_t, int64_t, const float *a, const float *b) {
+    return plain::distance(correlation, std::vector(a, a + 5), std::vector(b, b + 5));
+  });
+  EXPECT_EQ(Compiled(trace_metric("correlation", correlation)).distances(x, y), expected);
+}
+
 /// Mean of squares, with a count: fields of two types, of a class with members.
 struct MeanSquare {
   captured<uint8_t, 1> mask = capture<uint8_t>("mask", dim);

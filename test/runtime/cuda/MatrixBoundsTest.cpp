@@ -149,6 +149,7 @@ public:
         const FloatRows &rows = data.lists[list];
         for (size_t first = 0; first < (rows.size() + 31) / 32 * 32; first += ANNUDF_GRANULE_ROWS) {
           const float bound = boundOf(list, first);
+          ASSERT_GE(bound, -FLT_MAX); // ExactQuery's kBeforeAll is below.
           uint32_t best = ANNUDF_KEY_NONE;
           bool any = false;
           for (size_t r = first; r < std::min(first + ANNUDF_GRANULE_ROWS, rows.size()); ++r)
@@ -417,4 +418,36 @@ TEST(CudaMatrixBounds, AreOfTheRowsThatPass) {
             EXPECT_GT(search.isLeftOut, 0u);
         }
   EXPECT_GT(searched, 800);
+}
+
+/// Found by an attack of 2026-11-25: the bound became -infinity, which a search that goes through
+/// many equal bounds in pieces takes for done.
+TEST(CudaMatrixBounds, OfRowsBesideOnesAsLongAsFloatsAllowWhichDoNotPass) {
+  for (const Hooks &hooks : allHooks())
+    for (const bool everywhere : {false, true}) {
+      if (hooks.form.lengths)
+        continue;
+      SCOPED_TRACE(std::string(hooks.name) + (everywhere ? ", in every granule" : ", in one"));
+      constexpr size_t kGranules = kMostWaiting + 152, kNearest = 59;
+      Data data;
+      data.weights.assign(4, 1);
+      FloatRows rows(kGranules * ANNUDF_GRANULE_ROWS, Vector(4, 1.0F));
+      data.passing.assign(rows.size() / 32, ~0U);
+      for (size_t granule = 0; granule < kGranules; ++granule)
+        if (everywhere || granule == kNearest / ANNUDF_GRANULE_ROWS)
+          for (const auto &[place, value] : {std::pair(2U, 3e38F), {5U, -3e38F}}) {
+            const size_t row = granule * ANNUDF_GRANULE_ROWS + place;
+            rows[row] = Vector(4, value), data.passing[row / 32] &= ~(1U << row % 32);
+          }
+      rows[kNearest] = Vector(4, 2.0F);
+      data.lists.push_back(std::move(rows));
+      data.queries.emplace_back(4, 2.0F);
+      std::string why;
+      const auto numbers = numbersFor(data, hooks, why);
+      ASSERT_TRUE(numbers) << why;
+      Search search(data, hooks, *numbers);
+      search.checkBounds();
+      search.checkSearch(3);
+      EXPECT_GT(search.isNothing, 0u);
+    }
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An accumulator is a number, or an aggregate of 1 to 4 numbers whose type is a template over their
+// An accumulator is a number, or an aggregate of 1 to 6 numbers whose type is a template over their
 // types: then the recorded one is the same template over value<...>.
 //
 //===----------------------------------------------------------------------===//
@@ -79,7 +79,9 @@ template <class T> consteval std::size_t count_fields() {
     static_assert(std::is_aggregate_v<T>,
                   "an accumulator of several fields is an aggregate: a struct without constructors "
                   "and private members");
-    return takes<T>(std::make_index_sequence<5>())   ? 5
+    return takes<T>(std::make_index_sequence<7>())   ? 7
+           : takes<T>(std::make_index_sequence<6>()) ? 6
+           : takes<T>(std::make_index_sequence<5>()) ? 5
            : takes<T>(std::make_index_sequence<4>()) ? 4
            : takes<T>(std::make_index_sequence<3>()) ? 3
            : takes<T>(std::make_index_sequence<2>()) ? 2
@@ -89,7 +91,7 @@ template <class T> consteval std::size_t count_fields() {
 
 template <class T> consteval std::size_t fields_of() {
   constexpr std::size_t count = count_fields<T>();
-  static_assert(count >= 1 && count <= 4, "an accumulator has 1 to 4 fields");
+  static_assert(count >= 1 && count <= 6, "an accumulator has 1 to 6 fields");
   return count;
 }
 
@@ -107,9 +109,15 @@ template <class T, class F> constexpr auto with_fields(T &&from, F &&f) {
   } else if constexpr (fields_of<S>() == 3) {
     auto &[a, b, c] = from;
     return f(a, b, c);
-  } else {
+  } else if constexpr (fields_of<S>() == 4) {
     auto &[a, b, c, d] = from;
     return f(a, b, c, d);
+  } else if constexpr (fields_of<S>() == 5) {
+    auto &[a, b, c, d, e] = from;
+    return f(a, b, c, d, e);
+  } else {
+    auto &[a, b, c, d, e, g] = from;
+    return f(a, b, c, d, e, g);
   }
 }
 

@@ -1,8 +1,8 @@
 #include "annudf/cpp/trace.hpp"
 
-// REFUSED: an accumulator has 1 to 4 fields
+// REFUSED: an accumulator has 1 to 6 fields
 template <class T> struct Sums {
-  T a, b, c, d, e;
+  T a, b, c, d, e, g, h;
 };
 std::string text() {
   return annudf::trace_metric("m",
