@@ -213,7 +213,11 @@ RULES = [
     (H, "  if (!isFirst && select.getFalseValue() != v)\n", "  if (false)\n"),
     (H, "if (!compare || mayDiffer(compare))", "if (!compare)"),
     (Z, " || !choice->keepsNaN)", ")"),
-    (Z, "!constantOf(choice->other) || ", ""),
+    (
+        Z,
+        "  if (!constant)\n    return std::nullopt;\n  return Chosen{isFirst ? 1u : 2u, *constant,",
+        "  return Chosen{isFirst ? 1u : 2u, constant.value_or(0),",
+    ),
     (A, "choice->isLarger ? Monotone::Grows : Monotone::Falls", "Monotone::Grows"),
     (A, "    if (choice->keepsNaN)\n", "    if (true)\n"),
     # A distance that only gets worse.
