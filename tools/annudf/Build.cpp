@@ -61,8 +61,8 @@ static void runBuild(BuildArguments arguments) {
   arguments.params.metric = *metric;
   if (arguments.params.deviceMemoryLimit != 0 && arguments.device != "cuda")
     throw Error(ErrorKind::Usage, "--device-memory-limit is for --device cuda");
-  checkOutput(arguments.output, {arguments.base});
   InterruptGuard guard;
+  checkOutput(arguments.output, {arguments.base});
   // A missing one is told before minutes go into loading.
   const std::unique_ptr<runtime::CudaBackend> gpu =
       arguments.device == "cuda" ? runtime::makeCudaDeviceBackend(arguments.gpu) : nullptr;
@@ -79,8 +79,8 @@ static void runBuild(BuildArguments arguments) {
 }
 
 static void runExtend(const BuildArguments &arguments) {
-  checkOutput(arguments.output, {arguments.base}); // --index may be replaced.
   InterruptGuard guard;
+  checkOutput(arguments.output, {arguments.base}); // --index may be replaced.
   auto start = std::chrono::steady_clock::now();
   runtime::Index index = runtime::Index::load(arguments.index);
   runtime::Matrix rows = loadFor(index, arguments.base, arguments.rows, arguments.asF32);

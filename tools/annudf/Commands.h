@@ -67,7 +67,8 @@ public:
 runtime::Progress progressBar(bool quiet);
 
 /// Before any work: \throws Error(Usage) if writing `output` would destroy one of `inputs`,
-/// Error(Environment) if it cannot be written at all. Empty: there is none.
+/// Error(Environment) if it cannot be written at all. Empty: there is none. Within an
+/// InterruptGuard, as it tries with a temporary file.
 void checkOutput(const std::string &output, const std::vector<std::string> &inputs);
 
 /// Milliseconds since `start`.

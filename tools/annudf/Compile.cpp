@@ -68,6 +68,7 @@ static void runCompile(const CompileArguments &arguments) {
   const std::string output = !arguments.output.empty() ? arguments.output
                              : builtin                 ? arguments.builtin + ending
                                                        : defaultOutput(arguments.input, ending);
+  tool::InterruptGuard guard;
   if (!builtin)
     tool::checkOutput(output, {arguments.input});
   options.archs = arguments.archs;
@@ -75,7 +76,6 @@ static void runCompile(const CompileArguments &arguments) {
   options.metricName = arguments.metric;
   options.inlineCaptures = arguments.inlineCaptures;
   options.reproducer = arguments.reproducer;
-  tool::InterruptGuard guard;
   if (!isArtifact)
     return runLower(arguments, options, builtin, output);
   if (!arguments.symbol.empty())
