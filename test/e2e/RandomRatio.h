@@ -126,12 +126,13 @@ private:
       return binary("divf", binary("divf", p, root(x), type), root(y), type);
     case 2:
       return binary("mulf", p, op("math.rsqrt " + binary("mulf", x, y, type), type), type);
-    default:
-      const std::string both = binary("mulf", root(x), root(y), type);
-      lines += "    %none = arith.constant 0.0 : " + type + "\n";
-      lines += "    %empty = arith.cmpf oeq, " + both + ", %none : " + type + "\n";
-      return op("arith.select %empty, %none, " + binary("divf", p, both, type), type);
+    case 3:
+      break;
     }
+    const std::string both = binary("mulf", root(x), root(y), type);
+    lines += "    %none = arith.constant 0.0 : " + type + "\n";
+    lines += "    %empty = arith.cmpf oeq, " + both + ", %none : " + type + "\n";
+    return op("arith.select %empty, %none, " + binary("divf", p, both, type), type);
   }
 
   std::string finalize() {
@@ -169,7 +170,7 @@ private:
                  op("arith.maximumf " + binary("subf", "%one", r, "f32") + ", %zero", "f32"),
              "f32");
       break;
-    default:
+    case 3:
       r = binary("subf", "%one", r, "f32");
     }
     return text + lines + "    annudf.yield " + r + " : f32\n  }\n";

@@ -62,7 +62,7 @@ static void runBuild(BuildArguments arguments) {
   if (arguments.params.deviceMemoryLimit != 0 && arguments.device != "cuda")
     throw Error(ErrorKind::Usage, "--device-memory-limit is for --device cuda");
   InterruptGuard guard;
-  checkOutput(arguments.output, {arguments.base});
+  checkOutput(guard, arguments.output, {arguments.base});
   // A missing one is told before minutes go into loading.
   const std::unique_ptr<runtime::CudaBackend> gpu =
       arguments.device == "cuda" ? runtime::makeCudaDeviceBackend(arguments.gpu) : nullptr;
@@ -80,7 +80,7 @@ static void runBuild(BuildArguments arguments) {
 
 static void runExtend(const BuildArguments &arguments) {
   InterruptGuard guard;
-  checkOutput(arguments.output, {arguments.base}); // --index may be replaced.
+  checkOutput(guard, arguments.output, {arguments.base}); // --index may be replaced.
   auto start = std::chrono::steady_clock::now();
   runtime::Index index = runtime::Index::load(arguments.index);
   runtime::Matrix rows = loadFor(index, arguments.base, arguments.rows, arguments.asF32);

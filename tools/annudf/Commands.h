@@ -67,9 +67,10 @@ public:
 runtime::Progress progressBar(bool quiet);
 
 /// Before any work: \throws Error(Usage) if writing `output` would destroy one of `inputs`,
-/// Error(Environment) if it cannot be written at all. Empty: there is none. Within an
-/// InterruptGuard, as it tries with a temporary file.
-void checkOutput(const std::string &output, const std::vector<std::string> &inputs);
+/// Error(Environment) if it cannot be written at all. Empty: there is none. It
+/// tries with a temporary file, which a signal would leave without a guard.
+void checkOutput(const InterruptGuard &guard, const std::string &output,
+                 const std::vector<std::string> &inputs);
 
 /// Milliseconds since `start`.
 double msSince(std::chrono::steady_clock::time_point start);

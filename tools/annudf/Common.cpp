@@ -88,7 +88,8 @@ void tool::checkCommand(CLI::App &app, int argc, const char *const *argv) {
                                       "'; annudf --help lists those that there are");
 }
 
-void tool::checkOutput(const std::string &output, const std::vector<std::string> &inputs) {
+void tool::checkOutput(const InterruptGuard &, const std::string &output,
+                       const std::vector<std::string> &inputs) {
   for (const std::string &input : inputs) {
     std::error_code missing; // A file that does not exist is no input either.
     if (std::filesystem::equivalent(output, input, missing))

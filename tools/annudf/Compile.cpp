@@ -70,7 +70,7 @@ static void runCompile(const CompileArguments &arguments) {
                                                        : defaultOutput(arguments.input, ending);
   tool::InterruptGuard guard;
   if (!builtin)
-    tool::checkOutput(output, {arguments.input});
+    tool::checkOutput(guard, output, {arguments.input});
   options.archs = arguments.archs;
   options.hostBitcode = !arguments.noHost;
   options.metricName = arguments.metric;

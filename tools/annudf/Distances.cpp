@@ -30,7 +30,7 @@ static void runDistances(const DistancesArguments &arguments) {
   InterruptGuard guard;
   std::vector<std::string> inputs = arguments.metric.inputs();
   inputs.insert(inputs.end(), {arguments.x, arguments.y});
-  checkOutput(arguments.output, inputs);
+  checkOutput(guard, arguments.output, inputs);
   if (!arguments.output.ends_with(".fbin"))
     throw Error(ErrorKind::Usage,
                 "-o " + arguments.output + ": distances are written as .fbin; give such a name");

@@ -54,7 +54,7 @@ static void append(const std::string &given, std::vector<int64_t> &to) {
 
 static void runRemove(const RemoveArguments &arguments) {
   InterruptGuard guard;
-  checkOutput(arguments.output, arguments.ids); // --index may be replaced.
+  checkOutput(guard, arguments.output, arguments.ids); // --index may be replaced.
   const auto start = std::chrono::steady_clock::now();
   std::vector<int64_t> ids;
   for (const std::string &given : arguments.ids)

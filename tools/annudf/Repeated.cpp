@@ -94,7 +94,7 @@ static void runRadius(RepeatedArguments arguments) {
   if (!arguments.output.empty()) {
     std::vector<std::string> inputs = arguments.metric.inputs();
     inputs.insert(inputs.end(), {arguments.index, arguments.queries});
-    checkOutput(arguments.output, inputs);
+    checkOutput(guard, arguments.output, inputs);
   }
   const Loaded loaded(arguments);
   if (!arguments.probesGiven)

@@ -84,7 +84,7 @@ static void show(const Results &results, int queries, int columns) {
 }
 
 /// What needs no file to be read.
-static void checkArguments(const SearchArguments &arguments) {
+static void checkArguments(const SearchArguments &arguments, const InterruptGuard &guard) {
   if (arguments.filter.empty() && !arguments.filterCaptures.empty())
     throw Error(ErrorKind::Usage, "--filter-capture " + arguments.filterCaptures.front() +
                                       ": there is no --filter that it is of");
@@ -95,7 +95,7 @@ static void checkArguments(const SearchArguments &arguments) {
     for (const std::string &pair : arguments.filterCaptures)
       inputs.push_back(pair.substr(pair.find('=') + 1));
     for (const char *ending : {".ibin", ".fbin"})
-      checkOutput(arguments.output + ending, inputs);
+      checkOutput(guard, arguments.output + ending, inputs);
   }
 }
 
@@ -167,7 +167,7 @@ static void tellStats(const Engine &engine, const SearchArguments &arguments,
 
 static void runSearch(SearchArguments arguments) {
   InterruptGuard guard;
-  checkArguments(arguments);
+  checkArguments(arguments, guard);
   auto start = std::chrono::steady_clock::now();
   const Engine engine(arguments.metric);
   engine.backend->checkFamily(arguments.params.family); // Before files are read.

@@ -317,8 +317,8 @@ public:
   /// precision, and what sorting and the last evaluations take; a filter's terms are made of all
   /// rows. By warps it is estimated.
   double cost(const Workload &work, const Machine &machine) const override {
-    constexpr double kOfFilter = 0.1, kAbreast = 80, kAbreastByWarps = 50;
-    const double least = work.pass < 1 ? 0.9 + kOfFilter : 0.9;
+    constexpr double kLeast = 0.9, kOfFilter = 0.1, kAbreast = 80, kAbreastByWarps = 50;
+    const double least = kLeast + (work.pass < 1 ? kOfFilter : 0);
     const double abreast = byWarps ? kAbreastByWarps : kAbreast;
     return inBatches(work, machine, ANNUDF_GRANULE_ROWS, [&](const Workload &part) {
       return part.lists * (least + part.queriesPerRow() / abreast);
