@@ -44,24 +44,34 @@
 /// Accumulators of the parts of a group's rows, in a block's shared memory behind the query: of
 /// all warps but one, 48 bytes each at most.
 #define ANNUDF_PARTS_BYTES ((ANNUDF_SCAN_THREADS - 32) * 48)
-/// Threads of a block of Staged.cu.
-#define ANNUDF_STAGED_THREADS 256
+/// Threads of a block of Staged.cu, and of its packed form; a processor has room for 512.
+#define ANNUDF_STAGED_THREADS 128
+#define ANNUDF_PACKED_THREADS 256
 /// Groups of rows of a warp of Staged.cu.
 #define ANNUDF_STAGED_WARP_GROUPS 4
 /// Queries of a thread of Staged.cu, by the form ('a' or 's') and the bits of the accumulator.
 #define ANNUDF_STAGED_TILE_QUERIES(FORM, BITS) (8 / ((BITS) / 32 * ((FORM) == 's' ? 2 : 1)))
 /// Most queries of an item of Staged.cu, of which a thread has TILE.
-#define ANNUDF_STAGED_QUERIES(TILE) (ANNUDF_STAGED_THREADS / 32 * (TILE))
-/// Shared memory of Staged.cu: three stages of 4096 words of rows, and of queries; 16 bytes a
-/// query, 16 a thread, and 16.
+#define ANNUDF_STAGED_QUERIES(THREADS, TILE) ((THREADS) / 32 * (TILE))
+/// Stages of rows and queries, and the words of rows in each: 128 rows of 32 dimensions.
+#define ANNUDF_STAGED_STAGES 2
+#define ANNUDF_PACKED_STAGES 3
+#define ANNUDF_STAGE_ROW_WORDS 4096
+/// Shared memory of Staged.cu: stages of rows, and of queries; 16 bytes a query, 16 a thread, and
+/// 16.
+#define ANNUDF_STAGES_BYTES(STAGES, THREADS, TILE)                                                 \
+  ((STAGES) * (ANNUDF_STAGE_ROW_WORDS + ANNUDF_STAGED_QUERIES(THREADS, TILE) * 32) * 4 +           \
+   ANNUDF_STAGED_QUERIES(THREADS, TILE) * 16 + (THREADS) * 16 + 16)
 #define ANNUDF_STAGED_SHARED_BYTES(TILE)                                                           \
-  (3 * (ANNUDF_STAGED_THREADS * 16 + ANNUDF_STAGED_QUERIES(TILE) * 32) * 4 +                       \
-   ANNUDF_STAGED_QUERIES(TILE) * 16 + ANNUDF_STAGED_THREADS * 16 + 16)
-/// The same of its packed form: a query is 16 bytes longer in each stage and has a number more, and
-/// so has each of the 256 rows of a stage.
+  ANNUDF_STAGES_BYTES(ANNUDF_STAGED_STAGES, ANNUDF_STAGED_THREADS, TILE)
+/// The queries of an item of its packed form. A query is 16 bytes longer in each stage there and
+/// has a number more, and so has each of the 256 rows of a stage.
+#define ANNUDF_PACKED_QUERIES                                                                      \
+  ANNUDF_STAGED_QUERIES(ANNUDF_PACKED_THREADS, ANNUDF_STAGED_TILE_QUERIES('a', 32))
 #define ANNUDF_PACKED_SHARED_BYTES                                                                 \
-  (ANNUDF_STAGED_SHARED_BYTES(ANNUDF_STAGED_TILE_QUERIES('a', 32)) +                               \
-   ANNUDF_STAGED_QUERIES(ANNUDF_STAGED_TILE_QUERIES('a', 32)) * (3 * 16 + 4) + 256 * 4)
+  (ANNUDF_STAGES_BYTES(ANNUDF_PACKED_STAGES, ANNUDF_PACKED_THREADS,                                \
+                       ANNUDF_STAGED_TILE_QUERIES('a', 32)) +                                      \
+   ANNUDF_PACKED_QUERIES * (ANNUDF_PACKED_STAGES * 16 + 4) + 256 * 4)
 /// Coordinates of a query are padded to this many in the workspace.
 #define ANNUDF_STAGED_DIMS 32
 /// Of annudf_query_words, in the place of a compute type: words of the elements, unconverted.

@@ -86,25 +86,32 @@ struct Threshold {
 constexpr uint32_t kMostOfFew = 32;
 
 /// Up to `bound` are at least k of the keys of which `best` is each thread's least, all different
-/// keys: the k-th of the bests of some buckets, of neighbours each. \returns false where k is too
-/// large for that. Starts and ends with a barrier; afterwards scratch.inside is 0.
+/// keys: the k-th of the bests of some buckets. A bucket's threads are far apart, so that the keys
+/// of neighbours, a list's say, which may all be better than the rest, are spread over buckets.
+/// \returns false where k is too large for that. Starts and ends with a barrier; afterwards
+/// scratch.inside is 0.
 __device__ __forceinline__ bool findBoundOfFew(SelectScratch &scratch, uint32_t best, uint32_t k,
                                                uint32_t &bound) {
-  uint32_t *bests = scratch.histogram;
-  const uint32_t buckets = min(2 * kMostOfFew, blockDim.x);
+  constexpr uint32_t kMostBuckets = 2 * kMostOfFew;
+  uint32_t *bests = scratch.histogram, *ofThreads = bests + kMostBuckets;
+  static_assert(kMostBuckets + 1024 <= sizeof scratch.histogram / sizeof(uint32_t),
+                "a best of each thread");
+  const uint32_t buckets = min(kMostBuckets, blockDim.x);
   if (2 * k > buckets)
     return false;
-  const uint32_t lanes = blockDim.x / buckets; // Of a bucket.
-  for (uint32_t bit = 1; bit < lanes; bit *= 2)
-    best = min(best, __shfl_xor_sync(0xFFFFFFFFu, best, bit));
   __syncthreads();
-  if (threadIdx.x % lanes == 0)
-    bests[threadIdx.x / lanes] = best;
+  ofThreads[threadIdx.x] = best;
   if (threadIdx.x == 0)
     scratch.inside = 0;
   __syncthreads();
+  uint32_t mine = ANNUDF_KEY_NONE;
+  if (threadIdx.x < buckets) {
+    for (uint32_t i = threadIdx.x; i < blockDim.x; i += buckets)
+      mine = min(mine, ofThreads[i]);
+    bests[threadIdx.x] = mine;
+  }
+  __syncthreads();
   if (const uint32_t b = threadIdx.x; b < buckets) {
-    const uint32_t mine = bests[b];
     uint32_t rank = 0;
 #pragma unroll 8
     for (uint32_t i = 0; i < buckets; ++i)

@@ -37,16 +37,20 @@ namespace {
 constexpr int kTileQueries = ANNUDF_STAGED_TILE_QUERIES(ANNUDF_TEXT_OF(ANNUDF_ACCUMULATOR_FORM)[0],
                                                         ANNUDF_ACCUMULATOR_WIDTH);
 static_assert(sizeof(Coordinate) == sizeof(uint32_t), "a stage holds words of 32 bits");
-constexpr int kWarps = ANNUDF_STAGED_THREADS / 32, kTileGroups = ANNUDF_STAGED_WARP_GROUPS;
 
-constexpr int kRowWords = ANNUDF_STAGED_THREADS * kPiece / 4; ///< In uint4, of a stage.
 #ifdef ANNUDF_PACKED
+constexpr int kThreads = ANNUDF_PACKED_THREADS, kStages = ANNUDF_PACKED_STAGES;
 constexpr int kQueryPitch = 9; ///< So that a chunk of 8 queries lies in different banks.
 #else
+constexpr int kThreads = ANNUDF_STAGED_THREADS, kStages = ANNUDF_STAGED_STAGES;
 constexpr int kQueryPitch = 8;
 #endif
+constexpr int kWarps = kThreads / 32, kTileGroups = ANNUDF_STAGED_WARP_GROUPS;
+constexpr int kBlocks = 512 / kThreads; ///< Of a processor.
+
+constexpr int kRowWords = ANNUDF_STAGE_ROW_WORDS / 4;      ///< In uint4, of a stage.
+constexpr int kPieces = kRowWords * 4 / kPiece / kThreads; ///< That a thread brings to a stage.
 constexpr int kQueryWords = kWarps * kTileQueries * kQueryPitch;
-constexpr int kStages = 3;
 
 /// [kStages], each: rows, [4 dimensions][group][lane]; queries, [query][4 dimensions].
 extern __shared__ uint4 stages[];
@@ -58,7 +62,7 @@ struct Places {
   struct alignas(16) Own {
     uint32_t rowTo, queryTo; ///< Shared addresses in the first stage.
     uint32_t queryFrom[2];   ///< Of work.coordinates, in uint4.
-  } own[ANNUDF_STAGED_THREADS];
+  } own[kThreads];
   uint32_t query[kWarps * kTileQueries];
   uint64_t group[kWarps * kTileQueries]; ///< Of the workspace, of the item's first row.
   uint32_t words[kWarps * kTileQueries]; ///< Of work.coordinates, in uint4.
@@ -91,7 +95,8 @@ struct Cut {
   /// \param items  that the block had before.
   __device__ Cut(int count, int items)
       : shift(count * 2 <= kWarps * kTileQueries),
-        turn(items + (blockIdx.x * 2 < gridDim.x ? 0 : 2 - shift)) {}
+        turn(items +
+             static_cast<int>(blockIdx.x * kBlocks / gridDim.x) * (kBlocks == 2 ? 2 - shift : 1)) {}
   __device__ int groups() const { return kTileGroups << shift; }
   __device__ int depth() const { return 32 >> shift; }
   __device__ int firstQuery(int warp) const {
@@ -279,14 +284,19 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
   const Fixed fixed = {segment.dims, segment.list, args.slots.slot, places.query + firstQuery};
 #endif
 
-  // What this thread brings to a stage: a piece of a row, and words of queries.
-  const int rowGroup = warp & (cut.groups() - 1), piece = warp / cut.groups();
-  const int rowPlace = piece * (kPiece / 4) * pitch + rowGroup * 32 + lane;
+  // What this thread brings to a stage: pieces of rows, and words of queries. Pieces are apart as
+  // if other warps brought them.
+  const auto rowGroupOf = [&](int p) { return (warp + p * kWarps) & (cut.groups() - 1); };
+  const auto pieceOf = [&](int p) { return (warp + p * kWarps) / cut.groups(); };
+  const auto placeOfPiece = [&](int p) {
+    return pieceOf(p) * (kPiece / 4) * pitch + rowGroupOf(p) * 32;
+  };
+  const int rowPlace = placeOfPiece(0) + lane;
   // Of few queries, threads beyond the last word bring none.
   constexpr int kFewWords = kWarps / 2 * kTileQueries * 4;
-  static_assert(kFewWords <= ANNUDF_STAGED_THREADS, "a word each");
-  constexpr int kCopies = (kWarps * kTileQueries * 8 - 1) / ANNUDF_STAGED_THREADS + 1;
-  constexpr int kQueriesAtOnce = ANNUDF_STAGED_THREADS / 8; // Where a thread brings several.
+  static_assert(kFewWords <= kThreads, "a word each");
+  constexpr int kCopies = (kWarps * kTileQueries * 8 - 1) / kThreads + 1;
+  constexpr int kQueriesAtOnce = kThreads / 8; // Where a thread brings several.
   static_assert(kCopies <= 2, "what Own has room for");
   Places::Own &own = places.own[t];
   {
@@ -299,23 +309,30 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
       own.queryFrom[i] =
           places.words[cut.shift ? q : q + i * kQueriesAtOnce] + static_cast<uint32_t>(ofQuery);
   }
-  int loadStep = 0, loadGroup = rowGroup, loadSlot = 0;
-  const uint4 *from = nullptr;
-  Raw raw = {};
+  int loadStep = 0, loadGroup = 0, loadSlot = 0;
+  const uint4 *from[kPieces] = {};
+  Raw raw[kPieces] = {};
   auto begin = [&] {
     const uint4 ours = *reinterpret_cast<const uint4 *>(&own);
     const uint32_t stage = static_cast<uint32_t>(loadSlot) * ((kRowWords + kQueryWords) * 16);
-    if (loadStep == 0) { // Of groups past the segment the last is read: hooks see rows that exist.
-      const uint32_t group = min(static_cast<uint32_t>(loadGroup), segment.groups - 1);
-      from = segment.rows + static_cast<uint64_t>(group) * segment.chunks * 32 + rowAt(lane);
-      if (goesDirect())
-        from += piece * (kPiece / 4) * 32;
-    }
-    if (goesDirect()) {
-      copy(from, ours.x + stage, pitch);
-      from += depth / 4 * 32;
-    } else {
-      load(from, loadStep * depth + piece * kPiece, raw);
+    if (loadStep == 0) // Of groups past the segment the last is read: hooks see rows that exist.
+#pragma unroll
+      for (int p = 0; p < kPieces; ++p) {
+        const uint32_t group =
+            min(static_cast<uint32_t>(loadGroup + rowGroupOf(p)), segment.groups - 1);
+        from[p] = segment.rows + static_cast<uint64_t>(group) * segment.chunks * 32 + rowAt(lane);
+        if (goesDirect())
+          from[p] += pieceOf(p) * (kPiece / 4) * 32;
+      }
+#pragma unroll
+    for (int p = 0; p < kPieces; ++p) {
+      if (goesDirect()) {
+        copy(from[p],
+             ours.x + stage + static_cast<uint32_t>(placeOfPiece(p) - placeOfPiece(0)) * 16, pitch);
+        from[p] += depth / 4 * 32;
+      } else {
+        load(from[p], loadStep * depth + pieceOf(p) * kPiece, raw[p]);
+      }
     }
     const uint4 *words = reinterpret_cast<const uint4 *>(args.work.coordinates);
     const uint32_t atStep = static_cast<uint32_t>(loadStep * (depth / 4));
@@ -325,7 +342,12 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
       copyAsync(ours.y + stage + kQueriesAtOnce * kQueryPitch * 16, words + (ours.w + atStep));
   };
   auto end = [&] {
-    store(raw, stages + loadSlot * (kRowWords + kQueryWords) + rowPlace, pitch);
+#pragma unroll
+    for (int p = 0; p < kPieces; ++p)
+      store(raw[p],
+            stages + loadSlot * (kRowWords + kQueryWords) + rowPlace + placeOfPiece(p) -
+                placeOfPiece(0),
+            pitch);
     loadSlot = loadSlot + 1 == kStages ? 0 : loadSlot + 1;
     if (++loadStep == steps)
       loadStep = 0, loadGroup += cut.groups();
@@ -340,7 +362,7 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
 #pragma unroll 1
   for (int i = 1 - kStages; i < total; ++i) {
     if (i >= 0) {
-      waitForCopies();
+      waitForCopies<kStages - 2>();
       __syncthreads(); // Stage i is there, and stage i - 1, whose place is next, is left.
     }
     const bool more = i + kStages - 1 < total;
@@ -401,7 +423,7 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
 } // namespace
 
 /// Blocks that stay: as many as fit the device. Takes the items of work.tiles.
-extern "C" __global__ void __launch_bounds__(ANNUDF_STAGED_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
     ANNUDF_KERNEL(const __grid_constant__ annudf_scan_args args) {
   annudf_wait_for_last();
   Places &places = *reinterpret_cast<Places *>(stages + kStages * (kRowWords + kQueryWords));

@@ -42,9 +42,9 @@ __device__ __forceinline__ void copyAsync(uint32_t to, const uint4 *from) {
 __device__ __forceinline__ void commitCopies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
-/// Until all but the newest group of copies have arrived.
-__device__ __forceinline__ void waitForCopies() {
-  asm volatile("cp.async.wait_group 1;" ::: "memory");
+/// Until all but the newest `kNewest` groups of copies have arrived.
+template <int kNewest> __device__ __forceinline__ void waitForCopies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kNewest) : "memory");
 }
 
 /// Elements of one row on their way to a stage.

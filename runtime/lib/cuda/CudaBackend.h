@@ -104,7 +104,8 @@ public:
     return {.arch = context_->sm(),
             .processors = context_->processors(),
             .sharedBytes = uint64_t(context_->mostSharedBytes()),
-            .workspaceBytes = pool_.allowed(),
+            .workspaceBytes = pool_.allowed().bytes,
+            .workspaceIsAsked = pool_.allowed().isAsked,
             .memoryBytesPerMs = context_->memoryBytesPerMs(),
             .clocksPerMs = context_->clocksPerMs()};
   }

@@ -108,8 +108,9 @@ public:
   }
   double cost(const Workload &work, const Machine &machine) const override {
     constexpr double kSorting = 0.5;
-    return inBatches(work, machine, 1, [](const Workload &part) {
-      return readingsOfTiles(part, kTileQueries, kSorting);
+    const double slower = slowerByMemory(work, machine);
+    return inBatches(work, machine, 1, [slower](const Workload &part) {
+      return readingsOfTiles(part, kTileQueries, kSorting) * slower;
     });
   }
   std::string explain(const Workload &work, const Machine &) const override {
@@ -121,6 +122,13 @@ public:
   }
 
 private:
+  /// Of long vectors fewer blocks have room on a processor, as measured.
+  static double slowerByMemory(const Workload &work, const Machine &machine) {
+    constexpr uint64_t kRoomFor = 8;
+    constexpr double kOfNone = 0.6;
+    const uint64_t blocks = std::min(kRoomFor, machine.sharedBytes / bytes(work));
+    return 1 + kOfNone * (1 - double(blocks) / double(kRoomFor));
+  }
   /// Coordinates of a tile's queries in the compute type, which fill whole words of 16 bytes.
   static uint64_t bytes(const Workload &work) {
     return uint64_t(work.dims) * static_cast<uint64_t>(bitsOf(work.compute) / 8) * kTileQueries +
@@ -165,7 +173,8 @@ public:
   }
   double linkMs() const override { return granules ? 191 + 15 : 191; }
   Tiling tiling(const Workload &work) const override {
-    return {.queries = static_cast<uint32_t>(ANNUDF_STAGED_QUERIES(tileQueries(work))),
+    return {.queries = static_cast<uint32_t>(
+                ANNUDF_STAGED_QUERIES(ANNUDF_STAGED_THREADS, tileQueries(work))),
             .segmentGroups = kSegmentGroups,
             .coordinates = true,
             .granules = granules};
@@ -184,13 +193,13 @@ public:
     if (granules)
       if (std::string why = unfitForGranules(work, machine); !why.empty())
         return why;
-    return unfitBytes("three stages take", bytes(work), machine);
+    return unfitBytes("two stages take", bytes(work), machine);
   }
   /// As tiles; what one reading by tiles is worth and from where on it pays were measured
   /// (docs/benchmarks/h200.md).
   double cost(const Workload &work, const Machine &machine) const override {
-    constexpr double kSorting = 1.3, kAsking = 0.21;
-    constexpr double kAbreast = 1.27 * kTileQueries;
+    constexpr double kSorting = 1.1, kAsking = 0.21;
+    constexpr double kAbreast = 1.29 * kTileQueries;
     const double last = granules ? costOfGranules(work) : 0;
     return last + inBatches(work, machine, rowsOfWord(granules), [](const Workload &part) {
              return readingsOfStages(part, kAbreast, kSorting, kAsking);
@@ -202,7 +211,7 @@ public:
   }
   void enqueue(ScanQueue &queue, const Workload &batch) const override {
     const uint64_t tiles = queue.sortPairs();
-    queue.scanByTicket(tiles, 2, bytes(batch));
+    queue.scanByTicket(tiles, ANNUDF_STAGED_THREADS, bytes(batch));
   }
 
 private:
@@ -229,7 +238,7 @@ public:
   }
   double linkMs() const override { return granules ? 139 + 15 : 139; }
   Tiling tiling(const Workload &) const override {
-    return {.queries = ANNUDF_STAGED_QUERIES(kQueries),
+    return {.queries = ANNUDF_PACKED_QUERIES,
             .segmentGroups = kPackedSegmentGroups,
             .coordinates = true,
             .packed = true,
@@ -266,11 +275,10 @@ public:
   }
   void enqueue(ScanQueue &queue, const Workload &) const override {
     const uint64_t tiles = queue.sortPairs();
-    queue.scanByTicket(tiles, 2, ANNUDF_PACKED_SHARED_BYTES);
+    queue.scanByTicket(tiles, ANNUDF_PACKED_THREADS, ANNUDF_PACKED_SHARED_BYTES);
   }
 
 private:
-  static constexpr int kQueries = ANNUDF_STAGED_TILE_QUERIES('a', 32); ///< Of a thread.
   const bool granules;
 };
 

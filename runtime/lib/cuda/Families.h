@@ -16,6 +16,7 @@
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/engine/Search.h"
 
+#include <algorithm>
 #include <optional>
 #include <span>
 
@@ -30,6 +31,8 @@ inline constexpr uint64_t kPartsBytes = 4608;
 inline constexpr uint64_t kRingBytes = 24576;
 /// Queries that share one reading of a list in the family "tiles".
 inline constexpr int kTileQueries = 8;
+/// Threads that stay on a processor in families whose blocks take tiles by ticket.
+inline constexpr unsigned kStagedThreads = 512;
 /// Groups of a list that are one tile in the family "staged": few, so that blocks end together, as
 /// measured (docs/benchmarks/h200.md).
 inline constexpr uint32_t kSegmentGroups = 8, kPackedSegmentGroups = 32;
@@ -103,9 +106,9 @@ public:
   /// `groupsAtOnce` groups of 32 rows.
   virtual void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes,
                     uint64_t groupsAtOnce) = 0;
-  /// The family's kernel in blocks that take at most `tiles` tiles by ticket, `perProcessor` for
-  /// each processor.
-  virtual void scanByTicket(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) = 0;
+  /// The family's kernel in blocks of so many threads that take at most `tiles` tiles by ticket, as
+  /// many as make kStagedThreads for each processor.
+  virtual void scanByTicket(uint64_t tiles, unsigned threads, uint64_t sharedBytes) = 0;
   /// The bounds of the rows of at most `tiles` tiles, by matrix products; the family's kernel then
   /// finds the best rows.
   virtual void multiply(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) = 0;
@@ -126,6 +129,15 @@ public:
   /// \param batch  what is scanned: the queries of one batch.
   virtual void enqueue(ScanQueue &queue, const Workload &batch) const = 0;
 };
+
+/// Bytes that a batch may take; 0: any number. Where a key of every row is left, and nobody asked
+/// for more, half of what the index's vectors take, though kUsualWorkspace always.
+inline uint64_t workspaceOf(const Workload &work, const Machine &machine, bool everyKey) {
+  const uint64_t half = static_cast<uint64_t>(work.rows) * work.rowBytes / 2;
+  return everyKey && !machine.workspaceIsAsked
+             ? std::min(machine.workspaceBytes, std::max(kUsualWorkspace, half))
+             : machine.workspaceBytes;
+}
 
 /// All families; where they cost the same, the first is taken.
 std::span<const CudaFamily *const> families();

@@ -48,21 +48,37 @@ inline double readingsOfPairs(const Workload &work) {
   return work.lists * work.queriesPerRow() * shareOf(work, kGroupRows, kAsking);
 }
 
+/// How much of a reading of all rows takes no longer for more rows: 0 up to those that costs were
+/// measured of, near 1 of many times as many.
+inline double shareOfMoreRows(const Workload &work) {
+  constexpr double kMeasured = double(uint64_t(512) << 20);
+  const double bytes = double(work.rows) * double(work.rowBytes);
+  return bytes > kMeasured ? 1 - kMeasured / bytes : 0;
+}
+
+/// What those save who share readings: of more rows sorting the pairs counts for less, and where
+/// queries are few, lists that none probes are a share that is worth more than it costs to find.
+inline double savedOfMoreRows(const Workload &work, double sorting) {
+  return shareOfMoreRows(work) * (std::exp(-work.queriesPerRow()) + sorting);
+}
+
 /// What pairs read of which `abreast` share a reading. \param sorting  what sorting them costs.
 inline double readingsOfTiles(const Workload &work, double abreast, double sorting) {
-  constexpr double kAsking = 0.22;
+  constexpr double kAsking = 0.22, kOfSorting = 0.3;
   return work.lists *
          (std::max(1.0, work.queriesPerRow() / abreast) * shareOf(work, kGroupRows, kAsking) +
-          sorting);
+          sorting - savedOfMoreRows(work, kOfSorting));
 }
 
 /// The same where all rows are brought to shared memory, and what a warp has of them is computed
 /// if one passes.
 inline double readingsOfStages(const Workload &work, double abreast, double sorting,
                                double asking) {
+  constexpr double kOfSorting = 0.6;
   constexpr int32_t kRowsOfWarp = ANNUDF_STAGED_WARP_GROUPS * kGroupRows;
   const double computed = work.queriesPerRow() / abreast * shareOf(work, kRowsOfWarp, asking);
-  return work.lists * (std::max(1.0, computed) + sorting);
+  return work.lists *
+         (std::max(1.0, computed) + sorting - savedOfMoreRows(work, kOfSorting * sorting));
 }
 
 /// Whether hooks can find the rows of the best keys, and give these the same bits once more.
@@ -82,10 +98,10 @@ inline double costOfGranules(const Workload &work) {
 /// What a batch costs by `cost` whose scan leaves `bytes`, cut so that each part's are within the
 /// workspace.
 template <class Cost>
-double inParts(const Workload &work, const Machine &machine, double bytes, Cost cost) {
-  if (machine.workspaceBytes == 0 || bytes <= double(machine.workspaceBytes))
+double inParts(const Workload &work, uint64_t workspaceBytes, double bytes, Cost cost) {
+  if (workspaceBytes == 0 || bytes <= double(workspaceBytes))
     return cost(work);
-  const double batches = std::min(std::ceil(bytes / double(machine.workspaceBytes)),
+  const double batches = std::min(std::ceil(bytes / double(workspaceBytes)),
                                   double(std::max<int64_t>(work.queries, 1)));
   Workload part = work;
   part.queries = std::max<int64_t>(1, std::llround(double(work.queries) / batches));
@@ -104,9 +120,8 @@ double inBatches(const Workload &work, const Machine &machine, int rowsOfWord, C
   const double bytes = kRoom * kBytes / rowsOfWord * work.queriesPerRow() * double(work.rows);
   const bool isLarge =
       rowsOfWord == 1 && isForGranules(work) && bytes > kRoom * double(kUsualWorkspace);
-  if (isLarge)
-    return kWorth * inParts(work, machine, bytes, cost);
-  return inParts(work, machine, bytes, cost);
+  return (isLarge ? kWorth : 1) *
+         inParts(work, workspaceOf(work, machine, rowsOfWord == 1), bytes, cost);
 }
 
 /// "" if a block has that much, else that it has not.

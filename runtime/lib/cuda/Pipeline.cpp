@@ -80,7 +80,9 @@ BatchShape SearchPlan::shape(uint64_t count, const CudaFamily &family) const {
 uint64_t SearchPlan::batch(uint64_t queries, uint64_t limit) const {
   uint64_t count = std::clamp<uint64_t>(queries, 1, kMostQueries);
   for (;;) { // Fewer queries may be another family's, which leaves more.
-    const uint64_t fit = batchQueries(shape(count, familyOf(count)), queries, limit);
+    const BatchShape shape = this->shape(count, familyOf(count));
+    const uint64_t most = workspaceOf(work, machine, !shape.tiling.endsInHooks());
+    const uint64_t fit = batchQueries(shape, queries, std::min(limit, most));
     if (fit >= count)
       return count;
     count = fit;
@@ -183,10 +185,9 @@ public:
             ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), args);
   }
 
-  void scanByTicket(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
-    const auto blocks = perProcessor * static_cast<uint64_t>(plan.context.processors());
-    to.next(kernel, {std::min(tiles, blocks)}, ANNUDF_STAGED_THREADS,
-            static_cast<unsigned>(sharedBytes), args);
+  void scanByTicket(uint64_t tiles, unsigned threads, uint64_t sharedBytes) override {
+    const auto blocks = kStagedThreads / threads * static_cast<uint64_t>(plan.context.processors());
+    to.next(kernel, {std::min(tiles, blocks)}, threads, static_cast<unsigned>(sharedBytes), args);
   }
 
   void multiply(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {

@@ -64,9 +64,9 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   const auto total = static_cast<uint64_t>(queries.rows);
   const auto batchOf = [&] {
     // Most need no more than the usual, and the driver is not asked what is free.
-    const uint64_t usual = std::min(pool_.allowed(), kUsualWorkspace);
+    const uint64_t allowed = pool_.allowed().bytes, usual = std::min(allowed, kUsualWorkspace);
     uint64_t batch = plan.batch(total, usual);
-    if (batch < total && usual < pool_.allowed())
+    if (batch < total && usual < allowed)
       batch = plan.batch(total, pool_.limit());
     return std::min(batch, wanted.mostAtOnce);
   };

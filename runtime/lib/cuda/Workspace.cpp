@@ -126,10 +126,10 @@ uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit) {
   return batches ? queries / batches + (queries % batches != 0) : 1;
 }
 
-uint64_t allowedWorkspace(uint64_t deviceBytes) {
+AllowedWorkspace allowedWorkspace(uint64_t deviceBytes) {
   const char *value = std::getenv("ANNUDF_WORKSPACE_MIB");
   if (!value)
-    return std::clamp(deviceBytes / 32, kUsualWorkspace, kMostWorkspace);
+    return {std::clamp(deviceBytes / 32, kUsualWorkspace, kMostWorkspace)};
   const std::string_view text = value;
   uint64_t asked = 0;
   const auto [end, error] = std::from_chars(text.begin(), text.end(), asked);
@@ -137,7 +137,7 @@ uint64_t allowedWorkspace(uint64_t deviceBytes) {
     throw Error(ErrorKind::Environment, "ANNUDF_WORKSPACE_MIB is '" + std::string(text) +
                                             "'; it is a whole number of MiB from 1 to " +
                                             std::to_string(kMostWorkspaceMiB));
-  return asked << 20;
+  return {asked << 20, true};
 }
 
 uint64_t workspaceLimit(uint64_t allowed, uint64_t available) {
@@ -238,7 +238,7 @@ std::unique_ptr<WorkspacePool::Lease> WorkspacePool::acquire(bool own, CUstream 
   }
   try {
     if (!workspace)
-      workspace = std::make_unique<Workspace>(context_, allowed_);
+      workspace = std::make_unique<Workspace>(context_, allowed_.bytes);
     if (workspace->idle())
       workspace->kept_.clear();
     const CUstream on = own ? workspace->stream() : stream;
@@ -274,7 +274,7 @@ uint64_t WorkspacePool::limit() {
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto &workspace : free_)
     available += workspace->arenaBytes();
-  return workspaceLimit(allowed_, available);
+  return workspaceLimit(allowed_.bytes, available);
 }
 
 void WorkspacePool::Lease::keep(std::shared_ptr<const void> value) {

@@ -48,10 +48,15 @@ uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit);
 
 /// What a search takes at most for more than one query where nobody asks for more.
 constexpr uint64_t kMostWorkspace = uint64_t(4) << 30;
-/// Bytes of workspace that ANNUDF_WORKSPACE_MIB allows a search, else a 32nd of the device's memory
-/// between kUsualWorkspace and kMostWorkspace.
+/// Bytes of workspace that a search may take.
+struct AllowedWorkspace {
+  uint64_t bytes = 0;
+  bool isAsked = false; ///< Whether somebody said so.
+};
+/// What ANNUDF_WORKSPACE_MIB says, else a 32nd of the device's memory between kUsualWorkspace and
+/// kMostWorkspace.
 /// \throws Error(Environment) where it says no whole number from 1 to kMostWorkspaceMiB.
-uint64_t allowedWorkspace(uint64_t deviceBytes);
+AllowedWorkspace allowedWorkspace(uint64_t deviceBytes);
 constexpr uint64_t kMostWorkspaceMiB = uint64_t(1) << 20;
 /// Bytes that the workspace of a search may take: what is allowed, but beyond kUsualWorkspace no
 /// more than half of what is `available`.
@@ -61,7 +66,7 @@ uint64_t workspaceLimit(uint64_t allowed, uint64_t available);
 /// a pool lends it.
 class Workspace {
 public:
-  /// \param allowed  bytes, as allowedWorkspace().
+  /// \param allowed  bytes, of allowedWorkspace().
   Workspace(std::shared_ptr<const Context> context, uint64_t allowed);
   ~Workspace();
 
@@ -97,7 +102,7 @@ class WorkspacePool {
 public:
   explicit WorkspacePool(std::shared_ptr<const Context> context);
   /// allowedWorkspace() of the device.
-  uint64_t allowed() const { return allowed_; }
+  const AllowedWorkspace &allowed() const { return allowed_; }
 
   /// Taken back by the destructor: to the pool after finish(), destroyed otherwise.
   class Lease {
@@ -132,7 +137,7 @@ private:
   static constexpr size_t kMost = 4; ///< More searches at a time only share the GPU.
 
   const std::shared_ptr<const Context> context_;
-  const uint64_t allowed_;
+  const AllowedWorkspace allowed_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Workspace>> free_;

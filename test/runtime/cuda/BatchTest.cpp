@@ -127,9 +127,10 @@ TEST(CudaBatch, StaysWithinALaunch) {
 constexpr uint64_t kGiB = uint64_t(1) << 30;
 
 TEST(CudaBatch, TheLimitIsAShareOfTheDevice) {
-  EXPECT_EQ(allowedWorkspace(64 * kGiB), 2 * kGiB);
-  EXPECT_EQ(allowedWorkspace(140 * kGiB), 4 * kGiB);
-  EXPECT_EQ(allowedWorkspace(4 * kGiB), kGiB / 4);
+  EXPECT_EQ(allowedWorkspace(64 * kGiB).bytes, 2 * kGiB);
+  EXPECT_EQ(allowedWorkspace(140 * kGiB).bytes, 4 * kGiB);
+  EXPECT_EQ(allowedWorkspace(4 * kGiB).bytes, kGiB / 4);
+  EXPECT_FALSE(allowedWorkspace(4 * kGiB).isAsked);
   EXPECT_EQ(workspaceLimit(2 * kGiB, 60 * kGiB), 2 * kGiB);
   EXPECT_EQ(workspaceLimit(2 * kGiB, 3 * kGiB), kGiB + kGiB / 2) << "half of what is available";
   EXPECT_EQ(workspaceLimit(2 * kGiB, 0), kGiB / 4);
@@ -139,7 +140,9 @@ TEST(CudaBatch, TheLimitIsAShareOfTheDevice) {
 TEST(CudaBatch, TheLimitMayBeSaid) {
   const auto allowed = [](const char *said) {
     ::setenv("ANNUDF_WORKSPACE_MIB", said, 1);
-    return allowedWorkspace(64 * kGiB);
+    const AllowedWorkspace allowed = allowedWorkspace(64 * kGiB);
+    EXPECT_TRUE(allowed.isAsked);
+    return allowed.bytes;
   };
   EXPECT_EQ(allowed("1"), uint64_t(1) << 20);
   EXPECT_EQ(allowed("256"), kGiB / 4);

@@ -104,6 +104,7 @@ constexpr test::Named<Asked> kSearches[] = {
        asked.work.accumulator = ANNUDF_ACCUMULATOR_F64;
        asked.work.widths = {.accumulator = 64, .coordinate = 64};
      }},
+    {"40 KiB of shared memory", [](Asked &asked) { asked.machine.sharedBytes = 40 * 1024; }},
     {"64 KiB of shared memory",
      [](Asked &asked) {
        asked.machine.sharedBytes = 64 * 1024;

@@ -105,6 +105,7 @@ struct Machine {
   uint64_t sharedBytes = 0; ///< Of one block; 0 for a CPU.
   /// Of memory that a batch may take for what it leaves of rows; 0: any number.
   uint64_t workspaceBytes = 0;
+  bool workspaceIsAsked = false; ///< Whether somebody said so.
   // At their best, for estimates; 0: not known.
   double memoryBytesPerMs = 0; ///< Of the device's memory.
   double clocksPerMs = 0;      ///< Of a processor.
