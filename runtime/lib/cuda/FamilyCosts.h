@@ -74,11 +74,9 @@ inline double readingsOfTiles(const Workload &work, double abreast, double sorti
 /// if one passes.
 inline double readingsOfStages(const Workload &work, double abreast, double sorting,
                                double asking) {
-  constexpr double kOfSorting = 0.6;
   constexpr int32_t kRowsOfWarp = ANNUDF_STAGED_WARP_GROUPS * kGroupRows;
   const double computed = work.queriesPerRow() / abreast * shareOf(work, kRowsOfWarp, asking);
-  return work.lists *
-         (std::max(1.0, computed) + sorting - savedOfMoreRows(work, kOfSorting * sorting));
+  return work.lists * (std::max(1.0, computed) + sorting - savedOfMoreRows(work, sorting));
 }
 
 /// Whether hooks can find the rows of the best keys, and give these the same bits once more.
@@ -118,10 +116,11 @@ double inBatches(const Workload &work, const Machine &machine, int rowsOfWord, C
   constexpr double kRoom = 1.4;    // A query has room for lists as large as there are, as measured.
   constexpr double kWorth = 1.3;   // As much time is better spent.
   const double bytes = kRoom * kBytes / rowsOfWord * work.queriesPerRow() * double(work.rows);
+  const uint64_t most = workspaceOf(work, machine, rowsOfWord == 1);
+  const double taken = most ? std::min(bytes, double(most)) : bytes;
   const bool isLarge =
-      rowsOfWord == 1 && isForGranules(work) && bytes > kRoom * double(kUsualWorkspace);
-  return (isLarge ? kWorth : 1) *
-         inParts(work, workspaceOf(work, machine, rowsOfWord == 1), bytes, cost);
+      rowsOfWord == 1 && isForGranules(work) && taken > kRoom * double(kUsualWorkspace);
+  return (isLarge ? kWorth : 1) * inParts(work, most, bytes, cost);
 }
 
 /// "" if a block has that much, else that it has not.

@@ -245,12 +245,13 @@ TEST(CudaFamilies, KeysOfGranulesForLargeBatches) {
   EXPECT_EQ(chosen(fused(1400)), "staged"); // Of more keys of every row are cut.
   EXPECT_EQ(chosen(fused(1500)), "staged_granules");
   EXPECT_EQ(chosen(fused(10000)), "staged_granules");
-  EXPECT_EQ(chosen(fused(10000, 100)), "staged_granules");
-  EXPECT_EQ(chosen(fused(10000, 128)), "staged_granules");
-  Machine large = kH200; // That gives them gigabytes.
+  EXPECT_EQ(chosen(fused(10000, 64)), "staged_granules");
+  // In parts; evaluating the rows of granules takes a quarter of it all.
+  EXPECT_EQ(chosen(fused(10000, 128)), "staged");
+  Machine large = kH200; // That gives every row's key gigabytes.
   large.workspaceIsAsked = true;
-  EXPECT_EQ(chosen(fused(10000, 128), large),
-            "staged");   // Evaluating their rows takes a quarter of it all.
+  EXPECT_EQ(chosen(fused(10000, 100), large), "staged_granules");
+  EXPECT_EQ(chosen(fused(10000, 128), large), "staged");
   Machine small = kH200; // Whose batches are cut.
   small.workspaceBytes = uint64_t(16) << 20;
   EXPECT_EQ(chosen(fused(2000), small), "staged_granules");
