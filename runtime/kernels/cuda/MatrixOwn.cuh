@@ -108,7 +108,7 @@ constexpr int kOwnSums = sizeof(OwnSums) / sizeof(double);
 __device__ __forceinline__ void addOwn(const annudf_matrix_own &own, const FormTerms &terms,
                                        double x, OwnSums &sums, float (&z)[2]) {
   const double x1 = fabs(x), x2 = x * x, perSquare = 1 / own.square;
-  sums.added += terms.constant.v + terms.x1.v * x + terms.x2.v * x2;
+  sums.added += own.sign * (terms.constant.v + terms.x1.v * x + terms.x2.v * x2);
   sums.size += fabs(terms.constant.v) + fabs(terms.x1.v) * x1 + fabs(terms.x2.v) * x2;
   sums.error +=
       terms.constant.e.v + terms.error.one.v + terms.error.x1.v * x1 + terms.error.x2.v * x2;

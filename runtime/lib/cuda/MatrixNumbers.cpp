@@ -125,7 +125,7 @@ Squares squaresOf(std::vector<float> largest, int32_t dims) {
   // Most coordinates are a few times smaller than the largest, and their squares many times.
   const double square = std::ldexp(1, 1 - exponent);
   // A coordinate and its square are at most 2 and 8 / square in that list.
-  constexpr double kLonger = 0x1p16;
+  constexpr double kLonger = 0x1p12;
   return {square, kLonger * std::sqrt(double(dims)) / square};
 }
 
