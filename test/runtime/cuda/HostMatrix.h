@@ -94,6 +94,8 @@ public:
     args_.terms = args_.scan.work.terms;
   }
 
+  /// Of the queries of the last bounds: scale, factor, and what is added.
+  const std::vector<float4> &queryNumbers() const { return queryNumbers_; }
   uint32_t groups() const { return listGroup_.back(); }
   const annudf_matrix_args &args() const { return args_; }
 
@@ -109,7 +111,8 @@ public:
     args.scan.queries.rowBytes = uint32_t(dims * 4);
     args.scan.queries.element = ANNUDF_ELEMENT_F32;
     args.scan.queries.base = base, args.scan.slots = slots;
-    std::vector<float4> numbers(queries.size());
+    std::vector<float4> &numbers = queryNumbers_;
+    numbers.assign(queries.size(), {});
     args.scan.work.minima = addressOf(numbers);
     std::vector<_Float16> halves(queries.size() * args.nPanels * ANNUDF_MATRIX_PANEL_DIMS);
     args.scan.work.coordinates = addressOf(halves);
@@ -230,6 +233,7 @@ private:
   const std::vector<FloatRows> lists_;
   const runtime::cuda::BoundNumbers numbers_;
   std::vector<annudf_matrix_dim> shifts_;
+  std::vector<float4> queryNumbers_;
   std::vector<uint4> rows_, panels_;
   std::vector<uint32_t> listGroup_, listSize_, tileStart_;
   std::vector<int64_t> ids_;
