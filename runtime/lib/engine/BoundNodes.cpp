@@ -112,6 +112,7 @@ FormQuadratic quadraticOf(const Quadratic &from) {
 std::vector<FormNode> nodesOf(const QuadraticForm &form, const BoundCaptures &captures,
                               int32_t dims, Entries entries) {
   std::vector<FormNode> nodes;
+  nodes.reserve(form.nodes.size());
   for (size_t i = 0; i < form.nodes.size(); ++i)
     nodes.push_back(nodeOf(form, i, captures, dims, entries));
   std::vector<const Quadratic *> polynomials = {&form.exact, &form.size, &form.small,

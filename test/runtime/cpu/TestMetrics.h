@@ -338,9 +338,9 @@ inline runtime::BoundCaptures bind(const runtime::Metric &metric, int32_t dims,
       shape.push_back(extent.kind == ANNUDF_EXTENT_QUERY ? queries : dims);
       count *= shape.back();
     }
-    std::vector<float> weights;
+    std::vector<float> weights(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i)
-      weights.push_back(weightOf(int32_t(i)));
+      weights[static_cast<size_t>(i)] = weightOf(int32_t(i));
     values[capture.name] = array(shape, weights);
   }
   return runtime::BoundCaptures::bind(metric.artifact.manifest, {dims, 0, queries}, values);

@@ -22,12 +22,12 @@ namespace {
 
 const EntryIndex kQuery{EntryIndex::Kind::Query};
 
-/// The form with entries of "w" by query and dimension, and of "s" by query.
-QuadraticForm ofEachQuery(QuadraticForm form) {
+/// The form with entries of "w" by query and dimension, and of "s" by query, unless it is a number.
+QuadraticForm ofEachQuery(QuadraticForm form, bool isNumber = false) {
   for (Coefficient &node : form.nodes)
     if (node.kind == Coefficient::Kind::Entry && node.capture == "w")
       node.indices = {kQuery, runtime::test::kDim};
-    else if (node.kind == Coefficient::Kind::Entry && node.capture == "s")
+    else if (node.kind == Coefficient::Kind::Entry && node.capture == "s" && !isNumber)
       node.indices = {kQuery};
   return form;
 }
@@ -262,13 +262,15 @@ namespace {
 struct RandomSearch {
   runtime::test::Formula formula;
   annudf_order order;
+  bool isNumber; ///< Whether "s" is the same for all queries.
   Data data;
   std::vector<float> w, v, s;
   std::string name;
   std::optional<runtime::cuda::BoundNumbers> numbers; ///< None: of too many nodes.
 
   explicit RandomSearch(uint32_t seed)
-      : formula(seed), order(seed % 2 ? ANNUDF_ORDER_MAX : ANNUDF_ORDER_MIN) {
+      : formula(seed), order(seed % 2 ? ANNUDF_ORDER_MAX : ANNUDF_ORDER_MIN),
+        isNumber(seed % 3 == 0) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal;
     const size_t dims = std::array<size_t, 6>{1, 2, 7, 40, 64, 129}[random() % 6];
@@ -281,7 +283,7 @@ struct RandomSearch {
     for (size_t i = 0; i < dims; ++i)
       v.push_back(normal(random));
     for (size_t q = 0; q < data.queries.size(); ++q) {
-      s.push_back(normal(random) * (q % 2 ? 1 : 1e3F));
+      s.push_back(isNumber && q != 0 ? s[0] : normal(random) * (q % 2 ? 1 : 1e3F));
       for (size_t d = 0; d < dims; ++d)
         w.push_back(weights.change(normal(random), q, d));
     }
@@ -289,7 +291,9 @@ struct RandomSearch {
   }
 
   size_t dims() const { return v.size(); }
-  annudf_slots slots() const { return {{addressOf(w), addressOf(v), addressOf(s)}}; }
+  annudf_slots slots() const {
+    return {{addressOf(w), addressOf(v), isNumber ? std::bit_cast<uint32_t>(s[0]) : addressOf(s)}};
+  }
   /// As if all queries had those of one.
   runtime::test::Captures capturesOf(size_t query) const {
     const auto first = w.begin() + std::ptrdiff_t(query * dims());
@@ -304,17 +308,20 @@ private:
         {"w", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_QUERY, 0}, {ANNUDF_EXTENT_DIM, 0}}},
         {"v", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_DIM, 0}}},
         {"s", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_QUERY, 0}}}};
+    if (isNumber)
+      manifest.captures[2].extents.clear();
     using runtime::test::given;
     const auto queries = int64_t(data.queries.size()), length = int64_t(dims());
     const BoundCaptures captures =
         BoundCaptures::bindViews(manifest, {int32_t(dims()), 0, queries},
                                  {{"w", given("f32", {queries, length}, w.data(), w.size())},
                                   {"v", given("f32", {length}, v.data(), v.size())},
-                                  {"s", given("f32", {queries}, s.data(), s.size())}},
+                                  {"s", isNumber ? given("f32", {}, s.data(), 1)
+                                                 : given("f32", {queries}, s.data(), s.size())}},
                                  true);
     std::string why;
-    numbers = runtime::cuda::ownNumbersOf(ofEachQuery(formula.form), captures, int32_t(dims()), {},
-                                          order, why);
+    numbers = runtime::cuda::ownNumbersOf(ofEachQuery(formula.form, isNumber), captures,
+                                          int32_t(dims()), {}, order, why);
     EXPECT_TRUE(numbers || why.starts_with("its coefficients are made of ")) << why;
   }
 };
@@ -390,6 +397,24 @@ TEST(CudaMatrixOwn, NumbersAreThoseOfTheHost) {
     }
   }
   EXPECT_GT(same, 4 * nothing);
+}
+
+/// Which a file may have, and what a query's entries make of it is seen by that query alone.
+TEST(CudaMatrixOwn, AFormThatContradictsItselfHasNoBounds) {
+  Data data = dataOf(3, 70, kKinds[0].change);
+  const Weights of(data,
+                   {"one below 0", [](float v, size_t q,
+                                      size_t d) { return q == 2 && d == 66 ? -1 : std::abs(v); }},
+                   3);
+  QuadraticForm form = ofEachQuery(runtime::test::weightedL2());
+  form.size.of[Quadratic::XX] = form.exact.of[Quadratic::XX]; // w, and not |w|.
+  std::string why;
+  const auto numbers = runtime::cuda::ownNumbersOf(form, of.bound, 70, {}, ANNUDF_ORDER_MIN, why);
+  ASSERT_TRUE(numbers) << why;
+  HostMatrix matrix(data.lists, data.mean(), *numbers);
+  (void)matrix.bounds(data.queries, of.slots, Weights::kBase);
+  for (size_t q = 0; q < data.queries.size(); ++q)
+    EXPECT_EQ(std::isnan(matrix.queryNumbers()[q].z), q == 2) << q;
 }
 
 TEST(CudaMatrixOwn, BoundsOfRandomUpdatesHold) {

@@ -227,9 +227,9 @@ TEST_P(CudaMatrix, OfCapturesOnTheDevice) {
   value.space = MemorySpace::Cuda, value.device = backend->device();
   const auto captures = BoundCaptures::bindViews(metric.artifact.manifest, 70, {{"w", value}});
   for (const float scale : {1.0F, -3.0F, NAN}) {
-    std::vector<float> values;
+    std::vector<float> values(70);
     for (int32_t d = 0; d < 70; ++d)
-      values.push_back(weightOf(d) * scale);
+      values[size_t(d)] = weightOf(d) * scale;
     ANNUDF_CUDA(cuMemcpyHtoD, weights.device(), values.data(), weights.size());
     EXPECT_EQ(
         differenceFromPairs(*backend, index, metric, captures, queries, 10, {.nProbes = 5}, family),

@@ -159,9 +159,9 @@ TEST_F(CudaSanitized, CoefficientsOfEachQuery) {
   const Metric metric = unfusedMetric(provedMetric("proved_weighted_l2"));
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 700, kDims, 1),
              queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 140, kDims, 2);
-  std::vector<float> weights;
+  std::vector<float> weights(kDims);
   for (int32_t d = 0; d < kDims; ++d)
-    weights.push_back(weightOf(d));
+    weights[size_t(d)] = weightOf(d);
   const auto context = std::make_shared<const cuda::Context>(backend->device());
   const cuda::ContextScope scope(*context);
   const cuda::Buffer onDevice(context, weights.size() * sizeof(float));
