@@ -19,8 +19,8 @@
 // cluster mix(seed + 7919 r) mod C, center N(0,1), spread S. Queries and results are
 // on the device; --host times the search from and to host memory instead. The index is built on
 // the device; --host-build builds it on the host and uploads it. Array
-// captures get weights between 0.5 and 1.5, scalar captures V. Recall is against the
-// same metric with every list probed. --pass also times searches with a filter that
+// captures get weights between 0.5 and 1.5, of each query others, scalar captures V. Recall is
+// against the same metric with every list probed. --pass also times searches with a filter that
 // lets these shares of the rows pass, at random. --links times, before anything else, what the
 // first searches wait for: a link, a kernel from the cache on disk, one in memory; with
 // CUDA_CACHE_DISABLE=1, or nvJitLink's own cache answers. --family times each of these in turn,
@@ -66,7 +66,7 @@ namespace {
 /// Recall is that of so many queries.
 constexpr int64_t kTruthRows = 1000;
 
-BoundCaptures capturesFor(const Manifest &manifest, int32_t dims, float scalar) {
+BoundCaptures capturesFor(const Manifest &manifest, int32_t dims, int64_t queries, float scalar) {
   std::map<std::string, NumericArray> values;
   for (const CaptureInfo &capture : manifest.captures) {
     std::vector<float> numbers{scalar};
@@ -74,18 +74,20 @@ BoundCaptures capturesFor(const Manifest &manifest, int32_t dims, float scalar) 
     if (!capture.extents.empty()) {
       int64_t count = 1;
       for (const CaptureExtent &extent : capture.extents) {
-        array.shape.push_back(extent.kind == ANNUDF_EXTENT_CONSTANT ? extent.constant : dims);
+        array.shape.push_back(extent.kind == ANNUDF_EXTENT_CONSTANT ? extent.constant
+                              : extent.kind == ANNUDF_EXTENT_QUERY  ? queries
+                                                                    : dims);
         count *= array.shape.back();
       }
       numbers.resize(static_cast<size_t>(count));
       for (int64_t i = 0; i < count; ++i)
-        numbers[i] = 0.5f + float(i * 37 % 64) / 64;
+        numbers[i] = 0.5f + float((i * 37 + i / dims * 11) % 64) / 64; // Of each query others.
     }
     array.storage.resize(numbers.size() * sizeof(float));
     std::memcpy(array.storage.data(), numbers.data(), array.storage.size());
     values[capture.name] = array;
   }
-  return BoundCaptures::bind(manifest, dims, values);
+  return BoundCaptures::bind(manifest, {dims, 0, queries}, values);
 }
 
 /// What the arguments say.
@@ -200,12 +202,14 @@ public:
   int processors() const { return context->processors(); }
 
 private:
+  const BoundCaptures &capturesOf(int64_t batch);
+
   const Options &load;
   const Metric &metric;
   const Index &index;
   const Matrix &query;
   CudaBackend &backend;
-  const BoundCaptures captures;
+  std::map<int64_t, BoundCaptures> captures; ///< By the queries of a search.
   const std::shared_ptr<Context> context;
   const ContextScope scope;
   const Buffer deviceQueries, deviceIds, deviceDistances;
@@ -220,7 +224,6 @@ private:
 Searcher::Searcher(const Options &load, CudaBackend &backend, const Metric &metric,
                    const Index &index, const Matrix &query)
     : load(load), metric(metric), index(index), query(query), backend(backend),
-      captures(capturesFor(metric.artifact.manifest, load.dims, load.scalar)),
       context(std::make_shared<Context>(0)), scope(*context),
       deviceQueries(context, query.storage.size()),
       deviceIds(context, static_cast<size_t>(load.queries * load.maxK) * 8),
@@ -242,7 +245,18 @@ void Searcher::filter(double share) {
   passing = std::make_shared<const RowFilter>(std::move(words), load.rows);
 }
 
+const BoundCaptures &Searcher::capturesOf(int64_t batch) {
+  const Manifest &manifest = metric.artifact.manifest;
+  const int64_t queries = hasExtent(manifest.captures, ANNUDF_EXTENT_QUERY) ? batch : 0;
+  const auto found = captures.find(queries);
+  if (found != captures.end())
+    return found->second;
+  return captures.emplace(queries, capturesFor(manifest, load.dims, queries, load.scalar))
+      .first->second;
+}
+
 void Searcher::search(int64_t batch, int64_t k, uint32_t probes, SearchStats &stats) {
+  const BoundCaptures &captures = capturesOf(batch);
   SearchParams params;
   params.nProbes = probes, params.filter = passing, params.family = family;
   params.timeStages = timeStages, params.waitForLinks = true;

@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatrixBounds.cuh"
+#include "MatrixOwn.cuh"
 #include "MatrixPassing.cuh"
 #include "MatrixRatio.cuh"
 #include "MatrixRows.cuh"

@@ -17,6 +17,8 @@
 
 #include "ScanArgs.h"
 
+#include "../FormTerms.h"
+
 #define ANNUDF_MATRIX_THREADS 256
 /// Rows of a tile, and most queries of an item.
 #define ANNUDF_MATRIX_ROWS 128
@@ -93,11 +95,37 @@ struct annudf_matrix_ratio {
   float error;              ///< Of every ratio.
 };
 
+/// What of a form is the same for all searches whose coefficients are computed for each query: of
+/// captures that have entries by query, or are in a device's memory. With V = (Y, square Y²), twice
+/// the dims, a row's part of a distance is the product of V and of what a query makes of its
+/// coefficients.
+struct annudf_matrix_own {
+  uint64_t nodes; ///< const FormNode *.
+  annudf_kernels::FormPolynomials polynomials;
+  double sign, initial; ///< Of accumulators; what they begin with, times that.
+  double limit;         ///< Of what is largest by a query and a row together.
+  double square;        ///< A power of two, by which squares are about as large as coordinates.
+  double mostLength;    ///< Of V; nothing is said of longer ones.
+  uint32_t nNodes;
+};
+/// Most nodes of such a form: a thread has 16 bytes for each.
+#define ANNUDF_MATRIX_OWN_NODES 128
+/// Threads of annudf_matrix_own_queries, and its shared memory: nodes and floats of Z, and, known
+/// when it is compiled, what its warps exchange.
+#define ANNUDF_MATRIX_OWN_STATIC_BYTES 1024
+#define ANNUDF_MATRIX_OWN_THREADS(NODES) ((NODES) <= 24 ? 128 : (NODES) <= 48 ? 64 : 32)
+#define ANNUDF_MATRIX_OWN_SHARED_BYTES(NODES, DIMS)                                                \
+  (uint64_t(NODES) * ANNUDF_MATRIX_OWN_THREADS(NODES) * 16 + uint64_t(DIMS) * 2 * 4)
+/// Both together.
+#define ANNUDF_MATRIX_OWN_ALL_BYTES(NODES, DIMS)                                                   \
+  (ANNUDF_MATRIX_OWN_SHARED_BYTES(NODES, DIMS) + ANNUDF_MATRIX_OWN_STATIC_BYTES)
+
 struct annudf_matrix_args {
   annudf_scan_args scan; ///< Of work: minima are the queries' numbers, float4 each; coordinates
                          ///< their panels; keys the bounds, float, Q * S * ANNUDF_GRANULES.
   annudf_matrix_form form;
   annudf_matrix_ratio ratio; ///< In its place, for the kernels of normalised forms.
+  annudf_matrix_own own;     ///< In its place but for shifts, where each query has coefficients.
   uint64_t panels;           ///< uint4 *, tiles * panels a row * 1024.
   uint64_t tileStart;        ///< const uint32_t *, L: first tile of each list.
   uint64_t listScale;        ///< float *, L: power of two of what is in its panels.

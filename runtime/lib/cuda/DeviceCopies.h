@@ -49,9 +49,10 @@ public:
     return copy;
   }
 
-  /// Of a copy, and of its rows in half precision (Matrix.h).
+  /// Of a copy, and of its rows in half precision (Matrix.h), without and with their squares.
   static std::string keyOf(int device) { return "cuda " + std::to_string(device); }
   static std::string halfKeyOf(int device) { return keyOf(device) + " half"; }
+  static std::string squaresKeyOf(int device) { return keyOf(device) + " squares"; }
 
 private:
   void remember(std::weak_ptr<IndexAttachments> attachments) {
@@ -70,7 +71,8 @@ private:
     }
     for (const auto &holder : holders)
       if (const auto attachments = holder.lock())
-        attachments->drop(halfKeyOf(device)), attachments->drop(keyOf(device));
+        for (const std::string &key : {squaresKeyOf(device), halfKeyOf(device), keyOf(device)})
+          attachments->drop(key);
   }
 
   std::mutex mutex_;

@@ -301,7 +301,8 @@ public:
             .segmentGroups =
                 isLongAndOfFewQueries(work) ? kMatrixFewSegmentGroups : kMatrixSegmentGroups,
             .bounds = true,
-            .boundsByWarps = byWarps};
+            .boundsByWarps = byWarps,
+            .panels = panels(work)};
   }
   FamilyNeeds needs() const override {
     return {.accumulators = {ANNUDF_ACCUMULATOR_F32, ANNUDF_ACCUMULATOR_STRUCT},
@@ -319,17 +320,26 @@ public:
       return work.noForm;
     if (std::string why = unfitBytes("panels take", sharedBytes(), machine); !why.empty())
       return why;
+    if (work.ownNodes != 0)
+      if (std::string why =
+              unfitBytes("coefficients by query take",
+                         ANNUDF_MATRIX_OWN_ALL_BYTES(work.ownNodes, work.dims), machine);
+          !why.empty())
+        return why;
     return unfitForExact(work, machine);
   }
   /// As measured: what does not hang on the queries is half a reading, as rows are in half
   /// precision, and what sorting and the last evaluations take; a filter's terms are made of all
-  /// rows. By warps it is estimated.
+  /// rows. By warps it is estimated, and so is what coefficients by query take: vectors of twice
+  /// the dims.
   double cost(const Workload &work, const Machine &machine) const override {
     constexpr double kLeast = 0.9, kOfFilter = 0.1, kAbreast = 80, kAbreastByWarps = 50;
+    constexpr double kOfSquares = 0.5;
     const double least = kLeast + (work.pass < 1 ? kOfFilter : 0);
     const double abreast = byWarps ? kAbreastByWarps : kAbreast;
+    const double own = work.ownNodes == 0 ? 0 : kOfSquares, times = work.ownNodes == 0 ? 1 : 2;
     return inBatches(work, machine, ANNUDF_GRANULE_ROWS, [&](const Workload &part) {
-      return part.lists * (least + part.queriesPerRow() / abreast);
+      return part.lists * (least + own + times * part.queriesPerRow() / abreast);
     });
   }
   std::string explain(const Workload &work, const Machine &) const override {
@@ -345,8 +355,12 @@ private:
   uint64_t sharedBytes() const {
     return byWarps ? ANNUDF_MATRIX_MMA_SHARED_BYTES : ANNUDF_MATRIX_SHARED_BYTES;
   }
+  /// Of a row: with its squares, where coefficients are of each query.
+  static uint64_t panels(const Workload &work) {
+    return panelsOf(static_cast<uint64_t>(work.dims) * (work.ownNodes == 0 ? 1 : 2));
+  }
   static bool isLongAndOfFewQueries(const Workload &work) {
-    return panelsOf(static_cast<uint64_t>(work.dims)) > ANNUDF_MATRIX_RESIDENT_PANELS &&
+    return panels(work) > ANNUDF_MATRIX_RESIDENT_PANELS &&
            work.pairsPerList() < ANNUDF_MATRIX_QUERIES;
   }
   const bool byWarps;
@@ -396,11 +410,7 @@ bool isFusedAhead(const Artifact &metric, int sm) {
   return payload && payload->producer.name == Producer::kLibNvvm && !metric.hasLinkedCode();
 }
 
-namespace {
-
-/// Whether a form has coefficients that no binding makes numbers of: entries by query, or of arrays
-/// in a device's memory.
-bool isBeyondBinding(const QuadraticForm &form, const BoundCaptures &captures) {
+bool hasOwnCoefficients(const QuadraticForm &form, const BoundCaptures &captures) {
   return std::any_of(form.nodes.begin(), form.nodes.end(), [&](const Coefficient &node) {
     if (node.kind != Coefficient::Kind::Entry)
       return false;
@@ -414,8 +424,6 @@ bool isBeyondBinding(const QuadraticForm &form, const BoundCaptures &captures) {
   });
 }
 
-} // namespace
-
 const char *whyNoBounds(const Workload &work, const Manifest &manifest,
                         const BoundCaptures &captures) {
   if (work.noForm)
@@ -427,8 +435,12 @@ const char *whyNoBounds(const Workload &work, const Manifest &manifest,
     return "every distance is wanted";
   if (!work.fusedAhead)
     return "the linker decides which products are fused";
-  if (isBeyondBinding(*manifest.form, captures))
-    return "its coefficients are entries by query or in a device's memory";
+  if (!hasOwnCoefficients(*manifest.form, captures))
+    return nullptr;
+  if (manifest.form->lengths)
+    return "the coefficients of its ratio are entries by query or in a device's memory";
+  if (manifest.form->nodes.size() > ANNUDF_MATRIX_OWN_NODES)
+    return "its coefficients by query are made of too many nodes";
   return nullptr;
 }
 

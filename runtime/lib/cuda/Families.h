@@ -88,6 +88,7 @@ struct Tiling {
   bool packed = false;        ///< Then: as words of their elements instead.
   bool bounds = false;        ///< Whether bounds are left, and not keys (MatrixArgs.h).
   bool boundsByWarps = false; ///< Then: by the products of Mma.cuh, not of Wgmma.cuh.
+  uint64_t panels = 0;        ///< Then: of a query.
   bool granules = false;      ///< Whether the keys that are left are of granules (MatrixArgs.h).
   /// Whether the last of the family's kernels finds the best rows, by hooks.
   bool endsInHooks() const { return bounds || granules; }
@@ -154,6 +155,10 @@ size_t bodyBytesOf(const Artifact &metric, int sm);
 /// Whether a link for it fuses no product of the metric's with a sum, so that distances have the
 /// same bits in every kernel: our compiler has decided that.
 bool isFusedAhead(const Artifact &metric, int sm);
+
+/// Whether a form has coefficients that no binding makes numbers of, so that a device computes them
+/// for each query: entries by query, or of arrays in a device's memory.
+bool hasOwnCoefficients(const QuadraticForm &form, const BoundCaptures &captures);
 
 /// Why a search has no use for bounds by matrix products, whatever its metric's form; null where it
 /// may have.

@@ -10,7 +10,6 @@
 
 #include "DeviceCopies.h"
 #include "Embedded.h"
-#include "Launcher.h"
 
 #include <algorithm>
 
@@ -54,22 +53,45 @@ MatrixKernels::Kind::Kind(const Context &context, const Module &module, const st
                   context.mostSharedBytes());
 }
 
+MatrixKernels::Kind MatrixKernels::Kind::ofEachQuery(const Module &module) const {
+  Kind own = *this;
+  own.terms = module.function("annudf_matrix_own_terms");
+  own.queries = module.function("annudf_matrix_own_queries");
+  return own;
+}
+
 CUfunction MatrixKernels::Kind::scan(bool byWarps, uint32_t panels) const {
   return (byWarps ? byWarps_ : byWarpgroups_)[panels > ANNUDF_MATRIX_RESIDENT_PANELS];
 }
 
 MatrixKernels::MatrixKernels(const std::shared_ptr<const Context> &context)
     : module(context, matrixModule().data()), largest(module.function("annudf_matrix_largest")),
-      scale(module.function("annudf_matrix_scale")), rows(module.function("annudf_matrix_rows")),
-      form(*context, module, "annudf_matrix_"), ratio(*context, module, "annudf_matrix_ratio_") {}
+      plain{module.function("annudf_matrix_scale"), module.function("annudf_matrix_rows")},
+      squares{module.function("annudf_matrix_own_scale"),
+              module.function("annudf_matrix_own_rows")},
+      form(*context, module, "annudf_matrix_"), ratio(*context, module, "annudf_matrix_ratio_"),
+      own(form.ofEachQuery(module)) {
+  const ContextScope scope(*context);
+  ANNUDF_CUDA(cuFuncSetAttribute, own.queries, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+              context->mostSharedBytes() - ANNUDF_MATRIX_OWN_STATIC_BYTES);
+}
 
 BoundRows::BoundRows(const BoundNumbers &numbers, const annudf_matrix_args &args, uint64_t tiles,
                      const std::shared_ptr<const Context> &context,
                      std::shared_ptr<const MatrixKernels> kernels)
     : kernels_(std::move(kernels)), args_(args), tiles_(tiles), sign_(numbers.sign),
-      isRatio_(numbers.isRatio), product_(numbers.product), zeros_(numbers.zeros) {
+      isRatio_(numbers.isRatio), isOwn_(numbers.isOwn), product_(numbers.product),
+      zeros_(numbers.zeros) {
   const ContextScope scope(*context);
   const OwnStream stream(context);
+  if (isOwn_) {
+    dims_ = copyOf(context, numbers.nodes.data(), numbers.nodes.size() * sizeof numbers.nodes[0],
+                   stream.get());
+    args_.own = numbers.own;
+    args_.own.nodes = dims_->device();
+    ANNUDF_CUDA(cuStreamSynchronize, stream.get());
+    return;
+  }
   dims_ = copyOf(context, numbers.dims.data(), numbers.dims.size() * sizeof numbers.dims[0],
                  stream.get());
   terms_ = bufferOf(context, tiles * ANNUDF_MATRIX_TERMS * sizeof(float));
@@ -82,12 +104,23 @@ BoundRows::BoundRows(const BoundNumbers &numbers, const annudf_matrix_args &args
   ANNUDF_CUDA(cuStreamSynchronize, stream.get());
 }
 
-HalfRows::HalfRows(const Index &index, const DeviceIndex &copy,
+unsigned BoundRows::queryThreads() const {
+  return isOwn_ ? ANNUDF_MATRIX_OWN_THREADS(args_.own.nNodes) : 128;
+}
+
+unsigned BoundRows::querySharedBytes() const {
+  return isOwn_ ? static_cast<unsigned>(
+                      ANNUDF_MATRIX_OWN_SHARED_BYTES(args_.own.nNodes, args_.scan.index.dims))
+                : 0;
+}
+
+HalfRows::HalfRows(const Index &index, const DeviceIndex &copy, bool withSquares,
                    const std::shared_ptr<const Context> &context,
                    std::shared_ptr<const MatrixKernels> kernels)
     : context_(context), kernels_(std::move(kernels)),
-      panels_(static_cast<uint32_t>(panelsOf(static_cast<uint64_t>(index.dims())))),
-      element_(index.element()) {
+      panels_(static_cast<uint32_t>(
+          panelsOf(static_cast<uint64_t>(index.dims()) * (withSquares ? 2 : 1)))),
+      element_(index.element()), withSquares_(withSquares) {
   constexpr uint32_t kRows = ANNUDF_MATRIX_ROWS;
   std::vector<uint32_t> start;
   for (uint32_t l = 0; l < index.nLists(); ++l) {
@@ -113,14 +146,32 @@ HalfRows::HalfRows(const Index &index, const DeviceIndex &copy,
   ANNUDF_CUDA(cuMemsetD8Async, listScale_->device(), 0, listScale_->size(), stream.get());
   panelBuffer_ = bufferOf(context, bytes);
   annudf_matrix_args args = this->args(copy.args());
-  args.form.dims = dims_->device();
   StreamLauncher to(*context, stream.get());
+  makeScales(args, to, stream.get(), index.nLists());
+  if (tiles_)
+    to.first((withSquares_ ? kernels_->squares : kernels_->plain).rows, {tiles_}, kTileThreads, 0,
+             args);
+  if (tiles_ && withSquares_)
+    to.first(kernels_->own.terms, {tiles_}, kTileThreads, 0, args);
+  ANNUDF_CUDA(cuStreamSynchronize, stream.get());
+}
+
+void HalfRows::makeScales(annudf_matrix_args &args, StreamLauncher &to, CUstream stream,
+                          uint32_t lists) {
   if (tiles_)
     to.first(kernels_->largest, {tiles_}, kTileThreads, 0, args);
-  to.first(kernels_->scale, {(index.nLists() + 127u) / 128}, 128, 0, args);
-  if (tiles_)
-    to.first(kernels_->rows, {tiles_}, kTileThreads, 0, args);
-  ANNUDF_CUDA(cuStreamSynchronize, stream.get());
+  if (withSquares_) {
+    std::vector<float> largest(lists);
+    ANNUDF_CUDA(cuMemcpyDtoHAsync, largest.data(), listScale_->device(), lists * sizeof(float),
+                stream);
+    ANNUDF_CUDA(cuStreamSynchronize, stream);
+    squares_ = squaresOf(std::move(largest), static_cast<int32_t>(args.scan.index.dims));
+    args.own.square = squares_.square, args.own.mostLength = squares_.mostLength;
+    terms_ = bufferOf(context_, tiles_ * ANNUDF_MATRIX_TERMS * sizeof(float));
+    args.terms = terms_->device();
+  }
+  to.first((withSquares_ ? kernels_->squares : kernels_->plain).scale, {(lists + 127u) / 128}, 128,
+           0, args);
 }
 
 annudf_matrix_args HalfRows::args(const annudf_device_index &index) const {
@@ -130,6 +181,8 @@ annudf_matrix_args HalfRows::args(const annudf_device_index &index) const {
   args.tileStart = tileStart_->device();
   args.listScale = listScale_->device();
   args.nPanels = panels_;
+  args.form.dims = dims_->device(); // Shifts.
+  args.terms = terms_ ? terms_->device() : 0;
   args.element = element_;
   return args;
 }
@@ -137,7 +190,18 @@ annudf_matrix_args HalfRows::args(const annudf_device_index &index) const {
 std::shared_ptr<const BoundRows> HalfRows::bind(const MetricView &metric,
                                                 const BoundCaptures &captures,
                                                 const DeviceIndex &copy, std::string &why) const {
-  const std::string key = metric.digest + captures.digest();
+  const Manifest &manifest = metric.artifact.manifest;
+  std::optional<BoundNumbers> numbers;
+  std::string key = metric.digest;
+  if (withSquares_) { // Values of captures do not count, what they are made of takes microseconds.
+    numbers = this->numbers(manifest, captures, why);
+    if (!numbers)
+      return nullptr;
+    key.append(reinterpret_cast<const char *>(numbers->nodes.data()),
+               numbers->nodes.size() * sizeof numbers->nodes[0]);
+  } else {
+    key += captures.digest();
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = std::find_if(recent_.begin(), recent_.end(),
                                   [&](const auto &one) { return one.first == key; });
@@ -145,8 +209,8 @@ std::shared_ptr<const BoundRows> HalfRows::bind(const MetricView &metric,
     recent_.splice(recent_.begin(), recent_, found);
     return recent_.front().second;
   }
-  const Manifest &manifest = metric.artifact.manifest;
-  const auto numbers = numbersOf(*manifest.form, captures, mean_, manifest.order, why);
+  if (!numbers)
+    numbers = this->numbers(manifest, captures, why);
   if (!numbers)
     return nullptr;
   auto rows =
@@ -155,6 +219,13 @@ std::shared_ptr<const BoundRows> HalfRows::bind(const MetricView &metric,
   if (recent_.size() > kKept)
     recent_.pop_back();
   return rows;
+}
+
+std::optional<BoundNumbers>
+HalfRows::numbers(const Manifest &manifest, const BoundCaptures &captures, std::string &why) const {
+  return withSquares_ ? ownNumbersOf(*manifest.form, captures, static_cast<int32_t>(mean_.size()),
+                                     squares_, manifest.order, why)
+                      : numbersOf(*manifest.form, captures, mean_, manifest.order, why);
 }
 
 bool MatrixBounds::wasAsked(const std::string &key) {
@@ -173,10 +244,12 @@ std::shared_ptr<const BoundRows> MatrixBounds::get(const Index &index, const Dev
                                                    const MetricView &metric,
                                                    const BoundCaptures &captures, bool atOnce,
                                                    std::string &why) try {
+  const bool isOwn = hasOwnCoefficients(*metric.artifact.manifest.form, captures);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const bool asked =
-        wasAsked(std::to_string(index.generation()) + metric.digest + captures.digest());
+    // What is of each query is made of no values.
+    const bool asked = wasAsked(std::to_string(index.generation()) + metric.digest +
+                                (isOwn ? "" : captures.digest()));
     if (!asked && !atOnce) {
       why = "nobody has asked for it before";
       return nullptr;
@@ -186,8 +259,8 @@ std::shared_ptr<const BoundRows> MatrixBounds::get(const Index &index, const Dev
   }
   bool made = false;
   const auto half = index.attachments().get<HalfRows>(
-      DeviceCopies::halfKeyOf(context_->device()),
-      [&] { return std::make_shared<HalfRows>(index, copy, context_, kernels_); }, made);
+      (isOwn ? DeviceCopies::squaresKeyOf : DeviceCopies::halfKeyOf)(context_->device()),
+      [&] { return std::make_shared<HalfRows>(index, copy, isOwn, context_, kernels_); }, made);
   struct Both {
     std::shared_ptr<const HalfRows> half;
     std::shared_ptr<const BoundRows> bound;

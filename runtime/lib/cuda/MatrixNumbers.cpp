@@ -12,6 +12,8 @@
 
 #include "MatrixNumbers.h"
 
+#include "engine/BoundNodes.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -109,6 +111,46 @@ std::optional<BoundNumbers> numbersOf(const QuadraticForm &form, const BoundCapt
   }
   const auto bound = bindRatio(form, captures, dims, order, &why);
   return bound ? numbersOf(*bound, shift, why) : std::nullopt;
+}
+
+Squares squaresOf(std::vector<float> largest, int32_t dims) {
+  // The median list's: one row far from all others leaves the rest as near as they are.
+  std::erase_if(largest, [](float most) { return !(most > 0) || !std::isfinite(most); });
+  int exponent = 0;
+  if (!largest.empty()) {
+    const auto median = largest.begin() + std::ptrdiff_t(largest.size() / 2);
+    std::nth_element(largest.begin(), median, largest.end());
+    exponent = std::clamp(std::ilogb(*median), -100, 100);
+  }
+  // Most coordinates are a few times smaller than the largest, and their squares many times.
+  const double square = std::ldexp(1, 1 - exponent);
+  // A coordinate and its square are at most 2 and 8 / square in that list.
+  constexpr double kLonger = 0x1p12;
+  return {square, kLonger * std::sqrt(double(dims)) / square};
+}
+
+std::optional<BoundNumbers> ownNumbersOf(const QuadraticForm &form, const BoundCaptures &captures,
+                                         int32_t dims, const Squares &squares, annudf_order order,
+                                         std::string &why) try {
+  BoundNumbers numbers;
+  numbers.isOwn = true;
+  numbers.nodes = bounds::nodesOf(form, captures, dims, bounds::Entries::OfQueries);
+  if (numbers.nodes.size() > ANNUDF_MATRIX_OWN_NODES)
+    bounds::refuse("its coefficients are made of " + std::to_string(numbers.nodes.size()) +
+                   " nodes; for each query up to " + std::to_string(ANNUDF_MATRIX_OWN_NODES) +
+                   " are computed");
+  annudf_matrix_own &own = numbers.own;
+  own.polynomials = bounds::polynomialsOf(form, dims);
+  own.sign = bounds::signOf(form, order);
+  own.initial = own.sign * form.initial;
+  own.limit = bounds::limitOf(form);
+  own.square = squares.square, own.mostLength = squares.mostLength;
+  own.nNodes = static_cast<uint32_t>(numbers.nodes.size());
+  numbers.sign = float(own.sign);
+  return numbers;
+} catch (const bounds::CannotBind &fault) {
+  why = fault.why;
+  return std::nullopt;
 }
 
 } // namespace annudf::runtime::cuda

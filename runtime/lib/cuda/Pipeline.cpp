@@ -168,7 +168,8 @@ public:
               compute);
     }
     if (shape.tiling.bounds)
-      to.next(plan.bound->kernels().queries, {shape.queries}, 128, 0, matrixArgs());
+      to.next(plan.bound->kernels().queries, {shape.queries}, plan.bound->queryThreads(),
+              plan.bound->querySharedBytes(), matrixArgs());
     if (args.work.terms && plan.bound->tiles())
       to.next(plan.bound->kernels().passing, {plan.bound->tiles()}, ANNUDF_MATRIX_ROWS, 0,
               matrixArgs());

@@ -42,6 +42,8 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
   plan.findProbedRows(index, queries.rows);
   plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
   plan.work.noForm = whyNoBounds(plan.work, manifest, captures);
+  if (!plan.work.noForm && hasOwnCoefficients(*manifest.form, captures))
+    plan.work.ownNodes = static_cast<uint32_t>(manifest.form->nodes.size());
   plan.checkFits();
   return plan;
 }

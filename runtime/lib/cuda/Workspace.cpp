@@ -65,8 +65,8 @@ annudf_workspace arrange(const BatchShape &shape, uint64_t base, uint64_t &bytes
     work.coordinateStride = static_cast<uint32_t>(stride);
   }
   if (shape.tiling.bounds) {
-    const uint64_t panels = panelsOf(shape.dims);
-    work.coordinateStride = static_cast<uint32_t>(panels * ANNUDF_MATRIX_PANEL_DIMS / 2);
+    work.coordinateStride =
+        static_cast<uint32_t>(shape.tiling.panels * ANNUDF_MATRIX_PANEL_DIMS / 2);
     work.coordinates = layout.take(queries, work.coordinateStride, 4);
     work.minima = layout.take(queries, 4, sizeof(float));
     constexpr uint64_t kGroups = ANNUDF_MATRIX_ROWS / 32; // Of a tile; a list may end within one.

@@ -12,7 +12,6 @@
 
 #include "annudf/runtime/engine/BoundForm.h"
 
-#include "../../kernels/Orders.h"
 #include "BoundNodes.h"
 
 #include <algorithm>
@@ -23,37 +22,28 @@
 namespace annudf::runtime {
 
 using namespace bounds;
+using annudf_kernels::FormTerms;
+using annudf_kernels::Parts;
+using annudf_kernels::TermsFault;
 
 namespace {
-
-/// At least a polynomial of |x| and |y|, or of |x - y|, as one of |X| and one of |Y|.
-struct Parts {
-  Upper x1, x2, y1, y2, one;
-
-  friend Parts operator+(const Parts &a, const Parts &b) {
-    return {a.x1 + b.x1, a.x2 + b.x2, a.y1 + b.y1, a.y2 + b.y2, a.one + b.one};
-  }
-  friend Parts operator*(Upper s, const Parts &p) {
-    return {s * p.x1, s * p.x2, s * p.y1, s * p.y2, s * p.one};
-  }
-};
 
 class Binder {
 public:
   Binder(const QuadraticForm &form, const BoundCaptures &captures, int32_t dims,
          std::span<const float> shift, annudf_order order)
-      : form_(form), nodes_(form, captures, dims), shift_(shift) {
-    const bool falls = form.finalize == QuadraticForm::Finalize::Falls;
+      : form_(form), nodes_(form, captures, dims), polynomials_(polynomialsOf(form, dims)),
+        shift_(shift) {
     bound_.dims = dims;
-    bound_.sign = annudf_kernels::isLargestBest(order) != falls ? -1 : 1;
-    setRoundings();
+    bound_.sign = signOf(form, order);
+    bound_.limit = limitOf(form);
     bound_.terms.resize(BoundForm::kTerms * size_t(dims));
   }
 
   BoundForm bind() {
     const Real initial{form_.initial, {}};
     constant_ = initial;
-    error_ = rounding_ * initial.most();
+    error_ = Upper{polynomials_.rounding} * initial.most();
     largest_ = initial.most();
     for (dim_ = 0; dim_ < bound_.dims; ++dim_)
       bindDim();
@@ -71,77 +61,38 @@ private:
     refuse(what + " in dimension " + std::to_string(dim_));
   }
 
-  /// E - 1 and E eta of Form.h, and where it holds.
-  void setRoundings() {
-    const Roundings &n = form_.roundings;
-    rounding_ = growthOf(n, form_.accumulations, bound_.dims);
-    if (!(form_.eta >= 0) || !std::isfinite(form_.eta))
-      refuse("its form says that underflow loses " + std::to_string(form_.eta));
-    underflow_ = (Upper{1} + rounding_) * Upper{form_.eta};
-    // Far below what f32 holds, or f16, for roundings up to a factor of E < 2.
-    bound_.limit = n.f16 != 0 ? 0x1p14 : 0x1p123;
-    if (!std::isfinite(form_.initial))
-      refuse("its accumulator begins as what is not finite");
-  }
-
   void bindDim() {
     nodes_.evaluate(dim_);
     const float shift = shift_.empty() ? 0 : shift_[size_t(dim_)];
     if (!std::isfinite(shift))
       refuseHere("the shift is not finite");
-    const Real m{shift, {}}, two{2, {}};
-    std::array<Real, 6> c;
-    for (size_t i = 0; i < c.size(); ++i)
-      if (c[i] = nodes_[form_.exact.of[i]]; !c[i].isFinite())
-        refuseHere("a coefficient is not finite");
-    const Real a = c[Quadratic::XX], b = c[Quadratic::XY], g = c[Quadratic::YY];
-    const Real x1 = (two * a + b) * m + c[Quadratic::X], y1 = (b + two * g) * m + c[Quadratic::Y];
-    constant_ = constant_ + (((a + b) + g) * m + (c[Quadratic::X] + c[Quadratic::Y])) * m +
-                c[Quadratic::One];
-
-    const Parts error = rounding_ * partsOf(form_.size, "size") +
-                        underflow_ * partsOf(form_.small, "small") + inexact(x1, a, b, y1, g);
-    const Parts largest = partsOf(form_.largest, "largest");
-    error_ += error.one;
-    largest_ += largest.one;
+    const FormTerms terms =
+        annudf_kernels::termsOf(polynomials_, shift, [&](uint32_t node) { return nodes_[node]; });
+    checkFault(terms);
+    constant_ = constant_ + terms.constant;
+    error_ += terms.error.one;
+    largest_ += terms.largest.one;
     set(BoundForm::Shift, shift);
-    set(BoundForm::X1, bound_.sign * x1.v);
-    set(BoundForm::X2, bound_.sign * a.v);
-    set(BoundForm::XY, bound_.sign * b.v);
-    set(BoundForm::Y1, bound_.sign * y1.v);
-    set(BoundForm::Y2, bound_.sign * g.v);
-    set(BoundForm::ErrorX1, error);
-    set(BoundForm::LargestX1, largest);
+    set(BoundForm::X1, bound_.sign * terms.x1.v);
+    set(BoundForm::X2, bound_.sign * terms.x2.v);
+    set(BoundForm::XY, bound_.sign * terms.xy.v);
+    set(BoundForm::Y1, bound_.sign * terms.y1.v);
+    set(BoundForm::Y2, bound_.sign * terms.y2.v);
+    set(BoundForm::ErrorX1, terms.error);
+    set(BoundForm::LargestX1, terms.largest);
   }
 
-  /// What the coefficients, as doubles, may be off.
-  static Parts inexact(Real x1, Real x2, Real xy, Real y1, Real y2) {
-    const Upper half = Upper{0.5} * xy.e; // |X Y| <= (X² + Y²) / 2
-    return {x1.e, x2.e + half, y1.e, y2.e + half, {}};
-  }
-
-  Parts partsOf(const Quadratic &poly, const char *name) const {
-    std::array<Upper, 6> c;
-    for (size_t i = 0; i < c.size(); ++i) {
-      const Real value = nodes_[poly.of[i]];
-      c[i] = value.most();
-      if (!std::isfinite(c[i].v))
-        refuseHere("a coefficient is not finite");
-      if (value.v < -value.e.v)
-        refuseHere(std::string("its form has a ") + name + " below 0");
+  void checkFault(const FormTerms &terms) const {
+    switch (terms.fault) {
+    case TermsFault::None:
+      return;
+    case TermsFault::NotFinite:
+      refuseHere("a coefficient is not finite");
+    case TermsFault::BelowZero:
+      refuseHere(std::string("its form has a ") + terms.of + " below 0");
+    case TermsFault::BeyondDifference:
+      refuseHere(std::string("its form has a ") + terms.of + " of more than |x - y|");
     }
-    using P = Quadratic;
-    const Upper two{2};
-    if (form_.ofDifference) { // |x - y| <= |X| + |Y|, and its square <= 2 X² + 2 Y²
-      if (c[P::XY].v != 0 || c[P::YY].v != 0 || c[P::Y].v != 0)
-        refuseHere(std::string("its form has a ") + name + " of more than |x - y|");
-      return {c[P::X], two * c[P::XX], c[P::X], two * c[P::XX], c[P::One]};
-    }
-    // |x y| <= (x² + y²) / 2, |x| <= |X| + |m|
-    const Upper half = Upper{0.5} * c[P::XY], x2 = c[P::XX] + half, y2 = c[P::YY] + half;
-    const Upper m{shift_.empty() ? 0 : std::abs(double(shift_[size_t(dim_)]))};
-    return {c[P::X] + two * m * x2, x2, c[P::Y] + two * m * y2, y2,
-            c[P::One] + m * (c[P::X] + c[P::Y]) + m * m * (x2 + y2)};
   }
 
   void set(BoundForm::Term term, double value) {
@@ -158,9 +109,9 @@ private:
 
   const QuadraticForm &form_;
   Nodes nodes_;
+  const FormPolynomials polynomials_;
   const std::span<const float> shift_;
   BoundForm bound_;
-  Upper rounding_, underflow_; ///< E - 1, E eta.
   int32_t dim_ = 0;
   Real constant_;
   Upper error_, largest_;

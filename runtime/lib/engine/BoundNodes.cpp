@@ -8,24 +8,20 @@
 
 #include "BoundNodes.h"
 
-#include "vectors/Npy.h"
+#include "../../kernels/Orders.h"
 
 #include <algorithm>
 
 namespace annudf::runtime::bounds {
 
-Real Source::at(int32_t dim, const std::string &capture) const {
-  const Value value = load(values + size_t(size * (first + step * dim)));
-  const double real = value.asReal();
-  if (!std::isfinite(real))
-    refuse("an entry of capture '" + capture + "' is not finite");
-  Upper lost;
-  if (value.isInteger)
-    lost.v = std::abs(static_cast<double>(value.integer - static_cast<Integer>(real)));
-  return {real, lost};
-}
+using annudf_kernels::FormQuadratic;
+using annudf_kernels::NodeKind;
 
-static Source sourceOf(const Coefficient &node, const BoundCaptures &captures, int32_t dims) {
+namespace {
+
+/// What a node reads, and which of the declared captures that is.
+FormNode entryOf(const Coefficient &node, const BoundCaptures &captures, int32_t dims,
+                 Entries entries) {
   const std::vector<CaptureInfo> &declared = captures.declared();
   const auto found = std::find_if(declared.begin(), declared.end(),
                                   [&](const CaptureInfo &c) { return c.name == node.capture; });
@@ -33,70 +29,137 @@ static Source sourceOf(const Coefficient &node, const BoundCaptures &captures, i
   if (found == declared.end())
     refuse("it reads " + who + ", which the metric does not have");
   const auto number = static_cast<size_t>(found - declared.begin());
-  if (captures.space(number) != MemorySpace::Host)
+  const bool isOfQueries = entries == Entries::OfQueries;
+  if (!isOfQueries && captures.space(number) != MemorySpace::Host)
     refuse(who + " is in the memory of a device");
-  const std::string dtype = dtypeOf(found->element);
   const std::vector<int64_t> &shape = captures.shape(number);
   if (shape.size() != node.indices.size())
     refuse("it reads " + who + " with " + std::to_string(node.indices.size()) +
            " indices, it has " + std::to_string(shape.size()) + " extents");
-  Source source{captures.bytes(number).data(), loadOf(dtype), dtypeSize(dtype)};
+  FormNode entry = {};
+  entry.kind = NodeKind::Entry;
+  entry.a = static_cast<uint32_t>(number);
+  entry.element = found->element;
+  entry.isScalar = shape.empty();
   for (size_t i = 0; i < shape.size(); ++i) {
     const EntryIndex &index = node.indices[i];
-    source.first *= shape[i], source.step *= shape[i];
-    if (index.kind == EntryIndex::Kind::Query)
-      refuse(who + " has entries of its own for each query");
+    entry.first *= shape[i], entry.perDim *= shape[i], entry.perQuery *= shape[i];
+    if (index.kind == EntryIndex::Kind::Query) {
+      if (!isOfQueries)
+        refuse(who + " has entries of its own for each query");
+      // Of such an extent there are as many as the search has queries.
+      if (found->extents[i].kind != ANNUDF_EXTENT_QUERY)
+        refuse("it reads " + who + " by query, of which it has no extent there");
+      ++entry.perQuery;
+      continue;
+    }
     const bool isDim = index.kind == EntryIndex::Kind::Dim;
     const int64_t last = isDim ? dims - 1 : index.number;
     if (last < 0 || last >= shape[i])
       refuse("it reads entry " + std::to_string(last) + " of " + who + ", which has " +
              std::to_string(shape[i]));
-    (isDim ? source.step : source.first) += isDim ? 1 : index.number;
+    (isDim ? entry.perDim : entry.first) += isDim ? 1 : index.number;
   }
-  return source;
+  return entry;
 }
 
-Nodes::Nodes(const QuadraticForm &form, const BoundCaptures &captures, int32_t dims)
-    : nodes_(form.nodes), sources_(nodes_.size()), values_(nodes_.size()) {
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Coefficient &node = nodes_[i];
-    if (node.kind == Coefficient::Kind::Entry)
-      sources_[i] = sourceOf(node, captures, dims);
-    else if (node.kind != Coefficient::Kind::Number && (node.a >= i || node.b >= i))
-      refuse("node " + std::to_string(i) + " of its form is not made of nodes before it");
+FormNode nodeOf(const QuadraticForm &form, size_t i, const BoundCaptures &captures, int32_t dims,
+                Entries entries) {
+  const Coefficient &from = form.nodes[i];
+  if (from.operands() != 0 && (from.a >= i || from.b >= i))
+    refuse("node " + std::to_string(i) + " of its form is not made of nodes before it");
+  FormNode node = {};
+  node.a = from.a, node.b = from.b;
+  switch (from.kind) {
+  case Coefficient::Kind::Number:
+    node = {};
+    node.kind = NodeKind::Number, node.number = from.number;
+    return node;
+  case Coefficient::Kind::Entry:
+    return entryOf(from, captures, dims, entries);
+  case Coefficient::Kind::Negated:
+    node.kind = NodeKind::Negated;
+    return node;
+  case Coefficient::Kind::Sum:
+    node.kind = NodeKind::Sum;
+    return node;
+  case Coefficient::Kind::Product:
+    node.kind = NodeKind::Product;
+    return node;
+  case Coefficient::Kind::Quotient:
+    node.kind = NodeKind::Quotient;
+    return node;
+  case Coefficient::Kind::Absolute:
+    node.kind = NodeKind::Absolute;
+    return node;
   }
+  refuse("node " + std::to_string(i) + " of its form is of a kind that this annudf does not know");
+}
+
+FormQuadratic quadraticOf(const Quadratic &from) {
+  using P = FormQuadratic;
+  static_assert(int(P::XX) == Quadratic::XX && int(P::XY) == Quadratic::XY &&
+                    int(P::YY) == Quadratic::YY && int(P::X) == Quadratic::X &&
+                    int(P::Y) == Quadratic::Y && int(P::One) == Quadratic::One,
+                "the kernels' powers are the form's");
+  FormQuadratic to;
+  std::copy(from.of.begin(), from.of.end(), to.of);
+  return to;
+}
+
+} // namespace
+
+std::vector<FormNode> nodesOf(const QuadraticForm &form, const BoundCaptures &captures,
+                              int32_t dims, Entries entries) {
+  std::vector<FormNode> nodes;
+  nodes.reserve(form.nodes.size());
+  for (size_t i = 0; i < form.nodes.size(); ++i)
+    nodes.push_back(nodeOf(form, i, captures, dims, entries));
   std::vector<const Quadratic *> polynomials = {&form.exact, &form.size, &form.small,
                                                 &form.largest};
   if (form.lengths)
     polynomials.insert(polynomials.end(),
                        {&form.lengths->exact, &form.lengths->size, &form.lengths->small});
-  if (form.lengths && form.lengths->means && form.lengths->means->count >= nodes_.size())
+  if (form.lengths && form.lengths->means && form.lengths->means->count >= nodes.size())
     refuse("its form has no node " + std::to_string(form.lengths->means->count));
   for (const Quadratic *poly : polynomials)
     for (uint32_t node : poly->of)
-      if (node >= nodes_.size())
+      if (node >= nodes.size())
         refuse("its form has no node " + std::to_string(node));
+  return nodes;
 }
 
-Real Nodes::valueOf(size_t i, int32_t dim) const {
-  const Coefficient &node = nodes_[i];
-  switch (node.kind) {
-  case Coefficient::Kind::Number:
-    return {node.number, {}};
-  case Coefficient::Kind::Entry:
-    return sources_[i].at(dim, node.capture);
-  case Coefficient::Kind::Negated:
-    return -values_[node.a];
-  case Coefficient::Kind::Sum:
-    return values_[node.a] + values_[node.b];
-  case Coefficient::Kind::Product:
-    return values_[node.a] * values_[node.b];
-  case Coefficient::Kind::Quotient:
-    return values_[node.a] / values_[node.b];
-  case Coefficient::Kind::Absolute:
-    return values_[node.a].magnitude();
+FormPolynomials polynomialsOf(const QuadraticForm &form, int32_t dims) {
+  FormPolynomials of = {};
+  of.exact = quadraticOf(form.exact), of.size = quadraticOf(form.size);
+  of.small = quadraticOf(form.small), of.largest = quadraticOf(form.largest);
+  of.ofDifference = form.ofDifference;
+  const Upper rounding = growthOf(form.roundings, form.accumulations, dims);
+  if (!(form.eta >= 0) || !std::isfinite(form.eta))
+    refuse("its form says that underflow loses " + std::to_string(form.eta));
+  of.rounding = rounding.v;
+  of.underflow = ((Upper{1} + rounding) * Upper{form.eta}).v;
+  if (!std::isfinite(form.initial))
+    refuse("its accumulator begins as what is not finite");
+  return of;
+}
+
+double signOf(const QuadraticForm &form, annudf_order order) {
+  const bool falls = form.finalize == QuadraticForm::Finalize::Falls;
+  return annudf_kernels::isLargestBest(order) != falls ? -1 : 1;
+}
+
+// Far below what f32 holds, or f16, for roundings up to a factor of E < 2.
+double limitOf(const QuadraticForm &form) { return form.roundings.f16 != 0 ? 0x1p14 : 0x1p123; }
+
+void Nodes::evaluate(int32_t dim) {
+  const auto at = [&](uint32_t node) { return values_[node]; };
+  const auto entries = [&](const FormNode &node) { return captures_.bytes(node.a).data(); };
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    values_[i] = annudf_kernels::valueOf(nodes_[i], dim, 0, at, entries);
+    if (nodes_[i].kind == NodeKind::Entry && !values_[i].isFinite())
+      refuse("an entry of capture '" + captures_.declared()[nodes_[i].a].name + "' is not finite");
   }
-  refuse("node " + std::to_string(i) + " of its form is of a kind that this annudf does not know");
 }
 
 Upper growthOf(const Roundings &n, uint32_t accumulations, int32_t dims) {

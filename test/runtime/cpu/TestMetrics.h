@@ -317,7 +317,9 @@ inline runtime::Metric compiled(const TestMetric &metric) {
                                        metric.name + ".annudf");
 }
 
-inline runtime::BoundCaptures bind(const runtime::Metric &metric, int32_t dims) {
+/// \param queries  of a search, of which captures may have entries.
+inline runtime::BoundCaptures bind(const runtime::Metric &metric, int32_t dims,
+                                   int64_t queries = 0) {
   std::map<std::string, runtime::NumericArray> values;
   auto array = [](std::vector<int64_t> shape, const std::vector<float> &from) {
     runtime::NumericArray a{"f32", std::move(shape), {}, "test"};
@@ -330,12 +332,18 @@ inline runtime::BoundCaptures bind(const runtime::Metric &metric, int32_t dims) 
       values[capture.name] = array({}, {kMinkowskiP});
       continue;
     }
-    std::vector<float> weights(dims);
-    for (int32_t d = 0; d < dims; ++d)
-      weights[d] = weightOf(d);
-    values[capture.name] = array({dims}, weights);
+    std::vector<int64_t> shape;
+    int64_t count = 1;
+    for (const CaptureExtent &extent : capture.extents) {
+      shape.push_back(extent.kind == ANNUDF_EXTENT_QUERY ? queries : dims);
+      count *= shape.back();
+    }
+    std::vector<float> weights(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i)
+      weights[static_cast<size_t>(i)] = weightOf(int32_t(i));
+    values[capture.name] = array(shape, weights);
   }
-  return runtime::BoundCaptures::bind(metric.artifact.manifest, dims, values);
+  return runtime::BoundCaptures::bind(metric.artifact.manifest, {dims, 0, queries}, values);
 }
 
 inline runtime::MatrixView view(const reference::Vectors &vectors) {

@@ -26,25 +26,33 @@ struct Answer {
 
 /// Poisoned before, so that an entry that nobody wrote is seen.
 inline Answer answerOf(runtime::Backend &backend, const runtime::Index &index,
-                       const runtime::Metric &metric, const reference::Vectors &queries, int k,
+                       const runtime::Metric &metric, const runtime::BoundCaptures &captures,
+                       const reference::Vectors &queries, int k,
                        const runtime::SearchParams &params) {
   const size_t cells = size_t(queries.rows) * size_t(k);
   Answer answer = {std::vector<int64_t>(cells, -777), std::vector<float>(cells, -777.0F), {}};
-  backend.search(index, metric, bind(metric, queries.dims), view(queries), k, params,
-                 answer.ids.data(), answer.distances.data(), &answer.stats);
+  backend.search(index, metric, captures, view(queries), k, params, answer.ids.data(),
+                 answer.distances.data(), &answer.stats);
   return answer;
+}
+inline Answer answerOf(runtime::Backend &backend, const runtime::Index &index,
+                       const runtime::Metric &metric, const reference::Vectors &queries, int k,
+                       const runtime::SearchParams &params) {
+  return answerOf(backend, index, metric, bind(metric, queries.dims, queries.rows), queries, k,
+                  params);
 }
 
 /// "" where the family finds what "pairs" does, ids and distances to the bit; else what differs.
 inline std::string differenceFromPairs(runtime::Backend &backend, const runtime::Index &index,
                                        const runtime::Metric &metric,
+                                       const runtime::BoundCaptures &captures,
                                        const reference::Vectors &queries, int k,
                                        runtime::SearchParams params, const char *family) {
   Answer answers[2];
   const char *const families[] = {"pairs", family};
   for (int i = 0; i < 2; ++i) {
     params.family = families[i];
-    answers[i] = answerOf(backend, index, metric, queries, k, params);
+    answers[i] = answerOf(backend, index, metric, captures, queries, k, params);
     if (answers[i].stats.family != families[i])
       return "was run by " + answers[i].stats.family;
   }
@@ -56,6 +64,13 @@ inline std::string differenceFromPairs(runtime::Backend &backend, const runtime:
              std::to_string(other.distances[i]) + ", not row " + std::to_string(pairs.ids[i]) +
              " at " + std::to_string(pairs.distances[i]);
   return "";
+}
+inline std::string differenceFromPairs(runtime::Backend &backend, const runtime::Index &index,
+                                       const runtime::Metric &metric,
+                                       const reference::Vectors &queries, int k,
+                                       const runtime::SearchParams &params, const char *family) {
+  return differenceFromPairs(backend, index, metric, bind(metric, queries.dims, queries.rows),
+                             queries, k, params, family);
 }
 
 } // namespace annudf::test

@@ -59,7 +59,7 @@ TEST(CudaBatch, AFilterTakesTheTermsOfTheIndexByProductsAlone) {
   BatchShape all = evenShape(1000, 32, 1'000'000), filtered = all;
   filtered.isFiltered = true;
   EXPECT_EQ(bytesOf(filtered, 100), bytesOf(all, 100));
-  all.tiling = filtered.tiling = {.queries = 128, .segmentGroups = 32, .bounds = true};
+  all.tiling = filtered.tiling = {.queries = 128, .segmentGroups = 32, .bounds = true, .panels = 2};
   EXPECT_EQ(bytesOf(filtered, 100) - bytesOf(all, 100), 9000u * 144 * 4);
   EXPECT_EQ(bytesOf(filtered, 1) - bytesOf(all, 1), 9000u * 144 * 4);
 }

@@ -71,7 +71,8 @@ public:
     index.listGroup = addressOf(listGroup_), index.listSize = addressOf(listSize_);
     index.nLists = uint32_t(lists_.size());
     index.chunks = uint32_t(chunks), index.dims = uint32_t(dims);
-    args_.nPanels = uint32_t((dims + ANNUDF_MATRIX_PANEL_DIMS - 1) / ANNUDF_MATRIX_PANEL_DIMS);
+    args_.nPanels = uint32_t((dims * (numbers_.isOwn ? 2 : 1) + ANNUDF_MATRIX_PANEL_DIMS - 1) /
+                             ANNUDF_MATRIX_PANEL_DIMS);
     args_.element = ANNUDF_ELEMENT_F32;
     args_.tileStart = addressOf(tileStart_);
     listScale_.resize(lists_.size());
@@ -93,11 +94,14 @@ public:
     args_.terms = args_.scan.work.terms;
   }
 
+  /// Of the queries of the last bounds: scale, factor, and what is added.
+  const std::vector<float4> &queryNumbers() const { return queryNumbers_; }
   uint32_t groups() const { return listGroup_.back(); }
   const annudf_matrix_args &args() const { return args_; }
 
-  /// A bound a granule and query, of all lists.
-  std::vector<float> bounds(const FloatRows &queries) {
+  /// A bound a granule and query, of all lists. \param base  number of the first query.
+  std::vector<float> bounds(const FloatRows &queries, const annudf_slots &slots = {},
+                            int32_t base = 0) {
     const size_t dims = args_.scan.index.dims;
     std::vector<float> values;
     for (const auto &query : queries)
@@ -106,12 +110,19 @@ public:
     args.scan.queries.data = addressOf(values);
     args.scan.queries.rowBytes = uint32_t(dims * 4);
     args.scan.queries.element = ANNUDF_ELEMENT_F32;
-    std::vector<float4> numbers(queries.size());
+    args.scan.queries.base = base, args.scan.slots = slots;
+    std::vector<float4> &numbers = queryNumbers_;
+    numbers.assign(queries.size(), {});
     args.scan.work.minima = addressOf(numbers);
     std::vector<_Float16> halves(queries.size() * args.nPanels * ANNUDF_MATRIX_PANEL_DIMS);
     args.scan.work.coordinates = addressOf(halves);
-    launch(numbers_.isRatio ? annudf_matrix_ratio_queries : annudf_matrix_queries, args,
-           queries.size(), 128);
+    std::memset(matrixMemory, 0x7E, sizeof matrixMemory); // NaN, as what others left may be.
+    if (numbers_.isOwn)
+      launch(annudf_matrix_own_queries, args, queries.size(),
+             ANNUDF_MATRIX_OWN_THREADS(numbers_.own.nNodes));
+    else
+      launch(numbers_.isRatio ? annudf_matrix_ratio_queries : annudf_matrix_queries, args,
+             queries.size(), 128);
     std::vector<float4> keys(queries.size() * groups());
     args.scan.work.keys = addressOf(keys);
     for (size_t first = 0; first < queries.size(); first += ANNUDF_MATRIX_QUERIES)
@@ -139,6 +150,8 @@ private:
       shifts[d].shift = shift[d];
     args_.form.dims = addressOf(shifts);
     launch(annudf_matrix_largest, args_, tiles, ANNUDF_MATRIX_ROWS);
+    if (numbers_.isOwn)
+      return makeSquares(std::move(shifts), tiles);
     blockDim.x = 32;
     launch(annudf_matrix_scale, args_, (lists_.size() + 31) / 32, 32);
     launch(annudf_matrix_rows, args_, tiles, ANNUDF_MATRIX_ROWS);
@@ -146,6 +159,18 @@ private:
     (numbers_.isRatio ? args_.ratio.dims : args_.form.dims) = addressOf(numbers_.dims);
     launch(numbers_.isRatio ? annudf_matrix_ratio_terms : annudf_matrix_terms, args_, tiles,
            ANNUDF_MATRIX_ROWS);
+  }
+
+  void makeSquares(std::vector<annudf_matrix_dim> shifts, uint32_t tiles) {
+    const auto squares = runtime::cuda::squaresOf(listScale_, int32_t(shifts.size()));
+    shifts_ = std::move(shifts);
+    args_.form.dims = addressOf(shifts_);
+    args_.own = numbers_.own;
+    args_.own.nodes = addressOf(numbers_.nodes);
+    args_.own.square = squares.square, args_.own.mostLength = squares.mostLength;
+    launch(annudf_matrix_own_scale, args_, (lists_.size() + 31) / 32, 32);
+    launch(annudf_matrix_own_rows, args_, tiles, ANNUDF_MATRIX_ROWS);
+    launch(annudf_matrix_own_terms, args_, tiles, ANNUDF_MATRIX_ROWS);
   }
 
   /// The next float nearer to 0, unless it is one.
@@ -207,6 +232,8 @@ private:
 
   const std::vector<FloatRows> lists_;
   const runtime::cuda::BoundNumbers numbers_;
+  std::vector<annudf_matrix_dim> shifts_;
+  std::vector<float4> queryNumbers_;
   std::vector<uint4> rows_, panels_;
   std::vector<uint32_t> listGroup_, listSize_, tileStart_;
   std::vector<int64_t> ids_;

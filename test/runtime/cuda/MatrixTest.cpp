@@ -16,9 +16,11 @@
 #include "CompiledMetrics.h"
 #include "SharedBackend.h"
 
+#include "Driver.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <cstring>
 #include <random>
 
 using namespace annudf;
@@ -58,6 +60,8 @@ protected:
   static constexpr const char *kProved[] = {"l2", "weighted_l2", "inner_product"};
   static constexpr const char *kNormalised[] = {"cosine", "weighted_cosine", "weighted_similarity",
                                                 "pearson"};
+  /// Of one field, with entries by query.
+  static constexpr const char *kOwn[] = {"personal_l2", "personal_inner_product", "personal_mix"};
   /// Elements, dims, queries and k of every kind. \returns how many searches were the same.
   int agreeing(const char *name) const;
   void whateverTheData(const char *name) const;
@@ -158,6 +162,82 @@ TEST_P(CudaMatrix, OfNormalisedFormsAgreesWithPairsToTheBit) {
     EXPECT_EQ(agreeing(name), 288) << name;
 }
 
+TEST_P(CudaMatrix, OfEachQueryAgreesWithPairsToTheBit) {
+  for (const char *name : kOwn)
+    EXPECT_EQ(agreeing(name), 288) << name;
+}
+
+TEST_P(CudaMatrix, OfEachQueryWhateverTheData) {
+  for (const char *name : kOwn)
+    whateverTheData(name);
+}
+
+/// Rows are made once, whatever the values; NaN, infinities, 0 and large weights.
+TEST_P(CudaMatrix, OfEachQueryWhateverTheWeights) {
+  const Metric metric = read("personal_l2");
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 4000, 96, 3);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 140, 96, 4);
+  const Index index = build(base, 17);
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  for (const float scale : {1.0F, 1e-20F, 1e6F, 1e15F, 1e30F, 0.0F, INFINITY, NAN})
+    for (const int every : {1, 9}) {
+      std::vector<float> weights(size_t(queries.rows * 96));
+      for (size_t i = 0; i < weights.size(); ++i)
+        weights[i] = normal(random) * (i / 96 % size_t(every) == 0 ? scale : 1);
+      NumericArray array{"f32", {queries.rows, 96}, {}, "test"};
+      array.storage.resize(weights.size() * sizeof(float));
+      std::memcpy(array.storage.data(), weights.data(), array.storage.size());
+      const auto captures = BoundCaptures::bind(metric.artifact.manifest, {96, 0, queries.rows},
+                                                {{"w", array}}, true);
+      for (const int k : {1, 10})
+        EXPECT_EQ(differenceFromPairs(*backend, index, metric, captures, queries, k, {.nProbes = 5},
+                                      family),
+                  "")
+            << "weights of " << scale << ", every " << every << ", k " << k;
+    }
+}
+
+/// Queries of a later batch have the weights of their own numbers.
+TEST_P(CudaMatrix, OfEachQueryInSeveralBatches) {
+  ::setenv("ANNUDF_WORKSPACE_MIB", "1", 1);
+  const auto few = makeCudaDeviceBackend();
+  ::unsetenv("ANNUDF_WORKSPACE_MIB");
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 20000, 32, 3);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, 32, 4);
+  const Index index = build(base, 20);
+  for (const char *name : kOwn)
+    EXPECT_EQ(differenceFromPairs(*few, index, read(name), queries, 10, {.nProbes = 8}, family), "")
+        << name;
+}
+
+/// What nobody looks at before a search, the kernels read.
+TEST_P(CudaMatrix, OfCapturesOnTheDevice) {
+  using cuda::Driver, cuda::check;
+  const Metric metric = read("weighted_l2");
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, 70, 3);
+  const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 130, 70, 4);
+  const Index index = build(base, 20);
+  const auto context = std::make_shared<const cuda::Context>(backend->device());
+  const cuda::ContextScope scope(*context);
+  const cuda::Buffer weights(context, 70 * sizeof(float));
+  CaptureValue value;
+  value.dtype = "f32", value.shape = {70}, value.bytes = 70 * sizeof(float), value.origin = "test";
+  value.data = reinterpret_cast<const void *>(weights.device()); // NOLINT
+  value.space = MemorySpace::Cuda, value.device = backend->device();
+  const auto captures = BoundCaptures::bindViews(metric.artifact.manifest, 70, {{"w", value}});
+  for (const float scale : {1.0F, -3.0F, NAN}) {
+    std::vector<float> values(70);
+    for (int32_t d = 0; d < 70; ++d)
+      values[size_t(d)] = weightOf(d) * scale;
+    ANNUDF_CUDA(cuMemcpyHtoD, weights.device(), values.data(), weights.size());
+    EXPECT_EQ(
+        differenceFromPairs(*backend, index, metric, captures, queries, 10, {.nProbes = 5}, family),
+        "")
+        << scale;
+  }
+}
+
 TEST_P(CudaMatrix, WhateverTheData) {
   for (const char *name : kProved)
     whateverTheData(name);
@@ -169,7 +249,7 @@ TEST_P(CudaMatrix, OfNormalisedFormsWhateverTheData) {
 }
 
 TEST_P(CudaMatrix, FiltersHold) {
-  for (const char *name : {"weighted_l2", "weighted_similarity", "pearson"}) {
+  for (const char *name : {"weighted_l2", "weighted_similarity", "pearson", "personal_l2"}) {
     const Metric metric = read(name);
     const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 3000, 96, 3);
     const auto queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 130, 96, 4);

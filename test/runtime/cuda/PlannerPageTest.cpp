@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "H200.h"
+#include "MatrixArgs.h"
 #include "runtime/DocTables.h"
 
 #include "cuda/Families.h"
@@ -39,6 +40,8 @@ constexpr test::Named<Workload> kMetrics[] = {
     {"of a large body", [](Workload &work) { work.bodyBytes = kLargeBody + 1; }},
     {"with `combine`", [](Workload &work) { work.hooks.insert(ANNUDF_HOOK_COMBINE); }},
     {"a proved form", [](Workload &work) { work.noForm = nullptr; }},
+    {"one with weights by query",
+     [](Workload &work) { work.noForm = nullptr, work.ownNodes = 12; }},
     {"a packed sum of u8",
      [](Workload &work) { work.element = ANNUDF_ELEMENT_U8, work.packedDims = 258; }},
 };
@@ -121,6 +124,11 @@ constexpr test::Named<Asked> kSearches[] = {
        asked.work.element = ANNUDF_ELEMENT_U8, asked.work.dims = 259, asked.work.packedDims = 258;
      }},
     {"no form is proved", [](Asked &) {}},
+    {"128 nodes by query of 5,000 dims",
+     [](Asked &asked) {
+       asked.machine.sharedBytes = 101'376, asked.work.dims = 5000;
+       asked.work.noForm = nullptr, asked.work.ownNodes = 128;
+     }},
     {"missing values", [](Asked &asked) { asked.work.noForm = "coordinates may be missing"; }},
 };
 
@@ -169,6 +177,13 @@ TEST(PlannerPage, SaysWhyASearchHasNoUseForBounds) {
   Coefficient &entry = manifest.form->nodes.emplace_back();
   entry.kind = Coefficient::Kind::Entry;
   entry.indices.emplace_back().kind = EntryIndex::Kind::Query;
+  EXPECT_EQ(whyNoBounds(proved, manifest, {}), nullptr);
+  manifest.form->lengths.emplace();
+  why([](Workload &) {});
+  manifest.form->lengths.reset();
+  manifest.form->nodes.resize(ANNUDF_MATRIX_OWN_NODES);
+  EXPECT_EQ(whyNoBounds(proved, manifest, {}), nullptr);
+  manifest.form->nodes.emplace_back();
   why([](Workload &) {});
   std::vector<std::string> told;
   for (const std::vector<std::string> &cells : tableBelow(kPage, "### Without products"))

@@ -16,6 +16,7 @@
 #include "PlantedFaults.h"
 #include "SharedBackend.h"
 
+#include "Driver.h"
 #include "Families.h"
 #include "Linker.h"
 #include "ScanArgs.h"
@@ -47,12 +48,17 @@ const Case kCases[] = {{"tiles"},
                        {"matrix", ANNUDF_ELEMENT_F32, 140, 90, 90},
                        {"matrix_mma", ANNUDF_ELEMENT_F32, 140, 80}};
 
+const TestMetric &provedMetric(const std::string &name) {
+  for (const TestMetric &proved : provedMetrics())
+    if (proved.name == name)
+      return proved;
+  throw std::runtime_error("no test metric " + name);
+}
+
 Metric metricFor(const std::string &family) {
   TestMetric l2 = testMetric("l2");
   if (family.starts_with("matrix"))
-    for (const TestMetric &proved : provedMetrics())
-      if (proved.name == "proved_l2")
-        return unfusedMetric(proved);
+    return unfusedMetric(provedMetric("proved_l2"));
   if (family != "parts")
     return unfusedMetric(l2);
   Artifact artifact = cudaArtifact(l2, readFatbin("l2_in_parts"));
@@ -146,6 +152,32 @@ TEST_P(CudaSanitizedFamily, SearchesWithAFilter) {
 
 INSTANTIATE_TEST_SUITE_P(Every, CudaSanitizedFamily, testing::ValuesIn(kCases),
                          [](const auto &info) { return std::string(info.param.family); });
+
+/// Which products compute for each query anew, of captures on the device.
+TEST_F(CudaSanitized, CoefficientsOfEachQuery) {
+  using cuda::Driver, cuda::check;
+  const Metric metric = unfusedMetric(provedMetric("proved_weighted_l2"));
+  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 700, kDims, 1),
+             queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 140, kDims, 2);
+  std::vector<float> weights(kDims);
+  for (int32_t d = 0; d < kDims; ++d)
+    weights[size_t(d)] = weightOf(d);
+  const auto context = std::make_shared<const cuda::Context>(backend->device());
+  const cuda::ContextScope scope(*context);
+  const cuda::Buffer onDevice(context, weights.size() * sizeof(float));
+  ANNUDF_CUDA(cuMemcpyHtoD, onDevice.device(), weights.data(), onDevice.size());
+  CaptureValue value;
+  value.dtype = "f32", value.shape = {kDims}, value.bytes = onDevice.size(), value.origin = "test";
+  value.data = reinterpret_cast<const void *>(onDevice.device()); // NOLINT
+  value.space = MemorySpace::Cuda, value.device = backend->device();
+  const auto captures = BoundCaptures::bindViews(metric.artifact.manifest, kDims, {{"w", value}});
+  const Index index = build(base, 3);
+  for (const char *family : {"matrix", "matrix_mma"})
+    if (backend->arch() == 90 || (family == std::string("matrix_mma") && backend->arch() >= 80))
+      EXPECT_EQ(differenceFromPairs(*backend, index, metric, captures, queries, 5, {.nProbes = 3},
+                                    family),
+                "");
+}
 
 TEST_F(CudaSanitized, ManyQueriesChooseTheirLists) {
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 400, 12, 3),

@@ -55,6 +55,8 @@ struct Workload {
   int32_t packedDims = 0;
   /// Why no bounds of it can be computed by matrix products, a text that stays; null: they can.
   const char *noForm = "it is not proved to be a quadratic form";
+  /// Nodes of such a form, where its coefficients are computed for each query; 0: for all alike.
+  uint32_t ownNodes = 0;
   /// Whether such a form is the distance itself, without finalize, or normalised.
   bool formIsDistance = false;
   size_t bodyBytes = 0; ///< Of its code for the machine; 0 where a backend does not look at it.
