@@ -131,9 +131,23 @@ public:
       scratch.waits = 0, scratch.found = 0, scratch.dropped = 0, scratch.threshold = Bounds::kNone;
   }
 
+  /// One place evaluates, whatever waits: each more would take a link of the metric as long again.
   __device__ __forceinline__ void run() {
-    const Bound threshold = evaluateFirst();
-    evaluateRest(threshold);
+    bool inPieces = !waitForFirst(), isLast = false;
+    if (inPieces)
+      isLast = waitForPiece();
+#pragma unroll 1
+    for (;;) {
+      evaluateWaiting();
+      if (isLast)
+        break;
+      if (!inPieces && waitForRest()) {
+        isLast = true;
+        continue;
+      }
+      inPieces = true;
+      isLast = waitForPiece();
+    }
     write();
   }
 
@@ -218,13 +232,18 @@ private:
     }
   }
 
-  /// The k granules with the least bounds, those as low, and others that take no longer. \returns
-  /// the bound up to which granules are evaluated.
-  __device__ __forceinline__ Bound evaluateFirst() {
+  /// Bound `i` of four, where it is not worth four copies of what follows.
+  static __device__ __forceinline__ Bound boundOf(const Four &four, uint32_t i) {
+    return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+  }
+
+  /// Has the k granules with the least bounds wait, those as low, and others that take no longer.
+  /// \returns false where they are too many: none waits then.
+  __device__ __forceinline__ bool waitForFirst() {
     Bound least[2];
     readLeast(least);
     bringProbes();
-    const Bound threshold = findThreshold(least);
+    threshold = findThreshold(least);
     most = metric.mostOf(threshold);
     const Bound own = Bounds::less(least[0], least[1]);
     if (own <= threshold)
@@ -236,109 +255,109 @@ private:
     if (waits > kMostWaiting) { // Many equal bounds: those are looked at again, in pieces.
       __syncthreads();
       if (t == 0)
-        scratch.waits = 0;
+        scratch.waits = 0, scratch.threshold = Bounds::kBeforeAll; // Nothing was evaluated.
       __syncthreads();
-      return Bounds::kBeforeAll;
+      return false;
     }
-    if (waits > args.k && waits * ANNUDF_GRANULE_ROWS > threads)
+    if (waits > args.k && waits * ANNUDF_GRANULE_ROWS > threads && waits <= kMostWaiting / 2)
       keepFirst(waits);
-    evaluateWaiting();
-    return threshold;
+    return true;
   }
 
   /// Of the granules that wait, those whose bound is not above the k-th of theirs stay; the others
-  /// are dropped for now.
+  /// are dropped for now, to the end of the arrays.
+  /// \param waits  half of the room at most, so that nothing is written that was not read.
   __device__ __forceinline__ void keepFirst(uint32_t waits) {
-    constexpr uint32_t kMine = kMostWaiting / ANNUDF_EXACT_THREADS;
-    uint32_t granule[kMine];
-    Bound bound[kMine];
-#pragma unroll
-    for (uint32_t j = 0; j < kMine; ++j) {
-      const uint32_t i = j * threads + t;
-      if (i >= waits)
-        continue;
-      granule[j] = scratch.waiting[i], bound[j] = scratch.bound[i];
+#pragma unroll 1
+    for (uint32_t i = t; i < waits; i += threads) {
+      const Bound bound = scratch.bound[i];
       uint32_t rank = 0;
 #pragma unroll 4
       for (uint32_t o = 0; o < waits; ++o)
-        rank += scratch.bound[o] < bound[j] || (scratch.bound[o] == bound[j] && o < i);
+        rank += scratch.bound[o] < bound || (scratch.bound[o] == bound && o < i);
       if (rank == args.k - 1)
-        scratch.threshold = bound[j];
+        scratch.threshold = bound;
     }
     if (t == 0)
       scratch.kept = 0;
     __syncthreads();
-    const Bound threshold = scratch.threshold;
-#pragma unroll
-    for (uint32_t j = 0; j < kMine; ++j)
-      if (j * threads + t < waits) {
-        if (bound[j] <= threshold) {
-          scratch.waiting[atomicAdd(&scratch.kept, 1u)] = granule[j];
+    const Bound kth = scratch.threshold;
+#pragma unroll 1
+    for (uint32_t first = 0; first < waits; first += threads) {
+      const uint32_t i = first + t;
+      const uint32_t granule = i < waits ? scratch.waiting[i] : 0;
+      const Bound bound = i < waits ? scratch.bound[i] : Bounds::kNone;
+      __syncthreads(); // These places may be written now.
+      if (i < waits) {
+        if (bound <= kth) {
+          scratch.waiting[atomicAdd(&scratch.kept, 1u)] = granule;
         } else {
           const uint32_t place = kMostWaiting - 1 - atomicAdd(&scratch.dropped, 1u);
-          scratch.waiting[place] = granule[j], scratch.bound[place] = bound[j];
+          scratch.waiting[place] = granule, scratch.bound[place] = bound;
         }
       }
+    }
     __syncthreads();
     if (t == 0)
       scratch.waits = scratch.kept;
     __syncthreads();
   }
 
-  /// Every granule that may hold a row as good as the k-th so far and was not evaluated: of those
-  /// that were dropped, and of those above `threshold`. Mostly there are few.
-  __device__ __forceinline__ void evaluateRest(Bound threshold) {
+  /// Has every granule wait that may hold a row as good as the k-th so far and was not evaluated:
+  /// of those that were dropped, and of those above `threshold`. Mostly there are few. \returns
+  /// false where they are too many: none waits then.
+  __device__ __forceinline__ bool waitForRest() {
     const uint32_t last = scratch.best[side].key[args.k - 1];
     const uint32_t dropped = scratch.dropped, room = kMostWaiting - dropped;
-    const Bound done = scratch.threshold; // That of keepFirst, if it ran.
-    if (threshold == Bounds::kBeforeAll)  // Nothing was.
-      return evaluateUpTo(last, threshold);
+#pragma unroll 1
     for (uint32_t i = t; i < dropped; i += threads)
       if (const uint32_t place = kMostWaiting - 1 - i; metric.keyOf(scratch.bound[place]) <= last)
         if (const uint32_t to = atomicAdd(&scratch.waits, 1u); to < room)
           scratch.waiting[to] = scratch.waiting[place];
     if (above < Bounds::kNone && metric.keyOf(above) <= last)
+#pragma unroll 1
       for (uint32_t g = t; g < granules / ANNUDF_GRANULES; g += threads) {
         const Four four = __ldcg(bounds + g);
-        const Bound bound[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
+#pragma unroll 1
         for (uint32_t i = 0; i < 4; ++i)
-          if (bound[i] > threshold && bound[i] < Bounds::kNone && metric.keyOf(bound[i]) <= last)
+          if (const Bound bound = boundOf(four, i);
+              bound > threshold && bound < Bounds::kNone && metric.keyOf(bound) <= last)
             if (const uint32_t place = atomicAdd(&scratch.waits, 1u); place < room)
               scratch.waiting[place] = g * 4 + i;
       }
     __syncthreads();
-    const uint32_t waits = scratch.waits;
-    if (waits <= room)
-      return evaluateWaiting();
+    if (scratch.waits <= room)
+      return true;
     __syncthreads();
     if (t == 0)
       scratch.waits = 0;
     __syncthreads();
-    evaluateUpTo(last, done);
+    return false;
   }
 
-  /// The same where they are many, in pieces: granules above `done`, up to which all were
-  /// evaluated, whose key is not above `last`, which falls meanwhile.
-  __device__ __forceinline__ void evaluateUpTo(uint32_t last, Bound done) {
+  /// The same where they are many, of as many groups as there is room for from `piece` on: granules
+  /// above those that were evaluated at first, whose key is not above the k-th, which falls
+  /// meanwhile. \returns whether there are no more groups.
+  __device__ __forceinline__ bool waitForPiece() {
     const uint32_t groups = granules / ANNUDF_GRANULES;
-    for (uint32_t first = 0; first < groups; first += threads) {
-      const uint32_t g = first + t;
-      if (g < groups) {
+    const uint32_t last = scratch.best[side].key[args.k - 1];
+    const Bound done = scratch.threshold; // That of keepFirst, if it ran.
+#pragma unroll 1
+    for (;;) {
+      if (const uint32_t g = piece + t; g < groups) {
         const Four four = __ldcg(bounds + g);
-        const Bound bound[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
+#pragma unroll 1
         for (uint32_t i = 0; i < 4; ++i)
-          if (bound[i] > done && bound[i] < Bounds::kNone && metric.keyOf(bound[i]) <= last)
+          if (const Bound bound = boundOf(four, i);
+              bound > done && bound < Bounds::kNone && metric.keyOf(bound) <= last)
             scratch.waiting[atomicAdd(&scratch.waits, 1u)] = g * 4 + i;
       }
+      piece += threads;
       __syncthreads();
-      const bool full = scratch.waits + 4 * threads > kMostWaiting || first + threads >= groups;
+      const bool isFull = scratch.waits + 4 * threads > kMostWaiting;
       __syncthreads();
-      if (full) {
-        evaluateWaiting();
-        last = min(last, scratch.best[side].key[args.k - 1]);
-      }
+      if (isFull || piece >= groups)
+        return piece >= groups;
     }
   }
 
@@ -460,6 +479,8 @@ private:
   const Four *const bounds;
   const uint64_t pairs;
   int side = 0;
+  uint32_t piece = 0;              ///< First group of the next of waitForPiece().
+  Bound threshold = Bounds::kNone; ///< Up to which granules waited at first.
   uint32_t most = ANNUDF_KEY_NONE; ///< No row of a greater key is among the k best.
   Bound above = Bounds::kNone; ///< The least of this thread's bounds that did not wait at first.
 };
