@@ -208,10 +208,10 @@ private:
       }
       __syncthreads();
     }
-    if (t < buckets && rankOfBucket(buckets, t, mine) == args.k - 1)
-      scratch.threshold = mine;
-    if (buckets > threads && rankOfBucket(buckets, t + threads, least[1]) == args.k - 1)
-      scratch.threshold = least[1];
+#pragma unroll 1
+    for (uint32_t b = t; b < buckets; b += threads, mine = least[1])
+      if (rankOfBucket(buckets, b, mine) == args.k - 1)
+        scratch.threshold = mine;
     __syncthreads();
     return scratch.threshold;
   }

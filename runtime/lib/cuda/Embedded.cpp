@@ -59,7 +59,8 @@ ANNUDF_COMPUTE_TYPES(ANNUDF_X)
 ANNUDF_ACCUMULATORS(ANNUDF_X)
 #undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
-  ANNUDF_EMBED_FILE(template_scan_##NAME, ptx) ANNUDF_EMBED_FILE(template_staged_##NAME, ptx)
+  ANNUDF_EMBED_FILE(template_scan_##NAME, ptx) ANNUDF_EMBED_FILE(template_staged_##NAME, ptx)      \
+  ANNUDF_EMBED_FILE(template_exact_##NAME, ptx)
 ANNUDF_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE)                                                     \
@@ -235,9 +236,10 @@ std::string_view scanTemplate(const ScanEntry &entry, const Manifest &metric,
       return ANNUDF_BYTES(template_scan_##NAME);                                                   \
     case ScanSource::Staged:                                                                       \
       return ANNUDF_BYTES(template_staged_##NAME);                                                 \
+    case ScanSource::Exact:                                                                        \
+      return ANNUDF_BYTES(template_exact_##NAME);                                                  \
     case ScanSource::Parts:                                                                        \
     case ScanSource::Packed:                                                                       \
-    case ScanSource::Exact:                                                                        \
       break;                                                                                       \
     }
   ANNUDF_ELEMENTS(ANNUDF_X)
