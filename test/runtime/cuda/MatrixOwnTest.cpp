@@ -255,6 +255,17 @@ TEST(CudaMatrixOwn, AreNear) {
       }
 }
 
+/// Of a list with rows that nothing is said of, the others are scaled as if these were not there.
+TEST(CudaMatrixOwn, AreAsNearBesideRowsFarFromAll) {
+  Data data = dataOf(4, 96, kKinds[0].change);
+  data.lists[2][10].assign(96, 1e20F);
+  data.lists[2][50].assign(96, -1e20F); // Their mean is nothing.
+  Seen seen;
+  check(data, allHooks()[0], kWeights[0], seen);
+  EXPECT_EQ(seen.isNothing, 12u); // Two granules, of six queries.
+  EXPECT_LT(seen.most, 3);
+}
+
 namespace {
 
 /// A random update whose every query has a "w" of its own and an "s", by the rules of the analysis,
