@@ -178,6 +178,17 @@ TEST(CudaLink, OneFragmentServesEveryArchitecture) {
         << sm;
 }
 
+/// The time of a link goes with the machine code that comes of it, and can be tested where others
+/// use the machine too: these had grown to 93 KB unseen (docs/benchmarks/links.md).
+TEST(CudaLink, TheLinkOfWhatFollowsBoundsIsShort) {
+  const Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
+  for (const char *kernel : {"annudf_finish_exact", "annudf_finish_granules"})
+    for (int sm : {80, 90}) {
+      const cuda::ScanTarget target = {ANNUDF_ELEMENT_F32, sm, {cuda::ScanSource::Exact, kernel}};
+      EXPECT_LT(cuda::linkScanKernel(artifact, target).size(), 40'000u) << kernel << " sm_" << sm;
+    }
+}
+
 /// L2's update is two instructions: what else is in the loop is what the search adds to it.
 TEST(CudaLink, TheHotLoopOfL2IsItsArithmeticWithoutLocalMemory) {
   const Artifact artifact = cudaArtifact(testMetric("l2"), readFatbin("l2"));
