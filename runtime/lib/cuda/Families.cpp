@@ -330,8 +330,7 @@ public:
   }
   /// As measured: what does not hang on the queries is half a reading, as rows are in half
   /// precision, and what sorting and the last evaluations take; a filter's terms are made of all
-  /// rows. By warps it is estimated, and so is what coefficients by query take: vectors of twice
-  /// the dims.
+  /// rows. By warps it is estimated. Coefficients by query take vectors of twice the dims.
   double cost(const Workload &work, const Machine &machine) const override {
     constexpr double kLeast = 0.9, kOfFilter = 0.1, kAbreast = 80, kAbreastByWarps = 50;
     constexpr double kOfSquares = 0.5;
