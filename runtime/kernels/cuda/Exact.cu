@@ -73,9 +73,11 @@ struct OfForm : Hooks {
   __device__ __forceinline__ uint32_t keyOf(float bound) const {
     if (bound == -FLT_MAX)
       return 0;
-    const float distance = ::finalize(accumulatorOf<Acc>(bound * args.sign, args),
-                                      static_cast<int>(args.scan.index.dims), int64_t(0), query(),
-                                      0, args.scan.slots.slot);
+    // Which is 1 or -1; nothing that the hook adds may be fused with it.
+    const float accumulator = __fmul_rn(bound, args.sign);
+    const float distance =
+        ::finalize(accumulatorOf<Acc>(accumulator, args), static_cast<int>(args.scan.index.dims),
+                   int64_t(0), query(), 0, args.scan.slots.slot);
     return distance == distance ? annudfKeyOf(distance, static_cast<int>(args.scan.order)) : 0;
   }
 };

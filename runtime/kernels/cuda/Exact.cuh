@@ -237,8 +237,9 @@ private:
     return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
   }
 
-  /// Has the k granules with the least bounds wait, those as low, and others that take no longer.
-  /// \returns false where they are too many: none waits then.
+  /// Has the k granules with the least bounds wait, those as low, and others that take no longer,
+  /// or as many that to tell them apart is not worth it (more than half of the room). \returns
+  /// false where they are too many: none waits then.
   __device__ __forceinline__ bool waitForFirst() {
     Bound least[2];
     readLeast(least);

@@ -156,7 +156,9 @@ extern "C" __global__ void __launch_bounds__(128)
     float4 numbers;
     numbers.x = 1 / scale;
     numbers.y = __double2float_ru(length * lengthFactor(dims));
-    numbers.z = sum[3] + args.form.largest <= args.form.most ? __double2float_rd(low) : NAN;
+    // What no float holds is not multiplied: an infinite product would leave rows out.
+    const bool holds = most < INFINITY && sum[3] + args.form.largest <= args.form.most;
+    numbers.z = holds ? __double2float_rd(low) : NAN;
     numbers.w = 0;
     pointer<float4>(args.scan.work.minima)[blockIdx.x] = numbers;
   }

@@ -96,23 +96,33 @@ annudf_matrix_own_terms(const __grid_constant__ annudf_matrix_args args) {
 
 namespace {
 
-/// Sums over a query's dimensions.
+/// Sums over a query's dimensions, and the largest of Z.
 struct OwnSums {
-  double added = 0, size = 0, error = 0, largest = 0; ///< What hangs on no row.
-  double product = 0, rowError = 0, rowLargest = 0;   ///< Squares of lengths, to be met by V's.
-  double most = 0;                                    ///< Of Z, as a float.
+  enum Of {
+    Added,      ///< What hangs on no row,
+    Size,       ///< the sizes of what it is made of,
+    Error,      ///< what that may be off,
+    Largest,    ///< and what is largest on the way.
+    Product,    ///< Squares of lengths, to be met by V's: of Z,
+    RowError,   ///< of what may be off,
+    RowLargest, ///< and of what is largest.
+    Most        ///< Of Z, as a float. Not a sum.
+  };
+  static constexpr int kCount = Most + 1;
+  double of[kCount] = {};
+  __device__ __forceinline__ double &operator[](Of one) { return of[one]; }
+  __device__ __forceinline__ double operator[](Of one) const { return of[one]; }
 };
-constexpr int kOwnSums = sizeof(OwnSums) / sizeof(double);
 
 /// What a dimension gives. \param z  Z, as floats.
 __device__ __forceinline__ void addOwn(const annudf_matrix_own &own, const FormTerms &terms,
                                        double x, OwnSums &sums, float (&z)[2]) {
   const double x1 = fabs(x), x2 = x * x, perSquare = 1 / own.square;
-  sums.added += own.sign * (terms.constant.v + terms.x1.v * x + terms.x2.v * x2);
-  sums.size += fabs(terms.constant.v) + fabs(terms.x1.v) * x1 + fabs(terms.x2.v) * x2;
-  sums.error +=
+  sums[OwnSums::Added] += own.sign * (terms.constant.v + terms.x1.v * x + terms.x2.v * x2);
+  sums[OwnSums::Size] += fabs(terms.constant.v) + fabs(terms.x1.v) * x1 + fabs(terms.x2.v) * x2;
+  sums[OwnSums::Error] +=
       terms.constant.e.v + terms.error.one.v + terms.error.x1.v * x1 + terms.error.x2.v * x2;
-  sums.largest += terms.largest.one.v + terms.largest.x1.v * x1 + terms.largest.x2.v * x2;
+  sums[OwnSums::Largest] += terms.largest.one.v + terms.largest.x1.v * x1 + terms.largest.x2.v * x2;
   const double of[2] = {own.sign * (terms.xy.v * x + terms.y1.v),
                         own.sign * terms.y2.v * perSquare};
   // X, the product and the sum are rounded.
@@ -120,37 +130,38 @@ __device__ __forceinline__ void addOwn(const annudf_matrix_own &own, const FormT
   const double error[2] = {terms.error.y1.v + rounded, terms.error.y2.v * perSquare};
   const double largest[2] = {terms.largest.y1.v, terms.largest.y2.v * perSquare};
   for (int i = 0; i < 2; ++i) {
-    sums.product += of[i] * of[i];
-    sums.rowError += error[i] * error[i];
-    sums.rowLargest += largest[i] * largest[i];
+    sums[OwnSums::Product] += of[i] * of[i];
+    sums[OwnSums::RowError] += error[i] * error[i];
+    sums[OwnSums::RowLargest] += largest[i] * largest[i];
     z[i] = static_cast<float>(of[i]);
-    sums.most = fmax(sums.most, static_cast<double>(fabsf(z[i])));
+    sums[OwnSums::Most] = fmax(sums[OwnSums::Most], static_cast<double>(fabsf(z[i])));
   }
   if (terms.fault != TermsFault::None)
-    sums.added = NAN;
+    sums[OwnSums::Added] = NAN;
 }
 
 /// Those of a block, for all its threads.
 __device__ __forceinline__ OwnSums sumOfBlock(OwnSums sums) {
-  __shared__ double all[kOwnSums][4];
-  double *of = &sums.added;
+  constexpr int kCount = OwnSums::kCount;
+  __shared__ double all[kCount][4];
+  static_assert(sizeof all <= ANNUDF_MATRIX_OWN_STATIC_BYTES, "what the host leaves for it");
+  const auto joined = [](int i, double a, double b) {
+    return i == OwnSums::Most ? fmax(a, b) : a + b;
+  };
   const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
 #pragma unroll
-  for (int i = 0; i < kOwnSums; ++i) {
-    const bool isMost = i == kOwnSums - 1;
-    for (int bit = 16; bit; bit /= 2) {
-      const double other = __shfl_xor_sync(~0u, of[i], bit);
-      of[i] = isMost ? fmax(of[i], other) : of[i] + other;
-    }
+  for (int i = 0; i < kCount; ++i) {
+    for (int bit = 16; bit; bit /= 2)
+      sums.of[i] = joined(i, sums.of[i], __shfl_xor_sync(~0u, sums.of[i], bit));
     if (threadIdx.x % 32 == 0)
-      all[i][warp] = of[i];
+      all[i][warp] = sums.of[i];
   }
   __syncthreads();
 #pragma unroll
-  for (int i = 0; i < kOwnSums; ++i) {
-    of[i] = all[i][0];
+  for (int i = 0; i < kCount; ++i) {
+    sums.of[i] = all[i][0];
     for (int w = 1; w < warps; ++w)
-      of[i] = i == kOwnSums - 1 ? fmax(of[i], all[i][w]) : of[i] + all[i][w];
+      sums.of[i] = joined(i, sums.of[i], all[i][w]);
   }
   return sums;
 }
@@ -162,16 +173,22 @@ constexpr double kMostProduct = 0x1p125;
 __device__ __forceinline__ float4 ownNumbers(const annudf_matrix_own &own, const OwnSums &sums,
                                              float scale, double dims) {
   const double count = 2 * dims, more = 1 + (count + 16) * 0x1p-51;
-  const double added = sums.added + own.initial;
-  const double first = fabs(own.initial) * own.polynomials.rounding, error = sums.error + first;
-  const double low = added - error - (sums.size + fabs(own.initial)) * ((count + 16) * 0x1p-52) -
+  const double added = sums[OwnSums::Added] + own.initial;
+  const double first = fabs(own.initial) * own.polynomials.rounding,
+               error = sums[OwnSums::Error] + first;
+  const double low = added - error -
+                     (sums[OwnSums::Size] + fabs(own.initial)) * ((count + 16) * 0x1p-52) -
                      (fabs(added) + error) * 0x1p-21 - (count + 16) * kUnderflow;
   // A float of Z may be below the normal range: off by 2^-150, and its scale is at most 2^126.
-  const double length = sqrt(sums.product) * more + sqrt(count) * (4 * kTiny / scale);
-  const double rowError = sqrt(sums.rowError) * more, rowLargest = sqrt(sums.rowLargest) * more;
-  const double largest = (sums.largest + fabs(own.initial)) * more + rowLargest * own.mostLength;
+  const double length = sqrt(sums[OwnSums::Product]) * more + sqrt(count) * (4 * kTiny / scale);
+  const double rowError = sqrt(sums[OwnSums::RowError]) * more,
+               rowLargest = sqrt(sums[OwnSums::RowLargest]) * more;
+  const double largest =
+      (sums[OwnSums::Largest] + fabs(own.initial)) * more + rowLargest * own.mostLength;
   // Of NaN each comparison is false.
-  const bool holds = fabs(low) < INFINITY && largest <= own.limit * (1 - 0x1p-20) &&
+  // An infinite Z, as a float, would make the bound infinite and leave rows out.
+  const bool holds = sums[OwnSums::Most] < INFINITY && fabs(low) < INFINITY &&
+                     largest <= own.limit * (1 - 0x1p-20) &&
                      length * own.mostLength <= kMostProduct && rowError < INFINITY;
   float4 numbers;
   numbers.x = 1 / scale;
@@ -216,7 +233,7 @@ extern "C" __global__ void __launch_bounds__(128)
     z[d] = of[0], z[dims + d] = of[1];
   }
   sums = sumOfBlock(sums);
-  const float scale = scaleFor(static_cast<float>(sums.most));
+  const float scale = scaleFor(static_cast<float>(sums[OwnSums::Most]));
   waitForLast(); // Buffers of the batch before.
   if (t == 0)
     pointer<float4>(args.scan.work.minima)[blockIdx.x] =

@@ -44,9 +44,11 @@
 /// Accumulators of the parts of a group's rows, in a block's shared memory behind the query: of
 /// all warps but one, 48 bytes each at most.
 #define ANNUDF_PARTS_BYTES ((ANNUDF_SCAN_THREADS - 32) * 48)
-/// Threads of a block of Staged.cu, and of its packed form; a processor has room for 512.
+/// Threads of a block of Staged.cu, and of its packed form, and those that a processor has
+/// registers for.
 #define ANNUDF_STAGED_THREADS 128
 #define ANNUDF_PACKED_THREADS 256
+#define ANNUDF_STAGED_PROCESSOR_THREADS 512
 /// Groups of rows of a warp of Staged.cu.
 #define ANNUDF_STAGED_WARP_GROUPS 4
 /// Queries of a thread of Staged.cu, by the form ('a' or 's') and the bits of the accumulator.

@@ -8,9 +8,9 @@
 //
 // The family "staged". Blocks stay for the whole launch and take items by ticket: a list, some of
 // the queries that probe it, a segment of its rows. Stages of rows and queries are brought to
-// shared memory, two ahead of the one in use, and rows are converted to the compute type on the
-// way, once for all queries of the item. A thread updates a register tile of kTileQueries queries
-// by four rows, so that reading operands takes a tenth of the instructions.
+// shared memory, one ahead of the one in use (two in the packed form), and rows are converted to
+// the compute type on the way, once for all queries of the item. A thread updates a register tile
+// of kTileQueries queries by four rows, so that reading operands takes a tenth of the instructions.
 //
 // Leaves what Scan.cu leaves: every row's key, and every group's best. Or, of granules (8 rows of a
 // group, MatrixArgs.h), the best key alone, an eighth of the memory, for Exact.cu to find the rows.
@@ -46,9 +46,10 @@ constexpr int kThreads = ANNUDF_STAGED_THREADS, kStages = ANNUDF_STAGED_STAGES;
 constexpr int kQueryPitch = 8;
 #endif
 constexpr int kWarps = kThreads / 32, kTileGroups = ANNUDF_STAGED_WARP_GROUPS;
-constexpr int kBlocks = 512 / kThreads; ///< Of a processor.
+constexpr int kBlocks = ANNUDF_STAGED_PROCESSOR_THREADS / kThreads; ///< Of a processor.
 
-constexpr int kRowWords = ANNUDF_STAGE_ROW_WORDS / 4;      ///< In uint4, of a stage.
+constexpr int kRowWords = ANNUDF_STAGE_ROW_WORDS / 4; ///< In uint4, of a stage.
+static_assert(kStages >= 2 && kRowWords * 4 % (kPiece * kThreads) == 0, "pieces of equal size");
 constexpr int kPieces = kRowWords * 4 / kPiece / kThreads; ///< That a thread brings to a stage.
 constexpr int kQueryWords = kWarps * kTileQueries * kQueryPitch;
 
@@ -86,9 +87,8 @@ static_assert(kSharedBytes == kStages * (kRowWords + kQueryWords) * 16 + sizeof(
 /// How a block cuts an item. Of up to half as many queries as a block takes, each is given to two
 /// warps: one stage then holds twice the rows and half the dimensions. Warps whose queries are
 /// missing do nothing, so which these are is such that the four schedulers of a processor (warp %
-/// 4) have as much to do: of few queries the two warps are two schedulers apart, the second
-/// half of the blocks, of which each processor has one, is turned, and each item is against the one
-/// before.
+/// 4) have as much to do: of few queries the two warps of eight are two schedulers apart, the
+/// blocks of a processor are turned against each other, and each item is against the one before.
 struct Cut {
   int shift; ///< 0, or 1 for few queries.
   int turn;

@@ -59,8 +59,8 @@ ANNUDF_COMPUTE_TYPES(ANNUDF_X)
 ANNUDF_ACCUMULATORS(ANNUDF_X)
 #undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
-  ANNUDF_EMBED_FILE(template_scan_##NAME, ptx) ANNUDF_EMBED_FILE(template_staged_##NAME, ptx)      \
-  ANNUDF_EMBED_FILE(template_exact_##NAME, ptx)
+  ANNUDF_EMBED_FILE(template_scan_##NAME, ptx)                                                     \
+  ANNUDF_EMBED_FILE(template_staged_##NAME, ptx) ANNUDF_EMBED_FILE(template_exact_##NAME, ptx)
 ANNUDF_ELEMENTS(ANNUDF_X)
 #undef ANNUDF_X
 #define ANNUDF_X(NAME, VALUE, SPELLING, SINCE)                                                     \

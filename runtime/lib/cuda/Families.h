@@ -31,7 +31,8 @@ inline constexpr uint64_t kPartsBytes = 4608;
 inline constexpr uint64_t kRingBytes = 24576;
 /// Queries that share one reading of a list in the family "tiles".
 inline constexpr int kTileQueries = 8;
-/// Threads that stay on a processor in families whose blocks take tiles by ticket.
+/// Threads that stay on a processor in families whose blocks take tiles by ticket, if its shared
+/// memory has room for them.
 inline constexpr unsigned kStagedThreads = 512;
 /// Groups of a list that are one tile in the family "staged": few, so that blocks end together, as
 /// measured (docs/benchmarks/h200.md).
@@ -130,6 +131,14 @@ public:
   /// \param batch  what is scanned: the queries of one batch.
   virtual void enqueue(ScanQueue &queue, const Workload &batch) const = 0;
 };
+
+/// Blocks of so much shared memory that a processor has room for, at least one. \param mostOfBlock
+/// what a block may have, which is all but the 1,024 bytes that the system takes for each.
+inline uint64_t blocksWithRoom(uint64_t sharedBytes, int mostOfBlock) {
+  constexpr uint64_t kOfSystem = 1024;
+  return std::max<uint64_t>(1, (static_cast<uint64_t>(mostOfBlock) + kOfSystem) /
+                                   (sharedBytes + kOfSystem));
+}
 
 /// Bytes that a batch may take; 0: any number. Where a key of every row is left, and nobody asked
 /// for more, half of what the index's vectors take, though kUsualWorkspace always.

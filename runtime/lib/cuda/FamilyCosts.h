@@ -56,18 +56,18 @@ inline double shareOfMoreRows(const Workload &work) {
   return bytes > kMeasured ? 1 - kMeasured / bytes : 0;
 }
 
-/// What those save who share readings: of more rows sorting the pairs counts for less, and where
-/// queries are few, lists that none probes are a share that is worth more than it costs to find.
-inline double savedOfMoreRows(const Workload &work, double sorting) {
-  return shareOfMoreRows(work) * (std::exp(-work.queriesPerRow()) + sorting);
+/// Of a reading, lists that no query probes, where they are worth more than it costs to find them:
+/// of more rows.
+inline double readingOfNobody(const Workload &work) {
+  return shareOfMoreRows(work) * std::exp(-work.queriesPerRow());
 }
 
 /// What pairs read of which `abreast` share a reading. \param sorting  what sorting them costs.
 inline double readingsOfTiles(const Workload &work, double abreast, double sorting) {
   constexpr double kAsking = 0.22, kOfSorting = 0.3;
+  const double read = std::max(1.0, work.queriesPerRow() / abreast) - readingOfNobody(work);
   return work.lists *
-         (std::max(1.0, work.queriesPerRow() / abreast) * shareOf(work, kGroupRows, kAsking) +
-          sorting - savedOfMoreRows(work, kOfSorting));
+         (read * shareOf(work, kGroupRows, kAsking) + sorting - shareOfMoreRows(work) * kOfSorting);
 }
 
 /// The same where all rows are brought to shared memory, and what a warp has of them is computed
@@ -76,7 +76,8 @@ inline double readingsOfStages(const Workload &work, double abreast, double sort
                                double asking) {
   constexpr int32_t kRowsOfWarp = ANNUDF_STAGED_WARP_GROUPS * kGroupRows;
   const double computed = work.queriesPerRow() / abreast * shareOf(work, kRowsOfWarp, asking);
-  return work.lists * (std::max(1.0, computed) + sorting - savedOfMoreRows(work, sorting));
+  return work.lists *
+         (std::max(1.0, computed) - readingOfNobody(work) + sorting * (1 - shareOfMoreRows(work)));
 }
 
 /// Whether hooks can find the rows of the best keys, and give these the same bits once more.

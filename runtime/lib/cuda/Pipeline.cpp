@@ -17,6 +17,8 @@ namespace annudf::runtime::cuda {
 namespace {
 
 static_assert(kTileQueries == ANNUDF_TILE_QUERIES, "the planner's tiles are the kernel's");
+static_assert(kStagedThreads == ANNUDF_STAGED_PROCESSOR_THREADS,
+              "as many blocks as the kernel has registers for");
 static_assert(kWarps == ANNUDF_SCAN_THREADS / 32 && kChunksAhead == ANNUDF_MOST_AHEAD &&
                   kPartsBytes == ANNUDF_PARTS_BYTES && kRingBytes == ANNUDF_RING_BYTES,
               "the planner's blocks are the kernel's");
@@ -82,7 +84,7 @@ uint64_t SearchPlan::batch(uint64_t queries, uint64_t limit) const {
   for (;;) { // Fewer queries may be another family's, which leaves more.
     const BatchShape shape = this->shape(count, familyOf(count));
     const uint64_t most = workspaceOf(work, machine, !shape.tiling.endsInHooks());
-    const uint64_t fit = batchQueries(shape, queries, std::min(limit, most));
+    const uint64_t fit = batchQueries(shape, queries, most ? std::min(limit, most) : limit);
     if (fit >= count)
       return count;
     count = fit;
@@ -187,8 +189,8 @@ public:
   }
 
   void scanByTicket(uint64_t tiles, unsigned threads, uint64_t sharedBytes) override {
-    const auto blocks = kStagedThreads / threads * static_cast<uint64_t>(plan.context.processors());
-    to.next(kernel, {std::min(tiles, blocks)}, threads, static_cast<unsigned>(sharedBytes), args);
+    to.next(kernel, {std::min(tiles, blocksThatStay(kStagedThreads / threads, sharedBytes))},
+            threads, static_cast<unsigned>(sharedBytes), args);
   }
 
   void multiply(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
@@ -196,13 +198,18 @@ public:
     annudf_matrix_args matrix = matrixArgs();
     if (args.work.terms)
       matrix.terms = args.work.terms;
-    const auto blocks = perProcessor * static_cast<uint64_t>(plan.context.processors());
     to.next(bound.kernels().scan(shape.tiling.boundsByWarps, matrix.nPanels),
-            {std::min(tiles, blocks)}, ANNUDF_MATRIX_THREADS, static_cast<unsigned>(sharedBytes),
-            matrix);
+            {std::min(tiles, blocksThatStay(perProcessor, sharedBytes))}, ANNUDF_MATRIX_THREADS,
+            static_cast<unsigned>(sharedBytes), matrix);
   }
 
 private:
+  /// Of up to `perProcessor` a processor, those that its shared memory has room for at once: one
+  /// that began only when others end would hold its first tile back.
+  uint64_t blocksThatStay(uint64_t perProcessor, uint64_t sharedBytes) const {
+    return static_cast<uint64_t>(plan.context.processors()) *
+           std::min(perProcessor, blocksWithRoom(sharedBytes, plan.context.mostSharedBytes()));
+  }
   annudf_matrix_args matrixArgs() const {
     annudf_matrix_args matrix = plan.bound->args();
     matrix.scan = args;

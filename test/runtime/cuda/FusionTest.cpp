@@ -112,7 +112,8 @@ TEST_F(CudaFusion, TheLinkerFusesNothing) {
     // Without .rn the assembler may fuse them.
     EXPECT_EQ(counts["mul.f32"] + counts["add.f32"], 0);
   }
-  EXPECT_EQ(seen, (std::set<std::string>{"annudf_scan_pair", "annudf_scan_staged"}));
+  EXPECT_EQ(seen, (std::set<std::string>{"annudf_finish_exact", "annudf_finish_granules",
+                                         "annudf_scan_pair", "annudf_scan_staged"}));
 }
 
 /// Code of others is fused by the linker, as nobody else would.
