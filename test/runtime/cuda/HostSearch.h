@@ -244,6 +244,28 @@ inline Data dataOf(uint32_t seed, size_t dims, Change change) {
   return data;
 }
 
+/// acc + (w x) (w y), with w of 2^70, and vectors so small that distances are numbers: coefficients
+/// times a query's coordinates are 2^131, which no float holds, nor a half its scale of.
+inline Hooks productOfLargeWeights() {
+  return {"product of large weights",
+          runtime::test::productOfTwoWeighted(),
+          Course::Identity,
+          ANNUDF_ORDER_MIN,
+          true,
+          [](Fields sums, float w, float x, float y) {
+            return Fields{std::fma(w * x, w * y, sums[0])};
+          },
+          [](Fields sums, float) { return sums[0]; }};
+}
+constexpr float kLargeWeight = 0x1p70F;
+inline Data dataOfLargeWeights() {
+  Data data = dataOf(3, 1, [](float value, size_t number, size_t) {
+    return number >= kFirstQuery ? 1.2F * 0x1p-9F : value * 0x1p-25F;
+  });
+  data.weights.assign(1, kLargeWeight);
+  return data;
+}
+
 struct KindOfData {
   const char *name;
   Change change;

@@ -136,6 +136,18 @@ TEST(CudaMatrixBounds, HoldAndFindWhatASortFindsWhateverTheData) {
 }
 
 /// Filters that let most rows pass, some, one of 32, and none.
+/// An infinite product would be a bound above every row.
+TEST(CudaMatrixBounds, NothingIsSaidOfWhatNoFloatHolds) {
+  const Data data = dataOfLargeWeights();
+  const Hooks hooks = productOfLargeWeights();
+  std::string why;
+  const auto numbers = numbersFor(data, hooks, why);
+  ASSERT_TRUE(numbers) << why;
+  Search search(data, hooks, *numbers);
+  EXPECT_TRUE(holds(search, 10));
+  EXPECT_EQ(search.isNothing, search.granules);
+}
+
 TEST(CudaMatrixBounds, AreOfTheRowsThatPass) {
   constexpr uint32_t kPatterns[] = {0x7fff7fff, 0x00880100, 0x80000000, 0};
   int searched = 0;

@@ -255,6 +255,14 @@ TEST(CudaMatrixOwn, AreNear) {
       }
 }
 
+/// An infinite product would be a bound above every row.
+TEST(CudaMatrixOwn, NothingIsSaidOfWhatNoFloatHolds) {
+  Seen seen;
+  check(dataOfLargeWeights(), productOfLargeWeights(),
+        {"large", [](float, size_t, size_t) { return kLargeWeight; }}, seen);
+  EXPECT_EQ(seen.isNothing, seen.granules);
+}
+
 /// Of a list with rows that nothing is said of, the others are scaled as if these were not there.
 TEST(CudaMatrixOwn, AreAsNearBesideRowsFarFromAll) {
   Data data = dataOf(4, 96, kKinds[0].change);

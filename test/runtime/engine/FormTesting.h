@@ -388,6 +388,19 @@ inline QuadraticForm innerProduct() {
   return form;
 }
 
+/// acc + (w x) (w y): a coefficient that may be beyond what floats hold.
+inline QuadraticForm productOfTwoWeighted() {
+  QuadraticForm form;
+  Nodes nodes(form.nodes);
+  const uint32_t w = nodes.entry("w", {kDim}), size = nodes.one(Node::Kind::Absolute, w),
+                 square = nodes.product(w, w), one = nodes.number(1);
+  form.exact.of = form.size.of = {0, square, 0, 0, 0, 0};
+  form.small.of = {0, 0, 0, size, size, one};
+  form.largest.of = {0, square, 0, size, size, one};
+  form.roundings.f32 = 3, form.eta = 0x1p-150;
+  return form;
+}
+
 /// acc + (x - y)².
 inline QuadraticForm plainL2() {
   QuadraticForm form = weightedL2();
