@@ -8,15 +8,14 @@
 
 #include "HostCuda.h"
 
-#include "MatrixArgs.h"
-#undef ANNUDF_EXACT_THREADS // Blocks are one warp here.
-#define ANNUDF_EXACT_THREADS 32
 #include "Exact.cuh"
+#include "MatrixArgs.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -74,7 +73,8 @@ public:
     return *this;
   }
 
-  void check(uint32_t k) {
+  /// \param threads  of the block; no fewer than k.
+  void check(uint32_t k, unsigned threads = kLanes) {
     std::vector<std::pair<float, int64_t>> expected;
     for (const uint32_t probe : probes)
       for (const Row &row : lists[probe])
@@ -101,11 +101,12 @@ public:
     evaluated = 0, seen.clear(), seenGranules.clear();
     static ExactScratch<float> scratch;
     std::memset(&scratch, 0x5A, sizeof scratch); // As shared memory begins.
-    Block::run(kLanes, [&] {
+    Block::run(threads, [&] {
       ExactQuery<Case> query(args, *this, scratch);
       __syncthreads();
       query.run();
     });
+    dropped = scratch.dropped;
     ASSERT_EQ(evaluated, seenGranules.size()); // What searches are told was computed.
     for (size_t i = 0; i < k; ++i) {
       ASSERT_EQ(outIds[i], i < found ? expected[i].second : -1) << "place " << i << " of " << k;
@@ -114,8 +115,12 @@ public:
       ASSERT_EQ(outDistances[i], i < found ? distance * expected[i].first : worst)
           << "place " << i << " of " << k;
     }
+    if (found == k)
+      expectEvaluated(annudfKeyOf(outDistances[k - 1], order));
   }
   uint64_t granulesEvaluated() const { return evaluated; }
+  /// Of those that waited at first.
+  uint64_t granulesDropped() const { return dropped; }
   uint64_t granules() const { return bounds.size(); }
 
   // As ExactQuery wants of a metric.
@@ -137,6 +142,19 @@ public:
   }
 
 private:
+  /// Whatever rows they have, as chance may hide what is left out: all granules whose bound allows
+  /// for a row up to the last result's key. Roots of what is below 0 are no results.
+  void expectEvaluated(uint32_t last) const {
+    for (size_t p = 0; p < probes.size(); ++p) {
+      const uint32_t first = listGroup[probes[p]], count = listGroup[probes[p] + 1] - first;
+      for (uint32_t i = 0; i < count * ANNUDF_GRANULES; ++i)
+        if (const float bound = bounds[size_t(probeGroup[p]) * ANNUDF_GRANULES + i];
+            bound < kInfinity && keyOf(bound) <= last &&
+            (bound == -FLT_MAX || !std::isnan(finalized(how, bound * sign))))
+          ASSERT_TRUE(seenGranules.contains({first + i / ANNUDF_GRANULES, i % ANNUDF_GRANULES}))
+              << "granule " << i << " of list " << probes[p] << " is left out";
+    }
+  }
   static uint32_t placeOf(uint32_t granule, uint32_t r) {
     return granule * ANNUDF_GRANULE_ROWS + r;
   }
@@ -151,6 +169,7 @@ private:
   Finalize how;
   float sign;
   unsigned long long evaluated = 0;
+  uint32_t dropped = 0;
   mutable std::set<int64_t> seen;
   mutable std::set<std::pair<uint64_t, uint32_t>> seenGranules;
 };
@@ -215,7 +234,7 @@ TEST(CudaExact, EvaluatesWhatBoundsLeaveAndNoMore) {
   EXPECT_LE(one.granulesEvaluated(), 40u); // Those with a row up to the tenth and 20 more.
 }
 
-/// More than wait at once: all alike, all unknown, and those that were dropped with a small room.
+/// More than wait at once: all alike, all unknown, and too many at first for any to be dropped.
 TEST(CudaExact, ManyGranulesAreEvaluatedInPieces) {
   std::mt19937 random(9);
   const std::vector<float> numbers = randomNumbers(random, 24000, 1000000);
@@ -238,6 +257,101 @@ TEST(CudaExact, ManyGranulesAreEvaluatedInPieces) {
     for (const uint32_t k : {31u, 32u})
       one.check(k);
   }
+}
+
+namespace {
+
+/// Granules of eight rows far above most bounds: `first` wait at first, as they are low and in
+/// fewer than k buckets, and `more` are above the threshold, but below any k-th row.
+struct Loose {
+  uint32_t k, first, more;
+  uint32_t values; ///< That the bounds of the first have, or as many as there are.
+  annudf_order order = ANNUDF_ORDER_MIN;
+  Finalize how = Finalize::Identity;
+  /// As the host has it (Pipeline.cpp).
+  unsigned threads() const { return k <= 100 ? ANNUDF_EXACT_THREADS : ANNUDF_EXACT_MANY_THREADS; }
+};
+
+Case caseOf(const Loose &of, uint32_t seed) {
+  std::mt19937 random(seed);
+  uint32_t buckets = 32; // As findThreshold() has them: group by group, around and around.
+  while (buckets < 2 * of.threads() && buckets < 2 * of.k)
+    buckets *= 2;
+  const uint32_t low = std::max(of.k - 1, 1u), rounds = (of.first + 4 * low - 1) / (4 * low);
+  const uint32_t needed = (of.more / 4 + buckets - low) / (buckets - low);
+  const uint32_t groups = std::max(rounds, needed) * buckets + 5;
+  std::vector<float> rows(groups * size_t(32)), bounds(groups * size_t(ANNUDF_GRANULES), 0);
+  const float sign = (of.order == ANNUDF_ORDER_MIN) == (of.how != Finalize::Negative) ? 1 : -1;
+  for (float &row : rows)
+    row = sign * (1000 + float(random() % 64000) / 64);
+  std::vector<uint32_t> order(of.first);
+  std::iota(order.begin(), order.end(), 0u);
+  std::shuffle(order.begin(), order.end(), random);
+  uint32_t first = of.first, more = of.more;
+  for (uint32_t i = 0; i < ANNUDF_GRANULES; ++i) // All of these buckets have one.
+    for (uint32_t g = 0; g < rounds * buckets; ++g)
+      if (g % buckets < low && first > 0)
+        bounds[g * ANNUDF_GRANULES + i] = 1 + float(order[--first] % of.values) / 1024;
+  for (uint32_t g = 0; g < groups; ++g)
+    for (uint32_t i = 0; i < ANNUDF_GRANULES; ++i)
+      if (g % buckets >= low && more > 0)
+        bounds[g * ANNUDF_GRANULES + i] = 200 + float(more--) / 64;
+  Case one = caseOf(rows, 960, of.order, of.how);
+  size_t granule = 0;
+  one.bound([&](float tight) {
+    const float bound = bounds[granule++];
+    return bound > 0 ? bound : tight;
+  });
+  return one;
+}
+
+void checkPieces(uint32_t k, uint32_t first, uint32_t more, uint32_t seed) {
+  const bool hasTies = seed % 3 == 0;
+  Loose of = {.k = k, .first = first, .more = more, .values = hasTies ? 4u : first};
+  of.how = Finalize(seed / 2 % 3);
+  if (seed % 2 && of.how != Finalize::Root) // Of what is below 0.
+    of.order = ANNUDF_ORDER_MAX;
+  if (k == 1) // The first are the best one, and those as good.
+    of.values = 1;
+  SCOPED_TRACE("k " + std::to_string(k) + ", " + std::to_string(first) + " first and " +
+               std::to_string(more) + " more, seed " + std::to_string(seed));
+  Case one = caseOf(of, seed);
+  one.check(k, of.threads());
+  EXPECT_GE(one.granulesEvaluated(), first + more);
+  // And the next above the first k - 1 buckets'.
+  if (first >= kMostWaiting / 2 || k == 1)
+    EXPECT_EQ(one.granulesDropped(), 0u);
+  else if (hasTies)
+    EXPECT_LE(one.granulesDropped(), first + 1 - k);
+  else
+    EXPECT_EQ(one.granulesDropped(), first + 1 - k);
+}
+
+} // namespace
+
+/// Most of the first are dropped, and come back: with few others, with as many as have no room
+/// beside them, and with more than wait at all.
+TEST(CudaExact, WhatWasDroppedIsEvaluatedWhateverElseWaits) {
+  uint32_t seed = 0;
+  for (const uint32_t k : {1u, 2u, 10u, 32u, 33u, 100u, 101u, 128u, 129u, 256u})
+    for (const uint32_t first : {300u, 1023u})
+      for (const uint32_t more : {20u, 700u, 1040u, 1300u, 2500u}) {
+        checkPieces(k, first, more, ++seed);
+        if (HasFailure())
+          return;
+      }
+}
+
+/// None is dropped where those would be written over others that nobody has read.
+TEST(CudaExact, NoneIsDroppedOfMoreThanHalfOfTheRoom) {
+  uint32_t seed = 0;
+  for (const uint32_t k : {1u, 2u, 10u, 32u, 33u, 100u, 101u, 128u, 129u, 256u})
+    for (const uint32_t first : {1024u, 1500u, 2047u})
+      for (const uint32_t more : {20u, 1200u, 2500u}) {
+        checkPieces(k, first, more, ++seed);
+        if (HasFailure())
+          return;
+      }
 }
 
 /// Were bounds counted twice, those of the last group for one, less than k granules would be below

@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 #include <tuple>
 
@@ -89,6 +90,27 @@ public:
             << "place " << i << " of " << k << (many ? ", many" : "");
       }
     }
+  }
+
+  /// Of a block so large: how many rows are ranked one by one; nothing where there are too many of
+  /// them, and each digit of every key is counted.
+  std::optional<uint32_t> ranked(uint32_t k, unsigned threads) const {
+    std::vector<int64_t> outIds(k, -7), id(512);
+    std::vector<float> outDistances(k, -7);
+    std::vector<uint32_t> key(512);
+    annudf_finish_args args = {};
+    args.index.ids = address(ids), args.index.listGroup = address(listGroup);
+    args.work.probes = address(probes), args.work.probeGroup = address(probeGroup);
+    args.work.stride = groupCount, args.work.nProbes = uint32_t(probes.size());
+    args.outIds = address(outIds), args.outDistances = address(outDistances);
+    args.k = k, args.order = order;
+    const Scanned scanned = {args, 0, keys.data()};
+    static SelectScratch scratch;
+    uint32_t rows = 0, few = 0;
+    Block::run(threads, [&] {
+      few += finishFew(scratch, scanned, minima.data(), groupCount, key.data(), id.data(), rows);
+    });
+    return few == threads ? std::optional(rows) : std::nullopt;
   }
 
   /// Every distance by id; ids are below `columns`.
@@ -190,6 +212,55 @@ TEST(CudaFinish, ManyResults) {
     for (uint32_t k : {1025u, 2047u, 2048u, 2049u, 4097u, 8191u, 8193u, 9099u, 9100u, 9200u})
       ASSERT_NO_FATAL_FAILURE(test.check(k)) << values << " distances";
   }
+}
+
+/// How many of the keys reach the bound of a block so large.
+uint32_t countUpToBound(const std::vector<uint32_t> &keys, uint32_t k, unsigned threads) {
+  static SelectScratch scratch;
+  uint32_t bound = 0;
+  Block::run(threads, [&] {
+    uint32_t best = ANNUDF_KEY_NONE, own = 0;
+    for (size_t i = threadIdx.x; i < keys.size(); i += threads)
+      best = std::min(best, keys[i]);
+    EXPECT_TRUE(findBoundOfFew(scratch, best, k, own));
+    bound = own;
+  });
+  return uint32_t(
+      std::count_if(keys.begin(), keys.end(), [&](uint32_t key) { return key <= bound; }));
+}
+
+/// Those of a list, say: they are of as many buckets, wherever they begin.
+TEST(CudaFinish, FewReachTheBoundWhereNeighboursAreTheBest) {
+  constexpr uint32_t kKeys = 3000, kNear = 20, k = 10;
+  std::mt19937 random(3);
+  for (const unsigned threads : {256u, 1024u})
+    for (uint32_t first = 0; first + kNear <= kKeys; first += 83) {
+      std::vector<uint32_t> keys(kKeys);
+      for (uint32_t i = 0; i < kKeys; ++i)
+        keys[i] = (i - first < kNear ? 0u : 1u << 30) + random() % (1u << 30);
+      ASSERT_EQ(countUpToBound(keys, k, threads), k) << threads << " threads, from " << first;
+    }
+}
+
+/// The same of rows: those of the near list's 20 groups are more than are ranked one by one.
+TEST(CudaFinish, FewRowsAreRankedWhereAListIsNearerThanAllOthers) {
+  std::mt19937 random(4);
+  for (const unsigned threads : {256u, 1024u})
+    for (const uint32_t nearest : {0u, 7u, 29u}) {
+      std::vector<std::vector<Row>> lists(30);
+      std::vector<uint32_t> probes;
+      int64_t next = 0;
+      for (uint32_t list = 0; list < lists.size(); ++list) {
+        probes.push_back(list);
+        for (int r = 0; r < (list == nearest ? 20 * 32 : 103 * 32); ++r)
+          lists[list].push_back({float(random() % 10000) + (list == nearest ? 0 : 1e5F), next++});
+      }
+      const Case one(lists, probes, ANNUDF_ORDER_MIN);
+      const auto rows = one.ranked(10, threads);
+      ASSERT_TRUE(rows) << threads << " threads, list " << nearest;
+      EXPECT_LE(*rows, 60u) << threads << " threads, list " << nearest;
+      ASSERT_NO_FATAL_FAILURE(one.check(10));
+    }
 }
 
 /// The k-th distance is as large as the best of groups that are not among the k best groups.

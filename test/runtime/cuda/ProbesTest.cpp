@@ -11,6 +11,8 @@
 #include "Probes.cuh"
 #include "gtest/gtest.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 
@@ -80,6 +82,35 @@ TEST(CudaProbes, MoreThanALaneEachOfUpTo1024) {
     for (uint32_t k : {33u, 100u, 1023u, 1024u})
       if (k <= n)
         checkAll(n, k);
+}
+
+/// What the scratch held before, and no list's number.
+constexpr uint32_t kPoison = 0x5A5A5A5A;
+
+/// Were too many collected for a warp to hold, of one query in hundreds alone, all others of a
+/// batch would wait for it.
+TEST(CudaProbes, FewAreCollectedOfRandomKeys) {
+  constexpr uint32_t kLists = 4096, kProbes = 32, kSeeds = 2000;
+  uint32_t most = 0;
+  uint64_t all = 0;
+  std::vector<uint32_t> keys(kLists), lists(kProbes);
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    std::mt19937 random(seed);
+    for (uint32_t &key : keys)
+      key = random();
+    ProbeScratch scratch;
+    std::fill(std::begin(scratch.list), std::end(scratch.list), kPoison);
+    Block::run(kLanes, [&] { chooseByWarp(scratch, keys.data(), kLists, kProbes, lists.data()); });
+    ASSERT_EQ(lists, expected(keys, kProbes)) << seed;
+    const auto free = std::count(std::begin(scratch.list), std::end(scratch.list), kPoison);
+    ASSERT_GT(free, 0) << "seed " << seed << " has " << ProbeScratch::kMost << " and more";
+    const auto collected = ProbeScratch::kMost - uint32_t(free);
+    all += collected, most = std::max(most, collected);
+  }
+  if (std::getenv("ANNUDF_SHOW"))
+    std::printf("%.1f collected, %u at most\n", double(all) / kSeeds, most);
+  EXPECT_LE(all, 40u * kSeeds);
+  EXPECT_LE(most, 80u);
 }
 
 TEST(CudaProbes, OthersAreChosenByABlock) {

@@ -19,6 +19,7 @@
 #include "Driver.h"
 #include "Families.h"
 #include "Linker.h"
+#include "MatrixArgs.h"
 #include "ScanArgs.h"
 #include "annudf/runtime/cuda/Cuda.h"
 
@@ -66,6 +67,30 @@ Metric metricFor(const std::string &family) {
   return Metric::fromArtifact(std::move(artifact), "l2_in_parts.annudf");
 }
 
+/// Up to these a query's coefficients are computed by 128 threads, and by 64; of more by 32.
+constexpr size_t kFewNodes = 24, kManyNodes = 48;
+
+/// Weights, whose form adds 0 to them until it has so many nodes.
+Metric metricOfNodes(size_t nodes) {
+  TestMetric metric = provedMetric("proved_weighted_l2");
+  QuadraticForm &form = *metric.form;
+  uint32_t &weight = form.exact.of[Quadratic::XX];
+  while (form.nodes.size() < nodes) {
+    Coefficient sum{};
+    sum.kind = Coefficient::Kind::Sum, sum.a = weight, sum.b = 0; // Node 0 is 0.
+    weight = uint32_t(form.nodes.size());
+    form.nodes.push_back(std::move(sum));
+  }
+  form.exact.of[Quadratic::YY] = weight;
+  return unfusedMetric(metric);
+}
+
+/// Of which most groups have rows, most granules of eight none.
+std::shared_ptr<const RowFilter> someRows(int64_t rows) {
+  const std::vector<uint32_t> words(size_t(RowFilter::wordsFor(rows)), 0x00020001U);
+  return std::make_shared<const RowFilter>(words, rows);
+}
+
 class CudaSanitized : public testing::Test {
 protected:
   static constexpr int32_t kDims = 96; // Rows of parts have 256 bytes and more.
@@ -111,6 +136,39 @@ protected:
   }
 };
 
+/// Which products compute for each query anew, of captures on the device.
+class CudaSanitizedOwn : public CudaSanitized {
+protected:
+  static constexpr int64_t kRows = 700;
+
+  /// \param nodes  that coefficients are made of, at least, which say how many threads a query has.
+  void search(size_t nodes, const std::shared_ptr<const RowFilter> &filter = {}) const {
+    using cuda::Driver, cuda::check;
+    const Metric metric = metricOfNodes(nodes);
+    const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kRows, kDims, 1),
+               queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 140, kDims, 2);
+    std::vector<float> weights(kDims);
+    for (int32_t d = 0; d < kDims; ++d)
+      weights[size_t(d)] = weightOf(d);
+    const auto context = std::make_shared<const cuda::Context>(backend->device());
+    const cuda::ContextScope scope(*context);
+    const cuda::Buffer onDevice(context, weights.size() * sizeof(float));
+    ANNUDF_CUDA(cuMemcpyHtoD, onDevice.device(), weights.data(), onDevice.size());
+    CaptureValue value;
+    value.dtype = "f32", value.shape = {kDims}, value.bytes = onDevice.size();
+    value.origin = "test";
+    value.data = reinterpret_cast<const void *>(onDevice.device()); // NOLINT
+    value.space = MemorySpace::Cuda, value.device = backend->device();
+    const auto captures = BoundCaptures::bindViews(metric.artifact.manifest, kDims, {{"w", value}});
+    const Index index = build(base, 3);
+    for (const char *family : {"matrix", "matrix_mma"})
+      if (backend->arch() == 90 || (family == std::string("matrix_mma") && backend->arch() >= 80))
+        EXPECT_EQ(differenceFromPairs(*backend, index, metric, captures, queries, 5,
+                                      {.nProbes = 3, .filter = filter}, family),
+                  "");
+  }
+};
+
 } // namespace
 
 /// So that a family that is added is looked at too.
@@ -142,41 +200,33 @@ TEST(CudaSanitizedCases, HaveWhatTheirFamilyNeeds) {
   }
 }
 
+/// Of every shape of the kernel; which needs no GPU either.
+TEST(CudaSanitizedCases, CoefficientsAreComputedByBlocksOfEverySize) {
+  const auto threads = [](size_t nodes) {
+    const Metric metric = metricOfNodes(nodes);
+    const auto fit = cuda::familiesFor(metric.artifact, 90, ScanElements(ANNUDF_ELEMENT_F32));
+    EXPECT_TRUE(std::any_of(fit.begin(), fit.end(), [](const auto *of) {
+      return of->name() == std::string_view("matrix");
+    }));
+    return ANNUDF_MATRIX_OWN_THREADS(metric.artifact.manifest.form->nodes.size());
+  };
+  EXPECT_EQ(threads(0), 128);
+  EXPECT_EQ(threads(kFewNodes + 1), 64);
+  EXPECT_EQ(threads(kManyNodes + 1), 32);
+}
+
 TEST_P(CudaSanitizedFamily, Searches) { search(nullptr); }
 
-/// Of which most groups have rows, most granules of eight none.
-TEST_P(CudaSanitizedFamily, SearchesWithAFilter) {
-  const std::vector<uint32_t> words(size_t(RowFilter::wordsFor(kRows)), 0x00020001U);
-  search(std::make_shared<const RowFilter>(words, kRows));
-}
+TEST_P(CudaSanitizedFamily, SearchesWithAFilter) { search(someRows(kRows)); }
 
 INSTANTIATE_TEST_SUITE_P(Every, CudaSanitizedFamily, testing::ValuesIn(kCases),
                          [](const auto &info) { return std::string(info.param.family); });
 
-/// Which products compute for each query anew, of captures on the device.
-TEST_F(CudaSanitized, CoefficientsOfEachQuery) {
-  using cuda::Driver, cuda::check;
-  const Metric metric = unfusedMetric(provedMetric("proved_weighted_l2"));
-  const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 700, kDims, 1),
-             queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 140, kDims, 2);
-  std::vector<float> weights(kDims);
-  for (int32_t d = 0; d < kDims; ++d)
-    weights[size_t(d)] = weightOf(d);
-  const auto context = std::make_shared<const cuda::Context>(backend->device());
-  const cuda::ContextScope scope(*context);
-  const cuda::Buffer onDevice(context, weights.size() * sizeof(float));
-  ANNUDF_CUDA(cuMemcpyHtoD, onDevice.device(), weights.data(), onDevice.size());
-  CaptureValue value;
-  value.dtype = "f32", value.shape = {kDims}, value.bytes = onDevice.size(), value.origin = "test";
-  value.data = reinterpret_cast<const void *>(onDevice.device()); // NOLINT
-  value.space = MemorySpace::Cuda, value.device = backend->device();
-  const auto captures = BoundCaptures::bindViews(metric.artifact.manifest, kDims, {{"w", value}});
-  const Index index = build(base, 3);
-  for (const char *family : {"matrix", "matrix_mma"})
-    if (backend->arch() == 90 || (family == std::string("matrix_mma") && backend->arch() >= 80))
-      EXPECT_EQ(differenceFromPairs(*backend, index, metric, captures, queries, 5, {.nProbes = 3},
-                                    family),
-                "");
+TEST_F(CudaSanitizedOwn, CoefficientsOfEachQuery) { search(0); }
+TEST_F(CudaSanitizedOwn, CoefficientsOfManyNodes) { search(kFewNodes + 1); }
+TEST_F(CudaSanitizedOwn, CoefficientsOfMoreNodes) { search(kManyNodes + 1); }
+TEST_F(CudaSanitizedOwn, CoefficientsOfEachQueryWithAFilter) {
+  search(kManyNodes + 1, someRows(kRows));
 }
 
 TEST_F(CudaSanitized, ManyQueriesChooseTheirLists) {

@@ -128,6 +128,41 @@ TEST_F(Attachments, CopiesOfOtherIndexesGoWhereMemoryIsShort) {
   EXPECT_TRUE(made);
 }
 
+/// A copy and what products take of its rows; what others keep of the index stays.
+TEST_F(Attachments, WhatIsMadeOfACopyGoesWithItWhereMemoryIsShort) {
+  using cuda::DeviceCopies;
+  DeviceCopies copies;
+  const Index first = build(), second = build();
+  constexpr int kDevice = 3;
+  const auto isKept = [&](const std::string &key) {
+    (void)attach(first, key.c_str());
+    return !made;
+  };
+  (void)copies.get(first, kDevice, [&] { return std::make_shared<Fake>(first.size()); }, made);
+  for (const std::string &key :
+       {DeviceCopies::halfKeyOf(kDevice), DeviceCopies::squaresKeyOf(kDevice),
+        DeviceCopies::keyOf(4), DeviceCopies::halfKeyOf(4), DeviceCopies::squaresKeyOf(4)})
+    (void)attach(first, key.c_str());
+  EXPECT_EQ(Fake::alive, 6);
+  int tries = 0;
+  const auto copy = copies.get(
+      second, kDevice,
+      [&] {
+        if (++tries == 1)
+          throw Error(ErrorKind::Environment, "no memory");
+        EXPECT_EQ(Fake::alive, 3) << "when it is tried again there is room";
+        return std::make_shared<Fake>(second.size());
+      },
+      made);
+  EXPECT_EQ(tries, 2);
+  EXPECT_FALSE(isKept(DeviceCopies::keyOf(kDevice)));
+  EXPECT_FALSE(isKept(DeviceCopies::halfKeyOf(kDevice)));
+  EXPECT_FALSE(isKept(DeviceCopies::squaresKeyOf(kDevice)));
+  EXPECT_TRUE(isKept(DeviceCopies::keyOf(4)));
+  EXPECT_TRUE(isKept(DeviceCopies::halfKeyOf(4)));
+  EXPECT_TRUE(isKept(DeviceCopies::squaresKeyOf(4)));
+}
+
 TEST_F(Attachments, AnInterruptedCopyIsNotTriedAgain) {
   cuda::DeviceCopies copies;
   const Index first = build(), second = build();
