@@ -148,6 +148,26 @@ TEST(CudaMatrixBounds, NothingIsSaidOfWhatNoFloatHolds) {
   EXPECT_EQ(search.isNothing, search.granules);
 }
 
+/// Z of 2^118 in one dimension, in a list with a coordinate of 2^37 in another: what their products
+/// are scaled by is 2^128.
+TEST(CudaMatrixBounds, NothingIsSaidOfScalesThatNoFloatHolds) {
+  Data data = dataOf(3, 2, [](float value, size_t number, size_t d) {
+    if (number >= kFirstQuery)
+      return d == 0 ? 0.3F : value;
+    if (d == 0) // Whole granules of list 1, which has the far row, of one sign.
+      return (number - 1) / ANNUDF_GRANULE_ROWS % 2 ? 0.8F : -0.8F;
+    return number == 10 ? 0x1p37F : value;
+  });
+  data.weights = {0x1p60F, 1};
+  const Hooks hooks = productOfLargeWeights();
+  std::string why;
+  const auto numbers = numbersFor(data, hooks, why);
+  ASSERT_TRUE(numbers) << why;
+  Search search(data, hooks, *numbers);
+  EXPECT_TRUE(holds(search, 10));
+  EXPECT_GT(search.isNothing, 0u);
+}
+
 TEST(CudaMatrixBounds, AreOfTheRowsThatPass) {
   constexpr uint32_t kPatterns[] = {0x7fff7fff, 0x00880100, 0x80000000, 0};
   int searched = 0;
