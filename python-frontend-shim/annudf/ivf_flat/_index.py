@@ -371,8 +371,8 @@ def remove(
     ----------
     index : Index
     ids : array of shape (n_ids,)
-        int64 ids, 0 or above, in any order; other integers are converted. Without ids nothing is removed. An id that no vector has is passed over, and
-        so is one that is given twice.
+        int64 ids, 0 or above, in any order; other integers are converted. Without ids nothing is removed. An id that no
+        vector has is passed over, and so is one that is given twice.
     resources : Resources, optional
         Stream for reading a device array.
     progress : bool, optional
