@@ -161,6 +161,22 @@ def test_constants_of_paths_in_finalize() -> None:
     np.testing.assert_allclose(got, np.where(sums > 3, 4 * sums, sums), rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "expression", ["(np.float32(2.0) if x > 0.5 else 1.5) ** 2 * y", "np.float32(ctx.dim + 1) ** 0.5 * y"]
+)
+def test_one_typed_number_keeps_32_bits(expression: str) -> None:
+    space: dict[str, Any] = {"np": np}
+    exec(f"def update(x, y, acc, ctx):\n    return acc + {expression}\n", space)
+    assert "f64" not in ivf_flat.metric(space["update"]).mlir()
+
+
+def test_truth_values_are_added_as_numpy_does_and_counted_as_integers() -> None:
+    def both(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc + ((x > 0.5) + (y > 0.5)) + 100 * (np.int32(x > 0.5) + (y > 0.5))
+
+    np.testing.assert_array_equal(scanned(both), brute_force(both))
+
+
 def test_an_integer_to_the_power_of_one_path_or_another() -> None:
     def update(x, y, acc):  # type: ignore[no-untyped-def]
         return acc + 2 ** (2 if x > y else 1)
