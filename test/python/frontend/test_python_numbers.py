@@ -162,10 +162,14 @@ def test_constants_of_paths_in_finalize() -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["(np.float32(2.0) if x > 0.5 else 1.5) ** 2 * y", "np.float32(ctx.dim + 1) ** 0.5 * y"]
-)
-def test_one_typed_number_keeps_32_bits(expression: str) -> None:
-    space: dict[str, Any] = {"np": np}
+    "expression",
+    [
+        "(2.0 if x > 0.5 else 1.5) * y", "(3 if x > 0.5 else 2) * y",
+        "steps(x) * y", "(np.float32(2.0) if x > 0.5 else 1.5) ** 2 * y", "np.float32(ctx.dim + 1) ** 0.5 * y",
+    ],
+)  # fmt: skip
+def test_literals_take_32_bits_and_one_typed_number_keeps_them(expression: str) -> None:
+    space: dict[str, Any] = {"np": np, "steps": steps}
     exec(f"def update(x, y, acc, ctx):\n    return acc + {expression}\n", space)
     assert "f64" not in ivf_flat.metric(space["update"]).mlir()
 
