@@ -19,6 +19,10 @@
 #ifndef ANNUDF_ANNUDF_HPP
 #define ANNUDF_ANNUDF_HPP
 
+#if __cplusplus < 202002L // Or what follows would be pages of errors.
+#error "annudf.hpp needs C++20: -std=c++20, or target_compile_features(program PRIVATE cxx_std_20)"
+#else
+
 #include "annudf/cpp/artifact.hpp"
 #include "annudf/cpp/backend.hpp"
 #include "annudf/cpp/brute_force.hpp"
@@ -43,4 +47,5 @@ inline std::string version() { return annudf_version(); }
 } // namespace v0
 } // namespace annudf
 
+#endif // __cplusplus
 #endif // ANNUDF_ANNUDF_HPP

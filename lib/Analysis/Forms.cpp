@@ -235,8 +235,11 @@ private:
     } else {
       Means means(metric.getFinalize().getBody().front(), {*found[3], *found[4]},
                   {*found[0], *found[1], *found[2]});
-      if (!ends(finalize, finalize.ofRatio(means, ratio), form))
+      if (!ends(finalize, finalize.ofRatio(means, ratio), form)) {
+        if (means.roundings.f32 == 0 && means.roundings.f64 == 0) // No sum is less its mean.
+          result.why += "; if it is a correlation, write xy - x * y / n, not n * xy - x * y";
         return false;
+      }
       lengths.means = Lengths::Means{*found[3], *found[4], Coefficients::kZero, means.roundings};
       if (const auto &count = means.count)
         lengths.means->count = count->kind == Coefficient::Kind::Number

@@ -20,7 +20,7 @@ from annudf._core import Filter as _CoreFilter
 from annudf._limits import MAX_FILTER_IDS
 from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
-from annudf.errors import ArgumentError, InputError
+from annudf.errors import ArgumentError, DtypeError, InputError
 
 if TYPE_CHECKING:
     from annudf._core import Index as _CoreIndex
@@ -336,9 +336,19 @@ def _from_pickle(data: bytes, bits: int) -> Prefilter:
     return _of_bits(np.frombuffer(data, np.uint32), count)
 
 
+_IDS = ("uint16", "uint32", "uint64", "int16", "int32", "int64")
+"""Of what may be ids, or for uint32 the words of a bitset, where an array of bool is asked for."""
+
+
 def _vector(array: Any, name: str, dtype: str, resources: Resources | None) -> _arrays.View:
     place = check_resources(resources)
     seen = _arrays.view(array, name, place.stream)
+    if dtype == "bool" and seen.dtype in _IDS:
+        packed = f"packed bits are filters.from_bitset({name}), " if seen.dtype == "uint32" else ""
+        raise DtypeError(
+            f"argument '{name}' has dtype {seen.dtype}, it must be bool; {packed}of ids make one by "
+            f"keep = numpy.zeros(n_ids, bool); keep[{name}] = True, of zeros and ones by numpy.asarray({name}, bool)"
+        )
     _arrays.check_dtype(seen, name, (dtype,))
     if len(seen.shape) != 1:
         raise ArgumentError(f"argument '{name}' has shape {seen.shape}; give a vector, one entry for each id or word")

@@ -97,8 +97,7 @@ static void addInput(CLI::App *command, BuildArguments &arguments) {
       ->add_option("--base", arguments.base,
                    "Vectors: .fbin, .hbin (f16), .i8bin, .u8bin or 2-D .npy")
       ->required();
-  command->add_option("--rows", arguments.rows, "Only the first N rows")
-      ->check(CLI::Range(int64_t{1}, INT64_MAX));
+  addRowsOption(command, arguments.rows, "rows");
   command->add_flag("--as-f32", arguments.asF32, "Convert the vectors to float32");
   command->add_flag("-q,--quiet", arguments.quiet, "Print errors only");
 }
@@ -134,7 +133,7 @@ void tool::addBuildCommand(CLI::App &app) {
       ->add_option("--device-memory-limit", params.deviceMemoryLimit,
                    "Bytes of the GPU's memory that may be used (default: nine tenths of what is "
                    "free); where rows and lists have no room, rows go there in pieces")
-      ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
+      ->check(CLI::Range(uint64_t{1}, UINT64_MAX, "at least 1"))
       ->default_str("");
   command->add_option("--threads", params.threads, "Threads, 0 for all cores")
       ->check(CLI::Range(0, runtime::kMaxThreads));

@@ -82,6 +82,9 @@ runtime::Matrix loadVectors(const std::string &path, int64_t rows, bool asF32);
 runtime::Matrix loadFor(const runtime::Index &index, const std::string &path, int64_t rows,
                         bool asF32);
 
+/// --rows, which takes the first of the vectors: its help says neither that 0 of them are the
+/// default nor how many there could be at most.
+void addRowsOption(CLI::App *command, int64_t &rows, const std::string &what);
 /// After --as-f32, which goes not with it.
 void addBitsFlag(CLI::App *command, bool &bits);
 /// Rows of u8 as packed bits; errors name the file.

@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -121,6 +122,12 @@ runtime::Progress tool::progressBar(bool quiet) {
     *last = stage;
     return !InterruptGuard::requested();
   };
+}
+
+void tool::addRowsOption(CLI::App *command, int64_t &rows, const std::string &what) {
+  command->add_option("--rows", rows, "Only the first N " + what)
+      ->check(CLI::Range(int64_t{1}, INT64_MAX, "at least 1"))
+      ->default_str("");
 }
 
 void tool::addBitsFlag(CLI::App *command, bool &bits) {

@@ -38,7 +38,7 @@ static void runDistances(const DistancesArguments &arguments) {
   const Engine engine(arguments.metric);
   const runtime::Index index =
       engine.indexOf(arguments.y, arguments.asF32, arguments.bits, arguments.metric.threads);
-  const runtime::Matrix x = loadFor(index, arguments.x, 0, arguments.asF32);
+  const runtime::Matrix x = loadAgainst(index, arguments.y, arguments.x, 0, arguments.asF32);
   runtime::checkDistances(index, engine.metric, x.view());
   const int64_t columns = index.size();
   if (x.rows > UINT32_MAX || columns > UINT32_MAX)

@@ -72,3 +72,13 @@ runtime::Index Engine::indexOf(const std::string &path, bool asF32, bool bits, i
     rows = asBits(std::move(rows), path);
   return runtime::Index::ofOneList(rows.view(), metric.artifact.manifest.missingValues, threads);
 }
+
+runtime::Matrix tool::loadAgainst(const runtime::Index &vectors, const std::string &base,
+                                  const std::string &path, int64_t rows, bool asF32) {
+  runtime::Matrix matrix = loadFor(vectors, path, rows, asF32);
+  if (matrix.dims != vectors.dims())
+    throw Error(ErrorKind::Input, path + ": vectors of " + std::to_string(matrix.dims) +
+                                      " dims, those of " + base + " have " +
+                                      std::to_string(vectors.dims()));
+  return matrix;
+}

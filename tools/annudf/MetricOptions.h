@@ -51,6 +51,11 @@ struct Engine {
   runtime::Index indexOf(const std::string &path, bool asF32, bool bits, int threads) const;
 };
 
+/// Queries of a file, for the vectors of `base`, whose index no user has seen.
+/// \throws Error naming both files where their dims differ.
+runtime::Matrix loadAgainst(const runtime::Index &vectors, const std::string &base,
+                            const std::string &path, int64_t rows, bool asF32);
+
 /// `count` rows of a matrix, from `first` on.
 runtime::MatrixView rowsOf(const runtime::Matrix &matrix, int64_t first, int64_t count);
 

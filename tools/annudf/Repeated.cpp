@@ -139,8 +139,7 @@ static void addOptions(CLI::App *command, RepeatedArguments &arguments) {
                    "Vectors, of the index's type or another that the metric accepts")
       ->required();
   arguments.metric.addTo(command);
-  command->add_option("--rows", arguments.rows, "Only the first N queries")
-      ->check(CLI::Range(int64_t{1}, INT64_MAX));
+  addRowsOption(command, arguments.rows, "queries");
   command->add_flag("--as-f32", arguments.asF32, "Convert the queries to float32");
 }
 

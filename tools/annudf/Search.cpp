@@ -165,6 +165,15 @@ static void tellStats(const Engine &engine, const SearchArguments &arguments,
               total.rowsPerQuery > 0 ? total.evaluatedPerQuery / total.rowsPerQuery * 100 : 0);
 }
 
+static runtime::Matrix loadQueries(const runtime::Index &index, const SearchArguments &arguments) {
+  if (arguments.base.empty())
+    return loadFor(index, arguments.queries, arguments.rows, arguments.asF32);
+  if (arguments.k > index.size())
+    throw Error(ErrorKind::Usage, "-k " + std::to_string(arguments.k) + ": " + arguments.base +
+                                      " has only " + std::to_string(index.size()) + " vectors");
+  return loadAgainst(index, arguments.base, arguments.queries, arguments.rows, arguments.asF32);
+}
+
 static void runSearch(SearchArguments arguments) {
   InterruptGuard guard;
   checkArguments(arguments, guard);
@@ -176,7 +185,7 @@ static void runSearch(SearchArguments arguments) {
                                    ? runtime::Index::load(arguments.index)
                                    : engine.indexOf(arguments.base, arguments.asF32, arguments.bits,
                                                     arguments.metric.threads);
-  runtime::Matrix queries = loadFor(index, arguments.queries, arguments.rows, arguments.asF32);
+  const runtime::Matrix queries = loadQueries(index, arguments);
   if (arguments.exact)
     arguments.params.nProbes = index.nLists();
   else if (!arguments.probesGiven)
@@ -235,8 +244,7 @@ static void addOptions(CLI::App *command, SearchArguments &arguments) {
       ->allow_extra_args(false);
   command->add_option("-k", arguments.k,
                       "Neighbours of a query, at most as many as there are rows");
-  command->add_option("--rows", arguments.rows, "Only the first N queries")
-      ->check(CLI::Range(int64_t{1}, INT64_MAX));
+  addRowsOption(command, arguments.rows, "queries");
   command->add_flag("--as-f32", arguments.asF32, "Convert the vectors to float32");
   command->add_option("--truth", arguments.truth, "True neighbours (.ibin): prints recall@k");
   command->add_option("-o,--output", arguments.output, "Write PREFIX.ibin and PREFIX.fbin");

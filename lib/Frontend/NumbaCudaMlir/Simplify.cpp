@@ -94,6 +94,38 @@ struct FloatConstants : RewritePattern {
   }
 };
 
+/// A choice of literals in another type, as `2.0 if c else 1.5` that meets a float32: each takes
+/// that type, as a literal by itself does.
+struct ChosenConstants : RewritePattern {
+  explicit ChosenConstants(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isa<arith::TruncFOp, arith::SIToFPOp>(op))
+      return failure();
+    auto choice = op->getOperand(0).getDefiningOp<arith::SelectOp>();
+    if (!choice || !areLiterals(choice, 0))
+      return failure();
+    auto converted = [&](Value side) {
+      Operation *conversion = rewriter.clone(*op);
+      conversion->setOperand(0, side);
+      return conversion->getResult(0);
+    };
+    const Value yes = converted(choice.getTrueValue()), no = converted(choice.getFalseValue());
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, choice.getCondition(), yes, no);
+    return success();
+  }
+
+private:
+  static constexpr int kMostChoices = 8; ///< Within one another: each level may double the rest.
+  static bool areLiterals(Value value, int depth) {
+    if (matchPattern(value, m_Constant()))
+      return true;
+    auto choice = value.getDefiningOp<arith::SelectOp>();
+    return choice && depth < kMostChoices && areLiterals(choice.getTrueValue(), depth + 1) &&
+           areLiterals(choice.getFalseValue(), depth + 1);
+  }
+};
+
 /// Literals that are added, subtracted, multiplied or divided: Python's own numbers, mostly.
 /// One rounding, to nearest even, as the operation has; a NaN is left to the device.
 struct FloatArithmetic : RewritePattern {
@@ -305,8 +337,8 @@ FrozenRewritePatternSet frontend::getSimplifications(MLIRContext *context) {
     if (llvm::is_contained(structure, op.getDialectNamespace()))
       op.getCanonicalizationPatterns(patterns, context);
   addShiftPatterns(patterns);
-  patterns.add<Casts, Comparisons, FloatArithmetic, FloatConstants, IntegerConstants,
-               IntegerIdentities, Negations, Selections>(context);
+  patterns.add<Casts, ChosenConstants, Comparisons, FloatArithmetic, FloatConstants,
+               IntegerConstants, IntegerIdentities, Negations, Selections>(context);
   return FrozenRewritePatternSet(std::move(patterns));
 }
 

@@ -4,8 +4,9 @@
 
 numba types what is computed of two constants by its own rules and lowers it by its own code, which knows neither
 ``//`` of floats nor powers and wraps integers around. So such expressions become constants in numba's IR, before
-anything is typed, and variables that begin with a constant and change become numbers of a metric. ``~`` is ours
-whatever it is of: numba's of a Python bool is NumPy's ``not``.
+anything is typed, and constants that leave the place where they are known (what a variable begins with, one of the
+values of a conditional, what a helper is given or returns) become numbers of a metric, whose arithmetic is ours.
+``~`` is ours whatever it is of: numba's of a Python bool is NumPy's ``not``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from numba_cuda_mlir.numba_cuda.core import ir
+from numba_cuda_mlir.numba_cuda.core.analysis import compute_cfg_from_blocks
 
 from annudf._frontend.functions import STUBS
 from annudf._frontend.report import unsupported
@@ -44,6 +46,7 @@ def fold(function: Any) -> None:
     UnsupportedError
         Python has no number for one, or it does not fit 64 bits.
     """
+    _give_defaults(function)
     known: dict[str, Number] = {}
     first = min(function.blocks)
     for block, statement in _assignments(function):
@@ -69,6 +72,47 @@ def _assignments(function: Any) -> Iterator[tuple[int, Any]]:
         for statement in block.body:
             if isinstance(statement, ir.Assign):
                 yield label, statement
+
+
+def _give_defaults(function: Any) -> None:
+    """``helper(x)`` as ``helper(x, p=2)``: to numba the default of an argument has a type of its own, no number's."""
+    for block in function.blocks.values():
+        body: list[Any] = []
+        for statement in block.body:
+            value = getattr(statement, "value", None)
+            if isinstance(value, ir.Expr) and value.op == "call":
+                for name, default in _not_given(function, value).items():
+                    given = statement.target.scope.redefine("$annudf_default", statement.loc)
+                    source = ir.Global(name, default, statement.loc)
+                    body.append(ir.Assign(source, given, statement.loc))
+                    function._definitions[given.name] = [source]
+                    value.kws = (*value.kws, (name, given))
+            body.append(statement)
+        block.body = body
+
+
+def _not_given(function: Any, call: Any) -> dict[str, Any]:
+    """Defaults of the helper's that the call leaves to it."""
+    helper = getattr(_held(function, call.func), "py_func", None)
+    if helper is None or call.vararg is not None:
+        return {}
+    code = helper.__code__
+    names = code.co_varnames[: code.co_argcount]
+    defaults = helper.__defaults__ or ()
+    every = {**dict(zip(names[len(names) - len(defaults) :], defaults, strict=True)), **(helper.__kwdefaults__ or {})}
+    taken = {*names[: len(call.args)], *dict(call.kws)}
+    return {name: default for name, default in every.items() if name not in taken}
+
+
+def _held(function: Any, variable: Any) -> Any:
+    """What a variable holds that is read from outside the function, or of a module; None of others."""
+    definitions = function._definitions[variable.name]
+    one = definitions[0] if len(definitions) == 1 else None
+    if isinstance(one, (ir.Global, ir.FreeVar)):
+        return one.value
+    if isinstance(one, ir.Expr) and one.op == "getattr":
+        return getattr(_held(function, one.value), one.attr, None)
+    return None
 
 
 def _number(value: Any, known: dict[str, Number]) -> Number | None:
@@ -136,34 +180,67 @@ def _refuse(message: str, place: Any) -> NoReturn:
 
 def _make_numbers(function: Any, known: dict[str, Number]) -> None:
     """``i = 0`` of a variable that is assigned elsewhere too: ``i = int(0)``, whose type is a metric's own."""
+    ends = set(_ends_of_loops(function.blocks))
     for block in function.blocks.values():
         body: list[Any] = []
         for statement in block.body:
-            if isinstance(statement, ir.Assign):
-                value = statement.value
-                number = _number(value, known) if _begins(function, statement) else None
-                if type(number) in (int, float):
-                    _call(function, statement, value, STUBS["int" if isinstance(number, int) else "float"], body)
-                elif isinstance(value, ir.Expr) and value.op == "unary" and value.fn is operator.invert:
-                    _call(function, statement, value.value, STUBS["invert"], body)
+            if isinstance(statement, ir.Assign) and statement.target.name in ends:
+                # A condition that does not change would be pruned, and with it what comes after the loop.
+                of = statement.value.args[0]
+                statement.value.args = (_call(function, statement, of, STUBS["bool"], body),)
+            elif isinstance(statement, ir.Assign):
+                _make_numbers_of(function, statement, known, body)
             body.append(statement)
         block.body = body
 
 
-def _begins(function: Any, statement: Any) -> bool:
-    name: str = statement.target.name
-    # A variable that is begun anew has another version: i, i.1.
-    return name.partition(".")[0].isidentifier() and len(function._definitions[name]) > 1
+def _make_numbers_of(function: Any, statement: Any, known: dict[str, Number], body: list[Any]) -> None:
+    """Puts calls of stubs before an assignment for the constants in it that become numbers of a metric."""
+    value = statement.value
+
+    def made(of: Any) -> Any:
+        stub = _STUBS.get(type(_number(of, known)))
+        return of if stub is None else _call(function, statement, of, stub, body)
+
+    if isinstance(value, ir.Expr) and value.op == "unary" and value.fn is operator.invert:
+        _assign(function, statement, _call(function, statement, value.value, STUBS["invert"], body))
+    elif isinstance(value, ir.Expr) and value.op == "cast":  # What is returned.
+        value.value = made(value.value)
+    elif isinstance(value, ir.Expr) and value.op == "build_tuple":
+        value.items = [made(item) for item in value.items]
+    elif isinstance(value, ir.Expr) and value.op == "call" and _held(function, value.func) is not bool:
+        value.args = tuple(made(one) for one in value.args)
+        value.kws = tuple((name, made(one)) for name, one in value.kws)
+    elif len(function._definitions[statement.target.name]) > 1:
+        # On several paths: a variable (begun anew it has another version: i, i.1), or the value of a conditional.
+        _assign(function, statement, made(value))
 
 
-def _call(function: Any, statement: Any, of: Any, stub: Any, body: list[Any]) -> None:
-    """Puts the call of a stub before the statement, which assigns its result."""
-    place, scope, value = statement.loc, statement.target.scope, statement.value
+_STUBS: dict[type, Any] = {kind: STUBS[kind.__name__] for kind in (bool, int, float)}
+
+
+def _ends_of_loops(blocks: dict[int, Any]) -> Iterator[str]:
+    """Names of the conditions by which loops begin again or end; numba calls ``bool`` for each."""
+    graph = compute_cfg_from_blocks(blocks)
+    for loop in graph.loops().values():
+        for label in loop.body:
+            end, after = blocks[label].body[-1], {block for block, _ in graph.successors(label)}
+            if isinstance(end, ir.Branch) and loop.header in after and after & loop.exits:
+                yield end.cond.name
+
+
+def _assign(function: Any, statement: Any, value: Any) -> None:
+    definitions, before = function._definitions[statement.target.name], statement.value
+    function._definitions[statement.target.name] = [value if old is before else old for old in definitions]
+    statement.value = value
+
+
+def _call(function: Any, statement: Any, of: Any, stub: Any, body: list[Any]) -> Any:
+    """Puts the call of a stub before the statement, and gives the variable of its result."""
+    place, scope = statement.loc, statement.target.scope
     callee, given, result = (scope.redefine(f"$annudf_{part}", place) for part in ("stub", "given", "number"))
     call = ir.Expr.call(callee, (given,), (), place)
     for target, source in ((callee, ir.Global(stub.__name__, stub, place)), (given, of), (result, call)):
         body.append(ir.Assign(source, target, place))
         function._definitions[target.name] = [source]
-    definitions = function._definitions[statement.target.name]
-    statement.value = result
-    function._definitions[statement.target.name] = [result if old is value else old for old in definitions]
+    return result

@@ -5,7 +5,7 @@
 Values are *strong*, with a NumPy dtype (coordinates, accumulators, captures, ``np.float32(...)``),
 or *weak*, as Python's own numbers are: they take the type of what they meet. There is one
 difference to NumPy: where it would widen integers to float64, the result is float32; float64
-appears only where an operand is float64.
+appears only where an operand is float64, and where weak numbers alone are computed with.
 """
 
 from __future__ import annotations

@@ -58,7 +58,8 @@ CASTS = (
     "uint64",
     "bool_",
 )
-OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_not", "bitwise_count", "invert")
+OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_not", "bitwise_count", "invert",
+          "bool")  # fmt: skip
 
 STUBS: dict[str, Stub] = {
     name: _stub(name)
@@ -78,7 +79,7 @@ STUBS: dict[str, Stub] = {
 
 _BUILTINS: dict[object, str] = {
     builtins.abs: "abs", builtins.max: "max", builtins.min: "min", builtins.round: "round", builtins.pow: "power",
-    builtins.range: "range", builtins.int: "int", builtins.float: "float",
+    builtins.range: "range", builtins.int: "int", builtins.float: "float", builtins.bool: "bool",
 }  # fmt: skip
 _MATH = {
     "sqrt": "sqrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "math_log", "log2": "log2", "log10": "log10",
@@ -154,7 +155,7 @@ def _namespace(module: types.ModuleType, names: dict[str, str]) -> types.ModuleT
 NAMESPACES: dict[str, types.ModuleType] = {"math": _namespace(math, _MATH), "numpy": _namespace(np, _NUMPY)}
 """What the modules ``math`` and ``numpy`` are inside a metric."""
 
-BUILTIN_NAMES: frozenset[str] = frozenset(getattr(key, "__name__", "") for key in _BUILTINS) | {"bool"}
+BUILTIN_NAMES: frozenset[str] = frozenset(getattr(key, "__name__", "") for key in _BUILTINS)
 
 
 def builtin(name: str) -> Any:

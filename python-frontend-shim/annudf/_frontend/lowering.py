@@ -153,6 +153,7 @@ def _unary() -> None:
         _stub(name, lambda v, result: convert(v[0], result))
     _stub("int", lambda v, result: convert(v[0], I64))
     _stub("float", lambda v, result: convert(v[0], result))
+    _stub("bool", lambda v, result: arithmetic.truth(v[0]))
 
 
 def _logarithm(dtype: Dtype, value: Value, base: Value | None = None) -> Any:
@@ -302,10 +303,9 @@ def _context() -> None:
 
 @lower_cast(types.Any, Number)
 def _cast(context: Any, builder: Any, source: Any, target: Number, ssa: Any) -> Any:
-    operand, to = operand_of(source), operand_of(target)
-    assert operand is not None and to is not None
-    ssa = getattr(ssa, "result", ssa)
-    return convert(Value(ssa, operand, constant_of(ssa)), dtype_of(to))
+    to = operand_of(target)
+    assert to is not None
+    return convert(_value_of(ssa, source), dtype_of(to))
 
 
 _operators()

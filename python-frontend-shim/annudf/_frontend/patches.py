@@ -19,7 +19,6 @@ from numba_cuda_mlir.mlir_lowering import MLIRLower
 from numba_cuda_mlir.numba_cuda.core import bytecode, byteflow, interpreter
 from numba_cuda_mlir.numba_cuda.core import ir as numba_ir
 from numba_cuda_mlir.numba_cuda.core.typeinfer import TypeInferer
-from numba_cuda_mlir.numba_cuda.typing.builtins import Bool
 
 from annudf._frontend.constants import fold
 from annudf._frontend.functions import STUBS
@@ -165,21 +164,6 @@ def _patch_constants() -> None:
     interpreter.Interpreter.interpret = folded
 
 
-def _patch_bool() -> None:
-    original = Bool.generic
-
-    def counted(self: Any, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        if _on() and (kws or len(args) != 1):
-            active.refusals.append(
-                "bool takes no keyword arguments here" if kws else f"bool takes 1 argument, got {len(args)}"
-            )
-            return None
-        return original(self, args, kws)
-
-    Bool.generic = counted
-
-
-_patch_bool()
 _patch_columns()
 _patch_constants()
 _patch_copies()

@@ -32,7 +32,9 @@ def message_of(diagnostic: Diagnostic) -> str:
 
 _PREFIX = re.compile(r"^'[a-z_.]+' op ")
 
+ENDLESS = "[P13] repeats without an end; count what its condition reads, such as i += 1 for i < 10, or break out of it"
 _IN_PYTHON = {
+    "P13": ENDLESS,
     "M14": "[M14] a metric has at most 64 captures; join some in one array",
     **{
         rule: f"[{rule}] this cannot be used in a metric; use numbers, if, for over range, and the functions that the"
@@ -87,9 +89,11 @@ def explained(error: CompileError) -> CompileError:
     return type(error)(message_of(first) if first is not None else str(error), told)
 
 
-def unsupported(message: str, file: str, line: int, column: int = 0, cause: BaseException | None = None) -> NoReturn:
+def unsupported(
+    message: str, file: str, line: int, column: int = 0, cause: BaseException | None = None, rule: str = ""
+) -> NoReturn:
     """Raises UnsupportedError for a place in the user's source."""
-    diagnostic = Diagnostic("error", "", message, file, line, column)
+    diagnostic = Diagnostic("error", rule, message, file, line, column)
     if cause is not None:
         logger.debug("refused after %s: %s", type(cause).__name__, cause)
     # Without the cause: its pages of numba-cuda-mlir's frames would hide the user's line.

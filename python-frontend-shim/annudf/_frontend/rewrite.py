@@ -234,8 +234,9 @@ class Rewriter:
         # Numba asks for the module's name; the globals themselves are ours.
         names["__name__"] = function.__module__
         closure = tuple(types.CellType(values[name]) for name in free)
-        new = types.FunctionType(code, names, function.__name__, function.__defaults__, closure)
-        new.__kwdefaults__ = function.__kwdefaults__
+        new = types.FunctionType(code, names, function.__name__, None, closure)
+        new.__defaults__ = tuple(map(_default, function.__defaults__ or ())) or None
+        new.__kwdefaults__ = {name: _default(value) for name, value in (function.__kwdefaults__ or {}).items()} or None
         new.__qualname__ = function.__name__
         new.__module__ = function.__module__
         return new
@@ -283,8 +284,6 @@ class Rewriter:
             return self._helper(composed)
         if holds_numbers(value):
             return self._holder(value, user)
-        if value is bool:
-            return value
         if (named := named_tuple(value)) is not None:
             return self._wrap(_maker(named))
         if (helper := plain_function(value)) is not None:
@@ -323,6 +322,10 @@ class Rewriter:
     def _refuse(self, name: str, user: types.FunctionType, message: str) -> NoReturn:
         source = Source(user)
         unsupported(message, source.file, *source.place_of_name(name.split(".", maxsplit=1)[0]))
+
+
+def _default(value: object) -> object:
+    return strong(value) if isinstance(value, np.generic) and value.dtype.kind in "fiub" else value
 
 
 def _check_parameters(function: types.FunctionType, source: Source) -> None:

@@ -16,7 +16,7 @@ import types
 from collections.abc import Iterator
 from typing import NoReturn
 
-from annudf._frontend.report import unsupported
+from annudf._frontend.report import ENDLESS, unsupported
 
 _ALLOWED = (
     ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If,
@@ -261,6 +261,12 @@ class _Checker(ast.NodeVisitor):
     def visit_While(self, node: ast.While) -> None:
         if node.orelse:
             self.source.refuse(node.orelse[0], "a metric cannot use while ... else; write it after the loop")
+        # CPython leaves out what comes after such a loop, so that the function would be said to return nothing.
+        leaves = any(isinstance(n, ast.Break) for n in of_loop(node)) or any(
+            isinstance(n, ast.Return) for n in ast.walk(node)
+        )
+        if isinstance(node.test, ast.Constant) and node.test.value and not leaves:
+            unsupported(ENDLESS, self.source.file, *self.source.place(node.test), rule="P13")
         self.generic_visit(node)
 
     def visit_MatchSingleton(self, node: ast.MatchSingleton) -> None:

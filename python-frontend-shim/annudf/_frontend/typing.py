@@ -197,6 +197,7 @@ def _stubs() -> None:
     _register(STUBS["math_log"], logarithm, "math.log", (1, 2))
     _register(STUBS["int"], lambda a: "int", "int", (1,))
     _register(STUBS["float"], lambda a: "float", "float", (1,))
+    _register(STUBS["bool"], lambda a: "bool", "bool", (1,))
     _register(STUBS["where"], lambda c, a, b: dtypes.promote(a, b), "where", (3,))
     _register(STUBS["clip"], _common, "clip", (3,))
     _register(STUBS["fma"], lambda a, b, c: dtypes.floating(_common(a, b, c)), "fma", (3,))

@@ -371,8 +371,8 @@ def remove(
     ----------
     index : Index
     ids : array of shape (n_ids,)
-        int64 ids, 0 or above, in any order; other integers are converted. An id that no vector has is passed over, and
-        so is one that is given twice.
+        int64 ids, 0 or above, in any order; other integers are converted. Without ids nothing is removed. An id that no
+        vector has is passed over, and so is one that is given twice.
     resources : Resources, optional
         Stream for reading a device array.
     progress : bool, optional
@@ -412,6 +412,8 @@ def remove(
     """
     core = check_index(index)._core
     place = check_resources(resources)
+    if isinstance(ids, (list, tuple)) and not ids:
+        ids = np.empty(0, np.int64)  # To NumPy an empty list has a dtype: float64.
     gone = _ids(ids, "ids", place, None, "of one dimension, one id a vector")
     bar = ProgressBar(progress)
     there = _lists_there(core.device, gone, place)

@@ -375,3 +375,48 @@ annudf.metric @left_early order(min) coarse(l2) elements(f32) {
     annudf.yield %r : f32
   }
 }
+
+// -----
+
+// A choice of literals takes the type that it is converted to, as a literal does; of what is computed it stays.
+// CHECK-LABEL: annudf.metric @chosen
+// CHECK:         annudf.update
+// CHECK-DAG:       %[[A:.*]] = arith.constant 2.000000e+00 : f32
+// CHECK-DAG:       %[[B:.*]] = arith.constant 1.500000e+00 : f32
+// CHECK-DAG:       %[[C:.*]] = arith.constant 0x7F800000 : f32
+// CHECK-DAG:       %[[N:.*]] = arith.constant 3.000000e+00 : f32
+// CHECK:           %[[WIDE:.*]] = arith.extf
+// CHECK:           %[[SOME:.*]] = arith.select %{{.*}}, %{{.*}}, %[[WIDE]] : f64
+// CHECK:           arith.truncf %[[SOME]] : f64 to f32
+func.func private @update(%x: f32, %y: f32, %acc: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %two = arith.constant 2.0 : f64
+  %half = arith.constant 1.5 : f64
+  %large = arith.constant 1.0e300 : f64
+  %three = arith.constant 3 : i64
+  %one = arith.constant 1 : i64
+  %c = arith.cmpf ogt, %x, %zero : f32
+  %d = arith.cmpf ogt, %y, %zero : f32
+  %0 = arith.select %c, %half, %large : f64
+  %1 = arith.select %d, %two, %0 : f64
+  %2 = arith.truncf %1 : f64 to f32
+  %3 = arith.select %c, %three, %one : i64
+  %4 = arith.sitofp %3 : i64 to f32
+  %5 = arith.extf %y : f32 to f64
+  %6 = arith.select %d, %two, %5 : f64
+  %7 = arith.truncf %6 : f64 to f32
+  %8 = arith.addf %2, %4 : f32
+  %9 = arith.addf %8, %7 : f32
+  %10 = arith.addf %acc, %9 : f32
+  return %10 : f32
+}
+annudf.metric @chosen order(min) coarse(l2) elements(f32) {
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %r = func.call @update(%x, %y, %acc) : (f32, f32, f32) -> f32
+    annudf.yield %r : f32
+  }
+}

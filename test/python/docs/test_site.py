@@ -181,3 +181,18 @@ def test_a_function_of_unknown_group_is_noticed(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(hooks, "_GROUPS", hooks._GROUPS[1:])
     with pytest.raises(AssertionError, match="does not know the group"):
         hooks.functions_table()
+
+
+def test_names_of_cpp_are_those_of_the_headers() -> None:
+    headers = "".join(
+        path.read_text() for folder in ("annudf", "annudf-c") for path in (ROOT / "include" / folder).rglob("*.h*")
+    )
+    known = set(re.findall(r"\w+", headers))
+    pages = [*(ROOT / "docs/site").rglob("*.md"), ROOT / "docs/cpp.md", ROOT / "README.md"]
+    gone = {
+        f"{page.name}: {name}"
+        for page in pages
+        for name in re.findall(r"\b[A-Za-z_]\w*(?:::\w+)+", page.read_text().partition("## From the header before")[0])
+        if not known.issuperset(name.split("::")) and not name.startswith(("std::", "cuvs::"))
+    }
+    assert not gone

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
-from annudf.errors import CompileError
+from annudf.errors import CompileError, Diagnostic
 from interpreter.evaluate import Interpreter, Scan
 from interpreter.text import parse
 
@@ -349,6 +349,67 @@ def test_loops_without_an_end(body: str) -> None:
     exec(f"def update(x, y, acc):\n    {body}\n", space)
     with pytest.raises(CompileError, match=r"\[P14\] repeats a number of times that is not known"):
         ivf_flat.metric(space["update"]).mlir()
+
+
+ENDLESS = {
+    "i = 0\n    while i < 10:\n        acc = acc + x\n    return acc": (3, 11),
+    "for i in range(3):\n        j = 0\n        while j < 2:\n            acc += x\n    return acc": (4, 15),
+    "while True:\n        acc = acc + x\n    return acc": (2, 11),
+    "while True:\n        while True:\n            acc += x\n            if acc > 2:\n                break\n    return acc": (2, 11),
+    "if x > y:\n        while 1:\n            acc += x\n    return acc": (3, 15),
+}  # fmt: skip
+"""Loops that nothing ends, with the line and column of their condition."""
+
+
+def without_an_end(update: Any) -> Diagnostic:
+    with pytest.raises(CompileError) as caught:
+        ivf_flat.metric(update).mlir()
+    (diagnostic,) = (d for d in caught.value.diagnostics if d.severity == "error")
+    assert diagnostic.rule == "P13"
+    assert diagnostic.message == (
+        "[P13] repeats without an end; count what its condition reads, such as i += 1 for i < 10, or break out of it"
+    )
+    return diagnostic
+
+
+@pytest.mark.parametrize("body", ENDLESS)
+def test_the_loop_that_nothing_ends_is_named(body: str) -> None:
+    text, name = f"def update(x, y, acc):\n    {body}\n", f"<endless {hash(body)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    space: dict[str, Any] = {}
+    exec(compile(text, name, "exec"), space)
+    told = without_an_end(space["update"])
+    assert (told.file, (told.line, told.column)) == (name, ENDLESS[body])
+
+
+def test_the_loop_of_a_helper_that_nothing_ends_is_named() -> None:
+    def uncounted(d):  # type: ignore[no-untyped-def]
+        i = 0
+        while i < 10:
+            d = d + 1
+        return d
+
+    def update(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + uncounted(x)
+
+    told = without_an_end(update)
+    assert (told.file, told.line) == (__file__, uncounted.__code__.co_firstlineno + 2)
+
+
+FLAG = False
+
+
+def test_what_a_constant_leaves_out_has_no_type() -> None:
+    def update(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        chosen = ctx.w if FLAG else x
+        for _ in range(3):
+            if FLAG:
+                continue
+            acc += chosen
+        return acc
+
+    metric = ivf_flat.metric(captures={"w": np.ones(3, np.float32)})(update)
+    assert "annudf.load" not in metric.mlir()
 
 
 def test_a_variable_that_break_leaves_unassigned() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from annudf import ivf_flat
 from annudf.distance import pairwise_distance
-from annudf.errors import CompileError
+from annudf.errors import CompileError, UnsupportedError
 
 BASE = np.arange(40, dtype=np.float32).reshape(5, 8) / 7
 QUERIES = BASE[:2] / 2
@@ -96,6 +96,99 @@ def test_constants_are_pythons(expression: str) -> None:
             for dim in range(8):
                 want[i][j] += float(space["update"](float(query[dim]), float(row[dim]), 0.0, SimpleNamespace(w=w)))
     np.testing.assert_allclose(pairwise_distance(QUERIES, BASE, metric=metric), want, rtol=1e-5)
+
+
+def side(d: Any) -> float:
+    return 1.0 if d > 0 else 0.0
+
+
+def steps(d: Any) -> float:
+    if d > 0.5:
+        return 3
+    return 0.5
+
+
+def is_large(d: Any) -> bool:
+    if d > 0.5:  # noqa: SIM103 - Two paths, each with a constant.
+        return True
+    return False
+
+
+def pair(d: Any) -> tuple[float, int]:
+    return (1.5, 2) if d > 0.5 else (3.0, 4)
+
+
+def scaled(d: Any, p: Any = 3, *, q: Any = 0.7) -> Any:
+    return d * p**2 + p // 2 + p % q
+
+
+THREE = np.float32(3)
+
+
+def narrow(d: Any, p: Any = THREE) -> Any:
+    return d * p**2
+
+
+BY_PATHS = [
+    "(2.0 if x > 0.5 else 1.5) ** 2", "(2 if x > 0.5 else 1) ** 2", "(2.0 if x > 0.5 else 1.5) % 1", "(2.0 if x > 0.5 else 1.5) // 0.7",
+    "(5 if x > 0.5 else 3) // 2", "(-5 if x > 0.5 else 3) % 2", "(2 if x > 0.5 else 1) ** 0.5", "2 ** (1 if x > y else 0.5)",
+    "2 ** ((3 if x > 0.25 else 1.5) / 8)", "((1 if x > 0.5 else 2) if y > 0.5 else (3 if x > 1 else 4)) // 2",
+    "((1 if x > 0.5 else 2) + (3 if y > 0.5 else 4.5)) % 2", "-(2 if x > 0.5 else 1) // 2", "(True if x > 0.5 else False) ** 2",
+    "(True if x > 0.5 else 2) ** 2", "(side(x - 1) - side(y)) ** 2", "steps(x) ** 2 + steps(y) // 2 + 2 ** steps(x)",
+    "(is_large(x) + is_large(y)) ** 2", "is_large(x) ** 2 - is_large(y)", "pair(x)[0] ** 2 + pair(y)[1] // 3", "bool(x) ** 2 + bool(y)",
+    "(bool(x) if y > 0.5 else 2) ** 2", "scaled(x)", "scaled(x, 2) + scaled(x, q=0.3)", "scaled(x, p=2.5, q=y + 1)",
+    "scaled(2 if x > 0.5 else 3, 5)", "narrow(x) + narrow(y, 2)", "(lambda d: 1.0 if d > 0.5 else 2.0)(x) ** 2",
+]  # fmt: skip
+"""Python's numbers of which only the path, or the helper that has them, says which one it is."""
+HELPERS = {f.__name__: f for f in (side, steps, is_large, pair, scaled, narrow)}
+
+
+@pytest.mark.parametrize("expression", BY_PATHS)
+def test_constants_of_paths_and_helpers(expression: str) -> None:
+    space: dict[str, Any] = dict(HELPERS)
+    exec(f"def update(x, y, acc, ctx):\n    return acc + ({expression})\n", space)
+    np.testing.assert_allclose(scanned(space["update"]), brute_force(space["update"]), rtol=1e-6)
+
+
+def test_constants_of_paths_in_finalize() -> None:
+    @ivf_flat.metric(finalize=lambda acc: acc * (2.0 if acc > 3 else 1.0) ** 2)
+    def manhattan(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + abs(x - y)
+
+    sums = np.abs(QUERIES[:, None] - BASE[None]).sum(2)
+    assert (sums > 3).any() and (sums < 3).any()
+    got = pairwise_distance(QUERIES, BASE, metric=manhattan)
+    np.testing.assert_allclose(got, np.where(sums > 3, 4 * sums, sums), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(2.0 if x > 0.5 else 1.5) * y", "(3 if x > 0.5 else 2) * y",
+        "steps(x) * y", "(np.float32(2.0) if x > 0.5 else 1.5) ** 2 * y", "np.float32(ctx.dim + 1) ** 0.5 * y",
+    ],
+)  # fmt: skip
+def test_literals_take_32_bits_and_one_typed_number_keeps_them(expression: str) -> None:
+    space: dict[str, Any] = {"np": np, "steps": steps}
+    exec(f"def update(x, y, acc, ctx):\n    return acc + {expression}\n", space)
+    assert "f64" not in ivf_flat.metric(space["update"]).mlir()
+
+
+def test_truth_values_are_added_as_numpy_does_and_counted_as_integers() -> None:
+    def both(x, y, acc, ctx):  # type: ignore[no-untyped-def]
+        return acc + ((x > 0.5) + (y > 0.5)) + 100 * (np.int32(x > 0.5) + (y > 0.5))
+
+    np.testing.assert_array_equal(scanned(both), brute_force(both))
+
+
+def test_an_integer_to_the_power_of_one_path_or_another() -> None:
+    def update(x, y, acc):  # type: ignore[no-untyped-def]
+        return acc + 2 ** (2 if x > y else 1)
+
+    message = "an integer to the power of an exponent that is not constant; use a constant from 0 to 64, or np.float32(x) ** y"
+    with pytest.raises(UnsupportedError) as caught:
+        ivf_flat.metric(update).mlir()
+    assert caught.value.diagnostics[0].message == message
 
 
 def test_a_variable_that_counts() -> None:

@@ -161,7 +161,23 @@ def test_ids_of_ones_own(world):
 
 
 REFUSED = [
-    (np.ones(ROWS, np.uint8), DtypeError, "argument 'filter' has dtype uint8"),
+    (
+        np.ones(ROWS, np.uint8),
+        DtypeError,
+        "argument 'filter' has dtype uint8, it must be bool; convert by .astype(numpy.bool)",
+    ),
+    (
+        np.ones(ROWS // 32, np.uint32),
+        DtypeError,
+        "argument 'filter' has dtype uint32, it must be bool; packed bits are filters.from_bitset(filter), of ids make one "
+        "by keep = numpy.zeros(n_ids, bool); keep[filter] = True, of zeros and ones by numpy.asarray(filter, bool)",
+    ),
+    (
+        np.array([1, 2, 3]),
+        DtypeError,
+        "argument 'filter' has dtype int64, it must be bool; of ids make one by keep = numpy.zeros(n_ids, bool); "
+        "keep[filter] = True, of zeros and ones by numpy.asarray(filter, bool)",
+    ),
     (np.ones((ROWS, 1), bool), ArgumentError, f"argument 'filter' has shape ({ROWS}, 1); give a vector, one entry for"),
     (np.ones(0, bool), ArgumentError, "argument 'filter' has no entry"),
     (

@@ -341,7 +341,8 @@ def test_refused_removals():
         ivf_flat.remove(index, np.array([1.0]))
     with pytest.raises(ArgumentError, match=r"^index is an int, it must be an ivf_flat\.Index"):
         ivf_flat.remove(3, np.array([1]))
-    assert ivf_flat.remove(index, np.array([], np.int64)) == 0
+    for nothing in (np.array([], np.int64), [], ()):
+        assert ivf_flat.remove(index, nothing) == 0
     assert len(index) == len(GOOD)
 
 
