@@ -30,8 +30,8 @@ struct KindOfEntry {
   int bits;
   bool isFloat;
 };
-constexpr bool isFloatKind(const char *kind) { return kind[0] == 'F'; }
-const KindOfEntry kEntries[] = {
+constexpr bool isFloatKind(const char *kind) noexcept { return kind[0] == 'F'; }
+constexpr KindOfEntry kEntries[] = {
 #define ANNUDF_X(NAME, VALUE, SPELLING, BITS, KIND, SINCE)                                         \
   {ANNUDF_CAPTURE_##NAME, SPELLING, BITS, isFloatKind(#KIND)},
     ANNUDF_CAPTURE_ELEMENTS(ANNUDF_X)
@@ -136,17 +136,20 @@ struct Place {
   std::vector<CaptureExtent> extents;
   std::vector<EntryIndex> indices;
 };
-const Place kPlaces[] = {
-    {"a dimension", {{ANNUDF_EXTENT_DIM, 0}}, {runtime::test::kDim}},
-    {"a query", {{ANNUDF_EXTENT_QUERY, 0}}, {kQuery}},
-    {"a query and dimension",
-     {{ANNUDF_EXTENT_QUERY, 0}, {ANNUDF_EXTENT_DIM, 0}},
-     {kQuery, runtime::test::kDim}},
-    {"the second of each dimension",
-     {{ANNUDF_EXTENT_DIM, 0}, {ANNUDF_EXTENT_CONSTANT, 3}},
-     {runtime::test::kDim, kSecond}},
-    {"a scalar", {}, {}},
-};
+const std::vector<Place> &allPlaces() {
+  static const std::vector<Place> places = {
+      {"a dimension", {{ANNUDF_EXTENT_DIM, 0}}, {runtime::test::kDim}},
+      {"a query", {{ANNUDF_EXTENT_QUERY, 0}}, {kQuery}},
+      {"a query and dimension",
+       {{ANNUDF_EXTENT_QUERY, 0}, {ANNUDF_EXTENT_DIM, 0}},
+       {kQuery, runtime::test::kDim}},
+      {"the second of each dimension",
+       {{ANNUDF_EXTENT_DIM, 0}, {ANNUDF_EXTENT_CONSTANT, 3}},
+       {runtime::test::kDim, kSecond}},
+      {"a scalar", {}, {}},
+  };
+  return places;
+}
 
 /// Floats that the element has, from its least to its largest; such as are no more than 2^53, or
 /// some that are.
@@ -276,7 +279,7 @@ void check(const KindOfEntry &kind, const Place &place, size_t dims, bool isHuge
 /// Which are those of the same weights as floats.
 TEST(CudaMatrixEntries, OfEveryElementGiveTheSameBounds) {
   for (const KindOfEntry &kind : kEntries)
-    for (const Place &place : kPlaces)
+    for (const Place &place : allPlaces())
       for (const size_t dims : {5, 70}) {
         check(kind, place, dims, false);
         if (kind.bits == 64 && !kind.isFloat)
