@@ -79,15 +79,17 @@ BatchShape SearchPlan::shape(uint64_t count, const CudaFamily &family) const {
   return shape;
 }
 
-uint64_t SearchPlan::batch(uint64_t queries, uint64_t limit) const {
+uint64_t SearchPlan::batch(uint64_t queries, uint64_t limit) {
+  cut = nullptr;
   uint64_t count = std::clamp<uint64_t>(queries, 1, kMostQueries);
-  for (;;) { // Fewer queries may be another family's, which leaves more.
-    const BatchShape shape = this->shape(count, familyOf(count));
-    const uint64_t most = workspaceOf(work, machine, !shape.tiling.endsInHooks());
-    const uint64_t fit = batchQueries(shape, queries, most ? std::min(limit, most) : limit);
+  const CudaFamily &family = familyOf(count);
+  const uint64_t most = workspaceOf(work, machine, !family.tiling(workOf(count)).endsInHooks());
+  for (;;) {
+    const uint64_t fit =
+        batchQueries(shape(count, family), queries, most ? std::min(limit, most) : limit);
     if (fit >= count)
       return count;
-    count = fit;
+    count = fit, cut = &family;
   }
 }
 
@@ -98,11 +100,14 @@ Workload SearchPlan::workOf(uint64_t count) const {
 }
 
 const CudaFamily &SearchPlan::familyOf(uint64_t count) const {
-  return pickFamily(workOf(count), machine);
+  return cut ? *cut : pickFamily(workOf(count), machine);
 }
 
 void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
-  const CudaPlan plan = chooseFamily(workOf(count), machine);
+  Workload batch = workOf(count);
+  if (cut)
+    batch.family = cut->name();
+  const CudaPlan plan = chooseFamily(batch, machine);
   stats.family = plan.family->name();
   stats.why = plan.why;
   stats.passingShare = work.pass;

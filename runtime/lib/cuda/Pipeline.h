@@ -70,10 +70,14 @@ struct SearchPlan {
   /// The family that is being linked while another runs the search, work.family; "": none.
   std::string_view linking = {};
   std::shared_ptr<const BoundRows> bound = {}; ///< Of the family "matrix"; null for all others.
+  /// The family of batches that were cut; null: none was.
+  const CudaFamily *cut = nullptr;
 
   /// Queries of one batch, so that its workspace takes `limit` bytes at most: batches of equal
-  /// size that together make `queries`.
-  uint64_t batch(uint64_t queries, uint64_t limit) const;
+  /// size that together make `queries`. Where these are several, all are of the family that is best
+  /// for all queries, as costs count the cuts: one that is best for a batch alone might have taken
+  /// all queries at once.
+  uint64_t batch(uint64_t queries, uint64_t limit);
   /// What a batch of `count` queries runs.
   const CudaFamily &familyOf(uint64_t count) const;
   /// Of `count` queries, as of Workload.

