@@ -202,7 +202,7 @@ TEST(CudaSanitizedCases, HaveWhatTheirFamilyNeeds) {
 /// Of every shape of the kernel; which needs no GPU either.
 TEST(CudaSanitizedCases, CoefficientsAreComputedByBlocksOfEverySize) {
   const auto threads = [](size_t nodes) {
-    const Metric metric = metricOfNodes(0);
+    const Metric metric = metricOfNodes(nodes);
     const auto fit = cuda::familiesFor(metric.artifact, 90, ScanElements(ANNUDF_ELEMENT_F32));
     EXPECT_TRUE(std::any_of(fit.begin(), fit.end(), [](const auto *of) {
       return of->name() == std::string_view("matrix");
