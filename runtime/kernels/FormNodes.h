@@ -17,6 +17,8 @@
 
 #include "Coordinates.h"
 
+#include "annudf/Artifact/CoefficientKind.h"
+
 #include <cmath>
 
 namespace annudf_kernels {
@@ -169,8 +171,7 @@ ANNUDF_CONVERSION Real entryAt(int32_t element, const void *values, int64_t plac
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// As Coefficient::Kind.
-enum class NodeKind : uint32_t { Number, Entry, Negated, Sum, Product, Quotient, Absolute };
+using NodeKind = annudf::CoefficientKind;
 
 /// Coefficient of Form.h, its entries found in memory; checked by who makes it.
 struct FormNode {

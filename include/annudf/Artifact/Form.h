@@ -15,6 +15,8 @@
 #ifndef ANNUDF_ARTIFACT_FORM_H
 #define ANNUDF_ARTIFACT_FORM_H
 
+#include "annudf/Artifact/CoefficientKind.h"
+
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -35,7 +37,7 @@ struct EntryIndex {
 
 /// A node of an expression over entries of captures, in real numbers.
 struct Coefficient {
-  enum class Kind : uint8_t { Number, Entry, Negated, Sum, Product, Quotient, Absolute };
+  using Kind = CoefficientKind;
   Kind kind;
   double number = 0;     ///< Number.
   uint32_t a = 0, b = 0; ///< Operands, nodes before this one.

@@ -54,21 +54,8 @@ extern "C" __global__ void annudf_matrix_scale(const __grid_constant__ annudf_ma
 /// repeats that, so that its bound is not looser for rows that do not exist.
 extern "C" __global__ void annudf_matrix_rows(const __grid_constant__ annudf_matrix_args args) {
   const TileRow row(args);
-  const int dims = static_cast<int>(args.scan.index.dims), column = columnOf(row.row);
-  const float scale = pointer<const float>(args.listScale)[row.list];
-  uint4 *panels =
-      pointer<uint4>(args.panels) + row.tile * args.nPanels * (ANNUDF_MATRIX_PANEL_BYTES / 16);
-  for (int eight = 0; eight < static_cast<int>(args.nPanels) * (kPanelDims / 8); ++eight) {
-    __half half[8];
-    for (int i = 0; i < 8; ++i) {
-      const int d = eight * 8 + i;
-      const double y = d < dims && row.isOfRows ? row.coordinates.at(d) - shiftOf(args, d) : 0;
-      half[i] = __float2half_rn(static_cast<float>(y * scale));
-    }
-    uint4 word;
-    memcpy(&word, half, sizeof word);
-    panels[eight / 8 * (ANNUDF_MATRIX_PANEL_BYTES / 16) + placeOf(column, eight % 8)] = word;
-  }
+  writePanels(args, row, static_cast<int>(args.scan.index.dims),
+              [&](int d) { return row.coordinates.at(d) - shiftOf(args, d); });
 }
 
 /// The terms of each tile, a block each: of a row what it adds to a bound, of a granule the

@@ -55,21 +55,8 @@ annudf_matrix_own_scale(const __grid_constant__ annudf_matrix_args args) {
 /// As annudf_matrix_rows.
 extern "C" __global__ void annudf_matrix_own_rows(const __grid_constant__ annudf_matrix_args args) {
   const TileRow row(args);
-  const int length = 2 * static_cast<int>(args.scan.index.dims), column = columnOf(row.row);
-  const float scale = pointer<const float>(args.listScale)[row.list];
-  uint4 *panels =
-      pointer<uint4>(args.panels) + row.tile * args.nPanels * (ANNUDF_MATRIX_PANEL_BYTES / 16);
-  for (int eight = 0; eight < static_cast<int>(args.nPanels) * (kPanelDims / 8); ++eight) {
-    __half half[8];
-    for (int i = 0; i < 8; ++i) {
-      const int at = eight * 8 + i;
-      const double v = at < length && row.isOfRows ? ownCoordinate(args, row.coordinates, at) : 0;
-      half[i] = __float2half_rn(static_cast<float>(v * scale));
-    }
-    uint4 word;
-    memcpy(&word, half, sizeof word);
-    panels[eight / 8 * (ANNUDF_MATRIX_PANEL_BYTES / 16) + placeOf(column, eight % 8)] = word;
-  }
+  writePanels(args, row, 2 * static_cast<int>(args.scan.index.dims),
+              [&](int i) { return ownCoordinate(args, row.coordinates, i); });
 }
 
 /// As annudf_matrix_terms, but of every binding: a row adds nothing to its product.

@@ -14,6 +14,7 @@
 #define ANNUDF_KERNELS_CUDA_MATRIXROWS_CUH
 
 #include "MatrixArgs.h"
+#include "MatrixStages.cuh"
 #include "Starts.cuh"
 
 #include "../Coordinates.h"
@@ -91,6 +92,28 @@ struct TileRow {
 
 __device__ __forceinline__ double shiftOf(const annudf_matrix_args &args, int d) {
   return pointer<const annudf_matrix_dim>(args.form.dims)[d].shift;
+}
+
+/// Writes the panels of a row, in half precision times its list's scale, zeros where there is none.
+/// \param at  its coordinate number `i`, of `length`.
+template <class At>
+__device__ __forceinline__ void writePanels(const annudf_matrix_args &args, const TileRow &row,
+                                            int length, At at) {
+  const int column = columnOf(row.row);
+  const float scale = pointer<const float>(args.listScale)[row.list];
+  uint4 *panels =
+      pointer<uint4>(args.panels) + row.tile * args.nPanels * (ANNUDF_MATRIX_PANEL_BYTES / 16);
+  for (int eight = 0; eight < static_cast<int>(args.nPanels) * (kPanelDims / 8); ++eight) {
+    __half half[8];
+    for (int j = 0; j < 8; ++j) {
+      const int i = eight * 8 + j;
+      const double coordinate = i < length && row.isOfRows ? at(i) : 0;
+      half[j] = __float2half_rn(static_cast<float>(coordinate * scale));
+    }
+    uint4 word;
+    memcpy(&word, half, sizeof word);
+    panels[eight / 8 * (ANNUDF_MATRIX_PANEL_BYTES / 16) + placeOf(column, eight % 8)] = word;
+  }
 }
 
 /// The greatest of the lengths of a tile's rows in each granule, of the tile's thread `t`.

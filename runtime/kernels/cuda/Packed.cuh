@@ -61,19 +61,45 @@ __device__ __forceinline__ void multiplyStage(Tile &tile, const uint4 *rows, int
   }
 }
 
-/// Adds what addOwn makes of a row of the stage.
-__device__ __forceinline__ void addOwnRow(uint32_t &own, const uint4 *row, int pitch, int words) {
-  const int term = annudf1_packed_term(), element = annudf1_row_element();
-  const bool bitProducts = annudf1_bit_products();
-#pragma unroll 2
-  for (; words > 0; words -= 4, row += pitch) {
-    const uint4 four = *row;
-    own =
-        addOwn(term, element, bitProducts, addOwn(term, element, bitProducts, own, four.x), four.y);
-    own =
-        addOwn(term, element, bitProducts, addOwn(term, element, bitProducts, own, four.z), four.w);
-  }
+/// Whether vectors have a sum of their own, addOwn's.
+__device__ __forceinline__ bool haveOwn() {
+  return hasOwn(annudf1_packed_term(), annudf1_row_element(), annudf1_bit_products());
 }
+__device__ __forceinline__ uint32_t addOwnOfFour(uint32_t own, uint4 four) {
+  const auto add = [](uint32_t sum, uint32_t word) {
+    return addOwn(annudf1_packed_term(), annudf1_row_element(), annudf1_bit_products(), sum, word);
+  };
+  return add(add(add(add(own, four.x), four.y), four.z), four.w);
+}
+__device__ __forceinline__ uint32_t ownOfQuery(const uint4 *words, uint32_t chunks) {
+  uint32_t own = 0;
+  if (haveOwn())
+#pragma unroll 4
+    for (uint32_t c = 0; c < chunks; ++c)
+      own = addOwnOfFour(own, __ldg(words + c));
+  return own;
+}
+
+/// What addOwn makes of a tile's rows: thread t sums row t of the stages.
+struct OwnRows {
+  const bool wanted = haveOwn();
+  uint32_t sum = 0;
+  __device__ __forceinline__ void add(const uint4 *rows, int pitch, int words) {
+    if (!wanted || static_cast<int>(threadIdx.x) >= pitch)
+      return;
+#pragma unroll 2
+    for (const uint4 *row = rows + threadIdx.x; words > 0; words -= 4, row += pitch)
+      sum = addOwnOfFour(sum, *row);
+  }
+  /// For all threads. Those of the tile before were read before this stage.
+  __device__ __forceinline__ void publish(Places &places) {
+    if (!wanted)
+      return;
+    places.ownRow[threadIdx.x] = sum;
+    sum = 0;
+    __syncthreads();
+  }
+};
 
 /// Updates with the whole chunks of packed words of a stage.
 __device__ __forceinline__ void updateStage(Tile &tile, const uint4 *rows, int pitch,

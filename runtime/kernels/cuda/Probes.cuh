@@ -83,18 +83,13 @@ struct KeysInMemory {
   }
 };
 
-/// Calls emit(place, i) for the k smallest keys, of equal ones those of the smallest i, by places
-/// in order of i. The k-th lies in [low, high].
-template <class Keys, class Emit>
-__device__ __forceinline__ void chooseOf(const Keys &keys, uint32_t k, uint32_t low, uint32_t high,
-                                         Emit emit) {
-  uint32_t wanted = ANNUDF_KEY_NONE; // Of those that are `high` itself.
+/// Narrows [low, high], in which the k-th key lies, until it is `high`, or until all up to `high`
+/// are k. \param upTo  how many of this lane's keys are up to one.
+template <class UpTo>
+__device__ __forceinline__ void halve(uint32_t k, uint32_t &low, uint32_t &high, UpTo upTo) {
 #pragma unroll 1
   while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    uint32_t mine = 0;
-    keys.each([&](uint32_t, uint32_t key) { mine += key <= middle; });
-    const uint32_t count = warpSum(mine);
+    const uint32_t middle = low + (high - low) / 2, count = warpSum(upTo(middle));
     if (count < k) {
       low = middle + 1;
       continue;
@@ -103,7 +98,20 @@ __device__ __forceinline__ void chooseOf(const Keys &keys, uint32_t k, uint32_t 
     if (count == k)
       break;
   }
-  if (low == high) { // Else all up to `high` are k.
+}
+
+/// Calls emit(place, i) for the k smallest keys, of equal ones those of the smallest i, by places
+/// in order of i. The k-th lies in [low, high].
+template <class Keys, class Emit>
+__device__ __forceinline__ void chooseOf(const Keys &keys, uint32_t k, uint32_t low, uint32_t high,
+                                         Emit emit) {
+  halve(k, low, high, [&](uint32_t bound) {
+    uint32_t mine = 0;
+    keys.each([&](uint32_t, uint32_t key) { mine += key <= bound; });
+    return mine;
+  });
+  uint32_t wanted = ANNUDF_KEY_NONE; // Of those that are `high` itself.
+  if (low == high) {                 // Else all up to `high` are k.
     uint32_t mine = 0;
     keys.each([&](uint32_t, uint32_t key) { mine += key < high; });
     wanted = k - warpSum(mine);
@@ -172,22 +180,13 @@ __device__ __forceinline__ void boundOfBuckets(const uint32_t *keys, uint32_t n,
   low = warpMin(min(min(best[0], best[1]), min(best[2], best[3])));
   high = warpMax(max(max(best[0], best[1]), max(best[2], best[3])));
   uint32_t least = low;
-#pragma unroll 1
-  while (least < high) {
-    const uint32_t middle = least + (high - least) / 2;
+  halve(k, least, high, [&](uint32_t bound) {
     uint32_t mine = 0;
 #pragma unroll
     for (int b = 0; b < kOfLane; ++b)
-      mine += best[b] <= middle;
-    const uint32_t count = warpSum(mine);
-    if (count < k) {
-      least = middle + 1;
-      continue;
-    }
-    high = middle;
-    if (count == k)
-      break;
-  }
+      mine += best[b] <= bound;
+    return mine;
+  });
 }
 
 /// Writes the k lists of the smallest of n keys. \param k  at most n.

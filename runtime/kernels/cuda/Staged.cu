@@ -267,10 +267,95 @@ __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segm
     reinterpret_cast<uint32_t *>(args.work.minima)[places[q] + group + g] = key[0][0];
 }
 
+/// What a thread brings to the stages of an item: pieces of rows, and words of queries. Pieces are
+/// apart as if other warps brought them.
+class Bringer {
+public:
+  __device__ __forceinline__ Bringer(const annudf_scan_args &args, const Segment &segment,
+                                     Places &places, const Cut &cut, int steps)
+      : args(args), segment(segment), cut(cut), own(places.own[threadIdx.x]), steps(steps),
+        pitch(cut.groups() * 32), t(static_cast<int>(threadIdx.x)), lane(t & 31), warp(t / 32) {
+    const int queryBits = 3 - cut.shift, ofQuery = t & ((1 << queryBits) - 1);
+    const int q = t >> queryBits & ((kWarps >> cut.shift) * kTileQueries - 1);
+    own.rowTo = sharedAddress(stages + placeOfPiece(0) + lane);
+    own.queryTo = sharedAddress(stages + kRowWords + q * kQueryPitch + ofQuery);
+#pragma unroll
+    for (int i = 0; i < kCopies; ++i)
+      own.queryFrom[i] =
+          places.words[cut.shift ? q : q + i * kQueriesAtOnce] + static_cast<uint32_t>(ofQuery);
+  }
+
+  /// Asks for the next stage's. \pre commitCopies() and end() follow.
+  __device__ __forceinline__ void begin() {
+    const uint4 ours = *reinterpret_cast<const uint4 *>(&own);
+    const uint32_t stage = static_cast<uint32_t>(slot) * ((kRowWords + kQueryWords) * 16);
+    if (step == 0) // Of groups past the segment the last is read: hooks see rows that exist.
+#pragma unroll
+      for (int p = 0; p < kPieces; ++p) {
+        const uint32_t of = min(static_cast<uint32_t>(group + groupOf(p)), segment.groups - 1);
+        from[p] = segment.rows + static_cast<uint64_t>(of) * segment.chunks * 32 + rowAt(lane);
+        if (goesDirect())
+          from[p] += pieceOf(p) * (kPiece / 4) * 32;
+      }
+#pragma unroll
+    for (int p = 0; p < kPieces; ++p) {
+      if (goesDirect()) {
+        copy(from[p],
+             ours.x + stage + static_cast<uint32_t>(placeOfPiece(p) - placeOfPiece(0)) * 16, pitch);
+        from[p] += cut.depth() / 4 * 32;
+      } else {
+        load(from[p], step * cut.depth() + pieceOf(p) * kPiece, raw[p]);
+      }
+    }
+    const uint4 *words = reinterpret_cast<const uint4 *>(args.work.coordinates);
+    const uint32_t atStep = static_cast<uint32_t>(step * (cut.depth() / 4));
+    if (t < (cut.shift ? kFewWords : kWarps * kTileQueries * 8))
+      copyAsync(ours.y + stage, words + (ours.z + atStep));
+    if (kCopies > 1 && !cut.shift)
+      copyAsync(ours.y + stage + kQueriesAtOnce * kQueryPitch * 16, words + (ours.w + atStep));
+  }
+
+  __device__ __forceinline__ void end() {
+#pragma unroll
+    for (int p = 0; p < kPieces; ++p)
+      store(raw[p], stages + slot * (kRowWords + kQueryWords) + placeOfPiece(p) + lane, pitch);
+    slot = slot + 1 == kStages ? 0 : slot + 1;
+    if (++step == steps)
+      step = 0, group += cut.groups();
+  }
+
+private:
+  // Of few queries, threads beyond the last word bring none.
+  static constexpr int kFewWords = kWarps / 2 * kTileQueries * 4;
+  static_assert(kFewWords <= kThreads, "a word each");
+  static constexpr int kCopies = (kWarps * kTileQueries * 8 - 1) / kThreads + 1;
+  static constexpr int kQueriesAtOnce = kThreads / 8; ///< Where a thread brings several.
+  static_assert(kCopies <= 2, "what Own has room for");
+
+  __device__ __forceinline__ int groupOf(int p) const {
+    return (warp + p * kWarps) & (cut.groups() - 1);
+  }
+  __device__ __forceinline__ int pieceOf(int p) const {
+    return (warp + p * kWarps) / cut.groups();
+  }
+  __device__ __forceinline__ int placeOfPiece(int p) const {
+    return pieceOf(p) * (kPiece / 4) * pitch + groupOf(p) * 32;
+  }
+
+  const annudf_scan_args &args;
+  const Segment &segment;
+  const Cut cut;
+  Places::Own &own;
+  const int steps, pitch, t, lane, warp;
+  int step = 0, group = 0, slot = 0; ///< Of what is brought next.
+  const uint4 *from[kPieces] = {};
+  Raw raw[kPieces] = {};
+};
+
 /// Scans an item.
 __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Segment &segment,
                                          Places &places, int count, int items) {
-  const int t = static_cast<int>(threadIdx.x), lane = t & 31, warp = t / 32;
+  const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) / 32;
   const Cut cut(count, items);
   const int depth = cut.depth(), pitch = cut.groups() * 32;
   const int steps = (segment.words + depth - 1) / depth;
@@ -280,83 +365,13 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
 #ifdef ANNUDF_PACKED
   const Fixed fixed = {segment.dims, segment.list, args.slots.slot, places.query + firstQuery,
                        places.ownX + firstQuery};
+  OwnRows ownRows;
 #else
   const Fixed fixed = {segment.dims, segment.list, args.slots.slot, places.query + firstQuery};
 #endif
-
-  // What this thread brings to a stage: pieces of rows, and words of queries. Pieces are apart as
-  // if other warps brought them.
-  const auto rowGroupOf = [&](int p) { return (warp + p * kWarps) & (cut.groups() - 1); };
-  const auto pieceOf = [&](int p) { return (warp + p * kWarps) / cut.groups(); };
-  const auto placeOfPiece = [&](int p) {
-    return pieceOf(p) * (kPiece / 4) * pitch + rowGroupOf(p) * 32;
-  };
-  const int rowPlace = placeOfPiece(0) + lane;
-  // Of few queries, threads beyond the last word bring none.
-  constexpr int kFewWords = kWarps / 2 * kTileQueries * 4;
-  static_assert(kFewWords <= kThreads, "a word each");
-  constexpr int kCopies = (kWarps * kTileQueries * 8 - 1) / kThreads + 1;
-  constexpr int kQueriesAtOnce = kThreads / 8; // Where a thread brings several.
-  static_assert(kCopies <= 2, "what Own has room for");
-  Places::Own &own = places.own[t];
-  {
-    const int queryBits = 3 - cut.shift, ofQuery = t & ((1 << queryBits) - 1);
-    const int q = t >> queryBits & ((kWarps >> cut.shift) * kTileQueries - 1);
-    own.rowTo = sharedAddress(stages + rowPlace);
-    own.queryTo = sharedAddress(stages + kRowWords + q * kQueryPitch + ofQuery);
-#pragma unroll
-    for (int i = 0; i < kCopies; ++i)
-      own.queryFrom[i] =
-          places.words[cut.shift ? q : q + i * kQueriesAtOnce] + static_cast<uint32_t>(ofQuery);
-  }
-  int loadStep = 0, loadGroup = 0, loadSlot = 0;
-  const uint4 *from[kPieces] = {};
-  Raw raw[kPieces] = {};
-  auto begin = [&] {
-    const uint4 ours = *reinterpret_cast<const uint4 *>(&own);
-    const uint32_t stage = static_cast<uint32_t>(loadSlot) * ((kRowWords + kQueryWords) * 16);
-    if (loadStep == 0) // Of groups past the segment the last is read: hooks see rows that exist.
-#pragma unroll
-      for (int p = 0; p < kPieces; ++p) {
-        const uint32_t group =
-            min(static_cast<uint32_t>(loadGroup + rowGroupOf(p)), segment.groups - 1);
-        from[p] = segment.rows + static_cast<uint64_t>(group) * segment.chunks * 32 + rowAt(lane);
-        if (goesDirect())
-          from[p] += pieceOf(p) * (kPiece / 4) * 32;
-      }
-#pragma unroll
-    for (int p = 0; p < kPieces; ++p) {
-      if (goesDirect()) {
-        copy(from[p],
-             ours.x + stage + static_cast<uint32_t>(placeOfPiece(p) - placeOfPiece(0)) * 16, pitch);
-        from[p] += depth / 4 * 32;
-      } else {
-        load(from[p], loadStep * depth + pieceOf(p) * kPiece, raw[p]);
-      }
-    }
-    const uint4 *words = reinterpret_cast<const uint4 *>(args.work.coordinates);
-    const uint32_t atStep = static_cast<uint32_t>(loadStep * (depth / 4));
-    if (t < (cut.shift ? kFewWords : kWarps * kTileQueries * 8))
-      copyAsync(ours.y + stage, words + (ours.z + atStep));
-    if (kCopies > 1 && !cut.shift)
-      copyAsync(ours.y + stage + kQueriesAtOnce * kQueryPitch * 16, words + (ours.w + atStep));
-  };
-  auto end = [&] {
-#pragma unroll
-    for (int p = 0; p < kPieces; ++p)
-      store(raw[p],
-            stages + loadSlot * (kRowWords + kQueryWords) + rowPlace + placeOfPiece(p) -
-                placeOfPiece(0),
-            pitch);
-    loadSlot = loadSlot + 1 == kStages ? 0 : loadSlot + 1;
-    if (++loadStep == steps)
-      loadStep = 0, loadGroup += cut.groups();
-  };
+  Bringer bringer(args, segment, places, cut, steps);
   Tile tile;
   int step = 0, slot = 0;
-#ifdef ANNUDF_PACKED
-  uint32_t ownRow = 0; ///< Of row t of the stages.
-#endif
   uint32_t group = static_cast<uint32_t>(firstGroup);
   const int mine = min(count - firstQuery, kTileQueries);
 #pragma unroll 1
@@ -367,11 +382,11 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
     }
     const bool more = i + kStages - 1 < total;
     if (more)
-      begin();
+      bringer.begin();
     commitCopies();
     if (i < 0) {
       if (more)
-        end();
+        bringer.end();
       continue;
     }
     if (step == 0)
@@ -390,24 +405,17 @@ __device__ __forceinline__ void scanItem(const annudf_scan_args &args, const Seg
 #endif
     }
 #ifdef ANNUDF_PACKED
-    const bool hasOwnRows =
-        hasOwn(annudf1_packed_term(), annudf1_row_element(), annudf1_bit_products());
-    if (hasOwnRows && t < cut.groups() * 32)
-      addOwnRow(ownRow, stages + slot * (kRowWords + kQueryWords) + t, pitch,
+    ownRows.add(stages + slot * (kRowWords + kQueryWords), pitch,
                 min(depth, segment.words - step * depth));
 #endif
     if (more)
-      end();
+      bringer.end();
     slot = slot + 1 == kStages ? 0 : slot + 1;
     if (++step < steps)
       continue;
     step = 0;
 #ifdef ANNUDF_PACKED
-    if (hasOwnRows) {
-      places.ownRow[t] = ownRow; // Those of the tile before were read before this stage.
-      ownRow = 0;
-      __syncthreads();
-    }
+    ownRows.publish(places);
     if (byMatrices()) {
       if (mine > 0)
         endMatrices(args, segment, fixed, places.group + firstQuery,
@@ -448,21 +456,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
                                   reinterpret_cast<const uint32_t *>(work.probeGroup)[pair] +
                                   item.w;
 #ifdef ANNUDF_PACKED
-      const uint4 *words =
-          reinterpret_cast<const uint4 *>(work.coordinates) + places.words[threadIdx.x];
-      uint32_t own = 0;
-      const int term = annudf1_packed_term(), element = annudf1_row_element();
-      const bool bitProducts = annudf1_bit_products();
-      if (hasOwn(term, element, bitProducts))
-#pragma unroll 4
-        for (uint32_t c = 0; c < args.index.chunks; ++c) {
-          const uint4 four = __ldg(words + c);
-          own = addOwn(term, element, bitProducts, addOwn(term, element, bitProducts, own, four.x),
-                       four.y);
-          own = addOwn(term, element, bitProducts, addOwn(term, element, bitProducts, own, four.z),
-                       four.w);
-        }
-      places.ownX[threadIdx.x] = own;
+      places.ownX[threadIdx.x] = ownOfQuery(reinterpret_cast<const uint4 *>(work.coordinates) +
+                                                places.words[threadIdx.x],
+                                            args.index.chunks);
 #endif
     }
     __syncthreads();

@@ -10,13 +10,10 @@
 
 #include "FamilyCosts.h"
 #include "MatrixArgs.h"
+#include "MatrixNumbers.h"
 
 #include <algorithm>
 #include <cstdlib>
-
-// What a macro stands for, as text.
-#define ANNUDF_TEXT(A) #A
-#define ANNUDF_TEXT_OF(A) ANNUDF_TEXT(A)
 
 namespace annudf::runtime::cuda {
 
@@ -419,8 +416,11 @@ bool isFusedAhead(const Artifact &metric, int sm) {
   return payload && payload->producer.name == Producer::kLibNvvm && !metric.hasLinkedCode();
 }
 
-bool hasOwnCoefficients(const QuadraticForm &form, const BoundCaptures &captures) {
-  return std::any_of(form.nodes.begin(), form.nodes.end(), [&](const Coefficient &node) {
+uint32_t ownNodesOf(const Manifest &manifest, const BoundCaptures &captures) {
+  if (!manifest.form)
+    return 0;
+  const std::vector<Coefficient> &nodes = manifest.form->nodes;
+  const bool isOwn = std::any_of(nodes.begin(), nodes.end(), [&](const Coefficient &node) {
     if (node.kind != Coefficient::Kind::Entry)
       return false;
     const auto &declared = captures.declared();
@@ -431,10 +431,10 @@ bool hasOwnCoefficients(const QuadraticForm &form, const BoundCaptures &captures
       return index.kind == EntryIndex::Kind::Query;
     });
   });
+  return isOwn ? static_cast<uint32_t>(nodes.size()) : 0;
 }
 
-const char *whyNoBounds(const Workload &work, const Manifest &manifest,
-                        const BoundCaptures &captures) {
+const char *whyNoBounds(const Workload &work, const Manifest &manifest) {
   if (work.noForm)
     return work.noForm;
   const char *wanted = std::getenv("ANNUDF_MATRIX");
@@ -444,14 +444,9 @@ const char *whyNoBounds(const Workload &work, const Manifest &manifest,
     return "every distance is wanted";
   if (!work.fusedAhead)
     return "the linker decides which products are fused";
-  if (!hasOwnCoefficients(*manifest.form, captures))
-    return nullptr;
-  if (manifest.form->lengths)
+  if (work.ownNodes != 0 && manifest.form->lengths)
     return "the coefficients of its ratio are entries by query or in a device's memory";
-  if (manifest.form->nodes.size() > ANNUDF_MATRIX_OWN_NODES)
-    return "its coefficients of each query are made of more than " ANNUDF_TEXT_OF(
-        ANNUDF_MATRIX_OWN_NODES) " nodes";
-  return nullptr;
+  return work.ownNodes > ANNUDF_MATRIX_OWN_NODES ? kTooManyOwnNodes : nullptr;
 }
 
 std::vector<const CudaFamily *> familiesFor(const Artifact &metric, int sm,

@@ -165,14 +165,13 @@ size_t bodyBytesOf(const Artifact &metric, int sm);
 /// same bits in every kernel: our compiler has decided that.
 bool isFusedAhead(const Artifact &metric, int sm);
 
-/// Whether a form has coefficients that no binding makes numbers of, so that a device computes them
-/// for each query: entries by query, or of arrays in a device's memory.
-bool hasOwnCoefficients(const QuadraticForm &form, const BoundCaptures &captures);
+/// Workload::ownNodes: those of a form with coefficients that no binding makes numbers of, so that a
+/// device computes them for each query: entries by query, or of arrays in a device's memory.
+uint32_t ownNodesOf(const Manifest &manifest, const BoundCaptures &captures);
 
 /// Why a search has no use for bounds by matrix products, whatever its metric's form; null where it
 /// may have.
-const char *whyNoBounds(const Workload &work, const Manifest &manifest,
-                        const BoundCaptures &captures);
+const char *whyNoBounds(const Workload &work, const Manifest &manifest);
 
 /// Those that could run some search with the metric on that architecture, of the elements if they
 /// are given.

@@ -242,9 +242,8 @@ bool MatrixBounds::wasAsked(const std::string &key) {
 
 std::shared_ptr<const BoundRows> MatrixBounds::get(const Index &index, const DeviceIndex &copy,
                                                    const MetricView &metric,
-                                                   const BoundCaptures &captures, bool atOnce,
-                                                   std::string &why) try {
-  const bool isOwn = hasOwnCoefficients(*metric.artifact.manifest.form, captures);
+                                                   const BoundCaptures &captures, bool isOwn,
+                                                   bool atOnce, std::string &why) try {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     // What is of each query is made of no values.

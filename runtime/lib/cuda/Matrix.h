@@ -131,13 +131,14 @@ class MatrixBounds {
 public:
   explicit MatrixBounds(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
+  /// \param isOwn  whether coefficients are computed for each query.
   /// \param atOnce  else what is not there is made for the second who asks: captures that are bound
   /// for one small search are not worth it.
   /// \returns null where the form has no bounds for this binding, the memory is short or nobody has
   /// asked before; `why` says which.
   std::shared_ptr<const BoundRows> get(const Index &index, const DeviceIndex &copy,
                                        const MetricView &metric, const BoundCaptures &captures,
-                                       bool atOnce, std::string &why);
+                                       bool isOwn, bool atOnce, std::string &why);
 
 private:
   static constexpr size_t kAsked = 64;

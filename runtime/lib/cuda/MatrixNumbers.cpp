@@ -136,9 +136,7 @@ std::optional<BoundNumbers> ownNumbersOf(const QuadraticForm &form, const BoundC
   numbers.isOwn = true;
   numbers.nodes = bounds::nodesOf(form, captures, dims, bounds::Entries::OfQueries);
   if (numbers.nodes.size() > ANNUDF_MATRIX_OWN_NODES)
-    bounds::refuse("its coefficients are made of " + std::to_string(numbers.nodes.size()) +
-                   " nodes; for each query up to " + std::to_string(ANNUDF_MATRIX_OWN_NODES) +
-                   " are computed");
+    bounds::refuse(kTooManyOwnNodes);
   annudf_matrix_own &own = numbers.own;
   own.polynomials = bounds::polynomialsOf(form, dims);
   own.sign = bounds::signOf(form, order);

@@ -41,9 +41,8 @@ SearchPlan Implementation::planOf(const Index &index, const MetricView &metric,
   plan.work.everyDistance = wanted.every();
   plan.findProbedRows(index, queries.rows);
   plan.work.packedDims = packedDimsOf(manifest, {index.element(), queries.element});
-  plan.work.noForm = whyNoBounds(plan.work, manifest, captures);
-  if (!plan.work.noForm && hasOwnCoefficients(*manifest.form, captures))
-    plan.work.ownNodes = static_cast<uint32_t>(manifest.form->nodes.size());
+  plan.work.ownNodes = ownNodesOf(manifest, captures);
+  plan.work.noForm = whyNoBounds(plan.work, manifest);
   plan.checkFits();
   return plan;
 }
@@ -86,7 +85,8 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
     constexpr double kWorth = 30; // Queries a row: from here on it takes less than it saves.
     const bool atOnce =
         params.waitForLinks || !params.family.empty() || plan.queriesPerRow(total) >= kWorth;
-    plan.bound = bounds_.get(index, *ready.index, metric, captures, atOnce, why);
+    plan.bound = bounds_.get(index, *ready.index, metric, captures, plan.work.ownNodes != 0, atOnce,
+                             why);
     if (!plan.bound && !params.family.empty())
       throw familyRefusal(params.family, why);
     if (!plan.bound) {

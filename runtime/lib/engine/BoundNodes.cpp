@@ -69,28 +69,19 @@ FormNode nodeOf(const QuadraticForm &form, size_t i, const BoundCaptures &captur
   if (from.operands() != 0 && (from.a >= i || from.b >= i))
     refuse("node " + std::to_string(i) + " of its form is not made of nodes before it");
   FormNode node = {};
-  node.a = from.a, node.b = from.b;
+  node.kind = from.kind;
   switch (from.kind) {
-  case Coefficient::Kind::Number:
-    node = {};
-    node.kind = NodeKind::Number, node.number = from.number;
+  case NodeKind::Number:
+    node.number = from.number;
     return node;
-  case Coefficient::Kind::Entry:
+  case NodeKind::Entry:
     return entryOf(from, captures, dims, entries);
-  case Coefficient::Kind::Negated:
-    node.kind = NodeKind::Negated;
-    return node;
-  case Coefficient::Kind::Sum:
-    node.kind = NodeKind::Sum;
-    return node;
-  case Coefficient::Kind::Product:
-    node.kind = NodeKind::Product;
-    return node;
-  case Coefficient::Kind::Quotient:
-    node.kind = NodeKind::Quotient;
-    return node;
-  case Coefficient::Kind::Absolute:
-    node.kind = NodeKind::Absolute;
+  case NodeKind::Negated:
+  case NodeKind::Sum:
+  case NodeKind::Product:
+  case NodeKind::Quotient:
+  case NodeKind::Absolute:
+    node.a = from.a, node.b = from.b;
     return node;
   }
   refuse("node " + std::to_string(i) + " of its form is of a kind that this annudf does not know");

@@ -56,7 +56,7 @@ TEST(PlannerPage, TellsWhatIsChosenOnAGpu) {
     work.pass = cells.at(3) == "all" ? 1 : numberOf(cells.at(3));
     Manifest manifest;
     manifest.form.emplace();
-    work.noForm = whyNoBounds(work, manifest, {}); // As the backend does.
+    work.noForm = whyNoBounds(work, manifest); // As the backend does.
     const std::string name = pickFamily(work, kH200).name();
     EXPECT_EQ(cells.at(4), "`" + name + "`") << cells.at(0) << ", " << cells.at(1) << " queries, k "
                                              << cells.at(2) << ", " << cells.at(3);
@@ -159,12 +159,12 @@ TEST(PlannerPage, SaysWhyASearchHasNoUseForBounds) {
   manifest.form.emplace();
   Workload proved = workOf(1000);
   proved.noForm = nullptr;
-  EXPECT_EQ(whyNoBounds(proved, manifest, {}), nullptr);
+  EXPECT_EQ(whyNoBounds(proved, manifest), nullptr);
   std::vector<std::string> said;
   const auto why = [&](auto change) {
     Workload work = proved;
     change(work);
-    const char *text = whyNoBounds(work, manifest, {});
+    const char *text = whyNoBounds(work, manifest);
     said.emplace_back(text ? text : "");
   };
   why([](Workload &work) { work.noForm = Workload{}.noForm; });
@@ -174,25 +174,33 @@ TEST(PlannerPage, SaysWhyASearchHasNoUseForBounds) {
   ::unsetenv("ANNUDF_MATRIX");
   why([](Workload &work) { work.everyDistance = true; });
   why([](Workload &work) { work.fusedAhead = false; });
+  EXPECT_EQ(ownNodesOf(manifest, {}), 0u);
   Coefficient &entry = manifest.form->nodes.emplace_back();
   entry.kind = Coefficient::Kind::Entry;
   entry.indices.emplace_back().kind = EntryIndex::Kind::Query;
-  EXPECT_EQ(whyNoBounds(proved, manifest, {}), nullptr);
+  const auto whyOwn = [&] {
+    why([&](Workload &work) { work.ownNodes = ownNodesOf(manifest, {}); });
+    const std::string last = said.back();
+    if (last.empty())
+      said.pop_back();
+    return last;
+  };
+  EXPECT_EQ(whyOwn(), "");
   manifest.form->lengths.emplace();
-  why([](Workload &) {});
+  whyOwn();
   manifest.form->lengths.reset();
   manifest.form->nodes.resize(ANNUDF_MATRIX_OWN_NODES);
-  EXPECT_EQ(whyNoBounds(proved, manifest, {}), nullptr);
+  EXPECT_EQ(whyOwn(), "");
   manifest.form->nodes.emplace_back();
-  why([](Workload &) {});
+  EXPECT_EQ(ownNodesOf(manifest, {}), ANNUDF_MATRIX_OWN_NODES + 1u);
+  whyOwn();
   std::vector<std::string> told;
   for (const std::vector<std::string> &cells : tableBelow(kPage, "### Without products"))
     told.push_back(cells.at(0));
   EXPECT_EQ(told, said);
   // A filter is none.
-  manifest.form->nodes.clear();
   proved.pass = 0.01;
-  EXPECT_EQ(whyNoBounds(proved, manifest, {}), nullptr);
+  EXPECT_EQ(whyNoBounds(proved, manifest), nullptr);
 }
 
 } // namespace
