@@ -163,6 +163,46 @@ extern "C" __global__ void __launch_bounds__(128)
 
 namespace {
 
+/// What a block takes at a time: queries of a list, and a segment of it.
+struct Item {
+  int count;       ///< Of queries.
+  uint32_t groups; ///< Of rows.
+  int tiles;
+  uint64_t firstTile;
+  float listScale;
+};
+
+/// Reads an item, and what is known of its queries to shared memory, for all threads.
+template <class Shared>
+__device__ __forceinline__ Item begin(const annudf_matrix_args &args, uint32_t ticket,
+                                      Shared &shared) {
+  const annudf_scan_args &scan = args.scan;
+  const annudf_workspace &work = scan.work;
+  const int t = static_cast<int>(threadIdx.x);
+  const uint4 item = pointer<const uint4>(work.tiles)[ticket];
+  const int count = static_cast<int>(item.z);
+  const uint32_t list = item.x;
+  const uint32_t listGroups = (pointer<const uint32_t>(scan.index.listSize)[list] + 31) / 32;
+  const uint32_t groups = min(listGroups - item.w, work.segmentGroups);
+  const uint64_t firstTile = pointer<const uint32_t>(args.tileStart)[list] + item.w / 4;
+  const float listScale = 1 / pointer<const float>(args.listScale)[list];
+  __syncthreads(); // Everyone has left the item before and read its ticket.
+  if (t == 0)
+    shared.ticket = gridDim.x + atomicAdd(pointer<uint32_t>(work.ticket), 1u);
+  if (t < ANNUDF_MATRIX_QUERIES) {
+    const uint32_t pair = pointer<const uint32_t>(work.pairs)[item.y + min(t, count - 1)];
+    const uint32_t query = pair / work.nProbes;
+    const float4 numbers = pointer<const float4>(work.minima)[query];
+    shared.numbers.query[t] = query;
+    shared.numbers.place[t] =
+        uint64_t(query) * work.stride + pointer<const uint32_t>(work.probeGroup)[pair] + item.w;
+    shared.numbers.scale[t] = numbers.x, shared.numbers.factor[t] = numbers.y;
+    shared.numbers.added[t] = numbers.z;
+  }
+  __syncthreads();
+  return {count, groups, static_cast<int>((groups + 3) / 4), firstTile, listScale};
+}
+
 template <bool kLong, bool kRatio, class Products>
 __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
   constexpr int kPanel = ANNUDF_MATRIX_PANEL_BYTES / 16;
@@ -179,28 +219,8 @@ __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
   waitForLast();
   const uint32_t items = pointer<const uint32_t>(work.tileStart)[scan.index.nLists];
   for (uint32_t ticket = blockIdx.x; ticket < items; ticket = shared.ticket) {
-    const uint4 item = pointer<const uint4>(work.tiles)[ticket];
-    const int count = static_cast<int>(item.z);
-    const uint32_t list = item.x;
-    const uint32_t listGroups = (pointer<const uint32_t>(scan.index.listSize)[list] + 31) / 32;
-    const uint32_t groups = min(listGroups - item.w, work.segmentGroups);
-    const int tiles = static_cast<int>((groups + 3) / 4), steps = tiles * panels;
-    const uint64_t firstTile = pointer<const uint32_t>(args.tileStart)[list] + item.w / 4;
-    const float listScale = 1 / pointer<const float>(args.listScale)[list];
-    __syncthreads(); // Everyone has left the item before and read its ticket.
-    if (t == 0)
-      shared.ticket = gridDim.x + atomicAdd(pointer<uint32_t>(work.ticket), 1u);
-    if (t < ANNUDF_MATRIX_QUERIES) {
-      const uint32_t pair = pointer<const uint32_t>(work.pairs)[item.y + min(t, count - 1)];
-      const uint32_t query = pair / work.nProbes;
-      const float4 numbers = pointer<const float4>(work.minima)[query];
-      shared.numbers.query[t] = query;
-      shared.numbers.place[t] =
-          uint64_t(query) * work.stride + pointer<const uint32_t>(work.probeGroup)[pair] + item.w;
-      shared.numbers.scale[t] = numbers.x, shared.numbers.factor[t] = numbers.y;
-      shared.numbers.added[t] = numbers.z;
-    }
-    __syncthreads();
+    const Item item = begin(args, ticket, shared);
+    const int count = item.count, tiles = item.tiles, steps = tiles * panels;
     const uint4 *queries = pointer<const uint4>(work.coordinates);
     const Stages<kLong, Products> stages(count);
     // Lines behind the last query hold whatever was there, for results that nobody reads.
@@ -218,9 +238,9 @@ __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
       if (products.brings(t))
         products.bring(stage, shared.panels + stages.rows(stage),
                        pointer<const uint4>(args.panels) +
-                           ((firstTile + tile) * panels + panel) * kPanel,
+                           ((item.firstTile + tile) * panels + panel) * kPanel,
                        panel == 0, shared.terms[tile & 3],
-                       pointer<const float>(args.terms) + (firstTile + tile) * kTerms);
+                       pointer<const float>(args.terms) + (item.firstTile + tile) * kTerms);
       toStage = stages.next(stage);
     };
     if constexpr (!kLong)
@@ -261,9 +281,10 @@ __device__ __forceinline__ void boundItems(const annudf_matrix_args &args) {
         }
         if constexpr (kMultiplies) {
           products.endTile(sum);
-          writeBounds<kRatio>(
-              args, shared.numbers, shared.terms[tile & 3], sum, warp * 16 + lane / 4, count,
-              listScale, static_cast<uint32_t>(tile) * 4, groups - static_cast<uint32_t>(tile) * 4);
+          const uint32_t group = static_cast<uint32_t>(tile) * 4;
+          writeBounds<kRatio>(args, shared.numbers, shared.terms[tile & 3], sum,
+                              warp * 16 + lane / 4, count, item.listScale, group,
+                              item.groups - group);
         }
       }
     };

@@ -64,6 +64,38 @@ struct PreparedCenters : IndexAttachment {
   const CoarseRanker ranker;
 };
 
+/// How long the stages of a search take, where somebody asks.
+class StageTimer {
+public:
+  explicit StageTimer(bool isAsked) : isAsked_(isAsked) {}
+  /// Ends a stage, and begins the next.
+  void operator()(const char *name) {
+    if (!isAsked_)
+      return;
+    const auto now = std::chrono::steady_clock::now();
+    addStage(stages_, name, msBetween(begun_, now));
+    begun_ = now;
+  }
+  std::vector<StageTime> takeTimes() { return std::move(stages_); }
+
+private:
+  const bool isAsked_;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  std::vector<StageTime> stages_;
+};
+
+/// The lists that queries probe, one query's after another's. \param coarse  null: they are all.
+std::vector<uint32_t> probesOf(const CoarseRanker *coarse, const MatrixView &queries,
+                               uint32_t nProbes, int threads) {
+  std::vector<uint32_t> probes(size_t(queries.rows) * nProbes);
+  if (coarse)
+    coarse->rank(queries, nProbes, probes.data(), threads);
+  else
+    for (size_t i = 0; i < probes.size(); ++i)
+      probes[i] = static_cast<uint32_t>(i % nProbes);
+  return probes;
+}
+
 class CpuBackend : public Backend {
 public:
   explicit CpuBackend(int threads) : threads_(resolveThreads(threads)) {}
@@ -120,12 +152,12 @@ private:
   struct RowsOfPairs {
     double all = 0, unbounded = 0; ///< The latter scanned without bounds.
   };
-  template <class Results, class Stage>
+  template <class Results>
   RowsOfPairs scanLists(const Index &index, Batch &batch, const std::vector<uint32_t> &probes,
                         const SearchParams &params,
                         const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
                         const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon,
-                        Results &results, Reporter &reporter, const Stage &stage) const;
+                        Results &results, Reporter &reporter, StageTimer &stage) const;
   /// The scan of all queries, for a class of results as BestRows is one.
   template <class Results>
   void scan(const Index &index, const MetricView &metric, const BoundCaptures &captures,
@@ -317,13 +349,13 @@ void CpuBackend::scanPairs(const Index &index, const Batch &batch, const SearchP
 }
 
 /// All probes of a batch. \return how many rows these are, where stages are timed.
-template <class Results, class Stage>
+template <class Results>
 CpuBackend::RowsOfPairs
 CpuBackend::scanLists(const Index &index, Batch &batch, const std::vector<uint32_t> &probes,
                       const SearchParams &params,
                       const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
                       const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon,
-                      Results &results, Reporter &reporter, const Stage &stage) const {
+                      Results &results, Reporter &reporter, StageTimer &stage) const {
   RowsOfPairs scanned;
   std::optional<Candidates> found;
   if (matrix && matrix->hasRows())
@@ -381,8 +413,9 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   if (!params.family.empty())
     plan.why += kByName;
   const auto started = std::chrono::steady_clock::now();
-  const bool everyList = params.nProbes == index.nLists(); // Nothing is to be ranked.
-  const std::shared_ptr<const CoarseRanker> coarse = everyList ? nullptr : ranker(index, manifest);
+  StageTimer stage(params.timeStages);
+  const std::shared_ptr<const CoarseRanker> coarse =
+      params.nProbes == index.nLists() ? nullptr : ranker(index, manifest);
   const auto rowBytes = static_cast<size_t>(bytesOfRow(queries.element, queries.dims));
   Reporter reporter(params.progress, double(queries.rows));
   const annudf_compute compute = manifest.compute;
@@ -394,31 +427,16 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
 
   Abandon abandon(mayAbandon(manifest) && captures.areMonotone() && Results::kLeavesOut,
                   index.dims(), index.element());
-  std::vector<StageTime> stages;
   double scanned = 0, byScan = 0; // Rows of pairs, and those without bounds.
   std::atomic<int64_t> left = 0;  // By bounds.
   if (matrix && params.timeStages)
     matrix->countInto(&left);
-  auto begun = started;
-  const auto stage = [&](const char *name) {
-    if (!params.timeStages)
-      return;
-    const auto now = std::chrono::steady_clock::now();
-    addStage(stages, name, msBetween(begun, now));
-    begun = now;
-  };
-
   for (int64_t first = 0; first < queries.rows; first += batchSize) {
     MatrixView view = queries;
     view.data = static_cast<const std::byte *>(queries.data) + first * rowBytes;
     view.rows = std::min(batchSize, queries.rows - first);
     Batch batch(view, compute, first);
-    std::vector<uint32_t> probes(batch.size * params.nProbes);
-    if (everyList)
-      for (size_t i = 0; i < probes.size(); ++i)
-        probes[i] = static_cast<uint32_t>(i % params.nProbes);
-    else
-      coarse->rank(view, params.nProbes, probes.data(), threads_);
+    const std::vector<uint32_t> probes = probesOf(coarse.get(), view, params.nProbes, threads_);
     stage("coarse");
     results.begin(first, batch.size, threads_);
     if (matrix)
@@ -441,7 +459,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
               .family = plan.name,
               .why = plan.why,
               .passingShare = work.pass,
-              .stages = std::move(stages),
+              .stages = stage.takeTimes(),
               .rowsPerQuery = scanned / double(queries.rows),
               .evaluatedPerQuery = (byScan + double(left)) / double(queries.rows),
               .slow = kernel->remark};
