@@ -335,9 +335,7 @@ private:
   __device__ __forceinline__ int groupOf(int p) const {
     return (warp + p * kWarps) & (cut.groups() - 1);
   }
-  __device__ __forceinline__ int pieceOf(int p) const {
-    return (warp + p * kWarps) / cut.groups();
-  }
+  __device__ __forceinline__ int pieceOf(int p) const { return (warp + p * kWarps) / cut.groups(); }
   __device__ __forceinline__ int placeOfPiece(int p) const {
     return pieceOf(p) * (kPiece / 4) * pitch + groupOf(p) * 32;
   }
@@ -456,9 +454,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
                                   reinterpret_cast<const uint32_t *>(work.probeGroup)[pair] +
                                   item.w;
 #ifdef ANNUDF_PACKED
-      places.ownX[threadIdx.x] = ownOfQuery(reinterpret_cast<const uint4 *>(work.coordinates) +
-                                                places.words[threadIdx.x],
-                                            args.index.chunks);
+      places.ownX[threadIdx.x] =
+          ownOfQuery(reinterpret_cast<const uint4 *>(work.coordinates) + places.words[threadIdx.x],
+                     args.index.chunks);
 #endif
     }
     __syncthreads();

@@ -165,8 +165,8 @@ size_t bodyBytesOf(const Artifact &metric, int sm);
 /// same bits in every kernel: our compiler has decided that.
 bool isFusedAhead(const Artifact &metric, int sm);
 
-/// Workload::ownNodes: those of a form with coefficients that no binding makes numbers of, so that a
-/// device computes them for each query: entries by query, or of arrays in a device's memory.
+/// Workload::ownNodes: those of a form with coefficients that no binding makes numbers of, so that
+/// a device computes them for each query: entries by query, or of arrays in a device's memory.
 uint32_t ownNodesOf(const Manifest &manifest, const BoundCaptures &captures);
 
 /// Why a search has no use for bounds by matrix products, whatever its metric's form; null where it

@@ -85,8 +85,8 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
     constexpr double kWorth = 30; // Queries a row: from here on it takes less than it saves.
     const bool atOnce =
         params.waitForLinks || !params.family.empty() || plan.queriesPerRow(total) >= kWorth;
-    plan.bound = bounds_.get(index, *ready.index, metric, captures, plan.work.ownNodes != 0, atOnce,
-                             why);
+    plan.bound =
+        bounds_.get(index, *ready.index, metric, captures, plan.work.ownNodes != 0, atOnce, why);
     if (!plan.bound && !params.family.empty())
       throw familyRefusal(params.family, why);
     if (!plan.bound) {
