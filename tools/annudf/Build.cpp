@@ -126,9 +126,7 @@ void tool::addBuildCommand(CLI::App &app) {
   command->add_flag("--missing-values", params.missingValues,
                     "A coordinate may be NaN, which stands for a missing value");
   command->add_flag("!--train-only", params.addData, "Train the centers, add no row");
-  command->add_option("--device", arguments->device, "Where to build")
-      ->check(CLI::IsMember({"cpu", "cuda"}));
-  command->add_option("--gpu", arguments->gpu, "Number of the GPU");
+  addDeviceOptions(command, arguments->device, arguments->gpu, "Where to build");
   command
       ->add_option("--device-memory-limit", params.deviceMemoryLimit,
                    "Bytes of the GPU's memory that may be used (default: nine tenths of what is "

@@ -137,6 +137,17 @@ void tool::addBitsFlag(CLI::App *command, bool &bits) {
       ->excludes("--as-f32");
 }
 
+void tool::addDeviceOptions(CLI::App *command, std::string &device, int &gpu,
+                            const std::string &what) {
+  command->add_option("--device", device, what)->check(CLI::IsMember({"cpu", "cuda"}));
+  const CLI::Option *number =
+      command->add_option("--gpu", gpu, "Number of the GPU, for --device cuda");
+  command->parse_complete_callback([number, &device] {
+    if (number->count() != 0 && device != "cuda")
+      throw CLI::ValidationError("--gpu", "is for --device cuda, not for --device " + device);
+  });
+}
+
 runtime::Matrix tool::asBits(runtime::Matrix matrix, const std::string &path) {
   try {
     return runtime::asBits(std::move(matrix));

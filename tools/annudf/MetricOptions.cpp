@@ -26,8 +26,7 @@ void MetricOptions::addTo(CLI::App *command) {
       ->add_option("--capture", captures,
                    "NAME=FILE (.npy, .fbin, .ibin) or NAME=NUMBER, once for each capture")
       ->allow_extra_args(false);
-  command->add_option("--device", device, "Where to search")->check(CLI::IsMember({"cpu", "cuda"}));
-  command->add_option("--gpu", gpu, "Number of the GPU");
+  addDeviceOptions(command, device, gpu, "Where to search");
   command->add_option("--threads", threads, "CPU threads, 0 for all cores")
       ->check(CLI::Range(0, runtime::kMaxThreads));
   command->add_flag("--allow-non-finite", allowNonFinite, "Accept infinities and NaN in captures");
