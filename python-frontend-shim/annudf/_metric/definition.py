@@ -131,6 +131,11 @@ class Definition(ABC):
         """Declared types by name."""
 
     @property
+    def known_captures(self) -> Mapping[str, CaptureType]:
+        """The same for a repr, which should not cause a compile: none of text that has not been read."""
+        return self.captures
+
+    @property
     @abstractmethod
     def elements(self) -> tuple[str, ...]:
         """Element types of vectors that it accepts, "f32" ...."""
@@ -420,6 +425,11 @@ class TextDefinition(_ManifestDefinition):
     def name(self) -> str:
         # Compiling asks for the name, so it cannot compile to know it.
         return self._read.name if self._read is not None else self._metric_name or self.origin
+
+    @property
+    def known_captures(self) -> Mapping[str, CaptureType]:
+        # Not once it is read, either: a repr does not hang on what was compiled.
+        return {}
 
     def _key(self) -> str:
         return _cache.make_key("text", self.text, self.origin, self._metric_name)

@@ -27,7 +27,8 @@ from annudf._limits import MAX_FILTER_IDS
 from annudf._log import logger
 from annudf._metric.arguments import check_arguments, check_symbol
 from annudf._metric.definition import FunctionDefinition
-from annudf._metric.metric import Metric, name_in_module
+from annudf._metric.metric import Metric
+from annudf._metric.names import name_in_module
 from annudf._options import MetricOptions
 from annudf._repr import of_whole
 from annudf.errors import ArgumentError, CaptureError

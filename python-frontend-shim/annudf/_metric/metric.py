@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,9 +23,9 @@ from annudf._metric.definition import (
     HOST,
     ArtifactDefinition,
     Definition,
-    TextDefinition,
     parse_arch,
 )
+from annudf._metric.names import name_in_module
 from annudf._metric.properties import Properties
 from annudf._options import METRIC_OF_COARSE
 from annudf._repr import of_whole
@@ -452,14 +451,14 @@ class Metric:
     @of_whole("__wrapped__")
     def __repr__(self) -> str:
         captures = ", ".join(
-            f"{name}: {self._spelled(name)}" for name in {**self._values, **_known_captures(self._definition)}
+            f"{name}: {self._spelled(name)}" for name in {**self._values, **self._definition.known_captures}
         )
         return f"<annudf {self._noun} {self.name}{f' ({captures})' if captures else ''}>"
 
     def _spelled(self, name: str) -> str:
         if name not in self._values:
             return "unbound"
-        return str(_known_captures(self._definition).get(name, self._values[name]))
+        return str(self._definition.known_captures.get(name, self._values[name]))
 
     def __copy__(self) -> Metric:
         return self
@@ -482,30 +481,6 @@ class Metric:
             self._noun,
             self._definition.builtin_name,
         )
-
-
-def name_in_module(made: Any, function: Callable[..., Any] | None) -> str:
-    """The name by which another process finds what a decorator made of a function in its module; "" if it does not."""
-    if function is None:
-        return ""
-    name: str = made.__qualname__
-    found: Any = sys.modules.get(function.__module__)
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return name if found is made and not _is_of_this_process(function.__module__) else ""
-
-
-def _is_of_this_process(module: str) -> bool:
-    """Whether other processes cannot import the module, or are not to: its metrics go with their code."""
-    if module in ("__main__", "__mp_main__"):
-        return True
-    cloudpickle = sys.modules.get("cloudpickle")
-    return cloudpickle is not None and module in cloudpickle.list_registry_pickle_by_value()
-
-
-def _known_captures(definition: Definition) -> Mapping[str, Any]:
-    # Of text they are known only once it is compiled, which a repr should not cause.
-    return {} if isinstance(definition, TextDefinition) else definition.captures
 
 
 def _from_pickle(
