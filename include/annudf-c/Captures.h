@@ -45,7 +45,7 @@ typedef struct annudf_capture_value {
   int32_t rank;           /**< 0: a scalar.                                                  */
   int32_t memory;         /**< enum annudf_memory: where `data` is.                          */
   int32_t device;         /**< Which CUDA device.                                            */
-  const void *data;       /**< The first element; host memory needs no alignment.            */
+  const void *data;       /**< The first element; on a device at a multiple of its size.     */
   size_t bytes;           /**< Of `data`; with strides it is not looked at.                  */
   const char *origin;     /**< Where it came from, for messages; NULL: "the caller".         */
   /** Called with `owner` when device memory is needed no longer, from any thread: after the

@@ -94,7 +94,7 @@ struct Real {
     if (!(divisor.v > 0))
       return {HUGE_VAL, {HUGE_VAL}};
     const double quotient = a.v / b.v;
-    Upper rest{fabs(fma(-quotient, b.v, a.v))}; // The same.
+    Upper rest{fabs(fma(-quotient, b.v, a.v))}; // Exact, but for underflow.
     if (a.v != 0 && (fabs(quotient) < kSmallestExact || fabs(a.v) < kSmallestExact))
       rest = Upper{fabs(b.v)} * (Upper{fabs(quotient)} * Upper{0x1p-52} + Upper{kSmallestError});
     return {quotient, (rest + a.e + Upper{fabs(quotient)} * b.e) / divisor};

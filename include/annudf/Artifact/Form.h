@@ -43,10 +43,21 @@ struct Coefficient {
   uint32_t a = 0, b = 0; ///< Operands, nodes before this one.
   std::string capture;   ///< Entry.
   std::vector<EntryIndex> indices;
+  /// Negative of a kind that this annudf does not know.
   int operands() const {
-    return kind == Kind::Number || kind == Kind::Entry       ? 0
-           : kind == Kind::Negated || kind == Kind::Absolute ? 1
-                                                             : 2;
+    switch (kind) {
+    case Kind::Number:
+    case Kind::Entry:
+      return 0;
+    case Kind::Negated:
+    case Kind::Absolute:
+      return 1;
+    case Kind::Sum:
+    case Kind::Product:
+    case Kind::Quotient:
+      return 2;
+    }
+    return -1;
   }
   bool operator==(const Coefficient &) const = default;
 };

@@ -43,7 +43,7 @@ extern "C" __global__ void annudf_matrix_largest(const __grid_constant__ annudf_
   atomicMax(pointer<uint32_t>(args.listScale) + row.list, __float_as_uint(most));
 }
 
-/// A block for each list's number: from its largest coordinate to its scale.
+/// A thread for each list's number: from its largest coordinate to its scale.
 extern "C" __global__ void annudf_matrix_scale(const __grid_constant__ annudf_matrix_args args) {
   const uint32_t list = blockIdx.x * blockDim.x + threadIdx.x;
   if (list < args.scan.index.nLists)
@@ -93,7 +93,7 @@ extern "C" __global__ void annudf_matrix_terms(const __grid_constant__ annudf_ma
 /// bounds.
 extern "C" __global__ void __launch_bounds__(128)
     annudf_matrix_queries(const __grid_constant__ annudf_matrix_args args) {
-  __shared__ double sums[6][4];
+  __shared__ double sums[5][4];
   __shared__ float mosts[4];
   const int t = static_cast<int>(threadIdx.x), lane = t & 31, warp = t / 32;
   const int dims = static_cast<int>(args.scan.index.dims);
@@ -102,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(128)
   const uint8_t *query = pointer<const uint8_t>(args.scan.queries.data) +
                          uint64_t(blockIdx.x) * args.scan.queries.rowBytes;
   letNextBegin();
-  double sum[6] = {}; // What it adds, its size, error, largest, square of its length.
+  double sum[5] = {}; // What it adds, its size, error, largest, square of its length.
   float most = 0;
   for (int d = t; d < dims; d += 128) {
     const annudf_matrix_dim &dim = of[d];

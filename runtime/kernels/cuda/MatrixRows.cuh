@@ -21,9 +21,9 @@
 
 #include <cstdint>
 
-using namespace annudf_kernels;
-
 namespace {
+
+using namespace annudf_kernels;
 
 constexpr int kPanelDims = ANNUDF_MATRIX_PANEL_DIMS, kRows = ANNUDF_MATRIX_ROWS;
 constexpr int kTerms = ANNUDF_MATRIX_TERMS;
@@ -51,10 +51,11 @@ __device__ __forceinline__ float scaleFor(float most) {
   return __uint_as_float(static_cast<uint32_t>(min(max(127 + 13 - exponent, 1), 253)) << 23);
 }
 
-/// Coordinate `d` of a row of the index, as a float.
+/// A row of the index.
 struct Row {
   const uint32_t *words; ///< Of its first chunk.
   int element, perWord;
+  /// Coordinate `d`, which is a float.
   __device__ __forceinline__ double at(int d) const {
     const int w = d / perWord;
     const uint32_t word = __ldg(words + w / 4 * 128 + w % 4);

@@ -8,6 +8,8 @@
 
 #include "DeviceCaptures.h"
 
+#include "DeviceMemory.h"
+
 #include "annudf/ABI/annudf_abi.h"
 
 #include <algorithm>
@@ -18,6 +20,14 @@ namespace {
 
 /// Arrays that are kept; one search may have more.
 constexpr size_t kKept = 16;
+
+/// That array `i` takes.
+uint64_t bytesOf(const BoundCaptures &captures, size_t i) {
+  uint64_t bytes = (static_cast<uint64_t>(bitsOf(captures.declared()[i].element)) + 7) / 8;
+  for (const int64_t entries : captures.shape(i))
+    bytes *= static_cast<uint64_t>(entries);
+  return bytes;
+}
 
 } // namespace
 
@@ -36,6 +46,9 @@ std::shared_ptr<const DeviceCaptures> CaptureCache::get(const BoundCaptures &cap
                     "capture '" + captures.declared()[i].name + "' is on CUDA device " +
                         std::to_string(captures.device(i)) + "; this backend searches on device " +
                         std::to_string(context_->device()));
+      if (const uint64_t bytes = bytesOf(captures, i)) // Its alignment was looked at when bound.
+        checkDeviceMemory(*context_, captures.slot(i), bytes, 1,
+                          ("capture '" + captures.declared()[i].name + "'").c_str());
       device->slots.slot[i] = captures.slot(i);
       device->borrowed.push_back(captures.owner(i));
     } else if (captures.isScalar(i)) {

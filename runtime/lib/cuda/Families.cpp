@@ -100,7 +100,7 @@ public:
     static constexpr ScanEntry kEntry = {ScanSource::Lists, "annudf_scan_tile"};
     return {&kEntry, 1};
   }
-  double linkMs() const override { return 155; }
+  double linkMs() const override { return 271; }
   Tiling tiling(const Workload &) const override { return {.queries = kTileQueries}; }
   FamilyNeeds needs() const override { return {.arch = 75}; }
   std::string unfit(const Workload &work, const Machine &machine) const override {

@@ -13,6 +13,9 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_FAMILIES_H
 #define ANNUDF_RUNTIME_LIB_CUDA_FAMILIES_H
 
+#include "MatrixArgs.h"
+#include "ScanArgs.h"
+
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/engine/Search.h"
 
@@ -22,18 +25,17 @@
 
 namespace annudf::runtime::cuda {
 
-/// Warps of a scan's block, and chunks of 16 bytes of a row that each has in flight. Pipeline.cpp
-/// holds them, and what follows, against ScanArgs.h.
-inline constexpr int kWarps = 4, kChunksAhead = 4;
+/// Warps of a scan's block, and chunks of 16 bytes of a row that each has in flight.
+inline constexpr int kWarps = ANNUDF_SCAN_THREADS / 32, kChunksAhead = ANNUDF_MOST_AHEAD;
 /// Shared memory of the family "parts" for accumulators.
-inline constexpr uint64_t kPartsBytes = 4608;
+inline constexpr uint64_t kPartsBytes = ANNUDF_PARTS_BYTES;
 /// Shared memory of the rows that a block of `tiles` has asked for.
-inline constexpr uint64_t kRingBytes = 24576;
+inline constexpr uint64_t kRingBytes = ANNUDF_RING_BYTES;
 /// Queries that share one reading of a list in the family "tiles".
-inline constexpr int kTileQueries = 8;
+inline constexpr int kTileQueries = ANNUDF_TILE_QUERIES;
 /// Threads that stay on a processor in families whose blocks take tiles by ticket, if its shared
 /// memory has room for them.
-inline constexpr unsigned kStagedThreads = 512;
+inline constexpr unsigned kStagedThreads = ANNUDF_STAGED_PROCESSOR_THREADS;
 /// Groups of a list that are one tile in the family "staged": few, so that blocks end together, as
 /// measured (docs/benchmarks/h200.md).
 inline constexpr uint32_t kSegmentGroups = 8, kPackedSegmentGroups = 32;
@@ -42,7 +44,7 @@ inline constexpr uint32_t kSegmentGroups = 8, kPackedSegmentGroups = 32;
 inline constexpr size_t kLargeBody = 3328;
 
 /// Dimensions of a panel of rows or queries in half precision, and the panels of a vector.
-inline constexpr uint64_t kPanelDims = 64;
+inline constexpr uint64_t kPanelDims = ANNUDF_MATRIX_PANEL_DIMS;
 constexpr uint64_t panelsOf(uint64_t dims) { return (dims + kPanelDims - 1) / kPanelDims; }
 /// Groups of a list that are one tile of the family "matrix", which has four to a tile of its own:
 /// of long vectors, where the queries of a list are one tile, few, so that blocks end together (of

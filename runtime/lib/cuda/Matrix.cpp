@@ -17,8 +17,6 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
-static_assert(kPanelDims == ANNUDF_MATRIX_PANEL_DIMS, "the planner's panels are the kernels'");
-
 /// There is none of no bytes.
 std::unique_ptr<Buffer> bufferOf(const std::shared_ptr<const Context> &context, size_t bytes) {
   return std::make_unique<Buffer>(context, std::max<size_t>(bytes, 16));

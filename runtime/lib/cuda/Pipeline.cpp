@@ -16,13 +16,6 @@ namespace annudf::runtime::cuda {
 
 namespace {
 
-static_assert(kTileQueries == ANNUDF_TILE_QUERIES, "the planner's tiles are the kernel's");
-static_assert(kStagedThreads == ANNUDF_STAGED_PROCESSOR_THREADS,
-              "as many blocks as the kernel has registers for");
-static_assert(kWarps == ANNUDF_SCAN_THREADS / 32 && kChunksAhead == ANNUDF_MOST_AHEAD &&
-                  kPartsBytes == ANNUDF_PARTS_BYTES && kRingBytes == ANNUDF_RING_BYTES,
-              "the planner's blocks are the kernel's");
-
 /// Segments to cut each list into, so that `blocks` lists keep every processor busy.
 uint64_t segments(uint64_t blocks, uint64_t mostGroups, int processors, uint64_t perProcessor,
                   uint64_t atOnce) {
@@ -79,14 +72,14 @@ BatchShape SearchPlan::shape(uint64_t count, const CudaFamily &family) const {
   return shape;
 }
 
-uint64_t SearchPlan::batch(uint64_t queries, uint64_t limit) {
+uint64_t SearchPlan::batch(uint64_t queries, uint64_t limit, uint64_t atOnce) {
   cut = nullptr;
   uint64_t count = std::clamp<uint64_t>(queries, 1, kMostQueries);
   const CudaFamily &family = familyOf(count);
   const uint64_t most = workspaceOf(work, machine, !family.tiling(workOf(count)).endsInHooks());
   for (;;) {
     const uint64_t fit =
-        batchQueries(shape(count, family), queries, most ? std::min(limit, most) : limit);
+        batchQueries(shape(count, family), queries, most ? std::min(limit, most) : limit, atOnce);
     if (fit >= count)
       return count;
     count = fit, cut = &family;
@@ -111,6 +104,8 @@ void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
   stats.family = plan.family->name();
   stats.why = plan.why;
   stats.passingShare = work.pass;
+  if (!noBounds.empty())
+    stats.why.append("; no products: ") += noBounds;
   if (!linking.empty())
     stats.why.append("; ").append(linking) += " is being linked";
   else if (!work.family.empty())
@@ -133,19 +128,6 @@ void SearchPlan::checkFits() const {
                                       context.name() + ": a query takes " + std::to_string(bytes) +
                                       " bytes of shared memory, a block has " +
                                       std::to_string(most));
-  // Places of rows are 32-bit numbers.
-  constexpr uint64_t kMostGroups = uint64_t(1) << 27;
-  const uint64_t groups = index.mostGroups(nProbes);
-  if ((k <= ANNUDF_FINISH_MOST_K && !everyDistance) || groups < kMostGroups)
-    return;
-  const std::string rows = std::to_string(groups * kGroupRows) + " rows",
-                    limit = " fewer than " + std::to_string(kMostGroups * kGroupRows);
-  throw Error(ErrorKind::Usage,
-              everyDistance ? "every distance to " + rows + ": the CUDA backend takes" + limit
-                            : "k = " + std::to_string(k) + " among up to " + rows + " of " +
-                                  std::to_string(nProbes) +
-                                  " lists: above k = " + std::to_string(ANNUDF_FINISH_MOST_K) +
-                                  " the CUDA backend takes" + limit + "; probe fewer lists");
 }
 
 namespace {
@@ -261,6 +243,9 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
 
   const auto scan = std::find_if(scans.begin(), scans.end(),
                                  [&](const auto &one) { return one.family == &family; });
+  if (scan == scans.end())
+    throw std::logic_error(std::string("no kernel of family '") + family.name() +
+                           "' was loaded for " + std::to_string(count) + " queries");
   StreamQueue queue(*this, scan->scan(), shape, args, to, clock);
   family.enqueue(queue, workOf(count));
   stage("scan");

@@ -69,15 +69,16 @@ struct SearchPlan {
   bool packedNegated; ///< Whether the sum of the family "packed" is subtracted.
   /// The family that is being linked while another runs the search, work.family; "": none.
   std::string_view linking = {};
+  std::string noBounds = {};                   ///< Why that is not there, where it was to be.
   std::shared_ptr<const BoundRows> bound = {}; ///< Of the family "matrix"; null for all others.
   /// The family of batches that were cut; null: none was.
   const CudaFamily *cut = nullptr;
 
   /// Queries of one batch, so that its workspace takes `limit` bytes at most: batches of equal
-  /// size that together make `queries`. Where these are several, all are of the family that is best
-  /// for all queries, as costs count the cuts: one that is best for a batch alone might have taken
-  /// all queries at once.
-  uint64_t batch(uint64_t queries, uint64_t limit);
+  /// size, `atOnce` queries at most, that together make `queries`. Where these are several, all are
+  /// of the family that is best for all queries, as costs count the cuts: one that is best for a
+  /// batch alone might have taken all queries at once.
+  uint64_t batch(uint64_t queries, uint64_t limit, uint64_t atOnce);
   /// What a batch of `count` queries runs.
   const CudaFamily &familyOf(uint64_t count) const;
   /// Of `count` queries, as of Workload.
@@ -88,8 +89,7 @@ struct SearchPlan {
   /// \param of  what `index` is a copy of.
   void findProbedRows(const Index &of, int64_t queries);
   /// Of the coarse stage and the final selection, which are no family's.
-  /// \throws Error(Usage) when a query does not fit a block's shared memory, or more rows are to
-  /// be chosen from than a large k allows.
+  /// \throws Error(Usage) when a query does not fit a block's shared memory.
   void checkFits() const;
   /// Makes room for enqueue() of `count` queries, so that it allocates nothing.
   void reserve(Workspace &workspace, uint64_t count) const;
@@ -98,7 +98,7 @@ struct SearchPlan {
   /// \param base  index of the first in the caller's batch.
   /// \param ids   not written to for everyDistance.
   /// \param clock has begun; it is told the stages, and then the search is waited for. Mostly null.
-  void enqueue(const ScanKernels &scans, Workspace &workspace, Launcher &to, uint64_t queries,
+  void enqueue(const ScanKernels &scans, Workspace &workspace, Launcher &to, uint64_t queryData,
                uint64_t count, int64_t base, uint64_t ids, uint64_t distances,
                StageClock *clock) const;
 

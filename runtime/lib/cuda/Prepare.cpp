@@ -66,10 +66,9 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
   const auto batchOf = [&] {
     // Most need no more than the usual, and the driver is not asked what is free.
     const uint64_t allowed = pool_.allowed().bytes, usual = std::min(allowed, kUsualWorkspace);
-    uint64_t batch = plan.batch(total, usual);
-    if (batch < total && usual < allowed)
-      batch = plan.batch(total, pool_.limit());
-    return std::min(batch, wanted.mostAtOnce);
+    const uint64_t batch = plan.batch(total, usual, wanted.mostAtOnce);
+    return batch < total && usual < allowed ? plan.batch(total, pool_.limit(), wanted.mostAtOnce)
+                                            : batch;
   };
   uint64_t batch = 0;
   const CudaFamily *families[2];
@@ -91,6 +90,7 @@ Implementation::Ready Implementation::prepare(const Index &index, const MetricVi
       throw familyRefusal(params.family, why);
     if (!plan.bound) {
       plan.work.noForm = "its bounds are not there for these captures";
+      plan.noBounds = std::move(why);
       choose();
     }
   }

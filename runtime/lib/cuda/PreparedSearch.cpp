@@ -30,8 +30,13 @@ GraphSearch::GraphSearch(std::shared_ptr<const Context> context, PreparedPlan pl
 
 GraphSearch::~GraphSearch() {
   const Driver &driver = Driver::get();
+  // The thread may have no context.
+  const bool isCurrent = driver.cuCtxPushCurrent(context_->handle()) == CUDA_SUCCESS;
   (void)driver.cuEventSynchronize(done_);
   (void)driver.cuEventDestroy(done_);
+  CUcontext popped;
+  if (isCurrent)
+    (void)driver.cuCtxPopCurrent(&popped);
 }
 
 void GraphSearch::launchAll(const Places &places) {

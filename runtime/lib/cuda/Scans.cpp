@@ -37,7 +37,8 @@ std::shared_ptr<const ScanKernel> Scans::get(const MetricView &metric, const Sca
             });
         if (linked)
           (scan->fromDisk ? stats.diskHits : stats.links) += 1;
-        if (linked || scan->ahead) // Of a link in the background nobody was told yet.
+        // Of a link in the background nobody was told yet. A later one does not mend it.
+        if ((linked || scan->ahead) && !scan->fault.empty())
           stats.fault = scan->fault;
         return kernel;
       },

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 
 namespace annudf::runtime::cuda {
@@ -111,10 +112,13 @@ uint64_t workspaceBytes(const BatchShape &shape) {
   return bytes;
 }
 
-uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit) {
+uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit, uint64_t atOnce) {
   // The bytes grow with the queries, so the most that fit are found by halving; a formula
   // of bytes per query would be one more place that knows the layout.
-  uint64_t fits = 1, most = std::clamp<uint64_t>(queries, 1, kMostQueries);
+  const uint64_t mostPairs =
+      std::numeric_limits<uint32_t>::max() / std::max<uint64_t>(1, shape.probes);
+  uint64_t fits = 1,
+           most = std::clamp<uint64_t>(std::min({queries, atOnce, mostPairs}), 1, kMostQueries);
   while (fits < most) {
     shape.queries = fits + (most - fits + 1) / 2;
     if (workspaceBytes(shape) <= limit)

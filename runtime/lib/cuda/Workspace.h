@@ -38,13 +38,16 @@ constexpr uint64_t kNoWorkspace = ~uint64_t(0);
 /// Bytes of the workspace of a batch. Never less for more queries.
 uint64_t workspaceBytes(const BatchShape &shape);
 
-/// Most queries of a launch: 64 to each of the 65535 blocks a grid can have in y.
-constexpr uint64_t kMostQueries = uint64_t(65535) * 64;
+/// Most queries of a launch: those of annudf_coarse_many, of whose blocks a grid has up to 65535
+/// in y.
+constexpr uint64_t kMostQueries = uint64_t(65535) * ANNUDF_MANY_TILE_QUERIES;
 /// Queries of one batch: `queries` cut into equal batches, as few as keep the workspace of
 /// each within `limit` bytes, though one query may need more by itself.
-/// \param shape  of any batch; its `queries` do not matter.
+/// \param shape   of any batch; its `queries` do not matter.
+/// \param atOnce  queries of a batch at most; their pairs with lists are counted in 32 bits, too.
 /// \returns 1 to kMostQueries.
-uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit);
+uint64_t batchQueries(BatchShape shape, uint64_t queries, uint64_t limit,
+                      uint64_t atOnce = kMostQueries);
 
 /// What a search takes at most for more than one query where nobody asks for more.
 constexpr uint64_t kMostWorkspace = uint64_t(4) << 30;

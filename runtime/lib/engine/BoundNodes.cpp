@@ -44,7 +44,13 @@ FormNode entryOf(const Coefficient &node, const BoundCaptures &captures, int32_t
   for (size_t i = 0; i < shape.size(); ++i) {
     const EntryIndex &index = node.indices[i];
     entry.first *= shape[i], entry.perDim *= shape[i], entry.perQuery *= shape[i];
-    if (index.kind == EntryIndex::Kind::Query) {
+    const auto checkLast = [&](int64_t last) {
+      if (last < 0 || last >= shape[i])
+        refuse("it reads entry " + std::to_string(last) + " of " + who + ", which has " +
+               std::to_string(shape[i]));
+    };
+    switch (index.kind) {
+    case EntryIndex::Kind::Query:
       if (!isOfQueries)
         refuse(who + " has entries of its own for each query");
       // Of such an extent there are as many as the search has queries.
@@ -52,13 +58,16 @@ FormNode entryOf(const Coefficient &node, const BoundCaptures &captures, int32_t
         refuse("it reads " + who + " by query, of which it has no extent there");
       ++entry.perQuery;
       continue;
+    case EntryIndex::Kind::Dim:
+      checkLast(dims - 1);
+      ++entry.perDim;
+      continue;
+    case EntryIndex::Kind::Number:
+      checkLast(index.number);
+      entry.first += index.number;
+      continue;
     }
-    const bool isDim = index.kind == EntryIndex::Kind::Dim;
-    const int64_t last = isDim ? dims - 1 : index.number;
-    if (last < 0 || last >= shape[i])
-      refuse("it reads entry " + std::to_string(last) + " of " + who + ", which has " +
-             std::to_string(shape[i]));
-    (isDim ? entry.perDim : entry.first) += isDim ? 1 : index.number;
+    refuse("it reads " + who + " by an index that this annudf does not know");
   }
   return entry;
 }

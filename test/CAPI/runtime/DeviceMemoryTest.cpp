@@ -21,7 +21,7 @@ TEST_F(CApiDevice, CapturesInDeviceMemory) {
   const int64_t shape[] = {kDims};
   const annudf_extents extents = {sizeof extents, kDims, 0, 0};
   annudf_capture_value value = arrayValue("w", weights, shape);
-  OwnedCaptures onHost, onDevice, elsewhere;
+  OwnedCaptures onHost, onDevice, ofHost, elsewhere;
   ASSERT_EQ(outcome(annudf_captures_bind(artifact, &extents, &value, 1, nullptr, &onHost)), "ok");
 
   annudf_device_buffer *memory = nullptr;
@@ -59,15 +59,27 @@ TEST_F(CApiDevice, CapturesInDeviceMemory) {
     (void)expected(queries);
   EXPECT_LE(owner.released, 1);
 
-  value.device = 7, value.release = nullptr;
+  const auto refusal = [&](annudf_captures *captures) {
+    Found found = foundFor(queries, kK);
+    const annudf_vectors rows = vectorsOf(queries);
+    return outcome(annudf_ivf_flat_search(backend, index, artifact, captures, &rows, kK, kProbes,
+                                          nullptr, found.ids.data(), found.distances.data(),
+                                          nullptr));
+  };
+  // Memory of the host would be read by kernels, which ends the device's context.
+  value.data = weights.data(), value.release = nullptr;
+  ASSERT_EQ(outcome(annudf_captures_bind(artifact, &extents, &value, 1, nullptr, &ofHost)), "ok");
+  const std::string host = refusal(ofHost);
+  EXPECT_TRUE(host.starts_with("usage: capture 'w' at address 0x")) << host;
+  EXPECT_TRUE(host.ends_with(
+      ": it is no memory of a CUDA device (host memory, or freed already); give memory of CUDA "
+      "device 0"))
+      << host;
+  value.device = 7;
   ASSERT_EQ(outcome(annudf_captures_bind(artifact, &extents, &value, 1, nullptr, &elsewhere)),
             "ok");
-  Found found = foundFor(queries, kK);
-  const annudf_vectors rows = vectorsOf(queries);
-  EXPECT_EQ(
-      outcome(annudf_ivf_flat_search(backend, index, artifact, elsewhere, &rows, kK, kProbes,
-                                     nullptr, found.ids.data(), found.distances.data(), nullptr)),
-      "usage: capture 'w' is on CUDA device 7; this backend searches on device 0");
+  EXPECT_EQ(refusal(elsewhere),
+            "usage: capture 'w' is on CUDA device 7; this backend searches on device 0");
 }
 
 TEST_F(CApiDevice, TellsWhichKernelsRan) {

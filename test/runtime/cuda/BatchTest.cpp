@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 using namespace annudf::runtime::cuda;
@@ -106,6 +107,16 @@ TEST(CudaBatch, BatchesAreEqual) {
   const uint64_t most = batchQueries(shape, uint64_t(1) << 62, kLimit);
   EXPECT_EQ(batchQueries(shape, most, kLimit), most);
   EXPECT_EQ(batchQueries(shape, most + 1, kLimit), (most + 2) / 2);
+  // Those of a search from host memory, too, whose results are copied in pieces.
+  EXPECT_EQ(batchQueries(shape, most, kLimit, most - 1), (most + 1) / 2);
+  EXPECT_EQ(batchQueries(shape, most, kLimit, 1), 1u);
+}
+
+TEST(CudaBatch, PairsAreCountedIn32Bits) {
+  const BatchShape shape = evenShape(1 << 20, 1 << 16, 1'000'000);
+  const uint64_t most = batchQueries(shape, uint64_t(1) << 40, kNoWorkspace - 1);
+  EXPECT_LE(most * shape.probes, uint64_t(std::numeric_limits<uint32_t>::max()));
+  EXPECT_GT(most, 60'000u);
 }
 
 TEST(CudaBatch, AQueryLargerThanTheLimitGoesAlone) {
