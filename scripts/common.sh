@@ -70,14 +70,14 @@ install_python() {
     echo "$want" > "$marker"
 }
 
-# configure [CMAKE-ARGUMENTS...]
+# configure [CMAKE-ARGUMENTS...]: and says what the build will contain, but for lines with $unsaid.
 configure() {
   [ ! -x /usr/local/cuda/bin/nvcc ] || export PATH="$PATH:/usr/local/cuda/bin"
   local log="$root/build/configure.log" python="$root/.venv/bin/python" status=0
   [ -x "$python" ] || python=$(command -v python3)
   mkdir -p "$root/build"
   cmake --preset "$preset" -DPython3_EXECUTABLE="$python" -DPython_EXECUTABLE="$python" "$@" > "$log" 2>&1 || status=$?
-  if [ "$status" -eq 0 ]; then grep 'annudf:' "$log"; else cat "$log" >&2; fi
+  if [ "$status" -eq 0 ]; then grep 'annudf:' "$log" | grep -v "${unsaid:-^$}"; else cat "$log" >&2; fi
   return "$status"
 }
 

@@ -285,7 +285,7 @@ typedef struct annudf_ivf_flat_search_stats {
  * \param queries   in host memory, of the index's dims and an element type that the metric accepts,
  * the rows' or another.
  * \param k         1 to 2^30 and no more than the index has rows.
- * \param n_probes  1 to the index's lists.
+ * \param n_probes  1 to 2^24; more than the index has lists are all of them, as in cuVS.
  * \param options   may be NULL.
  * \param ids, distances  rows x k, in host memory; what they hold after a failure is not said.
  * \param stats     may be NULL.

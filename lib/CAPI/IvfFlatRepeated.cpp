@@ -32,6 +32,7 @@ annudf_status annudf_ivf_flat_radius_neighbors(
         static_cast<uint32_t>(inRange("n_probes", n_probes, 1, runtime::kMaxLists));
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
+    arguments.limitProbes(*index);
     runtime::RadiusNeighbors found = runtime::radiusNeighbors(
         *backend->value, index->value, {artifact->value, artifact->digest, arguments.origin},
         captures ? captures->value : arguments.none, arguments.queries, radius, arguments.params,

@@ -22,10 +22,11 @@ annudf_status annudf_ivf_flat_search(annudf_backend *backend, const annudf_ivf_f
                                      const annudf_ivf_flat_search_options *options, int64_t *ids,
                                      float *distances, annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
-    const Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
-                              distances, stats);
+    Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
+                        distances, stats);
     runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
+    arguments.limitProbes(*index);
     backend->value->search(index->value, {artifact->value, artifact->digest, arguments.origin},
                            captures ? captures->value : arguments.none, arguments.queries,
                            arguments.k, arguments.params, ids, distances, &cost);
@@ -39,14 +40,15 @@ annudf_status annudf_ivf_flat_search_device(
     const annudf_ivf_flat_search_options *options, int64_t *ids, float *distances, uint64_t stream,
     annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
-    const Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
-                              distances, stats);
+    Arguments arguments(call, backend, index, artifact, queries, k, n_probes, options, ids,
+                        distances, stats);
     if (!backend->cuda)
       call.refuse("the backend is " + backend->description + "; it has no device memory");
     runtime::SearchStats cost;
     // Held while the search is enqueued: from then on the device's copy of the index is used,
     // which the search keeps alive.
     IndexUse use(call, *index, IndexUse::Kind::Shared);
+    arguments.limitProbes(*index);
     backend->cuda->searchDevice(index->value, {artifact->value, artifact->digest, arguments.origin},
                                 captures ? captures->value : arguments.none, arguments.queries,
                                 arguments.k, arguments.params, ids, distances,

@@ -106,6 +106,10 @@ struct Arguments {
     k = static_cast<int>(inRange("k", neighbours, 1, ANNUDF_MAX_K));
     params.nProbes = static_cast<uint32_t>(inRange("n_probes", nProbes, 1, runtime::kMaxLists));
   }
+  /// While the index may be read.
+  void limitProbes(const annudf_ivf_flat_index &index) {
+    params.nProbes = runtime::probesOf(index.value, params.nProbes);
+  }
   /// Of what computes every distance.
   void refuseFilterAndFamily(const Call &call) const {
     if (params.filter)

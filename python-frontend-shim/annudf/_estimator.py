@@ -199,9 +199,7 @@ class NearestNeighbors(_Estimator):
         queries = self._fit_X
         if not itself:
             queries = self._validate(X, fitting=False, missing=self.index_.missing_values)
-        probes = self.n_probes
-        if probes is None:
-            probes = min(20, self.index_.n_lists)
+        probes = 20 if self.n_probes is None else self.n_probes
         params = ivf_flat.SearchParams(n_probes=probes, **self._search_metric)
         distances, neighbors = ivf_flat.search(params, self.index_, queries, k + itself)
         if itself:

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ForeignOptions.h"
 #include "Optimize.h"
 
 #include "annudf/InitAll.h"
@@ -20,6 +21,7 @@ static void printVersion(llvm::raw_ostream &os) {
 }
 
 int main(int argc, char **argv) {
+  annudf::tool::hideForeignOptions();
   llvm::cl::SetVersionPrinter(printVersion);
   mlir::DialectRegistry registry;
   annudf::registerAllDialects(registry);

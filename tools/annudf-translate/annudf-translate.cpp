@@ -6,12 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ForeignOptions.h"
+
 #include "annudf/Target/Translate.h"
 
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 
 int main(int argc, char **argv) {
+  annudf::tool::hideForeignOptions();
   annudf::registerTranslations();
   return mlir::failed(mlir::mlirTranslateMain(argc, argv, "annudf metric translator\n"));
 }

@@ -27,7 +27,7 @@ struct RepeatedArguments {
   double recall = 0.95;
   int k = 10, show = 5;
   int64_t rows = 0;
-  bool probesGiven = false, asF32 = false, quiet = false;
+  bool asF32 = false, quiet = false;
 };
 
 /// What both commands read.
@@ -97,8 +97,7 @@ static void runRadius(RepeatedArguments arguments) {
     checkOutput(guard, arguments.output, inputs);
   }
   const Loaded loaded(arguments);
-  if (!arguments.probesGiven)
-    arguments.params.nProbes = std::min(arguments.params.nProbes, loaded.index.nLists());
+  arguments.params.nProbes = runtime::probesOf(loaded.index, arguments.params.nProbes);
   if (!arguments.output.empty())
     writer.emplace(arguments.output);
   arguments.params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
@@ -152,17 +151,14 @@ void tool::addRadiusCommand(CLI::App &app) {
                    "Distance that is not exceeded (for order max: that is reached)")
       ->required();
   command->add_option("--probes", arguments->params.nProbes,
-                      "Lists to scan for a query (not given: at most the index's lists)");
+                      "Lists to scan for a query; more than the index has: all of them");
   command->add_option("-o,--output", arguments->output,
                       "Write the neighbours as big-ann-benchmarks does for range search: queries, "
                       "neighbours in all, the number of each query's (int32), ids (int32), "
                       "distances (float32)");
   command->add_option("--show", arguments->show, "Queries whose neighbours are printed");
   command->add_flag("-q,--quiet", arguments->quiet, "Do not print neighbours");
-  command->callback([arguments, command] {
-    arguments->probesGiven = command->count("--probes") != 0;
-    runRadius(*arguments);
-  });
+  command->callback([arguments] { runRadius(*arguments); });
 }
 
 void tool::addTuneCommand(CLI::App &app) {

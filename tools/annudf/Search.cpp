@@ -26,8 +26,7 @@ struct SearchArguments {
   runtime::SearchParams params;
   int k = 10, repeat = 1, show = 5;
   int64_t rows = 0;
-  bool exact = false, probesGiven = false, asF32 = false, bits = false, stats = false,
-       quiet = false;
+  bool exact = false, asF32 = false, bits = false, stats = false, quiet = false;
 };
 
 struct Results {
@@ -186,10 +185,8 @@ static void runSearch(SearchArguments arguments) {
                                    : engine.indexOf(arguments.base, arguments.asF32, arguments.bits,
                                                     arguments.metric.threads);
   const runtime::Matrix queries = loadQueries(index, arguments);
-  if (arguments.exact)
-    arguments.params.nProbes = index.nLists();
-  else if (!arguments.probesGiven)
-    arguments.params.nProbes = std::min(arguments.params.nProbes, index.nLists());
+  arguments.params.nProbes =
+      arguments.exact ? index.nLists() : runtime::probesOf(index, arguments.params.nProbes);
   runtime::checkSearch(index, metric, queries.view(), arguments.k, arguments.params);
   const runtime::BoundCaptures captures = engine.bind(arguments.metric, index, queries.view());
   double filterMs = 0;
@@ -266,12 +263,9 @@ void tool::addSearchCommand(CLI::App &app) {
   addOptions(command, *arguments);
   CLI::Option *probes =
       command->add_option("--probes", arguments->params.nProbes,
-                          "Lists to scan for a query (not given: at most the index's lists)");
+                          "Lists to scan for a query; more than the index has: all of them");
   command->add_flag("--exact", arguments->exact, "Scan all lists")->excludes(probes);
-  command->callback([arguments, probes] {
-    arguments->probesGiven = probes->count() != 0;
-    runSearch(*arguments);
-  });
+  command->callback([arguments] { runSearch(*arguments); });
 }
 
 void tool::addKnnCommand(CLI::App &app) {

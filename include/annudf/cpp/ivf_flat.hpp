@@ -234,10 +234,6 @@ namespace impl {
 using annudf::v0::detail::prepared;
 using annudf::v0::detail::search_access;
 
-inline std::int64_t probes(const index &in, const search_params &params) noexcept {
-  // More than there are lists are all of them, as in cuVS; none is refused.
-  return std::min(params.n_probes, in.n_lists());
-}
 inline const detail::binding &metric_of(const index &in, const search_params &params) {
   return search_access::of(params.metric, in.metric());
 }
@@ -250,7 +246,7 @@ inline void search(const index &in, const vectors &queries, std::int64_t k, floa
                 params.stats, params.time_stages, params.family);
   const annudf_vectors rows = queries.c();
   call.finish(annudf_ivf_flat_search(on.c(), in.c(), call.artifact(), call.captures(), &rows, k,
-                                     probes(in, params), call.options(), neighbors, distances,
+                                     params.n_probes, call.options(), neighbors, distances,
                                      call.stats()));
 }
 
@@ -283,9 +279,9 @@ inline void search(const index &in, const device_vectors &queries, std::int64_t 
   impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
                       params.stop, params.stats, params.time_stages, params.family);
   const annudf_vectors rows = queries.c();
-  call.finish(annudf_ivf_flat_search_device(
-      on.c(), in.c(), call.artifact(), call.captures(), &rows, k, impl::probes(in, params),
-      call.options(), neighbors.data(), distances.data(), queries.stream().c(), call.stats()));
+  call.finish(annudf_ivf_flat_search_device(on.c(), in.c(), call.artifact(), call.captures(), &rows,
+                                            k, params.n_probes, call.options(), neighbors.data(),
+                                            distances.data(), queries.stream().c(), call.stats()));
 }
 
 /// A search whose arguments but the vectors were checked once. It holds index, metric, filter and
@@ -325,9 +321,9 @@ private:
                         params.stop, params.stats, params.time_stages, params.family);
     const annudf_vectors rows = shape.c();
     annudf_ivf_flat_prepared *made = nullptr;
-    const annudf_status status = annudf_ivf_flat_prepare(
-        on.c(), in.c(), call.artifact(), call.captures(), &rows, k, impl::probes(in, params),
-        call.options(), stream.c(), &made, call.stats());
+    const annudf_status status =
+        annudf_ivf_flat_prepare(on.c(), in.c(), call.artifact(), call.captures(), &rows, k,
+                                params.n_probes, call.options(), stream.c(), &made, call.stats());
     handle_.reset(made);
     call.finish(status);
   }
@@ -392,7 +388,7 @@ inline radius_result radius_neighbors(const index &in, const vectors &queries, f
   const annudf_vectors rows = queries.c();
   annudf_radius_neighbors *made = nullptr;
   const annudf_status status = annudf_ivf_flat_radius_neighbors(
-      on.c(), in.c(), call.artifact(), call.captures(), &rows, radius, impl::probes(in, params),
+      on.c(), in.c(), call.artifact(), call.captures(), &rows, radius, params.n_probes,
       call.options(), &made, call.stats());
   const detail::owner<annudf_radius_neighbors, annudf_radius_neighbors_destroy> owner(made);
   call.finish(status);

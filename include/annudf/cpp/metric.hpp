@@ -140,14 +140,17 @@ public:
     prepared_.emplace(prepared_.begin(), arch, made);
     return made;
   }
-  /// These values, and those of `more` in place of such of the same name.
+  /// These values, and those of `more` in place of such of the same name. One call gives a capture
+  /// one value: of two, which was meant is not known.
   std::shared_ptr<const binding> with(std::span<const capture_value> more,
                                       bind_options options) const {
     std::vector<capture_value> values = values_;
-    for (const capture_value &one : more) {
-      const auto same = std::find_if(values.begin(), values.end(), [&](const capture_value &value) {
-        return value.name() == one.name();
-      });
+    for (auto given = more.begin(); given != more.end(); ++given) {
+      const capture_value &one = *given;
+      const auto is_same = [&](const capture_value &value) { return value.name() == one.name(); };
+      if (std::any_of(more.begin(), given, is_same))
+        throw error(errc::usage, "capture '" + one.name() + "' is given twice");
+      const auto same = std::find_if(values.begin(), values.end(), is_same);
       if (same == values.end())
         values.push_back(one);
       else
@@ -244,7 +247,8 @@ public:
   bound_metric(const char *builtin);
   bound_metric(const std::string &builtin);
 
-  /// Other values for some captures; nothing is compiled.
+  /// Other values for some captures; nothing is compiled. \throws error errc::usage for a name that
+  /// is given twice.
   bound_metric bind(std::initializer_list<capture_value> values, bind_options options = {}) const {
     return bind(std::span(values.begin(), values.size()), options);
   }
@@ -308,7 +312,7 @@ public:
   }
 
   /// Gives captures their values: numbers, ranges, mdspans, device memory. Host memory is copied
-  /// now.
+  /// now. \throws error errc::usage for a name that is given twice.
   bound_metric bind(std::initializer_list<capture_value> values, bind_options options = {}) const {
     return bind(std::span(values.begin(), values.size()), options);
   }

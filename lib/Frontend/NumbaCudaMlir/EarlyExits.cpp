@@ -41,6 +41,9 @@ public:
           exits.push_back({block->getTerminator(), unsigned(i)});
   }
 
+  /// Where the source has the loop: the first place there that leaves it. The header's is another
+  /// where a compiler tests the condition of `while` at the end of the body too, as CPython does.
+  Location place() const;
   /// Whether the header does not count the loop alone; fails where nothing counts it.
   FailureOr<bool> isNeeded();
   void route();
@@ -82,6 +85,20 @@ private:
 };
 } // namespace
 
+Location EarlyExits::place() const {
+  Location first = exits.front().branch->getLoc();
+  auto known = first->findInstanceOf<FileLineColLoc>();
+  for (Edge edge : exits) {
+    auto other = edge.branch->getLoc()->findInstanceOf<FileLineColLoc>();
+    if (!known || !other || known.getFilename() != other.getFilename())
+      continue;
+    if (std::pair(other.getLine(), other.getColumn()) <
+        std::pair(known.getLine(), known.getColumn()))
+      first = edge.branch->getLoc(), known = other;
+  }
+  return first;
+}
+
 FailureOr<bool> EarlyExits::isNeeded() {
   const Bound found = run();
   auto ofHeader =
@@ -94,10 +111,7 @@ FailureOr<bool> EarlyExits::isNeeded() {
   }
   if (!isOther) // CountedLoop has the words for it.
     return false;
-  Location at = (ofHeader == exits.end() ? exits.front() : *ofHeader).branch->getLoc();
-  if (found == Bound::TooMany)
-    return refuseTooMany(at);
-  return refuseUnknown(at);
+  return found == Bound::TooMany ? refuseTooMany(place()) : refuseUnknown(place());
 }
 
 void EarlyExits::collectUsedAfter() {

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import linecache
 import re
@@ -82,9 +83,30 @@ def ops_in_python(text: str) -> str:
     return _OP.sub(spelled, text)
 
 
+def _at_the_loop(diagnostic: Diagnostic) -> Diagnostic:
+    """At ``while True`` what is said of how often it repeats: the compiler knows only the break that ends it."""
+    if diagnostic.rule not in ("P14", "P15"):
+        return diagnostic
+    try:
+        tree = ast.parse("".join(linecache.getlines(diagnostic.file)))
+    except (SyntaxError, ValueError):  # What is in the file now is not what was compiled.
+        return diagnostic
+    at = (diagnostic.line, diagnostic.column)
+    inside = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.For | ast.While)
+        and (node.lineno, node.col_offset + 1) <= at <= (node.end_lineno or 0, node.end_col_offset or 0)
+    ]
+    loop = max(inside, key=lambda node: (node.lineno, node.col_offset), default=None)
+    if not isinstance(loop, ast.While) or not isinstance(loop.test, ast.Constant):
+        return diagnostic
+    return replace(diagnostic, line=loop.test.lineno, column=loop.test.col_offset + 1)
+
+
 def explained(error: CompileError) -> CompileError:
     """The compiler's error with the user's source line, in the user's words."""
-    told = [replace(d, message=_in_python(d)) if d.severity == "error" else d for d in error.diagnostics]
+    told = [replace(_at_the_loop(d), message=_in_python(d)) if d.severity == "error" else d for d in error.diagnostics]
     first = next((d for d in told if d.severity == "error"), None)
     return type(error)(message_of(first) if first is not None else str(error), told)
 

@@ -7,6 +7,7 @@ They take the same way as a user's: there is no second scan that could differ.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 from collections.abc import Mapping
@@ -30,6 +31,19 @@ _OTHER_WAYS = {
     " the inverse covariance, and take 'euclidean'",
 }
 """Distances that are no metric of vectors as they are, and what to do."""
+
+_NAMED_ELSEWHERE = {
+    # No alias: it would be the root to one and the square to another, which only their distances show.
+    "l2": {"sqeuclidean": "as FAISS and annudf's command line call it", "euclidean": "as cuVS and scikit-learn do"},
+    "squared_euclidean": {"sqeuclidean": ""},
+    "squared_l2": {"sqeuclidean": ""},
+    "ip": {"inner_product": ""},
+    "dot": {"inner_product": ""},
+    "dot_product": {"inner_product": ""},
+    "linf": {"chebyshev": ""},
+    "taxicab": {"cityblock": ""},
+}
+"""What other libraries call metrics, with what each may be here and who calls it so, where that differs."""
 
 DEFAULT_ARGUMENT = 2.0
 """Of ``metric_arg`` in cuVS and ``p`` in SciPy: the exponent of Minkowski distances."""
@@ -155,5 +169,14 @@ def _check(name: str, names: tuple[str, ...], others: str) -> str:
         raise ArgumentError(f"metric '{name}' {_OTHER_WAYS[name]}")
     if not isinstance(name, str) or name not in names:
         listed = ", ".join(f"'{one}'" for one in names)
-        raise ArgumentError(f"metric is {name!r}, it must be one of {listed}, or in SearchParams {others}")
+        meant = _meant(name, names) if isinstance(name, str) else ""
+        raise ArgumentError(f"metric is {name!r}{meant}, it must be one of {listed}, or in SearchParams {others}")
     return name
+
+
+def _meant(name: str, names: tuple[str, ...]) -> str:
+    """For a message: which of the names may be meant by another."""
+    plain = re.sub(r"[\W_]+", "_", name.lower()).removeprefix("metric_")  # METRIC_L2 is FAISS's.
+    near = _NAMED_ELSEWHERE.get(plain) or dict.fromkeys(difflib.get_close_matches(plain, names, 1, 0.7), "")
+    said = ", or ".join(f"'{one}'{f', {who}' if who else ''}" for one, who in near.items() if one in names)
+    return f" (did you mean {said}?)" if said else ""

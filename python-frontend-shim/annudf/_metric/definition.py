@@ -494,6 +494,7 @@ class ArtifactDefinition(_ManifestDefinition):
     def lower(self, target: str, arch: str) -> bytes:
         if target == "ltoir":
             return self._whole.ltoir(arch)
+        noun = "filter" if self.is_filter else "metric"
         raise UnavailableError(
-            f"metric '{self.name}' of {self.origin} is compiled already; its {target} can be had from its source only"
+            f"{noun} '{self.name}' of {self.origin} is compiled already; its {target} can be had from its source only"
         )

@@ -10,11 +10,12 @@ a Prefilter; so a search knows of no filters with code.
 from __future__ import annotations
 
 import functools
+import os
 import re
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
@@ -35,6 +36,7 @@ from annudf.errors import ArgumentError, CaptureError
 from annudf.filters import Filter
 
 if TYPE_CHECKING:
+    from annudf._core import Artifact
     from annudf._core import Filter as CoreFilter
     from annudf._core import Index as CoreIndex
 
@@ -43,7 +45,9 @@ _KEPT = 4
 
 
 class CodeFilter(Filter):
-    """Rows that a function of the user's own keeps, with values bound to its captures; made by :func:`filter`.
+    """Rows that a function of the user's own keeps, with values bound to its captures.
+
+    Made by :func:`filter` and :func:`load_filter`.
 
     It never changes: :meth:`bind` gives another one that shares the compiled code. ``a & b``, ``a | b`` and ``~a`` join
     it with other filters. It may be used by many threads at once, and pickled as a metric can be.
@@ -72,7 +76,7 @@ class CodeFilter(Filter):
     def __call__(self, ctx: Any) -> Any:
         """Calls the plain Python function that the filter was made from."""
         if self.__wrapped__ is None:
-            raise TypeError(f"filter '{self.name}' is not of this process: it has no Python function to be called")
+            raise TypeError(f"filter '{self.name}' was not made from a Python function here, which could be called")
         return self.__wrapped__(ctx)
 
     def bind(self, /, **captures: Any) -> CodeFilter:
@@ -103,6 +107,21 @@ class CodeFilter(Filter):
             The filter breaks a rule.
         """
         return self._metric.mlir()
+
+    def artifact(self, archs: Iterable[str | int] | str | int | None = None) -> Artifact:
+        """The compiled artifact, as :meth:`Metric.artifact` gives it; the command line and C++ load it, too."""
+        return self._metric.artifact(archs)
+
+    def save(self, path: str | os.PathLike[str], archs: Iterable[str | int] | str | int | None = None) -> None:
+        """Writes the artifact to a file ``.annudf``, for :func:`load_filter`; values of captures are not part of it.
+
+        Parameters
+        ----------
+        path : path
+        archs : str, int or iterable of them, optional
+            As in :meth:`Metric.artifact`.
+        """
+        self._metric.save(path, archs)
 
     @property
     def _own_bits(self) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-""":func:`load_metric`: metrics of files."""
+""":func:`load_metric` and :func:`load_filter`: metrics and filters of files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from annudf._checks import check_bool, check_path, printable, shown
 from annudf._metric.definition import ArtifactDefinition, Definition, TextDefinition
+from annudf._metric.filter import CodeFilter
 from annudf._metric.metric import Metric
 from annudf.errors import ArgumentError, CaptureError
 
@@ -46,6 +47,38 @@ def load_metric(
     CaptureError
         There is no such capture, or the value does not fit it.
     """
+    return _load(path, "metric", name, allow_non_finite, captures)
+
+
+def load_filter(
+    path: str | os.PathLike[str], /, *, name: str = "", allow_non_finite: bool | None = None, **captures: Any
+) -> CodeFilter:
+    """Loads a compiled filter (``.annudf``), or text of the dialect (``.mlir``).
+
+    Parameters
+    ----------
+    path : path
+        As of :func:`load_metric`, also what is said there of whom to load code from.
+    name : str, optional
+        Which filter of a text that holds several.
+    allow_non_finite : bool, optional
+        Whether captures may be infinite or NaN. Default: False.
+    **captures : number or array
+        Values, as :meth:`CodeFilter.bind` takes them; else as of :func:`load_metric`.
+
+    Returns
+    -------
+    CodeFilter
+
+    Raises
+    ------
+    ArgumentError, InputError, CompileError, CaptureError
+        As :func:`load_metric` does.
+    """
+    return CodeFilter(_load(path, "filter", name, allow_non_finite, captures))
+
+
+def _load(path: object, noun: str, name: object, allow_non_finite: bool | None, captures: dict[str, Any]) -> Metric:
     from annudf import _core
 
     file = check_path(path, "path")
@@ -62,25 +95,28 @@ def load_metric(
     else:
         definition = ArtifactDefinition(_core.Artifact.load(file), printable(file))
     if not isinstance(name, str):
-        _refuse_capture(definition, "name")
-        raise ArgumentError(f"name is {shown(name)}, it must be the name of a metric")
-    if isinstance(definition, ArtifactDefinition) and definition.is_filter:
+        _refuse_capture(definition, "name", noun)
+        raise ArgumentError(f"name is {shown(name)}, it must be the name of a {noun}")
+    if isinstance(definition, ArtifactDefinition) and definition.is_filter != (noun == "filter"):
+        held, does, load = "metric", "keeps and drops no rows", "load_metric"
+        if definition.is_filter:
+            held, does, load = "filter", "gives no distances", "load_filter"
         raise ArgumentError(
-            f"{definition.origin}: holds filter '{definition.name}', which gives no distances; load a metric"
+            f"{definition.origin}: holds {held} '{definition.name}', which {does}; load it by ivf_flat.{load}"
         )
     if name and isinstance(definition, ArtifactDefinition):
-        _refuse_capture(definition, "name")
-        raise ArgumentError(f"name is {name!r}, but an artifact holds one metric; leave it out")
+        _refuse_capture(definition, "name", noun)
+        raise ArgumentError(f"name is {name!r}, but an artifact holds one {noun}; leave it out")
     if allow_non_finite is not None:
-        _refuse_capture(definition, "allow_non_finite")
+        _refuse_capture(definition, "allow_non_finite", noun)
         check_bool(allow_non_finite, "allow_non_finite")
-    result = Metric(definition, {}, None, bool(allow_non_finite))
+    result = Metric(definition, {}, None, bool(allow_non_finite), noun)
     return result.bind(**captures) if captures else result
 
 
-def _refuse_capture(definition: Definition, keyword: str) -> None:
+def _refuse_capture(definition: Definition, keyword: str, noun: str) -> None:
     if keyword in definition.captures:
         raise CaptureError(
-            f"metric '{definition.name}' has a capture '{keyword}', which is also an argument of load_metric; load it "
+            f"{noun} '{definition.name}' has a capture '{keyword}', which is also an argument of load_{noun}; load it "
             f"without and give the capture its value by .bind({keyword}=...)"
         )

@@ -10,7 +10,7 @@ from annudf._metric.captures import capture
 from annudf._metric.context import Context
 from annudf._metric.decorator import cuda_source_metric, metric
 from annudf._metric.filter import CodeFilter, filter
-from annudf._metric.loading import load_metric
+from annudf._metric.loading import load_filter, load_metric
 from annudf._metric.metric import Metric
 from annudf._metric.properties import Claim, FieldProperties, Form, Properties
 from annudf.ivf_flat._files import load, save
@@ -38,6 +38,7 @@ __all__ = [
     "extend",
     "filter",
     "load",
+    "load_filter",
     "load_metric",
     "metric",
     "prepare",

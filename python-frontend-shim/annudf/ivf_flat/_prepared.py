@@ -175,7 +175,7 @@ class PreparedSearch:
         self._index, self._metric = index, found.metric
         self._place, self._device, self._stream = found.place, found.device, found.stream
         self._rows = rows.shape[0]
-        self._dtype, self._n_probes = rows.dtype, found.n_probes
+        self._dtype, self._n_probes = rows.dtype, min(found.n_probes, index.n_lists)  # As the core reads it.
         self._results = (rows.shape[0], k)
         self._bytes = (rows.nbytes, rows.shape[0] * k * 8, rows.shape[0] * k * 4)
         self._bare_bits = index.packed and rows.dtype == "bits"  # Its queries need no PackedBits.

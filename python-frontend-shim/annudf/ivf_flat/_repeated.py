@@ -186,7 +186,7 @@ class _Prepared:
         artifact, captures = metric.prepare(device, core, rows.shape[0])
         self.empty = rows.shape[0] == 0 or captures is None
         self.device = device
-        self.n_probes = min(params.n_probes, core.n_lists)
+        self.n_probes = params.n_probes
         self.family = params.family or ""
         self.rows = _transfer.to_host(rows, "queries", place)
         self.engine = _backends.backend(device)

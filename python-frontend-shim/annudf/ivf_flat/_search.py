@@ -276,7 +276,6 @@ def checked(search_params: SearchParams, index: Index, queries: Any, k: float, r
     place = check_resources(resources)
     whole = check_int(k, "k", 1, MAX_K)
     check_k(whole, index)
-    n_probes = min(search_params.n_probes, core.n_lists)
     metric = search_params.metric_for(index)
     accepted = metric.query_dtypes(index.dtype_name)
     rows = _arrays.input_matrix(
@@ -284,7 +283,7 @@ def checked(search_params: SearchParams, index: Index, queries: Any, k: float, r
     )
     device = place.place(rows.device, "argument 'queries'")
     stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
-    return Checked(place, whole, n_probes, metric, rows, device, stream)
+    return Checked(place, whole, search_params.n_probes, metric, rows, device, stream)
 
 
 def tell_cost(stats: SearchStats, metric: Metric, device: Device) -> None:

@@ -102,6 +102,10 @@ TEST_F(CppMetric, RefusedValuesNameTheCapture) {
   const std::vector<float> w(kDims, 1.0f);
   EXPECT_EQ(error_of([&] { (void)found(weighted.bind({{"w", w}, {"v", 1}})); }),
             usage("metric 'weighted_l2' has no capture 'v'; it declares w"));
+  EXPECT_EQ(error_of([&] { (void)weighted.bind({{"w", w}, {"w", w}}); }),
+            usage("capture 'w' is given twice"));
+  EXPECT_EQ(error_of([&] { (void)weighted.bind({{"w", w}}).bind({{"w", w}, {"v", 1}, {"w", w}}); }),
+            usage("capture 'w' is given twice"));
   EXPECT_EQ(error_of([&] { (void)found(weighted.bind({{"w", std::vector<float>(3)}})); }),
             "2 capture 'w' from the caller: declared dim x f32 with dim = 4, got 3 x f32");
   EXPECT_EQ(error_of([&] {

@@ -144,14 +144,23 @@ TEST_F(CApiSearch, AMetricWithoutCapturesNeedsNoHandle) {
   EXPECT_EQ(found, same);
 }
 
+TEST_F(CApiSearch, MoreProbesThanListsAreAllLists) {
+  Found all = foundFor(queries, 10), more = all;
+  ASSERT_EQ(search(queries, 10, 16, all), "ok");
+  for (const int64_t probes : {17, 1 << 24}) {
+    ASSERT_EQ(search(queries, 10, probes, more), "ok") << probes;
+    EXPECT_EQ(more, all) << probes;
+  }
+}
+
 TEST_F(CApiSearch, RefusesBadArguments) {
   Found found = foundFor(queries, 10);
   EXPECT_EQ(search(queries, 0, 4, found), "usage: k = 0: must be between 1 and 1073741824");
   EXPECT_EQ(search(queries, int64_t(1) << 33, 4, found),
             "usage: k = 8589934592: must be between 1 and 1073741824");
   EXPECT_EQ(search(queries, 10, 0, found), "usage: n_probes = 0: must be between 1 and 16777216");
-  EXPECT_EQ(search(queries, 10, 17, found),
-            "usage: probes = 17: must be between 1 and the index's 16 lists");
+  EXPECT_EQ(search(queries, 10, (1 << 24) + 1, found),
+            "usage: n_probes = 16777217: must be between 1 and 16777216");
   const auto narrow = reference::randomVectors(ANNUDF_ELEMENT_F32, 2, 3, 1);
   EXPECT_EQ(search(narrow, 3, 4, found), "input: queries have 3 dims, the index has 12");
   auto none = queries;

@@ -110,12 +110,21 @@ TEST_F(CApiPrepared, AnIndexThatWasExtendedIsRefused) {
   EXPECT_EQ(found, expected(queries));
 }
 
+TEST_F(CApiPrepared, MoreProbesThanListsAreAllLists) {
+  OwnedPrepared all, more;
+  ASSERT_EQ(prepare(&all, kK, 16), "ok");
+  ASSERT_EQ(prepare(&more, kK, 17), "ok");
+  Found ofAll = foundFor(queries, kK), ofMore = foundFor(queries, kK);
+  ASSERT_EQ(run(all, queries, ofAll), "ok");
+  ASSERT_EQ(run(more, queries, ofMore), "ok");
+  EXPECT_EQ(ofMore, ofAll);
+}
+
 TEST_F(CApiPrepared, RefusesBadArguments) {
   OwnedPrepared prepared;
   EXPECT_EQ(prepare(&prepared, 0), "usage: k = 0: must be between 1 and 1073741824");
   EXPECT_EQ(prepare(&prepared, 3001), "usage: k = 3001: the index has only 3000 rows");
-  EXPECT_EQ(prepare(&prepared, kK, 17),
-            "usage: probes = 17: must be between 1 and the index's 16 lists");
+  EXPECT_EQ(prepare(&prepared, kK, 0), "usage: n_probes = 0: must be between 1 and 16777216");
   EXPECT_EQ(prepare(nullptr), "usage: annudf_ivf_flat_prepare: prepared is NULL");
   EXPECT_EQ(prepare(&prepared, kK, kProbes, nullptr, 5),
             "usage: annudf_ivf_flat_prepare: stream is 5; the backend is " +

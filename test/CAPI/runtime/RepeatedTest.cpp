@@ -133,6 +133,11 @@ TEST_F(CApiRepeated, OrderMaxAndFilters) {
     total += int64_t(expected.size());
   }
   EXPECT_GT(total, kQueries);
+  OwnedRadius more; // Probes than there are lists: all of them.
+  ASSERT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, product, nullptr, &asked, 0.5f,
+                                                     kLists + 1, &options, &more, nullptr)),
+            "ok");
+  EXPECT_EQ(annudf_radius_neighbors_offsets(more)[kQueries], total);
   OwnedRadius fewer;
   ASSERT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, product, nullptr, &asked, 0.5f,
                                                      1, &options, &fewer, nullptr)),
@@ -163,8 +168,8 @@ TEST_F(CApiRepeated, Refuses) {
             "usage: radius is NaN; it must be a number that distances can be compared with");
   EXPECT_EQ(within(1, nullptr), "usage: annudf_ivf_flat_radius_neighbors: result is NULL");
   EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, index, artifact, captures, &asked, 1,
-                                                     kLists + 1, nullptr, &result, nullptr)),
-            "usage: probes = 21: must be between 1 and the index's 20 lists");
+                                                     0, nullptr, &result, nullptr)),
+            "usage: n_probes = 0: must be between 1 and 16777216");
   EXPECT_EQ(outcome(annudf_ivf_flat_radius_neighbors(backend, nullptr, artifact, captures, &asked,
                                                      1, 1, nullptr, &result, nullptr)),
             "usage: annudf_ivf_flat_radius_neighbors: index is NULL");

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -349,6 +350,32 @@ def test_loops_without_an_end(body: str) -> None:
     exec(f"def update(x, y, acc):\n    {body}\n", space)
     with pytest.raises(CompileError, match=r"\[P14\] repeats a number of times that is not known"):
         ivf_flat.metric(space["update"]).mlir()
+
+
+UNKNOWN = {
+    "while x > y:\n        if x > 3:\n            x -= 2\n            continue\n        if y > 3:\n            break\n        x -= 1\n    return acc": (2, 11),
+    "while x > y:\n        if x > 3:\n            break\n        x -= 1\n    return acc": (2, 11),
+    "while x > y:\n        if x > 3:\n            return acc\n        x -= 1\n    return acc": (2, 11),
+    "while x > y and y > 1:\n        if x > 3:\n            break\n        x -= 1\n    return acc": (2, 11),
+    "for i in range(3):\n        while x > y:\n            if x > 3:\n                break\n            x -= 1\n    return acc": (3, 15),
+    "while x > y:\n        for i in range(3):\n            if y > x:\n                return acc\n        x -= 1\n    return acc": (2, 11),
+    "while True:\n        if x < y:\n            break\n        x -= 1\n    return acc": (2, 11),
+    "while True:\n        x -= 1\n        if x > 3:\n            continue\n        if x > 5:\n            return acc": (2, 11),
+    "for i in range(int(y)):\n        if x > y:\n            break\n    return acc": (2, 5),
+}  # fmt: skip
+"""Loops whose number of iterations is not known, with the line and column where they begin."""
+
+
+@pytest.mark.parametrize(("body", "place"), UNKNOWN.items())
+def test_a_loop_that_is_left_early_is_named_by_its_own_line(body: str, place: tuple[int, int], tmp_path: Path) -> None:
+    file = tmp_path / "update.py"
+    file.write_text(f"def update(x, y, acc):\n    {body}\n")
+    space: dict[str, Any] = {}
+    exec(compile(file.read_text(), file, "exec"), space)
+    with pytest.raises(CompileError) as caught:
+        ivf_flat.metric(space["update"]).mlir()
+    first = next(d for d in caught.value.diagnostics if d.severity == "error")
+    assert (first.rule, first.line, first.column) == ("P14", *place)
 
 
 ENDLESS = {

@@ -297,7 +297,8 @@ def test_search_params():
         ivf_flat.SearchParams(metric="l2")
     listed = ", ".join(f"'{name}'" for name in metrics.names())
     assert str(caught.value) == (
-        f"metric is 'l2', it must be one of {listed}, or in SearchParams a function decorated with ivf_flat.metric"
+        "metric is 'l2' (did you mean 'sqeuclidean', as FAISS and annudf's command line call it, or 'euclidean', as cuVS "
+        f"and scikit-learn do?), it must be one of {listed}, or in SearchParams a function decorated with ivf_flat.metric"
     )
     with pytest.raises(TypeError):
         ivf_flat.SearchParams(5)  # keyword only, as in cuVS

@@ -253,7 +253,11 @@ def test_jensenshannon_of_denormals():
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: metrics.get("minkowsky"), ArgumentError, "metric is 'minkowsky', it must be one of 'sqeuclidean', "),
+        (
+            lambda: metrics.get("minkowsky"),
+            ArgumentError,
+            "metric is 'minkowsky' (did you mean 'minkowski'?), it must be one of 'sqeuclidean', ",
+        ),
         (lambda: metrics.get("seuclidean"), CaptureError, "metric 'seuclidean' needs V=..."),
         (
             lambda: metrics.get("minkowski", p=0),
@@ -328,6 +332,41 @@ def test_jensenshannon_of_denormals():
 def test_refused(call, kind, message):
     with pytest.raises(kind, match=re.escape(message)):
         call()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        (
+            "L2",
+            "'sqeuclidean', as FAISS and annudf's command line call it, or 'euclidean', as cuVS and scikit-learn do",
+        ),
+        ("METRIC_INNER_PRODUCT", "'inner_product'"),
+        ("ip", "'inner_product'"),
+        ("Cosine", "'cosine'"),
+        ("Linf", "'chebyshev'"),
+        ("sq-euclidean", "'sqeuclidean'"),
+        ("nothing like it", ""),
+        ("", ""),
+    ],
+)
+def test_a_name_of_another_library_is_answered_with_ours(name, meant):
+    with pytest.raises(ArgumentError) as caught:
+        metrics.get(name)
+    hint = f" (did you mean {meant}?)" if meant else ""
+    assert str(caught.value).startswith(f"metric is {name!r}{hint}, it must be one of 'sqeuclidean', ")
+
+
+def test_only_what_is_taken_there_is_suggested():
+    with pytest.raises(ArgumentError, match=r"^metric is 'linf', it must be one of 'sqeuclidean', "):
+        ivf_flat.IndexParams(metric="linf")
+    with pytest.raises(ArgumentError, match=r"^metric is 'ip' \(did you mean 'inner_product'\?\), it must"):
+        ivf_flat.IndexParams(metric="ip")
+
+
+def test_every_suggestion_is_a_name():
+    assert {one for near in builtin._NAMED_ELSEWHERE.values() for one in near} <= set(metrics.names())
+    assert not set(builtin._NAMED_ELSEWHERE) & set(metrics.names())
 
 
 def test_every_parameter_has_a_domain():

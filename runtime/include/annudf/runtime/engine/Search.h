@@ -19,6 +19,8 @@
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -165,6 +167,13 @@ public:
   Plan plan(const Workload &work) const { return choose(families(), work, machine()); }
   virtual std::string describe() const = 0;
 };
+
+/// Lists that a search scans for a query if asked for so many: more than the index has are all of
+/// them, as in cuVS. What users ask for goes through here, the command line's and, in C, every
+/// language's.
+inline uint32_t probesOf(const Index &index, uint32_t asked) {
+  return std::min(asked, index.nLists());
+}
 
 /// Checks shared by the backends, before any work: the role, at least one query, dtype and dims of
 /// the queries against index and metric, 1 <= k <= ANNUDF_MAX_K, k <= index size, 1 <= nProbes <=
