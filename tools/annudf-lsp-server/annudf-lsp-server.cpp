@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Tool.h"
 #include "Between.h"
 
 #include "annudf/InitAll.h"
@@ -29,16 +30,29 @@ static std::string defaultPage(const char *program, void *address) {
   return llvm::sys::fs::exists(path) ? path.str().str() : ANNUDF_SOURCE_PAGE;
 }
 
+/// Whether one of the words is an option of that name.
+static bool has(llvm::ArrayRef<char *> words, llvm::StringRef name) {
+  return llvm::any_of(words, [name](llvm::StringRef word) {
+    return word.consume_front("-") && (word.consume_front("-"), word == name);
+  });
+}
+
 int main(int argc, char **argv) {
+  annudf::tool::describe("annudf-lsp-server");
   // Read by the server's own main, before it reads a message.
   llvm::cl::opt<std::string> rules(
       "annudf-rules", llvm::cl::desc("Page of the rules that diagnostics link to: a file or a URL"),
       llvm::cl::init(defaultPage(argv[0], reinterpret_cast<void *>(&main))));
   mlir::DialectRegistry registry;
   annudf::registerAllDialects(registry);
-  const bool isTest = llvm::any_of(llvm::ArrayRef<char *>(argv, argc), [](llvm::StringRef word) {
-    return word == "-lit-test" || word == "--lit-test";
-  });
-  annudf::lsp::Between between(registry, isTest, [&] { return rules.getValue(); });
-  between.run([&] { return int(mlir::failed(mlir::MlirLspServerMain(argc, argv, registry))); });
+  const llvm::ArrayRef<char *> words(argv, argc);
+  const auto server = [&] {
+    return int(mlir::failed(mlir::MlirLspServerMain(argc, argv, registry)));
+  };
+  // These end in the server's main, with words for whoever asks.
+  for (const char *told : {"help", "help-hidden", "help-list", "help-list-hidden", "version"})
+    if (has(words, told))
+      return server();
+  annudf::lsp::Between between(registry, has(words, "lit-test"), [&] { return rules.getValue(); });
+  between.run(server);
 }

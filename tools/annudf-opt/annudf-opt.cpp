@@ -6,23 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../ForeignOptions.h"
+#include "../Tool.h"
 #include "Optimize.h"
 
 #include "annudf/InitAll.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/Config/llvm-config.h"
-#include "llvm/Support/CommandLine.h"
-
-static void printVersion(llvm::raw_ostream &os) {
-  os << "annudf-opt " ANNUDF_VERSION "\nLLVM " LLVM_VERSION_STRING "\n";
-}
 
 int main(int argc, char **argv) {
-  annudf::tool::hideForeignOptions();
-  llvm::cl::SetVersionPrinter(printVersion);
+  annudf::tool::describe("annudf-opt");
   mlir::DialectRegistry registry;
   annudf::registerAllDialects(registry);
   mlir::registerTransformsPasses();

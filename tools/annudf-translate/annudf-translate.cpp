@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../ForeignOptions.h"
+#include "../Tool.h"
 
 #include "annudf/Target/Translate.h"
 
@@ -14,7 +14,7 @@
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 
 int main(int argc, char **argv) {
-  annudf::tool::hideForeignOptions();
+  annudf::tool::describe("annudf-translate");
   annudf::registerTranslations();
   return mlir::failed(mlir::mlirTranslateMain(argc, argv, "annudf metric translator\n"));
 }

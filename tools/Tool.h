@@ -1,4 +1,4 @@
-//===- ForeignOptions.h - Options of what a tool only links -----*- C++ -*-===//
+//===- Tool.h - What LLVM's tools are told of themselves --------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_TOOLS_FOREIGNOPTIONS_H
-#define ANNUDF_TOOLS_FOREIGNOPTIONS_H
+#ifndef ANNUDF_TOOLS_TOOL_H
+#define ANNUDF_TOOLS_TOOL_H
 
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace annudf::tool {
 
@@ -25,6 +27,14 @@ inline void hideForeignOptions() {
   }
 }
 
+/// Called first in main().
+inline void describe(const char *tool) {
+  hideForeignOptions();
+  llvm::cl::SetVersionPrinter([tool](llvm::raw_ostream &os) {
+    os << tool << " " ANNUDF_VERSION "\nLLVM " LLVM_VERSION_STRING "\n";
+  });
+}
+
 } // namespace annudf::tool
 
-#endif // ANNUDF_TOOLS_FOREIGNOPTIONS_H
+#endif // ANNUDF_TOOLS_TOOL_H
