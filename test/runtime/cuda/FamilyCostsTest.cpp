@@ -62,9 +62,12 @@ TEST(CudaFamilies, EveryCostIsAboveZero) {
 }
 
 TEST(CudaFamilies, BlocksThatStayHaveRoom) {
-  constexpr uint64_t kStaged = 43536, kPacked = 83216, kProducts = 108864, kByWarps = 80192;
+  constexpr uint64_t kStaged = ANNUDF_STAGED_SHARED_BYTES(ANNUDF_STAGED_TILE_QUERIES('a', 32)),
+                     kPacked = ANNUDF_PACKED_SHARED_BYTES, kProducts = ANNUDF_MATRIX_SHARED_BYTES,
+                     kByWarps = ANNUDF_MATRIX_MMA_SHARED_BYTES;
   const auto most = [](int kib) { return kib * 1024; };
-  EXPECT_EQ(blocksWithRoom(kStaged, most(227)), 5u); // sm_90: four are launched.
+  EXPECT_EQ(blocksWithRoom(kStaged, most(227)), 5u); // sm_90
+  EXPECT_EQ(kStagedThreads / ANNUDF_STAGED_THREADS, 4u) << "launched where they have room";
   EXPECT_EQ(blocksWithRoom(kStaged, most(163)), 3u); // sm_80
   EXPECT_EQ(blocksWithRoom(kStaged, most(99)), 2u);  // sm_86, 89, 120
   EXPECT_EQ(blocksWithRoom(kPacked, most(227)), 2u);
