@@ -239,11 +239,11 @@ def _power(dtype: Dtype, base: Value, exponent: Value) -> Any:
         x = convert(base, dtype)
         if base.constant == 2:
             return in_float(dtype, mlir_math.exp2, convert(exponent, dtype))
-        if number is not None and 2 * number == int(2 * number) and abs(number) <= _MAX_POWER:
+        if number is not None and abs(number) <= _MAX_POWER and 2 * number == int(2 * number):
             wide = F32 if dtype == F16 else dtype
             return in_float(dtype, lambda v: _float_power(wide, v, number), x)
         return in_float(dtype, mlir_math.powf, x, convert(exponent, dtype))
-    if number is None or number != int(number) or not 0 <= number <= _MAX_POWER:
+    if number is None or not 0 <= number <= _MAX_POWER or number != int(number):
         given = "an exponent that is not constant" if number is None else f"exponent {number}"
         raise Refused(
             f"an integer to the power of {given}; use a constant from 0 to {_MAX_POWER}, or np.float32(x) ** y"

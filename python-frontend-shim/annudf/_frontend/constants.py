@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""Arithmetic of constants alone, done by Python: ``K // 2``, ``2 ** K``.
+"""Arithmetic of constants alone, done by Python: ``K // 2``, ``2 ** K``, ``pow(2, K)``.
 
 numba types what is computed of two constants by its own rules and lowers it by its own code, which knows neither
 ``//`` of floats nor powers and wraps integers around. So such expressions become constants in numba's IR, before
@@ -32,6 +32,9 @@ _BINARY: dict[object, str] = {
 }  # fmt: skip
 _UNARY: dict[object, str] = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
 
+_CALLS: dict[str, Any] = {"abs": abs, "int": int, "max": max, "min": min, "power": pow, "round": round}
+"""Stubs whose calls are arithmetic of Python's, too."""
+
 _TRUTHS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.not_)
 """What gives a bool, which stays as numba has it; ``~`` and arithmetic of that are Python's, not numba's."""
 
@@ -53,10 +56,12 @@ def fold(function: Any) -> None:
         name, value = statement.target.name, statement.value
         number = _number(value, known)
         if number is None:
+            number = _number_of_call(function, value, known)
+        if number is None:
             continue
         if isinstance(number, int) and number not in _INT64:
             _refuse(f"{_shown(number)} does not fit 64 bits; write a float, such as 1e30", statement.loc)
-        if isinstance(value, ir.Expr) and value.fn not in _TRUTHS:
+        if isinstance(value, ir.Expr) and (value.op == "call" or value.fn not in _TRUTHS):
             statement.value = ir.Const(number, value.loc)
             function._definitions[name] = [
                 statement.value if old is value else old for old in function._definitions[name]
@@ -137,6 +142,17 @@ def _number(value: Any, known: dict[str, Number]) -> Number | None:
     return None
 
 
+def _number_of_call(function: Any, value: Any, known: dict[str, Number]) -> Number | None:
+    if not isinstance(value, ir.Expr) or value.op != "call" or value.kws or value.vararg is not None:
+        return None
+    callee = _held(function, value.func)
+    fn = next((fn for name, fn in _CALLS.items() if callee is STUBS[name]), None)
+    numbers = [number for given in value.args if (number := known.get(given.name)) is not None]
+    if fn is None or not numbers or len(numbers) != len(value.args):
+        return None
+    return _computed(fn, f"{fn.__name__}({', '.join(map(_shown, numbers))})", value.loc, *numbers)
+
+
 def _computed(fn: Any, spelled: str, place: Any, *numbers: Number) -> Number:
     compute: Callable[..., Any] = fn
     if all(isinstance(number, int) for number in numbers) and _bits(fn, *numbers) > _MOST_BITS:
@@ -150,16 +166,15 @@ def _computed(fn: Any, spelled: str, place: Any, *numbers: Number) -> Number:
     if isinstance(result, complex):
         _refuse(f"{spelled} is a complex number; use numbers that are real", place)
     if isinstance(result, int) and result not in _INT64:
-        _refuse(
-            f"{spelled} does not fit 64 bits; compute it in floating point, such as {_in_float(fn, numbers)}", place
-        )
+        better = f", such as {_in_float(fn, numbers)}" if fn in _BINARY or fn in _UNARY else ""
+        _refuse(f"{spelled} does not fit 64 bits; compute it in floating point{better}", place)
     number: Number = result
     return number
 
 
 def _bits(fn: Any, *numbers: Any) -> int:
     """An upper bound of the bits that powers and shifts have; 0 for others."""
-    if fn is operator.pow and numbers[1] > 0:
+    if fn in (operator.pow, pow) and len(numbers) == 2 and numbers[1] > 0:
         return int(numbers[0]).bit_length() * int(numbers[1])
     return int(numbers[1]) if fn is operator.lshift else 0
 

@@ -72,6 +72,18 @@ def power_of_constants(x, y, acc):
     return acc + x * SMALL**70  # HERE 22
 
 
+def power_by_a_call(x, y, acc):
+    return acc + x * pow(SMALL, 70)  # HERE 22
+
+
+def size_of_the_least_integer(x, y, acc):
+    return acc + x * abs(-(2**63))  # HERE 22
+
+
+def integer_of_a_large_float(x, y, acc):
+    return acc + x * int(1e30)  # HERE 22
+
+
 def literal_of_many_bits(x, y, acc):
     return acc + x * 10**30  # HERE 22
 
@@ -257,6 +269,9 @@ MESSAGES = {
     "dictionary": "a metric cannot use dictionaries; use captures",
     "comprehension": "a metric cannot use generators; write for i in range(<constant>)",
     "power_of_constants": "7 ** 70 does not fit 64 bits; compute it in floating point, such as 7.0 ** 70",
+    "power_by_a_call": "pow(7, 70) does not fit 64 bits; compute it in floating point",
+    "size_of_the_least_integer": "abs(-9223372036854775808) does not fit 64 bits; compute it in floating point",
+    "integer_of_a_large_float": "int(1e+30) does not fit 64 bits; compute it in floating point",
     "literal_of_many_bits": "1000000000000000000000000000000 does not fit 64 bits; write a float, such as 1e30",
     "divides_a_constant_by_zero": "7 // 0 divides by zero",
     "root_of_a_negative": "-7 ** 0.5 is a complex number; use numbers that are real",

@@ -25,6 +25,7 @@ EXPRESSIONS = [
     "float(x) * 0.1 + int(y * 3) * 0.5 - ctx.dim / ctx.dims", "(ctx.dim == 4) * x + (ctx.dim != 4) * y",
     "math.floor(x) + math.ceil(y) - int(-x)", "(True + ctx.dim) * x", "((x > 1) + (ctx.dim > 1)) * x", "((x > 1) & (ctx.dim > 1)) * x + ((ctx.dim > 1) ^ (ctx.dim > 3))", "~(x > 1) * y", "-(-7 % (ctx.dims - 3))",
     "(ctx.dim - 4) // 3 + (ctx.dim - 4) % 3 + (4 - ctx.dim) // -3", "1e30 * ctx.dim * 1e-30", "(3 if ctx.dim > 3 else 0.5) * y",
+    "min(abs(x) ** math.inf, 3.0) + min(abs(y) ** -math.inf, 3.0)",
 ]  # fmt: skip
 
 
@@ -80,6 +81,8 @@ CONSTANTS = [
     "N // 3", "N % 3", "N % -3", "K // 2 * x", "K ** 3 * x", "K ** -1 * x", "K ** 0.5", "2 ** K", "F // 2", "F % 2", "-F % 2",
     "K // 2.0", "F ** K", "K ** 2.0", "K << 2", "N >> 1", "~K", "True + K", "K * 10**18 * 1e2 * x", "np.float32(3) * K", "K / 2",
     "~(N > 1) * x", "-(K > 3) + ~(not K)", "(K & 3) + (N | 1) + (K ^ 2)", "-K % 8", "(K if K % 2 else F) * x",
+    "pow(K, 3) * x", "pow(2, N) * x", "abs(N) // 2", "max(K, N) // 2 * x", "min(K, F) * x", "round(F) * x", "int(F) * 10**18 * 1e2",
+    "round(K / 3, 1) * x", "x * pow(2.0, K)",
 ]  # fmt: skip
 """Of a global int, a negative one and a float; CPython computes none of them itself."""
 
