@@ -16,12 +16,12 @@
 
 #include "../../kernels/cpu/ScanArgs.h"
 #include "annudf/Artifact/Descriptor.h"
+#include "annudf/runtime/support/Settings.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <string_view>
 #include <vector>
@@ -31,8 +31,7 @@ namespace annudf::runtime::cpu {
 /// Whether a metric's scan is linked to leave rows; whether it does is up to each search. Of sums
 /// only where ANNUDF_ABANDON is `all`: they gain little, and lose some (docs/benchmarks/cpu.md).
 inline bool mayAbandon(const MetricDescriptor &metric) {
-  const char *const given = std::getenv("ANNUDF_ABANDON");
-  const std::string_view asked = given ? given : "";
+  const std::string_view asked = settingOf("ANNUDF_ABANDON", {"0", "1", "all"});
   return metric.monotone && asked != "0" && (metric.monotone->isExtreme || asked == "all");
 }
 

@@ -14,11 +14,11 @@
 
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "annudf/runtime/support/Settings.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <new>
 #include <string_view>
@@ -79,8 +79,7 @@ void makeRound(std::vector<float> &mean, const std::vector<double> &spread) {
 } // namespace
 
 KeepRows mayKeepRows() {
-  const char *given = std::getenv("ANNUDF_KEEP_ROWS");
-  const std::string_view asked = given ? given : "";
+  const std::string_view asked = settingOf("ANNUDF_KEEP_ROWS", {"0", "1", "bfloat16"});
   return asked == "0" ? KeepRows::None : asked == "bfloat16" ? KeepRows::Bfloat : KeepRows::All;
 }
 

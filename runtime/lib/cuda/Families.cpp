@@ -12,8 +12,9 @@
 #include "MatrixArgs.h"
 #include "MatrixNumbers.h"
 
+#include "annudf/runtime/support/Settings.h"
+
 #include <algorithm>
-#include <cstdlib>
 
 namespace annudf::runtime::cuda {
 
@@ -437,8 +438,7 @@ uint32_t ownNodesOf(const Manifest &manifest, const BoundCaptures &captures) {
 const char *whyNoBounds(const Workload &work, const Manifest &manifest) {
   if (work.noForm)
     return work.noForm;
-  const char *wanted = std::getenv("ANNUDF_MATRIX");
-  if (wanted && std::string_view(wanted) == "0")
+  if (settingOf("ANNUDF_MATRIX", {"0", "1"}) == "0")
     return "ANNUDF_MATRIX is 0";
   if (work.everyDistance)
     return "every distance is wanted";

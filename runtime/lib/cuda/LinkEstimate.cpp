@@ -8,7 +8,8 @@
 
 #include "LinkEstimate.h"
 
-#include <cstdlib>
+#include "annudf/runtime/support/Settings.h"
+
 #include <limits>
 #include <string_view>
 
@@ -50,9 +51,6 @@ const CudaFamily *insteadOfWaiting(std::span<const LinkCandidate> candidates, do
   return best;
 }
 
-bool linksAhead() {
-  const char *value = std::getenv("ANNUDF_LINK_AHEAD");
-  return !value || std::string_view(value) != "0";
-}
+bool linksAhead() { return settingOf("ANNUDF_LINK_AHEAD", {"0", "1"}) != "0"; }
 
 } // namespace annudf::runtime::cuda
