@@ -85,8 +85,8 @@ private:
 };
 
 /// The lists that queries probe, one query's after another's. \param coarse  null: they are all.
-std::vector<uint32_t> probesOf(const CoarseRanker *coarse, const MatrixView &queries,
-                               uint32_t nProbes, int threads) {
+std::vector<uint32_t> rankedProbes(const CoarseRanker *coarse, const MatrixView &queries,
+                                   uint32_t nProbes, int threads) {
   std::vector<uint32_t> probes(size_t(queries.rows) * nProbes);
   if (coarse)
     coarse->rank(queries, nProbes, probes.data(), threads);
@@ -436,7 +436,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
     view.data = static_cast<const std::byte *>(queries.data) + first * rowBytes;
     view.rows = std::min(batchSize, queries.rows - first);
     Batch batch(view, compute, first);
-    const std::vector<uint32_t> probes = probesOf(coarse.get(), view, params.nProbes, threads_);
+    const std::vector<uint32_t> probes = rankedProbes(coarse.get(), view, params.nProbes, threads_);
     stage("coarse");
     results.begin(first, batch.size, threads_);
     if (matrix)

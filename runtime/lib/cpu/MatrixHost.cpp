@@ -9,9 +9,9 @@
 #include "MatrixKernels.h"
 
 #include "annudf/Support/Error.h"
+#include "annudf/runtime/support/Settings.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +27,7 @@ namespace annudf::runtime::cpu {
 namespace {
 
 struct Choice {
-  const char *name;
+  std::string_view name;
   const MatrixKernels *kernels; ///< Null where this machine does not have it.
 };
 
@@ -102,22 +102,20 @@ std::span<const MatrixKernels *const> availableKernels() {
 }
 
 const MatrixKernels &matrixKernels() {
-  const char *const asked = std::getenv("ANNUDF_PRODUCTS");
-  if (!asked || !*asked)
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const Choice &choice : allChoices())
+      all.emplace_back(choice.name);
+    return all;
+  }();
+  const std::string_view asked = settingOf("ANNUDF_PRODUCTS", names);
+  if (asked.empty())
     return *availableKernels().front();
-  std::string names;
-  for (const Choice &choice : allChoices()) {
-    if (std::string_view(asked) != choice.name) {
-      names += std::string(names.empty() ? "" : ", ") + choice.name;
-      continue;
-    }
-    if (!choice.kernels)
-      throw Error(ErrorKind::Usage, "ANNUDF_PRODUCTS is '" + std::string(asked) +
-                                        "', which this machine does not have");
-    return *choice.kernels;
-  }
-  throw Error(ErrorKind::Usage,
-              "ANNUDF_PRODUCTS is '" + std::string(asked) + "', which is none of " + names);
+  const auto choice = std::ranges::find(allChoices(), asked, &Choice::name);
+  if (!choice->kernels)
+    throw Error(ErrorKind::Usage, "ANNUDF_PRODUCTS is '" + std::string(asked) +
+                                      "', which this machine does not have");
+  return *choice->kernels;
 }
 
 } // namespace annudf::runtime::cpu

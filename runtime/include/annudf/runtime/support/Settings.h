@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,7 @@ namespace annudf::runtime {
 
 /// What a variable says, one of `known`; "" where it is not set or empty, which is the default.
 /// \throws Error(Usage) naming what else it says: a mistyped one would be the default, unseen.
-inline std::string_view settingOf(const char *name, std::initializer_list<std::string_view> known) {
+inline std::string_view settingOf(const char *name, std::span<const std::string_view> known) {
   const char *const given = std::getenv(name);
   const std::string_view value = given ? given : "";
   if (value.empty() || std::find(known.begin(), known.end(), value) != known.end())
@@ -31,6 +32,9 @@ inline std::string_view settingOf(const char *name, std::initializer_list<std::s
     names.append(names.empty() ? "" : ", ").append(one);
   throw Error(ErrorKind::Usage,
               name + (" is '" + std::string(value)) + "', which is none of " + names);
+}
+inline std::string_view settingOf(const char *name, std::initializer_list<std::string_view> known) {
+  return settingOf(name, std::span(known.begin(), known.size()));
 }
 
 } // namespace annudf::runtime
