@@ -12,17 +12,28 @@ import re
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
+from code_filters import (
+    DATA,
+    LISTS,
+    QUERIES,
+    ROWS,
+    affordable,
+    all_tags,
+    build,
+    check,
+    kinds,
+    lookup,
+    prices,
+    search,
+)
 
 from annudf import (
     ArgumentError,
     CaptureError,
-    InputError,
     PackedBits,
-    UnavailableError,
     UnsupportedError,
     _backends,
     brute_force,
@@ -32,44 +43,10 @@ from annudf import (
 )
 from annudf._arrays import VECTORS, numpy_dtype
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "docs/examples/filters/affordable.mlir"
-ROWS, DIMS, LISTS = 701, 6, 7
-RANDOM = np.random.default_rng(3)
-DATA = RANDOM.normal(size=(ROWS, DIMS)).astype(np.float32)
-QUERIES = RANDOM.normal(size=(5, DIMS)).astype(np.float32)
-prices = RANDOM.uniform(0, 100, ROWS).astype(np.float32)
-all_tags = RANDOM.integers(0, 1 << 16, ROWS)
-kinds = RANDOM.integers(0, 4, ROWS)
-lookup = RANDOM.integers(0, 2, (4, 3))
-EXACT = ((QUERIES[:, None].astype(np.float64) - DATA[None]) ** 2).sum(axis=2)
-
 
 @pytest.fixture(scope="module")
 def index():
-    return ivf_flat.build(ivf_flat.IndexParams(n_lists=LISTS, seed=2), DATA)
-
-
-def search(index, chosen, k=12, queries=QUERIES, metric=None):
-    params = ivf_flat.SearchParams(n_probes=LISTS, metric=metric)
-    return ivf_flat.search(params, index, queries, k, filter=chosen)
-
-
-def check(index, chosen, mask, k=12):
-    """A search with the filter finds what NumPy finds among the rows of the mask."""
-    distances, neighbors = search(index, chosen, k)
-    passing = np.flatnonzero(mask)
-    for q in range(len(QUERIES)):
-        order = passing[np.argsort(EXACT[q, passing], kind="stable")][:k]
-        count = len(order)
-        assert neighbors[q, :count].tolist() == order.tolist()
-        np.testing.assert_allclose(distances[q, :count], EXACT[q, order], rtol=1e-5)
-        assert (neighbors[q, count:] == -1).all()
-        assert np.isposinf(distances[q, count:]).all()
-
-
-@ivf_flat.filter(captures={"price": prices, "most": 20.0})
-def affordable(ctx):
-    return ctx.price[ctx.row] <= ctx.most
+    return build()
 
 
 @ivf_flat.filter
@@ -455,64 +432,6 @@ def test_refused_when_made():
     for join in (lambda: affordable & True, lambda: affordable | np.ones(3, bool).tolist()):
         with pytest.raises(TypeError):
             join()
-
-
-def test_a_filter_is_no_metric(index, tmp_path):
-    """As an artifact, and as text, which only a search compiles."""
-    text = affordable.mlir()
-    (tmp_path / "affordable.mlir").write_text(text)
-    metric = ivf_flat.load_metric(tmp_path / "affordable.mlir", price=prices, most=20.0)
-    with pytest.raises(
-        ArgumentError, match=r"filter 'affordable' \(.*\) gives no distances: it says which rows a search may"
-    ):
-        search(index, None, metric=metric)
-    metric.save(tmp_path / "affordable.annudf")
-    message = r"holds filter 'affordable', which gives no distances; load it by ivf_flat\.load_filter$"
-    with pytest.raises(ArgumentError, match=message):
-        ivf_flat.load_metric(tmp_path / "affordable.annudf")
-
-
-def test_save_and_load(index, tmp_path):
-    path = tmp_path / "affordable.annudf"
-    affordable.save(path)
-    assert path.read_bytes() == affordable.artifact().to_bytes()
-    loaded = ivf_flat.load_filter(path)
-    assert repr(loaded) == "<annudf filter affordable (price: unbound, most: unbound)>"
-    with pytest.raises(CaptureError, match=r"capture 'price' \(row x f32\) of filter 'affordable' has no value"):
-        search(index, loaded)
-    check(index, loaded.bind(price=prices, most=30.0), prices <= 30)
-    check(index, ~ivf_flat.load_filter(str(path), price=prices, most=30.0), prices > 30)
-    with pytest.raises(TypeError, match="filter 'affordable' was not made from a Python function here"):
-        loaded(None)
-    with pytest.raises(UnavailableError, match=r"^filter 'affordable' of .* its mlir can be had from its source only"):
-        loaded.mlir()
-    with pytest.raises(ArgumentError, match=r"name is 'x', but an artifact holds one filter; leave it out"):
-        ivf_flat.load_filter(path, name="x")
-    with pytest.raises(ArgumentError, match=r"name is 7, it must be the name of a filter"):
-        ivf_flat.load_filter(path, name=7)
-    with pytest.raises(CaptureError, match=r"filter 'affordable' has no capture 'v'; it has 'price', 'most'"):
-        ivf_flat.load_filter(path, v=1)
-    path.write_bytes(path.read_bytes()[:-7])
-    with pytest.raises(InputError, match=r"affordable\.annudf"):
-        ivf_flat.load_filter(path)
-
-
-def test_load_text_of_the_dialect(index, tmp_path):
-    given = {"price": prices, "most": 30.0}
-    check(index, ivf_flat.load_filter(EXAMPLE, **given), prices <= 30)
-    several = tmp_path / "several.mlir"
-    several.write_text(EXAMPLE.read_text() + EXAMPLE.read_text().replace("@affordable", "@other"))
-    check(index, ivf_flat.load_filter(several, name="other", **given), prices <= 30)
-
-
-def test_a_file_of_a_metric_is_no_filter(index, tmp_path):
-    metrics.get("cityblock").save(tmp_path / "l1.annudf")
-    message = r"holds metric 'l1', which keeps and drops no rows; load it by ivf_flat\.load_metric$"
-    with pytest.raises(ArgumentError, match=message):
-        ivf_flat.load_filter(tmp_path / "l1.annudf")
-    (tmp_path / "l1.mlir").write_text(metrics.get("cityblock").mlir())  # Known once it is compiled.
-    with pytest.raises(InputError, match=r"metric 'l1' \(.*\) does not say which rows a search may find"):
-        search(index, ivf_flat.load_filter(tmp_path / "l1.mlir"))
 
 
 def test_a_metric_is_no_filter(index):
