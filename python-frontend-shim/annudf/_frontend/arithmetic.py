@@ -18,7 +18,8 @@ from numba_cuda_mlir._mlir.dialects import arith
 from numba_cuda_mlir._mlir.dialects import math as mlir_math
 
 from annudf._frontend import dtypes
-from annudf._frontend.dtypes import BOOL, F16, F32, F64, I64, Operand, Refused
+from annudf._frontend.dtypes import BOOL, F16, F32, F64, I64, Operand, Refused, Weak
+from annudf._frontend.dtypes import dtype_of as dtype_of
 from annudf._frontend.ncm import CONTEXT, ir
 from annudf._frontend.numba_types import mlir_type
 
@@ -52,13 +53,6 @@ def constant_of(ssa: Any) -> int | float | None:
     return number
 
 
-def dtype_of(operand: Operand) -> Dtype:
-    """The dtype in which a value is held: weak numbers have 64 bits."""
-    if isinstance(operand, str):
-        return {"bool": BOOL, "int": I64, "float": F64}[operand]
-    return operand
-
-
 def constant(dtype: Dtype, number: float | int) -> Any:
     """``arith.constant``."""
     if dtype.kind != "f":
@@ -73,8 +67,8 @@ def constant(dtype: Dtype, number: float | int) -> Any:
 def convert(value: Value, to: Dtype) -> Any:
     """`value` as `to`: Python numbers take the type of what they meet, casts are NumPy's."""
     source = dtype_of(value.operand)
-    if isinstance(value.operand, str) and value.constant is not None:
-        if value.operand == "int" and to.kind in "iu":
+    if isinstance(value.operand, Weak) and value.constant is not None:
+        if value.operand is Weak.INT and to.kind in "iu":
             limits = np.iinfo(to)
             if not limits.min <= value.constant <= limits.max:
                 raise Refused(f"the number {value.constant} does not fit {to} ({limits.min} to {limits.max})")
@@ -284,7 +278,7 @@ def _float_power(dtype: Dtype, x: Any, exponent: float) -> Any:
 
 def number(value: Value) -> Value:
     """A Python bool as the int that it is in arithmetic."""
-    return Value(convert(value, I64), "int") if isinstance(value.operand, str) and value.operand == "bool" else value
+    return Value(convert(value, I64), Weak.INT) if value.operand is Weak.BOOL else value
 
 
 def negative(value: Value) -> Any:

@@ -17,7 +17,7 @@ from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, signat
 
 from annudf._frontend import dtypes
 from annudf._frontend.arithmetic import convert
-from annudf._frontend.dtypes import Operand, Refused
+from annudf._frontend.dtypes import Operand, Refused, Weak
 from annudf._frontend.links import Extern, Linked, Unlinkable
 from annudf._frontend.lowering import LoweringRefused, value_of_variable
 from annudf._frontend.ncm import CONTEXT, active, ir, types
@@ -79,8 +79,8 @@ def _twice(symbol: str) -> str:
 
 def _fits(operand: Operand, to: np.dtype[Any]) -> bool:
     """Python's numbers take the type of the argument; others have it, as nothing is converted unasked."""
-    if isinstance(operand, str):
-        return operand != "float" or to.kind == "f"
+    if isinstance(operand, Weak):
+        return operand is not Weak.FLOAT or to.kind == "f"
     return operand == to
 
 

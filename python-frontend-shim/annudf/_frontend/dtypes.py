@@ -10,20 +10,28 @@ appears only where an operand is float64, and where weak numbers alone are compu
 
 from __future__ import annotations
 
+import enum
 import operator
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 
-Weak = Literal["bool", "int", "float"]
+
+class Weak(enum.Enum):
+    """Python's own types. They are no strings: to NumPy ``"int"`` equals the dtype int64."""
+
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+
+
 Operand = np.dtype[np.generic] | Weak
 
 F16, F32, F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 BOOL, I32, I64, U64 = np.dtype(np.bool_), np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint64)
 
 _BYTES_OF_INT32 = 4
-_SAMPLE: dict[Weak, int | float] = {"bool": False, "int": 0, "float": 0.0}
+_SAMPLE: dict[Weak, int | float] = {Weak.BOOL: False, Weak.INT: 0, Weak.FLOAT: 0.0}
 
 
 class Refused(Exception):
@@ -32,31 +40,38 @@ class Refused(Exception):
 
 def spell(operand: Operand) -> str:
     """How messages call a type."""
-    return f"Python {operand}" if isinstance(operand, str) else str(operand)
+    return f"Python {operand.value}" if isinstance(operand, Weak) else str(operand)
+
+
+def dtype_of(operand: Operand) -> np.dtype[np.generic]:
+    """The dtype in which a value is held: weak numbers have 64 bits."""
+    if isinstance(operand, Weak):
+        return {Weak.BOOL: BOOL, Weak.INT: I64, Weak.FLOAT: F64}[operand]
+    return operand
 
 
 def is_bool(operand: Operand) -> bool:
-    """Whether it is NumPy's or Python's bool; a dtype equals its name, so strings are told apart first."""
-    return operand == "bool" if isinstance(operand, str) else operand.kind == "b"
+    """Whether it is NumPy's or Python's bool."""
+    return operand is Weak.BOOL if isinstance(operand, Weak) else operand.kind == "b"
 
 
 def is_float(operand: Operand) -> bool:
-    return operand == "float" if isinstance(operand, str) else operand.kind == "f"
+    return operand is Weak.FLOAT if isinstance(operand, Weak) else operand.kind == "f"
 
 
 def _narrowed(result: np.dtype[np.generic], *operands: Operand) -> np.dtype[np.generic]:
-    declared = any(not isinstance(o, str) and o == F64 for o in operands)
+    declared = any(not isinstance(o, Weak) and o == F64 for o in operands)
     return F32 if result == F64 and not declared else result
 
 
 def promote(a: Operand, b: Operand) -> Operand:
     """Common type of two operands of ``+ - *`` and the like."""
-    if isinstance(a, str) and isinstance(b, str):
-        return "float" if "float" in (a, b) else "int"  # Python's bools are ints.
-    left = _SAMPLE[a] if isinstance(a, str) else a
-    right = _SAMPLE[b] if isinstance(b, str) else b
+    if isinstance(a, Weak) and isinstance(b, Weak):
+        return Weak.FLOAT if Weak.FLOAT in (a, b) else Weak.INT  # Python's bools are ints.
+    left = _SAMPLE[a] if isinstance(a, Weak) else a
+    right = _SAMPLE[b] if isinstance(b, Weak) else b
     result = np.result_type(left, right)
-    mixed = not isinstance(a, str) and not isinstance(b, str)
+    mixed = not isinstance(a, Weak) and not isinstance(b, Weak)
     if mixed and result.kind == "f" and not is_float(a) and not is_float(b):
         raise Refused(f"{a} and {b} have no common integer type; convert one, e.g. np.int32(...)")
     return _narrowed(result, a, b)
@@ -70,11 +85,11 @@ def joined(a: Operand, b: Operand) -> Operand:
     Refused
         The value on one path would be rounded, as an int32 is in a float32.
     """
-    if isinstance(a, str) and a == b:
+    if a is b:
         return a
     result = promote(a, b)
     for one in (a, b):
-        wide = not isinstance(one, str) and one.kind in "iu" and one.itemsize >= _BYTES_OF_INT32
+        wide = not isinstance(one, Weak) and one.kind in "iu" and one.itemsize >= _BYTES_OF_INT32
         if wide and result == F32:
             raise Refused(f"{spell(one)} and {spell(b if one == a else a)} on different paths; convert one")
     return result
@@ -82,8 +97,8 @@ def joined(a: Operand, b: Operand) -> Operand:
 
 def floating(operand: Operand) -> Operand:
     """Type of a function such as sqrt: floats keep theirs, integers become float32."""
-    if isinstance(operand, str):
-        return "float"
+    if isinstance(operand, Weak):
+        return Weak.FLOAT
     return operand if operand.kind == "f" else F32
 
 
@@ -99,21 +114,21 @@ def compared(a: Operand, b: Operand) -> np.dtype[np.generic]:
         if U64 in (a, b) and not (a == b):
             raise Refused("uint64 cannot be compared with signed integers; convert it, e.g. np.int64(...)")
         return U64 if a == b == U64 else I64
-    if isinstance(a, str) and isinstance(b, str):
+    if isinstance(a, Weak) and isinstance(b, Weak):
         return F64
     for strong, other in ((a, b), (b, a)):
         # A strong float keeps its precision against Python's numbers; everything else is exact in float64.
-        if not isinstance(strong, str) and strong.kind == "f" and isinstance(other, str):
+        if not isinstance(strong, Weak) and strong.kind == "f" and isinstance(other, Weak):
             return strong
     if kinds == {"float"}:
-        return np.result_type(a, b) if not isinstance(a, str) and not isinstance(b, str) else F64
+        return np.result_type(a, b) if not isinstance(a, Weak) and not isinstance(b, Weak) else F64
     return F64
 
 
 def returned(value: Operand, to: np.dtype[np.generic], what: str) -> None:
     """Checks that a hook may return `value` where `to` is declared (NumPy's same-kind casts)."""
-    if isinstance(value, str):
-        allowed = value != "float" or to.kind == "f"
+    if isinstance(value, Weak):
+        allowed = value is not Weak.FLOAT or to.kind == "f"
     else:
         # An unsigned accumulator takes the signed results of its own arithmetic: both wrap around.
         allowed = np.can_cast(value, to, "same_kind") or (value.kind in "iu" and to.kind in "iu")
@@ -144,12 +159,12 @@ INPLACE: dict[Callable[..., object], Callable[..., object]] = {
 
 def arithmetic(fn: Callable[..., object], a: Operand, b: Operand) -> Operand:
     """Result type of a binary operator that is no comparison."""
-    both_bool = is_bool(a) and is_bool(b) and not (isinstance(a, str) and isinstance(b, str))
+    both_bool = is_bool(a) and is_bool(b) and not (isinstance(a, Weak) and isinstance(b, Weak))
     if fn is operator.truediv:
         return divide(a, b)
     logical = fn in (operator.and_, operator.or_, operator.xor)
     if logical and is_bool(a) and is_bool(b):
-        return BOOL if both_bool else "bool"
+        return BOOL if both_bool else Weak.BOOL
     if fn in BITWISE:
         result = promote(a, b)
         if is_float(result):

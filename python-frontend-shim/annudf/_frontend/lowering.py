@@ -21,7 +21,7 @@ from numba_cuda_mlir.lowering_utilities import IterResult, RangeObject
 
 from annudf._frontend import arithmetic, dtypes, functions, special
 from annudf._frontend.arithmetic import Value, constant, constant_of, convert, dtype_of, in_float
-from annudf._frontend.dtypes import BOOL, F32, I64, Refused
+from annudf._frontend.dtypes import BOOL, F32, I64, Refused, Weak
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import CONTEXT, active, ir, types
 from annudf._frontend.numba_types import (
@@ -134,9 +134,9 @@ def _unary() -> None:
     scaled = {"radians": pymath.pi / 180, "degrees": 180 / pymath.pi}
     for name, factor in scaled.items():
         _stub(name, lambda v, result, f=factor: arithmetic.binary(
-            operator.mul, Value(convert(v[0], result), result), Value(None, "float", f)))  # fmt: skip
+            operator.mul, Value(convert(v[0], result), result), Value(None, Weak.FLOAT, f)))  # fmt: skip
     _stub("reciprocal", lambda v, result: arithmetic.binary(
-        operator.truediv, Value(None, "float", 1.0), Value(convert(v[0], result), result)))  # fmt: skip
+        operator.truediv, Value(None, Weak.FLOAT, 1.0), Value(convert(v[0], result), result)))  # fmt: skip
     for name, fn in _INT_UNARY.items():
         _stub(name, lambda v, result, fn=fn: _to_int(v[0], fn))
     for name, fn in _PREDICATES.items():
@@ -165,7 +165,7 @@ def _logarithm(dtype: Dtype, value: Value, base: Value | None = None) -> Any:
     if base is None or number in exact:
         return result
     if number is not None and number > 0:
-        return arithmetic.binary(operator.truediv, Value(result, dtype), Value(None, "float", pymath.log(number)))
+        return arithmetic.binary(operator.truediv, Value(result, dtype), Value(None, Weak.FLOAT, pymath.log(number)))
     return in_float(dtype, lambda a, b: arith.divf(a, mlir_math.log(b)), result, convert(base, dtype))
 
 

@@ -63,7 +63,7 @@ class Weak(Number):
 
     def __init__(self, kind: dtypes.Weak) -> None:
         self.kind = kind
-        super().__init__(f"annudf.python_{kind}")
+        super().__init__(f"annudf.python_{kind.value}")
 
 
 class Context(types.Type):
@@ -153,17 +153,17 @@ def operand_of(numba_type: Any) -> dtypes.Operand | None:
         kind: dtypes.Weak = numba_type.kind
         return kind
     if isinstance(numba_type, types.Boolean):
-        return "bool"
+        return dtypes.Weak.BOOL
     if isinstance(numba_type, types.Integer):
-        return "int"
+        return dtypes.Weak.INT
     if isinstance(numba_type, types.Float):
-        return "float"
+        return dtypes.Weak.FLOAT
     return None
 
 
 def as_type(operand: dtypes.Operand) -> Any:
     """The inverse of `operand_of`."""
-    return Weak(operand) if isinstance(operand, str) else Strong(operand)
+    return Weak(operand) if isinstance(operand, dtypes.Weak) else Strong(operand)
 
 
 def fields_type(dtypes_of_fields: Sequence[np.dtype[Any]], named: type | None) -> Any:
@@ -183,8 +183,7 @@ class _StrongModel(PrimitiveModel):
 @register_model(Weak)
 class _WeakModel(PrimitiveModel):
     def __init__(self, manager: Any, frontend_type: Weak) -> None:
-        held = {"bool": dtypes.BOOL, "int": dtypes.I64, "float": dtypes.F64}[frontend_type.kind]
-        super().__init__(manager, frontend_type, mlir_type(held))
+        super().__init__(manager, frontend_type, mlir_type(dtypes.dtype_of(frontend_type.kind)))
 
 
 @register_model(Context)

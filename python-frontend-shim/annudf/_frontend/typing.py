@@ -16,7 +16,7 @@ from numba_cuda_mlir.numba_cuda.types.iterators import RangeType
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
 
 from annudf._frontend import dtypes, functions
-from annudf._frontend.dtypes import Operand, Refused
+from annudf._frontend.dtypes import Operand, Refused, Weak
 from annudf._frontend.functions import STUBS
 from annudf._frontend.ncm import active, types
 from annudf._frontend.numba_types import (
@@ -24,7 +24,6 @@ from annudf._frontend.numba_types import (
     Context,
     Number,
     Strong,
-    Weak,
     as_type,
     operand_of,
     read_as,
@@ -103,7 +102,7 @@ def _register(key: object, rule: Rule, name: str, arities: tuple[int, ...], need
 
 def _number(a: Operand) -> Operand:
     """A Python bool is an int in arithmetic."""
-    return "int" if isinstance(a, str) and a == "bool" else a
+    return Weak.INT if a is Weak.BOOL else a
 
 
 def _operators() -> None:
@@ -117,13 +116,13 @@ def _operators() -> None:
 
     def comparison(a: Operand, b: Operand) -> Operand:
         dtypes.compared(a, b)
-        return "bool" if isinstance(a, str) and isinstance(b, str) else dtypes.BOOL
+        return Weak.BOOL if isinstance(a, Weak) and isinstance(b, Weak) else dtypes.BOOL
 
     for fn, spelling in dtypes.COMPARISONS.items():
         _register(fn, comparison, spelling, (2,), True)
 
     def negated(a: Operand) -> Operand:
-        if isinstance(a, str):
+        if isinstance(a, Weak):
             return _number(a)
         if dtypes.is_bool(a):
             raise Refused("NumPy cannot negate booleans with -; write not")
@@ -137,7 +136,7 @@ def _operators() -> None:
     _register(operator.neg, negated, "-", (1,), True)
     _register(operator.pos, _number, "+", (1,), True)
     _register(STUBS["invert"], inverted, "~", (1,))
-    _register(operator.not_, lambda a: "bool" if isinstance(a, str) else dtypes.BOOL, "not", (1,), True)
+    _register(operator.not_, lambda a: Weak.BOOL, "not", (1,), True)
 
     class ToBool(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
@@ -157,14 +156,14 @@ def _common(*operands: Operand) -> Operand:
 
 def _stubs() -> None:
     def number(a: Operand) -> Operand:
-        if not isinstance(a, str) and dtypes.is_bool(a):
+        if not isinstance(a, Weak) and dtypes.is_bool(a):
             raise Refused("this function needs a number, not a boolean")
         return _number(a)
 
     for name in functions.FLOAT_UNARY:
         _register(STUBS[name], dtypes.floating, name, (1,))
     for name in functions.INT_UNARY:
-        _register(STUBS[name], lambda a: "int", name, (1,))
+        _register(STUBS[name], lambda a: Weak.INT, name, (1,))
     for name in functions.PREDICATES:
         _register(STUBS[name], lambda a: dtypes.BOOL, name, (1,))
     for name in functions.SAME_UNARY:
@@ -191,13 +190,13 @@ def _stubs() -> None:
 
     _register(STUBS["bitwise_count"], counted, "bitwise_count", (1,))
 
-    def logarithm(a: Operand, base: Operand = "int") -> Operand:
+    def logarithm(a: Operand, base: Operand = Weak.INT) -> Operand:
         return dtypes.floating(dtypes.promote(a, base))
 
     _register(STUBS["math_log"], logarithm, "math.log", (1, 2))
-    _register(STUBS["int"], lambda a: "int", "int", (1,))
-    _register(STUBS["float"], lambda a: "float", "float", (1,))
-    _register(STUBS["bool"], lambda a: "bool", "bool", (1,))
+    _register(STUBS["int"], lambda a: Weak.INT, "int", (1,))
+    _register(STUBS["float"], lambda a: Weak.FLOAT, "float", (1,))
+    _register(STUBS["bool"], lambda a: Weak.BOOL, "bool", (1,))
     _register(STUBS["where"], lambda c, a, b: dtypes.promote(a, b), "where", (3,))
     _register(STUBS["clip"], _common, "clip", (3,))
     _register(STUBS["fma"], lambda a, b, c: dtypes.floating(_common(a, b, c)), "fma", (3,))
@@ -205,10 +204,10 @@ def _stubs() -> None:
 
     class Range(AbstractTemplate):
         def generic(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-            if kws or not 1 <= len(args) <= 3 or any(operand_of(a) != "int" for a in args):
+            if kws or not 1 <= len(args) <= 3 or any(operand_of(a) not in (Weak.INT, dtypes.I64) for a in args):
                 refuse("range takes 1 to 3 constant integers")
                 return None
-            return signature(RangeType(Weak("int")), *args)
+            return signature(RangeType(as_type(Weak.INT)), *args)
 
     typing_registry.register_global(STUBS["range"])(Range)
 
@@ -222,7 +221,7 @@ def _context() -> None:
                 refuse(refusal)
                 return None
             if name in INDICES:
-                return Weak("int")
+                return as_type(Weak.INT)
             element, extents = ctx.captures[name]
             return Capture(name, element, extents) if extents else Strong(read_as(element))
 

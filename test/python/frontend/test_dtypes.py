@@ -35,7 +35,7 @@ def sample(name: str) -> object:
 
 
 def operand(name: str) -> dtypes.Operand:
-    return name if name in ("int", "float") else np.dtype(name)  # type: ignore[return-value]
+    return dtypes.Weak(name) if name in ("int", "float") else np.dtype(name)
 
 
 def numpys(fn: object, a: str, b: str) -> object:
@@ -83,7 +83,7 @@ def test_operators(fn: object) -> None:
 )  # fmt: skip
 def test_comparisons_are_exact_in_the_type_that_is_chosen(fn: object, a: np.generic, b: object) -> None:
     kind = {int: "int", float: "float"}.get(type(b))
-    common = dtypes.compared(a.dtype, kind or b.dtype)  # type: ignore[union-attr, arg-type]
+    common = dtypes.compared(a.dtype, operand(kind) if kind else b.dtype)  # type: ignore[union-attr]
     assert fn(common.type(a), common.type(b)) == fn(a, b)  # type: ignore[operator]
 
 
