@@ -18,7 +18,7 @@ from numba_cuda_mlir._mlir.dialects import arith
 from numba_cuda_mlir._mlir.dialects import math as mlir_math
 
 from annudf._frontend import dtypes
-from annudf._frontend.dtypes import BOOL, F16, F32, F64, I64, Operand, Refused, Weak
+from annudf._frontend.dtypes import BOOL, F16, F32, F64, I32, I64, Operand, Refused, Weak
 from annudf._frontend.dtypes import dtype_of as dtype_of
 from annudf._frontend.ncm import CONTEXT, ir
 from annudf._frontend.numba_types import mlir_type
@@ -114,6 +114,8 @@ def truth(value: Value) -> Any:
 def compare(symbol: str, a: Value, b: Value) -> Any:
     """A comparison of values, exact for every pair of types."""
     dtype = dtypes.compared(a.operand, b.operand)
+    if {a.operand, b.operand} == {Weak.INT, Weak.FLOAT}:
+        return _compare_pythons(symbol, a, b)
     wide = F32 if dtype == F16 else dtype
     # A weak number takes float16 first, as NumPy rounds it before it compares.
     left, right = (convert(Value(convert(v, dtype), dtype), wide) for v in (a, b))
@@ -125,6 +127,34 @@ def _compare(symbol: str, dtype: Dtype, left: Any, right: Any) -> Any:
         return arith.cmpf(getattr(arith.CmpFPredicate, _FLOAT_PREDICATES[symbol]), left, right)
     names = _SIGNED_PREDICATES if dtype.kind == "i" else _UNSIGNED_PREDICATES
     return arith.cmpi(getattr(arith.CmpIPredicate, names[symbol]), left, right)
+
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+
+
+def _compare_pythons(symbol: str, a: Value, b: Value) -> Any:
+    """A Python int and a Python float, compared as exactly as Python does: not every int is a float64."""
+    if a.operand is Weak.FLOAT:
+        a, b, symbol = b, a, _MIRRORED[symbol]
+    rounded, other = convert(a, F64), convert(b, F64)
+    if a.constant is not None and int(float(a.constant)) == a.constant:
+        return _compare(symbol, F64, rounded, other)
+    end = constant(F64, 2.0**63)
+    above = arith.cmpf(arith.CmpFPredicate.OEQ, other, end)  # Of all ints, though the largest are rounded to it.
+    rounded = arith.select(above, constant(F64, 0.0), rounded)
+    # Rounding keeps the order, so only ints that are rounded to the float itself are left to compare.
+    same = arith.cmpf(arith.CmpFPredicate.OEQ, rounded, other)
+    whole = _compare(symbol, I64, convert(a, I64), arith.fptosi(mlir_type(I64), other))
+    return arith.select(same, whole, _compare(symbol, F64, rounded, other))
+
+
+def on_path(value: Value, to: Dtype) -> Any:
+    """`value` as the type that it has on all paths. Arithmetic wraps around; what is only chosen must not."""
+    if value.operand is Weak.INT and value.constant is None and to.kind in "iu" and to not in (I32, I64):
+        raise Refused(
+            f"a Python int that is computed may not fit {to}, its type on another path; convert one, e.g. np.int32(...)"
+        )
+    return convert(value, to)
 
 
 def in_float(dtype: Dtype, function: Callable[..., Any], *values: Any) -> Any:
@@ -139,7 +169,7 @@ def binary(fn: Callable[..., object], a: Value, b: Value) -> Any:
     """A binary operator of ``operator`` that is no comparison."""
     result = dtype_of(dtypes.arithmetic(fn, a.operand, b.operand))
     if fn is operator.pow:
-        return _power(result, a, b)
+        return power(result, a, b)
     left = convert(a, result)
     if fn in (operator.lshift, operator.rshift):
         return _shift(fn, result, left, b)
@@ -227,7 +257,8 @@ def _float_divmod(dtype: Dtype, a: Any, b: Any) -> tuple[Any, Any]:
     return arith.select(by_zero, quotient, floor), arith.select(by_zero, mod, rest)
 
 
-def _power(dtype: Dtype, base: Value, exponent: Value) -> Any:
+def power(dtype: Dtype, base: Value, exponent: Value) -> Any:
+    """``base ** exponent`` of the type that the result has."""
     number = exponent.constant
     if dtype.kind == "f":
         x = convert(base, dtype)
@@ -326,8 +357,8 @@ def python_extreme(symbol: str, dtype: Dtype, values: list[Value]) -> Any:
     for value in values[1:]:
         better = compare(symbol, value, best)
         common = dtype_of(dtypes.promote(best.operand, value.operand))
-        best = Value(arith.select(better, convert(value, common), convert(best, common)), common)
-    return convert(best, dtype)
+        best = Value(arith.select(better, on_path(value, common), on_path(best, common)), common)
+    return on_path(best, dtype)
 
 
 def numpy_extreme(name: str, dtype: Dtype, a: Any, b: Any) -> Any:

@@ -267,8 +267,6 @@ def _no_attribute(name: str) -> str:
     known = NAMESPACES["numpy"]
     if name in typing.SUMS:
         return f".{name} is of arrays, and a metric sees one coordinate at a time; acc sums up: acc + x * y"
-    if name == "bit_count":
-        return "numbers of a metric have no .bit_count(); write np.bitwise_count(...)"
     if name == "astype":
         return "numbers of a metric have no .astype(); write np.float32(...)"
     if hasattr(known, name) and callable(getattr(known, name)):

@@ -37,13 +37,11 @@ def sinc(a: Any) -> Any:
 
 
 def signbit(a: Any) -> Any:
-    return np.copysign(1.0, a) < 0
+    return np.bool_(np.copysign(1.0, a) < 0)
 
 
 def numpy_isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8) -> Any:
-    if a == b:
-        return True
-    return bool(abs(b) < math.inf and abs(a - b) <= atol + rtol * abs(b))
+    return np.bool_(a == b or (abs(b) < math.inf and abs(a - b) <= atol + rtol * abs(b)))
 
 
 def math_isclose(a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
@@ -54,67 +52,47 @@ def math_isclose(a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> 
 
 
 def logical_and(a: Any, b: Any) -> Any:
-    return bool(a) and bool(b)
+    return np.bool_(bool(a) and bool(b))
 
 
 def logical_or(a: Any, b: Any) -> Any:
-    return bool(a) or bool(b)
+    return np.bool_(bool(a) or bool(b))
 
 
 def logical_xor(a: Any, b: Any) -> Any:
-    return bool(a) != bool(b)
-
-
-def bitwise_and(a: Any, b: Any) -> Any:
-    return a & b
-
-
-def bitwise_or(a: Any, b: Any) -> Any:
-    return a | b
-
-
-def bitwise_xor(a: Any, b: Any) -> Any:
-    return a ^ b
-
-
-def invert(a: Any) -> Any:
-    return ~a
-
-
-def left_shift(a: Any, b: Any) -> Any:
-    return a << b
-
-
-def right_shift(a: Any, b: Any) -> Any:
-    return a >> b
+    return np.bool_(bool(a) != bool(b))
 
 
 def equal(a: Any, b: Any) -> Any:
-    return a == b
+    return np.bool_(a == b)
 
 
 def not_equal(a: Any, b: Any) -> Any:
-    return a != b
+    return np.bool_(a != b)
 
 
 def less(a: Any, b: Any) -> Any:
-    return a < b
+    return np.bool_(a < b)
 
 
 def less_equal(a: Any, b: Any) -> Any:
-    return a <= b
+    return np.bool_(a <= b)
 
 
 def greater(a: Any, b: Any) -> Any:
-    return a > b
+    return np.bool_(a > b)
 
 
 def greater_equal(a: Any, b: Any) -> Any:
-    return a >= b
+    return np.bool_(a >= b)
 
 
 def divmod_(a: Any, b: Any) -> Any:
     return a // b, a % b
+
+
+def numpy_divmod(a: Any, b: Any) -> Any:
+    return np.floor_divide(a, b), np.remainder(a, b)
 
 
 def xlogy(a: Any, b: Any) -> Any:
@@ -177,8 +155,8 @@ def pseudo_huber(delta: Any, r: Any) -> Any:
 
 
 _NUMPY = (
-    logaddexp, logaddexp2, heaviside, sinc, signbit, logical_and, logical_or, logical_xor, bitwise_and, bitwise_or,
-    bitwise_xor, invert, left_shift, right_shift, equal, not_equal, less, less_equal, greater, greater_equal,
+    logaddexp, logaddexp2, heaviside, sinc, signbit, logical_and, logical_or, logical_xor, equal, not_equal, less,
+    less_equal, greater, greater_equal,
 )  # fmt: skip
 _OF_SCIPY = (xlogy, xlog1py, entr, rel_entr, kl_div, expit, logit, ndtr, huber, pseudo_huber)
 
@@ -186,8 +164,7 @@ COMPOSED: dict[str, dict[str, Any]] = {
     "numpy": {
         **{one.__name__: one for one in _NUMPY},
         "isclose": numpy_isclose,
-        "divmod": divmod_,
-        "bitwise_not": invert,
+        "divmod": numpy_divmod,
     },
     "math": {"isclose": math_isclose},
     "scipy.special": {one.__name__: one for one in _OF_SCIPY},

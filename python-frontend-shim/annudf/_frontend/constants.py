@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""Arithmetic of constants alone, done by Python: ``K // 2``, ``2 ** K``, ``pow(2, K)``.
+"""Arithmetic and comparisons of constants alone, done by Python: ``K // 2``, ``2 ** K``, ``pow(2, K)``, ``K != K``.
 
 numba types what is computed of two constants by its own rules and lowers it by its own code, which knows neither
-``//`` of floats nor powers and wraps integers around. So such expressions become constants in numba's IR, before
-anything is typed, and constants that leave the place where they are known (what a variable begins with, one of the
-values of a conditional, what a helper is given or returns) become numbers of a metric, whose arithmetic is ours.
-``~`` is ours whatever it is of: numba's of a Python bool is NumPy's ``not``.
+``//`` of floats nor powers, takes NaN for equal to all and wraps integers around. So such expressions become constants
+in numba's IR, before anything is typed, and constants that leave the place where they are known (what a variable begins
+with or has in a branch, one of the values of a conditional, what a helper is given or returns) become numbers of a
+metric, whose arithmetic is ours.
+``~`` is ours whatever it is of: numba's of a Python bool is NumPy's ``not``. So is ``.bit_count()``.
 """
 
 from __future__ import annotations
 
+import math
 import operator
+import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -32,11 +35,13 @@ _BINARY: dict[object, str] = {
 }  # fmt: skip
 _UNARY: dict[object, str] = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
 
-_CALLS: dict[str, Any] = {"abs": abs, "int": int, "max": max, "min": min, "power": pow, "round": round}
+_CALLS: dict[str, Any] = {
+    "abs": abs, "int": int, "max": max, "min": min, "pow": pow, "math_pow": math.pow, "round": round,
+    "bit_count": int.bit_count,
+}  # fmt: skip
 """Stubs whose calls are arithmetic of Python's, too."""
 
-_TRUTHS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.not_)
-"""What gives a bool, which stays as numba has it; ``~`` and arithmetic of that are Python's, not numba's."""
+_COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 
 Number = bool | int | float
 
@@ -50,22 +55,19 @@ def fold(function: Any) -> None:
         Python has no number for one, or it does not fit 64 bits.
     """
     _give_defaults(function)
+    _take_apart(function)
+    _count_bits(function)
     known: dict[str, Number] = {}
     first = min(function.blocks)
     for block, statement in _assignments(function):
         name, value = statement.target.name, statement.value
-        number = _number(value, known)
-        if number is None:
-            number = _number_of_call(function, value, known)
+        number = _number(function, value, known)
         if number is None:
             continue
         if isinstance(number, int) and number not in _INT64:
             _refuse(f"{_shown(number)} does not fit 64 bits; write a float, such as 1e30", statement.loc)
-        if isinstance(value, ir.Expr) and (value.op == "call" or value.fn not in _TRUTHS):
-            statement.value = ir.Const(number, value.loc)
-            function._definitions[name] = [
-                statement.value if old is value else old for old in function._definitions[name]
-            ]
+        if isinstance(value, ir.Expr):
+            _assign(function, statement, ir.Const(number, value.loc))
         # A variable of the user's may have no value elsewhere, if it has one in a branch.
         if len(function._definitions[name]) == 1 and (name.startswith("$") or block == first):
             known[name] = number
@@ -87,10 +89,8 @@ def _give_defaults(function: Any) -> None:
             value = getattr(statement, "value", None)
             if isinstance(value, ir.Expr) and value.op == "call":
                 for name, default in _not_given(function, value).items():
-                    given = statement.target.scope.redefine("$annudf_default", statement.loc)
                     source = ir.Global(name, default, statement.loc)
-                    body.append(ir.Assign(source, given, statement.loc))
-                    function._definitions[given.name] = [source]
+                    given = _new(function, statement, "default", source, body)
                     value.kws = (*value.kws, (name, given))
             body.append(statement)
         block.body = body
@@ -120,7 +120,60 @@ def _held(function: Any, variable: Any) -> Any:
     return None
 
 
-def _number(value: Any, known: dict[str, Number]) -> Number | None:
+def _take_apart(function: Any) -> None:
+    """``a, b = 0.0, 1.0``, which is one constant in bytecode, as a tuple that is made of two."""
+    for block in function.blocks.values():
+        body: list[Any] = []
+        for statement in block.body:
+            value = getattr(statement, "value", None)
+            if isinstance(value, ir.Const) and isinstance(value.value, tuple):
+                _assign(function, statement, _made_tuple(function, statement, value.value, body))
+            body.append(statement)
+        block.body = body
+
+
+def _made_tuple(function: Any, statement: Any, items: tuple[Any, ...], body: list[Any]) -> Any:
+    place, made = statement.loc, []
+    for item in items:
+        inner = isinstance(item, tuple)
+        source = _made_tuple(function, statement, item, body) if inner else ir.Const(item, place)
+        made.append(_new(function, statement, "item", source, body))
+    return ir.Expr.build_tuple(made, place)
+
+
+def _count_bits(function: Any) -> None:
+    """``v.bit_count()`` as a call of a function."""
+    methods: dict[str, Any] = {}
+    for _, statement in _assignments(function):
+        value = statement.value
+        if not isinstance(value, ir.Expr):
+            continue
+        if value.op == "getattr" and value.attr == "bit_count":
+            methods[statement.target.name] = statement
+        elif value.op == "call" and not value.args and not value.kws and value.func.name in methods:
+            method = methods[value.func.name]
+            if not isinstance(_held(function, method.value.value), types.ModuleType):
+                value.args = (method.value.value,)
+                _assign(function, method, ir.Global("bit_count", STUBS["bit_count"], method.loc))
+
+
+def _item(function: Any, value: Any) -> Any:
+    """The variable that is an item of a tuple which is made in the function; None of others."""
+    of = value.value
+    while True:
+        definitions = function._definitions[of.name]
+        one = definitions[0] if len(definitions) == 1 else None
+        if isinstance(one, ir.Expr) and one.op == "build_tuple":
+            return one.items[value.index] if -len(one.items) <= value.index < len(one.items) else None
+        if isinstance(one, ir.Expr) and one.op == "exhaust_iter":
+            of = one.value
+        elif isinstance(one, ir.Var):
+            of = one
+        else:
+            return None
+
+
+def _number(function: Any, value: Any, known: dict[str, Number]) -> Number | None:
     """The constant that the right-hand side of an assignment is."""
     if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
         return value.value if type(value.value) in (bool, int, float) else None  # No NumPy scalar.
@@ -128,12 +181,21 @@ def _number(value: Any, known: dict[str, Number]) -> Number | None:
         return known.get(value.name)
     if not isinstance(value, ir.Expr):
         return None
+    if value.op == "getattr":  # Of a module, or of what holds numbers as one does.
+        held = _held(function, value.value)
+        found = getattr(held, value.attr, None) if isinstance(held, types.ModuleType) else None
+        return found if type(found) in (bool, int, float) else None
+    if value.op == "static_getitem" and isinstance(value.index, int):
+        item = _item(function, value)
+        return None if item is None else known.get(item.name)
+    if value.op == "call":
+        return _number_of_call(function, value, known)
     if value.op in ("binop", "inplace_binop"):
         fn = value.fn if value.op == "binop" else value.immutable_fn
         left, right = known.get(value.lhs.name), known.get(value.rhs.name)
         if fn in _BINARY and left is not None and right is not None:
             return _computed(fn, f"{_shown(left)} {_BINARY[fn]} {_shown(right)}", value.loc, left, right)
-        if fn in _TRUTHS and left is not None and right is not None:
+        if fn in _COMPARISONS and left is not None and right is not None:
             return bool(fn(left, right))
     if value.op == "unary" and value.fn in _UNARY and (number := known.get(value.value.name)) is not None:
         return _computed(value.fn, f"{_UNARY[value.fn]}{_shown(number)}", value.loc, number)
@@ -143,7 +205,7 @@ def _number(value: Any, known: dict[str, Number]) -> Number | None:
 
 
 def _number_of_call(function: Any, value: Any, known: dict[str, Number]) -> Number | None:
-    if not isinstance(value, ir.Expr) or value.op != "call" or value.kws or value.vararg is not None:
+    if value.kws or value.vararg is not None:
         return None
     callee = _held(function, value.func)
     fn = next((fn for name, fn in _CALLS.items() if callee is STUBS[name]), None)
@@ -214,7 +276,7 @@ def _make_numbers_of(function: Any, statement: Any, known: dict[str, Number], bo
     value = statement.value
 
     def made(of: Any) -> Any:
-        stub = _STUBS.get(type(_number(of, known)))
+        stub = _STUBS.get(type(_number(function, of, known)))
         return of if stub is None else _call(function, statement, of, stub, body)
 
     if isinstance(value, ir.Expr) and value.op == "unary" and value.fn is operator.invert:
@@ -226,7 +288,10 @@ def _make_numbers_of(function: Any, statement: Any, known: dict[str, Number], bo
     elif isinstance(value, ir.Expr) and value.op == "call" and _held(function, value.func) is not bool:
         value.args = tuple(made(one) for one in value.args)
         value.kws = tuple((name, made(one)) for name, one in value.kws)
-    elif len(function._definitions[statement.target.name]) > 1:
+    elif isinstance(value, ir.Expr) and value.op == "call":  # Of bool: numba's makes an integer of a float first.
+        if (number := known.get(value.args[0].name)) is not None:
+            value.args = (_new(function, statement, "truth", ir.Const(bool(number), statement.loc), body),)
+    elif statement.target.name not in known or len(function._definitions[statement.target.name]) > 1:
         # On several paths: a variable (begun anew it has another version: i, i.1), or the value of a conditional.
         _assign(function, statement, made(value))
 
@@ -252,10 +317,15 @@ def _assign(function: Any, statement: Any, value: Any) -> None:
 
 def _call(function: Any, statement: Any, of: Any, stub: Any, body: list[Any]) -> Any:
     """Puts the call of a stub before the statement, and gives the variable of its result."""
-    place, scope = statement.loc, statement.target.scope
-    callee, given, result = (scope.redefine(f"$annudf_{part}", place) for part in ("stub", "given", "number"))
-    call = ir.Expr.call(callee, (given,), (), place)
-    for target, source in ((callee, ir.Global(stub.__name__, stub, place)), (given, of), (result, call)):
-        body.append(ir.Assign(source, target, place))
-        function._definitions[target.name] = [source]
-    return result
+    place = statement.loc
+    callee = _new(function, statement, "stub", ir.Global(stub.__name__, stub, place), body)
+    given = _new(function, statement, "given", of, body)
+    return _new(function, statement, "number", ir.Expr.call(callee, (given,), (), place), body)
+
+
+def _new(function: Any, statement: Any, what: str, value: Any, body: list[Any]) -> Any:
+    """Puts an assignment of a new variable before the statement, and gives the variable."""
+    target = statement.target.scope.redefine(f"$annudf_{what}", statement.loc)
+    body.append(ir.Assign(value, target, statement.loc))
+    function._definitions[target.name] = [value]
+    return target

@@ -95,6 +95,12 @@ def joined(a: Operand, b: Operand) -> Operand:
     return result
 
 
+def as_numpy(*operands: Operand) -> tuple[Operand, ...]:
+    """What NumPy's functions take: Python's ints and truth values, where there is nothing else, are int64 and bool."""
+    alone = all(one is Weak.INT or one is Weak.BOOL for one in operands)
+    return tuple(map(dtype_of, operands)) if alone else operands
+
+
 def floating(operand: Operand) -> Operand:
     """Type of a function such as sqrt: floats keep theirs, integers become float32."""
     if isinstance(operand, Weak):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 import sys
 import types
 from collections.abc import Callable
@@ -34,15 +35,21 @@ def _stub(name: str) -> Stub:
 FLOAT_UNARY = (
     "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos",
     "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt", "erf", "erfc", "gamma", "lgamma",
-    "np_floor", "np_ceil", "np_trunc", "rint", "reciprocal", "radians", "degrees",
+    "rint", "reciprocal", "radians", "degrees",
 )  # fmt: skip
 """Functions of one number whose result is floating, by NumPy's names."""
 INT_UNARY = ("floor", "ceil", "trunc", "round")
 """Functions of one number whose result is a Python int."""
-PREDICATES = ("isnan", "isinf", "isfinite")
-SAME_UNARY = ("abs", "fabs", "sign", "square", "negative", "positive")
-FLOAT_BINARY = ("arctan2", "copysign", "hypot", "fmod")
-ARITHMETIC_BINARY = ("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power")
+PREDICATES = ("isnan", "isinf", "isfinite", "math_isnan", "math_isinf", "math_isfinite")
+SAME_UNARY = ("abs", "np_abs", "fabs", "sign", "square", "negative", "positive", "np_floor", "np_ceil", "np_trunc")
+FLOAT_BINARY = ("arctan2", "copysign", "hypot", "fmod", "math_pow")
+OPERATORS: dict[str, Callable[..., object]] = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow, "pow": operator.pow,
+    "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
+    "left_shift": operator.lshift, "right_shift": operator.rshift,
+}  # fmt: skip
+ARITHMETIC_BINARY = tuple(OPERATORS)
 EXTREMES = ("max", "min", "maximum", "minimum", "fmax", "fmin")
 CASTS = (
     "float16",
@@ -58,8 +65,13 @@ CASTS = (
     "uint64",
     "bool_",
 )
-OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_not", "bitwise_count", "invert",
-          "bool")  # fmt: skip
+OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_not", "bitwise_count", "bit_count",
+          "invert", "np_invert", "bool")  # fmt: skip
+UFUNCS = frozenset((
+    "np_abs", "sign", "square", "negative", "positive", "np_floor", "np_ceil", "np_trunc", "np_invert", "maximum",
+    "minimum", "fmax", "fmin", "clip", *(name for name in OPERATORS if name not in ("divide", "pow")),
+))  # fmt: skip
+"""NumPy's, whose result has the type of their arguments: of Python's ints alone int64, which wraps around as such."""
 
 STUBS: dict[str, Stub] = {
     name: _stub(name)
@@ -78,7 +90,7 @@ STUBS: dict[str, Stub] = {
 }
 
 _BUILTINS: dict[object, str] = {
-    builtins.abs: "abs", builtins.max: "max", builtins.min: "min", builtins.round: "round", builtins.pow: "power",
+    builtins.abs: "abs", builtins.max: "max", builtins.min: "min", builtins.round: "round", builtins.pow: "pow",
     builtins.range: "range", builtins.int: "int", builtins.float: "float", builtins.bool: "bool",
 }  # fmt: skip
 _MATH = {
@@ -86,20 +98,21 @@ _MATH = {
     "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
     "cbrt": "cbrt", "erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma",
-    "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "power",
-    "atan2": "arctan2", "copysign": "copysign", "hypot": "hypot", "fmod": "fmod", "isnan": "isnan", "isinf": "isinf",
-    "isfinite": "isfinite", "radians": "radians", "degrees": "degrees", "fma": "fma",
+    "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "math_pow",
+    "atan2": "arctan2", "copysign": "copysign", "hypot": "hypot", "fmod": "fmod", "isnan": "math_isnan",
+    "isinf": "math_isinf", "isfinite": "math_isfinite", "radians": "radians", "degrees": "degrees", "fma": "fma",
 }  # fmt: skip
 _NUMPY_SAME = (
     "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
     "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt", "rint", "reciprocal", "radians", "degrees",
-    "isnan",
-    "isinf", "isfinite", "sign", "square", "negative", "positive", "fabs", "arctan2", "copysign", "hypot", "fmod",
-    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "maximum", "minimum", "fmax", "fmin",
-    "where", "clip", "logical_not", "bitwise_count", *CASTS,
+    "isnan", "isinf", "isfinite", "sign", "square", "negative", "positive", "fabs", "arctan2", "copysign", "hypot",
+    "fmod", "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "maximum", "minimum", "fmax",
+    "fmin", "where", "clip", "logical_not", "bitwise_count", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
+    "right_shift", *CASTS,
 )  # fmt: skip
 _NUMPY = {name: name for name in _NUMPY_SAME} | {
-    "abs": "abs", "absolute": "abs", "floor": "np_floor", "ceil": "np_ceil", "trunc": "np_trunc",
+    "abs": "np_abs", "absolute": "np_abs", "invert": "np_invert", "bitwise_not": "np_invert",
+    "floor": "np_floor", "ceil": "np_ceil", "trunc": "np_trunc",
     "true_divide": "divide", "mod": "remainder", "deg2rad": "radians", "rad2deg": "degrees",
 }  # fmt: skip
 _CONSTANTS = ("pi", "e", "tau", "inf", "nan", "euler_gamma")

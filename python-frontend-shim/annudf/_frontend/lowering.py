@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math as pymath
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,15 @@ class LoweringRefused(Exception):
     """Raised through numba-cuda-mlir; the message is in ``active.refusals``."""
 
 
+@contextmanager
+def _refusing() -> Iterator[None]:
+    try:
+        yield
+    except Refused as refused:
+        active.refusals.append(str(refused))
+        raise LoweringRefused(str(refused)) from refused
+
+
 def value_of_variable(builder: Any, variable: Any) -> Value:
     """A number that a variable of numba-cuda-mlir holds."""
     return _value_of(builder.load_var(variable), builder.get_numba_type(variable.name))
@@ -65,11 +75,8 @@ def _lower(key: object, emit: Emit, *signature: Any) -> None:
         values = [value_of_variable(builder, a) for a in args]
         result = operand_of(builder.get_numba_type(target.name))
         assert result is not None
-        try:
+        with _refusing():
             builder.store_var(target, emit(values, dtype_of(result)))
-        except Refused as refused:
-            active.refusals.append(str(refused))
-            raise LoweringRefused(str(refused)) from refused
 
     lowering_registry.lower(key, *signature)(implementation)
 
@@ -93,7 +100,8 @@ def _operators() -> None:
             _lower(fn, lambda v, result, symbol=symbol: arithmetic.compare(symbol, *v), *pair)
     _lower(operator.neg, lambda v, result: arithmetic.negative(v[0]), Number)
     _lower(operator.pos, lambda v, result: arithmetic.number(v[0]).ssa, Number)
-    _stub("invert", lambda v, result: arithmetic.inverted(v[0]))
+    for name in ("invert", "np_invert"):
+        _stub(name, lambda v, result: arithmetic.inverted(v[0]))
     _lower(operator.not_, lambda v, result: _not(v[0]), Number)
     _lower(bool, lambda v, result: arithmetic.truth(v[0]), Number)
 
@@ -103,7 +111,13 @@ def _not(value: Value) -> Any:
 
 
 def _stub(name: str, emit: Emit) -> None:
-    _lower(STUBS[name], emit, types.VarArg(types.Any))
+    ufunc = name in functions.UFUNCS
+    _lower(STUBS[name], lambda v, result: emit(_as_numpy(v) if ufunc else v, result), types.VarArg(types.Any))
+
+
+def _as_numpy(values: list[Value]) -> list[Value]:
+    operands = dtypes.as_numpy(*(one.operand for one in values))
+    return [Value(one.ssa, to, one.constant) for one, to in zip(values, operands, strict=True)]
 
 
 _FLOAT_UNARY: dict[str, Callable[[Any], Any]] = {
@@ -114,7 +128,7 @@ _FLOAT_UNARY: dict[str, Callable[[Any], Any]] = {
     "sinh": mlir_math.sinh, "cosh": mlir_math.cosh, "tanh": mlir_math.tanh, "arcsinh": mlir_math.asinh,
     "arccosh": mlir_math.acosh, "arctanh": mlir_math.atanh, "cbrt": mlir_math.cbrt, "erf": mlir_math.erf,
     "erfc": mlir_math.erfc,
-    "np_floor": mlir_math.floor, "np_ceil": mlir_math.ceil, "np_trunc": mlir_math.trunc, "rint": mlir_math.roundeven,
+    "rint": mlir_math.roundeven,
 }  # fmt: skip
 _INT_UNARY = {
     "floor": mlir_math.floor,
@@ -122,6 +136,7 @@ _INT_UNARY = {
     "trunc": mlir_math.trunc,
     "round": mlir_math.roundeven,
 }
+_SAME_ROUNDED = {"np_floor": mlir_math.floor, "np_ceil": mlir_math.ceil, "np_trunc": mlir_math.trunc}
 _PREDICATES = {"isnan": mlir_math.isnan, "isinf": mlir_math.isinf, "isfinite": mlir_math.isfinite}
 
 
@@ -139,12 +154,17 @@ def _unary() -> None:
         operator.truediv, Value(None, Weak.FLOAT, 1.0), Value(convert(v[0], result), result)))  # fmt: skip
     for name, fn in _INT_UNARY.items():
         _stub(name, lambda v, result, fn=fn: _to_int(v[0], fn))
+    for name, fn in _SAME_ROUNDED.items():
+        _stub(name, lambda v, result, fn=fn: v[0].ssa if result.kind != "f" else in_float(result, fn, v[0].ssa))
     for name, fn in _PREDICATES.items():
-        _stub(name, lambda v, result, fn=fn: _predicate(v[0], fn))
-    _stub("abs", lambda v, result: arithmetic.absolute(result, arithmetic.number(v[0]).ssa))
+        for one in (name, f"math_{name}"):
+            _stub(one, lambda v, result, fn=fn: _predicate(v[0], fn))
+    for name in ("abs", "np_abs"):
+        _stub(name, lambda v, result: arithmetic.absolute(result, arithmetic.number(v[0]).ssa))
     _stub("fabs", lambda v, result: arithmetic.absolute(result, convert(v[0], result)))
     _stub("sign", lambda v, result: arithmetic.sign(result, arithmetic.number(v[0]).ssa))
-    _stub("bitwise_count", lambda v, result: _bitwise_count(v[0], result))
+    for name in ("bitwise_count", "bit_count"):
+        _stub(name, lambda v, result: _bitwise_count(arithmetic.number(v[0]), result))
     _stub("square", lambda v, result: arithmetic.binary(operator.mul, v[0], v[0]))
     _stub("negative", lambda v, result: arithmetic.negative(v[0]))
     _stub("positive", lambda v, result: arithmetic.number(v[0]).ssa)
@@ -199,11 +219,8 @@ def _binary_and_more() -> None:
     for name, fn in both.items():
         _stub(name, lambda v, result, fn=fn: in_float(result, fn, *(convert(x, result) for x in v)))
     _stub("hypot", lambda v, result: arithmetic.hypot(result, *(convert(x, result) for x in v)))
-    symbols = {
-        "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
-        "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
-    }  # fmt: skip
-    for name, symbol in symbols.items():
+    _stub("math_pow", lambda v, result: arithmetic.power(result, *v))
+    for name, symbol in functions.OPERATORS.items():
         _stub(name, lambda v, result, symbol=symbol: arithmetic.binary(symbol, *v))
     _stub("max", lambda v, result: arithmetic.python_extreme(">", result, v))
     _stub("min", lambda v, result: arithmetic.python_extreme("<", result, v))
@@ -214,7 +231,7 @@ def _binary_and_more() -> None:
         )
     _stub(
         "where",
-        lambda v, result: arith.select(arithmetic.truth(v[0]), convert(v[1], result), convert(v[2], result)),
+        lambda v, result: arith.select(arithmetic.truth(v[0]), *(convert(one, result) for one in _as_numpy(v[1:]))),
     )
     _stub("clip", lambda v, result: _clip(result, *(convert(x, result) for x in v)))
     _stub("fma", lambda v, result: in_float(result, mlir_math.fma, *(convert(x, result) for x in v)))
@@ -305,7 +322,8 @@ def _context() -> None:
 def _cast(context: Any, builder: Any, source: Any, target: Number, ssa: Any) -> Any:
     to = operand_of(target)
     assert to is not None
-    return convert(_value_of(ssa, source), dtype_of(to))
+    with _refusing():
+        return arithmetic.on_path(_value_of(ssa, source), dtype_of(to))
 
 
 _operators()

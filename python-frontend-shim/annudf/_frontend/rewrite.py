@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from annudf._frontend import functions
-from annudf._frontend.composed import COMPOSED
+from annudf._frontend.composed import COMPOSED, divmod_
 from annudf._frontend.links import Unlinkable, is_linked, resolve
 from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, check
@@ -47,16 +47,18 @@ class StrongFloat(float):
 
 
 class StrongInt(int):
-    """An integer with a NumPy dtype."""
+    """An integer or a truth value with a NumPy dtype."""
 
     dtype: np.dtype[np.generic]
 
 
-def strong(value: np.generic) -> StrongFloat | StrongInt | bool:
-    """A NumPy scalar as a Python number that remembers its dtype."""
-    if isinstance(value, np.bool_):
-        return bool(value)
-    kept: StrongFloat | StrongInt = StrongFloat(value) if value.dtype.kind == "f" else StrongInt(value)
+def strong(value: np.generic) -> StrongFloat | StrongInt:
+    """A NumPy scalar as a Python number that remembers its dtype; of a uint64 with the bits of an int64, as MLIR has it."""
+    kept: StrongFloat | StrongInt
+    if value.dtype.kind == "f":
+        kept = StrongFloat(value)
+    else:
+        kept = StrongInt(value.view(np.int64) if value.dtype == np.uint64 else value)
     kept.dtype = value.dtype
     return kept
 
@@ -76,7 +78,7 @@ def _composed_by_identity() -> Iterator[tuple[int, Any]]:
     for module, found in modules.items():
         for name, function in COMPOSED[module].items():
             yield id(getattr(found, name)), function
-    yield id(builtins.divmod), COMPOSED["numpy"]["divmod"]
+    yield id(builtins.divmod), divmod_
 
 
 _COMPOSED = dict(_composed_by_identity())

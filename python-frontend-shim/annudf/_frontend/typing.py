@@ -100,6 +100,11 @@ def _register(key: object, rule: Rule, name: str, arities: tuple[int, ...], need
     typing_registry.register_global(key)(_template(rule, name, arities, needs_number))
 
 
+def _of_stub(name: str, rule: Rule, arities: tuple[int, ...]) -> None:
+    ufunc = name in functions.UFUNCS
+    _register(STUBS[name], lambda *of: rule(*(dtypes.as_numpy(*of) if ufunc else of)), name, arities)
+
+
 def _number(a: Operand) -> Operand:
     """A Python bool is an int in arithmetic."""
     return Weak.INT if a is Weak.BOOL else a
@@ -136,6 +141,7 @@ def _operators() -> None:
     _register(operator.neg, negated, "-", (1,), True)
     _register(operator.pos, _number, "+", (1,), True)
     _register(STUBS["invert"], inverted, "~", (1,))
+    _of_stub("np_invert", inverted, (1,))
     _register(operator.not_, lambda a: Weak.BOOL, "not", (1,), True)
 
     class ToBool(AbstractTemplate):
@@ -160,35 +166,37 @@ def _stubs() -> None:
             raise Refused("this function needs a number, not a boolean")
         return _number(a)
 
+    def reciprocal(a: Operand) -> Operand:
+        if not dtypes.is_float(a):
+            raise Refused("np.reciprocal of an integer is an integer, 0 for most; write 1 / v")
+        return a
+
     for name in functions.FLOAT_UNARY:
-        _register(STUBS[name], dtypes.floating, name, (1,))
+        _register(STUBS[name], reciprocal if name == "reciprocal" else dtypes.floating, name, (1,))
     for name in functions.INT_UNARY:
         _register(STUBS[name], lambda a: Weak.INT, name, (1,))
     for name in functions.PREDICATES:
-        _register(STUBS[name], lambda a: dtypes.BOOL, name, (1,))
+        kind = Weak.BOOL if name.startswith("math_") else dtypes.BOOL
+        _register(STUBS[name], lambda a, kind=kind: kind, name, (1,))
     for name in functions.SAME_UNARY:
-        rule = dtypes.floating if name == "fabs" else number
-        _register(STUBS[name], rule, name, (1,))
+        _of_stub(name, dtypes.floating if name == "fabs" else number, (1,))
     for name in functions.FLOAT_BINARY:
         _register(STUBS[name], dtypes.divide, name, (2,))
-    symbols = {
-        "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
-        "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
-    }  # fmt: skip
-    for name, fn in symbols.items():
-        _register(STUBS[name], lambda a, b, fn=fn: dtypes.arithmetic(fn, a, b), name, (2,))
+    for name, fn in functions.OPERATORS.items():
+        _of_stub(name, lambda a, b, fn=fn: dtypes.arithmetic(fn, a, b), (2,))
     for name in functions.EXTREMES:
         arities = tuple(range(2, 9)) if name in ("max", "min") else (2,)
-        _register(STUBS[name], _common, name, arities)
+        _of_stub(name, _common, arities)
     for name in functions.CASTS:
         _register(STUBS[name], lambda a, name=name: np.dtype(name.rstrip("_")), f"np.{name}", (1,))
 
-    def counted(a: Operand) -> Operand:
-        if dtypes.is_bool(a) or dtypes.is_float(a):
-            raise Refused(f"bitwise_count needs an integer, got {dtypes.spell(a)}")
-        return np.dtype(np.uint8)
+    def counted(a: Operand, name: str, result: Operand) -> Operand:
+        if a is dtypes.BOOL or dtypes.is_float(a):
+            raise Refused(f"{name} needs an integer, got {dtypes.spell(a)}")
+        return result
 
-    _register(STUBS["bitwise_count"], counted, "bitwise_count", (1,))
+    _register(STUBS["bitwise_count"], lambda a: counted(a, "bitwise_count", np.dtype(np.uint8)), "bitwise_count", (1,))
+    _register(STUBS["bit_count"], lambda a: counted(a, ".bit_count()", Weak.INT), ".bit_count()", (1,))
 
     def logarithm(a: Operand, base: Operand = Weak.INT) -> Operand:
         return dtypes.floating(dtypes.promote(a, base))
@@ -197,8 +205,8 @@ def _stubs() -> None:
     _register(STUBS["int"], lambda a: Weak.INT, "int", (1,))
     _register(STUBS["float"], lambda a: Weak.FLOAT, "float", (1,))
     _register(STUBS["bool"], lambda a: Weak.BOOL, "bool", (1,))
-    _register(STUBS["where"], lambda c, a, b: dtypes.promote(a, b), "where", (3,))
-    _register(STUBS["clip"], _common, "clip", (3,))
+    _register(STUBS["where"], lambda c, a, b: dtypes.promote(*dtypes.as_numpy(a, b)), "where", (3,))
+    _of_stub("clip", _common, (3,))
     _register(STUBS["fma"], lambda a, b, c: dtypes.floating(_common(a, b, c)), "fma", (3,))
     _register(STUBS["logical_not"], lambda a: dtypes.BOOL, "logical_not", (1,))
 

@@ -144,8 +144,8 @@ def sum_of_a_number(x, y, acc, ctx):
     return acc + x.sum()  # HERE 18
 
 
-def bits_of_a_number(x, y, acc, ctx):
-    return acc + np.int32(x).bit_count()  # HERE 18
+def bits_of_a_float(x, y, acc, ctx):
+    return acc + x.bit_count()  # HERE 18
 
 
 def method_of_numpy(x, y, acc, ctx):
@@ -285,7 +285,7 @@ MESSAGES = {
     "bare_dim": "name 'dim' is not defined; write ctx.dim",
     "capture_of_another_type": "'p' is of type list, which a metric cannot read; write ctx.p, as it is a capture",
     "sum_of_a_number": ".sum is of arrays, and a metric sees one coordinate at a time; acc sums up: acc + x * y",
-    "bits_of_a_number": "numbers of a metric have no .bit_count(); write np.bitwise_count(...)",
+    "bits_of_a_float": ".bit_count() needs an integer, got float32",
     "method_of_numpy": "numbers of a metric have no .clip(); write np.clip(...)",
     "attribute_of_a_number": "numbers of a metric have no attribute 'real'; x, y and acc are plain numbers",
     "length": "a metric cannot call 'len'; the number of dimensions is ctx.dims",
