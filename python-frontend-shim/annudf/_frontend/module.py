@@ -25,6 +25,7 @@ from annudf._frontend.report import unsupported
 from annudf._frontend.signature import takes_context
 from annudf._frontend.syntax import own_signature
 from annudf._options import AccumulatorWord, MetricOptions
+from annudf.errors import CompileError
 
 _MLIR = {word: mlir_text(dtype) for word, dtype in NUMPY.items()}
 Words = tuple[AccumulatorWord, ...]
@@ -38,6 +39,20 @@ class FrontendModule:
     origin: str
     links: tuple[str, ...] = ()
     """The functions of somebody else that it calls."""
+    elements: tuple[str, ...] = ()
+
+    def hint(self) -> str:
+        """What an error about the range of a number adds, if it comes of int8 vectors, which nobody asked for by name."""
+        from annudf import _core
+
+        if not {"i8", "u8"} <= set(self.elements):
+            return ""
+        unsigned = self.text.replace(f"elements({', '.join(self.elements)})", "elements(u8)")
+        try:
+            _core.lower(unsigned, self.origin, "mlir", import_frontend=True)
+        except CompileError:
+            return ""
+        return ", or declare elements=('uint8',)"
 
 
 def _constant(word: AccumulatorWord, value: float | int) -> str:
@@ -307,4 +322,4 @@ def translate(function: types.FunctionType, options: MetricOptions) -> FrontendM
     writer = _FilterWriter if options.is_filter else _Writer
     written = writer(function, options)
     text = written.write()
-    return FrontendModule(text, function.__code__.co_filename, tuple(written.externs))
+    return FrontendModule(text, function.__code__.co_filename, tuple(written.externs), options.elements)

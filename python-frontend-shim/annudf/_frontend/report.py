@@ -8,7 +8,7 @@ import ast
 import contextlib
 import linecache
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NoReturn
 
@@ -104,10 +104,17 @@ def _at_the_loop(diagnostic: Diagnostic) -> Diagnostic:
     return replace(diagnostic, line=loop.test.lineno, column=loop.test.col_offset + 1)
 
 
-def explained(error: CompileError) -> CompileError:
+_OF_RANGES = ("L2", "L3", "B4", "B5", "B6")
+
+
+def explained(error: CompileError, hint: Callable[[], str]) -> CompileError:
     """The compiler's error with the user's source line, in the user's words."""
     told = [replace(_at_the_loop(d), message=_in_python(d)) if d.severity == "error" else d for d in error.diagnostics]
     first = next((d for d in told if d.severity == "error"), None)
+    if first is not None and first.rule in _OF_RANGES and (more := hint()):
+        hinted = replace(first, message=first.message + more)
+        told = [hinted if d is first else d for d in told]
+        first = hinted
     return type(error)(message_of(first) if first is not None else str(error), told)
 
 
@@ -129,9 +136,12 @@ def failed(message: str, file: str, line: int, column: int = 0, cause: BaseExcep
 
 
 @contextlib.contextmanager
-def in_users_words() -> Iterator[None]:
-    """Compile errors at the user's line, without the frames of what found them."""
+def in_users_words(hint: Callable[[], str] = str) -> Iterator[None]:
+    """Compile errors at the user's line, without the frames of what found them.
+
+    `hint` gives what an error about the range of a number says at its end.
+    """
     try:
         yield
     except CompileError as error:
-        raise explained(error) from None
+        raise explained(error, hint) from None

@@ -333,7 +333,7 @@ class FunctionDefinition(Definition):
                 f"{'filter' if self.options.is_filter else 'metric'} '{self.name}' calls '{module.links[0]}', linked "
                 "device code, and runs on a GPU only; give device arrays"
             )
-        with in_users_words():
+        with in_users_words(module.hint):
             artifact, diagnostics = _core.compile(
                 module.text,
                 module.origin,
@@ -355,7 +355,7 @@ class FunctionDefinition(Definition):
         from annudf import _core
 
         module = self._translated()
-        with in_users_words():
+        with in_users_words(module.hint):
             return _core.lower(module.text, module.origin, target, arch=arch, import_frontend=True)
 
 
