@@ -42,7 +42,7 @@ class FrontendModule:
     elements: tuple[str, ...] = ()
 
     def hint(self) -> str:
-        """What an error about the range of a number adds, if it comes of int8 vectors, which nobody asked for by name."""
+        """What an error about the range of a number adds if the metric passes for uint8 vectors alone."""
         from annudf import _core
 
         if not {"i8", "u8"} <= set(self.elements):

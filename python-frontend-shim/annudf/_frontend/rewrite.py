@@ -53,7 +53,7 @@ class StrongInt(int):
 
 
 def strong(value: np.generic) -> StrongFloat | StrongInt:
-    """A NumPy scalar as a Python number that remembers its dtype; of a uint64 with the bits of an int64, as MLIR has it."""
+    """A NumPy scalar as a Python number that remembers its dtype; a uint64 is the int64 of its bits, as in MLIR."""
     kept: StrongFloat | StrongInt
     if value.dtype.kind == "f":
         kept = StrongFloat(value)
