@@ -113,3 +113,26 @@ def test_refused(expression: str, message: str) -> None:
     metric = ivf_flat.metric(function, dtype=np.int32, captures={"weights": ivf_flat.capture(WEIGHTS, "dim")})
     with pytest.raises(CompileError, match=message):
         metric.mlir()
+
+
+@pytest.mark.parametrize(
+    ("index", "elements", "hint"),
+    [
+        ("x", None, ", or declare elements=('uint8',)"),
+        ("x", ("int8", "uint8"), ", or declare elements=('uint8',)"),
+        ("x", ("int8",), ""),
+        ("x + 1", None, ""),
+    ],
+)
+def test_elements_that_would_pass(index: str, elements: Any, hint: str) -> None:
+    function = compiled(f"    return acc + ctx.table[{index}]\n")
+    table = np.arange(256, dtype=np.int32)
+    metric = ivf_flat.metric(function, dtype=np.int32, captures={"table": table}, elements=elements)
+    with pytest.raises(CompileError, match=r"\[L2\] index of extent 256 may be") as caught:
+        metric.mlir()
+    assert caught.value.diagnostics[0].message.endswith("bound it below, as max(i, 0) does" + hint)
+    if hint:
+        assert (
+            "elements(u8)"
+            in ivf_flat.metric(function, dtype=np.int32, captures={"table": table}, elements=("uint8",)).mlir()
+        )
