@@ -4,27 +4,29 @@
 
 Equal fingerprints mean equal machine code: bytecode and constants of the function and its helpers,
 the values of the globals and closures that they read, the options, and the versions of Python,
-NumPy, numba-cuda-mlir and annudf. Values of captures are not part of it.
+NumPy, numba-cuda-mlir and annudf. Values of captures are not part of it. `test_fingerprint.py` builds
+metrics that differ in one value.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib.util
-import os
 import sys
 import types
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from annudf._frontend.digest import Digest, add_code
 from annudf._frontend.functions import stub_for
 from annudf._frontend.links import Linked, is_linked, resolve
 from annudf._frontend.rewrite import (
     attribute_names,
-    codes_of,
     composed_for,
     holds_numbers,
     is_namespace,
@@ -33,7 +35,7 @@ from annudf._frontend.rewrite import (
     outside_names,
     plain_function,
 )
-from annudf._options import MetricOptions
+from annudf._options import CaptureType, MetricOptions
 
 
 @cache
@@ -58,93 +60,109 @@ def _own_source() -> str:
     return digest.hexdigest()
 
 
-class _Hash:
-    """Length-prefixed fields, so that no two sequences of fields collide."""
+class _Walk:
+    """Adds all that functions reach to a digest.
 
-    def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-        self.kept: list[object] = []
+    Whatever is added begins with what it is, a list with how long it is, and what was met before is a number: so the
+    digest tells what there was, and which parts of it are one.
+    """
+
+    def __init__(self, into: Digest) -> None:
+        self._into = into
+        self._numbers: dict[object, int] = {}
+        self._kept: list[object] = []
         """What must live on, as it is known by its id."""
 
-    def add(self, *fields: object) -> None:
-        for field in fields:
-            data = field if isinstance(field, bytes) else repr(field).encode("utf-8", "surrogatepass")
-            self._hash.update(len(data).to_bytes(8, "little"))
-            self._hash.update(data)
+    def _is_new(self, key: object, what: str) -> bool:
+        """Numbers it before what it holds, as functions and modules refer to each other."""
+        number = self._numbers.get(key)
+        if number is not None:
+            self._into.add("met", what, number)
+            return False
+        self._numbers[key] = len(self._numbers)
+        self._into.add(what)
+        return True
 
-    def hexdigest(self) -> str:
-        return self._hash.hexdigest()
+    def add_function(self, function: types.FunctionType) -> None:
+        if not self._is_new(function, "function"):
+            return
+        self._into.add(function.__name__)
+        add_code(self._into, function.__code__, places=True)
+        attributes = attribute_names(function)
+        self._add_each("defaults", enumerate(function.__defaults__ or ()), attributes)
+        self._add_each("keyword defaults", (function.__kwdefaults__ or {}).items(), attributes)
+        self._add_each("names", outside_names(function), attributes)
 
+    def _add_each(self, what: str, of: Iterable[tuple[object, object]], attributes: frozenset[str]) -> None:
+        items = list(of)
+        self._into.add(what, len(items))
+        for name, value in items:
+            self._into.add(name)
+            self._add_value(value, attributes)
 
-def _add_code(into: _Hash, code: types.CodeType) -> None:
-    for part in codes_of(code):
-        # Lines are in the artifact's diagnostics and manifest. Directories are not hashed, so that
-        # a notebook's cells, which live in another temporary folder each time, are found again.
-        into.add(part.co_code, part.co_names, part.co_varnames, part.co_freevars, part.co_argcount, part.co_flags)
-        into.add(os.path.basename(part.co_filename), part.co_firstlineno, part.co_linetable)
-        into.add([c for c in part.co_consts if not isinstance(c, types.CodeType)])
+    def _add_value(self, value: Any, attributes: frozenset[str]) -> None:
+        """In the order in which `rewrite.Rewriter` asks what a value is."""
+        add = self._into.add
+        if is_linked(value):
+            self._add_linked(value)
+        elif isinstance(value, np.generic):
+            add("scalar", value.dtype.kind, value.dtype.str, type(value).__qualname__, value.tobytes())
+        elif isinstance(value, bool | float | int):
+            add("number", value)
+        elif (stub := stub_for(value)) is not None:
+            add("stub", stub.__name__)
+        elif (composed := composed_for(value)) is not None:
+            add("composed", composed.__name__)  # Whose code is part of the frontend's own.
+        elif is_namespace(value):
+            add("namespace", name_of(value))
+        elif holds_numbers(value):
+            # What is looked at hangs on the names in the code of who reads it.
+            if self._is_new((id(value), attributes), "holder"):
+                self._kept.append(value)
+                add(name_of(value))
+                held = [(name, getattr(value, name)) for name in sorted(attributes) if hasattr(value, name)]
+                self._add_each("attributes", held, attributes)
+        elif (named := named_tuple(value)) is not None:
+            self.add_named_tuple(named)
+        elif (helper := plain_function(value)) is not None:
+            self.add_function(helper)
+        else:
+            # Refused where it is read, so it never has an artifact to be mistaken for.
+            add("other", type(value).__qualname__)
 
+    def add_named_tuple(self, named: Any) -> None:
+        self._into.add("named tuple", named.__name__, named._fields)
+        self._add_each("defaults", named._field_defaults.items(), frozenset())
 
-def _add_function(into: _Hash, function: types.FunctionType, seen: dict[object, int]) -> None:
-    if function in seen:
-        into.add("function number", seen[function])
-        return
-    seen[function] = len(seen)
-    into.add(function.__name__, function.__defaults__, function.__kwdefaults__)
-    _add_code(into, function.__code__)
-    attributes = attribute_names(function)
-    for name, value in outside_names(function):
-        into.add(name)
-        _add_value(into, value, attributes, seen)
+    def _add_linked(self, value: Any) -> None:
+        """The code itself, so that a file that is written again is another metric."""
+        linked = resolve(value)
+        if not isinstance(linked, Linked):
+            self._into.add("refused")
+            return
+        self._into.add("linked", len(linked.overloads))
+        for one in linked.overloads:
+            arguments = tuple(argument.name for argument in one.arguments)
+            self._into.add(one.symbol, one.convention, arguments, one.result.name, len(one.pieces))
+            for piece in one.pieces:
+                self._into.add(piece.kind, piece.data)
 
-
-def _add_value(into: _Hash, value: Any, attributes: frozenset[str], seen: dict[object, int]) -> None:
-    if is_linked(value):
-        _add_linked(into, value)
-    elif isinstance(value, np.generic):
-        into.add(value.dtype.str, value.tobytes())
-    elif isinstance(value, float):
-        into.add("float", value.hex())
-    elif isinstance(value, bool | int):
-        into.add(type(value).__name__, int(value))
-    elif holds_numbers(value):
-        into.add("module", name_of(value))
-        key = (id(value), attributes)
-        if not is_namespace(value) and key not in seen:
-            seen[key] = len(seen)  # First: modules import each other.
-            into.kept.append(value)
-            for name in sorted(attributes):
-                if hasattr(value, name):
-                    into.add(name)
-                    _add_value(into, getattr(value, name), attributes, seen)
-    elif (stub := stub_for(value)) is not None:
-        into.add("function", stub.__name__)
-    elif (composed := composed_for(value)) is not None:
-        into.add("function", composed.__name__)  # Whose code is part of the frontend's own.
-    elif (helper := plain_function(value)) is not None:
-        _add_function(into, helper, seen)
-    elif (named := named_tuple(value)) is not None:
-        into.add("named tuple", _fields(named))
-    else:
-        # Refused when it is compiled, so it never has an artifact to be mistaken for.
-        into.add("other", type(value).__qualname__)
-
-
-def _add_linked(into: _Hash, value: Any) -> None:
-    """The code itself, so that a file that is written again is another metric."""
-    linked = resolve(value)
-    if not isinstance(linked, Linked):
-        into.add("refused")
-        return
-    for one in linked.overloads:
-        into.add("linked", one.symbol, one.convention, [a.name for a in one.arguments], one.result.name)
-        for piece in one.pieces:
-            into.add(piece.kind, piece.data)
-
-
-def _fields(named: type | None) -> object:
-    """What of a NamedTuple decides the code: names, and defaults."""
-    return named and (named._fields, repr(named._field_defaults))  # type: ignore[attr-defined]
+    def add_option(self, value: object) -> None:
+        """Of a decorator: all that it can say."""
+        if isinstance(value, types.FunctionType):
+            self.add_function(value)
+        elif isinstance(value, Mapping):
+            self._into.add("mapping", len(value))
+            for name, one in value.items():
+                self._into.add(name)
+                self.add_option(one)
+        elif isinstance(value, CaptureType):
+            self._into.add("capture", value.element, value.extents)
+        elif named_tuple(value) is not None:
+            self.add_named_tuple(value)
+        else:
+            assert isinstance(value, str | bool | int | float | tuple | None), type(value)
+            self._into.add("value", value)
 
 
 def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
@@ -155,20 +173,11 @@ def fingerprint(function: types.FunctionType, options: MetricOptions) -> str:
     UnsupportedError
         The function reads a name that is not defined.
     """
-    into = _Hash()
-    into.add("annudf frontend 1", *_versions())
-    initial = options.initial if isinstance(options.initial, tuple) else (options.initial,)
-    into.add(options.name, options.order, options.coarse, options.coarse_order)
-    into.add([value if isinstance(value, int) else value.hex() for value in initial])
-    into.add(options.compute, options.accumulator, options.elements, _fields(options.fields))
-    into.add(options.numerics)
-    into.add("filter" if options.is_filter else "metric", options.missing_values)
-    into.add([(name, capture.element, capture.extents) for name, capture in options.captures.items()])
-    seen: dict[object, int] = {}
-    _add_function(into, function, seen)
-    for name, other in options.other_hooks.items():
-        if other is None:
-            into.add(f"no {name}")
-        else:
-            _add_function(into, other, seen)
+    into = Digest()
+    into.add("annudf frontend 2", *_versions())
+    walk = _Walk(into)
+    walk.add_function(function)
+    for one in dataclasses.fields(options):
+        into.add(one.name)
+        walk.add_option(getattr(options, one.name))
     return into.hexdigest()

@@ -24,8 +24,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from annudf._checks import shown
 from annudf._frontend import functions
 from annudf._frontend.composed import COMPOSED, divmod_
+from annudf._frontend.digest import codes_of
 from annudf._frontend.links import Unlinkable, is_linked, resolve
 from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, check
@@ -61,6 +63,13 @@ def strong(value: np.generic) -> StrongFloat | StrongInt:
         kept = StrongInt(value.view(np.int64) if value.dtype == np.uint64 else value)
     kept.dtype = value.dtype
     return kept
+
+
+def plain_number(value: bool | float | int) -> bool | float | int:
+    """The number that an IntEnum's member, or another subclass of Python's numbers, is."""
+    if isinstance(value, bool):
+        return value
+    return int.__int__(value) if isinstance(value, int) else float.__float__(value)
 
 
 def plain_function(value: object) -> types.FunctionType | None:
@@ -134,14 +143,6 @@ def _maker(named: type) -> types.FunctionType:
     return make
 
 
-def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A code object and those of the functions nested in it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from codes_of(constant)
-
-
 def attribute_names(function: types.FunctionType) -> frozenset[str]:
     """Names that may be attributes of a module in the code; those of globals and of ``ctx`` are among them."""
     return frozenset(name for code in codes_of(function.__code__) for name in code.co_names)
@@ -165,8 +166,8 @@ def outside_names(function: types.FunctionType, captures: Collection[str] = ()) 
             name = instruction.argval
             if name in function.__globals__:
                 names[name] = function.__globals__[name]
-            elif hasattr(builtins, name):
-                names[name] = getattr(builtins, name)
+            elif name in function.__builtins__:
+                names[name] = function.__builtins__[name]
             else:
                 source = Source(function)
                 hint = f"; {_instead_of(name, captures)}" if name in captures or name in _OF_CONTEXT else ""
@@ -274,12 +275,11 @@ class Rewriter:
             return linked
         if isinstance(value, np.generic) and value.dtype.kind in "fiub" and value.dtype.itemsize <= _MAX_BYTES:
             return strong(value)
-        if isinstance(value, bool | float):
-            return value
-        if isinstance(value, int):
-            if int(value) not in _INT64:
-                self._refuse(name, user, f"'{name}' is {value}, which does not fit 64 bits")
-            return int(value)
+        if isinstance(value, bool | int | float):
+            number = plain_number(value)
+            if isinstance(number, int) and number not in _INT64:
+                self._refuse(name, user, f"'{name}' is {shown(number)}, which does not fit 64 bits")
+            return number
         if (stub := functions.stub_for(value)) is not None:
             return stub
         if (composed := composed_for(value)) is not None:
@@ -327,7 +327,9 @@ class Rewriter:
 
 
 def _default(value: object) -> object:
-    return strong(value) if isinstance(value, np.generic) and value.dtype.kind in "fiub" else value
+    if isinstance(value, np.generic):
+        return strong(value) if value.dtype.kind in "fiub" else value
+    return plain_number(value) if isinstance(value, bool | int | float) else value
 
 
 def _check_parameters(function: types.FunctionType, source: Source) -> None:
