@@ -10,13 +10,15 @@ function that the user might have written there.
 from __future__ import annotations
 
 import ast
+import copy
 import types
 from collections.abc import Sequence
 from typing import Literal, NoReturn
 
+from annudf._frontend.definitions import is_edited, remember
 from annudf._frontend.report import unsupported
-from annudf._frontend.syntax import Source, own_signature, remember
-from annudf._frontend.trees import arguments, compiled, names, shift, unused
+from annudf._frontend.syntax import Source, own_signature
+from annudf._frontend.trees import arguments, compiled, names, unused
 
 Kind = Literal["init", "update", "finalize"]
 
@@ -51,14 +53,16 @@ def as_function(
         ``self`` is used for more than its fields, or there is no source to read.
     """
     source = Source(method)
-    tree = source.tree
-    if not isinstance(tree, ast.FunctionDef):
-        unsupported(
-            f"the source of class {owner} cannot be read, which a class with fields needs; define it in a file or a "
-            "notebook, or give initial as a tuple",
-            source.file,
-            source.line,
+    if source.tree is None:
+        told = (
+            f"the file was edited after class {owner} was defined, and a class with fields is compiled from its "
+            "source; run the file again"
+            if is_edited(source.code)
+            else f"the source of class {owner} cannot be read, which a class with fields needs; define it in a file or "
+            "a notebook"
         )
+        unsupported(f"{told}, or give initial as a tuple", source.file, source.line)
+    tree = copy.deepcopy(source.tree)
     signature = own_signature(method)
     if any(one.kind is not one.POSITIONAL_OR_KEYWORD for one in signature.parameters.values()) or not tree.args.args:
         unsupported(
@@ -87,7 +91,6 @@ def as_function(
         _place(node, tree)
     made = ast.FunctionDef(tree.name, arguments(parameters), [*first, *body, *last], [], None, None)
     ast.fix_missing_locations(ast.copy_location(made, tree))
-    shift(made, source.indent)
     function = _over(compiled(made, method.__code__), method)
     remember(function.__code__, made)
     if not reader.is_read:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import ast
 import dis
 import inspect
-import textwrap
 import types
 from collections.abc import Iterator
 from typing import NoReturn
 
+from annudf._frontend.definitions import tree_of
 from annudf._frontend.report import ENDLESS, unsupported
 
 _ALLOWED = (
@@ -63,45 +63,19 @@ _WHY: dict[type[ast.AST], str] = {
 }
 
 
-_made: dict[types.CodeType, ast.FunctionDef] = {}
-"""Trees of code that was compiled from one that is not in a file."""
-
-
-def remember(code: types.CodeType, tree: ast.FunctionDef) -> None:
-    """Has `Source` give this tree, with the columns of its file, for the code."""
-    _made[code] = tree
-
-
 class Source:
-    """A function's syntax tree with the places of its file; empty where no source can be found."""
+    """A function's syntax tree with the places of its file; without a tree where there is none of its code."""
 
     def __init__(self, function: types.FunctionType) -> None:
         self.code = function.__code__
         self.file = function.__code__.co_filename
         self.line = function.__code__.co_firstlineno
-        self.tree: ast.AST | None = None
-        self.indent = 0
-        if function.__code__ in _made:
-            self.tree = _made[function.__code__]
-            return
-        try:
-            # Of the code: a function would be unwrapped to what functools.wraps says it is.
-            lines, start = inspect.getsourcelines(function.__code__)
-            text = "".join(lines)
-            dedented = textwrap.dedent(text)
-            self.indent = len(lines[0]) - len(lines[0].lstrip())
-            module = ast.parse(dedented)
-        except (OSError, TypeError, SyntaxError, IndexError):
-            return  # An interactive function, or a lambda within an expression.
-        ast.increment_lineno(module, max(start, 1) - 1)
-        for node in ast.walk(module):
-            if isinstance(node, ast.FunctionDef) and node.name == function.__code__.co_name:
-                self.tree = node
-                return
+        found = tree_of(function.__code__)
+        self.tree = found if isinstance(found, ast.FunctionDef) else None
 
     def place(self, node: ast.AST) -> tuple[int, int]:
         """Line and column (from 1) of a node."""
-        return getattr(node, "lineno", self.line), getattr(node, "col_offset", -1) + 1 + self.indent
+        return getattr(node, "lineno", self.line), getattr(node, "col_offset", -1) + 1
 
     def refuse(self, node: ast.AST, message: str) -> NoReturn:
         line, column = self.place(node)
@@ -138,7 +112,7 @@ class Source:
 
     def _body(self) -> Iterator[ast.AST]:
         # Decorators, defaults and annotations belong to the program around the metric.
-        for statement in self.tree.body if isinstance(self.tree, ast.FunctionDef) else ():
+        for statement in self.tree.body if self.tree is not None else ():
             yield from ast.walk(statement)
 
 
@@ -165,7 +139,6 @@ def check(source: Source) -> None:
     _check_code(source)
     if source.tree is None:
         return
-    assert isinstance(source.tree, ast.FunctionDef)
     try:
         for statement in source.tree.body:
             _Checker(source).visit(statement)

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 import ast
 import copy
+import dis
+import itertools
 import types
 from collections.abc import Iterator, Sequence
 
+from annudf._frontend.definitions import is_edited
+from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, bound_by_match, of_loop
 
 
@@ -40,32 +44,40 @@ def arguments(of: Sequence[str]) -> ast.arguments:
     return ast.arguments([], [ast.arg(name) for name in of], None, [], [], None, [])
 
 
-def shift(tree: ast.AST, columns: int) -> None:
-    """Makes columns of the file out of those of a text that was dedented."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.stmt, ast.expr)):
-            node.col_offset += columns
-            if node.end_col_offset is not None:
-                node.end_col_offset += columns
-
-
 def compiled(tree: ast.FunctionDef, code: types.CodeType) -> types.CodeType:
     """Code of a tree that stands for the function whose code is given, with the same closure variables."""
-    around = ast.FunctionDef("around", arguments(code.co_freevars), [tree], [], None, None)
-    for function in (around, tree):
-        if "type_params" in function._fields:  # Since Python 3.12.
-            function.type_params = []  # type: ignore[attr-defined, unused-ignore]
-    module = ast.fix_missing_locations(ast.Module([around], []))
-    found = compile(module, code.co_filename, "exec", dont_inherit=True)
-    for _ in range(2):  # Of the module, then of the function around it.
-        found = next(constant for constant in found.co_consts if isinstance(constant, types.CodeType))
+    inside: list[ast.stmt] = [tree]
+    if owner := _class_of(code.co_qualname):  # By which Python spells names that begin with two underscores.
+        inside = [ast.ClassDef(owner, [], [], inside, [])]
+    module = ast.Module([ast.FunctionDef("around", arguments(code.co_freevars), inside, [], None, None)], [])
+    for node in ast.walk(module):
+        if "type_params" in node._fields:  # Since Python 3.12.
+            node.type_params = []  # type: ignore[attr-defined, unused-ignore]
+    found = compile(ast.fix_missing_locations(module), code.co_filename, "exec", dont_inherit=True)
+    for name in ("around", *([owner] if owner else []), tree.name):
+        inner = [constant for constant in found.co_consts if isinstance(constant, types.CodeType)]
+        found = next(one for one in inner if one.co_name == name)
     return found.replace(co_qualname=code.co_qualname)
+
+
+def _class_of(qualname: str) -> str:
+    """The innermost class around a function, or nothing."""
+    *around, _ = qualname.split(".")
+    classes = [name for name, after in itertools.pairwise([*around, ""]) if "<locals>" not in (name, after)]
+    return classes[-1] if classes else ""
 
 
 def without_continue(code: types.CodeType, source: Source) -> types.CodeType:
     """The code with ``continue`` in ``while`` written as conditions; itself where there is none."""
     tree = source.tree
-    if not isinstance(tree, ast.FunctionDef) or not any(_continues(node) for node in ast.walk(tree)):
+    if tree is None and _may_continue(code) and is_edited(code):
+        unsupported(
+            f"the file was edited after {code.co_name} was defined, and continue in while is compiled from the source; "
+            "run the file again",
+            source.file,
+            source.line,
+        )
+    if tree is None or not any(_continues(node) for node in ast.walk(tree)):
         return code
     changed = copy.deepcopy(tree)
     changed.decorator_list, changed.returns = [], None
@@ -73,8 +85,15 @@ def without_continue(code: types.CodeType, source: Source) -> types.CodeType:
         if isinstance(argument, ast.arg):
             argument.annotation = None
     _Continue(unused("skipped", changed)).visit(changed)
-    shift(changed, source.indent)
     return compiled(changed, code)
+
+
+def _may_continue(code: types.CodeType) -> bool:
+    """Whether a ``while`` seems to begin again within its body: two jumps back cross, where loops would nest."""
+    instructions = list(dis.get_instructions(code))
+    of_for = {one.offset for one in instructions if one.opname == "FOR_ITER"}
+    back = [(at.argval, at.offset) for at in instructions if "BACKWARD" in at.opname and at.argval not in of_for]
+    return any(first <= start <= last < end for first, last in back for start, end in back)
 
 
 def _continues(node: ast.AST) -> bool:

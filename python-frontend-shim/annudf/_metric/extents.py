@@ -11,16 +11,16 @@ from __future__ import annotations
 import ast
 import contextlib
 import dis
-import functools
-import inspect
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from annudf._frontend.rewrite import attribute_names, codes_of, holds_numbers, outside_names, plain_function
-from annudf._frontend.syntax import Source, bound_by_match
+from annudf._frontend.definitions import tree_of
+from annudf._frontend.digest import codes_of
+from annudf._frontend.rewrite import attribute_names, holds_numbers, outside_names, plain_function
+from annudf._frontend.syntax import bound_by_match
 from annudf._options import SYMBOLS, Extent
 from annudf.errors import CaptureError, UnsupportedError
 
@@ -148,7 +148,7 @@ class _Reader:
         if (function, ctx) in self._seen or len(self._seen) >= _MOST_FUNCTIONS:
             return
         self._seen.add((function, ctx))
-        tree = _tree(function)
+        tree = tree_of(function.__code__)
         if tree is None:
             self._read_code(function, ctx)
             return
@@ -301,38 +301,3 @@ def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
             yield ast.Name(name, ast.Store()), node.subject
     elif isinstance(node, ast.For):
         yield node.target, None
-
-
-def _tree(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda | None:
-    if function.__name__ != "<lambda>":
-        tree = Source(function).tree
-        return tree if isinstance(tree, ast.FunctionDef) else None
-    code = function.__code__
-    with contextlib.suppress(OSError, TypeError, SyntaxError, RecursionError):
-        return _lambda(code, "".join(inspect.findsource(code)[0]))
-    return None
-
-
-@functools.lru_cache(maxsize=8)
-def _lambdas(text: str) -> list[ast.Lambda]:
-    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda)]
-
-
-def _lambda(code: types.CodeType, text: str) -> ast.Lambda | None:
-    """The one that the code was compiled from: the smallest around the places of its instructions."""
-    places = [(line, column) for line, _, column, _ in code.co_positions() if line is not None and column is not None]
-    # The first instruction has the place of none of the body.
-    body = [place for place in places if place != (code.co_firstlineno, 0)]
-
-    def extent(node: ast.Lambda) -> tuple[tuple[int, int], tuple[int, int]]:
-        end = node.body
-        return (end.lineno, end.col_offset), (end.end_lineno or end.lineno, end.end_col_offset or end.col_offset)
-
-    around = [
-        node
-        for node in _lambdas(text)
-        if [argument.arg for argument in node.args.args] == list(code.co_varnames[: code.co_argcount])
-        and body
-        and all(extent(node)[0] <= place <= extent(node)[1] for place in body)
-    ]
-    return max(around, key=lambda node: extent(node)[0], default=None)
