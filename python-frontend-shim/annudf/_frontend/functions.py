@@ -128,7 +128,8 @@ def _by_identity() -> dict[int, str]:
 
 
 _IDENTITIES = _by_identity()
-
+_KEPT = (*_BUILTINS, *vars(math).values(), *vars(np).values())
+"""A program may replace a function of a module, and another object would have its id once it is gone."""
 
 SCIPY = "scipy.special"
 _SCIPY_SAME = {

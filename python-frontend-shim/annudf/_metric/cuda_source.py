@@ -96,6 +96,7 @@ class CudaSourceDefinition(Definition):
             self._compute,
             self._accumulator,
             self._elements,
+            self._lists_elements,
             {name: str(declared) for name, declared in self._captures.items()},
             self._missing,
         ]

@@ -172,6 +172,8 @@ def test_cuda_source():
     options = [
         *({"symbol_name": "other"}, {"order": "max"}, {"initial": 1.0}, {"coarse_metric": "inner_product"}),
         *({"coarse_order": "max"}, {"dtype": "float32"}, {"dtype": "int32"}, {"accumulator": "float64"}),
+        # All elements are more than those that the source can hold.
+        {"elements": ["float32", "float16", "bfloat16", "int8", "uint8", "bits"]},
         *({"elements": ["int8"]}, {"captures": {"w": W}}, {"captures": {"v": W}}, {"captures": {"w": 1.0}}),
         {"source": "float update(float a, float x, float y) { return x; }"},
     ]
