@@ -8,11 +8,11 @@ import atexit
 import contextlib
 import operator
 import sys
-import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from annudf import _fork
 from annudf._arrays import CPU, Device, View
 from annudf._checks import check_int, shown
 from annudf._limits import MAX_ADDRESS, MAX_THREADS
@@ -22,7 +22,7 @@ from annudf.errors import ArgumentError, UnavailableError
 if TYPE_CHECKING:
     from annudf._core import Backend, Event, SearchStats
 
-_lock = threading.Lock()
+_lock = _fork.lock()
 _backends: dict[Device, Backend] = {}
 _archs: dict[Device, str] = {}
 _settings = {"threads": 0}
@@ -116,7 +116,7 @@ def arch_of(device: Device) -> str:
 # A search on a GPU returns before it has run. What it reads and writes must live until the stream
 # has got there, whatever the caller does with his references.
 
-_held_lock = threading.Lock()
+_held_lock = _fork.lock()
 _held: dict[tuple[Device, int], deque[tuple[Event, tuple[object, ...]]]] = {}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from annudf import _arrays
+from annudf import _arrays, _fork
 from annudf._checks import check_int, shown
 from annudf._metric.definition import HOST, ArtifactDefinition, parse_arch, report
 from annudf._metric.metric import Metric, MetricSource
@@ -229,9 +229,10 @@ class DeviceUDF(MetricSource):
         dims = given[0].shape[0] if given and given[0].shape else 0
         artifact = metric.artifact(name)
         raw = [_raw(one) for one in given]
-        payload, symbol, key, target = _core.device_udf_from_artifact(
-            artifact, name, symbol_name, inline_captures, raw, dims
-        )
+        with _fork.compiling():
+            payload, symbol, key, target = _core.device_udf_from_artifact(
+                artifact, name, symbol_name, inline_captures, raw, dims
+            )
         return cls(ABI, "ltoir", payload, symbol, given, key, target)
 
     def artifact(self, name: str = "device_udf", archs: Iterable[str | int] = ()) -> Artifact:
@@ -239,7 +240,8 @@ class DeviceUDF(MetricSource):
         from annudf import _core
 
         targets = [parse_arch(arch) for arch in archs]
-        artifact, diagnostics = _core.device_udf_to_artifact(self._descriptor(), name, targets)
+        with _fork.compiling():
+            artifact, diagnostics = _core.device_udf_to_artifact(self._descriptor(), name, targets)
         report(name, diagnostics)
         return artifact
 

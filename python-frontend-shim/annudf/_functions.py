@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from annudf import _arrays, _backends
+from annudf import _arrays, _backends, _fork
 from annudf._checks import shown
 from annudf._frontend import translate_device_function
 from annudf._frontend.prototypes import Kind, Struct, parse_signature, spell, spell_element
@@ -211,7 +211,7 @@ class DeviceFunction:
                 raise ArgumentError(
                     f"abi is 'c', and compilers differ in how they pass {spell(one)} by value; use abi='raw'"
                 )
-        with in_users_words():
+        with _fork.compiling(), in_users_words():
             code = _core.lower(text, self._function.__code__.co_filename, target, arch=arch, import_frontend=True)
         return code, kind, name
 

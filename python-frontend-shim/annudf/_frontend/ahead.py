@@ -26,10 +26,12 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from annudf import _fork
+
 
 class _Import:
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = _fork.lock()
         self._thread: threading.Thread | None = None
         self._is_registered = False
 
@@ -39,7 +41,6 @@ class _Import:
                 return
             if not self._is_registered:
                 self._is_registered = True
-                os.register_at_fork(before=self.wait)
                 atexit.register(self._stop)
             self._thread = threading.Thread(target=_run, args=(is_needless,), name="annudf-import", daemon=True)
             try:
@@ -82,7 +83,7 @@ def wait() -> None:
 
 def _run(is_needless: Callable[[], bool]) -> None:
     # Whoever needs what fails here imports it again, and is told.
-    with contextlib.suppress(BaseException):
+    with contextlib.suppress(BaseException), _fork.compiling(at_once=True):
         if not is_needless():
             with seldom_collected():
                 # numba-cuda-mlir begins with a module of it, whose lock Python then holds while it waits for the

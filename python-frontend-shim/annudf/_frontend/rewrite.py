@@ -159,6 +159,7 @@ def outside_names(function: types.FunctionType, captures: Collection[str] = ()) 
         For a name that is not defined.
     """
     names: dict[str, object] = {}
+    known: dict[str, object] = function.__builtins__  # type: ignore[attr-defined]
     for code in codes_of(function.__code__):
         for instruction in dis.get_instructions(code):
             if instruction.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
@@ -166,8 +167,8 @@ def outside_names(function: types.FunctionType, captures: Collection[str] = ()) 
             name = instruction.argval
             if name in function.__globals__:
                 names[name] = function.__globals__[name]
-            elif name in function.__builtins__:
-                names[name] = function.__builtins__[name]
+            elif name in known:
+                names[name] = known[name]
             else:
                 source = Source(function)
                 hint = f"; {_instead_of(name, captures)}" if name in captures or name in _OF_CONTEXT else ""

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import json
 import os
-import threading
 import time
 import types
 from abc import ABC, abstractmethod
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from annudf import _cache
+from annudf import _cache, _fork
 from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._checks import shown
 from annudf._frontend.fingerprint import fingerprint
@@ -45,7 +44,7 @@ ALL = "all"
 
 # Artifacts of this process by cache key: a decorator that runs again (a factory, a reloaded module)
 # finds what it compiled before.
-_memory_lock = threading.Lock()
+_memory_lock = _fork.lock()
 _memory: OrderedDict[str, Artifact] = OrderedDict()
 _MEMORY_ENTRIES = 256
 
@@ -117,7 +116,7 @@ class Definition(ABC):
         return lambda value, given: check_parameter(self.builtin_name, capture, value.array, given, capture)
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = _fork.rlock()
         self._artifacts: dict[tuple[str, ...], Artifact] = {}
 
     @property
@@ -184,7 +183,8 @@ class Definition(ABC):
         with self._lock:
             found = self._artifacts.get(wanted)
             if found is None:
-                found = self._artifacts[wanted] = self._find_or_compile(wanted)
+                with _fork.compiling():
+                    found = self._artifacts[wanted] = self._find_or_compile(wanted)
             return found
 
     def _find_or_compile(self, targets: tuple[str, ...]) -> Artifact:
@@ -355,7 +355,7 @@ class FunctionDefinition(Definition):
         from annudf import _core
 
         module = self._translated()
-        with in_users_words(module.hint):
+        with _fork.compiling(), in_users_words(module.hint):
             return _core.lower(module.text, module.origin, target, arch=arch, import_frontend=True)
 
 
@@ -451,7 +451,8 @@ class TextDefinition(_ManifestDefinition):
     def lower(self, target: str, arch: str) -> bytes:
         from annudf import _core
 
-        return _core.lower(self.text, self.origin, target, arch=arch, metric_name=self._metric_name)
+        with _fork.compiling():
+            return _core.lower(self.text, self.origin, target, arch=arch, metric_name=self._metric_name)
 
 
 class ArtifactDefinition(_ManifestDefinition):

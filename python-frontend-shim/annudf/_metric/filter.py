@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
 
-from annudf import _backends
+from annudf import _backends, _fork
 from annudf._arrays import Device
 from annudf._frontend import ahead
 from annudf._frontend.signature import check_early
@@ -57,7 +56,7 @@ class CodeFilter(Filter):
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
-        self._lock = threading.Lock()
+        self._lock = _fork.lock()
         self._found: OrderedDict[tuple[int, Device, int], CoreFilter] = OrderedDict()
         self.__wrapped__ = metric.__wrapped__
         if self.__wrapped__ is not None:

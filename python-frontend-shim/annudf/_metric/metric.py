@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _backends
+from annudf import _backends, _fork
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, Device
 from annudf._checks import check_path, dtype_name
 from annudf._metric.captures import Value, make_value
@@ -86,7 +85,7 @@ class Metric:
         self._values = dict(values)
         self._allow_non_finite = allow_non_finite
         self._noun = noun
-        self._lock = threading.Lock()
+        self._lock = _fork.lock()
         self._bound: dict[tuple[str, int], Captures] = {}
         self._rows = self._queries = _NONE
         self._prepared: dict[tuple[Device, str, int], tuple[Artifact, Captures | None]] = {}
