@@ -1,4 +1,4 @@
-// Bray-Curtis distance: sum |q - b| / sum |q + b|, 0 / 0 being 0 (scipy.spatial.distance.braycurtis). Lists are ranked by L2.
+// Bray-Curtis distance: sum |q - b| / sum |q + b|, 0 / 0 being 0 (scipy.spatial.distance.braycurtis). Right for sums to 3e38. Lists are ranked by L2.
 annudf.metric @braycurtis order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0.0 : f32

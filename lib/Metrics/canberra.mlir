@@ -1,4 +1,4 @@
-// Canberra distance: sum |q - b| / (|q| + |b|), terms of 0 / 0 being 0 (scipy.spatial.distance.canberra). Lists are ranked by L2.
+// Canberra distance: sum |q - b| / (|q| + |b|), terms of 0 / 0 being 0 (scipy.spatial.distance.canberra). Right for |q| + |b| to 3e38. Lists are ranked by L2.
 annudf.metric @canberra order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0.0 : f32

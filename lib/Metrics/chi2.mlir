@@ -1,5 +1,5 @@
 // Chi-squared distance of histograms: sum (q - b)^2 / (q + b), terms of 0 / 0 being 0 (sklearn.metrics.pairwise.additive_chi2_kernel,
-// its sign turned). Coordinates are 0 or above. Lists are ranked by L2.
+// its sign turned). Coordinates are 0 or above, and q + b at most 3e38. Lists are ranked by L2.
 annudf.metric @chi2 order(min) coarse(l2) elements(f32, f16, bf16, u8, bits) {
   annudf.init {
     %zero = arith.constant 0.0 : f32
@@ -7,9 +7,10 @@ annudf.metric @chi2 order(min) coarse(l2) elements(f32, f16, bf16, u8, bits) {
   }
   annudf.update (%acc: f32, %x: f32, %y: f32) {
     %diff = arith.subf %x, %y : f32
-    %square = arith.mulf %diff, %diff : f32
     %whole = arith.addf %x, %y : f32
-    %ratio = arith.divf %square, %whole : f32
+    // Not as a square, which f32 holds from 1e-18 to 1e19 only.
+    %part = arith.divf %diff, %whole : f32
+    %ratio = arith.mulf %part, %diff : f32
     %zero = arith.constant 0.0 : f32
     %none = arith.cmpf oeq, %whole, %zero : f32
     %term = arith.select %none, %zero, %ratio : f32

@@ -1,7 +1,8 @@
 // Correlation distance: 1 - (q - mean(q)).(b - mean(b)) / (|q - mean(q)| |b - mean(b)|) (scipy.spatial.distance.correlation); 1 where one of them is constant.
 // Squares are summed of differences from the mean of the coordinates before (Youngs and Cramer), not as sum x^2 - (sum x)^2 / dims, which loses the digits
 // of vectors that are far from 0. Sums of coordinates are f64, so that in a constant vector those differences are exactly 0. Five sums are four
-// fields: the two of squares, from which nothing is subtracted, share one. Lists are ranked by L2: far from 0 all cosines are nearly 1.
+// fields: the two of squares, from which nothing is subtracted, share one. Lists are ranked by L2: far from 0 all cosines are nearly 1. Right for lengths less
+// the mean from 1e-18 to 1e19.
 annudf.metric @correlation order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0.0 : f64

@@ -1,4 +1,4 @@
-// Cosine distance: 1 - q.b / (|q| |b|) (scipy.spatial.distance.cosine); 1 where one of them is zero, as in scikit-learn.
+// Cosine distance: 1 - q.b / (|q| |b|) (scipy.spatial.distance.cosine); 1 where one of them is zero, as in scikit-learn. Squares are f32: right for lengths from 1e-18 to 1e19.
 annudf.metric @cosine order(min) coarse(cosine) elements(f32, f16, bf16, i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0.0 : f32

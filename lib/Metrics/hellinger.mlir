@@ -1,5 +1,5 @@
-// Hellinger distance of distributions: sqrt(1 - sum sqrt(q b)), as cuVS's HellingerExpanded. Coordinates are 0 or above and sum to 1. Lists
-// are ranked by L2.
+// Hellinger distance of distributions: sqrt(1 - sum sqrt(q b)), as cuVS's HellingerExpanded. Coordinates are 0 or above and sum to 1.
+// Below 1e-3 it is the rounding of the sum. Lists are ranked by L2.
 annudf.metric @hellinger order(min) coarse(l2) elements(f32, f16, bf16) {
   annudf.init {
     %zero = arith.constant 0.0 : f32

@@ -1,4 +1,4 @@
-// Inner product, the largest first: sum q b.
+// Inner product, the largest first: sum q b. Right for lengths from 1e-18 to 1e19.
 annudf.metric @inner_product order(max) coarse(inner_product) elements(f32, f16, bf16, i8, u8, bits) {
   annudf.init {
     %zero = arith.constant 0.0 : f32

@@ -1,5 +1,5 @@
 // Kullback-Leibler divergence of the row from the query: sum q log(q / b), terms with q = 0 being 0 (scipy.stats.entropy(q, b)).
-// Coordinates are 0 or above and sum to 1. Lists are ranked by L2.
+// Coordinates are 0 or above and sum to 1; of a row those below 1e-38 count as 0. Lists are ranked by L2.
 annudf.metric @kl_divergence order(min) coarse(l2) elements(f32, f16, bf16) {
   annudf.init {
     %zero = arith.constant 0.0 : f32

@@ -1,5 +1,5 @@
-// Standardised Euclidean distance: sqrt(sum (q - b)^2 / V), V the variance of each dimension (scipy.spatial.distance.seuclidean); of 0 and less: NaN. Lists are
-// ranked by L2.
+// Standardised Euclidean distance: sqrt(sum (q - b)^2 / V), V the variance of each dimension (scipy.spatial.distance.seuclidean); of 0 and less: NaN.
+// Squares are f32: right for vectors 1e-18 to 1e19 apart. Lists are ranked by L2.
 annudf.metric @seuclidean order(min) coarse(l2) elements(f32, f16, bf16, i8, u8, bits) {
   %V = annudf.capture "V" : !annudf.capture<dim x f32>
   annudf.init {

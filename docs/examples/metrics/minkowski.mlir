@@ -1,5 +1,5 @@
 // Minkowski distance of order p: (sum |q - b|^p)^(1/p).
-// Capture: p, an f32 number of at least 1.
+// Capture: p, an f32 number of at least 1. Powers are f32: the built-in minkowski (lib/Metrics) scales them, for any p and range.
 annudf.metric @minkowski order(min) coarse(l2) elements(f32, f16, bf16, i8, u8) {
   %p = annudf.capture "p" : !annudf.capture<f32>
   annudf.init {
