@@ -123,7 +123,10 @@ public:
     static const MatrixProducts matrix;
     return {&groups, &matrix};
   }
-  Machine machine() const override { return {.processors = threads_}; }
+  Machine machine() const override {
+    const MatrixKernels &kernels = matrixKernels();
+    return {.processors = threads_, .products = kernels.name, .productCost = kernels.cost};
+  }
 
   std::string describe() const override {
     return "CPU, " + std::to_string(threads_) + (threads_ == 1 ? " thread, " : " threads, ") +

@@ -31,9 +31,11 @@ inline std::string pairsText(const Workload &work) {
 /// Whether products of matrices are to be thought of: where not, nothing is said of them, as what
 /// `why` says after its first reason is what of a metric is slow.
 inline bool mayMultiply(const Workload &work) {
-  return work.formIsDistance && matrixKernels().cost != 0 && work.compute == ANNUDF_COMPUTE_F32 &&
+  return work.formIsDistance && work.compute == ANNUDF_COMPUTE_F32 &&
          work.element == ANNUDF_ELEMENT_F32 && work.dims <= MatrixScan::kMostDims;
 }
+
+inline bool multipliesQuicker(const Machine &machine) { return machine.productCost != 0; }
 
 /// Of the rows, those that any query scans; lists as if chosen at random.
 inline double shareRead(const Workload &work) { return -std::expm1(-work.queriesPerRow()); }
@@ -49,8 +51,8 @@ public:
     return (kRead * shareRead(work) + work.queriesPerRow()) * double(work.rows) * work.dims *
            work.groupsThatPass(ANNUDF_CPU_GROUP_ROWS);
   }
-  std::string explain(const Workload &work, const Machine &) const override {
-    return mayMultiply(work) ? pairsText(work) : kOnlyFamily;
+  std::string explain(const Workload &work, const Machine &machine) const override {
+    return mayMultiply(work) && multipliesQuicker(machine) ? pairsText(work) : kOnlyFamily;
   }
 
 private:
@@ -66,6 +68,7 @@ public:
     return {.computes = {ANNUDF_COMPUTE_F32}, .elements = {ANNUDF_ELEMENT_F32}};
   }
   bool isFor(const Workload &work) const override { return mayMultiply(work); }
+  bool isForMachine(const Machine &machine) const override { return multipliesQuicker(machine); }
   std::string unfit(const Workload &work, const Machine &) const override {
     if (work.noForm)
       return work.noForm;
@@ -79,17 +82,17 @@ public:
   /// as long as computing it for some queries; of a query some rows are computed alone
   /// (docs/benchmarks/cpu.md). With a filter a query takes more of rows that are kept, however
   /// many pass.
-  double cost(const Workload &work, const Machine &) const override {
+  double cost(const Workload &work, const Machine &machine) const override {
     const double rows = double(work.rows) * work.dims, queries = double(work.queries) * work.dims,
-                 multiplied = work.queriesPerRow() * matrixKernels().cost, k = double(work.k);
+                 multiplied = work.queriesPerRow() * machine.productCost, k = double(work.k);
     if (work.rowsAreKept)
       return (kRead * shareRead(work) + multiplied) * rows +
              queries * (kKeptQuery + kKeptBest * k +
                         (work.pass < 1 ? kFilteredQuery + kFilteredBest * k : 0));
     return (kConverted + multiplied) * rows + queries * (kQuery + kBest * k);
   }
-  std::string explain(const Workload &work, const Machine &) const override {
-    return pairsText(work) + ", multiplied with " + matrixKernels().name +
+  std::string explain(const Workload &work, const Machine &machine) const override {
+    return pairsText(work) + ", multiplied with " + machine.products +
            (work.rowsAreKept ? ", rows kept in bfloat16" : "");
   }
 

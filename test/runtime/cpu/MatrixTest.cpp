@@ -324,36 +324,70 @@ TEST(MatrixScan, TellsHowManyRowsWereComputed) {
   EXPECT_EQ(evaluated(lists, metric, queries, 1, {.nProbes = 2}), 2500);
 }
 
-TEST(MatrixScan, IsChosenForManyQueriesARow) {
-  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
-  Workload work =
-      workloadOf(provedMetric("proved_l2").form ? artifactOf(provedMetric("proved_l2"), "").manifest
-                                                : Manifest());
+Workload manyQueries() {
+  Workload work = workloadOf(artifactOf(provedMetric("proved_l2"), "").manifest);
   work.dims = 128, work.rows = 200'000, work.lists = 512, work.probes = 16, work.k = 10;
   work.queries = 10'000;
-  const std::string with = std::string("multiplied with ") + cpu::matrixKernels().name;
-  if (cpu::matrixKernels().cost != 0) {
-    const Plan plan = backend->plan(work);
-    EXPECT_EQ(plan.name, "matrix");
-    EXPECT_EQ(plan.why, "312.5 queries a row, " + with);
-  }
-  work.queries = 10;
-  EXPECT_EQ(backend->plan(work).name, "groups");
-  EXPECT_EQ(backend->plan(work).why, "0.3 queries a row");
-  // What is kept serves one query too, but not very many best rows.
-  if (cpu::matrixKernels().cost != 0) {
+  return work;
+}
+
+/// Machines are given, so that plans are the same on every machine that runs the test.
+TEST(MatrixScan, IsChosenForManyQueriesARow) {
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  struct {
+    Machine machine;
+    const char *converted, *keptForMany; ///< Chosen for 10,000 queries, and for 1,000 with k 100.
+  } const machines[] = {
+      {{.products = "amx", .productCost = 0.15}, "matrix", "matrix"},
+      {{.products = "avx512_bf16", .productCost = 0.4}, "matrix", "groups"},
+      {{.products = "avx2", .productCost = 0.55}, "groups", "groups"},
+      {{.products = "avx512", .productCost = 0.6}, "groups", "groups"},
+  };
+  for (const auto &[machine, converted, keptForMany] : machines) {
+    SCOPED_TRACE(machine.products);
+    const auto planOf = [&](const Workload &work) {
+      return choose(backend->families(), work, machine);
+    };
+    const std::string with = std::string("multiplied with ") + machine.products;
+    Workload work = manyQueries();
+    EXPECT_EQ(planOf(work).name, converted);
+    work.family = "matrix";
+    EXPECT_EQ(planOf(work).why, "312.5 queries a row, " + with);
+    work.family = "", work.queries = 10;
+    EXPECT_EQ(planOf(work).name, "groups");
+    EXPECT_EQ(planOf(work).why, "0.3 queries a row");
+    // What is kept serves one query too, but not very many best rows.
     work.rowsAreKept = true;
-    EXPECT_EQ(backend->plan(work).why, "0.3 queries a row, " + with + ", rows kept in bfloat16");
+    EXPECT_EQ(planOf(work).why, "0.3 queries a row, " + with + ", rows kept in bfloat16");
     work.queries = 1;
-    EXPECT_EQ(backend->plan(work).name, "matrix");
-    work.queries = 1000, work.k = 300;
-    EXPECT_EQ(backend->plan(work).name, "groups");
-    work.rowsAreKept = false;
+    EXPECT_EQ(planOf(work).name, "matrix");
+    work.queries = 1000, work.k = 100;
+    EXPECT_EQ(planOf(work).name, keptForMany);
+    work.k = 1000;
+    EXPECT_EQ(planOf(work).name, "groups");
+    work.rowsAreKept = false, work.queries = 10'000, work.k = 10'000;
+    EXPECT_EQ(planOf(work).name, "groups");
   }
-  work.queries = 10'000, work.k = 10'000;
-  EXPECT_EQ(backend->plan(work).name, "groups");
+}
+
+/// The numbers of docs/cpu-backend.md, of which the test above is made.
+TEST(MatrixScan, PlansForThisMachine) {
+  const std::map<std::string_view, double> costs = {
+      {"amx", 0.15}, {"avx512_bf16", 0.4}, {"avx512", 0.6}, {"avx2", 0.55}, {"plain", 0}};
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  EXPECT_EQ(backend->machine().products, std::string_view(cpu::matrixKernels().name));
+  EXPECT_EQ(backend->machine().processors, 2);
+  for (const cpu::MatrixKernels *kernels : cpu::availableKernels()) {
+    const WithProducts with(kernels->name);
+    EXPECT_EQ(backend->machine().products, std::string_view(kernels->name));
+    EXPECT_EQ(backend->machine().productCost, costs.at(kernels->name));
+  }
+}
+
+TEST(MatrixScan, IsRefusedWhereItCannotRun) {
   const WithProducts plain("plain");
-  work.k = 10;
+  const std::unique_ptr<Backend> backend = makeCpuBackend(2);
+  Workload work = manyQueries();
   EXPECT_EQ(backend->plan(work).name, "groups");
   work.family = "matrix";
   EXPECT_EQ(backend->plan(work).why, "312.5 queries a row, multiplied with plain");

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -90,11 +91,23 @@ inline FoundBits search(Backend &backend, const Index &index, const Metric &metr
   return found;
 }
 
-/// With an environment variable, which is not set after.
+/// With an environment variable, which is what it was after.
 struct With {
-  With(const char *name, const char *value) : name(name) { setenv(name, value, 1); }
-  ~With() { unsetenv(name); }
+  With(const char *name, const char *value) : name(name) {
+    if (const char *const given = std::getenv(name))
+      before = given;
+    setenv(name, value, 1);
+  }
+  ~With() {
+    if (before)
+      setenv(name, before->c_str(), 1);
+    else
+      unsetenv(name);
+  }
+  With(const With &) = delete;
+  With &operator=(const With &) = delete;
   const char *name;
+  std::optional<std::string> before;
 };
 struct WithProducts : With {
   explicit WithProducts(const char *kernels) : With("ANNUDF_PRODUCTS", kernels) {}

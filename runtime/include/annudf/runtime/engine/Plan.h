@@ -111,6 +111,10 @@ struct Machine {
   // At their best, for estimates; 0: not known.
   double memoryBytesPerMs = 0; ///< Of the device's memory.
   double clocksPerMs = 0;      ///< Of a processor.
+  // What a CPU multiplies matrices with.
+  const char *products = ""; ///< A text that stays.
+  /// Of a row and a query, where the metric's own scan takes 1; 0: not known to be quicker.
+  double productCost = 0;
 };
 
 /// What a family needs. An empty list: anything will do.
