@@ -83,6 +83,10 @@ mlir::LogicalResult lowerToCuvsMetric(mlir::ModuleOp module, llvm::StringRef nam
 /// verifier's: what comes here may have been changed since, or never have been verified.
 mlir::LogicalResult proveLoads(ir::UdfOpInterface metric, const TargetInfo &target);
 
+/// Makes selects of the branches of the metric's hooks, for a host, whose lanes are rows. What
+/// comes of it has to be proved again.
+void straightenBranches(ir::UdfOpInterface metric, const TargetInfo &target);
+
 /// Replaces every annudf.index and annudf.load in `function`, which proveLoads has seen.
 mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::UdfOpInterface metric,
                                   const HookArguments &arguments, const TargetInfo &target,

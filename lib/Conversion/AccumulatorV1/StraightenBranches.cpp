@@ -1,0 +1,194 @@
+//===- StraightenBranches.cpp - Branches that become selects --------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A CPU's scan has rows as its lanes, and LLVM makes no vectors of a loop over rows that loads, or
+// calls a function of libm, below a condition. Here it is known that both are safe: an index can
+// be kept inside its extent, which has an entry at least, and arithmetic has no effect. So both
+// sides of a branch are computed and its results selected. A GPU gains by skipping the side that
+// no thread takes, so its branches stay.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "annudf/Analysis/Ranges.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+using namespace annudf;
+using namespace annudf::ir;
+using namespace annudf::lowering;
+
+namespace {
+
+class Straightening {
+public:
+  Straightening(HookOpInterface hook, const TargetInfo &target)
+      : hook(hook), target(target), builder(hook->getLoc(), hook->getContext()) {}
+
+  void run() {
+    SmallVector<scf::IfOp> branches; // Inner ones first.
+    hook->walk([&](scf::IfOp branch) { branches.push_back(branch); });
+    for (scf::IfOp branch : branches)
+      if (isSpeculatable(branch.getThenRegion()) && isSpeculatable(branch.getElseRegion())) {
+        straighten(branch);
+        changed = true;
+      }
+    if (changed)
+      guard();
+  }
+
+private:
+  bool isSpeculatable(Region &region) const {
+    return region.empty() || llvm::all_of(region.front().without_terminator(), [&](Operation &op) {
+             return isSpeculatable(&op);
+           });
+  }
+
+  /// Whether it may be computed where nobody wants its result, once guarded.
+  bool isSpeculatable(Operation *op) const {
+    if (auto load = dyn_cast<LoadOp>(op))
+      return canClamp(load);
+    // The host has it for one row at a time: where few rows want it, few should pay.
+    if (isa<arith::RemFOp>(op))
+      return false;
+    if (isa_and_present<math::MathDialect>(op->getDialect()))
+      return hasVectorMath();
+    return isa<IndexOp>(op) || isa_and_present<arith::ArithDialect>(op->getDialect());
+  }
+
+  /// How many rows or queries there are is not known here.
+  static bool canClamp(LoadOp load) {
+    for (auto [extent, index] :
+         llvm::zip(load.getCapture().getType().getExtents(), load.getIndices())) {
+      const bool isRow = extent == CaptureType::kRow, isQuery = extent == CaptureType::kQuery;
+      IndexOp same = isRow || isQuery ? sameIndex(index) : nullptr;
+      if ((isRow && !(same && same.getKind() == IndexKind::Row)) ||
+          (isQuery && !(same && same.getKind() == IndexKind::Query)))
+        return false;
+    }
+    return true;
+  }
+
+  /// Elsewhere a function of libm is called for one row at a time (VectorMath.cpp).
+  bool hasVectorMath() const {
+    const llvm::Triple triple(target.triple);
+    return triple.isOSLinux() && triple.getArch() == llvm::Triple::x86_64;
+  }
+
+  void straighten(scf::IfOp branch) {
+    SmallVector<Value> sides[2];
+    for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
+      if (region->empty())
+        continue;
+      Block &block = region->front();
+      for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+        op.moveBefore(branch);
+      llvm::append_range(sides[region == &branch.getElseRegion()],
+                         block.getTerminator()->getOperands());
+    }
+    builder.setInsertionPoint(branch);
+    builder.setLoc(branch.getLoc());
+    // Of one value on both sides, too: it would else have one use where a GPU's code has two, and
+    // be fused with it (FuseProducts.cpp).
+    for (auto [result, taken, other] : llvm::zip(branch.getResults(), sides[0], sides[1]))
+      result.replaceAllUsesWith(
+          arith::SelectOp::create(builder, branch.getCondition(), taken, other).getResult());
+    branch.erase();
+  }
+
+  /// What a condition had proved is proved again without it. Where the condition holds nothing
+  /// changes, so no result does.
+  void guard() {
+    const RangeAnalysis ranges(hook);
+    SmallVector<Operation *> ops;
+    hook->walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops) {
+      if (!ranges.isReachable(op))
+        continue;
+      builder.setInsertionPoint(op);
+      builder.setLoc(op->getLoc());
+      if (auto load = dyn_cast<LoadOp>(op))
+        clamp(load, ranges);
+      else if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
+        guardDivision(op, ranges);
+      else if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op))
+        guardShift(op, ranges);
+    }
+  }
+
+  void clamp(LoadOp load, const RangeAnalysis &ranges) {
+    ArrayRef<int64_t> extents = load.getCapture().getType().getExtents();
+    for (OpOperand &index : load.getIndicesMutable()) {
+      const int64_t extent = extents[index.getOperandNumber() - 1]; // The first is the capture.
+      IndexOp same = sameIndex(index.get());
+      if (isInside(ranges.at(index), same ? std::optional(same.getKind()) : std::nullopt, extent) ==
+          Inside::Yes)
+        continue;
+      index.set(arith::MinUIOp::create(builder, index.get(), lastOf(extent)));
+    }
+  }
+
+  /// Its last entry; canClamp lets no other extent come here.
+  Value lastOf(int64_t extent) {
+    if (extent > 0)
+      return arith::ConstantIndexOp::create(builder, extent - 1);
+    return arith::SubIOp::create(
+        builder, IndexOp::create(builder, builder.getIndexType(), IndexKind::Dims),
+        arith::ConstantIndexOp::create(builder, 1));
+  }
+
+  void guardDivision(Operation *op, const RangeAnalysis &ranges) {
+    const bool isSigned = isa<arith::DivSIOp, arith::RemSIOp>(op);
+    const ranges::IntRange dividend = ranges.at(op->getOpOperand(0));
+    const ranges::IntRange divisor = ranges.at(op->getOpOperand(1));
+    const bool mayOverflow = isSigned && divisor.mayBeSigned(-1) && dividend.mayBeSmallest();
+    if (!divisor.mayBeUnsigned(0) && !mayOverflow)
+      return;
+    Value by = op->getOperand(1);
+    Value refused = isEqual(by, llvm::APInt(divisor.width, 0));
+    if (mayOverflow)
+      refused = arith::OrIOp::create(
+          builder, refused,
+          arith::AndIOp::create(
+              builder, isEqual(by, llvm::APInt::getAllOnes(divisor.width)),
+              isEqual(op->getOperand(0), llvm::APInt::getSignedMinValue(divisor.width))));
+    op->setOperand(1, arith::SelectOp::create(builder, refused,
+                                              constant(by, llvm::APInt(divisor.width, 1)), by));
+  }
+
+  void guardShift(Operation *op, const RangeAnalysis &ranges) {
+    const ranges::IntRange amount = ranges.at(op->getOpOperand(1));
+    if (amount.umax < amount.width)
+      return;
+    Value by = op->getOperand(1); // A width is a power of two.
+    op->setOperand(1, arith::AndIOp::create(
+                          builder, by, constant(by, llvm::APInt(amount.width, amount.width - 1))));
+  }
+
+  Value constant(Value like, const llvm::APInt &value) {
+    return arith::ConstantOp::create(builder, builder.getIntegerAttr(like.getType(), value));
+  }
+  Value isEqual(Value value, const llvm::APInt &to) {
+    return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, value, constant(value, to));
+  }
+
+  HookOpInterface hook;
+  const TargetInfo &target;
+  ImplicitLocOpBuilder builder;
+  bool changed = false;
+};
+
+} // namespace
+
+void annudf::lowering::straightenBranches(UdfOpInterface metric, const TargetInfo &target) {
+  for (auto hook : metric.getBody().getOps<HookOpInterface>())
+    Straightening(hook, target).run();
+}
