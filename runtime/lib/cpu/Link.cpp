@@ -321,8 +321,14 @@ std::string optimise(Module &module, TargetMachine &target, bool vectorMath) {
   PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;
   tuning.SLPVectorization = false; // The rows of a group are the lanes; there is nothing else.
-  PassBuilder builder(&target, tuning);
+  PassInstrumentationCallbacks instrumentation;
+  annudf::runtime::cpu::keepRowLoopsWhole(instrumentation);
+  PassBuilder builder(&target, tuning, std::nullopt, &instrumentation);
   std::string remark;
+  builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
+    passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+    passes.addPass(annudf::runtime::cpu::UnswitchRowLoops());
+  });
   builder.registerVectorizerEndEPCallback([&](FunctionPassManager &passes, OptimizationLevel) {
     passes.addPass(annudf::runtime::cpu::RemarkRowLoops(remark));
     passes.addPass(annudf::runtime::cpu::UnrollVectorLoops());

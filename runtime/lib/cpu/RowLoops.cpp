@@ -7,13 +7,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "RowLoops.h"
+#include "VectorMath.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Metadata.h"
+#include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -77,6 +84,89 @@ void addScalarCalls(const Loop &loop, SetVector<StringRef> &names) {
     }
 }
 
+bool isRowLoop(const Loop &loop) {
+  const MDNode *properties = loop.getLoopID();
+  return properties && hasProperty(*properties, kWanted);
+}
+
+/// Whether some iterations more would find the same value; captures do not change.
+bool isSameIn(const Loop *loop, const Value *value, int depth = 0) {
+  constexpr int kMostSteps = 8;
+  if (!loop || loop->isLoopInvariant(value))
+    return true;
+  const auto *instruction = dyn_cast<Instruction>(value);
+  if (!instruction || isa<PHINode>(instruction) || depth == kMostSteps)
+    return false;
+  if (instruction->mayReadFromMemory() && !instruction->hasMetadata(LLVMContext::MD_invariant_load))
+    return false;
+  return all_of(instruction->operands(),
+                [&](const Use &operand) { return isSameIn(loop, operand, depth + 1); });
+}
+
+bool isDear(const Loop &loop) {
+  return any_of(loop.blocks(), [](const BasicBlock *block) {
+    return any_of(*block, [](const Instruction &instruction) {
+      const auto *call = dyn_cast<CallInst>(&instruction);
+      const Function *callee = call ? call->getCalledFunction() : nullptr;
+      return callee && annudf::runtime::cpu::isVectorMath(callee->getName());
+    });
+  });
+}
+
+/// A condition of choices that is worth a branch; null where there is none. A branch that always
+/// goes the same way costs nothing. One for each dimension, which is often predicted wrong, is
+/// worth a function of libm.
+Value *findUniform(const Loop &loop, bool mayDifferByDim) {
+  const bool ofDims = mayDifferByDim && isDear(loop);
+  Value *found = nullptr;
+  for (const BasicBlock *block : loop.blocks())
+    for (const Instruction &instruction : *block) {
+      const auto *choice = dyn_cast<SelectInst>(&instruction);
+      Value *condition = choice ? const_cast<Value *>(choice->getCondition()) : nullptr;
+      if (!condition || isa<Constant>(condition) || !condition->getType()->isIntegerTy(1) ||
+          !loop.isLoopInvariant(condition))
+        continue;
+      if (isSameIn(loop.getParentLoop(), condition))
+        return condition;
+      if (ofDims && !found)
+        found = condition;
+    }
+  return found;
+}
+
+/// Takes what choices by `condition` take where it is `holds`.
+void decide(const Loop &loop, const Value *condition, bool holds) {
+  SmallVector<SelectInst *> choices;
+  for (BasicBlock *block : loop.blocks())
+    for (Instruction &instruction : *block)
+      if (auto *choice = dyn_cast<SelectInst>(&instruction);
+          choice && choice->getCondition() == condition)
+        choices.push_back(choice);
+  for (SelectInst *choice : choices)
+    choice->replaceAllUsesWith(holds ? choice->getTrueValue() : choice->getFalseValue());
+  for (SelectInst *choice : choices)
+    RecursivelyDeleteTriviallyDeadInstructions(choice);
+}
+
+/// Makes two loops of one. LLVM's own pass leaves loops that are large, as those with functions of
+/// libm are, of which there is most to gain. \return the second; null where that cannot be done.
+Loop *unswitch(Loop &loop, Value *condition, LoopInfo &loops, DominatorTree &tree) {
+  BasicBlock *before = loop.getLoopPreheader(), *exit = loop.getUniqueExitBlock();
+  if (!before || !exit || !exit->phis().empty())
+    return nullptr;
+  BasicBlock *begin = SplitBlock(before, before->getTerminator(), &tree, &loops);
+  ValueToValueMapTy mapped;
+  SmallVector<BasicBlock *> blocks;
+  Loop *other = cloneLoopWithPreheader(begin, before, &loop, mapped, ".other", &loops, &tree, blocks);
+  remapInstructionsInBlocks(blocks, mapped);
+  ReplaceInstWithInst(before->getTerminator(),
+                      BranchInst::Create(begin, cast<BasicBlock>(mapped[begin]), condition));
+  tree.changeImmediateDominator(exit, before);
+  decide(loop, condition, true);
+  decide(*other, condition, false);
+  return other;
+}
+
 } // namespace
 
 /// A loop over rows must still be a loop when the vectoriser comes: a cheap metric's
@@ -89,6 +179,42 @@ void annudf::runtime::cpu::keepRowLoops(Module &module) {
           setLoopProperties(
               *block.getTerminator(), *loop, [](const Metadata *) { return true; },
               "llvm.loop.unroll.disable");
+}
+
+void annudf::runtime::cpu::keepRowLoopsWhole(PassInstrumentationCallbacks &instrumentation) {
+  instrumentation.registerShouldRunOptionalPassCallback([](StringRef pass, llvm::Any unit) {
+    const auto *loop = llvm::any_cast<const Loop *>(&unit);
+    if (!loop || pass != SimpleLoopUnswitchPass::name())
+      return true;
+    for (const Loop *outer = *loop; outer; outer = outer->getParentLoop())
+      if (isRowLoop(*outer))
+        return false;
+    return true;
+  });
+}
+
+PreservedAnalyses
+annudf::runtime::cpu::UnswitchRowLoops::run(Function &function, FunctionAnalysisManager &analyses) {
+  constexpr int kMostLoops = 8; // Of each; code that is made is code that has to be optimised.
+  auto &loops = analyses.getResult<LoopAnalysis>(function);
+  auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
+  bool changed = false;
+  for (Loop *first : loops.getLoopsInPreorder()) {
+    if (!isRowLoop(*first) || !first->isInnermost())
+      continue;
+    SmallVector<Loop *> made{first};
+    for (size_t i = 0; i < made.size() && made.size() < kMostLoops;) {
+      Value *condition = findUniform(*made[i], /*mayDifferByDim=*/made.size() == 1);
+      Loop *other = condition ? unswitch(*made[i], condition, loops, tree) : nullptr;
+      if (!other) {
+        ++i;
+        continue;
+      }
+      made.push_back(other);
+      changed = true;
+    }
+  }
+  return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 PreservedAnalyses annudf::runtime::cpu::RemarkRowLoops::run(Function &function,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The scan marks its loops over rows. What keeps them loops until the vectoriser comes, unrolls
-// them after it, and tells what it could not make vectors of.
+// The scan marks its loops over rows. What keeps them loops until the vectoriser comes, takes
+// conditions out of them, unrolls them after it, and tells what it could not make vectors of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +15,7 @@
 #define ANNUDF_RUNTIME_LIB_CPU_ROWLOOPS_H
 
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/IR/PassManager.h"
 
 #include <string>
@@ -24,6 +25,17 @@ namespace annudf::runtime::cpu {
 /// A loop over rows must still be a loop when the vectoriser comes: a cheap metric's
 /// would be unrolled before, and stay scalar.
 void keepRowLoops(llvm::Module &module);
+
+/// No condition leaves a loop over rows, nor one inside of it, before loops over queries are
+/// unrolled: one that differs from row to row would become a branch, which costs more than vectors
+/// of both sides. UnswitchRowLoops does it later, for others.
+void keepRowLoopsWhole(llvm::PassInstrumentationCallbacks &instrumentation);
+
+/// Before the vectoriser: makes two loops of one over rows whose condition is the same for all of
+/// them, where that saves more than the branch costs.
+struct UnswitchRowLoops : llvm::PassInfoMixin<UnswitchRowLoops> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+};
 
 /// After the vectoriser: tells what of the loops over rows is done for one row at a time.
 class RemarkRowLoops : public llvm::PassInfoMixin<RemarkRowLoops> {

@@ -493,6 +493,43 @@ def entropy(x, y, acc, ctx):
     return acc
 
 
+def exponents_straight(x, y, acc, ctx):
+    d = abs(x - y)
+    return acc + np.where(ctx.p == 2, d * d, d**ctx.p)
+
+
+@body(exponents_straight, "p")
+def exponents(x, y, acc, ctx):
+    """The same side for every row of a search."""
+    d = abs(x - y)
+    if ctx.p == 2:
+        return acc + d * d
+    return acc + d**ctx.p
+
+
+def masked_power_straight(x, y, acc, ctx):
+    return acc + np.where(ctx.on[ctx.dim], abs(x - y) ** ctx.p, 0.0)
+
+
+@body(masked_power_straight, "on p")
+def masked_power(x, y, acc, ctx):
+    """The same side for every row of a dimension."""
+    if ctx.on[ctx.dim]:
+        acc += abs(x - y) ** ctx.p
+    return acc
+
+
+def known_power_straight(x, y, acc, ctx):
+    return acc + np.where(ctx.known[ctx.query, ctx.dim] != 0, abs(x - y) ** ctx.p, 0.0)
+
+
+@body(known_power_straight, "known p")
+def known_power(x, y, acc, ctx):
+    if ctx.known[ctx.query, ctx.dim]:
+        acc += abs(x - y) ** ctx.p
+    return acc
+
+
 # --- Shapes of control flow ------------------------------------------------------------------------
 
 
@@ -629,7 +666,7 @@ def found(x, y, acc, ctx):
     d = abs(x - y)
     for i in range(3):
         if d < 0.5 * (i + 1):
-            return acc + ctx.table[i]
+            return acc + ctx.table[min(i, 16)]
     return acc + d
 
 
