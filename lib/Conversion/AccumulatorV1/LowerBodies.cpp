@@ -68,7 +68,6 @@ static ConversionConfig withoutFolds() {
 LogicalResult annudf::lowering::lowerBodies(ModuleOp module, const TargetInfo &target) {
   if (failed(checkBodies(module, target)))
     return failure();
-  fuseProducts(module, target);
   MLIRContext *context = module.getContext();
   {
     RewritePatternSet patterns(context);

@@ -83,8 +83,12 @@ mlir::LogicalResult lowerToCuvsMetric(mlir::ModuleOp module, llvm::StringRef nam
 /// verifier's: what comes here may have been changed since, or never have been verified.
 mlir::LogicalResult proveLoads(ir::UdfOpInterface metric, const TargetInfo &target);
 
-/// Makes selects of the branches of the metric's hooks, for a host, whose lanes are rows. What
-/// comes of it has to be proved again.
+/// Makes one operation of a product and the one addition or subtraction that uses it. It comes
+/// before anything that a target alone does, so that all fuse the same.
+void fuseProducts(mlir::ModuleOp module, const TargetInfo &target);
+
+/// Unrolls short loops of the metric's hooks and makes selects of their branches, for a host, whose
+/// lanes are rows. What comes of it has to be proved again.
 void straightenBranches(ir::UdfOpInterface metric, const TargetInfo &target);
 
 /// Replaces every annudf.index and annudf.load in `function`, which proveLoads has seen.
@@ -94,9 +98,6 @@ mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::UdfOpInterfac
 
 /// Replaces every annudf.call by a call of the declared function, every annudf.extern by that.
 mlir::LogicalResult lowerExterns(mlir::ModuleOp module, const TargetInfo &target);
-
-/// Makes one operation of a product and the one addition or subtraction that uses it.
-void fuseProducts(mlir::ModuleOp module, const TargetInfo &target);
 
 /// Converts all functions of the module to the LLVM dialect.
 mlir::LogicalResult lowerBodies(mlir::ModuleOp module, const TargetInfo &target);

@@ -17,8 +17,11 @@
 #include "Lowering.h"
 
 #include "annudf/Analysis/Ranges.h"
+#include "annudf/Analysis/Size.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace mlir;
@@ -28,13 +31,21 @@ using namespace annudf::lowering;
 
 namespace {
 
+/// What a loop may weigh that is unrolled. LLVM makes no vectors of rows around a loop, and unrolls
+/// fewer by itself; of larger ones the copies would take long to optimise.
+constexpr uint64_t kMostUnrolled = 256;
+
 class Straightening {
 public:
   Straightening(HookOpInterface hook, const TargetInfo &target)
       : hook(hook), target(target), builder(hook->getLoc(), hook->getContext()) {}
 
   void run() {
-    SmallVector<scf::IfOp> branches; // Inner ones first.
+    SmallVector<scf::ForOp> loops; // Inner ones first.
+    hook->walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops)
+      unroll(loop);
+    SmallVector<scf::IfOp> branches; // Here, too.
     hook->walk([&](scf::IfOp branch) { branches.push_back(branch); });
     for (scf::IfOp branch : branches)
       if (isSpeculatable(branch.getThenRegion()) && isSpeculatable(branch.getElseRegion())) {
@@ -61,7 +72,7 @@ private:
       return false;
     if (isa_and_present<math::MathDialect>(op->getDialect()))
       return hasVectorMath();
-    return isa<IndexOp>(op) || isa_and_present<arith::ArithDialect>(op->getDialect());
+    return isa<IndexOp, LLVM::FMulAddOp>(op) || isa_and_present<arith::ArithDialect>(op->getDialect());
   }
 
   /// How many rows or queries there are is not known here.
@@ -83,6 +94,35 @@ private:
     return triple.isOSLinux() && triple.getArch() == llvm::Triple::x86_64;
   }
 
+  static uint64_t weigh(Operation *op) {
+    uint64_t weight = 0;
+    op->walk([&](Operation *inner) { weight += weightOf(inner); });
+    return weight;
+  }
+
+  void unroll(scf::ForOp loop) {
+    const std::optional<LoopBounds> bounds = LoopBounds::of(loop);
+    if (!bounds ||
+        llvm::SaturatingMultiply<uint64_t>(bounds->trips(), weigh(loop)) > kMostUnrolled)
+      return;
+    builder.setInsertionPoint(loop);
+    builder.setLoc(loop.getLoc());
+    SmallVector<Value> carried(loop.getInitArgs());
+    llvm::APInt counter = bounds->lower;
+    for (int64_t trip = 0; trip < bounds->trips(); ++trip, counter += bounds->step) {
+      IRMapping mapping;
+      mapping.map(loop.getInductionVar(), constant(loop.getInductionVar(), counter));
+      mapping.map(loop.getRegionIterArgs(), carried);
+      for (Operation &op : loop.getBody()->without_terminator())
+        builder.clone(op, mapping);
+      for (auto [value, yielded] : llvm::zip(carried, loop.getYieldedValues()))
+        value = mapping.lookupOrDefault(yielded);
+    }
+    loop.replaceAllUsesWith(carried);
+    loop.erase();
+    changed = true;
+  }
+
   void straighten(scf::IfOp branch) {
     SmallVector<Value> sides[2];
     for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()}) {
@@ -96,8 +136,6 @@ private:
     }
     builder.setInsertionPoint(branch);
     builder.setLoc(branch.getLoc());
-    // Of one value on both sides, too: it would else have one use where a GPU's code has two, and
-    // be fused with it (FuseProducts.cpp).
     for (auto [result, taken, other] : llvm::zip(branch.getResults(), sides[0], sides[1]))
       result.replaceAllUsesWith(
           arith::SelectOp::create(builder, branch.getCondition(), taken, other).getResult());

@@ -42,6 +42,7 @@ LogicalResult annudf::lowering::lowerToCuvsMetric(ModuleOp module, StringRef nam
   if (failed(udf) || failed(proveLoads(*udf, target)) || failed(verifyCuvsMetric(*udf)) ||
       failed(verifyCuvsSymbol(*udf, target.code.symbol)))
     return failure();
+  fuseProducts(module, target);
   auto metric = cast<MetricOp>(udf->getOperation());
   counts.slots +=
       llvm::count_if(metric.getCaptures(), [](CaptureOp capture) { return !capture.getValue(); });

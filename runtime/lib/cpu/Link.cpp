@@ -279,6 +279,38 @@ void settleFusion(Module &hooks, TargetMachine &target) {
     }
 }
 
+/// Saturating conversions, of which LLVM makes poor vectors: the plain one of what is in range, and
+/// the ends, or 0 for NaN, of the rest.
+void settleConversions(Module &hooks) {
+  for (Function &function : hooks)
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      auto *call = dyn_cast<IntrinsicInst>(&instruction);
+      const bool isSigned = call && call->getIntrinsicID() == Intrinsic::fptosi_sat;
+      if (!isSigned && !(call && call->getIntrinsicID() == Intrinsic::fptoui_sat))
+        continue;
+      IRBuilder<> builder(call);
+      Value *const x = call->getArgOperand(0);
+      Type *const from = x->getType(), *const to = call->getType();
+      const unsigned width = to->getIntegerBitWidth();
+      const APInt least = isSigned ? APInt::getSignedMinValue(width) : APInt(width, 0);
+      const APInt most = isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
+      const auto limit = [&](const APInt &bound) {
+        APFloat number(from->getFltSemantics());
+        number.convertFromAPInt(bound, isSigned, APFloat::rmTowardZero);
+        return ConstantFP::get(from, number);
+      };
+      Value *const isAbove = builder.CreateFCmpOGT(x, limit(most));
+      Value *const isBelow = builder.CreateFCmpOLT(x, limit(least));
+      Value *const isInside = builder.CreateAnd(builder.CreateFCmpOLE(x, limit(most)),
+                                                builder.CreateFCmpOGE(x, limit(least)));
+      Value *const inside = builder.CreateSelect(isInside, x, ConstantFP::getZero(from));
+      Value *result = isSigned ? builder.CreateFPToSI(inside, to) : builder.CreateFPToUI(inside, to);
+      result = builder.CreateSelect(isAbove, builder.getInt(most), result);
+      call->replaceAllUsesWith(builder.CreateSelect(isBelow, builder.getInt(least), result));
+      call->eraseFromParent();
+    }
+}
+
 /// Puts the number where the scan asks for it, before anything is optimised: copies of the hook
 /// for other elements or tiles should not be inlined first.
 void defineConstant(Module &module, StringRef name, int32_t value) {
@@ -429,6 +461,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   hooks->setDataLayout(scan->getDataLayout());
 
   settleFusion(*hooks, target);
+  settleConversions(*hooks);
 
   const annudf::Manifest &manifest = metric.artifact.manifest;
   const int32_t tile = queriesOfTile(*hooks);

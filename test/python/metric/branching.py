@@ -428,7 +428,7 @@ def hypots(x, y, acc, ctx):
 
 def floors_straight(x, y, acc, ctx):
     d = abs(x - y)
-    return acc + np.where(d > 1, np.floor(d), d)
+    return acc + np.where(d > 1, np.float32(math.floor(d)), d)
 
 
 @body(floors_straight)
@@ -657,7 +657,7 @@ def branch_in_loop(x, y, acc, ctx):
 def found_straight(x, y, acc, ctx):
     d = abs(x - y)
     at = np.where(d < 0.5, 0, np.where(d < 1, 1, np.where(d < 1.5, 2, 3)))
-    return acc + np.where(at == 0, ctx.table[0], np.where(at == 1, ctx.table[1], np.where(at == 2, ctx.table[2], d)))
+    return acc + np.where(at < 3, ctx.table[min(max(at, 0), 16)], d)
 
 
 @body(found_straight, "table")
@@ -668,6 +668,49 @@ def found(x, y, acc, ctx):
         if d < 0.5 * (i + 1):
             return acc + ctx.table[min(i, 16)]
     return acc + d
+
+
+def longer_straight(x, y, acc, ctx):
+    d = abs(x - y)
+    total = 0.0
+    for i in range(16):
+        total += ctx.table[i] * min(d, i + 0.5)
+    return acc + np.where(d > 1, total, d)
+
+
+@body(longer_straight, "table")
+def longer(x, y, acc, ctx):
+    d = abs(x - y)
+    if d > 1:
+        total = 0.0
+        for i in range(16):
+            total += ctx.table[i] * min(d, i + 0.5)
+        return acc + total
+    return acc + d
+
+
+def bucket_straight(x, y, acc, ctx):
+    i = int(max(min(abs(x - y) * 4, 16.0), 0.0))
+    return acc + np.where(x > y, ctx.table[min(max(i, 0), 16)], 0.0)
+
+
+@body(bucket_straight, "table")
+def bucket(x, y, acc, ctx):
+    if x > y:
+        acc += ctx.table[min(max(int(4 * abs(x - y)), 0), 16)]
+    return acc
+
+
+def narrow_straight(x, y, acc, ctx):
+    i = np.int32(abs(x - y) * 4)
+    return acc + np.where(x > y, ctx.table[min(max(i, 0), 16)], 0.0)
+
+
+@body(narrow_straight, "table")
+def narrow(x, y, acc, ctx):
+    if x > y:
+        acc += ctx.table[min(max(np.int32(4 * abs(x - y)), 0), 16)]
+    return acc
 
 
 def helper(d, w):
