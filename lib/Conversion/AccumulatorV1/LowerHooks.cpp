@@ -329,6 +329,7 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
     straightenBranches(*udf, target);
     if (failed(proveLoads(*udf, target)))
       return failure();
+    tellSlowRows(module, *udf);
   }
   for (CaptureOp capture : udf->getCaptures())
     if (!capture.getValue())

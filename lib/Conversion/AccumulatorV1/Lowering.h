@@ -91,6 +91,9 @@ void fuseProducts(mlir::ModuleOp module, const TargetInfo &target);
 /// lanes are rows. What comes of it has to be proved again.
 void straightenBranches(ir::UdfOpInterface metric, const TargetInfo &target);
 
+/// Adds a constant, kSlowRowsSymbol, where something may keep rows from being lanes.
+void tellSlowRows(mlir::ModuleOp module, ir::UdfOpInterface metric);
+
 /// Replaces every annudf.index and annudf.load in `function`, which proveLoads has seen.
 mlir::LogicalResult lowerAccesses(mlir::func::FuncOp function, ir::UdfOpInterface metric,
                                   const HookArguments &arguments, const TargetInfo &target,

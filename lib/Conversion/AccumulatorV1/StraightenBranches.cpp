@@ -58,9 +58,8 @@ public:
 
 private:
   bool isSpeculatable(Region &region) const {
-    return region.empty() || llvm::all_of(region.front().without_terminator(), [&](Operation &op) {
-             return isSpeculatable(&op);
-           });
+    return region.empty() || llvm::all_of(region.front().without_terminator(),
+                                          [&](Operation &op) { return isSpeculatable(&op); });
   }
 
   /// Whether it may be computed where nobody wants its result, once guarded.
@@ -72,7 +71,8 @@ private:
       return false;
     if (isa_and_present<math::MathDialect>(op->getDialect()))
       return hasVectorMath();
-    return isa<IndexOp, LLVM::FMulAddOp>(op) || isa_and_present<arith::ArithDialect>(op->getDialect());
+    return isa<IndexOp, LLVM::FMulAddOp>(op) ||
+           isa_and_present<arith::ArithDialect>(op->getDialect());
   }
 
   /// How many rows or queries there are is not known here.
@@ -102,8 +102,7 @@ private:
 
   void unroll(scf::ForOp loop) {
     const std::optional<LoopBounds> bounds = LoopBounds::of(loop);
-    if (!bounds ||
-        llvm::SaturatingMultiply<uint64_t>(bounds->trips(), weigh(loop)) > kMostUnrolled)
+    if (!bounds || llvm::SaturatingMultiply<uint64_t>(bounds->trips(), weigh(loop)) > kMostUnrolled)
       return;
     builder.setInsertionPoint(loop);
     builder.setLoc(loop.getLoc());
@@ -178,9 +177,9 @@ private:
   Value lastOf(int64_t extent) {
     if (extent > 0)
       return arith::ConstantIndexOp::create(builder, extent - 1);
-    return arith::SubIOp::create(
-        builder, IndexOp::create(builder, builder.getIndexType(), IndexKind::Dims),
-        arith::ConstantIndexOp::create(builder, 1));
+    return arith::SubIOp::create(builder,
+                                 IndexOp::create(builder, builder.getIndexType(), IndexKind::Dims),
+                                 arith::ConstantIndexOp::create(builder, 1));
   }
 
   void guardDivision(Operation *op, const RangeAnalysis &ranges) {

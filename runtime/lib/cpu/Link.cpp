@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link.h"
+#include "HookArithmetic.h"
 #include "Routines.h"
 #include "RowLoops.h"
 #include "Stubs.h"
@@ -14,6 +15,8 @@
 #include "Width.h"
 
 #include "annudf/ABI/Hooks.h"
+#include "annudf/ABI/SlowRows.h"
+#include "annudf/Support/Printable.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -25,7 +28,6 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -256,61 +258,6 @@ uint64_t contractOfCode(const Module &module, const annudf::runtime::MetricView 
   return number->getZExtValue();
 }
 
-/// Products that the compiler fused (FuseProducts.cpp) are one operation where the processor has
-/// it, else two. Left open, optimisation would decide for each: of a product of constants, as an
-/// unrolled loop has, InstCombine makes two roundings, and code generation of any other one.
-void settleFusion(Module &hooks, TargetMachine &target) {
-  const Triple &triple = target.getTargetTriple();
-  const bool isOne = triple.isAArch64() || (triple.getArch() == Triple::x86_64 &&
-                                            target.getMCSubtargetInfo()->checkFeatures("+fma"));
-  for (Function &function : hooks)
-    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
-      auto *call = dyn_cast<IntrinsicInst>(&instruction);
-      if (!call || call->getIntrinsicID() != Intrinsic::fmuladd)
-        continue;
-      IRBuilder<> builder(call);
-      builder.setFastMathFlags(call->getFastMathFlags());
-      Value *const a = call->getArgOperand(0), *const b = call->getArgOperand(1);
-      Value *const c = call->getArgOperand(2);
-      call->replaceAllUsesWith(
-          isOne ? builder.CreateIntrinsic(Intrinsic::fma, {call->getType()}, {a, b, c})
-                : builder.CreateFAdd(builder.CreateFMul(a, b), c));
-      call->eraseFromParent();
-    }
-}
-
-/// Saturating conversions, of which LLVM makes poor vectors: the plain one of what is in range, and
-/// the ends, or 0 for NaN, of the rest.
-void settleConversions(Module &hooks) {
-  for (Function &function : hooks)
-    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
-      auto *call = dyn_cast<IntrinsicInst>(&instruction);
-      const bool isSigned = call && call->getIntrinsicID() == Intrinsic::fptosi_sat;
-      if (!isSigned && !(call && call->getIntrinsicID() == Intrinsic::fptoui_sat))
-        continue;
-      IRBuilder<> builder(call);
-      Value *const x = call->getArgOperand(0);
-      Type *const from = x->getType(), *const to = call->getType();
-      const unsigned width = to->getIntegerBitWidth();
-      const APInt least = isSigned ? APInt::getSignedMinValue(width) : APInt(width, 0);
-      const APInt most = isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
-      const auto limit = [&](const APInt &bound) {
-        APFloat number(from->getFltSemantics());
-        number.convertFromAPInt(bound, isSigned, APFloat::rmTowardZero);
-        return ConstantFP::get(from, number);
-      };
-      Value *const isAbove = builder.CreateFCmpOGT(x, limit(most));
-      Value *const isBelow = builder.CreateFCmpOLT(x, limit(least));
-      Value *const isInside = builder.CreateAnd(builder.CreateFCmpOLE(x, limit(most)),
-                                                builder.CreateFCmpOGE(x, limit(least)));
-      Value *const inside = builder.CreateSelect(isInside, x, ConstantFP::getZero(from));
-      Value *result = isSigned ? builder.CreateFPToSI(inside, to) : builder.CreateFPToUI(inside, to);
-      result = builder.CreateSelect(isAbove, builder.getInt(most), result);
-      call->replaceAllUsesWith(builder.CreateSelect(isBelow, builder.getInt(least), result));
-      call->eraseFromParent();
-    }
-}
-
 /// Puts the number where the scan asks for it, before anything is optimised: copies of the hook
 /// for other elements or tiles should not be inlined first.
 void defineConstant(Module &module, StringRef name, int32_t value) {
@@ -338,6 +285,14 @@ void setHostAttributes(Module &module, TargetMachine &target) {
     if (isHookName(function.getName()))
       function.addFnAttr(Attribute::AlwaysInline);
   }
+}
+
+/// What the compiler says that may keep rows from being lanes (SlowRows.cpp); "" where it says
+/// nothing.
+std::string slowRowsOf(const Module &hooks) {
+  const GlobalVariable *told = hooks.getNamedGlobal(annudf::kSlowRowsSymbol);
+  const auto *text = told ? dyn_cast<ConstantDataSequential>(told->getInitializer()) : nullptr;
+  return text && text->isString() ? annudf::printable(text->getAsString().str()) : "";
 }
 
 std::string optimise(Module &module, TargetMachine &target, bool vectorMath) {
@@ -460,11 +415,11 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   hooks->setTargetTriple(scan->getTargetTriple());
   hooks->setDataLayout(scan->getDataLayout());
 
-  settleFusion(*hooks, target);
-  settleConversions(*hooks);
+  settleArithmetic(*hooks, target);
 
   const annudf::Manifest &manifest = metric.artifact.manifest;
   const int32_t tile = queriesOfTile(*hooks);
+  const std::string slowRows = slowRowsOf(*hooks);
   const unsigned usual = usualBits(target);
   unsigned bits = host.vectorBits;
   if (bits == 0)
@@ -488,7 +443,7 @@ std::unique_ptr<Module> linkScan(LLVMContext &context, TargetMachine &target,
   markMathPure(*scan);
   const std::string said = optimise(*scan, target, vectorMath);
   if (remark)
-    *remark = said;
+    *remark = said.empty() || slowRows.empty() ? said : "computed one row at a time: " + slowRows;
   if (!errors.empty())
     refuse(metric, oneLine(errors));
   return scan;

@@ -12,9 +12,9 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Metadata.h"
 #include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
@@ -134,6 +134,13 @@ Value *findUniform(const Loop &loop, bool mayDifferByDim) {
   return found;
 }
 
+size_t sizeOf(const Loop &loop) {
+  size_t size = 0;
+  for (const BasicBlock *block : loop.blocks())
+    size += block->size();
+  return size;
+}
+
 /// Takes what choices by `condition` take where it is `holds`.
 void decide(const Loop &loop, const Value *condition, bool holds) {
   SmallVector<SelectInst *> choices;
@@ -157,7 +164,8 @@ Loop *unswitch(Loop &loop, Value *condition, LoopInfo &loops, DominatorTree &tre
   BasicBlock *begin = SplitBlock(before, before->getTerminator(), &tree, &loops);
   ValueToValueMapTy mapped;
   SmallVector<BasicBlock *> blocks;
-  Loop *other = cloneLoopWithPreheader(begin, before, &loop, mapped, ".other", &loops, &tree, blocks);
+  Loop *other =
+      cloneLoopWithPreheader(begin, before, &loop, mapped, ".other", &loops, &tree, blocks);
   remapInstructionsInBlocks(blocks, mapped);
   ReplaceInstWithInst(before->getTerminator(),
                       BranchInst::Create(begin, cast<BasicBlock>(mapped[begin]), condition));
@@ -193,9 +201,9 @@ void annudf::runtime::cpu::keepRowLoopsWhole(PassInstrumentationCallbacks &instr
   });
 }
 
-PreservedAnalyses
-annudf::runtime::cpu::UnswitchRowLoops::run(Function &function, FunctionAnalysisManager &analyses) {
-  constexpr int kMostLoops = 8; // Of each; code that is made is code that has to be optimised.
+PreservedAnalyses annudf::runtime::cpu::UnswitchRowLoops::run(Function &function,
+                                                              FunctionAnalysisManager &analyses) {
+  size_t left = 1 << 14; // Instructions to be copied: what is copied has to be optimised.
   auto &loops = analyses.getResult<LoopAnalysis>(function);
   auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
   bool changed = false;
@@ -203,13 +211,16 @@ annudf::runtime::cpu::UnswitchRowLoops::run(Function &function, FunctionAnalysis
     if (!isRowLoop(*first) || !first->isInnermost())
       continue;
     SmallVector<Loop *> made{first};
-    for (size_t i = 0; i < made.size() && made.size() < kMostLoops;) {
-      Value *condition = findUniform(*made[i], /*mayDifferByDim=*/made.size() == 1);
-      Loop *other = condition ? unswitch(*made[i], condition, loops, tree) : nullptr;
+    for (size_t i = 0; i < made.size();) {
+      Loop &loop = *made[i];
+      Value *condition = findUniform(loop, /*mayDifferByDim=*/made.size() == 1);
+      const size_t size = sizeOf(loop);
+      Loop *other = condition && size <= left ? unswitch(loop, condition, loops, tree) : nullptr;
       if (!other) {
         ++i;
         continue;
       }
+      left -= size;
       made.push_back(other);
       changed = true;
     }

@@ -422,8 +422,9 @@ def test_a_metric_that_is_computed_row_by_row_is_warned_about_once(caplog):
     slow.precompile()
     slow.precompile()
     (record,) = caplog.records
+    line = rest.__code__.co_firstlineno + 1
     assert record.getMessage().startswith(
-        "metric rest: a loop over rows takes them one by one, not as vectors, which is several times slower on the CPU"
+        f"metric rest: computed one row at a time: fmod in line {line}, which is several times slower on the CPU"
     )
 
 
