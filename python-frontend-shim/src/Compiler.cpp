@@ -26,7 +26,7 @@ static Artifact fromBytes(nb::bytes data, const std::string &origin) {
   annudf_artifact *artifact = nullptr;
   const char *bytes = data.c_str();
   const size_t size = data.size();
-  const annudf_status status = withoutGil(
+  const Outcome status = withoutGil(
       [&] { return annudf_artifact_from_bytes(bytes, size, origin.c_str(), &artifact); });
   check(status);
   return {ArtifactPtr(artifact)};
@@ -35,8 +35,7 @@ static Artifact fromBytes(nb::bytes data, const std::string &origin) {
 static Artifact load(nb::handle given) {
   const std::string path = toPath(given);
   annudf_artifact *artifact = nullptr;
-  const annudf_status status =
-      withoutGil([&] { return annudf_artifact_load(path.c_str(), &artifact); });
+  const Outcome status = withoutGil([&] { return annudf_artifact_load(path.c_str(), &artifact); });
   check(status);
   return {ArtifactPtr(artifact)};
 }
@@ -45,7 +44,7 @@ static Work saving(nb::object self, nb::handle given) {
   const std::string path = toPath(given);
   const annudf_artifact *artifact = nb::cast<Artifact &>(self).handle.get();
   return {[=, owner = std::move(self)] {
-            const annudf_status status =
+            const Outcome status =
                 withoutGil([&] { return annudf_artifact_save(artifact, path.c_str()); });
             check(status);
           },
@@ -56,28 +55,29 @@ static void save(const nb::object &self, nb::handle path) { saving(self, path).r
 
 static nb::bytes serialise(const Artifact &self) {
   annudf_buffer *bytes = nullptr;
-  check(annudf_artifact_to_bytes(self.handle.get(), &bytes));
+  check(withoutGil([&] { return annudf_artifact_to_bytes(self.handle.get(), &bytes); }));
   const BufferPtr owner(bytes);
   return toBytes(bytes);
 }
 
 static nb::str manifest(const Artifact &self) {
   annudf_buffer *json = nullptr;
-  check(annudf_artifact_manifest(self.handle.get(), &json));
+  check(withoutGil([&] { return annudf_artifact_manifest(self.handle.get(), &json); }));
   const BufferPtr owner(json);
   return toText(json);
 }
 
 static nb::str describe(const Artifact &self, const std::string &origin) {
   annudf_buffer *text = nullptr;
-  check(annudf_artifact_describe(self.handle.get(), origin.c_str(), &text));
+  check(withoutGil(
+      [&] { return annudf_artifact_describe(self.handle.get(), origin.c_str(), &text); }));
   const BufferPtr owner(text);
   return toText(text);
 }
 
 static nb::bytes ltoir(const Artifact &self, const std::string &arch) {
   annudf_buffer *bytes = nullptr;
-  check(annudf_artifact_ltoir(self.handle.get(), arch.c_str(), &bytes));
+  check(withoutGil([&] { return annudf_artifact_ltoir(self.handle.get(), arch.c_str(), &bytes); }));
   const BufferPtr owner(bytes);
   return toBytes(bytes);
 }
@@ -118,7 +118,7 @@ compile(std::string_view source, const std::string &origin, const std::optional<
   options.import_frontend = importFrontend;
   annudf_artifact *artifact = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
-  const annudf_status status = withoutGil([&] {
+  const Outcome status = withoutGil([&] {
     return annudf_compile(source.data(), source.size(), origin.c_str(), &options, &artifact,
                           &diagnostics);
   });
@@ -137,7 +137,7 @@ static nb::bytes lower(std::string_view source, const std::string &origin,
   options.import_frontend = importFrontend;
   annudf_buffer *code = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
-  const annudf_status status = withoutGil([&] {
+  const Outcome status = withoutGil([&] {
     return annudf_lower(source.data(), source.size(), origin.c_str(), target.c_str(), &options,
                         &code, &diagnostics);
   });
@@ -188,7 +188,7 @@ compileCudaSource(std::string_view source, const std::string &origin,
   options.missing_values = missingValues;
   annudf_artifact *artifact = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
-  const annudf_status status = withoutGil([&] {
+  const Outcome status = withoutGil([&] {
     return annudf_compile_cuda_source(source.data(), source.size(), origin.c_str(), &options,
                                       &artifact, &diagnostics);
   });
@@ -211,7 +211,7 @@ static std::map<std::string, std::vector<TableRow>> tables() {
     for (size_t j = 0; j < annudf_table_size(name); ++j) {
       annudf_table_row row = {};
       row.size = sizeof row;
-      check(annudf_table_read(name, j, &row));
+      check(atOnce(annudf_table_read(name, j, &row)));
       all[name].push_back(
           {row.name, row.spelling, row.value, row.bits, row.kind, row.detail, row.since});
     }

@@ -81,14 +81,15 @@ struct View {
 
 void checkUdf(const Descriptor &given) {
   const View view(given);
-  check(annudf_device_udf_check(&view.udf));
+  check(withoutGil([&] { return annudf_device_udf_check(&view.udf); }));
 }
 
 nb::str cacheKey(const Descriptor &given, const Names &options) {
   const View view(given);
   const std::vector<const char *> names = pointers(options);
   annudf_buffer *key = nullptr;
-  check(annudf_device_udf_cache_key(&view.udf, names.data(), names.size(), &key));
+  check(withoutGil(
+      [&] { return annudf_device_udf_cache_key(&view.udf, names.data(), names.size(), &key); }));
   const BufferPtr owner(key);
   return toText(key);
 }
@@ -109,7 +110,7 @@ fromArtifact(const Artifact &artifact, const std::string &arch, const std::strin
   options.dims = dims;
   annudf_device_udf_owner *made = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
-  const annudf_status status = withoutGil([&] {
+  const Outcome status = withoutGil([&] {
     return annudf_device_udf_from_artifact(artifact.handle.get(), &options, &made, &diagnostics);
   });
   const DiagnosticsPtr list(diagnostics);
@@ -130,7 +131,7 @@ std::tuple<Artifact, DiagnosticList> toArtifact(const Descriptor &given, const s
   options.arch_count = names.size();
   annudf_artifact *artifact = nullptr;
   annudf_diagnostics *diagnostics = nullptr;
-  const annudf_status status = withoutGil(
+  const Outcome status = withoutGil(
       [&] { return annudf_device_udf_to_artifact(&view.udf, &options, &artifact, &diagnostics); });
   return finish(status, artifact, diagnostics);
 }

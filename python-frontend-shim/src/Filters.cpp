@@ -16,7 +16,7 @@ namespace {
 
 template <class Make> Filter made(Make make) {
   annudf_filter *filter = nullptr;
-  const annudf_status status = withoutGil([&] { return make(&filter); });
+  const Outcome status = withoutGil([&] { return make(&filter); });
   check(status);
   return {FilterPtr(filter)};
 }

@@ -73,7 +73,7 @@ static Index buildBy(const BuildCall &call, const Rows &rows, const BuildOptions
   options.progress = &Progress::report;
   options.progress_user = &progress;
   annudf_ivf_flat_index *index = nullptr;
-  const annudf_status status = withoutGil([&] { return call(&base, of.nLists, &options, &index); });
+  const Outcome status = withoutGil([&] { return call(&base, of.nLists, &options, &index); });
   Index result{IndexPtr(index)};
   progress.check(status);
   return result;
@@ -164,7 +164,7 @@ static Work extendingBy(ExtendCall call, nb::object self, const Rows &rows, Addi
             options.progress = &Progress::report;
             options.progress_user = &progress;
             options.allow_repeated_ids = repeated;
-            const annudf_status status = withoutGil([&] {
+            const Outcome status = withoutGil([&] {
               return call(index, &more, reinterpret_cast<const int64_t *>(ids.value_or(0)),
                           &options);
             });
@@ -206,7 +206,7 @@ static Work removingBy(std::shared_ptr<annudf_backend> on, nb::object self, uint
     const auto *ids = reinterpret_cast<const int64_t *>(address);
     const auto number = static_cast<size_t>(count);
     int64_t removed = 0;
-    const annudf_status status = withoutGil([&] {
+    const Outcome status = withoutGil([&] {
       return on ? annudf_ivf_flat_remove_on_device(on.get(), index, ids, number, &Progress::report,
                                                    &progress, &removed)
                 : annudf_ivf_flat_remove(index, ids, number, &Progress::report, &progress,
@@ -261,7 +261,7 @@ static Work saving(nb::object self, nb::handle given, std::optional<ProgressFunc
   const annudf_ivf_flat_index *index = nb::cast<Index &>(self).handle.get();
   return {[=, owner = std::move(self), function = std::move(function)] {
             Progress progress(function);
-            const annudf_status status = withoutGil([&] {
+            const Outcome status = withoutGil([&] {
               return annudf_ivf_flat_save(index, path.c_str(), &Progress::report, &progress);
             });
             progress.check(status);
@@ -272,8 +272,7 @@ static Work saving(nb::object self, nb::handle given, std::optional<ProgressFunc
 static Index load(nb::handle given) {
   const std::string path = toPath(given);
   annudf_ivf_flat_index *index = nullptr;
-  const annudf_status status =
-      withoutGil([&] { return annudf_ivf_flat_load(path.c_str(), &index); });
+  const Outcome status = withoutGil([&] { return annudf_ivf_flat_load(path.c_str(), &index); });
   check(status);
   return {IndexPtr(index)};
 }
@@ -282,7 +281,8 @@ static Centers centers(const Index &self) {
   const auto rows = static_cast<size_t>(annudf_ivf_flat_n_lists(self.handle.get()));
   const auto dims = static_cast<size_t>(annudf_ivf_flat_dims(self.handle.get()));
   auto values = std::make_unique<std::vector<float>>(rows * dims);
-  check(annudf_ivf_flat_centers(self.handle.get(), values->data(), values->size()));
+  check(withoutGil(
+      [&] { return annudf_ivf_flat_centers(self.handle.get(), values->data(), values->size()); }));
   float *data = values->data();
   const nb::capsule owner(values.release(), [](void *vector) noexcept {
     delete static_cast<std::vector<float> *>(vector);
@@ -321,7 +321,7 @@ static Captures bind(const Artifact &artifact, int64_t dims, const Values &value
     list.push_back(one);
   }
   annudf_captures *captures = nullptr;
-  const annudf_status status = withoutGil([&] {
+  const Outcome status = withoutGil([&] {
     const annudf_extents extents = {sizeof extents, dims, rows, queries};
     const annudf_captures_options options = {sizeof options, allowNonFinite};
     return annudf_captures_bind(artifact.handle.get(), &extents, list.data(), list.size(), &options,
@@ -413,8 +413,7 @@ void addIndex(nb::module_ &module) {
       .def_prop_ro(
           "device",
           [](const Index &self) {
-            const nb::gil_scoped_release released; // It may wait.
-            return annudf_ivf_flat_device(self.handle.get());
+            return withoutGil([&] { return annudf_ivf_flat_device(self.handle.get()); });
           },
           "The CUDA device that built it and has its lists; -1: the host has them.")
       .def_prop_ro(

@@ -27,15 +27,10 @@ struct Event {
   std::shared_ptr<annudf_backend> backend;
   EventPtr handle;
 };
-/// Its end waits for a GPU's last run, and that perhaps for a function of the host, with the GIL.
-struct PreparedDestroyer {
-  void operator()(annudf_ivf_flat_prepared *prepared) const {
-    const nb::gil_scoped_release released;
-    annudf_ivf_flat_prepared_destroy(prepared);
-  }
-};
 struct Prepared {
-  std::unique_ptr<annudf_ivf_flat_prepared, PreparedDestroyer> handle;
+  /// Its end waits for a GPU's last run, and that perhaps for a function of the host, with the GIL.
+  std::unique_ptr<annudf_ivf_flat_prepared, WaitingDestroyer<annudf_ivf_flat_prepared_destroy>>
+      handle;
 };
 
 annudf_ivf_flat_search_stats emptyStats() {
@@ -44,22 +39,20 @@ annudf_ivf_flat_search_stats emptyStats() {
   return stats;
 }
 
-Backend makeBackend(annudf_status status, annudf_backend *backend) {
+Backend makeBackend(Outcome status, annudf_backend *backend) {
   check(status);
   return {std::shared_ptr<annudf_backend>(BackendPtr(backend))};
 }
 
 Backend makeCpu(int32_t threads) {
   annudf_backend *backend = nullptr;
-  const annudf_status status =
-      withoutGil([&] { return annudf_backend_create_cpu(threads, &backend); });
+  const Outcome status = withoutGil([&] { return annudf_backend_create_cpu(threads, &backend); });
   return makeBackend(status, backend);
 }
 
 Backend makeCuda(int32_t device) {
   annudf_backend *backend = nullptr;
-  const annudf_status status =
-      withoutGil([&] { return annudf_backend_create_cuda(device, &backend); });
+  const Outcome status = withoutGil([&] { return annudf_backend_create_cuda(device, &backend); });
   return makeBackend(status, backend);
 }
 
@@ -199,7 +192,7 @@ prepare(const Backend &self, const Index &index, const Artifact &artifact, const
   const annudf_ivf_flat_search_options options = Asked{filter, family.c_str()}.options();
   annudf_ivf_flat_search_stats stats = emptyStats();
   annudf_ivf_flat_prepared *made = nullptr;
-  const annudf_status status = withoutGil([&] {
+  const Outcome status = withoutGil([&] {
     return annudf_ivf_flat_prepare(self.handle.get(), index.handle.get(), artifact.handle.get(),
                                    captures.handle.get(), &shape, k, nProbes, &options, stream,
                                    &made, &stats);
@@ -249,7 +242,7 @@ annudf_ivf_flat_search_stats precompile(const Backend &self, const Artifact &art
                                         const std::string &element) {
   const int32_t number = parseElement(element);
   annudf_ivf_flat_search_stats stats = emptyStats();
-  const annudf_status status = withoutGil([&] {
+  const Outcome status = withoutGil([&] {
     return annudf_ivf_flat_precompile(self.handle.get(), artifact.handle.get(), number, &stats);
   });
   check(status);
@@ -260,7 +253,7 @@ annudf_ivf_flat_search_stats precompileFor(const Artifact &artifact, const std::
                                            int32_t arch) {
   const int32_t number = parseElement(element);
   annudf_ivf_flat_search_stats stats = emptyStats();
-  const annudf_status status = withoutGil(
+  const Outcome status = withoutGil(
       [&] { return annudf_ivf_flat_precompile_for(artifact.handle.get(), number, arch, &stats); });
   check(status);
   return stats;
@@ -268,7 +261,7 @@ annudf_ivf_flat_search_stats precompileFor(const Artifact &artifact, const std::
 
 DeviceBuffer allocate(const Backend &self, uint64_t size, uint64_t stream) {
   annudf_device_buffer *buffer = nullptr;
-  const annudf_status status =
+  const Outcome status =
       withoutGil([&] { return annudf_device_allocate(self.handle.get(), size, stream, &buffer); });
   check(status);
   return {self.handle, DeviceBufferPtr(buffer)};
@@ -276,45 +269,46 @@ DeviceBuffer allocate(const Backend &self, uint64_t size, uint64_t stream) {
 
 void copy(const Backend &self, uint64_t destination, uint64_t source, uint64_t size,
           uint64_t stream) {
-  const annudf_status status = withoutGil(
+  const Outcome status = withoutGil(
       [&] { return annudf_device_copy(self.handle.get(), destination, source, size, stream); });
   check(status);
 }
 
 void synchronize(const Backend &self, uint64_t stream) {
-  const annudf_status status =
+  const Outcome status =
       withoutGil([&] { return annudf_device_synchronize(self.handle.get(), stream); });
   check(status);
 }
 
 Event record(const Backend &self, uint64_t stream) {
   annudf_event *event = nullptr;
-  check(annudf_event_record(self.handle.get(), stream, &event));
+  // A full queue of the device may wait for a function of the host, which wants the GIL.
+  check(withoutGil([&] { return annudf_event_record(self.handle.get(), stream, &event); }));
   return {self.handle, EventPtr(event)};
 }
 
 bool isDone(const Event &self) {
   bool done = false;
-  check(annudf_event_done(self.handle.get(), &done));
+  check(withoutGil([&] { return annudf_event_done(self.handle.get(), &done); }));
   return done;
 }
 
 void wait(const Event &self) {
-  const annudf_status status = withoutGil([&] { return annudf_event_wait(self.handle.get()); });
+  const Outcome status = withoutGil([&] { return annudf_event_wait(self.handle.get()); });
   check(status);
 }
 
 /// A text of the library, or why there is none.
 nb::object foundOrWhyNot(annudf_status (*describe)(annudf_buffer **), bool &found) {
   annudf_buffer *text = nullptr;
-  found = describe(&text) == ANNUDF_OK;
+  found = withoutGil([&] { return describe(&text); }) == ANNUDF_OK;
   const BufferPtr owner(text);
   return found ? nb::object(toText(text)) : nb::object(nb::str(annudf_last_error()));
 }
 
 nb::dict describeEnvironment() {
   annudf_environment *raw = nullptr;
-  const annudf_status status = withoutGil([&] { return annudf_environment_describe(&raw); });
+  const Outcome status = withoutGil([&] { return annudf_environment_describe(&raw); });
   const EnvironmentPtr environment(raw);
   check(status);
   nb::list devices;

@@ -43,9 +43,11 @@ std::string toPath(nb::handle path) {
   return {owner.c_str(), owner.size()};
 }
 
-void raiseStatus(annudf_status status) {
+void check(Outcome outcome) {
+  if (outcome == ANNUDF_OK)
+    return;
   const std::string message = annudf_last_error();
-  switch (status) {
+  switch (outcome.status) {
   case ANNUDF_USAGE:
     raise("ArgumentError", message);
   case ANNUDF_INPUT:
@@ -62,13 +64,13 @@ void raiseStatus(annudf_status status) {
   }
 }
 
-void check(annudf_status status, const annudf_diagnostics *diagnostics) {
-  if (status == ANNUDF_COMPILE) {
+void check(Outcome outcome, const annudf_diagnostics *diagnostics) {
+  if (outcome == ANNUDF_COMPILE) {
     const char *message = annudf_last_error();
     raiseObject(errorsAttr("CompileError")(decode(message, std::char_traits<char>::length(message)),
                                            toPython(diagnostics)));
   }
-  check(status);
+  check(outcome);
 }
 
 static const char *severityName(annudf_severity severity) {
@@ -89,7 +91,7 @@ nb::list toPython(const annudf_diagnostics *diagnostics) {
   for (size_t i = 0; i < annudf_diagnostics_count(diagnostics); ++i) {
     annudf_diagnostic one = {};
     one.size = sizeof one;
-    check(annudf_diagnostics_get(diagnostics, i, &one));
+    check(atOnce(annudf_diagnostics_get(diagnostics, i, &one)));
     list.append(make(severityName(one.severity), one.rule,
                      decode(one.message, std::char_traits<char>::length(one.message)),
                      decode(one.file, std::char_traits<char>::length(one.file)), one.line,
@@ -98,11 +100,11 @@ nb::list toPython(const annudf_diagnostics *diagnostics) {
   return list;
 }
 
-std::tuple<Artifact, DiagnosticList> finish(annudf_status status, annudf_artifact *artifact,
+std::tuple<Artifact, DiagnosticList> finish(Outcome outcome, annudf_artifact *artifact,
                                             annudf_diagnostics *diagnostics) {
   const DiagnosticsPtr owner(diagnostics);
   Artifact result{ArtifactPtr(artifact)};
-  check(status, diagnostics);
+  check(outcome, diagnostics);
   return {std::move(result), toPython(diagnostics)};
 }
 
@@ -123,13 +125,13 @@ nb::str toText(const annudf_buffer *buffer) {
 
 int32_t parseElement(const std::string &name) {
   int32_t element = 0;
-  check(annudf_element_parse(name.c_str(), &element));
+  check(atOnce(annudf_element_parse(name.c_str(), &element)));
   return element;
 }
 
 int32_t parseCoarse(const std::string &name) {
   int32_t coarse = 0;
-  check(annudf_coarse_parse(name.c_str(), &coarse));
+  check(atOnce(annudf_coarse_parse(name.c_str(), &coarse)));
   return coarse;
 }
 
@@ -158,13 +160,13 @@ int Progress::report(const char *newStage, double done) {
   }
 }
 
-void Progress::check(annudf_status status) {
+void Progress::check(Outcome outcome) {
   if (raised) {
     nb::python_error error = std::move(*raised);
     raised.reset();
     throw error;
   }
-  python::check(status);
+  python::check(outcome);
 }
 
 } // namespace annudf::python

@@ -27,6 +27,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace annudf::python {
@@ -36,17 +37,24 @@ namespace nb = nanobind;
 template <auto Destroy> struct Destroyer {
   template <class T> void operator()(T *object) const { Destroy(object); }
 };
+/// The same for an object whose end may wait for a lock or for a device.
+template <auto Destroy> struct WaitingDestroyer {
+  template <class T> void operator()(T *object) const {
+    const nb::gil_scoped_release released;
+    Destroy(object);
+  }
+};
 using ArtifactPtr = std::unique_ptr<annudf_artifact, Destroyer<annudf_artifact_destroy>>;
-using BackendPtr = std::unique_ptr<annudf_backend, Destroyer<annudf_backend_destroy>>;
+using BackendPtr = std::unique_ptr<annudf_backend, WaitingDestroyer<annudf_backend_destroy>>;
 using BufferPtr = std::unique_ptr<annudf_buffer, Destroyer<annudf_buffer_destroy>>;
 using CapturesPtr = std::unique_ptr<annudf_captures, Destroyer<annudf_captures_destroy>>;
 using DeviceBufferPtr =
-    std::unique_ptr<annudf_device_buffer, Destroyer<annudf_device_buffer_destroy>>;
+    std::unique_ptr<annudf_device_buffer, WaitingDestroyer<annudf_device_buffer_destroy>>;
 using DiagnosticsPtr = std::unique_ptr<annudf_diagnostics, Destroyer<annudf_diagnostics_destroy>>;
 using EnvironmentPtr = std::unique_ptr<annudf_environment, Destroyer<annudf_environment_destroy>>;
-using EventPtr = std::unique_ptr<annudf_event, Destroyer<annudf_event_destroy>>;
+using EventPtr = std::unique_ptr<annudf_event, WaitingDestroyer<annudf_event_destroy>>;
 using FilterPtr = std::unique_ptr<annudf_filter, Destroyer<annudf_filter_destroy>>;
-using IndexPtr = std::unique_ptr<annudf_ivf_flat_index, Destroyer<annudf_ivf_flat_destroy>>;
+using IndexPtr = std::unique_ptr<annudf_ivf_flat_index, WaitingDestroyer<annudf_ivf_flat_destroy>>;
 
 struct Artifact {
   ArtifactPtr handle;
@@ -67,29 +75,49 @@ struct Filter {
 /// Raises `name` of annudf.errors.
 [[noreturn]] void raise(const char *name, const std::string &message);
 
-/// What `call` returns, made without the GIL; it touches no Python object.
-template <class Call> annudf_status withoutGil(Call call) {
-  nb::gil_scoped_release released;
-  return call();
+/// How a call of the library ended. A call that waits with the GIL for a thread that wants the GIL
+/// never ends, and Ctrl-C does not reach it; a build without the GIL stops there likewise, when its
+/// collector waits for all threads. So `check` takes no plain status: a binding says by
+/// `withoutGil` or `atOnce` which kind of call it makes, or does not compile.
+class [[nodiscard]] Outcome {
+public:
+  bool operator==(annudf_status other) const { return status == other; }
+
+private:
+  explicit Outcome(annudf_status status) : status(status) {}
+  template <class Call> friend auto withoutGil(Call call);
+  friend Outcome atOnce(annudf_status status);
+  friend void check(Outcome outcome);
+
+  annudf_status status;
+};
+
+/// What `call` returns, made without the GIL; it touches no Python object. For whatever may wait
+/// for a lock or a device, or takes its time.
+template <class Call> auto withoutGil(Call call) {
+  const nb::gil_scoped_release released;
+  if constexpr (std::is_same_v<decltype(call()), annudf_status>)
+    return Outcome(call());
+  else
+    return call();
 }
 
-/// Raises what fits a failed `status` with the library's own words. The GIL is held.
-[[noreturn]] void raiseStatus(annudf_status status);
+/// Of a call that looks something up in tables or in its own arguments: it takes no lock, waits for
+/// no device, and reads no more than it returns.
+inline Outcome atOnce(annudf_status status) { return Outcome(status); }
 
-inline void check(annudf_status status) {
-  if (status != ANNUDF_OK)
-    raiseStatus(status);
-}
+/// Raises what fits a failure with the library's own words. The GIL is held.
+void check(Outcome outcome);
 
 /// The same for calls that compile: a refusal carries its diagnostics.
-void check(annudf_status status, const annudf_diagnostics *diagnostics);
+void check(Outcome outcome, const annudf_diagnostics *diagnostics);
 
 /// annudf.errors.Diagnostic objects.
 nb::list toPython(const annudf_diagnostics *diagnostics);
 using DiagnosticList = nb::typed<nb::list, nb::object>;
 
 /// The end of every compile: an exception, or the artifact with what else was said.
-std::tuple<Artifact, DiagnosticList> finish(annudf_status status, annudf_artifact *artifact,
+std::tuple<Artifact, DiagnosticList> finish(Outcome outcome, annudf_artifact *artifact,
                                             annudf_diagnostics *diagnostics);
 
 using Names = std::vector<std::string>;
@@ -137,8 +165,8 @@ public:
   /// For annudf_progress and its `user`.
   static int report(void *self, const char *stage, double done);
 
-  /// Raises what the function raised, or what fits `status`. The GIL is held.
-  void check(annudf_status status);
+  /// Raises what the function raised, or what fits a failure. The GIL is held.
+  void check(Outcome outcome);
 
 private:
   int report(const char *stage, double done);

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 import types
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,6 +125,12 @@ def test_searches_of_one_index_while_it_is_extended():
 
     assert all(at_once(work))
     assert len(index) == 700
+
+
+def test_no_call_waits_for_an_extend_with_the_gil(tmp_path):
+    script = Path(__file__).with_name("waiting.py")
+    done = subprocess.run([sys.executable, script, tmp_path], check=False, capture_output=True, text=True, timeout=600)
+    assert done.stdout.endswith("all ended\n"), done.stdout + done.stderr
 
 
 def test_threads_that_share_a_backend_which_changes():
