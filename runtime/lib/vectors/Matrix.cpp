@@ -15,6 +15,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 namespace annudf::runtime {
 namespace {
@@ -105,6 +106,12 @@ Matrix widened(const Matrix &matrix) {
   return wide;
 }
 
+bool isIntegerForm(std::string_view text) {
+  if (!text.empty() && (text[0] == '+' || text[0] == '-'))
+    text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 template <typename T> NumericArray scalar(const char *dtype, T value, const std::string &text) {
   NumericArray array;
   array.dtype = dtype;
@@ -183,6 +190,10 @@ NumericArray readCapture(const std::string &pathOrNumber) {
   auto [stop, error] = std::from_chars(begin, end, integer);
   if (error == std::errc() && stop == end && begin != end)
     return scalar("i64", integer, pathOrNumber);
+  uint64_t large = 0;
+  const auto whole = std::from_chars(begin, end, large);
+  if (whole.ec == std::errc() && whole.ptr == end && begin != end)
+    return scalar("u64", large, pathOrNumber);
   double number = 0;
   const auto result = std::from_chars(begin, end, number);
   if (result.ptr == end && begin != end && result.ec == std::errc::result_out_of_range)
@@ -190,6 +201,11 @@ NumericArray readCapture(const std::string &pathOrNumber) {
   if (result.ec != std::errc() || result.ptr != end || begin == end)
     throw Error(ErrorKind::Usage,
                 "'" + pathOrNumber + "' is neither a number nor a .npy, .fbin or .ibin file");
+  // What is given as an integer means that one, and this may be another.
+  if (isIntegerForm(pathOrNumber))
+    throw Error(ErrorKind::Usage, "'" + pathOrNumber +
+                                      "' is an integer of more than 64 bits, which is not rounded; "
+                                      "write it with a point or an exponent to have it rounded");
   return scalar("f64", number, pathOrNumber);
 }
 

@@ -325,6 +325,17 @@ TEST_F(MatrixFile, CapturesFromText) {
   for (const char *text : {"", "abc", "1.5x", "1 2", "w.txt", "+", "+-1", "0x10"})
     EXPECT_EQ(errorOf([&] { (void)readCapture(text); }, ErrorKind::Usage),
               "'" + std::string(text) + "' is neither a number nor a .npy, .fbin or .ibin file");
+  const NumericArray large = readCapture("18446744073709551615");
+  EXPECT_EQ(large.dtype, "u64");
+  EXPECT_EQ(*reinterpret_cast<const uint64_t *>(large.storage.data()), ~uint64_t(0));
+  for (const std::string text : {"18446744073709551616", "-9223372036854775809",
+                                 "+99999999999999999999999", "1180591620717411303424"})
+    EXPECT_EQ(errorOf([&] { (void)readCapture(text); }, ErrorKind::Usage),
+              "'" + text +
+                  "' is an integer of more than 64 bits, which is not rounded; write it with a "
+                  "point or an exponent to have it rounded");
+  EXPECT_EQ(readCapture("99999999999999999999999.0").dtype, "f64");
+  EXPECT_EQ(readCapture("1e23").dtype, "f64");
   EXPECT_EQ(errorOf([&] { (void)readCapture("1e999"); }, ErrorKind::Usage),
             "'1e999' is beyond the range of f64");
 }
