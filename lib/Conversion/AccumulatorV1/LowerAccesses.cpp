@@ -245,11 +245,31 @@ private:
 
 } // namespace
 
+/// Where its value lies is known of a declaration alone.
+static LogicalResult checkCapture(LoadOp load, const TargetInfo &target) {
+  Operation *from = load.getCapture().getDefiningOp();
+  if (isa_and_present<CaptureOp>(from))
+    return success();
+  InFlightDiagnostic error = load.emitOpError() << target.passName << ": reads ";
+  if (isa_and_present<UnrealizedConversionCastOp>(from))
+    return error << "a capture of the frontend form, which is none of the metric's yet; run "
+                    "annudf-import-frontend first";
+  if (from)
+    error << "what '" << from->getName() << "' gives";
+  else
+    error << "an argument";
+  return error << ", which is no annudf.capture; annudf-verify-abi says what to do instead";
+}
+
 LogicalResult annudf::lowering::proveLoads(UdfOpInterface metric, const TargetInfo &target) {
   LogicalResult result = success();
   for (auto hook : metric.getBody().getOps<HookOpInterface>()) {
     const RangeAnalysis ranges(hook);
     hook.walk([&](LoadOp load) {
+      if (failed(checkCapture(load, target))) {
+        result = failure();
+        return;
+      }
       if (load.getType() != load.getCapture().getType().getLoadType()) {
         load.emitOpError() << target.passName << ": gives " << load.getType()
                            << "; annudf-verify-abi says what to do instead";
