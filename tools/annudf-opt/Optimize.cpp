@@ -8,17 +8,42 @@
 
 #include "Optimize.h"
 
+#include "annudf/Dialect/IR/Annudf.h"
 #include "annudf/Frontend/Diagnostics.h"
 #include "annudf/Frontend/Source.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/ParseUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
+
+/// What a reproducer names has to be a pass of annudf; the driver would say that there is no other.
+static mlir::LogicalResult checkReproducer(llvm::StringRef text, const std::string &input,
+                                           mlir::MLIRContext &context) {
+  std::string pipeline;
+  mlir::ParserConfig parser(&context, /*verifyAfterParse=*/false);
+  parser.attachResourceParser("mlir_reproducer", [&](mlir::AsmParsedResourceEntry &entry) {
+    mlir::FailureOr<std::string> value;
+    if (entry.getKey() == "pipeline" && succeeded(value = entry.parseAsString()))
+      pipeline = *value;
+    return mlir::success();
+  });
+  mlir::Block module;
+  std::string why;
+  llvm::raw_string_ostream words(why);
+  if (failed(mlir::parseSourceString(text, &module, parser, input)) || pipeline.empty() ||
+      succeeded(mlir::parsePassPipeline(pipeline, words)))
+    return mlir::success(); // For what else is wrong the driver has words.
+  const llvm::StringRef fault = llvm::StringRef(why).split("error: ").second.split('\n').first;
+  llvm::errs() << input << ": --run-reproducer runs passes of annudf alone, and in '" << pipeline
+               << "' " << fault << "; run other passes by naming them in the command\n";
+  return mlir::failure();
+}
 
 /// Parses `part` with annudf's care: what mlir-opt's driver says of a text has no bounds, and
 /// after this it has nothing to say of it. The driver's own text is left in `text`.
@@ -40,6 +65,9 @@ static mlir::LogicalResult readPart(llvm::StringRef part, const std::string &inp
   // Faults that a test expects are the driver's to compare.
   if (config.shouldVerifyDiagnostics())
     return mlir::success();
+  if (end != llvm::StringRef::npos &&
+      failed(checkReproducer(text + part.substr(end).str(), input, context)))
+    return mlir::failure();
   // Sources of their own: `lines` still looks at those above.
   auto again = std::make_shared<llvm::SourceMgr>();
   again->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, input), llvm::SMLoc());
@@ -73,12 +101,14 @@ mlir::LogicalResult annudf::opt::optimize(const std::string &input, const std::s
     file = llvm::MemoryBuffer::getMemBufferCopy(text, input);
   const llvm::StringRef whole = file->getBuffer(); // The driver keeps it.
   mlir::MlirOptMainConfig bounded = config;
-  if (!config.shouldVerifyDiagnostics())
-    bounded.setPassPipelineSetupFn([&](mlir::PassManager &manager) {
+  bounded.setPassPipelineSetupFn([&](mlir::PassManager &manager) {
+    if (!config.shouldVerifyDiagnostics())
       manager.getContext()->getDiagEngine().registerHandler(
           annudf::ir::boundedHandler(whole, llvm::errs()));
-      return config.setupPassPipeline(manager);
-    });
+    // Its canonicalizations keep upstream's from crashing, of a module without its operations too.
+    manager.getContext()->loadDialect<annudf::ir::AnnudfDialect>();
+    return config.setupPassPipeline(manager);
+  });
   if (failed(mlir::MlirOptMain(results->os(), std::move(file), registry, bounded)))
     return mlir::failure();
   results->keep();

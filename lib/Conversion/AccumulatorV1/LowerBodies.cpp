@@ -8,6 +8,7 @@
 
 #include "Lowering.h"
 
+#include "annudf/Conversion/Functions.h"
 #include "annudf/Dialect/Transforms/AbiRules.h"
 
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -45,6 +46,9 @@ static void setAttributes(ModuleOp module, StringRef exported) {
   auto pure = LLVM::MemoryEffectsAttr::get(context, {none, none, none, none, none, none});
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     function.setNoUnwind(true);
+    if (ArrayAttr names = function.getPassthroughAttr();
+        names && llvm::is_contained(names, StringAttr::get(context, kLinkedAttribute)))
+      continue; // What linked code does nobody verifies.
     if (function.isExternal()) {
       // libm and libdevice: errno is nobody's business here.
       function.setMemoryEffectsAttr(pure);

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FoldInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
 
@@ -84,6 +85,30 @@ struct AnnudfBytecodeInterface : BytecodeDialectInterface {
   }
 };
 } // namespace
+
+namespace {
+/// A comparison that asks nothing of its operands. Upstream's canonicalizer of LLVM 22 takes one of
+/// a converted integer and a constant for one that cannot be, and crashes; a larger benefit comes
+/// first.
+struct ConstantComparison : OpRewritePattern<arith::CmpFOp> {
+  explicit ConstantComparison(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/100) {}
+  LogicalResult matchAndRewrite(arith::CmpFOp op, PatternRewriter &rewriter) const override {
+    const bool holds = op.getPredicate() == arith::CmpFPredicate::AlwaysTrue;
+    if (!holds && op.getPredicate() != arith::CmpFPredicate::AlwaysFalse)
+      return failure();
+    TypedAttr value =
+        holds ? rewriter.getOneAttr(op.getType()) : rewriter.getZeroAttr(op.getType());
+    if (!value)
+      return failure();
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, value);
+    return success();
+  }
+};
+} // namespace
+
+void AnnudfDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const {
+  patterns.add<ConstantComparison>(getContext());
+}
 
 void AnnudfDialect::registerInterfaces() {
   addInterfaces<AnnudfFoldInterface, AnnudfInlinerInterface, AnnudfBytecodeInterface>();

@@ -21,7 +21,7 @@ def Annudf_ExternOp : Annudf_Op<"extern", 1, [Symbol, HasParent<"::mlir::ModuleO
     it is. `link` holds that code: `ltoir`, `ptx`, `cubin` (bytes, escaped as strings are) or
     `cuda_source`, CUDA C++ which is compiled with the metric. The signature is compared with
     what the code really has; what the code *does* nobody verifies, and it runs on GPUs only. It
-    is declared to be pure: the same arguments give the same result, and nothing else happens.
+    should be pure: a scan calls it as often and in what order it likes.
 
     `convention(c)` is `extern "C" float f(float, float)`, `convention(numba)` that of numba's
     `declare_device`: `extern "C" int f(float *result, float, float)`. Numbers are f32, f64, i32
@@ -59,13 +59,15 @@ def Annudf_ExternOp : Annudf_Op<"extern", 1, [Symbol, HasParent<"::mlir::ModuleO
   }];
 }
 
-// Not Pure: whoever wrote the code may rely on the condition that the call stands under.
+// Nobody verifies that linked code is pure, and it may rely on the condition that the call stands
+// under. So no pass may drop, merge or move a call.
 def Annudf_CallOp : Annudf_Op<"call", 1, [
-    NoMemoryEffect, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "calls linked code";
   let description = [{
     Of an `annudf.extern` of the module; integers are passed without their sign. In hooks of
-    metrics and filters, and in helpers that they call.
+    metrics and filters, and in helpers that they call. Passes take it for an operation that reads
+    and writes memory: they keep every call, in order.
 
     Example:
 
