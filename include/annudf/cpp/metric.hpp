@@ -18,7 +18,9 @@
 #include "annudf/cpp/captures.hpp"
 #include "annudf/cpp/trace.hpp"
 
+#include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <source_location>
 
 namespace annudf {
@@ -79,8 +81,39 @@ public:
     return {annudf_buffer_data(code), annudf_buffer_size(code)};
   }
   const std::string &text() const noexcept { return text_; }
+  /// Names of the captures, in the order of their declaration. Text that was not compiled yet is
+  /// verified for it, once.
+  const std::vector<std::string> &captures() {
+    const std::lock_guard guard(lock_);
+    if (!captures_)
+      captures_ = find_captures();
+    return *captures_;
+  }
 
 private:
+  std::vector<std::string> find_captures() const {
+    std::vector<std::string> names;
+    if (!compiled_.empty()) {
+      const annudf_artifact *made = compiled_.front().second.c();
+      annudf_capture_declaration declared = {};
+      declared.size = sizeof declared;
+      for (std::size_t i = 0; i < annudf_artifact_capture_count(made); ++i) {
+        check(annudf_artifact_capture(made, i, &declared));
+        names.emplace_back(declared.name);
+      }
+    } else if (kind_ == kind::cuda_source) {
+      for (const cuda_capture &declared : cuda_.captures)
+        names.push_back(declared.name);
+    } else {
+      // As the printer writes a declaration; in a string it would escape the quotation mark.
+      const std::string written = lower("mlir", ""), start = "= annudf.capture \"";
+      for (std::size_t at = 0; (at = written.find(start, at)) != std::string::npos;) {
+        at += start.size();
+        names.push_back(written.substr(at, written.find('"', at) - at));
+      }
+    }
+    return names;
+  }
   annudf::v0::artifact compile(std::int32_t target) const {
     const std::vector<std::string> archs =
         target > 0 ? std::vector<std::string>{"sm_" + std::to_string(target)}
@@ -103,6 +136,7 @@ private:
   const cuda_source_options cuda_;
   std::mutex lock_;
   std::vector<std::pair<std::int32_t, annudf::v0::artifact>> compiled_;
+  std::optional<std::vector<std::string>> captures_;
 };
 
 /// A definition with values, and what they were bound to: once for each target and number of dims,
@@ -145,6 +179,8 @@ public:
   std::shared_ptr<const binding> with(std::span<const capture_value> more,
                                       bind_options options) const {
     std::vector<capture_value> values = values_;
+    if (!more.empty())
+      check_names(more);
     for (auto given = more.begin(); given != more.end(); ++given) {
       const capture_value &one = *given;
       const auto is_same = [&](const capture_value &value) { return value.name() == one.name(); };
@@ -161,6 +197,18 @@ public:
   annudf::v0::detail::definition &definition() const noexcept { return *definition_; }
 
 private:
+  void check_names(std::span<const capture_value> given) const {
+    const std::vector<std::string> &known = definition_->captures();
+    for (const capture_value &one : given) {
+      if (std::find(known.begin(), known.end(), one.name()) != known.end())
+        continue;
+      std::string names;
+      for (const std::string &name : known)
+        names += (names.empty() ? "" : ", ") + name;
+      throw error(errc::usage, "there is no capture '" + one.name() + "' to bind; " +
+                                   (names.empty() ? "there are none" : "there are: " + names));
+    }
+  }
   const std::shared_ptr<annudf::v0::detail::definition> definition_;
   const std::vector<capture_value> values_;
   const bind_options options_;
@@ -248,7 +296,7 @@ public:
   bound_metric(const std::string &builtin);
 
   /// Other values for some captures; nothing is compiled. \throws error errc::usage for a name that
-  /// is given twice.
+  /// is given twice, or that no capture has.
   bound_metric bind(std::initializer_list<capture_value> values, bind_options options = {}) const {
     return bind(std::span(values.begin(), values.size()), options);
   }
@@ -312,7 +360,8 @@ public:
   }
 
   /// Gives captures their values: numbers, ranges, mdspans, device memory. Host memory is copied
-  /// now. \throws error errc::usage for a name that is given twice.
+  /// now, and the metric is verified, if it was not. \throws error errc::usage for a name that is
+  /// given twice, or that no capture has; errc::compile for a metric that breaks a rule.
   bound_metric bind(std::initializer_list<capture_value> values, bind_options options = {}) const {
     return bind(std::span(values.begin(), values.size()), options);
   }
@@ -353,7 +402,7 @@ public:
   }
   static code_filter load(const std::string &path) { return from_artifact(artifact::load(path)); }
 
-  /// The same filter with values.
+  /// The same filter with values; refuses as a metric's does.
   code_filter bind(std::initializer_list<capture_value> values, bind_options options = {}) const {
     return bind(std::span(values.begin(), values.size()), options);
   }

@@ -100,11 +100,11 @@ TEST_F(CppMetric, RefusedValuesNameTheCapture) {
   EXPECT_EQ(error_of([&] { (void)found(weighted); }),
             usage("metric 'weighted_l2' needs capture 'w' (dim x f32), which was not given"));
   const std::vector<float> w(kDims, 1.0f);
-  EXPECT_EQ(error_of([&] { (void)found(weighted.bind({{"w", w}, {"v", 1}})); }),
-            usage("metric 'weighted_l2' has no capture 'v'; it declares w"));
+  EXPECT_EQ(error_of([&] { (void)weighted.bind({{"w", w}, {"v", 1}}); }),
+            usage("there is no capture 'v' to bind; there are: w"));
   EXPECT_EQ(error_of([&] { (void)weighted.bind({{"w", w}, {"w", w}}); }),
             usage("capture 'w' is given twice"));
-  EXPECT_EQ(error_of([&] { (void)weighted.bind({{"w", w}}).bind({{"w", w}, {"v", 1}, {"w", w}}); }),
+  EXPECT_EQ(error_of([&] { (void)weighted.bind({{"w", w}}).bind({{"w", w}, {"w", w}}); }),
             usage("capture 'w' is given twice"));
   EXPECT_EQ(error_of([&] { (void)found(weighted.bind({{"w", std::vector<float>(3)}})); }),
             "2 capture 'w' from the caller: declared dim x f32 with dim = 4, got 3 x f32");
@@ -117,8 +117,38 @@ TEST_F(CppMetric, RefusedValuesNameTheCapture) {
   EXPECT_EQ(error_of([&] { (void)found(weighted.bind({{"w", infinite}})); }).substr(0, 2), "2 ");
   EXPECT_EQ(found(weighted.bind({{"w", infinite}}, {.allow_non_finite = true})),
             std::numeric_limits<float>::infinity());
-  EXPECT_EQ(error_of([&] { (void)found(annudf::metric::builtin("l2").bind({{"p", 2}})); }),
-            usage("metric 'l2' has no capture 'p'; it has none"));
+  EXPECT_EQ(error_of([&] { (void)annudf::metric::builtin("l2").bind({{"p", 2}}); }),
+            usage("there is no capture 'p' to bind; there are none"));
+}
+
+/// However a metric or a filter came to be.
+TEST_F(CppMetric, UnknownNamesAreRefusedWhenTheyAreBound) {
+  const std::string both = usage("there is no capture 'scale' to bind; there are: age, half_life");
+  const auto refusal = [](const auto &metric) {
+    return error_of([&] { (void)metric.bind({{"age", 1.0}, {"scale", 1.0}}); });
+  };
+  const auto decay = example_metric("time_decay");
+  EXPECT_EQ(refusal(decay), both);
+  EXPECT_EQ(refusal(annudf::metric::from_artifact(decay.artifact())), both);
+  const auto traced = annudf::metric(
+      "traced", [age = annudf::capture<float>("age", annudf::row),
+                 half = annudf::capture<float>("half_life")](auto x, auto y, auto acc, auto ctx) {
+        return acc + (x - y) * age[ctx.row] * half;
+      });
+  EXPECT_EQ(refusal(traced), both);
+  EXPECT_EQ(refusal(annudf::metric::from_cuda_source(
+                "", {.name = "mine", .captures = {{.name = "age"}, {.name = "half_life"}}})),
+            both);
+  const annudf::code_filter keep("keep", [from = annudf::capture<std::int64_t>("from")](auto ctx) {
+    return ctx.row >= from();
+  });
+  EXPECT_EQ(error_of([&] { (void)keep.bind({{"form", 90}}); }),
+            usage("there is no capture 'form' to bind; there are: from"));
+  // What breaks a rule says so then.
+  EXPECT_EQ(error_of([] {
+              (void)annudf::metric::from_text("annudf.metric @m").bind({{"w", 1.0}});
+            }).substr(0, 2),
+            "5 ");
 }
 
 TEST_F(CppMetric, OneBoundMetricSearchesManyIndexes) {
