@@ -81,7 +81,7 @@ public:
       }
     if (from == first && to == last) {
       held_ -= chunk->second;
-      ::munmap(first, chunk->second);
+      leave(first, chunk->second);
       chunks_.erase(chunk);
       return;
     }
@@ -129,10 +129,21 @@ private:
     return free_.erase(range);
   }
 
+  /// An empty chunk goes back to the system. One stays with its first page, or each of many small
+  /// indexes, one after another, would wait for the system to clear a page.
+  void leave(char *chunk, size_t size) noexcept {
+    if (spare_ || size != kChunk) {
+      ::munmap(chunk, size);
+      return;
+    }
+    ::madvise(chunk + kHugePage, size - kHugePage, MADV_DONTNEED);
+    spare_ = chunk;
+  }
+
   /// A new chunk, all of it free.
   BySize::iterator grow(size_t bytes) {
     size_t size = std::max(kChunk, roundUp(bytes, kHugePage));
-    char *memory = map(size);
+    char *memory = size == kChunk && spare_ ? std::exchange(spare_, nullptr) : map(size);
     if (!memory && size > roundUp(bytes, kHugePage)) // Where address space is short.
       memory = map(size = roundUp(bytes, kHugePage));
     if (!memory)
@@ -168,6 +179,7 @@ private:
   std::map<char *, size_t> chunks_; ///< By where they begin, their bytes.
   ByAddress free_;                  ///< Free ranges; no two of a chunk touch.
   BySize bySize_;                   ///< The same.
+  char *spare_ = nullptr;           ///< A chunk that holds no block and is none of the others.
   size_t held_ = 0;
 };
 

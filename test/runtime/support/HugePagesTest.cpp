@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <new>
 #include <random>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -88,6 +89,27 @@ TEST(HugePages, ABlockMayBeLargerThanAChunk) {
   at[0] = at[bytes - 1] = 1;
   giveHuge(at, bytes);
   EXPECT_EQ(hugeBytesHeld(), before);
+}
+
+/// Of small indexes that come and go, none waits for the system to clear a page.
+TEST(HugePages, TheLastChunkStaysForTheNextBlock) {
+  if (hugeBytesHeld() != 0)
+    GTEST_SKIP() << "other blocks keep their chunk";
+  constexpr size_t kBytes = size_t(64) << 10;
+  constexpr int kTimes = 64;
+  long before = 0;
+  for (int i = 0; i < kTimes; ++i) {
+    rusage usage = {};
+    ASSERT_EQ(getrusage(RUSAGE_THREAD, &usage), 0);
+    if (i == 1) // The first maps the chunk.
+      before = usage.ru_minflt;
+    if (i == kTimes - 1)
+      EXPECT_LT(usage.ru_minflt - before, kTimes / 2) << "each block brought a page of its own";
+    void *const block = takeHuge(kBytes);
+    std::memset(block, i, kBytes);
+    giveHuge(block, kBytes);
+  }
+  EXPECT_EQ(hugeBytesHeld(), 0U);
 }
 
 /// What is given is used again: a list that grows does not take memory for ever.

@@ -31,7 +31,7 @@ void *takeHuge(size_t bytes);
 /// \param bytes  as they were asked for.
 void giveHuge(void *memory, size_t bytes) noexcept;
 
-/// Bytes of chunks that takeHuge holds of the system, used or not, for tests.
+/// Bytes of the chunks that blocks of takeHuge lie in, used or not, for tests.
 size_t hugeBytesHeld();
 
 /// takeHuge for a container.
