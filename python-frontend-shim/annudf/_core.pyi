@@ -412,6 +412,9 @@ class Backend:
         Every distance, rows x index.size, at a host address; ids are those of a build.
         """
 
+    def distance(self, artifact: Artifact, captures: Captures, dims: int, x: int, element_of_x: str, y: int, element_of_y: str) -> float:
+        """The distance of a vector at a host address to another."""
+
     def distances_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, distances: int, stream: int) -> SearchStats:
         """
         Enqueues the same with queries and distances at device addresses on `stream`.

@@ -9,6 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from annudf._checks import dtype_name, shown
+from annudf._metric import on_vectors
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._options import MetricName
@@ -27,6 +32,7 @@ def pairwise_distance(
     metric: Metric | MetricSource | MetricName = "euclidean",
     p: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
+    dtype: npt.DTypeLike | None = None,
 ) -> Any:
     """The distance of every row of `X` to every row of `Y`.
 
@@ -46,11 +52,13 @@ def pairwise_distance(
         The exponent of "minkowski"; of other metrics anything else is refused.
     resources : Resources, optional
         Stream, or device for host arrays.
+    dtype : {None, float32, float64}, default None
+        Type of the result; not with `out`. Distances are rounded to float32, and float64 holds the same values.
 
     Returns
     -------
     array of shape (m, n)
-        float32, of the library of `X`; NaN where the metric gives that.
+        Of the library of `X`, float32 unless `dtype` says otherwise; NaN where the metric gives that.
 
     Raises
     ------
@@ -66,6 +74,7 @@ def pairwise_distance(
            [5.]], dtype=float32)
     """
     chosen = check_metric(metric, p, "p")
+    wide = _is_wide(dtype, out)
     place = check_resources(resources)
     ranking = chosen_metric(*chosen)
     name = "X" if Y is None else "Y"
@@ -77,4 +86,31 @@ def pairwise_distance(
             f"{name}: {text.removeprefix('dataset: ')}" if text.startswith("dataset: ") else text
         ) from None
     with in_terms_of(name):
-        return every_distance(index, ranking, X, "X", out, place)
+        distances = every_distance(index, ranking, X, "X", out, place)
+    return _widened(distances, place) if wide else distances
+
+
+on_vectors.pairwise_distance = pairwise_distance
+
+
+def _is_wide(dtype: npt.DTypeLike | None, out: object) -> bool:
+    """Whether the result is to be float64."""
+    name = "float32" if dtype is None else dtype_name(dtype, "dtype")
+    if name not in ("float32", "float64"):
+        raise ArgumentError(f"dtype is {shown(dtype)}, it must be None, float32 or float64")
+    if name == "float64" and out is not None:
+        raise ArgumentError("dtype is float64 and out is given, which is float32; leave one of them out")
+    return name == "float64"
+
+
+def _widened(distances: Any, place: Resources) -> Any:
+    if place.stream is not None:
+        place.sync()  # The library converts on a stream of its own.
+    if hasattr(distances, "astype"):
+        return distances.astype(np.float64)
+    if hasattr(distances, "double"):  # A tensor of PyTorch.
+        return distances.double()
+    raise ArgumentError(
+        "dtype is float64, which the library of X does not convert to; leave it out, or give X as an array of NumPy, "
+        "CuPy or PyTorch"
+    )

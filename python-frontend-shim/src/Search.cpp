@@ -223,6 +223,21 @@ annudf_ivf_flat_search_stats everyDistance(const Backend &self, const Index &ind
                    });
 }
 
+/// The distance of a vector at `x` to one at `y`, both in host memory.
+float distanceOfPair(const Backend &self, const Artifact &artifact, const Captures &captures,
+                     int64_t dims, uintptr_t x, const std::string &elementOfX, uintptr_t y,
+                     const std::string &elementOfY) {
+  const annudf_vectors first = vectorsAt(x, 1, dims, elementOfX);
+  const annudf_vectors second = vectorsAt(y, 1, dims, elementOfY);
+  float distance = 0;
+  const annudf_status status = withoutGil([&] {
+    return annudf_pairwise_distance(self.handle.get(), artifact.handle.get(), captures.handle.get(),
+                                    &first, &second, nullptr, &distance, nullptr);
+  });
+  check(status);
+  return distance;
+}
+
 annudf_ivf_flat_search_stats everyDistanceDevice(const Backend &self, const Index &index,
                                                  const Artifact &artifact, const Captures &captures,
                                                  uintptr_t queries, int64_t rows, int64_t dims,
@@ -451,6 +466,9 @@ void addSearch(nb::module_ &module) {
       .def("distances", &everyDistance, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "distances"_a,
            "Every distance, rows x index.size, at a host address; ids are those of a build.")
+      .def("distance", &distanceOfPair, "artifact"_a, "captures"_a, "dims"_a, "x"_a,
+           "element_of_x"_a, "y"_a, "element_of_y"_a,
+           "The distance of a vector at a host address to another.")
       .def("distances_device", &everyDistanceDevice, "index"_a, "artifact"_a, "captures"_a,
            "queries"_a, "rows"_a, "dims"_a, "element"_a, "distances"_a, "stream"_a,
            "Enqueues the same with queries and distances at device addresses on `stream`.")

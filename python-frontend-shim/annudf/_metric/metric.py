@@ -25,6 +25,7 @@ from annudf._metric.definition import (
     parse_arch,
 )
 from annudf._metric.names import name_in_module
+from annudf._metric.on_vectors import OnVectors
 from annudf._metric.properties import Properties
 from annudf._options import METRIC_OF_COARSE
 from annudf._repr import of_whole
@@ -47,7 +48,7 @@ class MetricSource(ABC):
         """The metric, compiled at most once."""
 
 
-class Metric:
+class Metric(OnVectors):
     """A distance of the user's own, with values bound to its captures.
 
     Made by :func:`metric`, :func:`cuda_source_metric` and :func:`load_metric`. It never changes:
@@ -60,8 +61,9 @@ class Metric:
     its source can search with it (multiprocessing, joblib, Dask, Ray). Load pickles only from whom you would take a
     program.
 
-    Calling a metric that was made from a Python function calls that function, in plain Python; so a
-    test can step through it: ``weighted_l2(x, y, acc, ctx)`` with numbers and any object as `ctx`.
+    Calling a metric with two vectors gives their :meth:`distance`. With the arguments of the Python function that it
+    was made from, that is called, in plain Python; so a test can step through it: ``weighted_l2(x, y, acc, ctx)`` with
+    numbers and any object as `ctx`.
 
     Attributes
     ----------
@@ -123,12 +125,6 @@ class Metric:
     def captures(self) -> dict[str, npt.NDArray[Any]]:
         """The bound values, as read-only arrays."""
         return {name: value.array for name, value in self._values.items()}
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the plain Python function that the metric was made from."""
-        if self.__wrapped__ is None:
-            raise TypeError(f"{self._noun} '{self.name}' was not made from a Python function, which could be called")
-        return self.__wrapped__(*args, **kwargs)
 
     def bind(self, /, **captures: Any) -> Metric:
         """The same metric with other values; nothing is compiled.
@@ -457,7 +453,11 @@ class Metric:
     def _spelled(self, name: str) -> str:
         if name not in self._values:
             return "unbound"
-        return str(self._definition.known_captures.get(name, self._values[name]))
+        value = self._values[name]
+        if value.scalar:
+            number = str(value.array[()])  # In as few digits as tell it from others of its type.
+            return f"{value.element} = {float(number) if 'f' in value.element else number}"
+        return str(self._definition.known_captures.get(name, value))
 
     def __copy__(self) -> Metric:
         return self

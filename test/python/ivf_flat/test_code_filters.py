@@ -296,7 +296,7 @@ def test_threads_do_not_wait_for_each_others_scan(index, monkeypatch):
 
 
 def test_of_python(index):
-    assert repr(affordable) == "<annudf filter affordable (price: row x f32, most: f32 scalar)>"
+    assert repr(affordable) == "<annudf filter affordable (price: row x f32, most: f32 = 20.0)>"
     assert repr(~affordable & even) == f"(~{affordable!r} & {even!r})"
     assert affordable.name == "affordable"
     assert affordable.captures["most"] == np.float32(20)

@@ -96,7 +96,7 @@ def test_bfloat16_is_read_as_float32():
     metric = ivf_flat.metric(
         captures={"v": values, "one": bfloat16(1)}, finalize=lambda acc, ctx: ctx.v[ctx.row] * ctx.one
     )(plain)
-    assert str(metric) == "<annudf metric plain (v: row x bf16, one: bf16 scalar)>"
+    assert str(metric) == "<annudf metric plain (v: row x bf16, one: bf16 = 1.0)>"
     assert metric.captures["v"].dtype == bfloat16
     np.testing.assert_array_equal(by_row(metric), values.astype(np.float32))
     np.testing.assert_array_equal(by_row(metric.bind(one=0.1)), values.astype(np.float32) * np.float32(bfloat16(0.1)))
@@ -143,7 +143,7 @@ def test_booleans():
 
     captures = {"a": flags, "b": others, "table": np.array([32, 64], np.float32), "on": np.True_}
     metric = ivf_flat.metric(captures=captures, finalize=chosen)(plain)
-    assert str(metric) == "<annudf metric plain (a: row x i1, b: row x i1, table: 2 x f32, on: i1 scalar)>"
+    assert str(metric) == "<annudf metric plain (a: row x i1, b: row x i1, table: 2 x f32, on: i1 = True)>"
     exact = 3 * (flags & ~others) + 4 * flags + np.where(others, 64, 32) + 8
     np.testing.assert_array_equal(by_row(metric), exact)
     np.testing.assert_array_equal(by_row(metric.bind(on=False)), exact + 8)

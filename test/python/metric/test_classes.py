@@ -220,7 +220,7 @@ def test_a_pickle_of_what_has_no_name():
 
     copy = pickle.loads(pickle.dumps(Local))
     same(Local, copy)
-    assert repr(copy) == repr(Local) == "<annudf metric Local (p: f32 scalar)>"
+    assert repr(copy) == repr(Local) == "<annudf metric Local (p: f32 = 2.0)>"
 
 
 def test_an_update_that_reads_no_field():

@@ -44,7 +44,7 @@ def personal(x, y, acc, ctx):
 
 
 def test_a_value_per_row_decays_by_time(index):
-    assert repr(decayed) == "<annudf metric decayed (age: row x f32, half_life: f32 scalar)>"
+    assert repr(decayed) == "<annudf metric decayed (age: row x f32, half_life: f32 = 30.0)>"
     check(*search(index, decayed), SQUARES * 2 ** (AGE.astype(np.float64) / 30))
     check(*search(index, decayed.bind(half_life=5.0)), SQUARES * 2 ** (AGE.astype(np.float64) / 5))
 
