@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import sys
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -18,7 +17,8 @@ from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric
 from annudf._metric.metric import MetricSource
 from annudf._options import COARSE_OF_METRIC
 from annudf._repr import of_whole
-from annudf.errors import ArgumentError, DtypeError, UnavailableError
+from annudf.brute_force import without_self
+from annudf.errors import ArgumentError, CaptureError, DtypeError, UnavailableError
 from annudf.ivf_flat._index import build_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 else:
     try:
         import sklearn.utils.validation as _sklearn
-        from sklearn.base import BaseEstimator as _Estimator
+        from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+        class _Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+            """What scikit-learn needs of a transformer."""
+
     except ImportError:
         _sklearn = None
 
@@ -45,7 +49,7 @@ else:
 
             def set_params(self, **params):
                 """Sets parameters of the constructor."""
-                known = self.get_params()
+                known = self.get_params(deep=False)
                 for name, value in params.items():
                     if name not in known:
                         raise ArgumentError(f"no parameter '{name}'; there are {', '.join(known)}")
@@ -53,8 +57,12 @@ else:
                 return self
 
             def __repr__(self):
-                values = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+                values = ", ".join(f"{name}={value!r}" for name, value in self.get_params(deep=False).items())
                 return f"{type(self).__name__}({values})"
+
+
+_CAPTURE = "metric__"
+"""Begins names of parameters that are captures of the metric."""
 
 
 class NearestNeighbors(_Estimator):
@@ -70,8 +78,11 @@ class NearestNeighbors(_Estimator):
     metric : str or Metric, default "euclidean"
         The name of a built-in metric (:mod:`annudf.metrics`), or a function decorated with
         :func:`annudf.ivf_flat.metric` for a metric of your own.
+        ``set_params(metric__w=...)`` binds the capture ``w`` of such a metric, also in a grid of parameters.
     p : float, default 2
         The exponent of "minkowski"; of other metrics anything else is refused.
+    mode : {"distance", "connectivity"}, default "distance"
+        What :meth:`transform` gives.
     n_lists : int, optional
         Lists of the index. Default: the root of the number of samples, or 1 for fewer than 1000.
     n_probes : int, optional
@@ -108,6 +119,7 @@ class NearestNeighbors(_Estimator):
         *,
         metric: str | ivf_flat.Metric | MetricSource = "euclidean",
         p: float = DEFAULT_ARGUMENT,
+        mode: Literal["distance", "connectivity"] = "distance",
         n_lists: int | None = None,
         n_probes: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
@@ -115,6 +127,7 @@ class NearestNeighbors(_Estimator):
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.p = p
+        self.mode = mode
         self.n_lists = n_lists
         self.n_probes = n_probes
         self.random_state = random_state
@@ -127,7 +140,57 @@ class NearestNeighbors(_Estimator):
         tags = super().__sklearn_tags__()
         with contextlib.suppress(ArgumentError):  # Parameters are checked by fit().
             tags.input_tags.allow_nan = chosen_metric(*check_metric(self.metric, self.p, "p")).missing_values
+        tags.transformer_tags.preserves_dtype = []  # Distances are float32.
         return tags
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of the constructor by name.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            Also the bound captures of the metric, as ``metric__`` and their names: numbers, and read-only arrays that
+            are no copies.
+
+        Returns
+        -------
+        dict
+        """
+        found = super().get_params(deep=False)
+        if deep and isinstance(self.metric, ivf_flat.Metric):
+            for name, value in self.metric.captures.items():
+                found[f"{_CAPTURE}{name}"] = value if value.ndim else value.item()
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Sets parameters of the constructor, and captures of the metric by ``metric__`` and their names.
+
+        Parameters
+        ----------
+        **params
+            Captures are bound to `metric` as it is after this call; nothing is compiled.
+
+        Returns
+        -------
+        NearestNeighbors
+            Itself.
+
+        Raises
+        ------
+        CaptureError
+            The metric has no such capture, or the value does not fit it.
+        """
+        captures = {name.removeprefix(_CAPTURE): params.pop(name) for name in [*params] if name.startswith(_CAPTURE)}
+        metric = params.get("metric", self.metric)
+        if captures and not isinstance(metric, ivf_flat.Metric):
+            raise CaptureError(
+                f"metric is {shown(metric)}, which has no capture '{next(iter(captures))}'; give a function decorated "
+                "with @ivf_flat.metric(...), or metrics.get(...)"
+            )
+        bound = metric.bind(**captures) if captures else metric
+        super().set_params(**params)
+        self.metric = bound
+        return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Builds the index.
@@ -203,8 +266,45 @@ class NearestNeighbors(_Estimator):
         params = ivf_flat.SearchParams(n_probes=probes, **self._search_metric)
         distances, neighbors = ivf_flat.search(params, self.index_, queries, k + itself)
         if itself:
-            distances, neighbors = _without_self(distances, neighbors)
+            distances, neighbors = without_self(distances, neighbors)
         return (distances, neighbors) if return_distance else neighbors
+
+    def transform(self, X: Any) -> Any:
+        """The graph of neighbours, as ``sklearn.neighbors.KNeighborsTransformer`` gives it. Needs SciPy.
+
+        Estimators with ``metric="precomputed"`` take it, after this one in a pipeline.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            As in :meth:`kneighbors`.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_queries, n_samples_fit)
+            Of `n_neighbors` a query, and of mode "distance" one more: a sample is its own neighbour here, the first.
+        """
+        self._check_fitted()
+        k = check_int(self.n_neighbors, "n_neighbors", 1, MAX_K)
+        return self.kneighbors_graph(X, k + (self.mode == "distance"), self.mode)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Builds the index of `X` and gives the graph of its neighbours.
+
+        Parameters
+        ----------
+        X, y
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_samples, n_samples)
+        """
+        return self.fit(X).transform(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_samples_fit_
 
     def kneighbors_graph(
         self,
@@ -314,20 +414,3 @@ def _on_device(array: Any) -> bool:
     if library == "torch":
         return bool(array.device.type == "cuda")
     return library == "cupy" or hasattr(array, "__cuda_array_interface__")
-
-
-def _without_self(distances: Any, neighbors: Any) -> tuple[Any, Any]:
-    """Drops from row i the neighbour i, or the last where that is not among them."""
-    library = _arrays.library_of(neighbors)
-    if library == "other":
-        # A device_ndarray cannot be indexed.
-        distances, neighbors = np.asarray(distances), np.asarray(neighbors)
-    rows, count = neighbors.shape
-    own: Any
-    if library == "torch":
-        own = sys.modules["torch"].arange(rows, device=neighbors.device)
-    else:
-        own = (sys.modules["cupy"] if library == "cupy" else np).arange(rows)
-    keep = neighbors != own.reshape(-1, 1)
-    keep[:, -1] &= ~keep.all(1)
-    return distances[keep].reshape(rows, count - 1), neighbors[keep].reshape(rows, count - 1)

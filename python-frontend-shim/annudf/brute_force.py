@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from annudf import ivf_flat
-from annudf._checks import class_of
+from annudf import _arrays, ivf_flat
+from annudf._checks import check_bool, check_int, class_of
+from annudf._limits import MAX_K
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._options import MetricName
@@ -194,6 +196,8 @@ def knn(
     metric_arg: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
     prefilter: Any = None,
+    *,
+    exclude_self: bool = False,
 ) -> tuple[Any, Any]:
     """Finds the `k` best rows of a data set for each query, exactly and in one call.
 
@@ -211,6 +215,8 @@ def knn(
         As for :func:`build`.
     prefilter
         As for :func:`search`, of the numbers of the rows.
+    exclude_self : bool, default False
+        Query i does not find row i: `queries` are the data set itself. Not with `indices` or `distances`.
 
     Returns
     -------
@@ -239,8 +245,44 @@ def knn(
         k = shape[1]
     chosen = check_metric(metric, metric_arg)
     rows = one_list(dataset, chosen_metric(*chosen), resources, False)
+    if check_bool(exclude_self, "exclude_self"):
+        if indices is not None or distances is not None:
+            raise ArgumentError("exclude_self is True and indices or distances are given; leave them out, and give k")
+        k = _and_itself(k, rows.size, queries)
     with in_terms_of("dataset"):
-        return search(Index(rows, *chosen), queries, k, indices, distances, resources, prefilter)
+        found = search(Index(rows, *chosen), queries, k, indices, distances, resources, prefilter)
+    return without_self(*found) if exclude_self else found
+
+
+def _and_itself(k: float, rows: int, queries: Any) -> int:
+    """How many neighbours to look for where each query is a row, which is among them."""
+    shape: tuple[int, ...] = getattr(queries, "shape", None) or (len(queries) if hasattr(queries, "__len__") else rows,)
+    if shape[0] != rows:
+        raise ArgumentError(
+            f"exclude_self is True, the dataset has {rows} rows and there are {shape[0]} queries; query i leaves out "
+            "row i, so give the dataset as queries"
+        )
+    most = min(rows, MAX_K) - 1
+    if most < 1:
+        raise ArgumentError(f"exclude_self is True and the dataset has {rows} rows; give two at least")
+    return check_int(k, "k", 1, most, " where exclude_self is True") + 1
+
+
+def without_self(distances: Any, neighbors: Any) -> tuple[Any, Any]:
+    """Drops from row i the neighbour i, or the last where that is not among them."""
+    library = _arrays.library_of(neighbors)
+    if library == "other":
+        # A device_ndarray cannot be indexed.
+        distances, neighbors = np.asarray(distances), np.asarray(neighbors)
+    rows, count = neighbors.shape
+    own: Any
+    if library == "torch":
+        own = sys.modules["torch"].arange(rows, device=neighbors.device)
+    else:
+        own = (sys.modules["cupy"] if library == "cupy" else np).arange(rows)
+    keep = neighbors != own.reshape(-1, 1)
+    keep[:, -1] &= ~keep.all(1)
+    return distances[keep].reshape(rows, count - 1), neighbors[keep].reshape(rows, count - 1)
 
 
 def save(
