@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from annudf import _arrays, _fork
-from annudf._checks import check_int, shown
+from annudf._checks import check_bool, check_int, shown
 from annudf._metric.definition import HOST, ArtifactDefinition, parse_arch, report
 from annudf._metric.metric import Metric, MetricSource
 from annudf._repr import of_whole
@@ -76,10 +76,16 @@ def _raw(capture: UDFCapture) -> _RawCapture:
     strides = None if capture.strides is None else _steps(capture.strides, f"strides {of}")
     device = check_int(capture.device_id, f"device_id {of}", 0, 2**31 - 1)
     pointer = check_int(capture.pointer, f"pointer {of}", 0, 2**64 - 1)
+    for name in ("name", "dtype"):
+        if not isinstance(getattr(capture, name), str):
+            raise ArgumentError(f"{name} {of} is {shown(getattr(capture, name))}, it must be a str")
+    check_bool(capture.readonly, f"readonly {of}")
     return capture.name, capture.dtype, shape, strides, device, pointer, capture.readonly
 
 
 def _steps(given: Sequence[int], name: str) -> list[int]:
+    if not isinstance(given, Sequence):
+        raise ArgumentError(f"{name} is {shown(given)}; give a tuple of integers")
     return [check_int(one, f"{name}, [{i}],", -(2**63), 2**63 - 1) for i, one in enumerate(given)]
 
 
@@ -111,6 +117,7 @@ class DeviceUDF(MetricSource):
         ``"rapids.cuvs.ivf_flat.metric.v1"``.
     payload_kind : {"ltoir", "cuda_source"}
     payload : bytes
+        Text of CUDA C++ may be given as str.
     symbol_name : str
         The function, ``extern "C"``.
     captures : tuple of UDFCapture
@@ -137,6 +144,13 @@ class DeviceUDF(MetricSource):
     def __post_init__(self) -> None:
         from annudf import _core
 
+        object.__setattr__(self, "payload", _bytes_of(_attribute(self, "payload", _PAYLOADS)))
+        for name in ("abi", "payload_kind", "symbol_name", "cache_key", "target"):
+            _attribute(self, name, str)
+        for number, one in enumerate(_attribute(self, "captures", (tuple, list))):
+            if not isinstance(one, UDFCapture):
+                raise ArgumentError(f"captures[{number}] of a device UDF is {shown(one)}; give an annudf.UDFCapture")
+        object.__setattr__(self, "captures", tuple(self.captures))
         _core.device_udf_check(self._descriptor())
         if not self.cache_key:
             object.__setattr__(self, "cache_key", _core.device_udf_cache_key(self._descriptor(), []))
@@ -175,7 +189,7 @@ class DeviceUDF(MetricSource):
         """
         if isinstance(udf, cls):
             return udf
-        payload = _attribute(udf, "payload", (bytes, bytearray, memoryview, str))
+        payload = _attribute(udf, "payload", _PAYLOADS)
         target = getattr(udf, "target", "")
         sm = getattr(target, "sm", None)  # The proof of concept's is an object.
         if isinstance(sm, str) and sm != "runtime":
@@ -183,7 +197,7 @@ class DeviceUDF(MetricSource):
         return cls(
             abi=_attribute(udf, "abi", str),
             payload_kind=_attribute(udf, "payload_kind", str),
-            payload=payload.encode() if isinstance(payload, str) else bytes(payload),
+            payload=_bytes_of(payload),
             symbol_name=_attribute(udf, "symbol_name", str),
             captures=tuple(_capture_of(one) for one in _attribute(udf, "captures", (tuple, list))),
             cache_key=_attribute(udf, "cache_key", str),
@@ -266,10 +280,18 @@ class DeviceUDF(MetricSource):
         return self.abi, self.payload_kind, self.payload, self.symbol_name, raw, self.cache_key, self.target
 
 
+_PAYLOADS = (bytes, bytearray, memoryview, str)
+
+
+def _bytes_of(payload: bytes | bytearray | memoryview | str) -> bytes:
+    return payload.encode() if isinstance(payload, str) else bytes(payload)
+
+
 def _attribute(udf: Any, name: str, kinds: type | tuple[type, ...]) -> Any:
     value = getattr(udf, name, None)
     if not isinstance(value, kinds):
-        raise ArgumentError(f"a device UDF has no {name} that can be read: it is {shown(value)}")
+        names = " or ".join(one.__name__ for one in (kinds if isinstance(kinds, tuple) else (kinds,)))
+        raise ArgumentError(f"a device UDF has no {name} that can be read: it is {shown(value)}, and not {names}")
     return value
 
 

@@ -28,9 +28,9 @@ _MOST_BAKED = 64 * 1024
 """Bytes of an array that becomes part of the code; a GPU has 64 KiB of constant memory for a kernel."""
 _UNNAMED = "annudf_unnamed_function"
 """Stands for the symbol in text of which it is made; names of functions do not begin so."""
-_TARGETS = {"ltoir": "ltoir", "ptx": "ptx", "llvm": "nvvm-ir", "bitcode": "device-bitcode", "host": "host-bitcode"}
+_TARGETS = {"ptx": "ptx", "ltoir": "ltoir", "llvm": "nvvm-ir", "bitcode": "device-bitcode", "host": "host-bitcode"}
 _OF_AN_ARCH = ("ltoir", "ptx")
-Output = Literal["ltoir", "ptx", "llvm", "bitcode", "host"]
+Output = Literal["ptx", "ltoir", "llvm", "bitcode", "host"]
 
 
 class CompiledFunction(NamedTuple):
@@ -179,7 +179,10 @@ class DeviceFunction:
         ------
         ArgumentError, UnsupportedError
         """
-        return _plain(self._translated(parse_signature(arguments)[0], None, "raw", "function")[1])
+        return _plain(self._result_kind(arguments))
+
+    def _result_kind(self, arguments: object) -> Kind:
+        return self._translated(parse_signature(arguments)[0], None, "raw", "function")[1]
 
     def mlir(self, signature: object, *, abi: Literal["c", "raw"] = "c") -> str:
         """The function as text of the dialect; `signature` and `abi` as in :func:`annudf.compile`."""
@@ -286,39 +289,55 @@ def device_function(function: Any = None, /, *, captures: Mapping[str, object] |
 
 
 def compile(
-    function: Any,
-    signature: object,
-    *,
+    pyfunc: Any,
+    sig: object,
+    debug: bool | None = None,
+    lineinfo: bool = False,
     device: bool = True,
+    fastmath: bool = False,
+    cc: object = None,
+    opt: bool | int | None = None,
     abi: Literal["c", "raw"] = "c",
     abi_info: Mapping[str, str] | None = None,
-    output: Output = "ltoir",
-    cc: object = None,
+    output: Output = "ptx",
+    forceinline: bool = False,
+    launch_bounds: object = None,
+    *,
     captures: Mapping[str, object] | None = None,
 ) -> CompiledFunction:
     """Compiles a Python function as a device function; no GPU is needed.
 
-    Named as in ``numba.cuda.compile``. The compiled prototype is read back before anything is returned.
+    Arguments, defaults and results are those of ``numba.cuda.compile``, but for `captures`; what is not to be had is
+    refused. The compiled prototype is read back before anything is returned.
 
     Parameters
     ----------
-    function : function or DeviceFunction
-    signature : str, tuple or a signature of Numba
+    pyfunc : function or DeviceFunction
+    sig : str, tuple or a signature of Numba
         ``"float32(float32, int32)"``; without a result, ``"(float32, int32)"`` or ``(np.float32, np.int32)``, it is
         inferred. A type is float16 to float64, bool, int8 to int64, uint8 to uint64, a tuple of types, a NamedTuple
         class, or an aligned structured dtype.
+    debug, lineinfo, fastmath : bool, optional
+        Not to be had: True is refused.
     device : bool, default True
-        Kernels are not compiled.
-    abi : {"c", "raw"}, default "c"
-        ``float f(float, int)``, or ``void f(void *a, void *b, void *result)`` of pointers, which structs, float16 and
-        captured device arrays need.
-    abi_info : dict, optional
-        ``{"abi_name": "f"}``: the symbol. By default the function's name and a digest of what it computes.
-    output : {"ltoir", "ptx", "llvm", "bitcode", "host"}, default "ltoir"
-        LTO-IR for nvJitLink; PTX; NVVM IR as text; LLVM 22 bitcode of NVPTX; the same for this machine's CPU.
+        Kernels are not compiled: False is refused.
     cc : int, str or tuple, optional
         ``90``, ``"sm_90"``, ``(9, 0)``. None: the first GPU's, or without one the oldest that is supported, whose code
         newer ones take. Only of ``"ltoir"`` and ``"ptx"``.
+    opt : bool or int, optional
+        Code is always optimized: False and 0 are refused.
+    abi : {"c", "raw"}, default "c"
+        ``float f(float, int)``, or ``void f(void *a, void *b, void *result)`` of pointers, which structs, float16 and
+        captured device arrays need. Numba's own is not to be had.
+    abi_info : dict, optional
+        ``{"abi_name": "f"}``: the symbol. Default: the function's name. Where that is none of C, as a lambda's, and of
+        ``"host"``, where the C library has names, a name with a digest of what the function computes.
+    output : {"ptx", "ltoir", "llvm", "bitcode", "host"}, default "ptx"
+        PTX; LTO-IR for nvJitLink; NVVM IR as text; LLVM 22 bitcode of NVPTX; the same for this machine's CPU.
+    forceinline : bool, default False
+        The function is always inlined where it is linked; only of ``"ltoir"``, which is so without it as well.
+    launch_bounds
+        Of kernels: refused.
     captures : dict, optional
         As in :func:`device_function`.
 
@@ -348,14 +367,31 @@ def compile(
     """
     if not device:
         raise ArgumentError("device is False: kernels are not compiled; write yours elsewhere and link the function")
+    _refuse("debug", debug, "there is no debug information; call the function in Python to step through it")
+    _refuse("lineinfo", lineinfo, "there are no tables of lines; leave it out")
+    _refuse("fastmath", fastmath, "results are those of NumPy; leave it out")
+    if opt is not None and not opt:
+        raise ArgumentError(f"opt is {shown(opt)}: code is always optimized; leave it out")
+    _refuse("launch_bounds", launch_bounds, "they are of kernels, which are not compiled; leave them out")
     if output not in _TARGETS:
         raise ArgumentError(f"output is {shown(output)}, it must be one of {', '.join(map(repr, _TARGETS))}")
-    made = function if isinstance(function, DeviceFunction) else device_function(function, captures=captures)
-    if made is function and captures:
+    if forceinline and output != "ltoir":
+        raise ArgumentError(f"forceinline is {shown(forceinline)} and output is '{output}'; only 'ltoir' is inlined")
+    made = pyfunc if isinstance(pyfunc, DeviceFunction) else device_function(pyfunc, captures=captures)
+    if made is pyfunc and captures:
         raise ArgumentError("captures are given to device_function, where this function has its own")
     arch = _arch(cc) if output in _OF_AN_ARCH else ""
-    code, kind, _ = made._lower(signature, abi, _abi_name(abi_info), _TARGETS[output], arch)
+    symbol = _abi_name(abi_info)
+    if not symbol and output != "host" and _refused_name(made.__name__) is None:
+        symbol = made.__name__
+    code, kind, _ = made._lower(sig, abi, symbol, _TARGETS[output], arch)
     return CompiledFunction(code.decode() if output in ("ptx", "llvm") else code, _plain(kind))
+
+
+def _refuse(name: str, value: object, why: str) -> None:
+    """Refuses an option of Numba that cannot be had."""
+    if value:
+        raise ArgumentError(f"{name} is {shown(value)}: {why}")
 
 
 def _abi_name(abi_info: Mapping[str, str] | None) -> str:
@@ -365,8 +401,16 @@ def _abi_name(abi_info: Mapping[str, str] | None) -> str:
     name = given.pop("abi_name", "")
     if given:
         raise ArgumentError(f"abi_info has {shown(next(iter(given)))}, which has no meaning; it has 'abi_name' only")
-    if not isinstance(name, str) or (name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII)):
-        raise ArgumentError(f"abi_name is {shown(name)}; use letters, digits and _, not beginning with a digit")
+    why = None if name == "" else _refused_name(name)
+    if why is not None:
+        raise ArgumentError(f"abi_name is {shown(name)}; {why}")
+    return str(name)
+
+
+def _refused_name(name: object) -> str | None:
+    """Why something cannot be a symbol."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
+        return "use letters, digits and _, not beginning with a digit"
     if name.startswith(("annudf", "__")):
-        raise ArgumentError(f"abi_name is {shown(name)}; begin it with neither annudf nor __, which are taken")
-    return name
+        return "begin it with neither annudf nor __, which are taken"
+    return None

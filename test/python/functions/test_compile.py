@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import itertools
 import math
 import operator
@@ -159,13 +160,79 @@ def test_outputs() -> None:
     assert "define i32 @two(i32 %a0)" in annudf.compile(f, ("int32",), abi_info={"abi_name": "two"}, output="llvm").code
     assert annudf.compile(f, ("int32",), output="bitcode").code[:2] == b"BC"
     assert annudf.compile(f, ("int32",), output="host").code[:2] == b"BC"
-    assert annudf.compile(f, ("int32",), cc=80).code[:4] == b"\xed\x43\x4e\x7f"
+    assert annudf.compile(f, ("int32",), cc=80, output="ltoir").code[:4] == b"\xed\x43\x4e\x7f"
 
 
-def test_symbols_say_what_is_computed() -> None:
+def test_it_takes_what_numba_takes() -> None:
+    def scaled(x, n):
+        return x * n
+
+    parameters = inspect.signature(annudf.compile).parameters
+    theirs = inspect.signature(_numba_compile).parameters
+    assert list(parameters)[:-1] == list(theirs)
+    assert {name: one.default for name, one in theirs.items()} == {name: parameters[name].default for name in theirs}
+    code, returned = annudf.compile(pyfunc=scaled, sig="float32(float32, uint8)", cc=(9, 0))
+    assert isinstance(code, str) and ".visible .func  (.param .b32 func_retval0) scaled(" in code
+    assert ".target sm_90" in code and returned == np.float32
+    assert annudf.compile(scaled, "float32(float32, uint8)", None, False, True, False, (9, 0), True) == (code, returned)
+    inlined = annudf.compile(scaled, "float32(float32, uint8)", output="ltoir", forceinline=True, cc=90)
+    assert inlined == annudf.compile(scaled, "float32(float32, uint8)", output="ltoir", cc=90)
+    text = str(annudf.compile(scaled, "float32(float32, uint8)", output="llvm").code)
+    assert re.search(r"define float @scaled\([^)]*\) alwaysinline", text)  # As LTO-IR has it.
+
+
+def _numba_compile(
+    pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False, cc=None, opt=None, abi="c", abi_info=None,
+    output="ptx", forceinline=False, launch_bounds=None,
+):  # fmt: skip
+    """The parameters of numba.cuda.compile, and of numba-cuda-mlir's, which cannot be asked without a driver."""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"debug": True}, "debug is True: there is no debug information; call the function in Python to step through"),
+        ({"lineinfo": True}, "lineinfo is True: there are no tables of lines; leave it out"),
+        ({"fastmath": True}, "fastmath is True: results are those of NumPy; leave it out"),
+        ({"opt": False}, "opt is False: code is always optimized; leave it out"),
+        ({"opt": 0}, "opt is 0: code is always optimized; leave it out"),
+        ({"launch_bounds": (128, 2)}, "launch_bounds is (128, 2): they are of kernels, which are not compiled"),
+        ({"forceinline": True}, "forceinline is True and output is 'ptx'; only 'ltoir' is inlined"),
+        ({"abi": "numba"}, "abi is 'numba', it must be 'c' or 'raw'"),
+    ],
+)
+def test_what_numba_has_and_this_has_not(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        annudf.compile(lambda a: a, ("float32",), **options)
+    assert str(caught.value).startswith(message)
+
+
+def test_symbols_are_names_where_they_can_be() -> None:
+    def symbol(function: Any) -> str:
+        found = re.search(r"define \w+ @(\w+)\(", str(annudf.compile(function, ("int32",), output="llvm").code))
+        assert found
+        return found[1]
+
     def f(a):
         return a * 2
 
+    def __hidden(a):
+        return a
+
+    assert symbol(f) == symbol(annudf.device_function(f)) == "f"
+    assert symbol(__hidden).startswith("hidden_")
+    assert symbol(lambda a: a).startswith("lambda_")
+
+
+def test_a_function_of_the_host_does_not_call_itself() -> None:
+    def expf(x):
+        return np.exp(x)
+
+    code = annudf.compile(expf, "float32(float32)", output="host").code
+    assert isinstance(code, bytes) and re.search(rb"expf_[0-9a-f]{16}", code)
+
+
+def test_symbols_of_others_say_what_is_computed() -> None:
     def symbol(function: Any, signature: object) -> str:
         found = re.search(r"define \w+ @(\w+)\(", annudf.compile(function, signature, output="llvm").code)  # type: ignore[arg-type]
         assert found
@@ -174,8 +241,8 @@ def test_symbols_say_what_is_computed() -> None:
     def made(factor):
         return annudf.device_function(lambda a: a * factor)
 
-    first = symbol(f, ("int32",))
-    assert first.startswith("f_") and first == symbol(f, ("int32",)) != symbol(f, ("int64",))
+    first = symbol(made(2), ("int32",))
+    assert first.startswith("lambda_") and first != symbol(made(2), ("int64",))
     assert symbol(made(2), ("int32",)) == symbol(made(2), ("int32",)) != symbol(made(3), ("int32",))
 
 
@@ -291,7 +358,7 @@ def test_options_refused() -> None:
 
     with pytest.raises(ArgumentError, match="device is False: kernels are not compiled"):
         annudf.compile(f, ("float32",), device=False)
-    with pytest.raises(ArgumentError, match="output is 'cubin', it must be one of 'ltoir', 'ptx', 'llvm'"):
+    with pytest.raises(ArgumentError, match="output is 'cubin', it must be one of 'ptx', 'ltoir', 'llvm'"):
         annudf.compile(f, ("float32",), output="cubin")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="abi is 'numba', it must be 'c' or 'raw'"):
         annudf.compile(f, ("float32",), abi="numba")  # type: ignore[arg-type]

@@ -69,7 +69,7 @@ def test_of_the_types_that_are_asked_for(compute: None) -> None:
     other = made.compile((Descriptor(np.float64),) * 2)
     assert one.compiled_for[0] is asked and one.arguments["name"] != other.arguments["name"]
     assert made.get_return_type((Descriptor(np.int16), Descriptor(np.int64))).dtype == np.int64
-    assert len({made, made, added.as_raw_op()}) == 2
+    assert made.get_return_type((Descriptor(np.int8), Descriptor(np.uint8))).dtype == np.int16
     with pytest.raises(annudf.ArgumentError, match="which is no number and no struct"):
         made.compile((Descriptor("V5"), Descriptor("V5")))
 
@@ -83,6 +83,40 @@ def test_structs_that_are_asked_for(compute: None) -> None:
 
     made = larger.as_raw_op(cc=90)
     assert made.compile((Descriptor(record),) * 2, Descriptor(record)).arguments["ltoir"]
+    assert made.get_return_type((Descriptor(record),) * 2).dtype is record
+
+
+def test_structs_that_no_argument_has(compute: None) -> None:
+    record = np.dtype([("value", np.int8), ("at", [("row", np.int64), ("column", np.uint8)])], align=True)
+
+    @annudf.device_function
+    def turned(a, b):
+        return a.at, b.value, a.value > b.value
+
+    found = turned.as_raw_op(cc=90).get_return_type((Descriptor(record),) * 2).dtype
+    inner = np.dtype([("f0", np.int64), ("f1", np.uint8)], align=True)
+    assert found == np.dtype([("f0", inner), ("f1", np.int8), ("f2", np.bool_)], align=True) and found.isalignedstruct
+
+    @annudf.device_function
+    def first(a, b):
+        return a.at
+
+    at = record["at"]
+    assert first.as_raw_op().get_return_type((Descriptor(record), Descriptor(at))).dtype is at
+
+
+def test_operators_of_a_function_are_equal(compute: None) -> None:
+    """cuda.compute finds by its operator what it has compiled."""
+
+    @annudf.device_function
+    def other(a, b):
+        return a + b
+
+    one = added.as_raw_op()
+    assert one == added.as_raw_op() and hash(one) == hash(added.as_raw_op())
+    assert added.as_raw_op(cc=90) == added.as_raw_op(cc="sm_90") == added.as_raw_op(cc=(9, 0))
+    assert len({one, added.as_raw_op(), added.as_raw_op(cc=90), other.as_raw_op()}) == 3
+    assert one != other.as_raw_op() and one != added
 
 
 def test_fields_that_are_called_as_methods_of_tuples_are(compute: None) -> None:

@@ -109,6 +109,23 @@ def test_another_producers_object(libnvvm):
         ({"abi": "rapids.cuvs.ivf_pq.metric.v1"}, "has ABI 'rapids.cuvs.ivf_pq.metric.v1', annudf takes"),
         ({"payload_kind": "ptx"}, "payload_kind is 'ptx'; it is 'ltoir' or 'cuda_source'"),
         ({"payload": b""}, "has an empty payload"),
+        ({"payload": 3}, "a device UDF has no payload that can be read: it is 3, and not bytes or bytearray or"),
+        ({"payload": ["f"]}, "a device UDF has no payload that can be read: it is ['f'], and not bytes"),
+        ({"payload_kind": "ltoir", "payload": "text"}, "has a payload that is no LTO-IR"),
+        ({"abi": None}, "a device UDF has no abi that can be read: it is None, and not str"),
+        ({"payload_kind": 1}, "a device UDF has no payload_kind that can be read: it is 1, and not str"),
+        ({"symbol_name": b"f"}, "a device UDF has no symbol_name that can be read: it is b'f', and not str"),
+        ({"cache_key": 1}, "a device UDF has no cache_key that can be read: it is 1, and not str"),
+        ({"target": 90}, "a device UDF has no target that can be read: it is 90, and not str"),
+        ({"captures": {}}, "a device UDF has no captures that can be read: it is {}, and not tuple or list"),
+        ({"captures": (3,)}, "captures[0] of a device UDF is 3; give an annudf.UDFCapture"),
+        ({"captures": (weights(name=3),)}, "name of capture 3 is 3, it must be a str"),
+        (
+            {"captures": (weights(dtype=float),)},
+            "dtype of capture 'w' is <class 'float'>, it must be a str",
+        ),
+        ({"captures": (weights(readonly="no"),)}, "readonly of capture 'w' is 'no', it must be True or False"),
+        ({"captures": (weights(shape=4),)}, "shape of capture 'w' is 4; give a tuple of integers"),
         ({"payload_kind": "ltoir", "payload": b"fake-ltoir"}, "has a payload that is no LTO-IR"),
         ({"symbol_name": ""}, "has symbol '', which is no name"),
         ({"symbol_name": 'f"\n'}, "which is no name of a function"),
@@ -135,6 +152,11 @@ def test_hostile_descriptors(changes, message):
     with pytest.raises((annudf.InputError, annudf.ArgumentError)) as raised:
         source(**changes)
     assert message in str(raised.value)
+
+
+def test_text_may_be_text():
+    assert source(payload=SOURCE) == source() and source(payload=SOURCE).payload == SOURCE.encode()
+    assert source(payload=bytearray(SOURCE.encode()), captures=[weights()]) == source(captures=(weights(),))
 
 
 def test_what_is_no_descriptor():
