@@ -2,7 +2,7 @@
 # Part of the annudf project. See LICENSE for license information.
 """What is wrapped in numba-cuda-mlir: the places of the user's expressions, `range`, and dumps.
 
-numba-cuda-mlir 0.6 gives ops the line of ``def``, or with ``lineinfo`` a line without column and
+numba-cuda-mlir 0.5 and 0.6 give ops the line of ``def``, or with ``lineinfo`` a line without column and
 debug attributes that MLIR 22 need not understand. CPython knows both for every instruction
 (PEP 657); private functions are wrapped so that they arrive. Others let a metric's `range` be
 ours, leave unassigned variables unassigned and keep dumps from standard output. The wrappers do
@@ -11,13 +11,16 @@ nothing unless this thread is compiling a metric.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from typing import Any
 
 from numba_cuda_mlir import mlir_compiler
 from numba_cuda_mlir.mlir_lowering import MLIRLower
+from numba_cuda_mlir.numba_cuda import typing
 from numba_cuda_mlir.numba_cuda.core import bytecode, byteflow, interpreter
 from numba_cuda_mlir.numba_cuda.core import ir as numba_ir
+from numba_cuda_mlir.numba_cuda.core.errors import TypingError
 from numba_cuda_mlir.numba_cuda.core.typeinfer import TypeInferer
 
 from annudf._frontend.constants import fold
@@ -105,6 +108,23 @@ def _patch_lowering() -> None:
     MLIRLower.verify_mlir_module = verified
 
 
+def _flat(value: Any) -> Any:
+    return [leaf for one in value for leaf in _flat(one)] if isinstance(value, tuple) else [value]
+
+
+def _patch_returns() -> None:
+    """numba-cuda-mlir 0.5 returns tuples, and no tuples within them; 0.6 does."""
+    if hasattr(MLIRLower, "_flatten_abi_operands"):
+        return
+    original = MLIRLower.as_return
+
+    def flat(self: Any, kind: Any, value: Any) -> Any:
+        result = original(self, kind, value)
+        return tuple(_flat(result)) if _on() and isinstance(result, tuple) else result
+
+    MLIRLower.as_return = flat
+
+
 def _patch_errors() -> None:
     original = mlir_compiler.handle_lowering_error
 
@@ -164,9 +184,31 @@ def _patch_constants() -> None:
     interpreter.Interpreter.interpret = folded
 
 
+def _patch_keywords() -> None:
+    """numba-cuda-mlir 0.5 takes arguments after * by their positions where it inlines a helper."""
+    original = typing.fold_arguments
+
+    def folded(signature: inspect.Signature, args: Any, kws: Any, *handlers: Any) -> Any:
+        kinds = {one.kind for one in signature.parameters.values()}
+        if not _on() or inspect.Parameter.KEYWORD_ONLY not in kinds or inspect.Parameter.VAR_POSITIONAL in kinds:
+            return original(signature, args, kws, *handlers)
+        try:
+            given = signature.bind(*args, **kws).arguments
+        except TypeError as error:
+            raise TypingError(f"Cannot bind 'args={args} kws={kws}' to signature '{signature}': {error}") from None
+        plain = [one.replace(kind=one.POSITIONAL_OR_KEYWORD) for one in signature.parameters.values()]
+        # One without a default may follow one with it, as all are named.
+        every = inspect.Signature(plain, __validate_parameters__=False)  # type: ignore[call-arg]
+        return original(every, (), given, *handlers)
+
+    typing.fold_arguments = folded
+
+
 _patch_columns()
 _patch_constants()
 _patch_copies()
+_patch_keywords()
 _patch_range()
 _patch_lowering()
+_patch_returns()
 _patch_errors()
