@@ -57,6 +57,20 @@ def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             raise AssertionError(f"{place}: {type(error).__name__}: {error}") from error
 
 
+LIBRARIES = sorted(
+    {(path, need) for path in PAGES for block in blocks(path) for need in block.needs},
+    key=lambda one: (one[0].stem, one[1]),
+)
+
+
+@pytest.mark.parametrize(("path", "need"), LIBRARIES, ids=lambda one: getattr(one, "stem", one))
+def test_what_pages_need_is_there(path: Path, need: str) -> None:
+    """A block that is not run is a skip that says why."""
+    if not available(need):
+        count = sum(need in block.needs for block in blocks(path))
+        pytest.skip(f"{path.relative_to(ROOT)}: {count} blocks are not run without {need}")
+
+
 def test_pages_have_blocks() -> None:
     counts = {path.stem: len(blocks(path)) for path in PAGES}
     assert counts["README"] and counts["start"] and counts["writing-a-metric"] and counts["refused"]
