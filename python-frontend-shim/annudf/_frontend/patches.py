@@ -198,7 +198,7 @@ def _patch_keywords() -> None:
             raise TypingError(f"Cannot bind 'args={args} kws={kws}' to signature '{signature}': {error}") from None
         plain = [one.replace(kind=one.POSITIONAL_OR_KEYWORD) for one in signature.parameters.values()]
         # One without a default may follow one with it, as all are named.
-        every = inspect.Signature(plain, __validate_parameters__=False)  # type: ignore[call-arg]
+        every = inspect.Signature(plain, __validate_parameters__=False)
         return original(every, (), given, *handlers)
 
     typing.fold_arguments = folded
