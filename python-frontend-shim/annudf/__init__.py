@@ -32,6 +32,7 @@ from annudf.common import Resources, device_ndarray
 from annudf.errors import (
     ArgumentError,
     CaptureError,
+    CaptureWarning,
     CompileError,
     DeviceError,
     Diagnostic,
@@ -45,6 +46,7 @@ from annudf.errors import (
 __all__ = [
     "ArgumentError",
     "CaptureError",
+    "CaptureWarning",
     "CompileError",
     "CompiledFunction",
     "DeviceError",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import operator
 import os
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,14 @@ def dtype_name(dtype: npt.DTypeLike | None, what: str) -> str:
         return np.dtype(dtype).name
     except (TypeError, ValueError, SyntaxError):  # The last of the strings that describe records.
         raise DtypeError(f"{what} is {shown(dtype)}, which is no dtype of NumPy") from None
+
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warns at the line outside the package that called it."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -22,9 +22,10 @@ from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._options import MetricName
 from annudf._repr import of_whole
-from annudf.common import Resources
+from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
-from annudf.ivf_flat._index import build_of
+from annudf.ivf_flat._index import build_of, distinct_ids
+from annudf.ivf_flat._rows import Ids
 
 __all__ = ["Index", "build", "knn", "load", "save", "search"]
 
@@ -87,10 +88,21 @@ def _check_index(index: object) -> None:
         raise ArgumentError(f"index is {class_of(index)}, it must be a brute_force.Index, made by build() or load()")
 
 
-def one_list(dataset: Any, metric: Metric, resources: Resources | None, progress: bool | None) -> ivf_flat.Index:
+def one_list(
+    dataset: Any, metric: Metric, resources: Resources | None, progress: bool | None, ids: Any = None
+) -> ivf_flat.Index:
     """The rows in an index that has nothing to choose from; they may have missing values if the metric says so."""
-    params = ivf_flat.IndexParams(n_lists=1, kmeans_n_iters=1, missing_values=metric.missing_values)
-    return build_of(params, dataset, resources, progress)
+    params = ivf_flat.IndexParams(
+        n_lists=1, kmeans_n_iters=1, missing_values=metric.missing_values, add_data_on_build=ids is None
+    )
+    index = build_of(params, dataset, resources, progress)
+    if ids is None:
+        index._ids = Ids.EXACT
+        return index
+    place = check_resources(resources)
+    array = dataset.array if isinstance(dataset, _arrays.PackedBits) else dataset
+    rows = _arrays.view(array, "dataset", place.stream).shape[0]
+    return ivf_flat.extend(index, dataset, distinct_ids(ids, "ids", place, rows), resources, progress=progress)
 
 
 @contextlib.contextmanager
@@ -112,6 +124,7 @@ def build(
     metric_arg: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
     *,
+    ids: Any = None,
     progress: bool | None = None,
 ) -> Index:
     """Takes rows to be searched.
@@ -125,6 +138,10 @@ def build(
         metric, as for :class:`annudf.ivf_flat.SearchParams`.
     metric_arg : float, default 2.0
         The exponent of "minkowski"; of other metrics anything else is refused.
+    ids : array of shape (n_rows,), optional
+        int64, 0 or above and different: what ``ctx.row`` is for each row, which entry of a filter is for it, and what
+        a search returns for it. Default: the numbers of the rows; an array that ``ctx.row`` indexes, and a filter,
+        must then have exactly as many entries as there are rows.
     resources, progress
         As for :func:`annudf.ivf_flat.build`.
 
@@ -147,7 +164,7 @@ def build(
     (array([[0., 2.]], dtype=float32), array([[2, 0]]))
     """
     chosen = check_metric(metric, metric_arg)
-    return Index(one_list(dataset, chosen_metric(*chosen), resources, progress), *chosen)
+    return Index(one_list(dataset, chosen_metric(*chosen), resources, progress, ids), *chosen)
 
 
 def search(
@@ -197,6 +214,7 @@ def knn(
     resources: Resources | None = None,
     prefilter: Any = None,
     *,
+    ids: Any = None,
     exclude_self: bool = False,
 ) -> tuple[Any, Any]:
     """Finds the `k` best rows of a data set for each query, exactly and in one call.
@@ -214,7 +232,9 @@ def knn(
     metric, metric_arg, resources
         As for :func:`build`.
     prefilter
-        As for :func:`search`, of the numbers of the rows.
+        As for :func:`search`.
+    ids : array of shape (n_rows,), optional
+        As for :func:`build`.
     exclude_self : bool, default False
         Query i does not find row i: `queries` are the data set itself. Not with `indices` or `distances`.
 
@@ -244,14 +264,17 @@ def knn(
             raise ArgumentError("k is None; give it, or indices or distances of shape (n_queries, k)")
         k = shape[1]
     chosen = check_metric(metric, metric_arg)
-    rows = one_list(dataset, chosen_metric(*chosen), resources, False)
+    rows = one_list(dataset, chosen_metric(*chosen), resources, False, ids)
     if check_bool(exclude_self, "exclude_self"):
         if indices is not None or distances is not None:
             raise ArgumentError("exclude_self is True and indices or distances are given; leave them out, and give k")
         k = _and_itself(k, rows.size, queries)
     with in_terms_of("dataset"):
         found = search(Index(rows, *chosen), queries, k, indices, distances, resources, prefilter)
-    return without_self(*found) if exclude_self else found
+    if not exclude_self:
+        return found
+    own = None if ids is None else distinct_ids(ids, "ids", check_resources(resources), rows.size)
+    return without_self(*found, own)
 
 
 def _and_itself(k: float, rows: int, queries: Any) -> int:
@@ -268,18 +291,18 @@ def _and_itself(k: float, rows: int, queries: Any) -> int:
     return check_int(k, "k", 1, most, " where exclude_self is True") + 1
 
 
-def without_self(distances: Any, neighbors: Any) -> tuple[Any, Any]:
-    """Drops from row i the neighbour i, or the last where that is not among them."""
+def without_self(distances: Any, neighbors: Any, ids: Any = None) -> tuple[Any, Any]:
+    """Drops from row i the neighbour i, or `ids[i]`, or the last where that is not among them."""
     library = _arrays.library_of(neighbors)
     if library == "other":
         # A device_ndarray cannot be indexed.
         distances, neighbors = np.asarray(distances), np.asarray(neighbors)
     rows, count = neighbors.shape
-    own: Any
+    own: Any = np.arange(rows) if ids is None else ids
     if library == "torch":
-        own = sys.modules["torch"].arange(rows, device=neighbors.device)
-    else:
-        own = (sys.modules["cupy"] if library == "cupy" else np).arange(rows)
+        own = sys.modules["torch"].as_tensor(own, device=neighbors.device)
+    elif library == "cupy":
+        own = sys.modules["cupy"].asarray(own)
     keep = neighbors != own.reshape(-1, 1)
     keep[:, -1] &= ~keep.all(1)
     return distances[keep].reshape(rows, count - 1), neighbors[keep].reshape(rows, count - 1)
@@ -362,6 +385,7 @@ def load(
         )
     chosen = check_metric(metric, DEFAULT_ARGUMENT if metric_arg is None else metric_arg)
     index = ivf_flat.load(filename, resources)
+    index._ids = Ids.EXACT if index._core.row_extent == index.size else Ids.GIVEN
     if index.n_lists != 1:
         raise ArgumentError(f"the index has {index.n_lists} lists, one of brute_force has 1; load it with ivf_flat")
     return Index(index, *chosen)

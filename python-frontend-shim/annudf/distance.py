@@ -7,6 +7,8 @@ The name and its arguments are those of ``cuvs.distance``; the shape is that of 
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,13 @@ from annudf._checks import dtype_name, shown
 from annudf._metric import on_vectors
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
+from annudf._metric.rows import for_rows
 from annudf._options import MetricName
 from annudf.brute_force import in_terms_of, one_list
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._exact import every_distance
+from annudf.ivf_flat._index import distinct_ids
 
 __all__ = ["pairwise_distance"]
 
@@ -33,6 +37,8 @@ def pairwise_distance(
     p: float = DEFAULT_ARGUMENT,
     resources: Resources | None = None,
     dtype: npt.DTypeLike | None = None,
+    *,
+    ids: Any = None,
 ) -> Any:
     """The distance of every row of `X` to every row of `Y`.
 
@@ -54,6 +60,9 @@ def pairwise_distance(
         Stream, or device for host arrays.
     dtype : {None, float32, float64}, default None
         Type of the result; not with `out`. Distances are rounded to float32, and float64 holds the same values.
+    ids : array of shape (n,), optional
+        int64, 0 or above and different: what ``ctx.row`` is for each row of `Y`. Default: its number; an array that
+        ``ctx.row`` indexes must then have exactly n entries.
 
     Returns
     -------
@@ -64,6 +73,11 @@ def pairwise_distance(
     ------
     DtypeError, DeviceError, CaptureError, ArgumentError
         An argument cannot be used; the message names it.
+
+    Notes
+    -----
+    With `ids` a metric that does arithmetic with ``ctx.row``, or that was loaded or unpickled compiled, is computed by
+    a search for all rows, which takes longer; others take no longer than without.
 
     Examples
     --------
@@ -78,19 +92,35 @@ def pairwise_distance(
     place = check_resources(resources)
     ranking = chosen_metric(*chosen)
     name = "X" if Y is None else "Y"
+    rows = X if Y is None else Y
+    with _named(name):
+        index = one_list(rows, ranking, resources, False)
+    numbers = None if ids is None else distinct_ids(ids, "ids", place, index.size)
+    columns = None
+    if numbers is not None:
+        as_numbered = for_rows(ranking, numbers)
+        if as_numbered is not None:
+            ranking = as_numbered
+        else:
+            index, columns = one_list(rows, ranking, resources, False, numbers), numbers
+    with in_terms_of(name):
+        distances = every_distance(index, ranking, X, "X", out, place, columns)
+    return _widened(distances, place) if wide else distances
+
+
+on_vectors.pairwise_distance = pairwise_distance
+
+
+@contextlib.contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Errors of an array that is called `name` here, and "dataset" where it is read."""
     try:
-        index = one_list(X if Y is None else Y, ranking, resources, False)
+        yield
     except ArgumentError as error:
         text = str(error).replace("argument 'dataset'", f"argument '{name}'", 1)
         raise type(error)(
             f"{name}: {text.removeprefix('dataset: ')}" if text.startswith("dataset: ") else text
         ) from None
-    with in_terms_of(name):
-        distances = every_distance(index, ranking, X, "X", out, place)
-    return _widened(distances, place) if wide else distances
-
-
-on_vectors.pairwise_distance = pairwise_distance
 
 
 def _is_wide(dtype: npt.DTypeLike | None, out: object) -> bool:

@@ -4,7 +4,8 @@
 
 Every exception that annudf raises on purpose is an :class:`Error`; most are also the built-in
 exception that fits (``ValueError``, ``TypeError``, ``RuntimeError``), so that code which catches
-those keeps working. Ctrl-C during a long call raises :class:`KeyboardInterrupt`. Memory that cannot be had raises
+those keeps working. :class:`CaptureWarning` is what a search warns of by :mod:`warnings`.
+Ctrl-C during a long call raises :class:`KeyboardInterrupt`. Memory that cannot be had raises
 :class:`UnavailableError`; only where it is Python or NumPy that asks for it, as for a copy of an array that is
 not contiguous or for the results, :class:`MemoryError`.
 """
@@ -19,6 +20,7 @@ from annudf._repr import of_whole
 __all__ = [
     "ArgumentError",
     "CaptureError",
+    "CaptureWarning",
     "CompileError",
     "DeviceError",
     "Diagnostic",
@@ -44,6 +46,10 @@ class DtypeError(ArgumentError, TypeError):
 
 class CaptureError(ArgumentError):
     """A capture is missing, unknown, or does not fit its declaration or the index."""
+
+
+class CaptureWarning(UserWarning):
+    """A capture or a filter has more entries than the index has rows, so it may be for other rows."""
 
 
 class DeviceError(ArgumentError):

@@ -9,7 +9,8 @@ rows whose bit is set, as if the index held no others. :func:`annudf.ivf_flat.fi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,15 @@ _MOST_BITS = 2**63 - 32
 _Words = npt.NDArray[np.uint32]
 
 
+class Entries(NamedTuple):
+    """What has an entry for each id: how an expression names it, how a message does, and for how many ids it is."""
+
+    name: str
+    text: str
+    least: int
+    most: int
+
+
 class Filter(ABC):
     """Which rows a search may find.
 
@@ -50,6 +60,10 @@ class Filter(ABC):
     @abstractmethod
     def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
         """A bit for each of the ids below `bits`, which are all that the index has."""
+
+    @abstractmethod
+    def _entries(self) -> Iterator[Entries]:
+        """Whatever of it has an entry for each id."""
 
     def _for_search(self, index: _CoreIndex, device: _arrays.Device) -> _CoreFilter:
         """What a search of the index on that device takes."""
@@ -85,13 +99,14 @@ class Prefilter(Filter):
     It never changes. ``a & b``, ``a | b`` and ``~a`` join filters for the same ids. It can be pickled.
     """
 
-    def __init__(self, core: _CoreFilter, words: _Words | None = None) -> None:
+    def __init__(self, core: _CoreFilter, words: _Words | None = None, padded: bool = False) -> None:
         if not isinstance(core, _CoreFilter):
             raise ArgumentError("a filter is made by filters.from_bitset(...) or filters.from_mask(...)")
         self._core = core
         # The core does not give its bits; who sends a filter to another process needs them. Those that a search makes
         # of an array for itself have none.
         self._words = words
+        self._padded = padded  # The last word of a bitset may be filled up.
 
     @property
     def n_bits(self) -> int:
@@ -107,11 +122,15 @@ class Prefilter(Filter):
     def _own_bits(self) -> int:
         return self._core.bits
 
+    def _entries(self) -> Iterator[Entries]:
+        bits = self._core.bits
+        yield Entries("mask", "the filter", bits - 31 if self._padded else bits, bits)
+
     def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
         return self._core
 
     def __invert__(self) -> Prefilter:
-        return Prefilter(self._core.inverted(), None if self._words is None else ~self._words)
+        return Prefilter(self._core.inverted(), None if self._words is None else ~self._words, self._padded)
 
     def __copy__(self) -> Prefilter:
         return self
@@ -122,7 +141,7 @@ class Prefilter(Filter):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._words is None:
             raise TypeError("a filter that a search made for itself cannot be pickled")
-        return _from_pickle, (self._words.tobytes(), self.n_bits)
+        return _from_pickle, (self._words.tobytes(), self.n_bits, *((True,) if self._padded else ()))
 
     @of_whole("_words")
     def __repr__(self) -> str:
@@ -135,6 +154,9 @@ class _All(Filter):
     @property
     def _own_bits(self) -> None:
         return None
+
+    def _entries(self) -> Iterator[Entries]:
+        yield from ()
 
     def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
         if bits > MAX_FILTER_IDS:
@@ -158,6 +180,10 @@ class _Joined(Filter):
     def _own_bits(self) -> int | None:
         return self._b._own_bits if self._a._own_bits is None else self._a._own_bits
 
+    def _entries(self) -> Iterator[Entries]:
+        yield from self._a._entries()
+        yield from self._b._entries()
+
     def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
         a, b = self._a._passing(index, device, bits), self._b._passing(index, device, bits)
         return a.both(b) if self._sign == "&" else a.either(b)
@@ -176,6 +202,9 @@ class _Inverted(Filter):
     @property
     def _own_bits(self) -> int | None:
         return self._of._own_bits
+
+    def _entries(self) -> Iterator[Entries]:
+        return self._of._entries()
 
     def _passing(self, index: _CoreIndex, device: _arrays.Device, bits: int) -> _CoreFilter:
         return self._of._passing(index, device, bits).inverted()
@@ -198,9 +227,10 @@ def _joined(sign: str, a: Filter, b: Filter) -> Filter:
             return other if sign == "&" else one
     if isinstance(a, Prefilter) and isinstance(b, Prefilter):
         core = a._core.both(b._core) if sign == "&" else a._core.either(b._core)
-        if a._words is None or b._words is None:
-            return Prefilter(core)
-        return Prefilter(core, a._words & b._words if sign == "&" else a._words | b._words)
+        words = None
+        if a._words is not None and b._words is not None:
+            words = a._words & b._words if sign == "&" else a._words | b._words
+        return Prefilter(core, words, a._padded and b._padded)
     return _Joined(sign, a, b)
 
 
@@ -259,7 +289,7 @@ def from_bitset(bitset: Any, n_bits: int | None = None, resources: Resources | N
     words = _vector(bitset, "bitset", "uint32", resources)
     most = min(32 * words.shape[0], _MOST_BITS)
     bits = most if n_bits is None else check_int(n_bits, "n_bits", 1, most, extra=", 32 for each word of the bitset")
-    return _of_bits(_transfer.as_numpy(words), bits)
+    return _of_bits(_transfer.as_numpy(words), bits, n_bits is None)
 
 
 def from_mask(mask: Any, resources: Resources | None = None) -> Prefilter:
@@ -319,21 +349,21 @@ def _of_booleans(array: Any, name: str, resources: Resources | None) -> Prefilte
     return _of_bits(words, values.shape[0])
 
 
-def _of_bits(words: _Words, bits: int) -> Prefilter:
+def _of_bits(words: _Words, bits: int, padded: bool = False) -> Prefilter:
     """Copies the words that have the bits."""
     kept = np.array(words[: -(-bits // 32)], np.uint32)
-    return Prefilter(_of_words(kept, bits), kept)
+    return Prefilter(_of_words(kept, bits), kept, padded)
 
 
 def _of_words(words: _Words, bits: int) -> _CoreFilter:
     return _CoreFilter.from_bitset(words.ctypes.data, bits)
 
 
-def _from_pickle(data: bytes, bits: int) -> Prefilter:
+def _from_pickle(data: bytes, bits: int, padded: bool = False) -> Prefilter:
     count = check_int(bits, "bits of a pickled filter", 1, _MOST_BITS)
     if len(data) != 4 * -(-count // 32):
         raise InputError(f"pickled filter: holds {len(data)} bytes, {count} bits take {4 * -(-count // 32)}")
-    return _of_bits(np.frombuffer(data, np.uint32), count)
+    return _of_bits(np.frombuffer(data, np.uint32), count, padded)
 
 
 _IDS = ("uint16", "uint32", "uint64", "int16", "int32", "int64")

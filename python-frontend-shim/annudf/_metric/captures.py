@@ -80,8 +80,8 @@ def capture(value: Any, /, extents: Iterable[Extent] | Extent) -> DeclaredCaptur
         As in ``captures=``.
     extents : tuple of {"dim", "row", "query"} or int
         One an axis: ``"dim"`` one entry a dimension of the vectors, ``"row"`` one an id of the index (an array may
-        have more), ``"query"`` one a query of the search, a number that many. Only the first may be ``"row"`` or
-        ``"query"``.
+        have more, unless the call numbers the rows), ``"query"`` one a query of the search, a number that many. Only
+        the first may be ``"row"`` or ``"query"``.
 
     Returns
     -------

@@ -14,7 +14,7 @@ import os
 import re
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
@@ -29,10 +29,11 @@ from annudf._metric.arguments import check_arguments, check_symbol
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
 from annudf._metric.names import name_in_module
+from annudf._metric.rows import entries_by_row
 from annudf._options import MetricOptions
 from annudf._repr import of_whole
 from annudf.errors import ArgumentError, CaptureError
-from annudf.filters import Filter
+from annudf.filters import Entries, Filter
 
 if TYPE_CHECKING:
     from annudf._core import Artifact
@@ -125,6 +126,10 @@ class CodeFilter(Filter):
     @property
     def _own_bits(self) -> None:
         return None
+
+    def _entries(self) -> Iterator[Entries]:
+        for name, text, length in entries_by_row(self._metric):
+            yield Entries(name, text, length, length)
 
     def _passing(self, index: CoreIndex, device: Device, bits: int) -> CoreFilter:
         artifact_and_captures = self._metric.prepare(device, index, 1)

@@ -20,6 +20,7 @@ from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._params import IndexParams
+from annudf.ivf_flat._rows import Ids
 
 if TYPE_CHECKING:
     from annudf import _core
@@ -32,9 +33,11 @@ class Index:
     and :func:`remove` wait for the searches that run.
     """
 
-    def __init__(self, core: _core.Index, metric: str) -> None:
+    def __init__(self, core: _core.Index, metric: str, ids: Ids = Ids.POSITIONS) -> None:
         self._core = core
         self._metric = metric
+        self._ids = ids
+        self._told: set[str] = set()  # Longer arrays that a warning was given of.
 
     @property
     def trained(self) -> bool:
@@ -100,7 +103,8 @@ class Index:
             path = os.path.join(folder, "index")
             _ = self._core.saving(path).result
             with open(path, "rb") as file:
-                return _from_pickle, (file.read(), self._metric)
+                own = () if self._ids is Ids.POSITIONS else (self._ids.name,)
+                return _from_pickle, (file.read(), self._metric, *own)
 
     @of_whole("_metric")
     def __repr__(self) -> str:
@@ -110,7 +114,7 @@ class Index:
         )
 
 
-def _from_pickle(data: bytes, metric: str) -> Index:
+def _from_pickle(data: bytes, metric: str, ids: str = Ids.POSITIONS.name) -> Index:
     from annudf import _core
 
     with tempfile.TemporaryDirectory(prefix="annudf-") as folder:
@@ -123,7 +127,9 @@ def _from_pickle(data: bytes, metric: str) -> Index:
             f"pickled index: its metric is {shown(metric)}, but its lists are those of "
             f"{METRIC_OF_COARSE[core.metric]!r}"
         )
-    return Index(core, metric)
+    if ids not in Ids.__members__:
+        raise InputError(f"pickled index: its ids are {shown(ids)}; they are {' or '.join(Ids.__members__)}")
+    return Index(core, metric, Ids[ids])
 
 
 _CORE_NAMES = ("base: ", "rows to add: ", "queries: ")
@@ -340,6 +346,8 @@ def extend(
         work = _backends.backend(there).extending(core, stream, *arguments)
     try:
         result: Index = work.result
+        if ids is not None:
+            index._ids = Ids.GIVEN
         return result  # No call may follow the work, see Work.
     except InputError as error:
         bar.close()
@@ -421,6 +429,7 @@ def remove(
     work = core.removing(*arguments) if there is None else _backends.backend(there).removing(core, *arguments)
     try:
         removed: int = work.result
+        index._ids = Ids.GIVEN
         return removed  # No call may follow the work, see Work.
     except BaseException:
         bar.close()
@@ -445,6 +454,7 @@ _INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "u
 
 
 def _ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...] | None, expected: str) -> View:
+    """The ids as int64 in host memory, or ArgumentError; `shape` None is any of one axis."""
     ids = _arrays.view(array, name, resources.stream)
     if ids.shape != shape if shape is not None else len(ids.shape) != 1:
         raise ArgumentError(f"argument '{name}' has shape {ids.shape}, it must be {expected}")
@@ -459,3 +469,16 @@ def _ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...] | N
         at = int(np.flatnonzero(host < 0)[0])
         raise ArgumentError(f"argument '{name}' has the id {int(host[at])} at {at}; ids are 0 or above")
     return _arrays.view(np.ascontiguousarray(host, dtype=np.int64), name)
+
+
+def distinct_ids(array: Any, name: str, resources: Resources, rows: int) -> npt.NDArray[np.int64]:
+    """One id a row, each another, or ArgumentError."""
+    ids = _transfer.as_numpy(_ids(array, name, resources, (rows,), f"({rows},), one id a row"))
+    order = np.argsort(ids, kind="stable")
+    twice = np.flatnonzero(ids[order[1:]] == ids[order[:-1]])
+    if len(twice):
+        first, second = order[twice[0]], order[twice[0] + 1]
+        raise ArgumentError(
+            f"argument '{name}' has the id {ids[first]} at {first} and at {second}; give each row an id of its own"
+        )
+    return ids

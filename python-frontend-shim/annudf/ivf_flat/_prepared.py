@@ -15,6 +15,7 @@ from annudf.common import Resources
 from annudf.errors import ArgumentError, DeviceError, InputError
 from annudf.ivf_flat._filtered import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault
+from annudf.ivf_flat._rows import check_entries
 from annudf.ivf_flat._search import Checked, SearchParams, checked, refuse_shared, result_array, tell_cost
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def prepare(
             "where they are: give an array on the device, or call search()"
         )
     asked = filters.check_filter(filter, found.place)
+    check_entries(index, found.metric, asked)
     artifact, captures = found.metric.prepare(device, index._core, rows.shape[0])
     assert captures is not None  # Bound for a query at least.
     engine, bound = _backends.backend(device), captures

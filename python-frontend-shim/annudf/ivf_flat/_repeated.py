@@ -21,6 +21,7 @@ from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._filtered import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
+from annudf.ivf_flat._rows import check_entries
 from annudf.ivf_flat._search import SearchParams, check_k, check_params
 
 _T = TypeVar("_T")
@@ -183,6 +184,7 @@ class _Prepared:
         )
         device = place.place(rows.device, "argument 'queries'")
         self.filter = filters.check_filter(filter, place)
+        check_entries(index, metric, self.filter)
         artifact, captures = metric.prepare(device, core, rows.shape[0])
         self.empty = rows.shape[0] == 0 or captures is None
         self.device = device

@@ -26,6 +26,7 @@ from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._filtered import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
 from annudf.ivf_flat._params import Parameters
+from annudf.ivf_flat._rows import check_entries
 
 if TYPE_CHECKING:
     from annudf._core import Filter as CoreFilter
@@ -222,6 +223,7 @@ def search(
     if given:
         refuse_shared(rows, distances_view, neighbors_view)
     asked = filters.check_filter(filter, place)  # Which copies it, so after all that costs nothing to check.
+    check_entries(index, metric, asked)
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     if rows.shape[0] == 0 or captures is None:
         return distances, neighbors
