@@ -24,7 +24,8 @@ extern "C" {
 
 /** The k best of all rows for each query, best first, as annudf_ivf_flat_search gives them.
  * \param captures  bound for this metric, these dims and, where it reads one entry a row or a
- * query, these rows and queries; NULL if it has none.
+ * query, these rows and queries: an array with more entries than rows is refused. NULL if it has
+ * none.
  * \param dataset   in host memory; ids are the numbers of its rows.
  * \param queries   in host memory, of the dataset's dims and an element type that the metric
  * accepts.
@@ -40,6 +41,7 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_brute_force_knn(
 
 /** Every distance, of x[i] (the metric's first argument) and y[j] at distances[i * y->rows + j];
  * NaN where the metric says so.
+ * \param captures   as annudf_brute_force_knn.
  * \param x, y       in host memory, of the same dims and element types that the metric accepts.
  * \param options    may be NULL; its filter must be.
  * \param distances  x->rows x y->rows, in host memory.

@@ -140,12 +140,13 @@ annudf_status annudf_brute_force_knn(annudf_backend *backend, const annudf_artif
     const int number = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
     const runtime::Index index = runtime::Index::ofOneList(toMatrix(call, dataset, "dataset"),
                                                            artifact->value.manifest.missingValues);
+    const runtime::BoundCaptures &bound = captures ? captures->value : arguments.none;
+    runtime::checkOwnRows(bound, index.size());
     runtime::SearchParams params = arguments.params;
     params.nProbes = 1;
     runtime::SearchStats cost;
-    backend->value->search(index, {artifact->value, artifact->digest, arguments.origin},
-                           captures ? captures->value : arguments.none, arguments.queries, number,
-                           params, ids, distances, &cost);
+    backend->value->search(index, {artifact->value, artifact->digest, arguments.origin}, bound,
+                           arguments.queries, number, params, ids, distances, &cost);
     give(stats, cost);
   });
 }
@@ -161,10 +162,11 @@ annudf_status annudf_pairwise_distance(annudf_backend *backend, const annudf_art
     arguments.refuseFilterAndFamily(call);
     const runtime::Index index =
         runtime::Index::ofOneList(toMatrix(call, y, "y"), artifact->value.manifest.missingValues);
+    const runtime::BoundCaptures &bound = captures ? captures->value : arguments.none;
+    runtime::checkOwnRows(bound, index.size());
     runtime::SearchStats cost;
-    backend->value->distances(index, {artifact->value, artifact->digest, arguments.origin},
-                              captures ? captures->value : arguments.none, arguments.queries,
-                              arguments.params.progress, distances, &cost);
+    backend->value->distances(index, {artifact->value, artifact->digest, arguments.origin}, bound,
+                              arguments.queries, arguments.params.progress, distances, &cost);
     give(stats, cost);
   });
 }

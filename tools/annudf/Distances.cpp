@@ -46,6 +46,7 @@ static void runDistances(const DistancesArguments &arguments) {
                                       std::to_string(columns) +
                                       " distances; a .fbin has at most 4294967295 of each");
   const runtime::BoundCaptures captures = engine.bind(arguments.metric, index, x.view());
+  runtime::checkOwnRows(captures, index.size());
   const int64_t step =
       engine.batch(x.rows, kChunk / (columns * static_cast<int64_t>(sizeof(float))));
   AtomicFileWriter writer(arguments.output);

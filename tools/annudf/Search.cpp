@@ -189,6 +189,8 @@ static void runSearch(SearchArguments arguments) {
       arguments.exact ? index.nLists() : runtime::probesOf(index, arguments.params.nProbes);
   runtime::checkSearch(index, metric, queries.view(), arguments.k, arguments.params);
   const runtime::BoundCaptures captures = engine.bind(arguments.metric, index, queries.view());
+  if (!arguments.base.empty())
+    runtime::checkOwnRows(captures, index.size());
   double filterMs = 0;
   if (!arguments.filter.empty())
     arguments.params.filter =

@@ -205,4 +205,13 @@ void checkCaptures(const MetricView &metric, const BoundCaptures &captures,
   }
 }
 
+void checkOwnRows(const BoundCaptures &captures, int64_t rows) {
+  for (size_t i = 0; i < captures.size(); ++i)
+    if (hasExtent({captures.declared()[i]}, ANNUDF_EXTENT_ROW) && captures.shape(i)[0] > rows)
+      throw Error(ErrorKind::Usage,
+                  boundText(captures, i) + ", the data set has " + std::to_string(rows) +
+                      " rows; bind one entry a row, or search an index that was extended with "
+                      "the ids of the rows");
+}
+
 } // namespace annudf::runtime

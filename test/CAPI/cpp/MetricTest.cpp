@@ -162,8 +162,18 @@ TEST_F(CppMetric, OneBoundMetricSearchesManyIndexes) {
     return annudf::pairwise_distance(first, all, {.metric = decay})(0, 3);
   };
   EXPECT_EQ(distance_in(narrow, 2), 36.0f); // Bound again, for other dims.
-  EXPECT_EQ(distance_in(small, kDims), 72.0f);
   EXPECT_EQ(found(decay), 72.0f);
+  // An array that is too long is of other rows: those that come with the call have no ids.
+  const auto refused =
+      usage("capture 'age' (row x f32) of metric 'time_decay' is bound to 100 x f32, the data set "
+            "has 10 rows; bind one entry a row, or search an index that was extended with the ids "
+            "of the rows");
+  EXPECT_EQ(error_of([&] { (void)distance_in(small, kDims); }), refused);
+  EXPECT_EQ(error_of([&] {
+              const annudf::matrix_view all(small, kDims);
+              (void)annudf::brute_force::knn(all, all, 1, {.metric = decay});
+            }),
+            refused);
   // An array that is too short for the index is told when it is searched.
   EXPECT_EQ(
       error_of([&] { (void)distance_in(large, kDims); }),

@@ -202,6 +202,14 @@ TEST(Captures, AnArrayOfRowsMayBeLonger) {
   EXPECT_EQ(check(3), "NO ERROR");
   EXPECT_EQ(check(4), "capture 'b' (row x dim x i32) of metric 'm' is bound to 3 x 2 x i32, the "
                       "largest id of the index is 3; bind an array of at least 4 rows");
+  // Unless the rows come with the call: what is longer is then of other rows.
+  auto own = [&](int64_t rows) {
+    return errorOf([&] { checkOwnRows(bound, rows); }, ErrorKind::Usage);
+  };
+  EXPECT_EQ(own(5), "NO ERROR");
+  EXPECT_EQ(own(4),
+            "capture 'a' (row x f32) of metric 'm' is bound to 5 x f32, the data set has 4 rows; "
+            "bind one entry a row, or search an index that was extended with the ids of the rows");
   // The others are not.
   EXPECT_EQ(errorOf([&] {
               BoundCaptures::bind(metric.artifact.manifest, {2, 1, 0},
