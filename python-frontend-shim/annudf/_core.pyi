@@ -384,14 +384,9 @@ class Backend:
     def search(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, filter: Filter | None = None, family: str = '', time_stages: bool = False) -> SearchStats:
         """Searches with queries and results at host addresses."""
 
-    def radius_neighbors(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, filter: Filter | None = None, family: str = "") -> tuple[bytes, bytes, bytes]:
+    def radius_neighbors(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, radius: float, n_probes: int, filter: Filter | None = None, family: str = "", time_stages: bool = False) -> tuple[bytes, bytes, bytes, SearchStats]:
         """
-        All within a radius of queries at a host address: where those of each query begin (int64, one more than there are queries), ids (int64) and distances (float32).
-        """
-
-    def tune_n_probes(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, recall: float, filter: Filter | None = None) -> int:
-        """
-        The fewest probes with which queries at a host address have the recall.
+        All within a radius of queries at a host address: where those of each query begin (int64, one more than there are queries), ids (int64) and distances (float32); and what its searches cost.
         """
 
     def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:

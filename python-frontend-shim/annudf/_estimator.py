@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from annudf import _arrays, ivf_flat
-from annudf._checks import check_int, shown
-from annudf._limits import MAX_K
+from annudf._checks import check_int, check_number, shown
+from annudf._limits import MAX_K, MAX_LISTS
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._metric.metric import MetricSource
 from annudf._options import COARSE_OF_METRIC
 from annudf._repr import of_whole
 from annudf.brute_force import without_self
 from annudf.errors import ArgumentError, CaptureError, DtypeError, UnavailableError
+from annudf.ivf_flat._evaluate import tune_on_rows
 from annudf.ivf_flat._index import build_of
 
 if TYPE_CHECKING:
@@ -68,8 +69,9 @@ _CAPTURE = "metric__"
 class NearestNeighbors(_Estimator):
     """Finds nearest neighbours with an IVF-Flat index, in the style of ``sklearn.neighbors.NearestNeighbors``.
 
-    Neighbours are approximate: a query scans `n_probes` of `n_lists` lists. With as many probes as lists, as by default
-    for fewer than 1000 samples, they are exact.
+    Neighbours are approximate: a query scans some of the `n_lists` lists, by default as many as some of the samples
+    need to find a part `recall` of their neighbours. For fewer than 1000 samples there is by default one list, and they
+    are exact.
 
     Parameters
     ----------
@@ -86,13 +88,21 @@ class NearestNeighbors(_Estimator):
     n_lists : int, optional
         Lists of the index. Default: the root of the number of samples, or 1 for fewer than 1000.
     n_probes : int, optional
-        Lists that a query scans. Default: 20, or all if there are fewer.
+        Lists that a query scans. Default: :meth:`fit` finds them by `recall`.
+    recall : float or None, default 0.95
+        Part of the true `n_neighbors` that is to be found, above 0 and at most 1. :meth:`fit` takes the fewest probes
+        with which up to 256 samples, drawn by `random_state`, find that part of the others; it searches for them
+        exactly once. None: 20 probes, or all lists if there are fewer. Not used where `n_probes` is given.
     random_state : int, numpy.random.RandomState or None, default 0
         Seed of k-means, or what draws it; None: NumPy's global state. Equal seeds give equal indexes.
 
     Attributes
     ----------
     index_ : annudf.ivf_flat.Index
+    n_probes_ : int
+        Lists that a query scans.
+    recall_ : float or None
+        The recall of the samples that `n_probes_` were found by; None where they were not.
     n_features_in_ : int
         Dimensions of the samples.
     feature_names_in_ : ndarray of str
@@ -122,6 +132,7 @@ class NearestNeighbors(_Estimator):
         mode: Literal["distance", "connectivity"] = "distance",
         n_lists: int | None = None,
         n_probes: int | None = None,
+        recall: float | None = 0.95,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -130,6 +141,7 @@ class NearestNeighbors(_Estimator):
         self.mode = mode
         self.n_lists = n_lists
         self.n_probes = n_probes
+        self.recall = recall
         self.random_state = random_state
 
     @of_whole("random_state")
@@ -193,7 +205,7 @@ class NearestNeighbors(_Estimator):
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Builds the index.
+        """Builds the index, and finds the probes that `recall` needs.
 
         Parameters
         ----------
@@ -215,16 +227,31 @@ class NearestNeighbors(_Estimator):
         n_lists: int | Literal["auto"] = "auto" if self.n_lists is None else self.n_lists
         if n_lists != "auto" and rows < n_lists:
             raise ArgumentError(f"n_samples = {rows}, which is fewer than n_lists = {n_lists}; a list needs a sample")
-        params = ivf_flat.IndexParams(
-            n_lists=n_lists, metric=name, seed=_seed(self.random_state), missing_values=ranking.missing_values
-        )
+        seed = _seed(self.random_state)
+        params = ivf_flat.IndexParams(n_lists=n_lists, metric=name, seed=seed, missing_values=ranking.missing_values)
+        wanted = _check_recall(self.recall)
         self.index_ = build_of(params, samples)
+        self.n_probes_, self.recall_ = self._find_probes(samples, ranking, wanted, seed)
         # The parameter may be set to another metric before the next fit.
         self._search_metric: dict[str, Any] = {"metric": metric, "metric_arg": argument}
         self.n_samples_fit_ = rows
         self.effective_metric_ = metric.name if isinstance(metric, ivf_flat.Metric) else metric
         self._fit_X = samples
         return self
+
+    def _find_probes(
+        self, samples: Any, ranking: ivf_flat.Metric, wanted: float | None, seed: int
+    ) -> tuple[int, float | None]:
+        lists = self.index_.n_lists
+        if self.n_probes is not None:
+            return min(check_int(self.n_probes, "n_probes", 1, MAX_LISTS), lists), None
+        k = check_int(self.n_neighbors, "n_neighbors", 1, MAX_K)
+        if wanted is not None and lists == 1:
+            return 1, 1.0
+        found = None
+        if wanted is not None:
+            found = tune_on_rows(self.index_, samples, ranking, min(k, self.index_.size - 1), wanted, seed)
+        return found or (min(20, lists), None)
 
     def kneighbors(
         self,
@@ -262,7 +289,7 @@ class NearestNeighbors(_Estimator):
         queries = self._fit_X
         if not itself:
             queries = self._validate(X, fitting=False, missing=self.index_.missing_values)
-        probes = 20 if self.n_probes is None else self.n_probes
+        probes = self.n_probes_ if self.n_probes is None else self.n_probes
         params = ivf_flat.SearchParams(n_probes=probes, **self._search_metric)
         distances, neighbors = ivf_flat.search(params, self.index_, queries, k + itself)
         if itself:
@@ -389,6 +416,15 @@ def _check_metric(metric: object, argument: object) -> tuple[str | ivf_flat.Metr
     raise ArgumentError(
         f"metric is {shown(metric)}, there are {names} and functions decorated with @ivf_flat.metric(...)"
     )
+
+
+def _check_recall(recall: object) -> float | None:
+    if recall is None:
+        return None
+    wanted = check_number(recall, "recall")
+    if not 0 < wanted <= 1:
+        raise ArgumentError(f"recall is {shown(recall)}, it must be above 0 and at most 1, or None")
+    return wanted
 
 
 def _exactly(host: Any, dtype: np.dtype[Any]) -> Any:

@@ -175,7 +175,9 @@ def search(
     distances: Any = None,
     resources: Resources | None = None,
     prefilter: Any = None,
-) -> tuple[Any, Any]:
+    *,
+    return_stats: bool = False,
+) -> tuple[Any, ...]:
     """Finds the `k` best of all rows for each query.
 
     Parameters
@@ -185,11 +187,15 @@ def search(
         As for :func:`annudf.ivf_flat.search`.
     prefilter
         As `filter` there.
+    return_stats : bool, default False
+        As there.
 
     Returns
     -------
     distances, neighbors : array of shape (n_queries, k)
         As of :func:`annudf.ivf_flat.search`.
+    stats : annudf.ivf_flat.SearchStats
+        Only with ``return_stats=True``.
 
     Raises
     ------
@@ -200,7 +206,8 @@ def search(
     """
     _check_index(index)
     params = ivf_flat.SearchParams(n_probes=1, metric=index._metric, metric_arg=index._metric_arg)
-    return ivf_flat.search(params, index._index, queries, k, neighbors, distances, resources, prefilter)
+    places = (neighbors, distances, resources, prefilter)
+    return ivf_flat.search(params, index._index, queries, k, *places, return_stats=return_stats)
 
 
 def knn(
@@ -216,7 +223,8 @@ def knn(
     *,
     ids: Any = None,
     exclude_self: bool = False,
-) -> tuple[Any, Any]:
+    return_stats: bool = False,
+) -> tuple[Any, ...]:
     """Finds the `k` best rows of a data set for each query, exactly and in one call.
 
     Parameters
@@ -237,11 +245,15 @@ def knn(
         As for :func:`build`.
     exclude_self : bool, default False
         Query i does not find row i: `queries` are the data set itself. Not with `indices` or `distances`.
+    return_stats : bool, default False
+        As for :func:`search`.
 
     Returns
     -------
     distances, indices : array of shape (n_queries, k)
         As of :func:`annudf.ivf_flat.search`: the best first.
+    stats : annudf.ivf_flat.SearchStats
+        Only with ``return_stats=True``.
 
     Raises
     ------
@@ -270,11 +282,12 @@ def knn(
             raise ArgumentError("exclude_self is True and indices or distances are given; leave them out, and give k")
         k = _and_itself(k, rows.size, queries)
     with in_terms_of("dataset"):
-        found = search(Index(rows, *chosen), queries, k, indices, distances, resources, prefilter)
+        places = (indices, distances, resources, prefilter)
+        found = search(Index(rows, *chosen), queries, k, *places, return_stats=return_stats)
     if not exclude_self:
         return found
     own = None if ids is None else distinct_ids(ids, "ids", check_resources(resources), rows.size)
-    return without_self(*found, own)
+    return (*without_self(found[0], found[1], own), *found[2:])
 
 
 def _and_itself(k: float, rows: int, queries: Any) -> int:

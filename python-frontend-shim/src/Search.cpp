@@ -117,40 +117,29 @@ annudf_ivf_flat_search_stats search(const Backend &self, const Index &index,
                    });
 }
 
-/// Offsets (int64), ids (int64) and distances (float32) as their bytes.
+/// Offsets (int64), ids (int64) and distances (float32) as their bytes, and what it cost.
 nb::tuple radiusNeighbors(const Backend &self, const Index &index, const Artifact &artifact,
                           const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
                           const std::string &element, float radius, int64_t nProbes,
-                          const Filter *filter, const std::string &family) {
-  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
+                          const Filter *filter, const std::string &family, bool timeStages) {
   std::unique_ptr<annudf_radius_neighbors, Destroyer<annudf_radius_neighbors_destroy>> result;
-  interruptibly({filter, family.c_str()}, [&](const annudf_ivf_flat_search_options &options) {
-    annudf_radius_neighbors *made = nullptr;
-    const annudf_status status = annudf_ivf_flat_radius_neighbors(
-        self.handle.get(), index.handle.get(), artifact.handle.get(), captures.handle.get(),
-        &matrix, radius, nProbes, &options, &made, nullptr);
-    result.reset(made);
-    return status;
-  });
+  const annudf_ivf_flat_search_stats cost =
+      runSearch(queries, rows, dims, element, {filter, family.c_str(), timeStages},
+                [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
+                    annudf_ivf_flat_search_stats &stats) {
+                  annudf_radius_neighbors *made = nullptr;
+                  const annudf_status status = annudf_ivf_flat_radius_neighbors(
+                      self.handle.get(), index.handle.get(), artifact.handle.get(),
+                      captures.handle.get(), &matrix, radius, nProbes, &options, &made, &stats);
+                  result.reset(made);
+                  return status;
+                });
   const int64_t *offsets = annudf_radius_neighbors_offsets(result.get());
   const auto total = static_cast<size_t>(offsets[rows]);
   return nb::make_tuple(
       nb::bytes(offsets, static_cast<size_t>(rows + 1) * sizeof(int64_t)),
       nb::bytes(annudf_radius_neighbors_ids(result.get()), total * sizeof(int64_t)),
-      nb::bytes(annudf_radius_neighbors_distances(result.get()), total * sizeof(float)));
-}
-
-int64_t tuneProbes(const Backend &self, const Index &index, const Artifact &artifact,
-                   const Captures &captures, uintptr_t queries, int64_t rows, int64_t dims,
-                   const std::string &element, int64_t k, double recall, const Filter *filter) {
-  const annudf_vectors matrix = vectorsAt(queries, rows, dims, element);
-  int64_t probes = 0;
-  interruptibly({.filter = filter}, [&](const annudf_ivf_flat_search_options &options) {
-    return annudf_ivf_flat_tune_n_probes(self.handle.get(), index.handle.get(),
-                                         artifact.handle.get(), captures.handle.get(), &matrix, k,
-                                         recall, &options, &probes);
-  });
-  return probes;
+      nb::bytes(annudf_radius_neighbors_distances(result.get()), total * sizeof(float)), cost);
 }
 
 Filter filterOf(const Backend &self, const Index &index, const Artifact &artifact,
@@ -442,16 +431,14 @@ void addSearch(nb::module_ &module) {
            "Searches with queries and results at host addresses.")
       .def("radius_neighbors", &radiusNeighbors, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "radius"_a, "n_probes"_a,
-           "filter"_a.none() = nb::none(), "family"_a = "",
+           "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,
            nb::sig("def radius_neighbors(self, index: Index, artifact: Artifact, captures: "
                    "Captures, queries: int, rows: int, dims: int, element: str, radius: float, "
-                   "n_probes: int, filter: Filter | None = None, family: str = \"\") -> "
-                   "tuple[bytes, bytes, bytes]"),
+                   "n_probes: int, filter: Filter | None = None, family: str = \"\", "
+                   "time_stages: bool = False) -> tuple[bytes, bytes, bytes, SearchStats]"),
            "All within a radius of queries at a host address: where those of each query begin "
-           "(int64, one more than there are queries), ids (int64) and distances (float32).")
-      .def("tune_n_probes", &tuneProbes, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
-           "rows"_a, "dims"_a, "element"_a, "k"_a, "recall"_a, "filter"_a.none() = nb::none(),
-           "The fewest probes with which queries at a host address have the recall.")
+           "(int64, one more than there are queries), ids (int64) and distances (float32); and "
+           "what its searches cost.")
       .def("filter", &filterOf, "index"_a, "artifact"_a, "captures"_a, "bits"_a,
            "The rows that the filter, an artifact of annudf.filter, keeps.")
       .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,

@@ -13,17 +13,20 @@ from annudf._metric.filter import CodeFilter, filter
 from annudf._metric.loading import load_filter, load_metric
 from annudf._metric.metric import Metric
 from annudf._metric.properties import Claim, FieldProperties, Form, Properties
+from annudf.ivf_flat._evaluate import Evaluation, evaluate, tune_n_probes
 from annudf.ivf_flat._files import load, save
 from annudf.ivf_flat._index import Index, build, extend, remove
 from annudf.ivf_flat._params import IndexParams
 from annudf.ivf_flat._prepared import PreparedSearch, prepare
-from annudf.ivf_flat._repeated import radius_neighbors, tune_n_probes
+from annudf.ivf_flat._repeated import radius_neighbors
 from annudf.ivf_flat._search import SearchParams, search
+from annudf.ivf_flat._stats import SearchStats
 
 __all__ = [
     "Claim",
     "CodeFilter",
     "Context",
+    "Evaluation",
     "FieldProperties",
     "Form",
     "Index",
@@ -32,9 +35,11 @@ __all__ = [
     "PreparedSearch",
     "Properties",
     "SearchParams",
+    "SearchStats",
     "build",
     "capture",
     "cuda_source_metric",
+    "evaluate",
     "extend",
     "filter",
     "load",

@@ -1,28 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""What repeats a search: all neighbours within a radius, and a probe count for a recall."""
+"""What repeats a search: all neighbours within a radius."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer, filters
 from annudf._arrays import ELEMENT_OF_DTYPE
-from annudf._checks import check_int, check_number, shown
-from annudf._limits import MAX_K
-from annudf._metric.metric import Metric, MetricSource
-from annudf._options import MetricName
+from annudf._checks import check_bool, check_number, shown
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._filtered import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
 from annudf.ivf_flat._rows import check_entries
 from annudf.ivf_flat._search import SearchParams, check_k, check_params
+from annudf.ivf_flat._stats import SearchStats, stats_of
+
+if TYPE_CHECKING:
+    from annudf._core import SearchStats as CoreStats
 
 _T = TypeVar("_T")
 
@@ -34,7 +36,9 @@ def radius_neighbors(
     radius: float,
     resources: Resources | None = None,
     filter: Any = None,
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    *,
+    return_stats: bool = False,
+) -> tuple[Any, ...]:
     """Finds all rows within a radius of each query, among the rows of its `n_probes` best lists.
 
     Parameters
@@ -44,6 +48,8 @@ def radius_neighbors(
     radius : float
         Rows whose distance is no worse are found: no larger, or for a metric of order "max" no smaller. It is a
         distance of the metric as the search reports it: of "sqeuclidean", the default, the **square** of a length.
+    return_stats : bool, default False
+        As for :func:`search`: times and rows are sums over the searches that it took.
 
     Returns
     -------
@@ -51,6 +57,8 @@ def radius_neighbors(
         float32, the best first; those of the metric, as `radius`.
     neighbors : array of shape (n_queries,) of arrays
         int64 ids.
+    stats : SearchStats
+        Only with ``return_stats=True``.
 
     Raises
     ------
@@ -84,91 +92,30 @@ def radius_neighbors(
     if math.isnan(limit):
         raise ArgumentError(f"radius is {shown(radius)}, it must be a number that distances can be compared with")
     check_k(1, check_index(index))
-    call = _Prepared(search_params, index, queries, resources, filter)
+    call = Repeated(search_params, index, queries, resources, filter)
     with np.errstate(over="ignore"):  # What float32 does not hold is further than any distance.
         limit = float(np.float32(limit))
+    return_stats = check_bool(return_stats, "return_stats")
     found: tuple[npt.NDArray[Any], npt.NDArray[Any]] = (
         np.empty(call.rows.shape[0], object),
         np.empty(call.rows.shape[0], object),
     )
     if call.empty:
-        return found
-    parts = call.run(call.engine.radius_neighbors, limit, call.n_probes, family=(call.family,))
+        return (*found, call.stats(None)) if return_stats else found
+    engine: Any = call.engine
+    *parts, cost = call.run(
+        lambda *arguments: engine.radius_neighbors(*arguments, call.family, return_stats), limit, call.n_probes
+    )
     offsets, ids, distances = (
         np.frombuffer(part, dtype) for part, dtype in zip(parts, (np.int64, np.int64, np.float32), strict=True)
     )
     for i in range(call.rows.shape[0]):
         one = slice(offsets[i], offsets[i + 1])
         found[0][i], found[1][i] = distances[one].copy(), ids[one].copy()
-    return found
+    return (*found, call.stats(cost)) if return_stats else found
 
 
-def tune_n_probes(
-    index: Index,
-    queries: Any,
-    k: float = 10,
-    *,
-    recall: float = 0.95,
-    metric: Metric | MetricSource | MetricName | None = None,
-    filter: Any = None,
-    resources: Resources | None = None,
-) -> int:
-    """Finds how many lists a search must scan for a wanted recall.
-
-    Parameters
-    ----------
-    index : Index
-    queries : array of shape (n_queries, dim)
-        Some that are like those to come: a few hundred are enough. All lists are scanned for them once, and some
-        several times.
-    k : int, default 10
-        Neighbours that will be asked for.
-    recall : float, default 0.95
-        Part of the true `k` nearest neighbours of these queries that must be found, above 0 and at most 1.
-    metric : Metric or str, optional
-        As for :class:`SearchParams`.
-    filter, resources
-        As for :func:`search`.
-
-    Returns
-    -------
-    int
-        The fewest probes of which these queries have that recall.
-
-    Raises
-    ------
-    DtypeError, DeviceError, CaptureError, ArgumentError
-        An argument cannot be used, or there are no queries; the message names it.
-    CompileError
-        The metric or the filter breaks a rule; the message has file and line.
-    UnavailableError
-        A driver, library or memory is missing.
-    KeyboardInterrupt
-        Ctrl-C.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from annudf import ivf_flat
-    >>> dataset = np.random.default_rng(0).random((2000, 8), dtype=np.float32)
-    >>> index = ivf_flat.build(ivf_flat.IndexParams(n_lists="auto"), dataset)
-    >>> n_probes = ivf_flat.tune_n_probes(index, dataset[:100], recall=0.9)
-    >>> 1 <= n_probes <= index.n_lists
-    True
-    """
-    check_index(index)
-    k = check_int(k, "k", 1, MAX_K)
-    check_k(k, index)
-    wanted = check_number(recall, "recall")
-    if not 0 < wanted <= 1:
-        raise ArgumentError(f"recall is {shown(recall)}, it must be above 0 and at most 1")
-    call = _Prepared(SearchParams(n_probes=1, metric=metric), index, queries, resources, filter)
-    if call.empty:
-        raise ArgumentError("argument 'queries' has no rows, so there is no recall of them")
-    return call.run(call.engine.tune_n_probes, k, wanted)
-
-
-class _Prepared:
+class Repeated:
     """The checked arguments of a call that searches several times, with its queries in host memory."""
 
     def __init__(
@@ -188,6 +135,7 @@ class _Prepared:
         artifact, captures = metric.prepare(device, core, rows.shape[0])
         self.empty = rows.shape[0] == 0 or captures is None
         self.device = device
+        self.index, self.metric = index, metric
         self.n_probes = params.n_probes
         self.family = params.family or ""
         self.rows = _transfer.to_host(rows, "queries", place)
@@ -202,7 +150,11 @@ class _Prepared:
             ELEMENT_OF_DTYPE[self.rows.dtype],
         )
 
-    def run(self, call: Callable[..., _T], *more: float, family: tuple[str, ...] = ()) -> _T:
+    def stats(self, cost: CoreStats | None) -> SearchStats:
+        """What is told of a search that has no places for missing results."""
+        return replace(stats_of(cost, self.metric, self.index, self.n_probes), n_missing=0)
+
+    def run(self, call: Callable[..., _T], *more: float) -> _T:
         """What a method of the engine gives for these and `more`; errors name the array as the caller does."""
         # One of code scans the index, so only now that all else is checked.
         try:
@@ -210,7 +162,7 @@ class _Prepared:
                 self.filter,
                 self.arguments[0],
                 self.device,
-                lambda chosen: call(*self.arguments, *more, chosen, *family),
+                lambda chosen: call(*self.arguments, *more, chosen),
             )
         except InputError as error:
             raise array_at_fault(error, "queries") from None

@@ -7,14 +7,14 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
-from annudf._checks import check_int, check_name, shown
+from annudf._checks import check_bool, check_int, check_name, shown
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
@@ -27,6 +27,7 @@ from annudf.ivf_flat._filtered import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault, check_index
 from annudf.ivf_flat._params import Parameters
 from annudf.ivf_flat._rows import check_entries
+from annudf.ivf_flat._stats import stats_of
 
 if TYPE_CHECKING:
     from annudf._core import Filter as CoreFilter
@@ -120,6 +121,8 @@ def search(
     distances: npt.NDArray[np.float32] | None = None,
     resources: Resources | None = None,
     filter: Any = None,
+    *,
+    return_stats: Literal[False] = False,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]: ...
 
 
@@ -133,7 +136,24 @@ def search(
     distances: Any = None,
     resources: Resources | None = None,
     filter: Any = None,
+    *,
+    return_stats: Literal[False] = False,
 ) -> tuple[Any, Any]: ...
+
+
+@overload
+def search(
+    search_params: SearchParams,
+    index: Index,
+    queries: Any,
+    k: float,
+    neighbors: Any = None,
+    distances: Any = None,
+    resources: Resources | None = None,
+    filter: Any = None,
+    *,
+    return_stats: bool,
+) -> tuple[Any, ...]: ...
 
 
 def search(
@@ -145,7 +165,9 @@ def search(
     distances: Any = None,
     resources: Resources | None = None,
     filter: Any = None,
-) -> tuple[Any, Any]:
+    *,
+    return_stats: bool = False,
+) -> tuple[Any, ...]:
     """Finds the `k` best rows for each query among the rows of its `n_probes` best lists.
 
     Parameters
@@ -173,6 +195,9 @@ def search(
         that lets few rows pass makes the search faster; products of matrices are of all rows. An array is copied and
         packed in every call; a Prefilter is copied to a device once; what a function keeps is computed once for an
         index.
+    return_stats : bool, default False
+        Whether a third result tells of the search: which kernels ran and why, how many lists and rows were scanned,
+        what the filter lets pass, how many results are missing. Counting rows takes a little time.
 
     Returns
     -------
@@ -184,6 +209,8 @@ def search(
         scanned.
 
         Both are arrays of the library of the queries (NumPy, CuPy, PyTorch), else :class:`annudf.device_ndarray`.
+    stats : SearchStats
+        Only with ``return_stats=True``.
 
     Raises
     ------
@@ -225,10 +252,15 @@ def search(
     asked = filters.check_filter(filter, place)  # Which copies it, so after all that costs nothing to check.
     check_entries(index, metric, asked)
     artifact, captures = metric.prepare(device, core, rows.shape[0])
+    on_host = rows.device.kind == "cpu"
+    there = neighbors_view if on_host else None
+    return_stats = check_bool(return_stats, "return_stats")
     if rows.shape[0] == 0 or captures is None:
-        return distances, neighbors
+        none = stats_of(None, metric, index, n_probes, there)
+        return (distances, neighbors, none) if return_stats else (distances, neighbors)
     engine = _backends.backend(device)
     family = search_params.family or ""
+    counts = return_stats or logger.isEnabledFor(logging.DEBUG)
     arguments = (
         index._core,
         artifact,
@@ -245,7 +277,7 @@ def search(
 
     def searched(chosen: CoreFilter | None) -> Any:
         return run(
-            lambda: engine.search(*arguments, chosen, family, logger.isEnabledFor(logging.DEBUG)),
+            lambda: engine.search(*arguments, chosen, family, counts),
             lambda: engine.search_device(*arguments, stream, chosen, family),
             views,
             device,
@@ -254,9 +286,11 @@ def search(
             "queries",
         )
 
-    stats = with_bits(asked, core, device, searched)
-    tell_cost(stats, metric, device)
-    return distances, neighbors
+    cost = with_bits(asked, core, device, searched)
+    tell_cost(cost, metric, device)
+    if not return_stats:
+        return distances, neighbors
+    return distances, neighbors, stats_of(cost, metric, index, n_probes, there, on_host)
 
 
 class Checked(NamedTuple):

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""What a search tells of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from annudf._arrays import View
+from annudf._transfer import as_numpy
+
+if TYPE_CHECKING:
+    from annudf import _core
+    from annudf._metric.metric import Metric
+    from annudf.ivf_flat._index import Index
+
+
+@dataclass(frozen=True)
+class SearchStats:
+    """What a search did and cost: the third result of a call with ``return_stats=True``.
+
+    Attributes
+    ----------
+    metric : str
+        Name of the metric, with that of a built-in metric as annudf calls it: "l2" is squared, "euclidean" its root.
+    family : str
+        The kernels that ran; empty where there was nothing to search.
+    why : str
+        Why these.
+    search_ms : float
+        Milliseconds of the search; 0 where it was only enqueued on a stream.
+    link_ms : float
+        Milliseconds that compiling and linking took before it; 0 where the kernels were there.
+    n_probes : int
+        Lists that were scanned for a query.
+    n_probes_asked : int
+        Lists that were asked for, which may be more than there are.
+    n_lists : int
+        Lists of the index.
+    rows_per_query : float or None
+        Rows in the lists that a query scanned, the mean; None where it was only enqueued.
+    evaluated_per_query : float or None
+        Those of them that the metric's code computed, the mean: the rest was ruled out by bounds or by the filter.
+    passing_share : float
+        Part of the rows that the filter lets pass, by its bits; 1 without a filter.
+    n_missing : int or None
+        Results with the id -1: fewer than k rows were scanned, passed the filter and had a distance. None where the
+        results are still being computed.
+    slow : str
+        What of the metric a CPU computes for one row at a time; empty where there is nothing.
+    """
+
+    metric: str
+    family: str
+    why: str
+    search_ms: float
+    link_ms: float
+    n_probes: int
+    n_probes_asked: int
+    n_lists: int
+    rows_per_query: float | None
+    evaluated_per_query: float | None
+    passing_share: float
+    n_missing: int | None
+    slow: str
+
+
+def stats_of(
+    cost: _core.SearchStats | None,
+    metric: Metric,
+    index: Index,
+    n_probes: int,
+    neighbors: View | None = None,
+    counted: bool = True,
+) -> SearchStats:
+    """What is told of a search by what the core says of it, which is None where there was nothing to search.
+
+    `neighbors` are its results where they are in host memory; `counted` says whether the core counted rows.
+    """
+    lists = index.n_lists
+    return SearchStats(
+        metric=metric.name,
+        family=cost.family if cost else "",
+        why=cost.why if cost else "",
+        search_ms=cost.search_ms if cost else 0.0,
+        link_ms=cost.link_ms if cost else 0.0,
+        n_probes=min(n_probes, lists),
+        n_probes_asked=n_probes,
+        n_lists=lists,
+        rows_per_query=(cost.rows_per_query if cost else 0.0) if counted else None,
+        evaluated_per_query=(cost.evaluated_per_query if cost else 0.0) if counted else None,
+        passing_share=cost.passing_share if cost else 1.0,
+        n_missing=None if neighbors is None else int((as_numpy(neighbors) < 0).sum()),
+        slow=cost.slow if cost else "",
+        # What the core counts of distances that are NaN belongs here.
+    )
