@@ -127,7 +127,7 @@ def build(
     ids: Any = None,
     progress: bool | None = None,
 ) -> Index:
-    """Takes rows to be searched.
+    """Takes rows to be searched, by "sqeuclidean" by default.
 
     Parameters
     ----------
@@ -225,7 +225,9 @@ def knn(
     exclude_self: bool = False,
     return_stats: bool = False,
 ) -> tuple[Any, ...]:
-    """Finds the `k` best rows of a data set for each query, exactly and in one call.
+    """Finds the `k` best rows of a data set for each query, exactly; by "sqeuclidean" by default, without the root.
+
+    As in cuVS :func:`annudf.distance.pairwise_distance` has another default, "euclidean".
 
     Parameters
     ----------

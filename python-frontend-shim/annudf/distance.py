@@ -40,7 +40,9 @@ def pairwise_distance(
     *,
     ids: Any = None,
 ) -> Any:
-    """The distance of every row of `X` to every row of `Y`.
+    """The distance of every row of `X` to every row of `Y`; "euclidean" by default, the root.
+
+    As in cuVS :func:`annudf.brute_force.knn` has another default, "sqeuclidean".
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Evaluation:
     Attributes
     ----------
     metric : str
-        Name of the metric.
+        Name of the metric, as given.
     k : int
         Neighbours of a query.
     n_queries : int
@@ -118,7 +118,7 @@ class Recall:
 
     def __init__(self, call: Repeated, index: Index, k: int, own: npt.NDArray[np.int64] | None = None) -> None:
         self._call, self._k, self._own = call, k + (own is not None), own
-        self.lists, self.n_queries, self.metric_name = index.n_lists, call.rows.shape[0], call.metric.name
+        self.lists, self.n_queries, self.metric_name = index.n_lists, call.rows.shape[0], call.metric_name
         found, _ = self.search(self.lists)
         self._truth = [Counter(row) for row in found]
         self._total = sum(map(Counter.total, self._truth))
@@ -261,7 +261,7 @@ def evaluate(
         scanned.append(stats.rows_per_query)
         rates.append(rows / _seconds(recall, count))
     return Evaluation(
-        metric if isinstance(metric, str) else index.metric if metric is None else recall.metric_name,
+        recall.metric_name,
         k,
         rows,
         lists,

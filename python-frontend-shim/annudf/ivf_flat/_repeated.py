@@ -135,7 +135,7 @@ class Repeated:
         artifact, captures = metric.prepare(device, core, rows.shape[0])
         self.empty = rows.shape[0] == 0 or captures is None
         self.device = device
-        self.index, self.metric = index, metric
+        self.index, self.metric_name = index, params.name_for(index)
         self.n_probes = params.n_probes
         self.family = params.family or ""
         self.rows = _transfer.to_host(rows, "queries", place)
@@ -152,7 +152,7 @@ class Repeated:
 
     def stats(self, cost: CoreStats | None) -> SearchStats:
         """What is told of a search that has no places for missing results."""
-        return replace(stats_of(cost, self.metric, self.index, self.n_probes), n_missing=0)
+        return replace(stats_of(cost, self.metric_name, self.index, self.n_probes), n_missing=0)
 
     def run(self, call: Callable[..., _T], *more: float) -> _T:
         """What a method of the engine gives for these and `more`; errors name the array as the caller does."""

@@ -103,6 +103,11 @@ class SearchParams(Parameters):
         """What rows of the index are ranked by."""
         return chosen_metric(self._metric or index.metric, self._metric_arg)
 
+    def name_for(self, index: Index) -> str:
+        """What that is called, by the name that was given."""
+        metric = self._metric or index.metric
+        return metric if isinstance(metric, str) else metric.name
+
     @of_whole("_metric_arg")
     def __repr__(self) -> str:
         metric = "" if self._metric is None else f", metric={self._metric!r}"
@@ -254,9 +259,9 @@ def search(
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     on_host = rows.device.kind == "cpu"
     there = neighbors_view if on_host else None
-    return_stats = check_bool(return_stats, "return_stats")
+    return_stats, name = check_bool(return_stats, "return_stats"), search_params.name_for(index)
     if rows.shape[0] == 0 or captures is None:
-        none = stats_of(None, metric, index, n_probes, there)
+        none = stats_of(None, name, index, n_probes, there)
         return (distances, neighbors, none) if return_stats else (distances, neighbors)
     engine = _backends.backend(device)
     family = search_params.family or ""
@@ -290,7 +295,7 @@ def search(
     tell_cost(cost, metric, device)
     if not return_stats:
         return distances, neighbors
-    return distances, neighbors, stats_of(cost, metric, index, n_probes, there, on_host)
+    return distances, neighbors, stats_of(cost, name, index, n_probes, there, on_host)
 
 
 class Checked(NamedTuple):

@@ -12,7 +12,6 @@ from annudf._transfer import as_numpy
 
 if TYPE_CHECKING:
     from annudf import _core
-    from annudf._metric.metric import Metric
     from annudf.ivf_flat._index import Index
 
 
@@ -23,7 +22,7 @@ class SearchStats:
     Attributes
     ----------
     metric : str
-        Name of the metric, with that of a built-in metric as annudf calls it: "l2" is squared, "euclidean" its root.
+        Name of the metric, as given: "sqeuclidean" is the square of "euclidean".
     family : str
         The kernels that ran; empty where there was nothing to search.
     why : str
@@ -68,7 +67,7 @@ class SearchStats:
 
 def stats_of(
     cost: _core.SearchStats | None,
-    metric: Metric,
+    metric: str,
     index: Index,
     n_probes: int,
     neighbors: View | None = None,
@@ -80,7 +79,7 @@ def stats_of(
     """
     lists = index.n_lists
     return SearchStats(
-        metric=metric.name,
+        metric=metric,
         family=cost.family if cost else "",
         why=cost.why if cost else "",
         search_ms=cost.search_ms if cost else 0.0,

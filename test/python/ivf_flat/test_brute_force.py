@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,21 @@ def test_against_scipy():
         np.testing.assert_allclose(
             pairwise_distance(queries, base, metric=metric), distance.cdist(queries, base, name), rtol=1e-5
         )
+
+
+def test_each_default_is_that_of_cuvs_and_said():
+    x = vectors(30, 5, "float32", 1)
+    squares, neighbors, stats = brute_force.knn(x, x, 4, return_stats=True)
+    assert (stats.metric, brute_force.build(x).metric) == ("sqeuclidean", "sqeuclidean")
+    roots = np.take_along_axis(pairwise_distance(x), neighbors, axis=1)
+    np.testing.assert_allclose(roots, np.sqrt(squares), rtol=1e-6)
+    for function, name in (
+        (brute_force.knn, "sqeuclidean"),
+        (brute_force.build, "sqeuclidean"),
+        (pairwise_distance, "euclidean"),
+    ):
+        assert inspect.signature(function).parameters["metric"].default == name
+        assert f'"{name}" by default' in inspect.getdoc(function).partition("\n")[0]
 
 
 def test_of_itself_and_into_an_array():

@@ -58,7 +58,7 @@ def test_the_effect_of_a_filter(index):
 
 def test_exact_searches():
     stats = brute_force.knn(BASE, ASKED, 3, return_stats=True)[2]
-    assert (stats.rows_per_query, stats.n_probes, stats.n_lists, stats.metric) == (800, 1, 1, "l2")
+    assert (stats.rows_per_query, stats.n_probes, stats.n_lists, stats.metric) == (800, 1, 1, "sqeuclidean")
     found = brute_force.search(brute_force.build(BASE, "euclidean"), ASKED, 3, return_stats=True)
     assert found[2].metric == "euclidean"
     assert len(brute_force.knn(BASE, ASKED, 3)) == 2
