@@ -9,6 +9,8 @@ import pytest
 
 from annudf import CaptureError, CompileError, ivf_flat
 from annudf.common import Resources
+from annudf.distance import pairwise_distance
+from annudf.neighbors import brute_force
 from reference import check, vectors
 
 DIMS, ROWS, QUERIES = 6, 300, 9
@@ -167,6 +169,22 @@ def test_an_array_of_queries_has_one_entry_each(index, queries):
         f"capture 'w' (query x dim x f32) of metric 'personal' has shape (9, 6), this search has {queries} "
         f"{'query' if queries == 1 else 'queries'}; give one entry a query, by .bind(w=...)"
     )
+
+
+def test_every_call_names_both_numbers_of_queries(index):
+    params = ivf_flat.SearchParams(n_probes=5, metric=personal)
+    for call in (
+        lambda: ivf_flat.prepare(params, index, BASE[:4], 3),
+        lambda: ivf_flat.radius_neighbors(params, index, BASE[:4], 3.0),
+        lambda: ivf_flat.evaluate(index, BASE[:4], personal),
+        lambda: ivf_flat.tune_n_probes(index, BASE[:4], metric=personal),
+        lambda: brute_force.knn(BASE, BASE[:4], 3, metric=personal),
+        lambda: pairwise_distance(BASE[:4], BASE, metric=personal),
+    ):
+        assert refusal(call) == (
+            "capture 'w' (query x dim x f32) of metric 'personal' has shape (9, 6), this search has 4 queries; give one "
+            "entry a query, by .bind(w=...)"
+        )
 
 
 def test_no_queries_and_captures_of_none(index):
