@@ -19,6 +19,7 @@ from annudf._limits import MAX_K, MAX_LISTS
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.rows import for_queries, queries_bound
 from annudf._options import MetricName
+from annudf._repr import of_whole
 from annudf.common import Resources
 from annudf.errors import ArgumentError, UnavailableError
 from annudf.ivf_flat._index import Index, check_index
@@ -76,7 +77,9 @@ class Evaluation:
             lines.append(f"{probes:6d}  {recall:6.4f}  {rate:9.0f}  {rows:10.0f}")
         return "\n".join(lines)
 
-    __repr__ = __str__
+    @of_whole("rows_per_query")
+    def __repr__(self) -> str:
+        return str(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Draws queries per second over recall, with the probe count at each point. Needs matplotlib.

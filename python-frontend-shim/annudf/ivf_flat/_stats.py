@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from annudf._arrays import View
+from annudf._repr import of_whole
 from annudf._transfer import as_numpy
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from annudf.ivf_flat._index import Index
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SearchStats:
     """What a search did and cost: the third result of a call with ``return_stats=True``.
 
@@ -63,6 +64,10 @@ class SearchStats:
     passing_share: float
     n_missing: int | None
     slow: str
+
+    @of_whole("slow")
+    def __repr__(self) -> str:
+        return f"SearchStats({', '.join(f'{one.name}={getattr(self, one.name)!r}' for one in fields(self))})"
 
 
 def stats_of(

@@ -10,9 +10,9 @@ import warnings
 import numpy as np
 import pytest
 
-from annudf import ArgumentError, CaptureError, CaptureWarning, PackedBits, filters, ivf_flat
+from annudf import ArgumentError, CaptureError, CaptureWarning, PackedBits, device_ndarray, filters, ivf_flat
 from annudf.distance import pairwise_distance
-from annudf.neighbors import brute_force
+from annudf.neighbors import NearestNeighbors, brute_force
 from reference import check, vectors
 
 ALL, DIMS = 900, 6
@@ -173,6 +173,21 @@ def test_ids_are_checked(ids, message):
         lambda: brute_force.search(brute_force.build(ROWS, decayed, ids=ids), ASKED, 3),
     ):
         assert refusal(call)[1].startswith(message)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("metric", [decayed, counted])
+def test_ids_of_device_arrays(metric):
+    x, y = device_ndarray(ASKED), device_ndarray(ROWS)
+    exact = EXACT if metric is decayed else EXACT + SUBSET % 7
+    found = pairwise_distance(x, y, metric=metric, ids=SUBSET)
+    assert isinstance(found, device_ndarray)
+    np.testing.assert_allclose(found.copy_to_host(), exact, rtol=1e-4)
+    distances, neighbors = brute_force.knn(y, x, 9, metric=metric, ids=SUBSET)
+    place = np.full(ALL, -1)
+    place[SUBSET] = np.arange(200)
+    check(distances.copy_to_host(), place[neighbors.copy_to_host()], exact, rtol=1e-4)
+    assert NearestNeighbors(metric=metric.bind(age=AGE[SUBSET]), n_lists=10).fit(y).recall_ >= 0.95
 
 
 def told(call):

@@ -39,6 +39,7 @@ def test_a_search(index):
     assert 0 < stats.evaluated_per_query <= stats.rows_per_query < 800
     assert (stats.passing_share, stats.n_missing, stats.slow) == (1, 0, "")
     assert ivf_flat.search(params, index, ASKED, 5, return_stats=True)[2].link_ms == 0
+    assert repr(stats).startswith("SearchStats(metric='canberra', family='groups', why=")
     with pytest.raises(dataclasses.FrozenInstanceError):
         stats.n_probes = 4
 
