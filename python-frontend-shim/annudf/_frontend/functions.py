@@ -69,7 +69,7 @@ OTHERS = ("int", "float", "math_log", "where", "clip", "fma", "range", "logical_
           "invert", "np_invert", "bool")  # fmt: skip
 UFUNCS = frozenset((
     "np_abs", "sign", "square", "negative", "positive", "np_floor", "np_ceil", "np_trunc", "np_invert", "maximum",
-    "minimum", "fmax", "fmin", "clip", *(name for name in OPERATORS if name not in ("divide", "pow")),
+    "minimum", "fmax", "fmin", *(name for name in OPERATORS if name not in ("divide", "pow")),
 ))  # fmt: skip
 """NumPy's, whose result has the type of their arguments: of Python's ints alone int64, which wraps around as such."""
 

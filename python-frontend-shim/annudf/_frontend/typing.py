@@ -206,7 +206,8 @@ def _stubs() -> None:
     _register(STUBS["float"], lambda a: Weak.FLOAT, "float", (1,))
     _register(STUBS["bool"], lambda a: Weak.BOOL, "bool", (1,))
     _register(STUBS["where"], lambda c, a, b: dtypes.promote(*dtypes.as_numpy(a, b)), "where", (3,))
-    _of_stub("clip", _common, (3,))
+    # NumPy makes an array of the first, and takes the limits as they are.
+    _register(STUBS["clip"], lambda a, low, high: _common(*dtypes.as_numpy(a), low, high), "clip", (3,))
     _register(STUBS["fma"], lambda a, b, c: dtypes.floating(_common(a, b, c)), "fma", (3,))
     _register(STUBS["logical_not"], lambda a: dtypes.BOOL, "logical_not", (1,))
 

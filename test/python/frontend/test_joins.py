@@ -57,7 +57,7 @@ EXACT = [
     for one in WHOLE for other in REAL
 ]  # fmt: skip
 CONSTANTS = [
-    "np.minimum(np.maximum(-5, 2**62), np.int32(255))", "np.where(x > 0, 2**40, 5) * np.int32(1)", "np.clip(2**40, 0, 2**41) * np.int32(1)",
+    "np.minimum(np.maximum(-5, 2**62), np.int32(255))", "np.where(x > 0, 2**40, 5) * np.int32(1)", "np.clip(2**40, 0, 2**41) * np.int32(1)", "np.clip(ctx.dim, np.int8(x), np.int8(x)) * np.int8(100)",
     "np.abs(-5) * np.int8(100)", "np.sign(-7) * np.int8(3)", "np.power(2, 10) * np.int8(100)", "np.floor_divide(2**40, 3) * np.int32(1)",
     "np.remainder(2**40, 2**39 + 1) * np.int32(1)", "np.add(2**40, 3) * np.int32(1)", "np.subtract(2**40, 3) * np.int32(1)", "np.square(2**20) * np.int32(1)",
     "np.multiply(2**40, 3) * np.int32(1)", "np.left_shift(1, 40) * np.int32(1)", "np.right_shift(2**40, 1) * np.int32(1)", "np.bitwise_or(1, 2**40) * np.int32(1)",
