@@ -5,6 +5,8 @@
 ``scripts/branch-costs`` times them. Plain Python says what a body means: :func:`exact` calls it for each pair.
 """
 
+# ruff: noqa: PLR1730 - branches are what this is about.
+
 from __future__ import annotations
 
 import math
