@@ -275,6 +275,18 @@ typedef struct annudf_ivf_flat_search_stats {
   /** Of the rows, those that the filter lets pass, by its bits: one of what `family` was chosen by.
    * An estimate from above where ids that no row has pass too; 1 without a filter. */
   double passing_share;
+  /** Pairs of a query and a row of the lists that it probed which the filter lets pass. On a GPU
+   * an estimate, by the mean size of lists and the filter's share, unless all lists are probed. */
+  int64_t scored;
+  /** Those of them whose distance was NaN, so that the row is never found. A row that a bound of
+   * family "matrix" rules out, and one that a CPU leaves before its last dimension, has no distance
+   * and does not count. Of annudf_ivf_flat_search_device without time_stages: of earlier such
+   * searches with this metric that are done and were not told of; `scored` is of these too. */
+  int64_t nan_distances;
+  /** One such pair: the number of its query and the id of its row; -1 where there is none.
+   * annudf_ivf_flat_nan_example says where it turns NaN. */
+  int64_t nan_query;
+  int64_t nan_row;
 } annudf_ivf_flat_search_stats;
 
 /** The k best rows of each query among the rows of its `n_probes` best lists, best first.
@@ -344,6 +356,11 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_prepare(
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared,
                                                                 const void *queries, int64_t *ids,
                                                                 float *distances);
+
+/** Pairs of the runs that are done since it was last asked: scored, nan_distances, nan_query and
+ * nan_row; all else is empty. It never waits. */
+ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_prepared_stats(
+    annudf_ivf_flat_prepared *prepared, annudf_ivf_flat_search_stats *stats);
 
 /** On a GPU it waits for the last run. */
 ANNUDF_CAPI_EXPORTED void annudf_ivf_flat_prepared_destroy(annudf_ivf_flat_prepared *prepared);
@@ -415,11 +432,13 @@ ANNUDF_CAPI_EXPORTED void annudf_radius_neighbors_destroy(annudf_radius_neighbor
  * neighbours, which a search of all lists tells. Some hundred queries that are like those to come
  * are enough.
  * \param recall  above 0 and at most 1.
+ * \param stats   may be NULL; of all its searches together.
  * Else as annudf_ivf_flat_search. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_tune_n_probes(
     annudf_backend *backend, const annudf_ivf_flat_index *index, const annudf_artifact *artifact,
     const annudf_captures *captures, const annudf_vectors *queries, int64_t k, double recall,
-    const annudf_ivf_flat_search_options *options, int64_t *n_probes);
+    const annudf_ivf_flat_search_options *options, int64_t *n_probes,
+    annudf_ivf_flat_search_stats *stats);
 
 /** Makes the kernels of metric and element type, so that no search waits for them. On a GPU these
  * are kept in the cache on disk, as those that a search makes are: ANNUDF_CACHE_DIR, by default

@@ -15,6 +15,7 @@
 #include "annudf-c/Compiler.h"
 #include "annudf-c/Device.h"
 #include "annudf-c/DeviceUDF.h"
+#include "annudf-c/Explain.h"
 #include "annudf-c/Filters.h"
 #include "annudf-c/IvfFlat.h"
 #include "annudf-c/Support.h"

@@ -21,6 +21,9 @@ struct annudf_ivf_flat_prepared {
   const Arguments arguments;
   /// A GPU's; destroyed before what it uses.
   std::unique_ptr<runtime::PreparedSearch> onDevice;
+  /// Of the CPU's runs that nobody was told of.
+  std::mutex mutex = {};
+  runtime::SearchStats pairs = {};
 };
 
 annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_flat_index *index,
@@ -96,8 +99,28 @@ annudf_status annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared, c
     const Arguments &arguments = prepared->arguments;
     runtime::MatrixView view = arguments.queries;
     view.data = queries;
+    runtime::SearchStats cost;
     prepared->backend->search(prepared->index->value, prepared->metric, prepared->captures, view,
-                              arguments.k, arguments.params, ids, distances);
+                              arguments.k, arguments.params, ids, distances, &cost);
+    const std::lock_guard<std::mutex> lock(prepared->mutex);
+    prepared->pairs.addPairs(cost);
+  });
+}
+
+annudf_status annudf_ivf_flat_prepared_stats(annudf_ivf_flat_prepared *prepared,
+                                             annudf_ivf_flat_search_stats *stats) {
+  return guard(__func__, [&](Call call) {
+    call.refuseNull(prepared, "prepared");
+    call.refuseNull(stats, "stats");
+    checkStats(call, stats);
+    runtime::SearchStats pairs;
+    if (prepared->onDevice) {
+      prepared->onDevice->takePairs(pairs);
+    } else {
+      const std::lock_guard<std::mutex> lock(prepared->mutex);
+      std::swap(pairs, prepared->pairs);
+    }
+    give(stats, pairs);
   });
 }
 

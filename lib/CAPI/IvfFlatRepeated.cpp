@@ -64,16 +64,19 @@ annudf_status
 annudf_ivf_flat_tune_n_probes(annudf_backend *backend, const annudf_ivf_flat_index *index,
                               const annudf_artifact *artifact, const annudf_captures *captures,
                               const annudf_vectors *queries, int64_t k, double recall,
-                              const annudf_ivf_flat_search_options *options, int64_t *n_probes) {
+                              const annudf_ivf_flat_search_options *options, int64_t *n_probes,
+                              annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(index, "index");
     call.refuseNull(n_probes, "n_probes");
-    const Arguments arguments(call, backend, artifact, queries, "queries", options, nullptr);
+    const Arguments arguments(call, backend, artifact, queries, "queries", options, stats);
     const int number = static_cast<int>(inRange("k", k, 1, ANNUDF_MAX_K));
+    runtime::SearchStats cost;
     IndexUse use(call, *index, IndexUse::Kind::Shared);
     *n_probes = runtime::tuneProbes(*backend->value, index->value,
                                     {artifact->value, artifact->digest, arguments.origin},
                                     captures ? captures->value : arguments.none, arguments.queries,
-                                    number, recall, arguments.params);
+                                    number, recall, arguments.params, &cost);
+    give(stats, cost);
   });
 }

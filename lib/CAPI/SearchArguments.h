@@ -43,6 +43,8 @@ inline void give(annudf_ivf_flat_search_stats *to, const runtime::SearchStats &f
   stats.evaluated_per_query = from.evaluatedPerQuery;
   stats.workspace_bytes = from.workspaceBytes;
   stats.passing_share = from.passingShare;
+  stats.scored = from.scored, stats.nan_distances = from.nanDistances;
+  stats.nan_query = from.nanQuery, stats.nan_row = from.nanRow;
   for (size_t i = 0; i < from.stages.size(); ++i) {
     std::snprintf(stats.stages[i].name, sizeof stats.stages[i].name, "%s",
                   from.stages[i].name.c_str());

@@ -25,6 +25,7 @@ NB_MODULE(_core, module) {
   addDeviceUdf(module);
   addFilters(module);
   addIndex(module);
+  addStatistics(module);
   addSearch(module);
   addArrays(module);
 }

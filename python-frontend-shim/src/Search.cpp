@@ -33,12 +33,6 @@ struct Prepared {
       handle;
 };
 
-annudf_ivf_flat_search_stats emptyStats() {
-  annudf_ivf_flat_search_stats stats = {};
-  stats.size = sizeof stats;
-  return stats;
-}
-
 Backend makeBackend(Outcome status, annudf_backend *backend) {
   check(status);
   return {std::shared_ptr<annudf_backend>(BackendPtr(backend))};
@@ -161,8 +155,9 @@ annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &inde
                                           uintptr_t queries, int64_t rows, int64_t dims,
                                           const std::string &element, int64_t k, int64_t nProbes,
                                           uintptr_t ids, uintptr_t distances, uint64_t stream,
-                                          const Filter *filter, const std::string &family) {
-  return runSearch(queries, rows, dims, element, {filter, family.c_str()},
+                                          const Filter *filter, const std::string &family,
+                                          bool timeStages) {
+  return runSearch(queries, rows, dims, element, {filter, family.c_str(), timeStages},
                    [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
                        annudf_ivf_flat_search_stats &stats) {
                      return annudf_ivf_flat_search_device(
@@ -196,6 +191,12 @@ void runPrepared(const Prepared &self, uintptr_t queries, uintptr_t ids, uintptr
                                         reinterpret_cast<int64_t *>(ids),
                                         reinterpret_cast<float *>(distances));
   }));
+}
+
+annudf_ivf_flat_search_stats statsOfRuns(const Prepared &self) {
+  annudf_ivf_flat_search_stats stats = emptyStats();
+  check(annudf_ivf_flat_prepared_stats(self.handle.get(), &stats));
+  return stats;
 }
 
 annudf_ivf_flat_search_stats everyDistance(const Backend &self, const Index &index,
@@ -343,52 +344,6 @@ nb::dict describeEnvironment() {
 
 void addSearch(nb::module_ &module) {
   using namespace nb::literals;
-  nb::class_<annudf_ivf_flat_search_stats>(module, "SearchStats",
-                                           "What a call cost, in milliseconds.")
-      .def_ro("link_ms", &annudf_ivf_flat_search_stats::link_ms,
-              "Making the kernels of metric and element type, or reading them from disk; 0 when "
-              "they are in memory.")
-      .def_ro("links", &annudf_ivf_flat_search_stats::links, "Kernels made by this call.")
-      .def_ro("disk_hits", &annudf_ivf_flat_search_stats::disk_hits,
-              "Kernels for a GPU that this call found made, in the cache on disk.")
-      .def_prop_ro(
-          "cache_fault", [](const annudf_ivf_flat_search_stats &self) { return self.cache_fault; },
-          "Why that cache was no use; empty where it was, or is switched off.")
-      .def_ro("upload_ms", &annudf_ivf_flat_search_stats::upload_ms,
-              "Copying the index to the device; 0 when it is there.")
-      .def_ro("search_ms", &annudf_ivf_flat_search_stats::search_ms,
-              "The search itself; 0 where it was only enqueued.")
-      .def_prop_ro(
-          "family", [](const annudf_ivf_flat_search_stats &self) { return self.family; },
-          "The kernels that ran it: \"groups\", \"parts\", \"pairs\", \"tiles\", \"staged\", "
-          "\"staged_granules\", \"packed\", \"packed_granules\", \"matrix\" or \"matrix_mma\".")
-      .def_prop_ro(
-          "why", [](const annudf_ivf_flat_search_stats &self) { return self.why; },
-          "Why these kernels.")
-      .def_ro("rows_per_query", &annudf_ivf_flat_search_stats::rows_per_query,
-              "Rows in the lists that a query probed, the mean; 0 unless time_stages.")
-      .def_ro(
-          "evaluated_per_query", &annudf_ivf_flat_search_stats::evaluated_per_query,
-          "Those of them that the metric's own code computed, the mean; of a row that a CPU left "
-          "before its last dimension the part that it computed. 0 unless time_stages.")
-      .def_prop_ro(
-          "stages",
-          [](const annudf_ivf_flat_search_stats &self) {
-            std::vector<std::pair<std::string, double>> stages;
-            stages.reserve(static_cast<size_t>(self.n_stages));
-            for (int32_t i = 0; i < self.n_stages; ++i)
-              stages.emplace_back(self.stages[i].name, self.stages[i].ms);
-            return stages;
-          },
-          "Name and milliseconds of each stage, in order; none unless time_stages.")
-      .def_ro("workspace_bytes", &annudf_ivf_flat_search_stats::workspace_bytes,
-              "Of the device's memory that the workspace holds which ran it; 0 on a CPU.")
-      .def_ro("passing_share", &annudf_ivf_flat_search_stats::passing_share,
-              "Of the rows, those that the filter lets pass, by its bits.")
-      .def_prop_ro(
-          "slow", [](const annudf_ivf_flat_search_stats &self) { return self.slow; },
-          "What of the metric a CPU computes for one row at a time; empty where there is nothing.");
-
   nb::class_<DeviceBuffer>(module, "DeviceBuffer",
                            "Device memory, freed when the work enqueued before is done.")
       .def_prop_ro(
@@ -407,7 +362,8 @@ void addSearch(nb::module_ &module) {
   nb::class_<Prepared>(module, "Prepared", "A search that was checked once.")
       .def("run", &runPrepared, "queries"_a, "ids"_a, "distances"_a,
            "Searches with queries and results at addresses of the backend's memory; on a GPU it is "
-           "enqueued, and the memory must live until the stream has got there.");
+           "enqueued, and the memory must live until the stream has got there.")
+      .def("stats", &statsOfRuns, "Pairs of the runs that are done since it was last asked.");
 
   nb::class_<Backend> backend(module, "Backend",
                               "Searches on the CPU or on one GPU; keeps compiled kernels.");
@@ -443,9 +399,9 @@ void addSearch(nb::module_ &module) {
            "The rows that the filter, an artifact of annudf.filter, keeps.")
       .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a, "stream"_a,
-           "filter"_a.none() = nb::none(), "family"_a = "",
+           "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,
            "Enqueues a search with queries and results at device addresses on `stream`. The memory "
-           "must live until the stream has got there.")
+           "must live until the stream has got there. With `time_stages` it waits.")
       .def("prepare", &prepare, "index"_a, "artifact"_a, "captures"_a, "rows"_a, "dims"_a,
            "element"_a, "k"_a, "n_probes"_a, "stream"_a, "filter"_a.none() = nb::none(),
            "family"_a = "",

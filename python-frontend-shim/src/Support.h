@@ -180,6 +180,8 @@ private:
   Clock::time_point last = Clock::now();
 };
 
+annudf_ivf_flat_search_stats emptyStats();
+
 /// The builds that a backend offers.
 void addBuilds(nb::class_<Backend> &backend);
 void addCompiler(nb::module_ &module);
@@ -187,6 +189,7 @@ void addDeviceUdf(nb::module_ &module);
 void addFilters(nb::module_ &module);
 void addIndex(nb::module_ &module);
 void addSearch(nb::module_ &module);
+void addStatistics(nb::module_ &module);
 void addArrays(nb::module_ &module);
 
 } // namespace annudf::python

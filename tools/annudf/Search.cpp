@@ -8,6 +8,8 @@
 
 #include "MetricOptions.h"
 
+#include "annudf/runtime/engine/Explain.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -106,6 +108,7 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
                         runtime::SearchStats &total) {
   const int64_t step = engine.batch(queries.rows, kBatch);
   double ms = 0;
+  total.scored = total.nanDistances = 0; // Pairs are those of one search of all queries.
   for (int64_t first = 0; first < queries.rows; first += step) {
     InterruptGuard::check();
     runtime::SearchStats stats;
@@ -117,6 +120,7 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
                            results.distances.data() + first * arguments.k, &stats);
     total.linkMs += stats.linkMs, total.links += stats.links, total.uploadMs += stats.uploadMs;
     total.diskHits += stats.diskHits;
+    total.addPairs(stats);
     for (const runtime::StageTime &stage : stats.stages)
       runtime::addStage(total.stages, stage.name, stage.ms);
     const double share = double(std::min(step, queries.rows - first)) / double(queries.rows);
@@ -131,6 +135,25 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
     total.workspaceBytes = std::max(total.workspaceBytes, stats.workspaceBytes);
   }
   return ms;
+}
+
+/// "12.5 % of the distances are NaN (3 of 24)".
+static std::string nanText(const runtime::SearchStats &total) {
+  char text[128];
+  std::snprintf(text, sizeof text, "%.3g %% of the distances are NaN (%lld of %lld)",
+                100 * total.nanShare(), static_cast<long long>(total.nanDistances),
+                static_cast<long long>(total.scored));
+  return text;
+}
+
+/// Says on stderr what a search that lacks rows would not show.
+static void warnOfNan(const Engine &engine, const runtime::Index &index,
+                      const runtime::BoundCaptures &captures, const runtime::Matrix &queries,
+                      const runtime::SearchStats &total) {
+  if (total.nanShare() > runtime::kNanShare)
+    print(stderr, "annudf: warning: " + nanText(total) + ", and such rows are never found; " +
+                      runtime::nanExample(index, engine.metric, captures, queries.view(), total) +
+                      "\n");
 }
 
 /// What --stats prints.
@@ -162,6 +185,8 @@ static void tellStats(const Engine &engine, const SearchArguments &arguments,
   std::printf(" ms; %.1f rows a query scanned, %.1f computed by the metric (%.2f %%)\n",
               total.rowsPerQuery, total.evaluatedPerQuery,
               total.rowsPerQuery > 0 ? total.evaluatedPerQuery / total.rowsPerQuery * 100 : 0);
+  if (total.nanDistances > 0)
+    print(stdout, "nan      " + nanText(total) + "\n");
 }
 
 static runtime::Matrix loadQueries(const runtime::Index &index, const SearchArguments &arguments) {
@@ -217,6 +242,7 @@ static void runSearch(SearchArguments arguments) {
     searchAll(engine, index, captures, queries, arguments, results, total);
   }
   InterruptGuard::check();
+  warnOfNan(engine, index, captures, queries, total);
   if (writer)
     writer->write(results.ids.data(), results.distances.data(), results.rows, results.k);
   if (!arguments.quiet)

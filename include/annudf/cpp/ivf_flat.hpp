@@ -415,11 +415,11 @@ inline std::int64_t tune_n_probes(const index &in, const vectors &queries, std::
                                   double recall, const search_params &params = {}) {
   const backend &on = detail::host_or(params.backend);
   impl::prepared call(impl::metric_of(in, params), on, in.dim(), params.filter, params.progress,
-                      params.stop, nullptr);
+                      params.stop, params.stats);
   const annudf_vectors rows = queries.c();
   std::int64_t n_probes = 0;
   call.finish(annudf_ivf_flat_tune_n_probes(on.c(), in.c(), call.artifact(), call.captures(), &rows,
-                                            k, recall, call.options(), &n_probes));
+                                            k, recall, call.options(), &n_probes, call.stats()));
   return n_probes;
 }
 

@@ -42,6 +42,11 @@ struct search_stats {
   /// Of the device's memory that the workspace holds which ran the search; 0 on a CPU.
   uint64_t workspace_bytes = 0;
   double passing_share = 1; ///< Of the rows, those that the filter lets pass, by its bits.
+  std::int64_t scored = 0;  ///< Pairs of a query and a row of its lists that the filter lets pass.
+  /// Those of them whose distance was NaN, so that the row is never found; of a search in device
+  /// memory without time_stages those of earlier ones with the metric.
+  std::int64_t nan_distances = 0;
+  std::int64_t nan_query = -1, nan_row = -1; ///< One of them: number of the query, id of the row.
 };
 
 /// What a search finds: for each query the best rows, the best first. Where there are fewer than k,

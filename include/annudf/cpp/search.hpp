@@ -84,7 +84,9 @@ public:
                cost_.why,     cost_.disk_hits, cost_.cache_fault, cost_.rows_per_query};
     stats_->evaluated_per_query = cost_.evaluated_per_query, stats_->slow = cost_.slow;
     stats_->workspace_bytes = cost_.workspace_bytes;
-    stats_->passing_share = cost_.passing_share;
+    stats_->passing_share = cost_.passing_share, stats_->scored = cost_.scored;
+    stats_->nan_distances = cost_.nan_distances;
+    stats_->nan_query = cost_.nan_query, stats_->nan_row = cost_.nan_row;
     for (int i = 0; i < cost_.n_stages; ++i)
       stats_->stages.emplace_back(cost_.stages[i].name, cost_.stages[i].ms);
   }

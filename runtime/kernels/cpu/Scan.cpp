@@ -19,10 +19,8 @@
 
 #define ANNUDF_NATIVE_HALF
 #include "../Coordinates.h"
-#include "../Orders.h"
 #include "ScanArgs.h"
-
-#define ANNUDF_INLINE inline __attribute__((always_inline))
+#include "Survivors.h"
 
 namespace {
 
@@ -232,33 +230,6 @@ template <class Hooks, int Tile, int Rows> struct Block {
   }
 };
 
-/// Of the rows [row, row + Rows) of a query those whose distance is worse than `limit`, or not
-/// worse. NaN is neither. Vector types, since a loop would not become one compare.
-template <int Rows>
-ANNUDF_INLINE uint32_t compare(const float *distances, int row, float limit, bool worse) {
-  using Floats = float __attribute__((ext_vector_type(Rows)));
-  using Bits = bool __attribute__((ext_vector_type(Rows)));
-  Floats d;
-  __builtin_memcpy(&d, distances + row, sizeof(d));
-  const bool min = !isLargestBest(annudf_cpu_order());
-  const Bits bits = worse ? (min ? __builtin_convertvector(d > limit, Bits)
-                                 : __builtin_convertvector(d < limit, Bits))
-                          : (min ? __builtin_convertvector(d <= limit, Bits)
-                                 : __builtin_convertvector(d >= limit, Bits));
-  uint32_t mask = 0;
-  __builtin_memcpy(&mask, &bits, sizeof(bits));
-  return mask << row;
-}
-
-/// Hands over what of rows [row, row + Rows) is not worse than the limit of query i.
-template <int Rows>
-ANNUDF_INLINE void push(const annudf_cpu_scan &s, int32_t i, const Group &group, int row,
-                        const float *distances) {
-  const uint32_t mask = compare<Rows>(distances, row, s.limit[i], false) & group.valid;
-  if (__builtin_expect(mask != 0, 0))
-    s.limit[i] = s.push(s.sink, i, group.ids, distances, mask);
-}
-
 /// Queries [first, first + Tile) against one group.
 template <class Hooks, int Tile, int Rows>
 ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t first, const Group &group, Ahead &ahead) {
@@ -276,7 +247,7 @@ ANNUDF_INLINE void tile(const annudf_cpu_scan &s, int32_t first, const Group &gr
   }
 #pragma clang loop unroll(disable)
   for (int t = 0; t < Tile; ++t)
-    push<ANNUDF_CPU_GROUP_ROWS>(s, first + t, group, 0, distances[t]);
+    push<ANNUDF_CPU_GROUP_ROWS>(s, first + t, group.ids, 0, distances[t], group.valid);
 }
 
 /// Queries whose accumulators wait in memory for their next dims.
@@ -309,7 +280,7 @@ public:
       *s.left += left * (group.existing - row < Rows ? group.existing - row : Rows);
 #pragma clang loop unroll(disable)
     for (int32_t i = 0; i < count; ++i)
-      push<Rows>(s, which[i], group, row, distances[i]);
+      push<Rows>(s, which[i], group.ids, row, distances[i], rows);
   }
 
 private:
@@ -363,8 +334,7 @@ private:
 #pragma clang loop unroll(disable)
     for (int t = 0; t < Tile; ++t) {
       // Of a NaN nothing is known: what follows may be a number.
-      const uint32_t worse =
-          compare<Rows>(distances[i + t], row, s.limit[which[i + t]], /*worse=*/true);
+      const uint32_t worse = worseThan<Rows>(distances[i + t], row, s.limit[which[i + t]]);
       alive |= uint32_t((rows & ~worse) != 0) << t;
     }
     return alive;
@@ -458,17 +428,42 @@ template <class Hooks> ANNUDF_INLINE void finalizeOne(const annudf_cpu_scan &s) 
       Hooks::Form::finalize(Hooks::finalize, words, s.dims, s.ids[0], s.query[0], s.list, s.slots);
 }
 
+/// Of one query and one row, whose words fill a group: the accumulator after init and after each
+/// dimension. As vectors, as a scan computes it, so that each bit is that of a scan.
+template <class Hooks, int Rows> ANNUDF_INLINE void explain(const annudf_cpu_scan &s) {
+  constexpr int kWords = Hooks::Form::kWords;
+  const int32_t perWord = elementsPerWord(annudf1_row_element()), first = 0;
+  const Group group{s.rows, s.ids, 1, s.dims, 1};
+  Block<Hooks, 1, Rows> b(s, group, 0, &first);
+  auto *seen = static_cast<typename Hooks::Word *>(s.sink);
+  const auto keep = [&] {
+    for (int w = 0; w < kWords; ++w)
+      *seen++ = b.acc[0][w][0];
+  };
+  b.init();
+  keep();
+#pragma clang loop unroll(disable)
+  for (int32_t dim = 0; dim < s.dims; ++dim) {
+    b.update(dim, s.rows + dim / perWord * ANNUDF_CPU_GROUP_ROWS, dim % perWord);
+    keep();
+  }
+  float distances[1][ANNUDF_CPU_GROUP_ROWS];
+  b.finalize(distances, 0);
+  s.limit[0] = distances[0][0];
+}
+
 /// annudf_cpu_rows() is a constant by the time this is optimised: one case stays.
 template <class Hooks> ANNUDF_INLINE void scanAnyRows(const annudf_cpu_scan &s) {
   if (annudf_cpu_finalizes() != 0 && s.size == 0)
     return finalizeOne<Hooks>(s);
+  const bool explains = annudf_cpu_explains() != 0;
   switch (annudf_cpu_rows()) {
   case 32:
-    return scan<Hooks, 32>(s);
+    return explains ? explain<Hooks, 32>(s) : scan<Hooks, 32>(s);
   case 16:
-    return scan<Hooks, 16>(s);
+    return explains ? explain<Hooks, 16>(s) : scan<Hooks, 16>(s);
   case 8:
-    return scan<Hooks, 8>(s);
+    return explains ? explain<Hooks, 8>(s) : scan<Hooks, 8>(s);
   }
   __builtin_trap(); // The host gives one of these.
 }

@@ -30,6 +30,13 @@
 typedef float annudf_cpu_push(void *sink, int32_t i, const int64_t *ids, const float *distances,
                               uint32_t mask);
 
+/** Rows that a scan handed to nobody because their distance was NaN. */
+struct annudf_cpu_nan {
+  int64_t count;
+  int64_t id;    /**< Of the first of them, with `query`, its number in the user's batch. */
+  int32_t query; /**< Of the first, too. */
+};
+
 /** One list, and the queries that probe it. Or, of a metric whose finalize is asked for
  * (annudf_cpu_finalizes), no list: with size 0 `limit` becomes the distance that finalize makes of
  * the accumulator whose words are at `rows`. */
@@ -56,6 +63,7 @@ struct annudf_cpu_scan {
   float *limit;  /**< Worst distance each query still takes; updated. */
   annudf_cpu_push *push;
   void *sink;
+  struct annudf_cpu_nan *nan; /**< Grows by what this scan meets; null: nobody counts. */
 };
 
 /** Entry points, annudf_cpu_scan_a32_x32 and so on; which one is compiled depends on the
@@ -75,6 +83,9 @@ int32_t annudf_cpu_dims(void);
 int32_t annudf_cpu_rows(void);
 /** Whether finalize is asked for alone; defined when the metric is known. */
 int32_t annudf_cpu_finalizes(void);
+/** Whether the accumulator is asked for after each dimension, in place of a scan: words of the
+ * first row, from those of init on, go to `sink`, and its distance to `limit`. */
+int32_t annudf_cpu_explains(void);
 /** Queries that share one read of a group, 4 or 1; defined when the metric is known. */
 int32_t annudf_cpu_tile(void);
 /** Whether rows are left once they cannot be found, 0 or 1; only of accumulators of one word. */

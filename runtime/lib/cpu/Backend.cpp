@@ -19,6 +19,8 @@
 #include "Queries.h"
 #include "Reporter.h"
 #include "Results.h"
+#include "StageTimer.h"
+#include "Tally.h"
 
 #include "../../kernels/Orders.h"
 #include "../../kernels/cpu/ScanArgs.h"
@@ -62,26 +64,6 @@ std::array<uint64_t, ANNUDF_MAX_CAPTURES> slotsOf(const BoundCaptures &captures)
 struct PreparedCenters : IndexAttachment {
   explicit PreparedCenters(CoarseRanker made) : ranker(std::move(made)) {}
   const CoarseRanker ranker;
-};
-
-/// How long the stages of a search take, where somebody asks.
-class StageTimer {
-public:
-  explicit StageTimer(bool isAsked) : isAsked_(isAsked) {}
-  /// Ends a stage, and begins the next.
-  void operator()(const char *name) {
-    if (!isAsked_)
-      return;
-    const auto now = std::chrono::steady_clock::now();
-    addStage(stages_, name, msBetween(begun_, now));
-    begun_ = now;
-  }
-  std::vector<StageTime> takeTimes() { return std::move(stages_); }
-
-private:
-  const bool isAsked_;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-  std::vector<StageTime> stages_;
 };
 
 /// The lists that queries probe, one query's after another's. \param coarse  null: they are all.
@@ -145,6 +127,7 @@ private:
     const MatrixScan *matrix = nullptr; ///< Multiplies them; null: the scan computes all.
     Candidates *found = nullptr;        ///< If not null, what comes of rows that are kept.
     Abandon *abandon = nullptr;         ///< Where the scan computes all, but may leave rows.
+    Tally *tally = nullptr;
   };
   /// The pairs of a batch.
   template <class Results> struct OneQuery; // Whose rows are computed one by one.
@@ -156,11 +139,11 @@ private:
     double all = 0, unbounded = 0; ///< The latter scanned without bounds.
   };
   template <class Results>
-  RowsOfPairs scanLists(const Index &index, Batch &batch, const std::vector<uint32_t> &probes,
-                        const SearchParams &params,
-                        const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
-                        const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon,
-                        Results &results, Reporter &reporter, StageTimer &stage) const;
+  RowsOfPairs
+  scanLists(const Index &index, Batch &batch, const std::vector<uint32_t> &probes,
+            const SearchParams &params, const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
+            const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon, Tally &tally,
+            Results &results, Reporter &reporter, StageTimer &stage) const;
   /// The scan of all queries, for a class of results as BestRows is one.
   template <class Results>
   void scan(const Index &index, const MetricView &metric, const BoundCaptures &captures,
@@ -194,6 +177,7 @@ template <class Results> struct CpuBackend::OneQuery {
   const ScanKernel &kernel;
   const MatrixScan &matrix;
   Results &results;
+  Tally &tally;
 
   /// \return what the query's limit then says of bounds.
   float compute(int32_t query, std::span<Candidates::Row> rows, MatrixScan::Workspace &work) const {
@@ -207,6 +191,8 @@ template <class Results> struct CpuBackend::OneQuery {
     scan.slots = slots;
     scan.limit = &limit;
     scan.push = Sink<Results>::take, scan.sink = &sink;
+    Tally::Nan nan(tally);
+    scan.nan = &nan;
     return matrix.compute(kernel, index, scan, query, rows, Sink<Results>::tighten, work);
   }
 
@@ -331,12 +317,16 @@ void CpuBackend::scanPairs(const Index &index, const Batch &batch, const SearchP
     scan.left = &abandon.left;
     scan.push = Sink<Results>::take;
     scan.sink = &sink;
+    Tally::Nan nan(*way.tally);
+    scan.nan = &nan;
     if (params.filter) {
       markPassing(*params.filter, scan, passing[worker]);
       scan.pass = passing[worker].data();
     }
+    way.tally->scored(scan);
     if (way.found) {
-      const OneQuery<Results> one{index, batch, params, slots.data(), kernel, *matrix, results};
+      const OneQuery<Results> one{index,  batch,   params,  slots.data(),
+                                  kernel, *matrix, results, *way.tally};
       matrix->collect(
           scan, task.firstGroup, sink.queries, *way.found,
           [&](int32_t query, std::span<Candidates::Row> rows) {
@@ -358,7 +348,7 @@ CpuBackend::scanLists(const Index &index, Batch &batch, const std::vector<uint32
                       const SearchParams &params,
                       const std::array<uint64_t, ANNUDF_MAX_CAPTURES> &slots,
                       const ScanKernel &kernel, const MatrixScan *matrix, Abandon &abandon,
-                      Results &results, Reporter &reporter, StageTimer &stage) const {
+                      Tally &tally, Results &results, Reporter &reporter, StageTimer &stage) const {
   RowsOfPairs scanned;
   std::optional<Candidates> found;
   if (matrix && matrix->hasRows())
@@ -378,14 +368,14 @@ CpuBackend::scanLists(const Index &index, Batch &batch, const std::vector<uint32
   const double perList = double(batch.size) * params.nProbes / index.nLists();
   const bool isFirst =
       matrix && params.nProbes < index.nLists() && (!found || perList >= kNearestFirst);
-  const Way plain{nullptr, nullptr, &abandon};
-  const Way way = matrix ? Way{matrix, found ? &*found : nullptr} : plain;
+  const Way plain{nullptr, nullptr, &abandon, &tally};
+  const Way way = matrix ? Way{matrix, found ? &*found : nullptr, nullptr, &tally} : plain;
   if (isFirst)
     scanProbes(0, 1, found ? way : plain);
   scanProbes(isFirst ? 1 : 0, params.nProbes, way);
   if (found)
-    OneQuery<Results>{index, batch, params, slots.data(), kernel, *matrix, results}.computeRest(
-        *found, threads_);
+    OneQuery<Results>{index, batch, params, slots.data(), kernel, *matrix, results, tally}
+        .computeRest(*found, threads_);
   return scanned;
 }
 
@@ -430,6 +420,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
 
   Abandon abandon(mayAbandon(manifest) && captures.areMonotone() && Results::kLeavesOut,
                   index.dims(), index.element());
+  Tally tally;
   double scanned = 0, byScan = 0; // Rows of pairs, and those without bounds.
   std::atomic<int64_t> left = 0;  // By bounds.
   if (matrix && params.timeStages)
@@ -446,7 +437,7 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
       matrix->setQueries(batch.coordinates, batch.size, threads_);
     const RowsOfPairs pairs =
         scanLists(index, batch, probes, params, slots, *kernel, matrix ? &*matrix : nullptr,
-                  abandon, results, reporter, stage);
+                  abandon, tally, results, reporter, stage);
     scanned += pairs.all, byScan += pairs.unbounded;
     results.finish(threads_);
     stage("finish");
@@ -455,17 +446,19 @@ void CpuBackend::scan(const Index &index, const MetricView &metric, const BoundC
   reporter.finish();
   if (params.timeStages) // Else nothing was counted that these are parts of.
     byScan -= double(abandon.left()) / index.dims();
-  if (stats)
-    *stats = {.linkMs = compiled ? kernel->linkMs : 0,
-              .links = compiled ? 1 : 0,
-              .searchMs = msSince(started),
-              .family = plan.name,
-              .why = plan.why,
-              .passingShare = work.pass,
-              .stages = stage.takeTimes(),
-              .rowsPerQuery = scanned / double(queries.rows),
-              .evaluatedPerQuery = (byScan + double(left)) / double(queries.rows),
-              .slow = kernel->remark};
+  if (!stats)
+    return;
+  *stats = {.linkMs = compiled ? kernel->linkMs : 0,
+            .links = compiled ? 1 : 0,
+            .searchMs = msSince(started),
+            .family = plan.name,
+            .why = plan.why,
+            .passingShare = work.pass,
+            .stages = stage.takeTimes(),
+            .rowsPerQuery = scanned / double(queries.rows),
+            .evaluatedPerQuery = (byScan + double(left)) / double(queries.rows),
+            .slow = kernel->remark};
+  tally.report(*stats);
 }
 
 void CpuBackend::search(const Index &index, const MetricView &metric, const BoundCaptures &captures,

@@ -6,14 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/engine/Explain.h"
 
 namespace annudf::runtime {
 
-std::unique_ptr<Backend> makeCpuBackend(int) {
+[[noreturn]] static void refuse() {
   throw Error(ErrorKind::Environment,
               "the CPU backend is not in this build: annudf was built without LLVM "
               "(configure with -DANNUDF_BUILD_COMPILER=ON)");
+}
+
+std::unique_ptr<Backend> makeCpuBackend(int) { refuse(); }
+
+Explanation explain(const MetricView &, const BoundCaptures &, const MatrixView &,
+                    const MatrixView &, const PairNumbers &) {
+  refuse();
 }
 
 } // namespace annudf::runtime

@@ -50,6 +50,7 @@ Found searchOnce(Backend &backend, const Index &index, const MetricView &metric,
       addStage(stats->stages, stage.name, stage.ms);
     stats->rowsPerQuery += cost.rowsPerQuery;
     stats->evaluatedPerQuery += cost.evaluatedPerQuery;
+    stats->addPairs(cost);
   }
   return found;
 }
@@ -118,14 +119,14 @@ RadiusNeighbors radiusNeighbors(Backend &backend, const Index &index, const Metr
 
 uint32_t tuneProbes(Backend &backend, const Index &index, const MetricView &metric,
                     const BoundCaptures &captures, const MatrixView &queries, int k, double recall,
-                    const SearchParams &params) {
+                    const SearchParams &params, SearchStats *stats) {
   if (!(recall > 0 && recall <= 1))
     throw Error(ErrorKind::Usage,
                 "recall = " + std::to_string(recall) + ": must be above 0 and at most 1");
   const auto found = [&](uint32_t probes) {
     SearchParams some = params;
     some.nProbes = probes;
-    Found one = searchOnce(backend, index, metric, captures, queries, k, some, nullptr);
+    Found one = searchOnce(backend, index, metric, captures, queries, k, some, stats);
     sortIds(one, queries.rows, k);
     return one;
   };

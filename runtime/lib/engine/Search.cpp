@@ -63,6 +63,12 @@ Metric Metric::fromArtifact(Artifact artifact, const std::string &origin) {
 
 Metric Metric::fromFile(const std::string &path) { return fromArtifact(readArtifact(path), path); }
 
+void SearchStats::addPairs(const SearchStats &other) {
+  if (nanDistances == 0)
+    nanQuery = other.nanQuery, nanRow = other.nanRow;
+  scored += other.scored, nanDistances += other.nanDistances;
+}
+
 Workload workloadOf(const Manifest &manifest, const Index &index, int64_t queries, int k,
                     const SearchParams &params) {
   Workload work = workloadOf(manifest, index, queries, k, params.nProbes);

@@ -106,7 +106,7 @@ TEST_F(CApiFamily, HoldsForWhatRepeatsASearchAndForBruteForce) {
     annudf_radius_neighbors_destroy(within);
     int64_t probes = 0;
     EXPECT_EQ(outcome(annudf_ivf_flat_tune_n_probes(backend, index, artifact, nullptr, &asked, kK,
-                                                    0.9, &options, &probes)),
+                                                    0.9, &options, &probes, &stats)),
               expected);
     EXPECT_EQ(
         outcome(annudf_brute_force_knn(backend, artifact, nullptr, &rows, &asked, kK, &options,

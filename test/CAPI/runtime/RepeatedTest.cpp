@@ -150,7 +150,7 @@ TEST_F(CApiRepeated, ProbesForARecall) {
   for (double wanted : {0.05, 0.5, 0.9, 1.0}) {
     int64_t probes = -1;
     ASSERT_EQ(outcome(annudf_ivf_flat_tune_n_probes(backend, index, artifact, captures, &asked, 10,
-                                                    wanted, nullptr, &probes)),
+                                                    wanted, nullptr, &probes, nullptr)),
               "ok");
     EXPECT_GE(recall(10, probes), wanted);
     if (probes > 1) {
@@ -178,7 +178,7 @@ TEST_F(CApiRepeated, Refuses) {
   int64_t probes = 0;
   const auto tune = [&](int64_t k, double wanted, int64_t *to) {
     return outcome(annudf_ivf_flat_tune_n_probes(backend, index, artifact, captures, &asked, k,
-                                                 wanted, nullptr, to));
+                                                 wanted, nullptr, to, nullptr));
   };
   for (double wanted : {0.0, 1.5, -1.0, std::nan("")})
     EXPECT_EQ(tune(10, wanted, &probes),

@@ -42,10 +42,11 @@ RadiusNeighbors radiusNeighbors(Backend &backend, const Index &index, const Metr
 /// all lists. What more lists find is never worse, so it is found by halving.
 /// \param recall  part of the true neighbours that must be found, above 0 and at most 1.
 /// \param params  its probes do not matter.
+/// \param stats   of all its searches together.
 /// \throws as Backend::search, and Error(Usage) for a recall that is none.
 uint32_t tuneProbes(Backend &backend, const Index &index, const MetricView &metric,
                     const BoundCaptures &captures, const MatrixView &queries, int k, double recall,
-                    const SearchParams &params);
+                    const SearchParams &params, SearchStats *stats = nullptr);
 
 } // namespace annudf::runtime
 

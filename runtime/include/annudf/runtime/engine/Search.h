@@ -86,7 +86,23 @@ struct SearchStats {
   /// Of the device's memory that the workspace holds which ran the search; a later search takes it
   /// again. 0 on a CPU.
   uint64_t workspaceBytes = 0;
+  /// Pairs of a query and a row of its probed lists that the filter lets pass. On a GPU an estimate
+  /// unless all lists are probed and there is no filter.
+  int64_t scored = 0;
+  /// Those of them whose distance was NaN, so that the row is not found. Rows that a bound rules
+  /// out, or that are left before their last dimension, have no distance. Of a search that is only
+  /// enqueued on a GPU: of earlier ones with this metric that are done and were not told of.
+  int64_t nanDistances = 0;
+  int64_t nanQuery = -1, nanRow = -1; ///< One of the pairs: number of the query, id of the row.
+  /// Adds the pairs of another search.
+  void addPairs(const SearchStats &other);
+  double nanShare() const {
+    return nanDistances == 0 ? 0 : std::min(1.0, double(nanDistances) / double(scored));
+  }
 };
+
+/// The share of pairs that are NaN from which on users are warned: a formula that lacks a guard.
+inline constexpr double kNanShare = 0.001;
 
 /// A compiled metric as backends key their caches: SHA-256 of the file's bytes.
 struct Metric {
@@ -123,6 +139,8 @@ public:
   /// \param queries, ids, distances  as of the search that was prepared.
   /// \throws Error(Usage) for memory that it cannot use.
   virtual void run(const void *queries, int64_t *ids, float *distances) = 0;
+  /// Adds the pairs of runs that are done and were not told of; never waits.
+  virtual void takePairs(SearchStats &stats) = 0;
 };
 
 /// What decides how such a search is run: as of Plan.h, with what its parameters say.

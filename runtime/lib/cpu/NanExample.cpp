@@ -1,0 +1,65 @@
+//===- NanExample.cpp - A pair whose distance is NaN ----------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/runtime/engine/Explain.h"
+
+#include <cmath>
+
+namespace annudf::runtime {
+
+namespace {
+
+/// A row by its id, as the index keeps it.
+struct FoundRow {
+  std::vector<uint32_t> words;
+  int64_t list = -1; ///< -1: there is none.
+};
+
+FoundRow rowOf(const Index &index, int64_t id) {
+  FoundRow found;
+  for (uint32_t l = 0; l < index.nLists(); ++l) {
+    const List &list = index.list(l);
+    for (int64_t row = 0; row < list.size; ++row)
+      if (list.ids[static_cast<size_t>(row)] == id) {
+        const int64_t words = index.words();
+        for (int64_t w = 0; w < words; ++w)
+          found.words.push_back(list.words[static_cast<size_t>(
+              (row / kGroupRows * words + w) * kGroupRows + row % kGroupRows)]);
+        found.list = l;
+        return found;
+      }
+  }
+  return found;
+}
+
+} // namespace
+
+std::string nanExample(const Index &index, const MetricView &metric, const BoundCaptures &captures,
+                       const MatrixView &queries, const SearchStats &stats) {
+  std::string text =
+      "query " + std::to_string(stats.nanQuery) + ", row " + std::to_string(stats.nanRow);
+  const FoundRow found = rowOf(index, stats.nanRow);
+  if (found.list < 0 || stats.nanQuery < 0 || stats.nanQuery >= queries.rows)
+    return text;
+  try {
+    MatrixView query = queries;
+    query.data = static_cast<const std::byte *>(queries.data) +
+                 stats.nanQuery * bytesOfRow(queries.element, queries.dims);
+    query.rows = 1;
+    const Explanation told =
+        explain(metric, captures, query, {found.words.data(), 1, index.dims(), index.element()},
+                {stats.nanQuery, stats.nanRow, found.list});
+    if (std::isnan(told.distance))
+      text += ": " + told.nanText();
+  } catch (const Error &) {
+    // A metric without code for CPUs: the pair is told all the same.
+  }
+  return text;
+}
+
+} // namespace annudf::runtime
