@@ -39,6 +39,8 @@ from annudf.errors import (
     DtypeError,
     Error,
     InputError,
+    NaNDistanceError,
+    NaNDistanceWarning,
     UnavailableError,
     UnsupportedError,
 )
@@ -56,6 +58,8 @@ __all__ = [
     "DtypeError",
     "Error",
     "InputError",
+    "NaNDistanceError",
+    "NaNDistanceWarning",
     "PackedBits",
     "Resources",
     "UDFCapture",

@@ -15,6 +15,7 @@ from annudf._checks import check_int, check_number, shown
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._metric.metric import MetricSource
+from annudf._nan import OnNaN
 from annudf._options import COARSE_OF_METRIC
 from annudf._repr import of_whole
 from annudf.brute_force import without_self
@@ -95,6 +96,8 @@ class NearestNeighbors(_Estimator):
         exactly once. None: 20 probes, or all lists if there are fewer. Not used where `n_probes` is given.
     random_state : int, numpy.random.RandomState or None, default 0
         Seed of k-means, or what draws it; None: NumPy's global state. Equal seeds give equal indexes.
+    on_nan : {"warn", "raise", "skip"}, default "warn"
+        What to do where distances are NaN, as :class:`annudf.ivf_flat.SearchParams` has it.
 
     Attributes
     ----------
@@ -134,6 +137,7 @@ class NearestNeighbors(_Estimator):
         n_probes: int | None = None,
         recall: float | None = 0.95,
         random_state: int | np.random.RandomState | None = 0,
+        on_nan: OnNaN = "warn",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -143,6 +147,7 @@ class NearestNeighbors(_Estimator):
         self.n_probes = n_probes
         self.recall = recall
         self.random_state = random_state
+        self.on_nan = on_nan
 
     @of_whole("random_state")
     def __repr__(self) -> str:
@@ -250,7 +255,8 @@ class NearestNeighbors(_Estimator):
             return 1, 1.0
         found = None
         if wanted is not None:
-            found = tune_on_rows(self.index_, samples, ranking, min(k, self.index_.size - 1), wanted, seed)
+            most = min(k, self.index_.size - 1)
+            found = tune_on_rows(self.index_, samples, ranking, most, wanted, seed, self.on_nan)
         return found or (min(20, lists), None)
 
     def kneighbors(
@@ -290,7 +296,7 @@ class NearestNeighbors(_Estimator):
         if not itself:
             queries = self._validate(X, fitting=False, missing=self.index_.missing_values)
         probes = self.n_probes_ if self.n_probes is None else self.n_probes
-        params = ivf_flat.SearchParams(n_probes=probes, **self._search_metric)
+        params = ivf_flat.SearchParams(n_probes=probes, on_nan=self.on_nan, **self._search_metric)
         distances, neighbors = ivf_flat.search(params, self.index_, queries, k + itself)
         if itself:
             distances, neighbors = without_self(distances, neighbors)

@@ -20,6 +20,7 @@ from annudf._checks import check_bool, check_int, class_of
 from annudf._limits import MAX_K
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
+from annudf._nan import OnNaN
 from annudf._options import MetricName
 from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
@@ -176,6 +177,7 @@ def search(
     resources: Resources | None = None,
     prefilter: Any = None,
     *,
+    on_nan: OnNaN = "warn",
     return_stats: bool = False,
 ) -> tuple[Any, ...]:
     """Finds the `k` best of all rows for each query.
@@ -187,6 +189,8 @@ def search(
         As for :func:`annudf.ivf_flat.search`.
     prefilter
         As `filter` there.
+    on_nan : {"warn", "raise", "skip"}, default "warn"
+        As for :class:`annudf.ivf_flat.SearchParams`.
     return_stats : bool, default False
         As there.
 
@@ -205,7 +209,7 @@ def search(
         As :func:`annudf.ivf_flat.search`.
     """
     _check_index(index)
-    params = ivf_flat.SearchParams(n_probes=1, metric=index._metric, metric_arg=index._metric_arg)
+    params = ivf_flat.SearchParams(n_probes=1, metric=index._metric, metric_arg=index._metric_arg, on_nan=on_nan)
     places = (neighbors, distances, resources, prefilter)
     return ivf_flat.search(params, index._index, queries, k, *places, return_stats=return_stats)
 
@@ -223,6 +227,7 @@ def knn(
     *,
     ids: Any = None,
     exclude_self: bool = False,
+    on_nan: OnNaN = "warn",
     return_stats: bool = False,
 ) -> tuple[Any, ...]:
     """Finds the `k` best rows of a data set for each query, exactly; by "sqeuclidean" by default, without the root.
@@ -247,6 +252,8 @@ def knn(
         As for :func:`build`.
     exclude_self : bool, default False
         Query i does not find row i: `queries` are the data set itself. Not with `indices` or `distances`.
+    on_nan
+        As for :func:`search`.
     return_stats : bool, default False
         As for :func:`search`.
 
@@ -285,7 +292,7 @@ def knn(
         k = _and_itself(k, rows.size, queries)
     with in_terms_of("dataset"):
         places = (indices, distances, resources, prefilter)
-        found = search(Index(rows, *chosen), queries, k, *places, return_stats=return_stats)
+        found = search(Index(rows, *chosen), queries, k, *places, on_nan=on_nan, return_stats=return_stats)
     if not exclude_self:
         return found
     own = None if ids is None else distinct_ids(ids, "ids", check_resources(resources), rows.size)

@@ -27,6 +27,8 @@ __all__ = [
     "DtypeError",
     "Error",
     "InputError",
+    "NaNDistanceError",
+    "NaNDistanceWarning",
     "UnavailableError",
     "UnsupportedError",
 ]
@@ -58,6 +60,14 @@ class DeviceError(ArgumentError):
 
 class InputError(Error, ValueError):
     """A file is damaged, or is not what it claims to be."""
+
+
+class NaNDistanceError(InputError):
+    """Distances of a search with ``on_nan="raise"`` are NaN; the message has how many, and where one turns NaN."""
+
+
+class NaNDistanceWarning(RuntimeWarning):
+    """More than 0.1 % of the distances of a search are NaN: their rows are never found. Once a metric."""
 
 
 class UnavailableError(Error, RuntimeError):

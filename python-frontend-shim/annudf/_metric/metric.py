@@ -24,6 +24,7 @@ from annudf._metric.definition import (
     Definition,
     parse_arch,
 )
+from annudf._metric.explain import Explained
 from annudf._metric.names import name_in_module
 from annudf._metric.on_vectors import OnVectors
 from annudf._metric.properties import Properties
@@ -48,7 +49,7 @@ class MetricSource(ABC):
         """The metric, compiled at most once."""
 
 
-class Metric(OnVectors):
+class Metric(OnVectors, Explained):
     """A distance of the user's own, with values bound to its captures.
 
     Made by :func:`metric`, :func:`cuda_source_metric` and :func:`load_metric`. It never changes:
@@ -90,6 +91,7 @@ class Metric(OnVectors):
         self._lock = _fork.lock()
         self._bound: dict[tuple[str, int], Captures] = {}
         self._rows = self._queries = _NONE
+        self._told_of_nan = False
         self._prepared: dict[tuple[Device, str, int], tuple[Artifact, Captures | None]] = {}
         self.__name__ = self.__qualname__ = ""
         self.__wrapped__ = function

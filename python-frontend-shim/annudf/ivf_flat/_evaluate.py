@@ -18,6 +18,7 @@ from annudf._checks import check_int, check_number, shown
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.rows import for_queries, queries_bound
+from annudf._nan import OnNaN
 from annudf._options import MetricName
 from annudf._repr import of_whole
 from annudf.common import Resources
@@ -122,7 +123,8 @@ class Recall:
     def __init__(self, call: Repeated, index: Index, k: int, own: npt.NDArray[np.int64] | None = None) -> None:
         self._call, self._k, self._own = call, k + (own is not None), own
         self.lists, self.n_queries, self.metric_name = index.n_lists, call.rows.shape[0], call.metric_name
-        found, _ = self.search(self.lists)
+        found, stats = self.search(self.lists)
+        call.tell(stats)
         self._truth = [Counter(row) for row in found]
         self._total = sum(map(Counter.total, self._truth))
 
@@ -184,8 +186,9 @@ def _recall_of(
     k: int,
     filter: Any,
     resources: Resources | None,
+    on_nan: OnNaN,
 ) -> Recall:
-    call = Repeated(SearchParams(n_probes=1, metric=metric), index, queries, resources, filter)
+    call = Repeated(SearchParams(n_probes=1, metric=metric, on_nan=on_nan), index, queries, resources, filter)
     if call.empty:
         raise ArgumentError("argument 'queries' has no rows, so there is no recall of them")
     return Recall(call, index, k)
@@ -200,6 +203,7 @@ def evaluate(
     probes: Iterable[int] | None = None,
     filter: Any = None,
     resources: Resources | None = None,
+    on_nan: OnNaN = "warn",
 ) -> Evaluation:
     """Measures recall, queries per second and rows scanned for some numbers of probes.
 
@@ -219,6 +223,8 @@ def evaluate(
         Lists to scan, from 1 to as many as the index has. Default: 1, 2, 4, ... and all.
     filter, resources
         As for :func:`search`.
+    on_nan : {"warn", "raise", "skip"}, default "warn"
+        As for :class:`SearchParams`: a row whose distance is NaN is no true neighbour either.
 
     Returns
     -------
@@ -255,7 +261,7 @@ def evaluate(
         counts = sorted({min(check_int(one, "probes", 1, MAX_LISTS), lists) for one in probes})
         if not counts:
             raise ArgumentError("probes is empty; give numbers of lists to scan, or None")
-    recall = _recall_of(index, queries, metric, k, filter, resources)
+    recall = _recall_of(index, queries, metric, k, filter, resources, on_nan)
     rows = recall.n_queries
     found, rates, scanned = [], [], []
     for count in counts:
@@ -297,6 +303,7 @@ def tune_n_probes(
     metric: Metric | MetricSource | MetricName | None = None,
     filter: Any = None,
     resources: Resources | None = None,
+    on_nan: OnNaN = "warn",
 ) -> int:
     """Finds how many lists a search must scan for a wanted recall.
 
@@ -314,6 +321,8 @@ def tune_n_probes(
         As for :class:`SearchParams`.
     filter, resources
         As for :func:`search`.
+    on_nan : {"warn", "raise", "skip"}, default "warn"
+        As for :class:`SearchParams`: a row whose distance is NaN is no true neighbour either.
 
     Returns
     -------
@@ -347,14 +356,16 @@ def tune_n_probes(
     wanted = check_number(recall, "recall")
     if not 0 < wanted <= 1:
         raise ArgumentError(f"recall is {shown(recall)}, it must be above 0 and at most 1")
-    return _recall_of(index, queries, metric, k, filter, resources).fewest(wanted)[0]
+    return _recall_of(index, queries, metric, k, filter, resources, on_nan).fewest(wanted)[0]
 
 
 _SAMPLE = 256
 """Rows that probes for an index are found by."""
 
 
-def tune_on_rows(index: Index, rows: Any, metric: Metric, k: int, wanted: float, seed: int) -> tuple[int, float] | None:
+def tune_on_rows(
+    index: Index, rows: Any, metric: Metric, k: int, wanted: float, seed: int, on_nan: OnNaN
+) -> tuple[int, float] | None:
     """The fewest probes with which some of the rows find that part of their neighbours, and the part.
 
     `rows` are what the index was built of. None where a capture has entries for no query.
@@ -366,7 +377,7 @@ def tune_on_rows(index: Index, rows: Any, metric: Metric, k: int, wanted: float,
     own = np.sort(np.random.default_rng(seed).choice(index.size, count, replace=False))
     queries, device = _rows_at(rows, own)
     fitting = metric if bound is None else for_queries(metric, count)
-    call = Repeated(SearchParams(n_probes=1, metric=fitting), index, queries, device, None)
+    call = Repeated(SearchParams(n_probes=1, metric=fitting, on_nan=on_nan), index, queries, device, None)
     return Recall(call, index, k, own).fewest(wanted)
 
 

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from annudf import _arrays, _backends, filters
+from annudf import _arrays, _backends, _nan, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, PackedBits, View
 from annudf._plain import Address, plain_library
 from annudf._repr import of_whole
@@ -103,7 +104,7 @@ def prepare(
     except InputError as error:  # A family that cannot run it.
         raise array_at_fault(error, "queries") from None
     tell_cost(stats, found.metric, device)
-    return PreparedSearch(made, index, found)
+    return PreparedSearch(made, index, found, search_params.on_nan)
 
 
 class _Kept(NamedTuple):
@@ -172,8 +173,10 @@ class PreparedSearch:
     until the next one with others, or until :meth:`close`. On a CPU Ctrl-C is heard when a call is done.
     """
 
-    def __init__(self, core: _core.Prepared, index: Index, found: Checked) -> None:
+    def __init__(self, core: _core.Prepared, index: Index, found: Checked, on_nan: _nan.OnNaN) -> None:
+        self._on_nan: _nan.OnNaN = on_nan
         rows, k = found.rows, found.k
+        self._shape = replace(rows, owner=None, source=None)  # Those of the calls come later.
         self._index, self._metric = index, found.metric
         self._place, self._device, self._stream = found.place, found.device, found.stream
         self._rows = rows.shape[0]
@@ -291,6 +294,7 @@ class PreparedSearch:
             return self._search_any(running, queries, neighbors, distances)
         if not self._on_gpu:
             running.run(rows, ids, values)
+            self._tell_of_nan(running, rows)
             return distances, neighbors
         addresses = (rows, given_ids, given_values)
         kept = running.last
@@ -300,7 +304,22 @@ class PreparedSearch:
             kept = _Kept(addresses, tuple(plain.keeper(array) for array, given in arrays if given))
         self._place.note(self._device, self._stream)
         running.run_on(self._device, self._stream, (rows, ids, values), kept)
+        self._tell_of_nan(running, rows)
         return distances, neighbors
+
+    def _tell_of_nan(self, running: _Running, queries: int) -> None:
+        """Of the runs that are done; on a GPU these are earlier ones, unless it is to raise."""
+        if self._on_nan == "skip":
+            return
+        raises = self._on_nan == "raise"
+        if self._on_gpu and raises:
+            _backends.backend(self._device).synchronize(self._stream)
+        stats = running.core.stats()  # type: ignore[union-attr]
+        if stats.nan_distances:
+            rows = replace(self._shape, address=queries)
+            _nan.tell(
+                stats, self._on_nan, self._metric, self._index._core, rows, earlier=self._on_gpu and not raises
+            )
 
     def _search_any(self, running: _Running, queries: Any, neighbors: Any, distances: Any) -> tuple[Any, Any]:
         """As a search does it: looks at everything, copies what is not contiguous, and says what is wrong."""
@@ -323,6 +342,7 @@ class PreparedSearch:
         addresses = (rows.address, ids.address, values.address)
         if not self._on_gpu:
             running.run(*addresses)
+            self._tell_of_nan(running, rows.address)
             return distances, neighbors
         views = (rows, values, ids)
         for one in views:
@@ -330,6 +350,7 @@ class PreparedSearch:
         owners = (*(one.owner for one in views), *(one.source for one in views))
         self._place.note(self._device, self._stream)
         running.run_on(self._device, self._stream, addresses, _Kept(None, owners))
+        self._tell_of_nan(running, rows.address)
         return distances, neighbors
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends, _transfer, filters
+from annudf import _arrays, _backends, _nan, _transfer, filters
 from annudf._arrays import ELEMENT_OF_DTYPE
 from annudf._checks import check_bool, check_number, shown
 from annudf.common import Resources, check_resources
@@ -106,6 +106,7 @@ def radius_neighbors(
     *parts, cost = call.run(
         lambda *arguments: engine.radius_neighbors(*arguments, call.family, return_stats), limit, call.n_probes
     )
+    call.tell(cost)
     offsets, ids, distances = (
         np.frombuffer(part, dtype) for part, dtype in zip(parts, (np.int64, np.int64, np.float32), strict=True)
     )
@@ -138,6 +139,7 @@ class Repeated:
         self.index, self.metric_name = index, params.name_for(index)
         self.n_probes = params.n_probes
         self.family = params.family or ""
+        self.metric, self.on_nan = metric, params.on_nan
         self.rows = _transfer.to_host(rows, "queries", place)
         self.engine = _backends.backend(device)
         self.arguments: tuple[Any, ...] = (
@@ -153,6 +155,10 @@ class Repeated:
     def stats(self, cost: CoreStats | None) -> SearchStats:
         """What is told of a search that has no places for missing results."""
         return replace(stats_of(cost, self.metric_name, self.index, self.n_probes), n_missing=0)
+
+    def tell(self, cost: CoreStats) -> None:
+        """Says where distances were NaN."""
+        _nan.tell(cost, self.on_nan, self.metric, self.arguments[0], self.rows)
 
     def run(self, call: Callable[..., _T], *more: float) -> _T:
         """What a method of the engine gives for these and `more`; errors name the array as the caller does."""

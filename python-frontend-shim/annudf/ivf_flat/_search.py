@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends, _transfer, filters
+from annudf import _arrays, _backends, _nan, _transfer, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
 from annudf._checks import check_bool, check_int, check_name, shown
 from annudf._limits import MAX_K, MAX_LISTS
@@ -54,6 +54,10 @@ class SearchParams(Parameters):
         or "matrix" on a CPU, "pairs", "tiles" and others on a GPU. A search that these cannot run is refused, and the
         message says why. Default: the quickest, as the planner judges. Results are the same whichever runs, but for
         the last digits of those of "parts".
+    on_nan : {"warn", "raise", "skip"}, default "warn"
+        What to do where distances are NaN, whose rows are never found. "warn": a :class:`NaNDistanceWarning` where they
+        are more than 0.1 %, once a metric. "raise": a :class:`NaNDistanceError` where there is one; a search of device
+        arrays waits for it. "skip": nothing. A warning of device arrays comes with a later search.
 
     Raises
     ------
@@ -68,7 +72,9 @@ class SearchParams(Parameters):
         metric: Metric | MetricSource | MetricName | None = None,
         metric_arg: float = DEFAULT_ARGUMENT,
         family: str | None = None,
+        on_nan: _nan.OnNaN = "warn",
     ) -> None:
+        self._on_nan = _nan.check_on_nan(on_nan)
         # What names there are the backend knows, which the search chooses.
         self._family = None if family is None else check_name(family, "family", "a family of kernels")
         self._n_probes = check_int(n_probes, "n_probes", 1, MAX_LISTS)
@@ -99,6 +105,11 @@ class SearchParams(Parameters):
         """The kernels to run, as given."""
         return self._family
 
+    @property
+    def on_nan(self) -> _nan.OnNaN:
+        """What to do where distances are NaN."""
+        return self._on_nan
+
     def metric_for(self, index: Index) -> Metric:
         """What rows of the index are ranked by."""
         return chosen_metric(self._metric or index.metric, self._metric_arg)
@@ -113,7 +124,8 @@ class SearchParams(Parameters):
         metric = "" if self._metric is None else f", metric={self._metric!r}"
         argument = "" if self._metric_arg == DEFAULT_ARGUMENT else f", metric_arg={self._metric_arg!r}"
         family = "" if self._family is None else f", family={self._family!r}"
-        return f"SearchParams(n_probes={self._n_probes}{metric}{argument}{family})"
+        on_nan = "" if self._on_nan == "warn" else f", on_nan={self._on_nan!r}"
+        return f"SearchParams(n_probes={self._n_probes}{metric}{argument}{family}{on_nan})"
 
 
 @overload
@@ -211,7 +223,7 @@ def search(
     neighbors : array of shape (n_queries, k)
         int64 ids. Where fewer than `k` rows were scanned, or pass the filter, the rest has the id -1 and the worst
         distance (inf for order "min", -inf for "max"). A row whose distance is NaN is left out, as if it had not been
-        scanned.
+        scanned; `on_nan` of the parameters says whether that is told.
 
         Both are arrays of the library of the queries (NumPy, CuPy, PyTorch), else :class:`annudf.device_ndarray`.
     stats : SearchStats
@@ -225,6 +237,8 @@ def search(
         The metric breaks a rule; the message has file and line.
     UnavailableError
         A driver, library or memory is missing.
+    NaNDistanceError
+        A distance is NaN, with ``on_nan="raise"``; what else was found is in `neighbors` and `distances`.
     KeyboardInterrupt
         Ctrl-C; what is in `neighbors` and `distances` is unspecified.
 
@@ -266,6 +280,7 @@ def search(
     engine = _backends.backend(device)
     family = search_params.family or ""
     counts = return_stats or logger.isEnabledFor(logging.DEBUG)
+    waits = search_params.on_nan == "raise"
     arguments = (
         index._core,
         artifact,
@@ -283,7 +298,7 @@ def search(
     def searched(chosen: CoreFilter | None) -> Any:
         return run(
             lambda: engine.search(*arguments, chosen, family, counts),
-            lambda: engine.search_device(*arguments, stream, chosen, family),
+            lambda: engine.search_device(*arguments, stream, chosen, family, waits),
             views,
             device,
             stream,
@@ -293,6 +308,8 @@ def search(
 
     cost = with_bits(asked, core, device, searched)
     tell_cost(cost, metric, device)
+    told_of = _transfer.to_host(rows, "queries", place) if waits and cost.nan_distances else rows
+    _nan.tell(cost, search_params.on_nan, metric, core, told_of, earlier=told_of.device.kind == "cuda")
     if not return_stats:
         return distances, neighbors
     return distances, neighbors, stats_of(cost, name, index, n_probes, there, on_host)

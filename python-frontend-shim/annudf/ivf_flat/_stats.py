@@ -47,6 +47,12 @@ class SearchStats:
     n_missing : int or None
         Results with the id -1: fewer than k rows were scanned, passed the filter and had a distance. None where the
         results are still being computed.
+    scored : int or None
+        Pairs of a query and a row whose distance was asked for; on a GPU an estimate, unless all lists were scanned.
+        None where the search was only enqueued.
+    nan_distances : int or None
+        Those of them whose distance was NaN, so that the row is never found. A row that bounds ruled out is not among
+        them.
     slow : str
         What of the metric a CPU computes for one row at a time; empty where there is nothing.
     """
@@ -63,6 +69,8 @@ class SearchStats:
     evaluated_per_query: float | None
     passing_share: float
     n_missing: int | None
+    scored: int | None
+    nan_distances: int | None
     slow: str
 
     @of_whole("slow")
@@ -96,6 +104,7 @@ def stats_of(
         evaluated_per_query=(cost.evaluated_per_query if cost else 0.0) if counted else None,
         passing_share=cost.passing_share if cost else 1.0,
         n_missing=None if neighbors is None else int((as_numpy(neighbors) < 0).sum()),
+        scored=(cost.scored if cost else 0) if counted else None,
+        nan_distances=(cost.nan_distances if cost else 0) if counted else None,
         slow=cost.slow if cost else "",
-        # What the core counts of distances that are NaN belongs here.
     )

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""How a metric comes to the distance of one query and one row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from annudf import _arrays, _transfer
+from annudf._arrays import CPU, ELEMENT_OF_DTYPE, View
+from annudf._checks import check_int
+from annudf.errors import ArgumentError, CaptureError
+
+if TYPE_CHECKING:
+    from annudf._metric.metric import Metric
+
+_MOST_ID = 2**63 - 1
+_MOST_NUMBER = 2**31 - 1
+
+_MOST_LINES = 40
+"""Of dimensions in a table; of longer vectors it has the ends, and what is around the first NaN."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The accumulator of a query and a row after each dimension, made by :meth:`Metric.explain`; a table as text.
+
+    Attributes
+    ----------
+    metric : str
+        Symbol of the metric.
+    query, row : numpy.ndarray of shape (dim,)
+        Coordinates, as given.
+    accumulator : mapping of str to numpy.ndarray of shape (dim + 1,)
+        Its fields by name, ``"acc"`` where it has one; entry 0 is after ``init``, entry ``d + 1`` after dimension d.
+    distance : float
+        What finalize makes of the last.
+    first_nan : int or str or None
+        The first dimension that turns a field NaN, ``"init"`` or ``"finalize"``; None where nothing is NaN.
+    """
+
+    metric: str
+    query: npt.NDArray[Any]
+    row: npt.NDArray[Any]
+    accumulator: Mapping[str, npt.NDArray[Any]]
+    distance: float
+    first_nan: int | Literal["init", "finalize"] | None
+
+    def __repr__(self) -> str:
+        dims = len(self.query)
+        marked = {"init": 0, "finalize": dims + 1, None: -1}.get(self.first_nan, -1)  # type: ignore[call-overload]
+        if isinstance(self.first_nan, int):
+            marked = self.first_nan + 1
+        lines = [["dim", "x", "y", *self.accumulator]]
+        last = -1
+        for step in _shown(dims + 1, marked):
+            if step != last + 1:
+                lines.append(["..."])
+            last = step
+            values = [f"{field[step]:.7g}" for field in self.accumulator.values()]
+            pair = [f"{float(one[step - 1]):.7g}" for one in (self.query, self.row)] if step else ["", ""]
+            lines.append([str(step - 1) if step else "init", *pair, *values])
+            if step == marked:
+                lines[-1].append("<- NaN")
+        widths = [max(len(line[i]) for line in lines if len(line) > i) for i in range(len(lines[0]))]
+        table = "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(line, [*widths, 0], strict=False)) for line in lines
+        )
+        end = "  <- NaN" if self.first_nan == "finalize" else ""
+        return f"metric '{self.metric}'\n{table}\ndistance {self.distance:.7g}{end}"
+
+
+def _shown(steps: int, marked: int) -> list[int]:
+    if steps <= _MOST_LINES:
+        return list(range(steps))
+    near = range(max(marked - 5, 0), min(marked + 6, steps)) if marked >= 0 else range(0)
+    return sorted({*range(12), *near, *range(steps - 6, steps)})
+
+
+class Explained:
+    """The part of a metric that explains."""
+
+    def explain(
+        self, query: Any, row: Any, *, query_number: float = 0, row_id: float = 0, list_number: float = 0
+    ) -> Explanation:
+        """Shows the accumulator after each dimension, and the distance.
+
+        It runs the metric's own code, as a search on a CPU does, one dimension at a time.
+
+        Parameters
+        ----------
+        query, row : array of shape (dim,)
+            Of element types that the metric accepts; a list is taken as float32. Coordinates may be NaN.
+        query_number, row_id, list_number : int, default 0
+            ``ctx.query``, ``ctx.row`` and ``ctx.list``; captures of queries and rows are read there.
+
+        Returns
+        -------
+        Explanation
+            Prints as a table; ``first_nan`` is the first dimension that turns the accumulator NaN.
+
+        Raises
+        ------
+        DtypeError, CaptureError, ArgumentError
+            An argument cannot be used; the message names it.
+        CompileError
+            The metric breaks a rule.
+        UnavailableError, InputError
+            The metric has no code for CPUs, as one of CUDA source.
+
+        Examples
+        --------
+        >>> from annudf import ivf_flat
+        >>> @ivf_flat.metric
+        ... def chi2(x, y, acc, ctx):
+        ...     return acc + (x - y) ** 2 / (x + y)
+        >>> chi2.explain([1, 0, 2], [3, 0, 2])
+        metric 'chi2'
+         dim  x  y  acc
+        init          0
+           0  1  3    1
+           1  0  0  nan  <- NaN
+           2  2  2  nan
+        distance nan
+        """
+        return explain(
+            self,  # type: ignore[arg-type]
+            query,
+            row,
+            check_int(query_number, "query_number", 0, _MOST_NUMBER),
+            check_int(row_id, "row_id", 0, _MOST_ID),
+            check_int(list_number, "list_number", 0, _MOST_NUMBER),
+        )
+
+
+def explain(metric: Metric, query: Any, row: Any, query_number: int, row_id: int, list_number: int) -> Explanation:
+    """As :meth:`Explained.explain`, of whole numbers."""
+    from annudf import _core
+
+    y = _vector(row, "row", metric.elements)
+    dims = y.shape[1]
+    x = _vector(query, "query", metric.query_dtypes(y.dtype), dims)
+    element = ELEMENT_OF_DTYPE[y.dtype]
+    artifact, captures = metric._prepare(CPU, element, dims)
+    if captures is None:
+        raise CaptureError(f"captures of metric '{metric.name}' are bound to no queries; bind one entry at least")
+    for name, number, most in (("query_number", query_number, metric._queries), ("row_id", row_id, metric._rows)):
+        if most >= 0 and number >= most:
+            raise ArgumentError(f"{name} is {number}, the captures of metric '{metric.name}' have {most} entries")
+    told = _core.explain(
+        artifact, captures, x.address, ELEMENT_OF_DTYPE[x.dtype], y.address, element, dims, query_number, row_id,
+        list_number,
+    )  # fmt: skip
+    names = _names(metric, told.fields)
+    first: int | Literal["init", "finalize"] | None = told.first_nan
+    if told.first_nan < 0:
+        first = "init"
+    elif told.first_nan == dims:
+        first = "finalize" if np.isnan(told.distance) else None
+    return Explanation(
+        metric.name,
+        _coordinates(x),
+        _coordinates(y),
+        {name: np.array(told.field(i)) for i, name in enumerate(names)},
+        told.distance,
+        first,
+    )
+
+
+def _vector(array: Any, name: str, accepted: tuple[str, ...], dims: int | None = None) -> View:
+    """A vector as a matrix of one row in host memory."""
+    if isinstance(array, _arrays.PackedBits):
+        seen = array
+        if len(array.array.shape) == 1:
+            seen = _arrays.PackedBits(array.array.reshape(1, -1))
+        found = _arrays.input_matrix(seen, name, accepted=accepted, dims=dims)
+    else:
+        if isinstance(array, (list, tuple)):
+            array = np.asarray(array, np.float32)
+        shape = getattr(array, "shape", ())
+        if len(shape) == 1:
+            array = array.reshape(1, -1)
+        found = _arrays.input_matrix(array, name, accepted=accepted, dims=dims)
+    if found.shape[0] != 1:
+        raise ArgumentError(f"argument '{name}' has shape {found.shape}, it must be one vector, of shape (dim,)")
+    return _transfer.to_host(found, name, _resources())
+
+
+def _resources() -> Any:
+    from annudf.common import Resources
+
+    return Resources()
+
+
+def _coordinates(array: View) -> npt.NDArray[Any]:
+    if array.dtype == "bits":
+        packed = np.frombuffer(_transfer.as_numpy(array).tobytes(), np.uint8)
+        return np.unpackbits(packed, bitorder="little")[: array.shape[1]]
+    values = _transfer.as_numpy(array)
+    if array.dtype == "bfloat16" and values.dtype == np.uint16:
+        return (values.astype(np.uint32) << 16).view(np.float32).reshape(-1)
+    return values.reshape(-1).copy()
+
+
+def _names(metric: Metric, count: int) -> tuple[str, ...]:
+    """Of the fields, as the user wrote them."""
+    options = getattr(metric._definition, "options", None)
+    names = tuple(getattr(options, "names", ())) or tuple(getattr(getattr(options, "fields", None), "_fields", ()))
+    if len(names) == count:
+        return names
+    return ("acc",) if count == 1 else tuple(f"acc[{i}]" for i in range(count))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Part of the annudf project. See LICENSE for license information.
+"""What is done where distances are NaN: rows whose distance is NaN are never found."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+from annudf._arrays import CPU, ELEMENT_OF_DTYPE, View
+from annudf._checks import shown
+from annudf.errors import ArgumentError, Error, NaNDistanceError, NaNDistanceWarning
+
+if TYPE_CHECKING:
+    from annudf import _core
+    from annudf._metric.metric import Metric
+
+OnNaN: TypeAlias = Literal["raise", "warn", "skip"]
+
+_SHARE = 0.001
+"""Of the pairs: from here on it is a formula without a guard, and not a single odd vector."""
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def check_on_nan(value: object) -> OnNaN:
+    """The value itself; ArgumentError for any other."""
+    if value not in ("raise", "warn", "skip"):
+        raise ArgumentError(f"on_nan is {shown(value)}, it must be 'raise', 'warn' or 'skip'")
+    return cast(OnNaN, value)
+
+
+def tell(
+    stats: _core.SearchStats, on_nan: OnNaN, metric: Metric, index: _core.Index, rows: View, *, earlier: bool = False
+) -> None:
+    """Raises or warns, as `on_nan` says, where the statistics count distances that are NaN.
+
+    `rows` are the queries; `earlier` says that the statistics are those of searches before, with others.
+    """
+    if on_nan == "skip" or stats.nan_distances == 0:
+        return
+    share = min(1.0, stats.nan_distances / max(stats.scored, 1))
+    if on_nan == "warn" and (share <= _SHARE or metric._told_of_nan):
+        return
+    some = "earlier searches" if earlier else "this search"
+    text = (
+        f"metric '{metric.name}': {100 * share:.3g} % of the distances of {some} are NaN ({stats.nan_distances} of "
+        f"{stats.scored}), and such rows are never found; {_example(stats, metric, index, rows, earlier)}. Guard the "
+        "formula there (metric.explain(query, row) shows each dimension), or pass on_nan='skip' if it is meant"
+    )
+    if on_nan == "raise":
+        raise NaNDistanceError(text)
+    metric._told_of_nan = True
+    warnings.warn(text, NaNDistanceWarning, stacklevel=_level())
+
+
+def _example(stats: _core.SearchStats, metric: Metric, index: _core.Index, rows: View, earlier: bool) -> str:
+    """One of the pairs, and where it turns NaN if that can be found out."""
+    from annudf import _core
+
+    pair = f"query {stats.nan_query}, row {stats.nan_row}"
+    if earlier or rows.device != CPU:
+        return pair
+    try:
+        artifact, captures = metric.prepare(CPU, index, rows.shape[0])
+        if captures is None:
+            return pair
+        element = ELEMENT_OF_DTYPE[rows.dtype]
+        return _core.nan_example(
+            index, artifact, captures, rows.address, rows.shape[0], rows.shape[1], element, stats
+        )
+    except Error:  # Of a metric without code for CPUs, say.
+        return pair
+
+
+def _level() -> int:
+    """How many frames above the caller the code is that is not of this package."""
+    level, frame = 2, sys._getframe(2)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
