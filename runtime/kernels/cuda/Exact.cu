@@ -20,6 +20,7 @@ namespace {
 /// The hooks, for the query of the block.
 struct Hooks {
   const annudf_exact_args &args;
+  const bool counts; ///< NaN: a scan that leaves keys has counted it.
 
   __device__ __forceinline__ uint32_t evaluate(uint32_t list, uint64_t group, uint32_t place,
                                                int64_t &row) const {
@@ -41,6 +42,8 @@ struct Hooks {
     updateFull(block, 0, block.fullChunks, chunks, row, own, acc);
     updateEnd<1>(block, chunks, row, own[0], 0, acc[0]);
     const float distance = ::finalize(acc[0], block.dims, row, own[0], block.list, block.slots);
+    if (counts && distance != distance)
+      addNan(args.scan, 1, own[0], row);
     return annudfKeyOf(distance, static_cast<int>(args.scan.order));
   }
 
@@ -69,6 +72,7 @@ __device__ __forceinline__ A accumulatorOf(float value,
 /// With bounds of accumulators, or of ratios.
 struct OfForm : Hooks {
   using Bounds = FormBounds;
+  static constexpr bool kCounts = true;
   __device__ __forceinline__ uint32_t mostOf(float) const { return ANNUDF_KEY_NONE; }
   __device__ __forceinline__ uint32_t keyOf(float bound) const {
     if (bound == -FLT_MAX)
@@ -85,6 +89,7 @@ struct OfForm : Hooks {
 /// With the best keys of granules.
 struct OfKeys : Hooks {
   using Bounds = KeyBounds;
+  static constexpr bool kCounts = false;
   /// Of k granules they are the keys of k rows.
   __device__ __forceinline__ uint32_t mostOf(uint32_t bound) const { return bound; }
   __device__ __forceinline__ uint32_t keyOf(uint32_t bound) const { return bound; }
@@ -100,7 +105,7 @@ template <class Metric> __device__ __forceinline__ void finish(const annudf_exac
   for (uint32_t d = threadIdx.x; d < args.scan.index.dims; d += blockDim.x)
     Staged<1>::put(d, 0, query);
   annudf_wait_for_last();
-  const Metric metric{{args}};
+  const Metric metric{{args, Metric::kCounts}};
   ExactQuery<Metric> one(args, metric, scratch);
   __syncthreads();
   one.run();

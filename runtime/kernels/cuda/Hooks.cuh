@@ -16,6 +16,7 @@
 
 #include "../Coordinates.h"
 #include "Keys.cuh"
+#include "Nan.cuh"
 
 #include <type_traits>
 

@@ -162,6 +162,7 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
     // Which of the group's rows may be found: every lane has looked at one.
     const uint32_t found = __ballot_sync(0xFFFFFFFFu, tile.found[g]);
     uint32_t key[2][4];
+    bool nan = false;
 #pragma unroll
     for (int part = 0; part < 4; ++part) {
       const int place = part * 8 + lane / 4, row = rowAt(place);
@@ -176,7 +177,25 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
                                         fixed.list, fixed.slots);
         key[j][part] = found >> row & 1 ? annudfKeyOf(distance, static_cast<int>(args.order))
                                         : ANNUDF_KEY_NONE;
+        nan |= distance != distance;
       }
+    }
+    if (__any_sync(0xFFFFFFFFu, nan)) {
+      uint32_t mine = 0;
+      int64_t id = 0;
+      int query = 0;
+#pragma unroll
+      for (int part = 0; part < 4; ++part)
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          const int row = rowAt(part * 8 + lane / 4);
+          if (inside && firstQuery + j < count && (found >> row & 1) != 0 &&
+              key[j][part] == ANNUDF_KEY_NONE) {
+            ++mine, query = static_cast<int>(fixed.query[firstQuery + j]);
+            id = segment.ids[uint64_t(of) * 32 + row];
+          }
+        }
+      addNanOfWarp(args, lane, mine, query, id);
     }
 #pragma unroll
     for (int j = 0; j < 2; ++j) {

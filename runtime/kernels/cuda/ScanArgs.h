@@ -141,12 +141,26 @@ struct annudf_queries {
   int32_t base;      ///< Index of the first query in the caller's batch.
 };
 
+/// A pair of a query and a row whose distance is NaN; in pinned host memory.
+struct annudf_nan_example {
+  int64_t query; ///< Index in the caller's batch.
+  int64_t row;   ///< Its id.
+  int64_t found; ///< Not 0: the others are set.
+};
+
+/// The pairs whose distance is NaN, which are found by no search.
+struct annudf_nan {
+  unsigned long long count;
+  uint64_t example; ///< annudf_nan_example *, set by the pair that is counted first.
+};
+
 struct annudf_scan_args {
   annudf_device_index index;
   annudf_workspace work;
   annudf_queries queries;
   annudf_slots slots;
   uint64_t filter; ///< const uint32_t *: a bit for each id, set where the row may be found; 0: all.
+  uint64_t nan;    ///< annudf_nan *; 0: nobody counts.
   uint32_t order;  ///< enum annudf_order.
   uint32_t packedNegated; ///< Of a packed sum: whether it is subtracted.
 };

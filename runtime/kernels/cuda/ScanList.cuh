@@ -233,6 +233,23 @@ __device__ __forceinline__ void updateEnd(const Block &block, const uint4 *rows,
   }
 }
 
+/// Counts what of group `g` of the list is NaN. What it needs is read anew, so that no register
+/// waits for it.
+template <int N>
+__device__ __forceinline__ void countNan(const annudf_scan_args &args, int list, uint32_t g,
+                                         int lane, int count, bool found, const int (&query)[N],
+                                         const uint32_t (&key)[N]) {
+  uint32_t mine = 0;
+  int first = 0;
+#pragma unroll 1
+  for (int j = count - 1; j >= 0; --j)
+    if (found && key[j] == ANNUDF_KEY_NONE)
+      ++mine, first = query[j];
+  const uint64_t group = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list] + g;
+  addNanOfWarp(args, lane, mine, first,
+               reinterpret_cast<const int64_t *>(args.index.ids)[group * 32 + lane]);
+}
+
 /// Updates with the vector's end, and writes the keys of group `g` of the list and the best of
 /// each query.
 template <int N>
@@ -244,6 +261,7 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
   Acc last[N];
   uint32_t lastKey[N];
   int lastQuery[N];
+  bool nan = false;
 #pragma unroll
   for (int j = 0; j < N; ++j)
     last[j] = acc[j], lastQuery[j] = query[j];
@@ -254,7 +272,10 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
     updateEnd<N>(block, rows, row, q, j, a);
     const float distance = finalize(a, block.dims, row, q, block.list, block.slots);
     lastKey[j] = found ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
+    nan |= distance != distance;
   }
+  if (__any_sync(0xFFFFFFFFu, nan))
+    countNan<N>(args, block.list, g, lane, count, found, lastQuery, lastKey);
   uint32_t key[N];
 #pragma unroll
   for (int j = 0; j < N; ++j) {

@@ -217,12 +217,29 @@ __device__ __forceinline__ void beginTile(const annudf_scan_args &args, const Se
   }
 }
 
+/// Counts what of a tile is NaN; ids are read anew, so that no register waits for them.
+__device__ __forceinline__ void countNan(const annudf_scan_args &args, const Segment &segment,
+                                         const Fixed &fixed, uint32_t group, int lane, int count,
+                                         const Tile &tile,
+                                         const uint32_t (&key)[kTileQueries][kTileGroups]) {
+  uint32_t mine = 0, firstQuery = 0, firstGroup = 0;
+#pragma unroll
+  for (int q = 0; q < kTileQueries; ++q)
+#pragma unroll
+    for (int g = 0; g < kTileGroups; ++g)
+      if (q < count && tile.found[g] && key[q][g] == ANNUDF_KEY_NONE)
+        ++mine, firstQuery = q, firstGroup = g;
+  const uint64_t place = uint64_t(group + firstGroup) * 32 + lane; // Read where there is one.
+  addNanOfWarp(args, lane, mine, fixed.query[firstQuery], mine ? segment.ids[place] : 0);
+}
+
 /// Writes the keys of a tile that is done and the best of each group, or of each granule alone.
 __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segment &segment,
                                         const Fixed &fixed, const uint64_t *places, uint32_t group,
                                         int lane, int count, const Tile &tile) {
   uint32_t *keys = reinterpret_cast<uint32_t *>(args.work.keys);
   uint32_t key[kTileQueries][kTileGroups];
+  bool nan = false;
 #pragma unroll
   for (int q = 0; q < kTileQueries; ++q) {
 #ifdef ANNUDF_PACKED
@@ -240,8 +257,11 @@ __device__ __forceinline__ void endTile(const annudf_scan_args &args, const Segm
                                       static_cast<int>(fixed.query[q]), fixed.list, fixed.slots);
       key[q][g] =
           tile.found[g] ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
+      nan |= distance != distance;
     }
   }
+  if (__any_sync(0xFFFFFFFFu, nan))
+    countNan(args, segment, fixed, group, lane, count, tile, key);
   if (!args.work.granules)
 #pragma unroll
     for (int q = 0; q < kTileQueries; ++q) {

@@ -90,10 +90,13 @@ void Implementation::run(const Index &index, const MetricView &metric,
   SearchStats &report = stats ? *stats : local;
   report = {};
   ContextScope scope(*context_);
-  const Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
+  Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
 
   const auto start = std::chrono::steady_clock::now();
   const auto lease = pool_.acquire(true, nullptr);
+  NanCounter &nan = (*lease)->nan();
+  if (!metric.artifact.manifest.isFilter()) // What it leaves out is NaN.
+    ready.plan->nan = nan.address();
   const CUstream stream = lease->stream();
   const uint64_t total = static_cast<uint64_t>(queries.rows);
   const uint64_t batch = ready.batch;
@@ -117,6 +120,8 @@ void Implementation::run(const Index &index, const MetricView &metric,
       work();
     } catch (const Error &) {
       ANNUDF_CUDA(cuStreamSynchronize, stream);
+      SearchStats lost;
+      nan.takeAll(lost);
       lease->finish();
       throw;
     }
@@ -134,6 +139,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
     ready.plan->enqueue(ready.scans, **lease, launcher, queriesAt, count,
                         params.firstQuery + static_cast<int64_t>(first), idsAt, distancesAt,
                         clock ? &*clock : nullptr);
+    nan.enqueued(ready.plan->pairsOf(count));
     // One copy: distances follow the ids of a full batch.
     ANNUDF_CUDA(cuMemcpyDtoHAsync, pinned.host(), idsAt, idBytes + count * row * sizeof(float),
                 stream);
@@ -149,6 +155,7 @@ void Implementation::run(const Index &index, const MetricView &metric,
                 count * row * sizeof(float));
   }
   report.workspaceBytes = (*lease)->arenaBytes();
+  nan.takeAll(report);
   lease->finish();
   if (clock)
     clock->report(total, report);
@@ -176,8 +183,13 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   checkDeviceMemory(*context_, reinterpret_cast<uint64_t>(wanted.distances),
                     results * sizeof(float), sizeof(float), "distances");
   const CUstream on = checkStream(*context_, stream);
-  const Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
+  Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
   const auto lease = pool_.acquire(false, on);
+  // One that is not waited for tells of earlier ones.
+  NanCounter &nan = params.timeStages ? (*lease)->nan() : nans_.of(metric.digest);
+  ready.plan->nan = nan.address();
+  if (!params.timeStages)
+    nan.take(report);
   lease->keep(ready.index);
   for (const FamilyKernels &family : ready.scans)
     for (const auto &kernel : family.kernels)
@@ -203,8 +215,11 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
         wanted.every() ? 0 : reinterpret_cast<uint64_t>(wanted.ids + first * wanted.columns),
         reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns),
         clock ? &*clock : nullptr);
+    nan.enqueued(ready.plan->pairsOf(std::min(batch, total - first)));
   }
   report.workspaceBytes = (*lease)->arenaBytes();
+  if (params.timeStages) // Which waits for each batch.
+    nan.takeAll(report);
   lease->finish();
   if (clock)
     clock->report(total, report);

@@ -155,6 +155,7 @@ private:
   CaptureCache captures_;
   MatrixBounds bounds_{context_};
   FilterCache filters_;
+  NanCounters nans_{context_};
   Scans scans_{context_};
   DeviceCopies copies_;
   PinnedPieces pieces_{context_};

@@ -11,6 +11,7 @@
 #include "Embedded.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace annudf::runtime::cuda {
 
@@ -90,6 +91,10 @@ Workload SearchPlan::workOf(uint64_t count) const {
   Workload batch = work;
   batch.queries = static_cast<int64_t>(count);
   return batch;
+}
+
+int64_t SearchPlan::pairsOf(uint64_t count) const {
+  return std::llround(queriesPerRow(count) * static_cast<double>(work.rows) * work.pass);
 }
 
 const CudaFamily &SearchPlan::familyOf(uint64_t count) const {
@@ -232,6 +237,7 @@ void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launche
   args.queries.base = static_cast<int32_t>(base);
   args.slots = slots;
   args.filter = filter;
+  args.nan = nan;
   args.order = order;
   args.packedNegated = packedNegated;
 

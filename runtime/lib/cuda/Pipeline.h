@@ -71,6 +71,7 @@ struct SearchPlan {
   std::string_view linking = {};
   std::string noBounds = {};                   ///< Why that is not there, where it was to be.
   std::shared_ptr<const BoundRows> bound = {}; ///< Of the family "matrix"; null for all others.
+  uint64_t nan = 0;                            ///< As of annudf_scan_args.
   /// The family of batches that were cut; null: none was.
   const CudaFamily *cut = nullptr;
 
@@ -83,6 +84,9 @@ struct SearchPlan {
   const CudaFamily &familyOf(uint64_t count) const;
   /// Of `count` queries, as of Workload.
   double queriesPerRow(uint64_t count) const { return workOf(count).queriesPerRow(); }
+  /// Pairs that `count` queries score: an estimate, but where all lists are probed without a
+  /// filter.
+  int64_t pairsOf(uint64_t count) const;
   /// Says what batches of `count` queries run, and why.
   void tell(uint64_t count, SearchStats &stats) const;
   /// Fills work.probedRows where it may decide how batches of up to `queries` are run.

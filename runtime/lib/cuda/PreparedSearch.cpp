@@ -14,8 +14,13 @@
 
 namespace annudf::runtime::cuda {
 
+static PreparedPlan counting(PreparedPlan plan, const NanCounter &nan) {
+  plan.plan.nan = nan.address();
+  return plan;
+}
+
 GraphSearch::GraphSearch(std::shared_ptr<const Context> context, PreparedPlan plan)
-    : context_(std::move(context)), plan_(std::move(plan)),
+    : context_(std::move(context)), nan_(context_), plan_(counting(std::move(plan), nan_)),
       rowBytes_(
           static_cast<uint64_t>(bytesOfRow(plan_.plan.queryElement, plan_.plan.index.args().dims))),
       workspace_(context_, plan_.plan.machine.workspaceBytes), graph_(*context_) {
@@ -67,6 +72,7 @@ void GraphSearch::run(const void *queries, int64_t *ids, float *distances) {
     launchAll(places);
     places_ = places;
   }
+  nan_.enqueued(plan_.plan.pairsOf(plan_.queries));
   graph_.run(plan_.stream);
   ANNUDF_CUDA(cuEventRecord, done_, plan_.stream);
 }

@@ -33,6 +33,7 @@ public:
   ~GraphSearch() override; ///< Waits for its runs.
 
   void run(const void *queries, int64_t *ids, float *distances) override;
+  void takePairs(SearchStats &stats) override { nan_.take(stats); }
 
 private:
   struct Places {
@@ -42,6 +43,7 @@ private:
   void launchAll(const Places &places);
 
   const std::shared_ptr<const Context> context_;
+  NanCounter nan_;
   const PreparedPlan plan_;
   const uint64_t rowBytes_;
   std::mutex mutex_; ///< Of what follows.

@@ -182,6 +182,12 @@ bool Workspace::grow(std::unique_ptr<Buffer> &buffer, size_t bytes, Buffer::Kind
   return true;
 }
 
+NanCounter &Workspace::nan() {
+  if (!nan_)
+    nan_ = std::make_unique<NanCounter>(context_);
+  return *nan_;
+}
+
 annudf_workspace Workspace::prepare(const BatchShape &shape) {
   uint64_t bytes = workspaceBytes(shape);
   if (bytes == kNoWorkspace)

@@ -11,6 +11,7 @@
 
 #include "Driver.h"
 #include "Families.h"
+#include "NanCounter.h"
 #include "ScanArgs.h"
 
 #include <condition_variable>
@@ -82,6 +83,8 @@ public:
   /// Staging of the host search: queries, ids and distances, on the device and pinned.
   Buffer &staging(size_t bytes);
   Buffer &pinned(size_t bytes);
+  /// Of searches that are waited for.
+  NanCounter &nan();
   /// Of device memory, for all batches.
   uint64_t arenaBytes() const { return arena_ ? arena_->size() : 0; }
 
@@ -96,6 +99,7 @@ private:
   CUstream stream_ = nullptr, last_ = nullptr;
   CUevent done_ = nullptr; ///< The end of the last search.
   std::unique_ptr<Buffer> arena_, counts_, staging_, pinned_;
+  std::unique_ptr<NanCounter> nan_;
   std::vector<std::shared_ptr<const void>> kept_;
 };
 

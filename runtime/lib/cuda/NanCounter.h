@@ -1,0 +1,79 @@
+//===- NanCounter.h - Pairs that kernels find to be NaN -*- C++ -*- -------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels count in device memory, and only the first pair writes to host memory. So a search
+// without NaN costs nothing, on either side: the host looks at a word of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_NANCOUNTER_H
+#define ANNUDF_RUNTIME_LIB_CUDA_NANCOUNTER_H
+
+#include "Driver.h"
+#include "ScanArgs.h"
+
+#include "annudf/runtime/engine/Search.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace annudf::runtime::cuda {
+
+class NanCounter {
+public:
+  explicit NanCounter(const std::shared_ptr<const Context> &context);
+  ~NanCounter();
+  NanCounter(const NanCounter &) = delete;
+  NanCounter &operator=(const NanCounter &) = delete;
+
+  /// annudf_nan *, for annudf_scan_args.
+  uint64_t address() const { return counted_.device(); }
+
+  /// Of searches that were enqueued. \param pairs  that they score.
+  void enqueued(int64_t pairs);
+  /// Adds to `stats` what was counted since the last call, of kernels that still run a part, and
+  /// the pairs that were enqueued. Waits for no search. From any thread.
+  void take(SearchStats &stats);
+  /// Adds what was counted, and begins anew. \pre no kernel runs that counts here.
+  void takeAll(SearchStats &stats);
+
+private:
+  bool found() const;
+  uint64_t read();
+
+  const std::shared_ptr<const Context> context_;
+  Buffer counted_, example_;
+  CUstream stream_ = nullptr; ///< Waits for no search.
+  std::mutex mutex_;
+  uint64_t told_ = 0;
+  int64_t pairs_ = 0;
+};
+
+/// A counter for each metric whose searches are only enqueued; they live as long as the backend.
+class NanCounters {
+public:
+  explicit NanCounters(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+  NanCounter &of(const std::string &digest) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_ptr<NanCounter> &counter = counters_[digest];
+    if (!counter)
+      counter = std::make_unique<NanCounter>(context_);
+    return *counter;
+  }
+
+private:
+  const std::shared_ptr<const Context> context_;
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<NanCounter>> counters_;
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_NANCOUNTER_H
