@@ -313,6 +313,58 @@ class SearchStats:
         What of the metric a CPU computes for one row at a time; empty where there is nothing.
         """
 
+    @property
+    def scored(self) -> int:
+        """
+        Pairs of a query and a row of its lists that the filter lets pass; on a GPU an estimate unless all lists are probed.
+        """
+
+    @property
+    def nan_distances(self) -> int:
+        """
+        Those of them whose distance was NaN; of a search that was only enqueued those of earlier ones with the metric.
+        """
+
+    @property
+    def nan_query(self) -> int:
+        """
+        Number of a query whose distance to `nan_row` was NaN; -1 where there is none.
+        """
+
+    @property
+    def nan_row(self) -> int:
+        """Id of that row."""
+
+class Explanation:
+    """The accumulator of a query and a row."""
+
+    @property
+    def fields(self) -> int:
+        """How many fields the accumulator has."""
+
+    def field(self, field: int) -> list[float]:
+        """Its values after init and after each dimension; ints where it is one."""
+
+    @property
+    def distance(self) -> float:
+        """What finalize makes of the last."""
+
+    @property
+    def first_nan(self) -> int:
+        """
+        The first dimension after which a field is NaN; -1: init, the number of dimensions: none.
+        """
+
+def explain(artifact: Artifact, captures: Captures, query: int, query_element: str, row: int, row_element: str, dims: int, query_number: int = 0, row_id: int = 0, list: int = 0) -> Explanation:
+    """
+    Runs the metric of a query and a row at host addresses, dimension by dimension.
+    """
+
+def nan_example(index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, stats: SearchStats) -> str:
+    """
+    Words for the pair that `stats` name, and where it turns NaN; queries are those of the search, at a host address.
+    """
+
 class DeviceBuffer:
     """Device memory, freed when the work enqueued before is done."""
 
@@ -340,6 +392,9 @@ class Prepared:
         """
         Searches with queries and results at addresses of the backend's memory; on a GPU it is enqueued, and the memory must live until the stream has got there.
         """
+
+    def stats(self) -> SearchStats:
+        """Pairs of the runs that are done since it was last asked."""
 
 class Backend:
     """Searches on the CPU or on one GPU; keeps compiled kernels."""
@@ -392,9 +447,9 @@ class Backend:
     def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:
         """The rows that the filter, an artifact of annudf.filter, keeps."""
 
-    def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None, family: str = '') -> SearchStats:
+    def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None, family: str = '', time_stages: bool = False) -> SearchStats:
         """
-        Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there.
+        Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there. With `time_stages` it waits.
         """
 
     def prepare(self, index: Index, artifact: Artifact, captures: Captures, rows: int, dims: int, element: str, k: int, n_probes: int, stream: int, filter: Filter | None = None, family: str = '') -> tuple[Prepared, SearchStats]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from annudf._arrays import CPU, ELEMENT_OF_DTYPE, View
 from annudf._checks import shown
@@ -29,7 +29,7 @@ def check_on_nan(value: object) -> OnNaN:
     """The value itself; ArgumentError for any other."""
     if value not in ("raise", "warn", "skip"):
         raise ArgumentError(f"on_nan is {shown(value)}, it must be 'raise', 'warn' or 'skip'")
-    return cast(OnNaN, value)
+    return value
 
 
 def tell(
@@ -68,9 +68,7 @@ def _example(stats: _core.SearchStats, metric: Metric, index: _core.Index, rows:
         if captures is None:
             return pair
         element = ELEMENT_OF_DTYPE[rows.dtype]
-        return _core.nan_example(
-            index, artifact, captures, rows.address, rows.shape[0], rows.shape[1], element, stats
-        )
+        return _core.nan_example(index, artifact, captures, rows.address, rows.shape[0], rows.shape[1], element, stats)
     except Error:  # Of a metric without code for CPUs, say.
         return pair
 

@@ -53,9 +53,8 @@ class Explanation:
 
     def __repr__(self) -> str:
         dims = len(self.query)
-        marked = {"init": 0, "finalize": dims + 1, None: -1}.get(self.first_nan, -1)  # type: ignore[call-overload]
-        if isinstance(self.first_nan, int):
-            marked = self.first_nan + 1
+        first = -1 if self.first_nan == "init" else self.first_nan
+        marked = first + 1 if isinstance(first, int) else -1
         lines = [["dim", "x", "y", *self.accumulator]]
         last = -1
         for step in _shown(dims + 1, marked):

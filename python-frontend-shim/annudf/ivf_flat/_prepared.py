@@ -317,9 +317,7 @@ class PreparedSearch:
         stats = running.core.stats()  # type: ignore[union-attr]
         if stats.nan_distances:
             rows = replace(self._shape, address=queries)
-            _nan.tell(
-                stats, self._on_nan, self._metric, self._index._core, rows, earlier=self._on_gpu and not raises
-            )
+            _nan.tell(stats, self._on_nan, self._metric, self._index._core, rows, earlier=self._on_gpu and not raises)
 
     def _search_any(self, running: _Running, queries: Any, neighbors: Any, distances: Any) -> tuple[Any, Any]:
         """As a search does it: looks at everything, copies what is not contiguous, and says what is wrong."""

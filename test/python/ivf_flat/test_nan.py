@@ -25,7 +25,9 @@ def guarded(x, y, acc, ctx):
     return acc + ((x - y) ** 2 / (x + y) if x + y != 0 else 0)
 
 
-@ivf_flat.metric(initial=(0.0, 0.0, 0.0), finalize=lambda acc, ctx: 1 - acc[0] / (math.sqrt(acc[1]) * math.sqrt(acc[2])))
+@ivf_flat.metric(
+    initial=(0.0, 0.0, 0.0), finalize=lambda acc, ctx: 1 - acc[0] / (math.sqrt(acc[1]) * math.sqrt(acc[2]))
+)
 def cosine(x, y, acc, ctx):
     return acc[0] + x * y, acc[1] + x * x, acc[2] + y * y
 
@@ -79,7 +81,7 @@ def test_all_pairs_that_are_nan_are_counted(data, count):
 
 
 def test_as_many_where_few_lists_are_probed(data):
-    rows, queries, index = data
+    _, queries, index = data
     whole = stats_of(index, queries, chi2)
     some = [stats_of(index, queries, chi2, k=1, n_probes=n) for n in (1, 5, 20)]
     assert [one.scored for one in some] == sorted(one.scored for one in some)
@@ -137,7 +139,7 @@ def test_a_search_warns_once_a_metric(data):
         f"metric 'chi2': {100 * expected.mean():.3g} % of the distances of this search are NaN ({expected.sum()} of "
         f"{expected.size}), and such rows are never found; query {query}, row "
     )
-    row = int(text.split(", row ")[1].split(":")[0])
+    row = int(text.split(", row ")[1].split(":", maxsplit=1)[0])
     first = np.flatnonzero((queries[query] == 0) & (rows[row] == 0))[0]
     assert f": dimension {first} turns the accumulator NaN. Guard the formula" in text
     with warnings.catch_warnings():
@@ -219,11 +221,13 @@ def test_a_filter_of_code_counts_nothing(data):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ivf_flat.search(ivf_flat.SearchParams(n_probes=20, metric=guarded, on_nan="raise"), index, queries, 5, filter=even)
+        ivf_flat.search(
+            ivf_flat.SearchParams(n_probes=20, metric=guarded, on_nan="raise"), index, queries, 5, filter=even
+        )
 
 
-def test_an_example_of_finalize_and_one_without_host_code(data):
-    rows, queries, index = data
+def test_an_example_of_finalize(data):
+    _, queries, index = data
 
     @ivf_flat.metric(finalize=lambda acc, ctx: math.sqrt(acc))
     def negative(x, y, acc, ctx):
