@@ -155,6 +155,7 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
     init(first[j], fixed.dims, static_cast<int>(fixed.query[firstQuery + j]), fixed.list,
          fixed.slots);
   uint32_t best[kTileGroups * 2];
+  uint32_t nans = 0; // A bit for each pair of the lane: by group, row and query.
 #pragma unroll
   for (int g = 0; g < kTileGroups; ++g) {
     const uint32_t of = min(group + g, segment.groups - 1);
@@ -180,23 +181,12 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
         nan |= distance != distance;
       }
     }
-    if (__any_sync(0xFFFFFFFFu, nan)) {
-      uint32_t mine = 0;
-      int64_t id = 0;
-      int query = 0;
+    if (nan)
 #pragma unroll
-      for (int part = 0; part < 4; ++part)
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          const int row = rowAt(part * 8 + lane / 4);
-          if (inside && firstQuery + j < count && (found >> row & 1) != 0 &&
-              key[j][part] == ANNUDF_KEY_NONE) {
-            ++mine, query = static_cast<int>(fixed.query[firstQuery + j]);
-            id = segment.ids[uint64_t(of) * 32 + row];
-          }
-        }
-      addNanOfWarp(args, lane, mine, query, id);
-    }
+      for (int i = 0; i < 8; ++i)
+        if (inside && firstQuery + i % 2 < count && key[i % 2][i / 2] == ANNUDF_KEY_NONE &&
+            (found >> rowAt(i / 2 * 8 + lane / 4) & 1) != 0)
+          nans |= 1u << (g * 8 + i);
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
       best[g * 2 + j] = min(min(key[j][0], key[j][1]), min(key[j][2], key[j][3]));
@@ -204,6 +194,13 @@ __device__ __forceinline__ void endMatrices(const annudf_scan_args &args, const 
         keys[(places[firstQuery + j] + group + g) * 8 + lane / 4] =
             make_uint4(key[j][0], key[j][1], key[j][2], key[j][3]);
     }
+  }
+  if (__any_sync(0xFFFFFFFFu, nans != 0)) {
+    const int i = max(__ffs(static_cast<int>(nans)) - 1, 0);
+    const uint64_t of = min(group + static_cast<uint32_t>(i / 8), segment.groups - 1);
+    addNanOfWarp(args, lane, static_cast<uint32_t>(__popc(nans)),
+                 static_cast<int>(fixed.query[firstQuery + i % 2]),
+                 nans ? segment.ids[of * 32 + rowAt(i % 8 / 2 * 8 + lane / 4)] : 0);
   }
   // Smallest over the lanes of a query: each exchange halves the values a lane looks after, the
   // first with the lane that has the granule's other four rows.

@@ -241,9 +241,9 @@ __device__ __forceinline__ void countNan(const annudf_scan_args &args, int list,
                                          const uint32_t (&key)[N]) {
   uint32_t mine = 0;
   int first = 0;
-#pragma unroll 1
-  for (int j = count - 1; j >= 0; --j)
-    if (found && key[j] == ANNUDF_KEY_NONE)
+#pragma unroll
+  for (int j = 0; j < N; ++j)
+    if (j < count && found && key[j] == ANNUDF_KEY_NONE)
       ++mine, first = query[j];
   const uint64_t group = reinterpret_cast<const uint32_t *>(args.index.listGroup)[list] + g;
   addNanOfWarp(args, lane, mine, first,
@@ -274,8 +274,6 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
     lastKey[j] = found ? annudfKeyOf(distance, static_cast<int>(args.order)) : ANNUDF_KEY_NONE;
     nan |= distance != distance;
   }
-  if (__any_sync(0xFFFFFFFFu, nan))
-    countNan<N>(args, block.list, g, lane, count, found, lastQuery, lastKey);
   uint32_t key[N];
 #pragma unroll
   for (int j = 0; j < N; ++j) {
@@ -284,6 +282,8 @@ __device__ __forceinline__ void finishGroup(const annudf_scan_args &args, const 
       reinterpret_cast<uint32_t *>(args.work.keys)[(out[j] + g) * 32 + lane] = key[j];
   }
   __syncwarp(); // Lets the compiler prove that the shuffles below see the whole warp.
+  if (__any_sync(0xFFFFFFFFu, nan))
+    countNan<N>(args, block.list, g, lane, count, found, query, key);
   const uint32_t best = warpMinima<N>(key, lane);
   const int mine = lane / (32 / N);
   uint64_t place = out[0];
