@@ -280,8 +280,8 @@ typedef struct annudf_ivf_flat_search_stats {
   int64_t scored;
   /** Those of them whose distance was NaN, so that the row is never found. A row that a bound of
    * family "matrix" rules out, and one that a CPU leaves before its last dimension, has no distance
-   * and does not count. Of annudf_ivf_flat_search_device without time_stages: of earlier such
-   * searches with this metric that are done and were not told of; `scored` is of these too. */
+   * and does not count. annudf_ivf_flat_search_device without time_stages tells of
+   * earlier such searches with this metric that were not told of; so does its `scored`. */
   int64_t nan_distances;
   /** One such pair: the number of its query and the id of its row; -1 where there is none.
    * annudf_ivf_flat_nan_example says where it turns NaN. */

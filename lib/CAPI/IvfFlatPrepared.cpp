@@ -21,7 +21,7 @@ struct annudf_ivf_flat_prepared {
   const Arguments arguments;
   /// A GPU's; destroyed before what it uses.
   std::unique_ptr<runtime::PreparedSearch> onDevice;
-  /// Of the CPU's runs that nobody was told of.
+  /// Pairs of the CPU's runs that nobody was told of.
   std::mutex mutex = {};
   runtime::SearchStats pairs = {};
 };

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 OnNaN: TypeAlias = Literal["raise", "warn", "skip"]
 
 _SHARE = 0.001
-"""Of the pairs: from here on it is a formula without a guard, and not a single odd vector."""
+"""Above this share of the pairs it is a formula without a guard, not a few odd vectors."""
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -69,7 +69,7 @@ def _example(stats: _core.SearchStats, metric: Metric, index: _core.Index, rows:
             return pair
         element = ELEMENT_OF_DTYPE[rows.dtype]
         return _core.nan_example(index, artifact, captures, rows.address, rows.shape[0], rows.shape[1], element, stats)
-    except Error:  # Of a metric without code for CPUs, say.
+    except Error:  # The metric has no code for CPUs, say.
         return pair
 
 

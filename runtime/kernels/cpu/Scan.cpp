@@ -428,8 +428,8 @@ template <class Hooks> ANNUDF_INLINE void finalizeOne(const annudf_cpu_scan &s) 
       Hooks::Form::finalize(Hooks::finalize, words, s.dims, s.ids[0], s.query[0], s.list, s.slots);
 }
 
-/// Of one query and one row, whose words fill a group: the accumulator after init and after each
-/// dimension. As vectors, as a scan computes it, so that each bit is that of a scan.
+/// Writes the accumulator of one query and one row, whose words fill a group, after init and after
+/// each dimension. It works on vectors, as a scan does, so that each bit is a scan's.
 template <class Hooks, int Rows> ANNUDF_INLINE void explain(const annudf_cpu_scan &s) {
   constexpr int kWords = Hooks::Form::kWords;
   const int32_t perWord = elementsPerWord(annudf1_row_element()), first = 0;

@@ -36,7 +36,7 @@ template <int Rows> ANNUDF_INLINE uint32_t maskOf(const Bits<Rows> &bits, int ro
   return mask << row;
 }
 
-/// Of the rows [row, row + Rows) those whose distance is worse than `limit`; NaN is not.
+/// Finds those of the rows [row, row + Rows) whose distance is worse than `limit`; NaN is not.
 template <int Rows> ANNUDF_INLINE uint32_t worseThan(const float *distances, int row, float limit) {
   const Floats<Rows> d = floatsAt<Rows>(distances, row);
   const auto worse = isLargestBest(annudf_cpu_order())

@@ -18,7 +18,7 @@
 
 namespace annudf::runtime::cpu {
 
-/// Of one search, from any thread.
+/// Counts the pairs of one search; from any thread.
 class Tally {
 public:
   /// The rows of a scan that its filter lets pass, for each of its queries.

@@ -36,7 +36,7 @@ public:
   /// annudf_nan *, for annudf_scan_args.
   uint64_t address() const { return counted_.device(); }
 
-  /// Of searches that were enqueued. \param pairs  that they score.
+  /// A search was enqueued that counts here. \param pairs  that it scores.
   void enqueued(int64_t pairs);
   /// Adds to `stats` what was counted since the last call, of kernels that still run a part, and
   /// the pairs that were enqueued. Waits for no search. From any thread.

@@ -83,7 +83,7 @@ public:
   /// Staging of the host search: queries, ids and distances, on the device and pinned.
   Buffer &staging(size_t bytes);
   Buffer &pinned(size_t bytes);
-  /// Of searches that are waited for.
+  /// The counter of searches that are waited for.
   NanCounter &nan();
   /// Of device memory, for all batches.
   uint64_t arenaBytes() const { return arena_ ? arena_->size() : 0; }

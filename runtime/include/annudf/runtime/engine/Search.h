@@ -90,8 +90,8 @@ struct SearchStats {
   /// unless all lists are probed and there is no filter.
   int64_t scored = 0;
   /// Those of them whose distance was NaN, so that the row is not found. Rows that a bound rules
-  /// out, or that are left before their last dimension, have no distance. Of a search that is only
-  /// enqueued on a GPU: of earlier ones with this metric that are done and were not told of.
+  /// out, or that are left before their last dimension, have no distance. A search that is only
+  /// enqueued on a GPU tells of earlier ones with this metric that were not told of.
   int64_t nanDistances = 0;
   int64_t nanQuery = -1, nanRow = -1; ///< One of the pairs: number of the query, id of the row.
   /// Adds the pairs of another search.
