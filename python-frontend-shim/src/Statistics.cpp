@@ -29,7 +29,7 @@ Explanation explain(const Artifact &artifact, const Captures &captures, uintptr_
                             parseElement(rowElement)};
   const annudf_explain_options options = {sizeof options, queryNumber, rowId, list};
   annudf_explanation *made = nullptr;
-  const annudf_status status = withoutGil([&] {
+  const Outcome status = withoutGil([&] {
     return annudf_explain(artifact.handle.get(), captures.handle.get(), &x, &y, &options, &made);
   });
   check(status);
@@ -59,7 +59,7 @@ std::string nanExample(const Index &index, const Artifact &artifact, const Captu
   const annudf_vectors matrix = {sizeof matrix, reinterpret_cast<const void *>(queries), rows, dims,
                                  parseElement(element)};
   annudf_buffer *text = nullptr;
-  const annudf_status status = withoutGil([&] {
+  const Outcome status = withoutGil([&] {
     return annudf_ivf_flat_nan_example(index.handle.get(), artifact.handle.get(),
                                        captures.handle.get(), &matrix, &stats, &text);
   });
