@@ -9,6 +9,7 @@
 #ifndef ANNUDF_LIB_CAPI_HANDLES_H
 #define ANNUDF_LIB_CAPI_HANDLES_H
 
+#include "IndexLock.h"
 #include "Wrap.h"
 #include "annudf-c/annudf.h"
 #include "annudf/runtime/cuda/Cuda.h"
@@ -16,8 +17,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
-#include <shared_mutex>
 
 /// What does not change lies outside the lock, and so do the numbers that extend and remove move:
 /// who asks for them may hold a lock (Python's, say) that their progress needs.
@@ -29,10 +28,7 @@ struct annudf_ivf_flat_index {
   std::atomic<int64_t> size;
   std::atomic<uint64_t> generation;
   mutable std::atomic<int64_t> owners{1}; ///< The caller, and prepared searches.
-  /// Taken first, and by an extend or a remove until it has `lock`: a stream of searches without a
-  /// gap cannot keep it out.
-  mutable std::mutex gate;
-  mutable std::shared_mutex lock;
+  mutable annudf::capi::IndexLock lock;
 };
 
 struct annudf_captures {
@@ -69,17 +65,17 @@ namespace annudf::capi {
 
 /// Uses an index for the length of a call.
 /// \throws Error(Usage) when this thread does already, from within a callback of that call:
-/// it would wait for itself.
+/// it would wait for itself; and in a process that was forked while the index was being changed.
 class IndexUse {
 public:
-  enum class Kind { Shared, Exclusive };
+  using Kind = IndexLock::Kind;
   IndexUse(const Call &call, const annudf_ivf_flat_index &index, Kind kind);
   ~IndexUse();
   IndexUse(const IndexUse &) = delete;
   IndexUse &operator=(const IndexUse &) = delete;
 
 private:
-  const annudf_ivf_flat_index &index_;
+  IndexLock::State &state_;
   const Kind kind_;
 };
 
@@ -93,7 +89,8 @@ public:
   const annudf_ivf_flat_index *operator->() const { return &index_; }
   const annudf_ivf_flat_index &operator*() const { return index_; }
   static void release(const annudf_ivf_flat_index &index) {
-    if (--index.owners == 0)
+    // What is half changed cannot be destroyed either: its process is not for long.
+    if (--index.owners == 0 && !index.lock.state().isAbandoned)
       delete &index;
   }
 

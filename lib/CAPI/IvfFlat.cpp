@@ -21,23 +21,20 @@ using namespace annudf::capi;
 static thread_local std::vector<const annudf_ivf_flat_index *> inUse;
 
 capi::IndexUse::IndexUse(const Call &call, const annudf_ivf_flat_index &index, Kind kind)
-    : index_(index), kind_(kind) {
+    : state_(index.lock.state()), kind_(kind) {
   if (std::find(inUse.begin(), inUse.end(), &index) != inUse.end())
     call.refuse("the index is at work in this very thread; a progress callback may ask for its "
                 "properties only");
+  if (state_.isAbandoned)
+    call.refuse("another thread was changing the index when this process was forked, so here it is "
+                "half changed; fork when no extend or remove runs, start the process by spawn or "
+                "forkserver, or load the index from a file");
   inUse.push_back(&index);
-  std::lock_guard<std::mutex> gate(index.gate);
-  if (kind == Kind::Exclusive)
-    index.lock.lock();
-  else
-    index.lock.lock_shared();
+  state_.take(kind);
 }
 
 capi::IndexUse::~IndexUse() {
-  if (kind_ == Kind::Exclusive)
-    index_.lock.unlock();
-  else
-    index_.lock.unlock_shared();
+  state_.give(kind_);
   inUse.pop_back();
 }
 

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import logging
+import os
 import sys
 from typing import Any
 
@@ -89,7 +91,8 @@ class ProgressBar:
 
     def __call__(self, stage: str, done: float) -> None:
         """Shows that the part `done` of a stage is done."""
-        if self._show is False:
+        # A bar that is never shown would take tqdm's locks, which all processes of a program share, as well.
+        if self._show is False or (self._show is None and not (sys.stderr and sys.stderr.isatty())):
             return
         if stage != self._stage:
             self.close()
@@ -114,7 +117,23 @@ class ProgressBar:
             self._bar = None
 
 
+def _free_locks_of_tqdm() -> None:
+    """In a child of a fork: what another thread of the parent had taken, nobody there gives back.
+
+    One of the locks is shared by all processes: a child that counts the parent's use as its own would never let go of
+    it, and one that waits for the other lock meanwhile would stop its parent, too.
+    """
+    from tqdm.std import TqdmDefaultWriteLock
+
+    locks: Any = TqdmDefaultWriteLock
+    locks.th_lock._at_fork_reinit()
+    if getattr(locks, "mp_lock", None) is not None:
+        locks.mp_lock._semlock._after_fork()
+
+
+@functools.cache
 def _tqdm() -> Any:
+    os.register_at_fork(after_in_child=_free_locks_of_tqdm)
     # In a notebook tqdm.auto needs ipywidgets, and warns where it is not installed.
     if importlib.util.find_spec("ipywidgets"):
         from tqdm import auto

@@ -12,6 +12,7 @@
 
 #include "annudf/Dialect/IR/Annudf.h"
 #include "annudf/Frontend/Diagnostics.h"
+#include "annudf/Support/Fork.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -168,8 +169,8 @@ static std::optional<Answer> askChild(StringRef bytes, std::chrono::seconds time
   int whyNot = 0;
   {
     // No child may inherit the writing end of another: its reader would wait for both.
-    static std::mutex starting;
-    std::lock_guard<std::mutex> lock(starting);
+    static annudf::PerProcess<std::mutex> starting;
+    std::lock_guard<std::mutex> lock(starting.get());
     if (pipe2(ends, O_CLOEXEC) != 0)
       return std::nullopt;
     child = fork();

@@ -11,6 +11,7 @@
 #include "Texts.h"
 
 #include "annudf/Support/CudaFiles.h"
+#include "annudf/Support/Fork.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -76,10 +77,10 @@ static std::string headersBeside(StringRef library) {
 }
 
 Expected<std::shared_ptr<const Nvrtc>> Nvrtc::load() {
-  static std::mutex mutex;
+  static PerProcess<std::mutex> mutex;
   static std::shared_ptr<const Nvrtc> loaded;
   static std::string loadedFrom;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(mutex.get());
   std::vector<std::string> candidates = cudaLibraryCandidates("libnvrtc.so.13", "ANNUDF_LIBNVRTC");
   if (loaded && is_contained(candidates, loadedFrom))
     return loaded;

@@ -9,6 +9,7 @@
 #include "annudf/Target/LibNvvm.h"
 
 #include "annudf/Support/CudaFiles.h"
+#include "annudf/Support/Fork.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -111,9 +112,9 @@ std::string replaceAll(StringRef text, StringRef from, StringRef to) {
 
 /// libdevice, read once; the process that can read it has it for good.
 Expected<const MemoryBuffer *> libDevice(StringRef libNvvmPath) {
-  static std::mutex mutex;
+  static PerProcess<std::mutex> mutex;
   static std::unique_ptr<MemoryBuffer> buffer;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(mutex.get());
   if (buffer)
     return buffer.get();
   std::string searched;
@@ -151,10 +152,10 @@ constexpr StringLiteral kProbe =
 LibNvvm::~LibNvvm() = default; // The library stays: its threads may outlive us.
 
 Expected<std::shared_ptr<const LibNvvm>> LibNvvm::load() {
-  static std::mutex mutex;
+  static PerProcess<std::mutex> mutex;
   static std::shared_ptr<const LibNvvm> loaded;
   static std::string loadedFrom;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(mutex.get());
   std::vector<std::string> candidates =
       cudaLibraryCandidates("libnvvm.so.4", "ANNUDF_LIBNVVM", {"nvvm/lib64", "lib64"});
   if (loaded && is_contained(candidates, loadedFrom))

@@ -9,6 +9,7 @@
 #include "annudf/Target/NvJitLink.h"
 
 #include "annudf/Support/CudaFiles.h"
+#include "annudf/Support/Fork.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
@@ -53,9 +54,9 @@ struct NvJitLink::Functions {
 NvJitLink::~NvJitLink() = default; // The library stays.
 
 Expected<std::shared_ptr<const NvJitLink>> NvJitLink::load() {
-  static std::mutex mutex;
+  static PerProcess<std::mutex> mutex;
   static std::shared_ptr<const NvJitLink> loaded;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(mutex.get());
   if (loaded)
     return loaded;
   std::shared_ptr<NvJitLink> linker(new NvJitLink);

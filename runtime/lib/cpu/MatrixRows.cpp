@@ -121,7 +121,7 @@ std::shared_ptr<const MatrixForm> MatrixRows::bind(const Index &index, const std
 }
 
 bool MatrixRows::wasAsked(const std::string &key) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<BriefMutex> lock(mutex_);
   const auto found = std::find(asked_.begin(), asked_.end(), key);
   const bool asked = found != asked_.end();
   if (asked)

@@ -165,7 +165,7 @@ private:
   OnceCache<std::string, const Bound> bound_{kAsked};
   OnceCache<std::string, const KeptRows> kept_{kKept};
   OnceCache<int, const RowPairs> pairs_{1};
-  std::mutex mutex_;
+  BriefMutex mutex_;
   std::deque<std::string> asked_; ///< The last first.
 };
 

@@ -8,6 +8,8 @@
 
 #include "VectorMath.h"
 
+#include "annudf/Support/Fork.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -48,7 +50,7 @@ constexpr InstructionSet kInstructionSets[] = {
 
 /// The names that LLVM keeps pointers to; they last as long as the process.
 StringRef kept(StringRef name) {
-  static std::mutex mutex;
+  static annudf::BriefMutex mutex;
   static StringSet<> names;
   const std::lock_guard lock(mutex);
   return names.insert(name).first->getKey();

@@ -8,11 +8,12 @@
 
 #include "annudf/runtime/support/HugePages.h"
 
+#include "annudf/Support/Fork.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <pthread.h>
 #include <set>
 #include <sys/mman.h>
 #include <utility>
@@ -45,7 +46,7 @@ constexpr size_t roundUp(size_t value, size_t unit) { return (value + unit - 1) 
 class Chunks {
 public:
   char *take(size_t bytes) {
-    const std::lock_guard<std::mutex> guard(lock_);
+    const std::lock_guard<BriefMutex> guard(lock_);
     auto found = bySize_.lower_bound({bytes, nullptr});
     if (found == bySize_.end())
       found = grow(bytes);
@@ -63,7 +64,7 @@ public:
   }
 
   void give(char *begin, size_t bytes) noexcept {
-    const std::lock_guard<std::mutex> guard(lock_);
+    const std::lock_guard<BriefMutex> guard(lock_);
     const auto chunk = std::prev(chunks_.upper_bound(begin));
     char *const first = chunk->first, *const last = first + chunk->second;
     char *from = begin, *to = begin + bytes;
@@ -97,13 +98,9 @@ public:
   }
 
   size_t held() {
-    const std::lock_guard<std::mutex> guard(lock_);
+    const std::lock_guard<BriefMutex> guard(lock_);
     return held_;
   }
-
-  /// A process that is forked meanwhile has no other thread, which would let the lock go there.
-  void beforeFork() { lock_.lock(); }
-  void afterFork() { lock_.unlock(); }
 
 private:
   using BySize = std::set<std::pair<size_t, char *>>;
@@ -175,7 +172,7 @@ private:
     return begin;
   }
 
-  std::mutex lock_;
+  BriefMutex lock_;
   std::map<char *, size_t> chunks_; ///< By where they begin, their bytes.
   ByAddress free_;                  ///< Free ranges; no two of a chunk touch.
   BySize bySize_;                   ///< The same.
@@ -185,12 +182,7 @@ private:
 
 Chunks &chunks() {
   // Never destroyed: an index may be a static of the program.
-  static Chunks *const instance = [] {
-    auto *const made = new Chunks;
-    ::pthread_atfork([] { chunks().beforeFork(); }, [] { chunks().afterFork(); },
-                     [] { chunks().afterFork(); });
-    return made;
-  }();
+  static Chunks *const instance = new Chunks;
   return *instance;
 }
 

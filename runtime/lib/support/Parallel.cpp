@@ -10,6 +10,7 @@
 
 #include "FloatModes.h"
 #include "annudf/Support/Error.h"
+#include "annudf/Support/Fork.h"
 #include "annudf/Support/Threads.h"
 
 #include <algorithm>
@@ -36,6 +37,9 @@ struct Job {
   int joined = 1;               ///< Workers that took part so far; under the pool's lock.
   int active = 0;               ///< Those still at it, without the caller; likewise.
   std::exception_ptr failure;   ///< Likewise.
+  const uint64_t generation = forkGeneration();
+
+  bool isForked() const { return generation != forkGeneration(); }
 
   void run(int worker, std::mutex &lock) {
     const FloatModes modes;
@@ -44,6 +48,8 @@ struct Job {
         (*body)(task, worker);
     } catch (...) {
       next.store(tasks, std::memory_order_relaxed);
+      if (isForked()) // The lock may be held by a thread of the parent.
+        throw;
       const std::lock_guard<std::mutex> guard(lock);
       if (!failure)
         failure = std::current_exception();
@@ -66,6 +72,10 @@ public:
     else
       wake_.notify_all();
     job.run(0, lock_);
+    if (job.isForked()) // By a callback; the others who work are threads of the parent.
+      throw Error(ErrorKind::Usage, "the process was forked by a callback of this call, which "
+                                    "cannot go on in the child; leave the child by os._exit() or "
+                                    "exec(), or fork when the call has returned");
     std::unique_lock<std::mutex> guard(lock_);
     if (const auto at = std::find(jobs_.begin(), jobs_.end(), &job); at != jobs_.end())
       jobs_.erase(at);
@@ -108,9 +118,8 @@ private:
 };
 
 Pool &pool() {
-  // Never destroyed: its threads may still wait when the program's statics go.
-  static Pool *const instance = new Pool;
-  return *instance;
+  static PerProcess<Pool> pools;
+  return pools.get();
 }
 
 int coresOfProcess() {

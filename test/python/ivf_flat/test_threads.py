@@ -133,6 +133,28 @@ def test_no_call_waits_for_an_extend_with_the_gil(tmp_path):
     assert done.stdout.endswith("all ended\n"), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    ("scenario", "forks", "said"),
+    [
+        (
+            "extending",
+            3,
+            "another thread was changing the index when this process was forked, so here it is half changed; fork "
+            "when no extend or remove runs, start the process by spawn or forkserver, or load the index from a file",
+        ),
+        ("compiling", 20, "compiled"),
+        ("searching", 20, "searched"),
+    ],
+)
+def test_a_fork_while_another_thread_is_at_work(scenario, forks, said):
+    script = Path(__file__).with_name("forked.py")
+    done = subprocess.run(
+        [sys.executable, script, scenario, str(forks)], check=False, capture_output=True, text=True, timeout=600
+    )
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and len(lines) == 2 and lines[1].endswith(said), done.stdout + done.stderr
+
+
 def test_threads_that_share_a_backend_which_changes():
     base = vectors(500, DIMS, "float32", 1)
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=4), base)

@@ -15,7 +15,9 @@
 #include <chrono>
 #include <future>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace annudf;
@@ -48,6 +50,41 @@ TEST(OnceCache, OneMakesAndTheOthersWait) {
   EXPECT_EQ(makes, 1);
   EXPECT_EQ(made, 1);
 }
+
+#ifndef __SANITIZE_THREAD__ // Which does not follow a fork with threads.
+TEST(OnceCache, AForkedProcessMakesWhatAThreadOfItsParentWasMaking) {
+  Cache cache(4);
+  bool made = false;
+  (void)cache.get("there", [] { return std::make_shared<int>(1); }, made);
+  std::promise<void> making, forked;
+  std::thread maker([&] {
+    bool mine = false;
+    (void)cache.get(
+        "key",
+        [&] {
+          making.set_value();
+          forked.get_future().wait();
+          return std::make_shared<int>(5);
+        },
+        mine);
+  });
+  making.get_future().wait();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    const auto never = []() -> std::shared_ptr<int> { return nullptr; };
+    const bool isKept = *cache.get("there", never, made) == 1 && !made;
+    const int value = *cache.get("key", [] { return std::make_shared<int>(7); }, made);
+    ::_exit(isKept && made && value == 7 ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  forked.set_value();
+  maker.join();
+  EXPECT_EQ(*cache.find("key"), 5);
+}
+#endif
 
 TEST(OnceCache, AFailureIsNotKeptAndTheOldestGoes) {
   Cache cache(2);

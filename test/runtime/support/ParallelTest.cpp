@@ -12,7 +12,9 @@
 
 #include <atomic>
 #include <numeric>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace annudf::runtime {
@@ -56,6 +58,40 @@ TEST(Parallel, FirstExceptionStopsAndArrives) {
   parallelFor(4, 100, [&](int64_t, int) { ++after; });
   EXPECT_EQ(after, 100) << "the pool works on after an exception";
 }
+
+#ifndef __SANITIZE_THREAD__ // Which does not follow a fork with threads.
+/// The child has none of the threads that have the other tasks.
+TEST(Parallel, ALoopThatIsForkedEndsInTheParentAlone) {
+  std::atomic<int> runs{0};
+  std::atomic<pid_t> child{-1};
+  const auto caller = std::this_thread::get_id();
+  const std::string said = test::errorOf([&] {
+    parallelFor(3, 3, [&](int64_t, int) {
+      ++runs;
+      while (runs < 3 && child != 0)
+        std::this_thread::yield(); // One task each.
+      if (std::this_thread::get_id() == caller)
+        child = ::fork();
+      while (child == -1)
+        std::this_thread::yield();
+    });
+  });
+  if (child == 0) {
+    ::alarm(20);
+    std::atomic<int> after{0};
+    parallelFor(3, 100, [&](int64_t, int) { ++after; }); // With threads of its own.
+    const bool isRefused = said ==
+                           "the process was forked by a callback of this call, which cannot "
+                           "go on in the child; leave the child by os._exit() or exec(), or "
+                           "fork when the call has returned";
+    ::_exit(isRefused && after == 100 ? 0 : 1);
+  }
+  EXPECT_EQ(said, "");
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+#endif
 
 TEST(Parallel, Nested) {
   std::atomic<int64_t> sum{0};

@@ -86,7 +86,7 @@ public:
     const std::string known = nameOf(metric, elements, entry);
     std::string key;
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      std::lock_guard<BriefMutex> lock(mutex_);
       const auto found = keys_.find(known);
       if (found == keys_.end())
         return nullptr;
@@ -113,12 +113,12 @@ private:
                     MakeKey &makeKey) {
     const std::string known = nameOf(metric, elements, entry);
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      std::lock_guard<BriefMutex> lock(mutex_);
       if (const auto found = keys_.find(known); found != keys_.end())
         return found->second;
     }
     const std::string key = KernelKey(makeKey()).digest();
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<BriefMutex> lock(mutex_);
     constexpr size_t kMost = 1024; // Some 200 bytes each.
     if (keys_.size() >= kMost)
       keys_.clear();
@@ -126,7 +126,7 @@ private:
     return key;
   }
 
-  std::mutex mutex_;
+  BriefMutex mutex_;
   std::unordered_map<std::string, std::string> keys_;
   OnceCache<std::string, Kernel> kernels_;
 };

@@ -9,6 +9,8 @@
 #ifndef ANNUDF_RUNTIME_SUPPORT_ONCECACHE_H
 #define ANNUDF_RUNTIME_SUPPORT_ONCECACHE_H
 
+#include "annudf/Support/Fork.h"
+
 #include <chrono>
 #include <cstdint>
 #include <future>
@@ -20,7 +22,8 @@ namespace annudf::runtime {
 
 /// Values by key, the least recently used dropped beyond `capacity`. However many
 /// threads ask for one key, one makes the value, off the lock, and the others wait for
-/// it; other keys are not held up. Thread-safe.
+/// it; other keys are not held up. Thread-safe. A process that was forked makes anew what another
+/// thread of its parent was making.
 template <class Key, class Value> class OnceCache {
 public:
   using Pointer = std::shared_ptr<Value>;
@@ -37,14 +40,19 @@ public:
     std::shared_future<Pointer> future;
     uint64_t ticket = 0;
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      Entries dropped; // Their values end when the lock is free.
+      std::lock_guard<BriefMutex> lock(mutex_);
       auto found = entries_.find(key);
+      if (found != entries_.end() && hasNoMaker(found->second)) {
+        entries_.erase(found);
+        found = entries_.end();
+      }
       made = found == entries_.end();
       if (made) {
-        dropOldest();
+        dropOldest(dropped);
         ticket = ++clock_;
         future = promise.get_future().share();
-        entries_.emplace(key, Entry{future, ticket, ticket});
+        entries_.emplace(key, Entry{future, ticket, ticket, forkGeneration()});
       } else {
         found->second.used = ++clock_;
         future = found->second.value;
@@ -56,7 +64,7 @@ public:
       promise.set_value(make());
     } catch (...) {
       { // Before any thread hears of the failure: its next try must not find it.
-        std::lock_guard<std::mutex> lock(mutex_);
+        std::lock_guard<BriefMutex> lock(mutex_);
         auto found = entries_.find(key);
         if (found != entries_.end() && found->second.ticket == ticket) // Not a later try's entry.
           entries_.erase(found);
@@ -68,7 +76,7 @@ public:
 
   /// The value if it is made, else null, without waiting.
   Pointer find(const Key &key) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<BriefMutex> lock(mutex_);
     const auto found = entries_.find(key);
     if (found == entries_.end() || !ready(found->second))
       return nullptr;
@@ -78,13 +86,15 @@ public:
 
   /// Forgets one key. Whoever waits for its value still gets it.
   void erase(const Key &key) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    entries_.erase(key);
+    typename Entries::node_type dropped; // Its value ends when the lock is free.
+    std::lock_guard<BriefMutex> lock(mutex_);
+    dropped = entries_.extract(key);
   }
 
   /// Forgets one key if that is its value. \returns whether it was.
   bool erase(const Key &key, const Pointer &value) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    // The caller has the value, so it does not end here.
+    std::lock_guard<BriefMutex> lock(mutex_);
     const auto found = entries_.find(key);
     if (found == entries_.end() || !ready(found->second) || found->second.value.get() != value)
       return false;
@@ -94,14 +104,16 @@ public:
 
   /// Forgets every value that is made.
   void clear() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    Entries dropped;
+    std::lock_guard<BriefMutex> lock(mutex_);
     for (auto it = entries_.begin(); it != entries_.end();)
-      it = ready(it->second) ? entries_.erase(it) : std::next(it);
+      if (const auto here = it++; ready(here->second))
+        dropped.insert(entries_.extract(here));
   }
 
   /// Entries, those in the making too.
   size_t size() const {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<BriefMutex> lock(mutex_);
     return entries_.size();
   }
 
@@ -110,14 +122,21 @@ private:
     std::shared_future<Pointer> value;
     uint64_t ticket; ///< Tells an entry from a later one under the same key.
     uint64_t used;
+    uint64_t generation; ///< Of the process in which it is being made.
   };
+  using Entries = std::map<Key, Entry>;
 
   static bool ready(const Entry &entry) {
     return entry.value.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
 
+  /// Who was making it is a thread of the process that this one was forked from.
+  static bool hasNoMaker(const Entry &entry) {
+    return entry.generation != forkGeneration() && !ready(entry);
+  }
+
   /// Entries in the making are never dropped: a second thread would make them again.
-  void dropOldest() {
+  void dropOldest(Entries &dropped) {
     while (entries_.size() >= capacity_) {
       auto oldest = entries_.end();
       for (auto it = entries_.begin(); it != entries_.end(); ++it)
@@ -126,13 +145,13 @@ private:
           oldest = it;
       if (oldest == entries_.end())
         return;
-      entries_.erase(oldest);
+      dropped.insert(entries_.extract(oldest));
     }
   }
 
   const size_t capacity_;
-  mutable std::mutex mutex_;
-  std::map<Key, Entry> entries_;
+  mutable BriefMutex mutex_;
+  Entries entries_;
   uint64_t clock_ = 0;
 };
 

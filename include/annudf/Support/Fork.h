@@ -1,0 +1,66 @@
+//===- Fork.h - Locks and threads in a process that was forked --*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A child of fork() has one thread. What the others were doing stays half done there: a lock that
+// one of them held is never released, and a pool has no threads. So every lock of annudf that a
+// child may meet is one of the two below, or belongs to an index (lib/CAPI/IndexLock.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_SUPPORT_FORK_H
+#define ANNUDF_SUPPORT_FORK_H
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace annudf {
+
+/// How many forks lie between this process and the one that loaded annudf.
+uint64_t forkGeneration() noexcept;
+
+/// A mutex that a fork finds free, so that the child has it free and what it guards whole: fork()
+/// waits for whoever holds one. It is held for moments only, never while its holder waits, opens a
+/// library, forks, or calls back.
+class BriefMutex {
+public:
+  void lock();
+  void unlock();
+
+private:
+  std::mutex mutex_;
+};
+
+/// An object that every process makes for itself: a child of fork() leaves its parent's as it is.
+/// For mutexes that are held for long, and for what has threads. Never destroyed, as threads may
+/// use it until the process ends.
+template <class T> class PerProcess {
+public:
+  T &get() {
+    const uint64_t generation = forkGeneration();
+    Held *found = held_.load(std::memory_order_acquire);
+    if (found && found->generation == generation)
+      return found->value;
+    auto *made = new Held{generation, {}};
+    if (held_.compare_exchange_strong(found, made))
+      return made->value;
+    delete made; // Another thread was first.
+    return found->value;
+  }
+
+private:
+  struct Held {
+    uint64_t generation;
+    T value;
+  };
+  std::atomic<Held *> held_{nullptr};
+};
+
+} // namespace annudf
+
+#endif // ANNUDF_SUPPORT_FORK_H

@@ -1,0 +1,85 @@
+//===- ForkTest.cpp - Locks in a process that was forked ------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "annudf/Support/Fork.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace annudf;
+
+namespace {
+
+/// What a child of fork() ends with; -1 where it does not end by itself.
+template <class Child> int forked(Child &&child) {
+  const pid_t id = ::fork();
+  if (id == 0) {
+    ::alarm(20);
+    ::_exit(child());
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(id, &status, 0), id);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#ifndef __SANITIZE_THREAD__ // Which does not follow a fork with threads.
+
+/// Threads hold it most of the time, and what it guards is whole in every child.
+TEST(Fork, ABriefMutexIsFreeAndWhatItGuardsWhole) {
+  BriefMutex mutex;
+  int one = 0, two = 0;
+  std::atomic<bool> done = false;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      while (!done) {
+        const std::lock_guard lock(mutex);
+        ++one;
+        for (int turn = 0; turn < 100; ++turn)
+          std::atomic_signal_fence(std::memory_order_seq_cst);
+        ++two;
+      }
+    });
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(forked([&] {
+                const std::lock_guard lock(mutex);
+                return one == two ? 0 : 1;
+              }),
+              0);
+  done = true;
+}
+
+TEST(Fork, AChildMakesItsOwn) {
+  static PerProcess<std::mutex> mutex;
+  const std::lock_guard held(mutex.get()); // For ever, as a child sees it.
+  EXPECT_EQ(&mutex.get(), &mutex.get());
+  EXPECT_EQ(forked([] {
+              const std::lock_guard lock(mutex.get());
+              return forked([] { // And a child of it again.
+                const std::lock_guard again(mutex.get());
+                return 7;
+              });
+            }),
+            7);
+}
+
+#endif
+
+TEST(Fork, GenerationsAreCounted) {
+  const uint64_t here = forkGeneration();
+  EXPECT_EQ(forked([&] { return int(forkGeneration() - here); }), 1);
+  EXPECT_EQ(forkGeneration(), here);
+}
+
+} // namespace
