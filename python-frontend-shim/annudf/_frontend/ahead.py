@@ -42,6 +42,10 @@ class _Import:
             if not self._is_registered:
                 self._is_registered = True
                 atexit.register(self._stop)
+            # These import each other: the program, which meets one of them first, and the thread would each hold the
+            # lock of what the other waits for, and Python raises an error in the program.
+            importlib.import_module("importlib.abc")
+            importlib.import_module("importlib.resources")
             self._thread = threading.Thread(target=_run, args=(is_needless,), name="annudf-import", daemon=True)
             try:
                 self._thread.start()

@@ -112,6 +112,26 @@ print(met[:1] in ([], ["numpy.random"]), met)
     assert ok(done).startswith("True")
 
 
+def test_modules_that_import_each_other_are_there_before_the_thread(tmp_path: Path) -> None:
+    """tqdm, of a build beside the thread, imports importlib.metadata, and with it what the thread imports from its end."""
+    program = """
+assert importing() and {"importlib.abc", "importlib.resources"} <= set(at_start), at_start
+"""
+    watched = """
+import sys, threading
+at_start = []
+start = threading.Thread.start
+def watch(thread):
+    at_start.extend(sys.modules)
+    start(thread)
+threading.Thread.start = watch
+"""
+    file = tmp_path / "program.py"
+    file.write_text(watched + METRIC.format(number=0.25) + program)
+    environment = {**os.environ, "ANNUDF_CACHE_DISABLE": "1"}
+    ok(subprocess.run([sys.executable, str(file)], env=environment, capture_output=True, text=True, check=False))
+
+
 def test_an_interrupt_ends_the_program(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(
