@@ -307,10 +307,7 @@ class FunctionDefinition(Definition):
         except CompileError:
             return False
         key = _cache.make_key("annudf artifact 1", basis, _compiler_identity(), HOST)
-        with _memory_lock:
-            if key in _memory:
-                return True
-        return _cache.load(key) is not None
+        return key in _memory or _cache.load(key) is not None
 
     def _translated(self) -> Any:
         with self._lock:
