@@ -20,7 +20,7 @@ import math
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -159,7 +159,7 @@ def outside_names(function: types.FunctionType, captures: Collection[str] = ()) 
         For a name that is not defined.
     """
     names: dict[str, object] = {}
-    known: dict[str, object] = function.__builtins__  # type: ignore[attr-defined]
+    known: dict[str, object] = cast(Any, function).__builtins__
     for code in codes_of(function.__code__):
         for instruction in dis.get_instructions(code):
             if instruction.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
