@@ -140,7 +140,7 @@ TEST_F(CppMetric, UnknownNamesAreRefusedWhenTheyAreBound) {
                 "", {.name = "mine", .captures = {{.name = "age"}, {.name = "half_life"}}})),
             both);
   const annudf::code_filter keep("keep", [from = annudf::capture<std::int64_t>("from")](auto ctx) {
-    return ctx.row >= from();
+    return ctx.row >= ctx(from);
   });
   EXPECT_EQ(error_of([&] { (void)keep.bind({{"form", 90}}); }),
             usage("there is no capture 'form' to bind; there are: from"));
