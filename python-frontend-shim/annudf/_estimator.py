@@ -15,7 +15,7 @@ from annudf._checks import check_int, check_number, shown
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._metric.metric import MetricSource
-from annudf._nan import OnNaN
+from annudf._metric.nan import OnNaN
 from annudf._options import COARSE_OF_METRIC
 from annudf._repr import of_whole
 from annudf.brute_force import without_self

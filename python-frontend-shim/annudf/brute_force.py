@@ -20,7 +20,7 @@ from annudf._checks import check_bool, check_int, class_of
 from annudf._limits import MAX_K
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
-from annudf._nan import OnNaN
+from annudf._metric.nan import OnNaN
 from annudf._options import MetricName
 from annudf._repr import of_whole
 from annudf.common import Resources, check_resources

@@ -17,8 +17,8 @@ from annudf import _arrays, _transfer
 from annudf._checks import check_int, check_number, shown
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._metric.metric import Metric, MetricSource
+from annudf._metric.nan import OnNaN
 from annudf._metric.rows import for_queries, queries_bound
-from annudf._nan import OnNaN
 from annudf._options import MetricName
 from annudf._repr import of_whole
 from annudf.common import Resources

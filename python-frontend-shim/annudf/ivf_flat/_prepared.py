@@ -8,8 +8,9 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from annudf import _arrays, _backends, _nan, filters
+from annudf import _arrays, _backends, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, PackedBits, View
+from annudf._metric import nan as _nan
 from annudf._plain import Address, plain_library
 from annudf._repr import of_whole
 from annudf.common import Resources

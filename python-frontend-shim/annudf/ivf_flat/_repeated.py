@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends, _nan, _transfer, filters
+from annudf import _arrays, _backends, _transfer, filters
 from annudf._arrays import ELEMENT_OF_DTYPE
 from annudf._checks import check_bool, check_number, shown
+from annudf._metric import nan as _nan
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._filtered import with_bits

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends, _nan, _transfer, filters
+from annudf import _arrays, _backends, _transfer, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
 from annudf._checks import check_bool, check_int, check_name, shown
 from annudf._limits import MAX_K, MAX_LISTS
 from annudf._log import logger
+from annudf._metric import nan as _nan
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._options import MetricName

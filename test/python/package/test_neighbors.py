@@ -199,10 +199,10 @@ def test_without_scikit_learn():
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "NearestNeighbors(n_neighbors=2, metric='euclidean', p=2.0, mode='distance', n_lists=None, n_probes=None, "
-        "recall=0.95, random_state=0)",
+        "recall=0.95, random_state=0, on_nan='warn')",
         "this NearestNeighbors is not fitted yet; call fit() first",
         "1 2 (array([[1.]], dtype=float32), array([[1]]))",
         "X cannot be used: it has shape () and dtype object; give rows of real numbers",
         "X cannot be used: it has shape (1, 1) and dtype complex128; give rows of real numbers",
-        "no parameter 'q'; there are n_neighbors, metric, p, mode, n_lists, n_probes, recall, random_state",
+        "no parameter 'q'; there are n_neighbors, metric, p, mode, n_lists, n_probes, recall, random_state, on_nan",
     ]

@@ -216,7 +216,7 @@ def test_exceptions():
     for name in errors.__all__:
         member = getattr(errors, name)
         if name != "Diagnostic":
-            assert issubclass(member, (errors.Error, UserWarning))
+            assert issubclass(member, (errors.Error, Warning))
             assert getattr(annudf, name) is member
     diagnostic = errors.Diagnostic("error", "L2", "leaves the array", "f.py", 7, 3)
     assert str(diagnostic) == "f.py:7:3: error: [L2] leaves the array"

@@ -22,7 +22,7 @@ OnNaN: TypeAlias = Literal["raise", "warn", "skip"]
 _SHARE = 0.001
 """Above this share of the pairs it is a formula without a guard, not a few odd vectors."""
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def check_on_nan(value: object) -> OnNaN:
