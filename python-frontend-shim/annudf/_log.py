@@ -11,6 +11,7 @@ import os
 import sys
 from typing import Any
 
+from annudf import _fork
 from annudf.errors import ArgumentError
 
 logger = logging.getLogger("annudf")
@@ -134,11 +135,12 @@ def _free_locks_of_tqdm() -> None:
 @functools.cache
 def _tqdm() -> Any:
     os.register_at_fork(after_in_child=_free_locks_of_tqdm)
-    # In a notebook tqdm.auto needs ipywidgets, and warns where it is not installed.
-    if importlib.util.find_spec("ipywidgets"):
-        from tqdm import auto
+    with _fork.compiling():  # A module that another thread imports at a fork stays locked in the child.
+        # In a notebook tqdm.auto needs ipywidgets, and warns where it is not installed.
+        if importlib.util.find_spec("ipywidgets"):
+            from tqdm import auto
 
-        return auto.tqdm
-    import tqdm
+            return auto.tqdm
+        import tqdm
 
-    return tqdm.tqdm
+        return tqdm.tqdm

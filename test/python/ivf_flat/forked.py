@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-import tqdm  # A module that another thread imports at a fork is locked in the child.
 
 import annudf
 from annudf import _core, ivf_flat
@@ -28,7 +27,6 @@ DIMS, K = 16, 3
 METRICS = ("canberra", "l1", "chebyshev", "braycurtis", "hellinger", "jensenshannon", "kl_divergence", "chi2")
 
 annudf.set_num_threads(4)
-assert tqdm.tqdm
 warnings.simplefilter("ignore", DeprecationWarning)  # Of forks with threads, from 3.12 on.
 random = np.random.default_rng(1)
 base = random.random((2000, DIMS), dtype=np.float32)
