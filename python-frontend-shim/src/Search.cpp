@@ -195,7 +195,7 @@ void runPrepared(const Prepared &self, uintptr_t queries, uintptr_t ids, uintptr
 
 annudf_ivf_flat_search_stats statsOfRuns(const Prepared &self) {
   annudf_ivf_flat_search_stats stats = emptyStats();
-  check(annudf_ivf_flat_prepared_stats(self.handle.get(), &stats));
+  check(atOnce(annudf_ivf_flat_prepared_stats(self.handle.get(), &stats)));
   return stats;
 }
 
@@ -220,7 +220,7 @@ float distanceOfPair(const Backend &self, const Artifact &artifact, const Captur
   const annudf_vectors first = vectorsAt(x, 1, dims, elementOfX);
   const annudf_vectors second = vectorsAt(y, 1, dims, elementOfY);
   float distance = 0;
-  const annudf_status status = withoutGil([&] {
+  const Outcome status = withoutGil([&] {
     return annudf_pairwise_distance(self.handle.get(), artifact.handle.get(), captures.handle.get(),
                                     &first, &second, nullptr, &distance, nullptr);
   });
