@@ -35,6 +35,9 @@ public:
     std::mutex gate;
     std::shared_mutex lock;
 
+    State(uint64_t generation, bool isAbandoned, State *before)
+        : generation(generation), isAbandoned(isAbandoned), before(before) {}
+
     void take(Kind kind) {
       const std::lock_guard<std::mutex> first(gate);
       if (kind == Kind::Shared)
@@ -54,7 +57,7 @@ public:
     }
   };
 
-  IndexLock() : current_(new State{forkGeneration(), false, nullptr}) {}
+  IndexLock() : current_(new State(forkGeneration(), false, nullptr)) {}
   IndexLock(const IndexLock &) = delete;
   IndexLock &operator=(const IndexLock &) = delete;
   ~IndexLock() {
@@ -70,7 +73,7 @@ public:
     const uint64_t generation = forkGeneration();
     if (found->generation == generation)
       return *found;
-    auto *made = new State{generation, found->isAbandoned || found->isChanging, found};
+    auto *made = new State(generation, found->isAbandoned || found->isChanging, found);
     if (current_.compare_exchange_strong(found, made))
       return *made;
     delete made; // Another thread was first.
