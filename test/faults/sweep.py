@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""sweep.py ANNUDF FAULTS_SO EXAMPLES: the commands of annudf with one call of the system failing or signals coming.
+"""sweep.py ANNUDF FAULTS_SO EXAMPLES [PART PARTS]: annudf's commands with one call of the system failing or signals coming.
+
+All commands, or those of a part: 1 to PARTS.
 
 Whichever call of pthread_create, write, fsync, rename, mmap, open, read, fork or pipe2 fails, or of malloc by
 annudf itself (faults.h), a command either does what it does otherwise, or ends with exit code 1 and a line that
@@ -28,6 +30,7 @@ import time
 from pathlib import Path
 
 ANNUDF, FAULTS, EXAMPLES = sys.argv[1:4]
+PART, PARTS = map(int, sys.argv[4:6] or (1, 1))
 FUNCTIONS = ("malloc", "pthread_create", "write", "fsync", "rename", "mmap", "open", "read", "fork", "pipe2")
 LONG = "ANNUDF_LONG_TESTS" in os.environ
 RUNS = int(os.environ.get("ANNUDF_FAULT_RUNS", "8" if LONG else "4"))
@@ -249,7 +252,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         start = Path(scratch)
         prepare(start)
-        faults = [fault for name in COMMANDS for fault in sweep(name, start)]
+        faults = [fault for name in list(COMMANDS)[PART - 1 :: PARTS] for fault in sweep(name, start)]
     for fault in faults:
         print(fault)
     print(f"{time.monotonic() - begin:.1f} s")

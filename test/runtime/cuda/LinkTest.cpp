@@ -216,8 +216,12 @@ TEST(CudaLink, TheHotLoopOfL2IsItsArithmeticWithoutLocalMemory) {
     GTEST_SKIP() << kUnread << unread;
 }
 
-/// The compiler's own output, where a build or scripts/gpu-artifacts has put it.
-TEST(CudaLink, EveryExampleMetricLinksAndNoHookIsCalled) {
+constexpr size_t kParts = 4;
+class ExampleMetrics : public testing::TestWithParam<size_t> {};
+
+/// The compiler's own output, where a build or scripts/gpu-artifacts has put it. In parts, which
+/// run side by side: a link and its disassembly take most of a second.
+TEST_P(ExampleMetrics, LinkAndNoHookIsCalled) {
   const char *folder = std::getenv("ANNUDF_TEST_ARTIFACTS");
   if (!folder)
     GTEST_SKIP() << "ANNUDF_TEST_ARTIFACTS is not set: compiled example metrics are NOT checked";
@@ -236,6 +240,8 @@ TEST(CudaLink, EveryExampleMetricLinksAndNoHookIsCalled) {
     // Unless long, the examples take turns with elements, and these with architectures.
     const std::vector<annudf_element> &elements = artifact.manifest.elements;
     const size_t turn = seen++;
+    if (turn % kParts != GetParam())
+      continue;
     for (size_t i = 0; i < elements.size(); ++i) {
       const annudf_element element = elements[i];
       for (int sm : kArchs) {
@@ -262,6 +268,8 @@ TEST(CudaLink, EveryExampleMetricLinksAndNoHookIsCalled) {
   if (unread)
     GTEST_SKIP() << kUnread << unread;
 }
+
+INSTANTIATE_TEST_SUITE_P(Cuda, ExampleMetrics, testing::Range(size_t(0), kParts));
 
 /// A kernel that does call: the check must see it, or it proves nothing.
 TEST(CudaLink, TheCheckFindsACallThatIsLeft) {
