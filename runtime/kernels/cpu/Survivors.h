@@ -23,11 +23,11 @@ namespace annudf_kernels {
 template <int Rows> using Floats = float __attribute__((ext_vector_type(Rows)));
 template <int Rows> using Bits = bool __attribute__((ext_vector_type(Rows)));
 
-/// The distances of the rows [row, row + Rows).
-template <int Rows> ANNUDF_INLINE Floats<Rows> floatsAt(const float *distances, int row) {
-  Floats<Rows> d;
+/// Reads the distances of the rows [row, row + Rows). A function that returned a vector would tell
+/// LLVM that its width is legal, and the scan would have vectors of 512 bits on every processor.
+template <int Rows>
+ANNUDF_INLINE void readDistances(Floats<Rows> &d, const float *distances, int row) {
   __builtin_memcpy(&d, distances + row, sizeof(d));
-  return d;
 }
 
 template <int Rows> ANNUDF_INLINE uint32_t maskOf(const Bits<Rows> &bits, int row) {
@@ -38,7 +38,8 @@ template <int Rows> ANNUDF_INLINE uint32_t maskOf(const Bits<Rows> &bits, int ro
 
 /// Finds those of the rows [row, row + Rows) whose distance is worse than `limit`; NaN is not.
 template <int Rows> ANNUDF_INLINE uint32_t worseThan(const float *distances, int row, float limit) {
-  const Floats<Rows> d = floatsAt<Rows>(distances, row);
+  Floats<Rows> d;
+  readDistances<Rows>(d, distances, row);
   const auto worse = isLargestBest(annudf_cpu_order())
                          ? __builtin_convertvector(d < limit, Bits<Rows>)
                          : __builtin_convertvector(d > limit, Bits<Rows>);
@@ -50,7 +51,8 @@ template <int Rows> ANNUDF_INLINE uint32_t worseThan(const float *distances, int
 template <int Rows>
 ANNUDF_INLINE uint32_t countNan(const annudf_cpu_scan &s, int32_t i, const int64_t *ids, int row,
                                 const float *distances, uint32_t mask) {
-  const Floats<Rows> d = floatsAt<Rows>(distances, row);
+  Floats<Rows> d;
+  readDistances<Rows>(d, distances, row);
   const uint32_t nan = maskOf<Rows>(__builtin_convertvector(d != d, Bits<Rows>), row) & mask;
   if (nan != 0 && s.nan) {
     if (s.nan->count == 0)
