@@ -27,6 +27,7 @@ from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._index import build_of, distinct_ids
 from annudf.ivf_flat._rows import Ids
+from annudf.ivf_flat._stats import with_missing
 
 __all__ = ["Index", "build", "knn", "load", "save", "search"]
 
@@ -296,7 +297,8 @@ def knn(
     if not exclude_self:
         return found
     own = None if ids is None else distinct_ids(ids, "ids", check_resources(resources), rows.size)
-    return (*without_self(found[0], found[1], own), *found[2:])
+    kept = without_self(found[0], found[1], own)
+    return (*kept, *(with_missing(stats, kept[1]) for stats in found[2:]))
 
 
 def _and_itself(k: float, rows: int, queries: Any) -> int:
@@ -407,7 +409,8 @@ def load(
         )
     chosen = check_metric(metric, DEFAULT_ARGUMENT if metric_arg is None else metric_arg)
     index = ivf_flat.load(filename, resources)
-    index._ids = Ids.EXACT if index._core.row_extent == index.size else Ids.GIVEN
+    # A file does not say whether ids 0 to n - 1 were given; a longer array is told of then, and not refused.
+    index._ids = Ids.POSITIONS if index._core.row_extent == index.size else Ids.GIVEN
     if index.n_lists != 1:
         raise ArgumentError(f"the index has {index.n_lists} lists, one of brute_force has 1; load it with ivf_flat")
     return Index(index, *chosen)

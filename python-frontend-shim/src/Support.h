@@ -102,8 +102,8 @@ template <class Call> auto withoutGil(Call call) {
     return call();
 }
 
-/// Of a call that looks something up in tables or in its own arguments: it takes no lock, waits for
-/// no device, and reads no more than it returns.
+/// Marks a call that looks something up in tables or in its own arguments: it takes no lock, waits
+/// for no device, and reads no more than it returns.
 inline Outcome atOnce(annudf_status status) { return Outcome(status); }
 
 /// Raises what fits a failure with the library's own words. The GIL is held.

@@ -323,7 +323,7 @@ LogicalResult annudf::lowering::lowerHooks(ModuleOp module, StringRef name,
   FailureOr<UdfOpInterface> udf = isolateMetric(module, name, target, given, &facts);
   if (failed(udf) || failed(proveLoads(*udf, target)))
     return failure();
-  fuseProducts(module, target); // Of what every target sees.
+  fuseProducts(module, target); // Before anything that only one target does.
   // Who calls a device function may have bound arrays without entries.
   if (target.kind == TargetKind::Host && !isa<FunctionOp>(udf->getOperation())) {
     straightenBranches(*udf, target);

@@ -85,7 +85,13 @@ class Explained:
     """The part of a metric that explains."""
 
     def explain(
-        self, query: Any, row: Any, *, query_number: float = 0, row_id: float = 0, list_number: float = 0
+        self,
+        query: Any,
+        row: Any,
+        *,
+        query_number: float | None = None,
+        row_id: float | None = None,
+        list_number: float = 0,
     ) -> Explanation:
         """Shows the accumulator after each dimension, and the distance.
 
@@ -95,8 +101,11 @@ class Explained:
         ----------
         query, row : array of shape (dim,)
             Of element types that the metric accepts; a list is taken as float32. Coordinates may be NaN.
-        query_number, row_id, list_number : int, default 0
-            ``ctx.query``, ``ctx.row`` and ``ctx.list``; captures of queries and rows are read there.
+        query_number, row_id : int, optional
+            ``ctx.query`` and ``ctx.row``, by which captures are read. A metric with captures of queries or of rows asks
+            for them; default of others: 0.
+        list_number : int, default 0
+            ``ctx.list``.
 
         Returns
         -------
@@ -131,13 +140,27 @@ class Explained:
             self,  # type: ignore[arg-type]
             query,
             row,
-            check_int(query_number, "query_number", 0, _MOST_NUMBER),
-            check_int(row_id, "row_id", 0, _MOST_ID),
+            None if query_number is None else check_int(query_number, "query_number", 0, _MOST_NUMBER),
+            None if row_id is None else check_int(row_id, "row_id", 0, _MOST_ID),
             check_int(list_number, "list_number", 0, _MOST_NUMBER),
         )
 
 
-def explain(metric: Metric, query: Any, row: Any, query_number: int, row_id: int, list_number: int) -> Explanation:
+def _number(value: int | None, name: str, axis: str, entries: int, metric: Metric) -> int:
+    """The number of the query or the row; 0 where no capture has entries for each."""
+    if value is None and entries >= 0:
+        raise ArgumentError(
+            f"{name} is missing: metric '{metric.name}' has a capture with an entry for each {axis}; give the number "
+            f"of the {axis}, {name}=0"
+        )
+    if value is not None and 0 <= entries <= value:
+        raise ArgumentError(f"{name} is {value}, the captures of metric '{metric.name}' have {entries} entries")
+    return value or 0
+
+
+def explain(
+    metric: Metric, query: Any, row: Any, query_number: int | None, row_id: int | None, list_number: int
+) -> Explanation:
     """As :meth:`Explained.explain`, of whole numbers."""
     from annudf import _core
 
@@ -148,11 +171,10 @@ def explain(metric: Metric, query: Any, row: Any, query_number: int, row_id: int
     artifact, captures = metric._prepare(CPU, element, dims)
     if captures is None:
         raise CaptureError(f"captures of metric '{metric.name}' are bound to no queries; bind one entry at least")
-    for name, number, most in (("query_number", query_number, metric._queries), ("row_id", row_id, metric._rows)):
-        if most >= 0 and number >= most:
-            raise ArgumentError(f"{name} is {number}, the captures of metric '{metric.name}' have {most} entries")
+    of_query = _number(query_number, "query_number", "query", metric._queries, metric)
+    of_row = _number(row_id, "row_id", "row", metric._rows, metric)
     told = _core.explain(
-        artifact, captures, x.address, ELEMENT_OF_DTYPE[x.dtype], y.address, element, dims, query_number, row_id,
+        artifact, captures, x.address, ELEMENT_OF_DTYPE[x.dtype], y.address, element, dims, of_query, of_row,
         list_number,
     )  # fmt: skip
     names = _names(metric, told.fields)

@@ -48,12 +48,19 @@ def tell(
     text = (
         f"metric '{metric.name}': {100 * share:.3g} % of the distances of {some} are NaN ({stats.nan_distances} of "
         f"{stats.scored}), and such rows are never found; {_example(stats, metric, index, rows, earlier)}. Guard the "
-        "formula there (metric.explain(query, row) shows each dimension), or pass on_nan='skip' if it is meant"
+        f"formula there ({_call(stats, metric)} shows each dimension), or pass on_nan='skip' if it is meant"
     )
     if on_nan == "raise":
         raise NaNDistanceError(text)
     metric._told_of_nan = True
     warnings.warn(text, NaNDistanceWarning, stacklevel=_level())
+
+
+def _call(stats: _core.SearchStats, metric: Metric) -> str:
+    """How to look at the pair."""
+    numbers = f", query_number={stats.nan_query}" if metric._queries >= 0 else ""
+    numbers += f", row_id={stats.nan_row}" if metric._rows >= 0 else ""
+    return f"metric.explain(query, row{numbers})"
 
 
 def _example(stats: _core.SearchStats, metric: Metric, index: _core.Index, rows: View, earlier: bool) -> str:

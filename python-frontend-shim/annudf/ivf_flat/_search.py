@@ -313,7 +313,7 @@ def search(
     _nan.tell(cost, search_params.on_nan, metric, core, told_of, earlier=told_of.device.kind == "cuda")
     if not return_stats:
         return distances, neighbors
-    return distances, neighbors, stats_of(cost, name, index, n_probes, there, on_host)
+    return distances, neighbors, stats_of(cost, name, index, n_probes, there, on_host or waits)
 
 
 class Checked(NamedTuple):

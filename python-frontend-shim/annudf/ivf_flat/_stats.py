@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from annudf._arrays import View
 from annudf._repr import of_whole
@@ -76,6 +78,11 @@ class SearchStats:
     @of_whole("slow")
     def __repr__(self) -> str:
         return f"SearchStats({', '.join(f'{one.name}={getattr(self, one.name)!r}' for one in fields(self))})"
+
+
+def with_missing(stats: SearchStats, neighbors: Any) -> SearchStats:
+    """The same of a search of which only these results are given."""
+    return stats if stats.n_missing is None else replace(stats, n_missing=int((np.asarray(neighbors) < 0).sum()))
 
 
 def stats_of(

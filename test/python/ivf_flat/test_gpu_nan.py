@@ -74,7 +74,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("family", "metric", "dtype", "needed"), CASES)
-@pytest.mark.parametrize("dims", [32, 77])  # Fewer have no rows for "parts" to share.
+@pytest.mark.parametrize("dims", [64, 77])  # Fewer have no rows for "parts" to share.
 @pytest.mark.parametrize("count", [1, 5, 300])
 def test_each_family_counts_as_a_cpu_does(family, metric, dtype, needed, dims, count):
     rows, queries = made(20000, dims, dtype, 1), made(count, dims, dtype, 2)

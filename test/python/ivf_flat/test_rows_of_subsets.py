@@ -106,6 +106,10 @@ def test_ids_say_which_entry_a_row_has(tmp_path):
         brute_force.search(brute_force.load(tmp_path / "index", decayed), ASKED, 9),
     ):
         check(found, place[neighbors], EXACT, rtol=1e-4)
+    # The ids of all rows, which a file cannot tell from numbers that nobody chose.
+    brute_force.save(tmp_path / "first", brute_force.build(ROWS, decayed, ids=np.arange(200)))
+    with pytest.warns(CaptureWarning, match="has 900 entries, the index has 200 rows"):
+        brute_force.search(brute_force.load(tmp_path / "first", decayed), ASKED, 9)
     kept = brute_force.knn(ROWS, ASKED, 200, metric=decayed, ids=SUBSET, prefilter=old)[1]
     assert set(kept[0].tolist()) - {-1} == set(SUBSET[AGE[SUBSET] > 4].tolist())
 

@@ -104,8 +104,13 @@ def test_captures_are_read_at_the_numbers_given():
         return acc + ctx.w[ctx.dim] * (x - y) ** 2 * ctx.age[ctx.row]
 
     query, row = vectors(3)
-    assert decayed.explain(query, row).distance == 0
+    assert decayed.explain(query, row, row_id=0).distance == 0
     assert decayed.explain(query, row, row_id=3).distance == pytest.approx(3 * ((query - row) ** 2).sum())
+    with pytest.raises(
+        ArgumentError,
+        match="row_id is missing: metric 'decayed' has a capture with an entry for each row; give the number of the row",
+    ):
+        decayed.explain(query, row)
     with pytest.raises(ArgumentError, match="row_id is 5, the captures of metric 'decayed' have 5 entries"):
         decayed.explain(query, row, row_id=5)
 
@@ -114,7 +119,9 @@ def test_captures_are_read_at_the_numbers_given():
         return acc + ctx.scale[ctx.query] * abs(x - y) + np.float32(ctx.list)
 
     assert scaled.explain(query, row, query_number=1).distance == pytest.approx(10 * np.abs(query - row).sum())
-    assert scaled.explain(row, row, list_number=7).distance == 21
+    assert scaled.explain(row, row, query_number=0, list_number=7).distance == 21
+    with pytest.raises(ArgumentError, match="query_number is missing: metric 'scaled'"):
+        scaled.explain(query, row)
     with pytest.raises(ArgumentError, match="query_number is 2"):
         scaled.explain(query, row, query_number=2)
 

@@ -25,6 +25,11 @@ def powered(x, y, acc, ctx):
     return acc + ctx.w[ctx.dim] * abs(x - y) ** ctx.p
 
 
+@ivf_flat.metric
+def divided(x, y, acc, ctx):
+    return acc + (x - y) ** 2 / abs(x - y)  # NaN of a row and itself.
+
+
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
 def test_the_graph_is_scikit_learns(mode):
     samples, queries = vectors(300, 5, "float32", 1), vectors(20, 5, "float32", 2)
@@ -132,6 +137,15 @@ def test_a_row_does_not_find_itself():
         np.fill_diagonal(every, np.inf)
         np.testing.assert_allclose(distances, np.sort(every, axis=1)[:, :4], rtol=1e-5)
     every, ids = brute_force.knn(samples, samples, 59, exclude_self=True)
+    numbers = np.arange(60)[::-1] * 3
+    named, other = brute_force.knn(samples, samples, 59, exclude_self=True, ids=numbers)
+    np.testing.assert_array_equal(named, every)
+    assert (other != numbers[:, None]).all()
+    # What is left out is no missing result.
+    apart = vectors(60, 5, "float32", 2)
+    extra = {"metric": divided, "exclude_self": True, "return_stats": True, "on_nan": "skip"}
+    stats = brute_force.knn(apart, apart, 59, **extra)[2]
+    assert (stats.n_missing, stats.nan_distances) == (0, 60)
     assert (np.sort(ids, axis=1) == [[j for j in range(60) if j != i] for i in range(60)]).all()
 
 

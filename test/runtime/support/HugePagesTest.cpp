@@ -91,7 +91,7 @@ TEST(HugePages, ABlockMayBeLargerThanAChunk) {
   EXPECT_EQ(hugeBytesHeld(), before);
 }
 
-/// Of small indexes that come and go, none waits for the system to clear a page.
+/// Small indexes that come and go do not wait for the system to clear a page.
 TEST(HugePages, TheLastChunkStaysForTheNextBlock) {
   if (hugeBytesHeld() != 0)
     GTEST_SKIP() << "other blocks keep their chunk";

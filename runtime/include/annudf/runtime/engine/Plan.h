@@ -113,7 +113,7 @@ struct Machine {
   double clocksPerMs = 0;      ///< Of a processor.
   // What a CPU multiplies matrices with.
   const char *products = ""; ///< A text that stays.
-  /// Of a row and a query, where the metric's own scan takes 1; 0: not known to be quicker.
+  /// Cost of a row and a query, where the metric's own scan takes 1; 0: not known to be quicker.
   double productCost = 0;
 };
 

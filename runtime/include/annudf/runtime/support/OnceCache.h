@@ -122,7 +122,7 @@ private:
     std::shared_future<Pointer> value;
     uint64_t ticket; ///< Tells an entry from a later one under the same key.
     uint64_t used;
-    uint64_t generation; ///< Of the process in which it is being made.
+    uint64_t generation; ///< The process in which it is being made.
   };
   using Entries = std::map<Key, Entry>;
 
