@@ -343,7 +343,7 @@ class PreparedInC:
             )
         )
         self.run = self.library.annudf_ivf_flat_prepared_run
-        self.nothing = self.library.annudf_ivf_flat_prepared_destroy  # Of NULL: as many pointers, and no work.
+        self.nothing = self.library.annudf_ivf_flat_prepared_destroy  # Of NULL: as many arguments, and no work.
 
     def check(self, status: int) -> None:
         """Ends the program with the library's words."""
@@ -385,7 +385,7 @@ def prepared(rows: int, library: str) -> None:
         current.__enter__()
     nearest = ivf_flat.prepare(params, index, queries, k)
     address = [_arrays.view(one, "array").address for one in (queries, neighbors, distances)]
-    pointers = [ctypes.c_void_p(one) for one in address]
+    pointers = [*(ctypes.c_void_p(one) for one in address), None]
     calls = {
         "nothing, by ctypes": lambda: in_c.nothing(None, *pointers),
         "C, by ctypes": lambda: in_c.run(in_c.prepared, *pointers),

@@ -351,14 +351,17 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_prepare(
  * at once; on a GPU they run one after the other.
  * \param queries         in host memory; on a GPU in memory of the device.
  * \param ids, distances  rows x k, likewise.
+ * \param stats           may be NULL. Of this run scored, nan_distances, nan_query and nan_row; all
+ * else is empty. Not touched on a GPU: annudf_ivf_flat_prepared_stats tells of its runs.
  * ANNUDF_USAGE where the index was extended, or lost rows, since the search was prepared; on a GPU
  * also for memory and streams that annudf_ivf_flat_search_device refuses. */
-ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared,
-                                                                const void *queries, int64_t *ids,
-                                                                float *distances);
+ANNUDF_CAPI_EXPORTED annudf_status
+annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared, const void *queries, int64_t *ids,
+                             float *distances, annudf_ivf_flat_search_stats *stats);
 
-/** Pairs of the runs that are done since it was last asked: scored, nan_distances, nan_query and
- * nan_row; all else is empty. It never waits. */
+/** Pairs of a GPU's runs that are done since it was last asked, whichever threads made them:
+ * scored, nan_distances, nan_query and nan_row; all else is empty. It waits for no run. On a CPU,
+ * where each run tells of its own, there are none. */
 ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_prepared_stats(
     annudf_ivf_flat_prepared *prepared, annudf_ivf_flat_search_stats *stats);
 

@@ -21,9 +21,6 @@ struct annudf_ivf_flat_prepared {
   const Arguments arguments;
   /// A GPU's; destroyed before what it uses.
   std::unique_ptr<runtime::PreparedSearch> onDevice;
-  /// Pairs of the CPU's runs that nobody was told of.
-  std::mutex mutex = {};
-  runtime::SearchStats pairs = {};
 };
 
 annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_flat_index *index,
@@ -79,12 +76,14 @@ annudf_status annudf_ivf_flat_prepare(annudf_backend *backend, const annudf_ivf_
 }
 
 annudf_status annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared, const void *queries,
-                                           int64_t *ids, float *distances) {
+                                           int64_t *ids, float *distances,
+                                           annudf_ivf_flat_search_stats *stats) {
   return guard(__func__, [&](Call call) {
     call.refuseNull(prepared, "prepared");
     call.refuseNull(queries, "queries");
     call.refuseNull(ids, "ids");
     call.refuseNull(distances, "distances");
+    checkStats(call, stats);
     const auto refuseOther = [&] {
       if (prepared->index->generation != prepared->generation)
         call.refuse("the index has changed since the search was prepared; prepare it again");
@@ -99,11 +98,11 @@ annudf_status annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared, c
     const Arguments &arguments = prepared->arguments;
     runtime::MatrixView view = arguments.queries;
     view.data = queries;
-    runtime::SearchStats cost;
+    runtime::SearchStats cost, pairs;
     prepared->backend->search(prepared->index->value, prepared->metric, prepared->captures, view,
                               arguments.k, arguments.params, ids, distances, &cost);
-    const std::lock_guard<std::mutex> lock(prepared->mutex);
-    prepared->pairs.addPairs(cost);
+    pairs.addPairs(cost);
+    give(stats, pairs);
   });
 }
 
@@ -114,12 +113,8 @@ annudf_status annudf_ivf_flat_prepared_stats(annudf_ivf_flat_prepared *prepared,
     call.refuseNull(stats, "stats");
     checkStats(call, stats);
     runtime::SearchStats pairs;
-    if (prepared->onDevice) {
+    if (prepared->onDevice)
       prepared->onDevice->takePairs(pairs);
-    } else {
-      const std::lock_guard<std::mutex> lock(prepared->mutex);
-      std::swap(pairs, prepared->pairs);
-    }
     give(stats, pairs);
   });
 }

@@ -388,13 +388,13 @@ class Event:
 class Prepared:
     """A search that was checked once."""
 
-    def run(self, queries: int, ids: int, distances: int) -> None:
+    def run(self, queries: int, ids: int, distances: int) -> SearchStats | None:
         """
-        Searches with queries and results at addresses of the backend's memory; on a GPU it is enqueued, and the memory must live until the stream has got there.
+        Searches with queries and results at addresses of the backend's memory; on a GPU it is enqueued, and the memory must live until the stream has got there. Pairs of this run if some are NaN, on a CPU.
         """
 
     def stats(self) -> SearchStats:
-        """Pairs of the runs that are done since it was last asked."""
+        """Pairs of a GPU's runs that are done since it was last asked."""
 
 class Backend:
     """Searches on the CPU or on one GPU; keeps compiled kernels."""

@@ -185,12 +185,17 @@ prepare(const Backend &self, const Index &index, const Artifact &artifact, const
   return {Prepared{decltype(Prepared::handle)(made)}, stats};
 }
 
-void runPrepared(const Prepared &self, uintptr_t queries, uintptr_t ids, uintptr_t distances) {
+std::optional<annudf_ivf_flat_search_stats> runPrepared(const Prepared &self, uintptr_t queries,
+                                                        uintptr_t ids, uintptr_t distances) {
+  annudf_ivf_flat_search_stats stats = emptyStats();
   check(withoutGil([&] {
     return annudf_ivf_flat_prepared_run(self.handle.get(), reinterpret_cast<const void *>(queries),
                                         reinterpret_cast<int64_t *>(ids),
-                                        reinterpret_cast<float *>(distances));
+                                        reinterpret_cast<float *>(distances), &stats);
   }));
+  if (stats.nan_distances == 0)
+    return std::nullopt;
+  return stats;
 }
 
 annudf_ivf_flat_search_stats statsOfRuns(const Prepared &self) {
@@ -362,8 +367,9 @@ void addSearch(nb::module_ &module) {
   nb::class_<Prepared>(module, "Prepared", "A search that was checked once.")
       .def("run", &runPrepared, "queries"_a, "ids"_a, "distances"_a,
            "Searches with queries and results at addresses of the backend's memory; on a GPU it is "
-           "enqueued, and the memory must live until the stream has got there.")
-      .def("stats", &statsOfRuns, "Pairs of the runs that are done since it was last asked.");
+           "enqueued, and the memory must live until the stream has got there. Pairs of this run "
+           "if some are NaN, on a CPU.")
+      .def("stats", &statsOfRuns, "Pairs of a GPU's runs that are done since it was last asked.");
 
   nb::class_<Backend> backend(module, "Backend",
                               "Searches on the CPU or on one GPU; keeps compiled kernels.");

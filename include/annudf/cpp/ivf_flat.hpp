@@ -348,7 +348,8 @@ private:
   void run(const void *queries, std::size_t distance_count, float *distances,
            std::size_t neighbor_count, std::int64_t *neighbors) const {
     detail::check_results(shape_.rows(), k_, distance_count, neighbor_count);
-    detail::check(annudf_ivf_flat_prepared_run(handle_.get(), queries, neighbors, distances));
+    detail::check(
+        annudf_ivf_flat_prepared_run(handle_.get(), queries, neighbors, distances, nullptr));
   }
 
   detail::owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy> handle_;

@@ -52,8 +52,8 @@ def tell(
     )
     if on_nan == "raise":
         raise NaNDistanceError(text)
-    metric._told_of_nan = True
     warnings.warn(text, NaNDistanceWarning, stacklevel=_level())
+    metric._told_of_nan = True  # Not where the warning is an error: the next call raises it, too.
 
 
 def _call(stats: _core.SearchStats, metric: Metric) -> str:

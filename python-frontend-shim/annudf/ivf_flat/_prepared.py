@@ -129,10 +129,10 @@ class _Running:
         self.core = None  # Waits for the last run; the stream may be gone.
         self.kept.clear()
 
-    def run(self, queries: int, ids: int, distances: int) -> None:
+    def run(self, queries: int, ids: int, distances: int) -> _core.SearchStats | None:
         """Runs; an exception names the argument or what else is wrong."""
         try:
-            self.core.run(queries, ids, distances)  # type: ignore[union-attr]
+            return self.core.run(queries, ids, distances)  # type: ignore[union-attr]
         except InputError as error:
             raise array_at_fault(error, "queries") from None
         except ArgumentError as error:
@@ -294,8 +294,7 @@ class PreparedSearch:
         ):
             return self._search_any(running, queries, neighbors, distances)
         if not self._on_gpu:
-            running.run(rows, ids, values)
-            self._tell_of_nan(running, rows)
+            self._tell_of_nan(running.run(rows, ids, values), rows)
             return distances, neighbors
         addresses = (rows, given_ids, given_values)
         kept = running.last
@@ -305,20 +304,22 @@ class PreparedSearch:
             kept = _Kept(addresses, tuple(plain.keeper(array) for array, given in arrays if given))
         self._place.note(self._device, self._stream)
         running.run_on(self._device, self._stream, (rows, ids, values), kept)
-        self._tell_of_nan(running, rows)
+        self._tell_of_nan(self._stats_of_device(running), rows)
         return distances, neighbors
 
-    def _tell_of_nan(self, running: _Running, queries: int) -> None:
-        """Of the runs that are done; on a GPU these are earlier ones, unless it is to raise."""
+    def _stats_of_device(self, running: _Running) -> _core.SearchStats | None:
+        """Of the runs that are done, any thread's: earlier ones, unless it is to raise."""
         if self._on_nan == "skip":
-            return
-        raises = self._on_nan == "raise"
-        if self._on_gpu and raises:
+            return None
+        if self._on_nan == "raise":
             _backends.backend(self._device).synchronize(self._stream)
-        stats = running.core.stats()  # type: ignore[union-attr]
-        if stats.nan_distances:
+        return running.core.stats()  # type: ignore[union-attr]
+
+    def _tell_of_nan(self, stats: _core.SearchStats | None, queries: int) -> None:
+        if stats is not None and stats.nan_distances:
             rows = replace(self._shape, address=queries)
-            _nan.tell(stats, self._on_nan, self._metric, self._index._core, rows, earlier=self._on_gpu and not raises)
+            earlier = self._on_gpu and self._on_nan != "raise"
+            _nan.tell(stats, self._on_nan, self._metric, self._index._core, rows, earlier=earlier)
 
     def _search_any(self, running: _Running, queries: Any, neighbors: Any, distances: Any) -> tuple[Any, Any]:
         """As a search does it: looks at everything, copies what is not contiguous, and says what is wrong."""
@@ -340,8 +341,7 @@ class PreparedSearch:
         refuse_shared(rows, values, ids)
         addresses = (rows.address, ids.address, values.address)
         if not self._on_gpu:
-            running.run(*addresses)
-            self._tell_of_nan(running, rows.address)
+            self._tell_of_nan(running.run(*addresses), rows.address)
             return distances, neighbors
         views = (rows, values, ids)
         for one in views:
@@ -349,7 +349,7 @@ class PreparedSearch:
         owners = (*(one.owner for one in views), *(one.source for one in views))
         self._place.note(self._device, self._stream)
         running.run_on(self._device, self._stream, addresses, _Kept(None, owners))
-        self._tell_of_nan(running, rows.address)
+        self._tell_of_nan(self._stats_of_device(running), rows.address)
         return distances, neighbors
 
     def close(self) -> None:

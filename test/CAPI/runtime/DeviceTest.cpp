@@ -295,9 +295,9 @@ TEST_F(CApiDevice, PreparedSearches) {
     return reinterpret_cast<void *>(annudf_device_buffer_address(buffer));
   };
   const auto run = [&](annudf_ivf_flat_prepared *prepared, const Arrays &arrays) {
-    return outcome(annudf_ivf_flat_prepared_run(prepared, addressOf(arrays.queries),
-                                                static_cast<int64_t *>(addressOf(arrays.ids)),
-                                                static_cast<float *>(addressOf(arrays.distances))));
+    return outcome(annudf_ivf_flat_prepared_run(
+        prepared, addressOf(arrays.queries), static_cast<int64_t *>(addressOf(arrays.ids)),
+        static_cast<float *>(addressOf(arrays.distances)), nullptr));
   };
   const auto prepare = [&](int64_t rows, uint64_t stream, annudf_ivf_flat_prepared **out) {
     const annudf_vectors shape = {sizeof shape, nullptr, rows, kDims, ANNUDF_ELEMENT_F32};
@@ -327,13 +327,13 @@ TEST_F(CApiDevice, PreparedSearches) {
   std::vector<float> host(size_t(kQueries * kDims));
   const std::string refused = outcome(annudf_ivf_flat_prepared_run(
       prepared, host.data(), static_cast<int64_t *>(addressOf(arrays.ids)),
-      static_cast<float *>(addressOf(arrays.distances))));
+      static_cast<float *>(addressOf(arrays.distances)), nullptr));
   EXPECT_EQ(refused.rfind("usage: queries at address 0x", 0), 0u) << refused;
   Arrays few;
   upload(reference::randomVectors(ANNUDF_ELEMENT_F32, 1, kDims, 23), own.handle(), few);
   EXPECT_NE(outcome(annudf_ivf_flat_prepared_run(prepared, addressOf(few.queries),
                                                  static_cast<int64_t *>(addressOf(arrays.ids)),
-                                                 reinterpret_cast<float *>(uint64_t(3)))),
+                                                 reinterpret_cast<float *>(uint64_t(3)), nullptr)),
             "ok");
   (void)&index, (void)&captures, (void)&artifact; // Destroyed.
   ASSERT_EQ(run(prepared, arrays), "ok");
@@ -356,7 +356,7 @@ TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatLostRowsThere) {
     return outcome(annudf_ivf_flat_prepared_run(
         prepared, reinterpret_cast<void *>(annudf_device_buffer_address(arrays.queries)),
         reinterpret_cast<int64_t *>(annudf_device_buffer_address(arrays.ids)),
-        reinterpret_cast<float *>(annudf_device_buffer_address(arrays.distances))));
+        reinterpret_cast<float *>(annudf_device_buffer_address(arrays.distances)), nullptr));
   };
   const auto remove = [&](int64_t id) {
     int64_t removed = -1;
@@ -385,12 +385,13 @@ TEST_F(CApiDevice, APreparedSearchRefusesAnIndexThatWasExtended) {
   ASSERT_EQ(outcome(annudf_ivf_flat_extend(index, &rows, nullptr, nullptr)), "ok");
   Arrays arrays;
   upload(queries, 0, arrays);
-  EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(
-                prepared, reinterpret_cast<void *>(annudf_device_buffer_address(arrays.queries)),
-                reinterpret_cast<int64_t *>(annudf_device_buffer_address(arrays.ids)),
-                reinterpret_cast<float *>(annudf_device_buffer_address(arrays.distances)))),
-            "usage: annudf_ivf_flat_prepared_run: the index has changed since the search was "
-            "prepared; prepare it again");
+  EXPECT_EQ(
+      outcome(annudf_ivf_flat_prepared_run(
+          prepared, reinterpret_cast<void *>(annudf_device_buffer_address(arrays.queries)),
+          reinterpret_cast<int64_t *>(annudf_device_buffer_address(arrays.ids)),
+          reinterpret_cast<float *>(annudf_device_buffer_address(arrays.distances)), nullptr)),
+      "usage: annudf_ivf_flat_prepared_run: the index has changed since the search was "
+      "prepared; prepare it again");
 }
 
 TEST_F(CApiDevice, PrecompileAndBufferErrors) {

@@ -41,10 +41,10 @@ protected:
     return outcome(annudf_ivf_flat_prepare(backend, index, artifact, captures, &shape, k, probes,
                                            options, stream, out, stats));
   }
-  std::string run(annudf_ivf_flat_prepared *prepared, const reference::Vectors &from,
-                  Found &found) {
+  std::string run(annudf_ivf_flat_prepared *prepared, const reference::Vectors &from, Found &found,
+                  annudf_ivf_flat_search_stats *stats = nullptr) {
     return outcome(annudf_ivf_flat_prepared_run(prepared, from.encoded.data(), found.ids.data(),
-                                                found.distances.data()));
+                                                found.distances.data(), stats));
   }
   Found expected(const reference::Vectors &from,
                  const annudf_ivf_flat_search_options *options = nullptr) {
@@ -77,6 +77,35 @@ TEST_F(CApiPrepared, FindsWhatASearchFinds) {
     ASSERT_EQ(run(prepared, *from, found), "ok");
     EXPECT_EQ(found, expected(*from));
   }
+}
+
+TEST_F(CApiPrepared, TellsOfNanOfEachRun) {
+  load("cosine", &artifact);
+  (void)&captures; // It has none.
+  OwnedPrepared prepared;
+  ASSERT_EQ(prepare(&prepared, kK, 16), "ok");
+  reference::Vectors bad = queries;
+  std::fill_n(bad.encoded.begin(), bad.encoded.size() / size_t(bad.rows), 0); // The first.
+  Found found = foundFor(queries, kK);
+  for (const int64_t nan : {3000, 0, 3000}) {
+    annudf_ivf_flat_search_stats stats = {};
+    stats.size = sizeof stats;
+    ASSERT_EQ(run(prepared, nan ? bad : queries, found, &stats), "ok");
+    EXPECT_EQ(stats.scored, 40 * 3000);
+    EXPECT_EQ(stats.nan_distances, nan);
+    EXPECT_EQ(stats.nan_query, nan ? 0 : -1);
+    EXPECT_EQ(stats.nan_row >= 0, nan != 0);
+    ASSERT_EQ(run(prepared, bad, found), "ok"); // Whose count is in no other's.
+  }
+  annudf_ivf_flat_search_stats stats = {};
+  stats.size = sizeof stats;
+  ASSERT_EQ(outcome(annudf_ivf_flat_prepared_stats(prepared, &stats)), "ok");
+  EXPECT_EQ(stats.scored, 0);
+  stats.size = 8;
+  EXPECT_EQ(
+      run(prepared, queries, found, &stats),
+      "usage: annudf_ivf_flat_prepared_run: annudf_ivf_flat_search_stats.size is 8; set it to "
+      "sizeof(annudf_ivf_flat_search_stats)");
 }
 
 TEST_F(CApiPrepared, HoldsWhatItNeeds) {
@@ -140,16 +169,16 @@ TEST_F(CApiPrepared, RefusesBadArguments) {
   ASSERT_EQ(prepare(&prepared), "ok");
   Found found = foundFor(queries, kK);
   EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(nullptr, queries.encoded.data(), found.ids.data(),
-                                                 found.distances.data())),
+                                                 found.distances.data(), nullptr)),
             "usage: annudf_ivf_flat_prepared_run: prepared is NULL");
   EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(prepared, nullptr, found.ids.data(),
-                                                 found.distances.data())),
+                                                 found.distances.data(), nullptr)),
             "usage: annudf_ivf_flat_prepared_run: queries is NULL");
   EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(prepared, queries.encoded.data(), nullptr,
-                                                 found.distances.data())),
+                                                 found.distances.data(), nullptr)),
             "usage: annudf_ivf_flat_prepared_run: ids is NULL");
   EXPECT_EQ(outcome(annudf_ivf_flat_prepared_run(prepared, queries.encoded.data(), found.ids.data(),
-                                                 nullptr)),
+                                                 nullptr, nullptr)),
             "usage: annudf_ivf_flat_prepared_run: distances is NULL");
   annudf_ivf_flat_prepared_destroy(nullptr);
 }

@@ -43,6 +43,9 @@ class Prepared:
         self.gpu.log.append(("run", self.stream))
         self.prepared.run(*addresses)
 
+    def stats(self):
+        return self.prepared.stats()
+
     def __del__(self):
         self.gpu.log.append(("destroyed", self.stream))
 

@@ -3,12 +3,17 @@
 """Distances that are NaN: they are counted, told, and refused on request."""
 
 import math
+import re
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from annudf import NaNDistanceError, NaNDistanceWarning, PackedBits, filters, ivf_flat
+from annudf._metric import nan
 from annudf.errors import ArgumentError, InputError
 from annudf.neighbors import NearestNeighbors, brute_force
 
@@ -235,3 +240,53 @@ def test_an_example_of_finalize(data):
 
     with pytest.warns(NaNDistanceWarning, match="finalize makes NaN of the accumulator"):
         ivf_flat.search(ivf_flat.SearchParams(n_probes=20, metric=negative), index, queries, 5)
+
+
+def test_threads_that_share_a_prepared_search_hear_of_their_own_pairs():
+    """A CPU's: who searches without NaN is told nothing, who searches with NaN always is."""
+    rows, queries = rows_with_zeros(3, 200, share=0), rows_with_zeros(4, 2, share=0)
+    rows[7, 3] = queries[1, 3] = 0
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), rows)
+    params = ivf_flat.SearchParams(n_probes=1, metric=fresh(chi2), on_nan="raise")
+    prepared = ivf_flat.prepare(params, index, queries[:1], 5)
+    stop = threading.Event()
+
+    def search_good():
+        runs = 0
+        while not stop.is_set():
+            prepared(queries[:1])
+            runs += 1
+        return runs
+
+    def search_bad():
+        raised = 0
+        for _ in range(50):
+            try:
+                prepared(queries[1:])
+            except NaNDistanceError:
+                raised += 1
+        return raised
+
+    with ThreadPoolExecutor(2) as pool:
+        good = pool.submit(search_good)
+        try:
+            raised = pool.submit(search_bad).result()
+        finally:
+            stop.set()
+        assert (raised, good.result() > 0) == (50, True)
+
+
+def test_a_warning_that_is_an_error_is_raised_again(data):
+    _, queries, index = data
+    params = ivf_flat.SearchParams(n_probes=20, metric=fresh(chi2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(NaNDistanceWarning):
+                ivf_flat.search(params, index, queries, 10)
+
+
+def test_the_command_warns_from_the_same_share_on():
+    header = Path(__file__).parents[3] / "runtime/include/annudf/runtime/engine/Search.h"
+    found = re.search(r"kNanShare = ([\d.]+);", header.read_text())
+    assert found is not None and float(found[1]) == nan._SHARE
