@@ -58,8 +58,13 @@ Explanation explain(const MetricView &metric, const BoundCaptures &captures,
   check(metric, captures, query, row, pair);
   const FloatModes modes;
   const Manifest &manifest = metric.artifact.manifest;
-  const auto kernel = cpu::compileScan(metric, {row.element, query.element},
-                                       {.cpu = cpu::askedProcessor(), .explains = true});
+  const ScanElements elements(row.element, query.element);
+  const cpu::ScanTarget host{.cpu = cpu::askedProcessor(), .explains = true};
+  static auto &kernels = *new KernelCache<const cpu::ScanKernel>; // Threads outlive statics.
+  bool linked = false;
+  const auto kernel = kernels.get(
+      metric, elements, host.cpu, [&] { return cpu::scanKey(metric, elements, host); },
+      [&](const std::string &) { return cpu::compileScan(metric, elements, host); }, linked);
 
   const int32_t words = wordsPerRow(row.element, row.dims);
   std::vector<uint32_t> one(static_cast<size_t>(words));

@@ -173,6 +173,8 @@ KernelKey scanKey(const MetricView &metric, ScanElements elements, const ScanTar
   key.options = target.options;
   if (host.abandons)
     key.options.push_back("leaves rows");
+  if (host.explains)
+    key.options.push_back("explains");
   key.arch = target.cpu;
   key.features = target.features;
   key.vectorBits = target.bits;
