@@ -185,11 +185,17 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   const CUstream on = checkStream(*context_, stream);
   Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
   const auto lease = pool_.acquire(false, on);
-  // One that is not waited for tells of earlier ones.
-  NanCounter &nan = params.timeStages ? (*lease)->nan() : nans_.of(metric.digest);
-  ready.plan->nan = nan.address();
-  if (!params.timeStages)
-    nan.take(report);
+  NanCounter *nan = nullptr; // Of all distances nobody counts which are NaN.
+  if (!wanted.every() && params.timeStages) {
+    nan = &(*lease)->nan();
+  } else if (!wanted.every()) { // Not waited for: it tells of earlier ones.
+    const std::shared_ptr<NanCounter> shared = nans_.of(metric.digest);
+    lease->keep(shared);
+    nan = shared.get();
+    if (stats)
+      nan->take(report);
+  }
+  ready.plan->nan = nan ? nan->address() : 0;
   lease->keep(ready.index);
   for (const FamilyKernels &family : ready.scans)
     for (const auto &kernel : family.kernels)
@@ -215,11 +221,12 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
         wanted.every() ? 0 : reinterpret_cast<uint64_t>(wanted.ids + first * wanted.columns),
         reinterpret_cast<uint64_t>(wanted.distances + first * wanted.columns),
         clock ? &*clock : nullptr);
-    nan.enqueued(ready.plan->pairsOf(std::min(batch, total - first)));
+    if (nan)
+      nan->enqueued(ready.plan->pairsOf(std::min(batch, total - first)));
   }
   report.workspaceBytes = (*lease)->arenaBytes();
-  if (params.timeStages) // Which waits for each batch.
-    nan.takeAll(report);
+  if (nan && params.timeStages) // Which waits for each batch.
+    nan->takeAll(report);
   lease->finish();
   if (clock)
     clock->report(total, report);

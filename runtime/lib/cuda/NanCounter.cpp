@@ -8,43 +8,36 @@
 
 #include "NanCounter.h"
 
+#include <atomic>
 #include <cstring>
 
 namespace annudf::runtime::cuda {
 
 NanCounter::NanCounter(const std::shared_ptr<const Context> &context)
     : context_(context), counted_(context, sizeof(annudf_nan)),
-      example_(context, sizeof(annudf_nan_example) + sizeof(annudf_nan), Buffer::Kind::Pinned) {
+      example_(context, sizeof(annudf_nan_example) + sizeof(annudf_nan), Buffer::Kind::Pinned),
+      stream_(context) {
   const ContextScope scope(*context_);
-  ANNUDF_CUDA(cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
   std::memset(example_.host(), 0, example_.size());
   // Addresses of pinned memory are the same on both sides.
   const annudf_nan begun = {0, reinterpret_cast<uint64_t>(example_.host())};
   std::byte *const staged = example_.host() + sizeof(annudf_nan_example);
   std::memcpy(staged, &begun, sizeof begun);
-  ANNUDF_CUDA(cuMemcpyHtoDAsync, counted_.device(), staged, sizeof begun, stream_);
-  ANNUDF_CUDA(cuStreamSynchronize, stream_);
-}
-
-NanCounter::~NanCounter() {
-  const Driver &driver = Driver::get();
-  if (driver.cuCtxPushCurrent(context_->handle()) != CUDA_SUCCESS)
-    return;
-  if (stream_)
-    (void)driver.cuStreamDestroy(stream_);
-  CUcontext popped;
-  (void)driver.cuCtxPopCurrent(&popped);
+  ANNUDF_CUDA(cuMemcpyHtoDAsync, counted_.device(), staged, sizeof begun, stream_.get());
+  ANNUDF_CUDA(cuStreamSynchronize, stream_.get());
 }
 
 bool NanCounter::found() const {
   const auto &example = *reinterpret_cast<const volatile annudf_nan_example *>(example_.host());
-  return example.found != 0;
+  const bool found = example.found != 0;
+  std::atomic_thread_fence(std::memory_order_acquire); // The pair is read after the word.
+  return found;
 }
 
 uint64_t NanCounter::read() {
   std::byte *const staged = example_.host() + sizeof(annudf_nan_example);
-  ANNUDF_CUDA(cuMemcpyDtoHAsync, staged, counted_.device(), sizeof(uint64_t), stream_);
-  ANNUDF_CUDA(cuStreamSynchronize, stream_);
+  ANNUDF_CUDA(cuMemcpyDtoHAsync, staged, counted_.device(), sizeof(uint64_t), stream_.get());
+  ANNUDF_CUDA(cuStreamSynchronize, stream_.get());
   uint64_t count = 0;
   std::memcpy(&count, staged, sizeof count);
   return count;
@@ -64,9 +57,11 @@ void NanCounter::take(SearchStats &stats) {
     const uint64_t count = read();
     counted.nanDistances = static_cast<int64_t>(count - told_);
     told_ = count;
-    annudf_nan_example example;
-    std::memcpy(&example, example_.host(), sizeof example);
-    counted.nanQuery = example.query, counted.nanRow = example.row;
+    if (counted.nanDistances != 0) {
+      annudf_nan_example example;
+      std::memcpy(&example, example_.host(), sizeof example);
+      counted.nanQuery = example.query, counted.nanRow = example.row;
+    }
   }
   pairs_ = 0;
   stats.addPairs(counted);
@@ -78,8 +73,8 @@ void NanCounter::takeAll(SearchStats &stats) {
   if (!found())
     return;
   const ContextScope scope(*context_);
-  ANNUDF_CUDA(cuMemsetD8Async, counted_.device(), 0, sizeof(uint64_t), stream_);
-  ANNUDF_CUDA(cuStreamSynchronize, stream_);
+  ANNUDF_CUDA(cuMemsetD8Async, counted_.device(), 0, sizeof(uint64_t), stream_.get());
+  ANNUDF_CUDA(cuStreamSynchronize, stream_.get());
   std::memset(example_.host(), 0, sizeof(annudf_nan_example));
   told_ = 0;
 }

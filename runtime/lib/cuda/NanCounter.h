@@ -15,11 +15,12 @@
 #define ANNUDF_RUNTIME_LIB_CUDA_NANCOUNTER_H
 
 #include "Driver.h"
+#include "PinnedPieces.h"
 #include "ScanArgs.h"
 
 #include "annudf/runtime/engine/Search.h"
+#include "annudf/runtime/support/OnceCache.h"
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,7 +30,6 @@ namespace annudf::runtime::cuda {
 class NanCounter {
 public:
   explicit NanCounter(const std::shared_ptr<const Context> &context);
-  ~NanCounter();
   NanCounter(const NanCounter &) = delete;
   NanCounter &operator=(const NanCounter &) = delete;
 
@@ -40,6 +40,7 @@ public:
   void enqueued(int64_t pairs);
   /// Adds to `stats` what was counted since the last call, of kernels that still run a part, and
   /// the pairs that were enqueued. Waits for no search. From any thread.
+  /// The example is the first pair since it was begun anew.
   void take(SearchStats &stats);
   /// Adds what was counted, and begins anew. \pre no kernel runs that counts here.
   void takeAll(SearchStats &stats);
@@ -50,28 +51,25 @@ private:
 
   const std::shared_ptr<const Context> context_;
   Buffer counted_, example_;
-  CUstream stream_ = nullptr; ///< Waits for no search.
+  const OwnStream stream_; ///< Waits for no search.
   std::mutex mutex_;
   uint64_t told_ = 0;
   int64_t pairs_ = 0;
 };
 
-/// A counter for each metric whose searches are only enqueued; they live as long as the backend.
+/// A counter for each of the latest metrics whose searches are only enqueued.
 class NanCounters {
 public:
   explicit NanCounters(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
-  NanCounter &of(const std::string &digest) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::unique_ptr<NanCounter> &counter = counters_[digest];
-    if (!counter)
-      counter = std::make_unique<NanCounter>(context_);
-    return *counter;
+  /// To be kept until the search is done.
+  std::shared_ptr<NanCounter> of(const std::string &digest) {
+    bool made = false;
+    return counters_.get(digest, [&] { return std::make_shared<NanCounter>(context_); }, made);
   }
 
 private:
   const std::shared_ptr<const Context> context_;
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<NanCounter>> counters_;
+  OnceCache<std::string, NanCounter> counters_{256};
 };
 
 } // namespace annudf::runtime::cuda

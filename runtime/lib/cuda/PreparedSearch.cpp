@@ -77,4 +77,14 @@ void GraphSearch::run(const void *queries, int64_t *ids, float *distances) {
   ANNUDF_CUDA(cuEventRecord, done_, plan_.stream);
 }
 
+void GraphSearch::takePairs(SearchStats &stats) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const ContextScope scope(*context_);
+  // Of runs that are done all is told, so that the next ones bring an example of their own.
+  if (Driver::get().cuEventQuery(done_) == CUDA_SUCCESS)
+    nan_.takeAll(stats);
+  else
+    nan_.take(stats);
+}
+
 } // namespace annudf::runtime::cuda

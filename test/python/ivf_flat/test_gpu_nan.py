@@ -130,6 +130,11 @@ def test_prepared_searches_tell(on_nan):
             for _ in range(2):
                 with pytest.raises(NaNDistanceError):
                     prepared(on_device)
+            others = np.ones_like(queries)
+            prepared(device_ndarray(others))
+            others[6] = 0
+            with pytest.raises(NaNDistanceError, match="query 6, row "):  # Not one of the runs before.
+                prepared(device_ndarray(others))
             return
         prepared(on_device)
         resources.sync()
