@@ -194,6 +194,7 @@ TEST(CpuJit, TheKeyHasMetricElementScanLinkerAndHost) {
   EXPECT_GE(key.vectorBits, 64u);
   EXPECT_EQ(key.scan.size(), 64u);
   EXPECT_EQ(key.digest(), cpu::scanKey(l2, ANNUDF_ELEMENT_F32).digest());
+  EXPECT_NE(key.digest(), cpu::scanKey(l2, ANNUDF_ELEMENT_F32, {.explains = true}).digest());
   EXPECT_NE(key.digest(), cpu::scanKey(l2, ANNUDF_ELEMENT_U8).digest());
   EXPECT_NE(key.digest(), cpu::scanKey(compiled(testMetric("l1")), ANNUDF_ELEMENT_F32).digest());
   // The order of results is no part of the code of the hooks, but of the scan that they go into.
