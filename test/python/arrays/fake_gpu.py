@@ -66,9 +66,9 @@ class Gpu:
         return self.cpu.search(*arguments)
 
     def search_device(self, *arguments):
-        *rest, stream, chosen, family = arguments
+        *rest, stream, chosen, family, waits = arguments
         self.log.append(("search", stream))
-        return self.cpu.search(*rest, chosen, family)
+        return self.cpu.search(*rest, chosen, family, waits)
 
     def prepare(self, *arguments):
         *rest, stream, chosen, family = arguments
