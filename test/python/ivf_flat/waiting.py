@@ -70,7 +70,6 @@ def members(folder: Path) -> dict[str, Callable[[], Any]]:
         "Backend.search": lambda: backend.search(*coded, *at, K, 4, *found),
         "Backend.search_device": lambda: backend.search_device(*coded, *at, K, 4, *found, 0),
         "Backend.radius_neighbors": lambda: backend.radius_neighbors(*coded, *at, 0.1, 4),
-        "Backend.tune_n_probes": lambda: backend.tune_n_probes(*coded, *at, K, 0.9),
         "Backend.filter": lambda: backend.filter(core, filters, _core.Captures.bind(filters, DIMS, {}), 10**5),
         "Backend.prepare": lambda: backend.prepare(*coded, 2, DIMS, "f32", K, 4, 0),
         "Backend.distances": lambda: backend.distances(*coded, *at, distances.ctypes.data),
