@@ -167,9 +167,13 @@ Loop *unswitch(Loop &loop, Value *condition, LoopInfo &loops, DominatorTree &tre
   Loop *other =
       cloneLoopWithPreheader(begin, before, &loop, mapped, ".other", &loops, &tree, blocks);
   remapInstructionsInBlocks(blocks, mapped);
-  ReplaceInstWithInst(before->getTerminator(),
-                      BranchInst::Create(begin, cast<BasicBlock>(mapped[begin]), condition));
-  tree.changeImmediateDominator(exit, before);
+  Instruction *jump = before->getTerminator();
+  IRBuilder<> builder(jump);
+  // A choice by a poisoned condition has no value, but a branch by one is undefined.
+  builder.CreateCondBr(builder.CreateFreeze(condition), begin, cast<BasicBlock>(mapped[begin]));
+  jump->eraseFromParent();
+  BasicBlock *above = tree.getNode(exit)->getIDom()->getBlock();
+  tree.changeImmediateDominator(exit, tree.findNearestCommonDominator(above, before));
   decide(loop, condition, true);
   decide(*other, condition, false);
   return other;
