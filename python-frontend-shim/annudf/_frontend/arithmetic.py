@@ -140,7 +140,7 @@ def _compare_pythons(symbol: str, a: Value, b: Value) -> Any:
     if a.constant is not None and int(float(a.constant)) == a.constant:
         return _compare(symbol, F64, rounded, other)
     end = constant(F64, 2.0**63)
-    above = arith.cmpf(arith.CmpFPredicate.OEQ, other, end)  # Of all ints, though the largest are rounded to it.
+    above = arith.cmpf(arith.CmpFPredicate.OEQ, other, end)  # No int is, though the largest are rounded to it.
     rounded = arith.select(above, constant(F64, 0.0), rounded)
     # Rounding keeps the order, so only ints that are rounded to the float itself are left to compare.
     same = arith.cmpf(arith.CmpFPredicate.OEQ, rounded, other)

@@ -181,7 +181,7 @@ def _number(function: Any, value: Any, known: dict[str, Number]) -> Number | Non
         return known.get(value.name)
     if not isinstance(value, ir.Expr):
         return None
-    if value.op == "getattr":  # Of a module, or of what holds numbers as one does.
+    if value.op == "getattr":  # Numbers of a module, or of what holds them as one does.
         held = _held(function, value.value)
         found = getattr(held, value.attr, None) if isinstance(held, types.ModuleType) else None
         return found if type(found) in (bool, int, float) else None
@@ -288,7 +288,7 @@ def _make_numbers_of(function: Any, statement: Any, known: dict[str, Number], bo
     elif isinstance(value, ir.Expr) and value.op == "call" and _held(function, value.func) is not bool:
         value.args = tuple(made(one) for one in value.args)
         value.kws = tuple((name, made(one)) for name, one in value.kws)
-    elif isinstance(value, ir.Expr) and value.op == "call":  # Of bool: numba's makes an integer of a float first.
+    elif isinstance(value, ir.Expr) and value.op == "call":  # numba's bool makes an integer of a float first.
         if (number := known.get(value.args[0].name)) is not None:
             value.args = (_new(function, statement, "truth", ir.Const(bool(number), statement.loc), body),)
     elif statement.target.name not in known or len(function._definitions[statement.target.name]) > 1:

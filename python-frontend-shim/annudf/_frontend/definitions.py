@@ -124,7 +124,7 @@ def tree_of(code: types.CodeType) -> Tree | None:
 
 def _found(code: types.CodeType) -> Tree | None:
     try:
-        # Of the code: a function would be unwrapped to what functools.wraps says it is.
+        # The code is asked: a function would be unwrapped to what functools.wraps says it is.
         text = "".join(inspect.findsource(code)[0])
         return _source(text, code.co_filename, code.co_flags & _FUTURES).tree(code)
     except (OSError, TypeError, SyntaxError, ValueError, IndexError, RecursionError, MemoryError):

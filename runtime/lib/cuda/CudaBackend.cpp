@@ -185,7 +185,7 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   const CUstream on = checkStream(*context_, stream);
   Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
   const auto lease = pool_.acquire(false, on);
-  NanCounter *nan = nullptr; // Of all distances nobody counts which are NaN.
+  NanCounter *nan = nullptr; // Stays null for all distances: nobody counts NaN there.
   if (!wanted.every() && params.timeStages) {
     nan = &(*lease)->nan();
   } else if (!wanted.every()) { // Not waited for: it tells of earlier ones.

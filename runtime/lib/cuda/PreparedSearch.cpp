@@ -80,7 +80,7 @@ void GraphSearch::run(const void *queries, int64_t *ids, float *distances) {
 void GraphSearch::takePairs(SearchStats &stats) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const ContextScope scope(*context_);
-  // Of runs that are done all is told, so that the next ones bring an example of their own.
+  // All is told of runs that are done, so that the next ones bring an example of their own.
   if (Driver::get().cuEventQuery(done_) == CUDA_SUCCESS)
     nan_.takeAll(stats);
   else

@@ -27,7 +27,7 @@ DIMS, K = 16, 3
 METRICS = ("canberra", "l1", "chebyshev", "braycurtis", "hellinger", "jensenshannon", "kl_divergence", "chi2")
 
 annudf.set_num_threads(4)
-warnings.simplefilter("ignore", DeprecationWarning)  # Of forks with threads, from 3.12 on.
+warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks with threads from 3.12 on.
 random = np.random.default_rng(1)
 base = random.random((2000, DIMS), dtype=np.float32)
 params = ivf_flat.SearchParams(n_probes=8)
