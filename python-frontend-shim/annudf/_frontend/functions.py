@@ -169,8 +169,6 @@ def _namespace(module: types.ModuleType, names: dict[str, str]) -> types.ModuleT
 NAMESPACES: dict[str, types.ModuleType] = {"math": _namespace(math, _MATH), "numpy": _namespace(np, _NUMPY)}
 """What the modules ``math`` and ``numpy`` are inside a metric."""
 
-BUILTIN_NAMES: frozenset[str] = frozenset(getattr(key, "__name__", "") for key in _BUILTINS)
-
 
 def builtin(name: str) -> Any:
     """What a builtin's name means inside a metric: a stub, or the builtin itself."""
