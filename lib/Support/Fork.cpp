@@ -47,19 +47,30 @@ void startChild() {
 
 uint64_t forkGeneration() noexcept { return generation.load(std::memory_order_relaxed); }
 
+static void holdForks() noexcept {
+  if (held++ != 0)
+    return;
+  while (isForking.load(std::memory_order_relaxed))
+    std::this_thread::yield();
+  gate.lock_shared();
+}
+
+static void letFork() noexcept {
+  if (--held == 0)
+    gate.unlock_shared();
+}
+
+NoFork::NoFork() noexcept { holdForks(); }
+NoFork::~NoFork() { letFork(); }
+
 void BriefMutex::lock() {
-  if (held++ == 0) {
-    while (isForking.load(std::memory_order_relaxed))
-      std::this_thread::yield();
-    gate.lock_shared();
-  }
+  holdForks();
   mutex_.lock();
 }
 
 void BriefMutex::unlock() {
   mutex_.unlock();
-  if (--held == 0)
-    gate.unlock_shared();
+  letFork();
 }
 
 } // namespace annudf

@@ -8,6 +8,8 @@
 
 #include "annudf/Support/Sha256.h"
 
+#include "annudf/Support/Fork.h"
+
 #include "Sha256Blocks.h"
 
 #include <algorithm>
@@ -109,6 +111,7 @@ static bool cpuHasSha() {
 
 void sha256Blocks(uint32_t *state, const uint8_t *data, size_t blocks) {
 #if defined(__x86_64__)
+  const NoFork untilMade;
   static const bool hasSha = cpuHasSha();
   if (hasSha)
     return blocksShaNi(state, data, blocks);

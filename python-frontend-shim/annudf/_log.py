@@ -134,13 +134,12 @@ def _free_locks_of_tqdm() -> None:
 
 @functools.cache
 def _tqdm() -> Any:
-    os.register_at_fork(after_in_child=_free_locks_of_tqdm)
     with _fork.compiling():  # A module that another thread imports at a fork stays locked in the child.
         # In a notebook tqdm.auto needs ipywidgets, and warns where it is not installed.
         if importlib.util.find_spec("ipywidgets"):
-            from tqdm import auto
-
-            return auto.tqdm
-        import tqdm
-
-        return tqdm.tqdm
+            from tqdm.auto import tqdm
+        else:
+            from tqdm import tqdm
+        tqdm.get_lock()  # At its first use it imports multiprocessing.
+        os.register_at_fork(after_in_child=_free_locks_of_tqdm)
+        return tqdm

@@ -60,6 +60,24 @@ TEST(Fork, ABriefMutexIsFreeAndWhatItGuardsWhole) {
   done = true;
 }
 
+/// A function's own static, made while forks wait, is whole in every child or not begun.
+TEST(Fork, WaitsForWhatIsMadeOnce) {
+  static std::atomic<bool> begun = false;
+  static const auto made = [] {
+    const NoFork untilMade;
+    static const int value = [] {
+      begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      return 7;
+    }();
+    return value;
+  };
+  std::jthread maker(made);
+  while (!begun)
+    std::this_thread::yield();
+  EXPECT_EQ(forked(made), 7);
+}
+
 TEST(Fork, AChildMakesItsOwn) {
   static PerProcess<std::mutex> mutex;
   const std::lock_guard held(mutex.get()); // For ever, as a child sees it.

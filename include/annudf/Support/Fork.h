@@ -8,7 +8,8 @@
 //
 // A child of fork() has one thread. What the others were doing stays half done there: a lock that
 // one of them held is never released, and a pool has no threads. So every lock of annudf that a
-// child may meet is one of the two below, or belongs to an index (lib/CAPI/IndexLock.h).
+// child may meet on a CPU is one of those below, or belongs to an index (lib/CAPI/IndexLock.h).
+// std::call_once needs none of them: glibc does it again in a child whose parent was in the middle.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +25,19 @@ namespace annudf {
 /// How many forks lie between this process and the one that loaded annudf.
 uint64_t forkGeneration() noexcept;
 
-/// A mutex that a fork finds free, so that the child has it free and what it guards whole: fork()
-/// waits for whoever holds one. It is held for moments only, never while its holder waits, opens a
-/// library, forks, or calls back.
+/// While one lives, fork() waits. It lives for moments only, never while its thread waits, opens a
+/// library, forks, or calls back. A function that makes a static at its first use holds one: the
+/// static's own lock would stay locked in a child that was forked meanwhile.
+class NoFork {
+public:
+  NoFork() noexcept;
+  ~NoFork();
+  NoFork(const NoFork &) = delete;
+  NoFork &operator=(const NoFork &) = delete;
+};
+
+/// A mutex that a fork finds free, so that the child has it free and what it guards whole. It is
+/// held as briefly as a NoFork lives.
 class BriefMutex {
 public:
   void lock();

@@ -14,6 +14,7 @@
 
 #include "coarse/CoarseKernel.h"
 
+#include "annudf/Support/Fork.h"
 #include "annudf/runtime/coarse/Coarse.h"
 
 #include <algorithm>
@@ -131,6 +132,7 @@ ANNUDF_AVX2 uint32_t smallestAvx2(const float *v, int64_t n) { return smallestOf
 } // namespace
 
 const std::vector<CoarseKernels> &availableCoarseKernels() {
+  const NoFork untilMade;
   static const std::vector<CoarseKernels> available = [] {
     std::vector<CoarseKernels> kernels;
 #if defined(__x86_64__)

@@ -14,6 +14,7 @@
 #include "Processor.h"
 #include "Queries.h"
 
+#include "annudf/Support/Fork.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include <algorithm>
@@ -51,6 +52,12 @@ void check(const MetricView &metric, const BoundCaptures &captures, const Matrix
           "' were bound for " + std::to_string(captures.extents().queries) + " queries");
 }
 
+KernelCache<const cpu::ScanKernel> &kernelCache() {
+  const NoFork untilMade;
+  static auto &kernels = *new KernelCache<const cpu::ScanKernel>; // Threads outlive statics.
+  return kernels;
+}
+
 } // namespace
 
 Explanation explain(const MetricView &metric, const BoundCaptures &captures,
@@ -60,9 +67,8 @@ Explanation explain(const MetricView &metric, const BoundCaptures &captures,
   const Manifest &manifest = metric.artifact.manifest;
   const ScanElements elements(row.element, query.element);
   const cpu::ScanTarget host{.cpu = cpu::askedProcessor(), .explains = true};
-  static auto &kernels = *new KernelCache<const cpu::ScanKernel>; // Threads outlive statics.
   bool linked = false;
-  const auto kernel = kernels.get(
+  const auto kernel = kernelCache().get(
       metric, elements, host.cpu, [&] { return cpu::scanKey(metric, elements, host); },
       [&](const std::string &) { return cpu::compileScan(metric, elements, host); }, linked);
 

@@ -160,11 +160,18 @@ struct HostTarget {
   }
 };
 
+/// Asking the host takes longer than a small search.
+const HostTarget &thisHost() {
+  static std::once_flag once; // As it opens a library it must not hold forks.
+  static const HostTarget *own = nullptr;
+  std::call_once(once, [] { own = new HostTarget({}); });
+  return *own;
+}
+
 } // namespace
 
 KernelKey scanKey(const MetricView &metric, ScanElements elements, const ScanTarget &host) {
-  static const HostTarget own({}); // Asking the host takes longer than a small search.
-  const HostTarget &target = host.isThisOne() ? own : HostTarget(host);
+  const HostTarget &target = host.isThisOne() ? thisHost() : HostTarget(host);
   const Payload *payload = metric.artifact.find(PayloadKind::HostBitcode);
   KernelKey key = metricKey(metric, payload ? *payload : Payload{}, elements);
   key.scan = target.scan;

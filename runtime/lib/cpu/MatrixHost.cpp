@@ -9,6 +9,7 @@
 #include "MatrixKernels.h"
 
 #include "annudf/Support/Error.h"
+#include "annudf/Support/Fork.h"
 #include "annudf/runtime/support/Settings.h"
 
 #include <algorithm>
@@ -85,11 +86,13 @@ static std::vector<Choice> choices() {
 #endif
 
 static const std::vector<Choice> &allChoices() {
+  const NoFork untilMade;
   static const std::vector<Choice> all = choices();
   return all;
 }
 
 std::span<const MatrixKernels *const> availableKernels() {
+  const NoFork untilMade;
   static const std::vector<const MatrixKernels *> available = [] {
     std::vector<const MatrixKernels *> some;
     for (const Choice &choice : allChoices())
@@ -101,14 +104,19 @@ std::span<const MatrixKernels *const> availableKernels() {
   return available;
 }
 
-const MatrixKernels &matrixKernels() {
+static const std::vector<std::string_view> &namesOfChoices() {
+  const NoFork untilMade;
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all;
     for (const Choice &choice : allChoices())
       all.emplace_back(choice.name);
     return all;
   }();
-  const std::string_view asked = settingOf("ANNUDF_PRODUCTS", names);
+  return names;
+}
+
+const MatrixKernels &matrixKernels() {
+  const std::string_view asked = settingOf("ANNUDF_PRODUCTS", namesOfChoices());
   if (asked.empty())
     return *availableKernels().front();
   const auto choice = std::ranges::find(allChoices(), asked, &Choice::name);

@@ -10,6 +10,8 @@
 
 #include "../vectors/Elements.h"
 
+#include "annudf/Support/Fork.h"
+
 #include <bit>
 
 namespace {
@@ -41,6 +43,7 @@ template <class Function> void (*addressOf(Function *function))() {
 } // namespace
 
 std::span<const annudf::runtime::cpu::Routine> annudf::runtime::cpu::compilerRoutines() {
+  const annudf::NoFork untilMade;
   static const Routine routines[] = {{"__extendhfsf2", addressOf(floatOfHalf)},
                                      {"__truncsfhf2", addressOf(halfOfFloat)},
                                      {"__truncdfhf2", addressOf(halfOfDouble)},

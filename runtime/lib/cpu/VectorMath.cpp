@@ -51,8 +51,8 @@ constexpr InstructionSet kInstructionSets[] = {
 /// The names that LLVM keeps pointers to; they last as long as the process.
 StringRef kept(StringRef name) {
   static annudf::BriefMutex mutex;
-  static StringSet<> names;
   const std::lock_guard lock(mutex);
+  static StringSet<> names;
   return names.insert(name).first->getKey();
 }
 

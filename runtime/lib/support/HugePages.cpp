@@ -181,6 +181,7 @@ private:
 };
 
 Chunks &chunks() {
+  const NoFork untilMade;
   // Never destroyed: an index may be a static of the program.
   static Chunks *const instance = new Chunks;
   return *instance;

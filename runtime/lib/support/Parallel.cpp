@@ -136,6 +136,7 @@ int resolveThreads(int threads) {
     throw Error(ErrorKind::Usage, "threads = " + std::to_string(threads) +
                                       ": must be between 0 (all cores) and " +
                                       std::to_string(kMaxThreads));
+  const NoFork untilMade;
   static const int cores = coresOfProcess();
   return threads == 0 ? std::min(cores, kMaxThreads) : threads;
 }
