@@ -10,7 +10,7 @@
 // with ANNUDF_BY_HAND_WEIGHTED weighted L2, stands as somebody would write it who owns the kernel,
 // and which nvcc compiles as a whole, without a link. Also the granules' last kernel.
 //
-//   nvcc -arch=sm_90 -cubin -std=c++17 -O3 -I include -I runtime/kernels/cuda
+//   nvcc -arch=sm_90 -cubin -std=c++17 -O3 -I include -I runtime
 //        -DANNUDF_BY_HAND_CONTRACT=$(annudf_cuda_bench --metric l2.annudf --contract) -o l2.cubin
 //        runtime/bench/ByHand.cu
 //   ANNUDF_MATRIX=0 annudf_cuda_bench --metric l2.annudf --by-hand l2.cubin ...
@@ -21,7 +21,7 @@
 #define ANNUDF_ACCUMULATOR_WIDTH 32
 #define ANNUDF_COORDINATE_WIDTH 32
 
-#include "Hooks.cuh"
+#include "kernels/cuda/scan/Hooks.cuh"
 
 extern "C" {
 
@@ -57,7 +57,7 @@ __device__ __forceinline__ uint64_t annudf1_scan_contract(void) { return ANNUDF_
 
 } // extern "C"
 
-#include "Contract.cu"
-#include "Exact.cu"
-#include "Overlap.cu"
-#include "Staged.cu"
+#include "kernels/cuda/common/Overlap.cu"
+#include "kernels/cuda/scan/Contract.cu"
+#include "kernels/cuda/scan/Exact.cu"
+#include "kernels/cuda/scan/Staged.cu"

@@ -81,10 +81,10 @@ BREAKS = {
     "runtime/lib/cuda/Linker.cpp": [HOOK],
     "runtime/bench/CudaBench.cpp": ["ANNUDF_ELEMENT_FAKE"],
     "runtime/kernels/cpu/Scan.cpp": ["annudf_tables.h has a hook that this scan does not call", "Element<77>", "Compute<77>", "OrderOf<77>"],
-    "runtime/kernels/cuda/Scan.cu": ["annudf_tables.h has a hook that this scan does not call", "Element<77>", "Compute<77>", "OrderOf<77>"],
-    "runtime/kernels/cuda/Filter.cu": ["annudf_tables.h has a hook that is not defined for filters"],
-    "runtime/kernels/cuda/Search.cu": ["OrderOf<77>"],
-    "runtime/kernels/cuda/Finalize.cu": ["Accumulator<Kind::UNSIGNED, 64>"],
+    "runtime/kernels/cuda/scan/Scan.cu": ["annudf_tables.h has a hook that this scan does not call", "Element<77>", "Compute<77>", "OrderOf<77>"],
+    "runtime/kernels/cuda/scan/Filter.cu": ["annudf_tables.h has a hook that is not defined for filters"],
+    "runtime/kernels/cuda/search/Search.cu": ["OrderOf<77>"],
+    "runtime/kernels/cuda/scan/Finalize.cu": ["Accumulator<Kind::UNSIGNED, 64>"],
 }
 # What follows the tables by itself.
 FOLLOWS = [
@@ -110,7 +110,7 @@ SINGLE = {
         "lib/Target/LTOIR/Prototypes.cpp",
         "has no prototype for accumulators of several fields",
     ),
-    "a coarse metric on the device": ({"COARSES": ROWS["COARSES"]}, None, "runtime/kernels/cuda/Search.cu", "[with kind=77]"),
+    "a coarse metric on the device": ({"COARSES": ROWS["COARSES"]}, None, "runtime/kernels/cuda/search/Search.cu", "[with kind=77]"),
     "an optional hook": (
         {"HOOKS": ROWS["HOOKS"]},
         PROTOTYPE,

@@ -9,10 +9,10 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_BUILDKERNELS_H
 #define ANNUDF_RUNTIME_LIB_CUDA_BUILDKERNELS_H
 
-#include "BuildArgs.h"
 #include "BuildPlan.h"
 #include "Launcher.h"
 #include "annudf/runtime/coarse/Coarse.h"
+#include "kernels/cuda/build/BuildArgs.h"
 
 #include <algorithm>
 #include <memory>

@@ -8,7 +8,7 @@
 
 #include "BuildPlan.h"
 
-#include "BuildArgs.h"
+#include "kernels/cuda/build/BuildArgs.h"
 #include "vectors/Elements.h"
 #include "vectors/Missing.h"
 #include <algorithm>

@@ -10,7 +10,7 @@
 #define ANNUDF_RUNTIME_LIB_CUDA_DEVICEINDEX_H
 
 #include "PinnedPieces.h"
-#include "ScanArgs.h"
+#include "kernels/cuda/common/ScanArgs.h"
 
 #include "annudf/runtime/ivf_flat/Index.h"
 

@@ -9,8 +9,8 @@
 #include "Families.h"
 
 #include "FamilyCosts.h"
-#include "MatrixArgs.h"
 #include "MatrixNumbers.h"
+#include "kernels/cuda/common/MatrixArgs.h"
 
 #include "annudf/runtime/support/Settings.h"
 

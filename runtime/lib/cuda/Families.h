@@ -13,8 +13,8 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_FAMILIES_H
 #define ANNUDF_RUNTIME_LIB_CUDA_FAMILIES_H
 
-#include "MatrixArgs.h"
-#include "ScanArgs.h"
+#include "kernels/cuda/common/MatrixArgs.h"
+#include "kernels/cuda/common/ScanArgs.h"
 
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/engine/Search.h"

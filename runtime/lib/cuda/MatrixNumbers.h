@@ -13,7 +13,7 @@
 #ifndef ANNUDF_RUNTIME_LIB_CUDA_MATRIXNUMBERS_H
 #define ANNUDF_RUNTIME_LIB_CUDA_MATRIXNUMBERS_H
 
-#include "MatrixArgs.h"
+#include "kernels/cuda/common/MatrixArgs.h"
 
 #include "annudf/runtime/engine/BoundForm.h"
 #include "annudf/runtime/engine/BoundRatio.h"

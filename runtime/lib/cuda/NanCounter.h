@@ -16,7 +16,7 @@
 
 #include "Driver.h"
 #include "PinnedPieces.h"
-#include "ScanArgs.h"
+#include "kernels/cuda/common/ScanArgs.h"
 
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/support/OnceCache.h"

@@ -8,7 +8,7 @@
 
 #include "StageClock.h"
 
-#include "MatrixArgs.h"
+#include "kernels/cuda/common/MatrixArgs.h"
 
 #include <algorithm>
 #include <utility>

@@ -10,7 +10,7 @@
 #define ANNUDF_RUNTIME_LIB_CUDA_STAGECLOCK_H
 
 #include "Driver.h"
-#include "ScanArgs.h"
+#include "kernels/cuda/common/ScanArgs.h"
 
 #include "annudf/runtime/engine/Search.h"
 

@@ -8,7 +8,7 @@
 
 #include "Workspace.h"
 
-#include "MatrixArgs.h"
+#include "kernels/cuda/common/MatrixArgs.h"
 
 #include <algorithm>
 #include <charconv>

@@ -12,7 +12,7 @@
 #include "Driver.h"
 #include "Families.h"
 #include "NanCounter.h"
-#include "ScanArgs.h"
+#include "kernels/cuda/common/ScanArgs.h"
 
 #include <condition_variable>
 #include <memory>

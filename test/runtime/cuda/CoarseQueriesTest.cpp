@@ -13,7 +13,7 @@
 
 #include "HostCuda.h"
 
-#include "Coarse.cuh"
+#include "kernels/cuda/search/Coarse.cuh"
 #include "gtest/gtest.h"
 
 #include <cmath>

@@ -8,8 +8,8 @@
 
 #include "HostCuda.h"
 
-#include "Exact.cuh"
-#include "MatrixArgs.h"
+#include "kernels/cuda/common/MatrixArgs.h"
+#include "kernels/cuda/scan/Exact.cuh"
 #include "gtest/gtest.h"
 
 #include <cmath>

@@ -8,7 +8,7 @@
 
 #include "HostCuda.h"
 
-#include "Finish.cuh"
+#include "kernels/cuda/search/Finish.cuh"
 #include "gtest/gtest.h"
 
 #include <cmath>

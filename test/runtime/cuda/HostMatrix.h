@@ -27,8 +27,8 @@ void multiplyBlock(float *, uint4, uint32_t, uint32_t) { abort(); }
 
 } // namespace
 
-#include "Matrix.cu"
 #include "MatrixNumbers.h"
+#include "kernels/cuda/products/Matrix.cu"
 
 namespace annudf::test {
 

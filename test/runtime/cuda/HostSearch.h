@@ -19,7 +19,7 @@
 #include "../engine/FormTesting.h"
 #undef ANNUDF_EXACT_THREADS // Blocks are one warp here.
 #define ANNUDF_EXACT_THREADS 32
-#include "Exact.cuh"
+#include "kernels/cuda/scan/Exact.cuh"
 #include "gtest/gtest.h"
 
 #include <array>

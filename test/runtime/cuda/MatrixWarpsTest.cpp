@@ -83,7 +83,7 @@ void multiplyBlock(float *sum, uint4 queries, uint32_t low, uint32_t high) {
 
 } // namespace
 
-#include "Matrix.cu"
+#include "kernels/cuda/products/Matrix.cu"
 #include "gtest/gtest.h"
 
 #include <random>

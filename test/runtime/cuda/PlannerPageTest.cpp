@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "H200.h"
-#include "MatrixArgs.h"
+#include "kernels/cuda/common/MatrixArgs.h"
 #include "runtime/DocTables.h"
 
 #include "cuda/Families.h"

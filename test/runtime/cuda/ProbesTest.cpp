@@ -8,7 +8,7 @@
 
 #include "HostCuda.h"
 
-#include "Probes.cuh"
+#include "kernels/cuda/search/Probes.cuh"
 #include "gtest/gtest.h"
 
 #include <cstdio>

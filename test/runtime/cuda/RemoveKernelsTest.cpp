@@ -8,7 +8,7 @@
 
 #include "HostCuda.h"
 
-#include "RemoveLists.cuh"
+#include "kernels/cuda/build/RemoveLists.cuh"
 #include "gtest/gtest.h"
 
 #include <limits>

@@ -19,9 +19,9 @@
 #include "Driver.h"
 #include "Families.h"
 #include "Linker.h"
-#include "MatrixArgs.h"
-#include "ScanArgs.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "kernels/cuda/common/MatrixArgs.h"
+#include "kernels/cuda/common/ScanArgs.h"
 
 #include <algorithm>
 

@@ -8,9 +8,9 @@
 
 #include "../HostCuda.h"
 
-#include "Build.cu"
 #include "HostKernels.h"
-#include "Regroup.cuh"
+#include "kernels/cuda/build/Build.cu"
+#include "kernels/cuda/search/Regroup.cuh"
 
 #include <map>
 #include <utility>

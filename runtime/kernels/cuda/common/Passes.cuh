@@ -1,0 +1,28 @@
+//===- Passes.cuh - Which rows a search may find -------------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_KERNELS_CUDA_COMMON_PASSES_CUH
+#define ANNUDF_KERNELS_CUDA_COMMON_PASSES_CUH
+
+#include "ScanArgs.h"
+
+#include <cstdint>
+
+namespace {
+
+/// Whether a row may be found at all: one that exists, and that the search's filter lets pass.
+__device__ __forceinline__ bool passes(const annudf_scan_args &args, bool exists, int64_t row) {
+  if (args.filter == 0)
+    return exists;
+  const uint32_t word = __ldg(reinterpret_cast<const uint32_t *>(args.filter) + row / 32);
+  return exists && (word >> (row % 32) & 1);
+}
+
+} // namespace
+
+#endif // ANNUDF_KERNELS_CUDA_COMMON_PASSES_CUH
