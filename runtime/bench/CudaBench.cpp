@@ -33,11 +33,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaLinks.h"
-#include "Driver.h"
 #include "Mixture.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "cuda/driver/Driver.h"
 
 #include <CLI/CLI.hpp>
 

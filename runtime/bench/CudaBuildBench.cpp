@@ -27,13 +27,13 @@
 
 #include "Mixture.h"
 
-#include "Builder.h"
-#include "DeviceIndex.h"
-#include "Embedded.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/ivf_flat/Index.h"
 #include "annudf/runtime/support/Clock.h"
+#include "cuda/build/Builder.h"
+#include "cuda/link/Embedded.h"
+#include "cuda/resident/DeviceIndex.h"
 #include "vectors/Elements.h"
 
 #include <CLI/CLI.hpp>

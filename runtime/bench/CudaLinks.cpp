@@ -8,11 +8,11 @@
 
 #include "CudaLinks.h"
 
-#include "Driver.h"
-#include "LinkedScans.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/DiskCache.h"
+#include "cuda/driver/Driver.h"
+#include "cuda/link/LinkedScans.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -78,7 +78,7 @@ BREAKS = {
     "runtime/lib/cpu/Stubs.cpp": [HOOK],
     "runtime/lib/cpu/Queries.cpp": ["Element<77>", "Compute<77>"],
     "runtime/lib/cpu/TopK.cpp": ["OrderOf<77>"],
-    "runtime/lib/cuda/Linker.cpp": [HOOK],
+    "runtime/lib/cuda/link/Linker.cpp": [HOOK],
     "runtime/bench/CudaBench.cpp": ["ANNUDF_ELEMENT_FAKE"],
     "runtime/kernels/cpu/Scan.cpp": ["annudf_tables.h has a hook that this scan does not call", "Element<77>", "Compute<77>", "OrderOf<77>"],
     "runtime/kernels/cuda/scan/Scan.cu": ["annudf_tables.h has a hook that this scan does not call", "Element<77>", "Compute<77>", "OrderOf<77>"],

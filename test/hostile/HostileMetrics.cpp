@@ -15,9 +15,9 @@
 
 #include "runtime/cuda/PlantedFaults.h"
 
-#include "Driver.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/ivf_flat/Index.h"
+#include "cuda/driver/Driver.h"
 
 #include <gtest/gtest.h>
 

@@ -11,15 +11,15 @@
 
 #include "annudf/runtime/cuda/Cuda.h"
 
-#include "DeviceBuild.h"
-#include "DeviceCaptures.h"
-#include "DeviceCopies.h"
-#include "DeviceFilters.h"
-#include "DeviceMemory.h"
-#include "PreparedSearch.h"
-#include "Scans.h"
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "cuda/build/DeviceBuild.h"
+#include "cuda/driver/DeviceMemory.h"
+#include "cuda/resident/DeviceCaptures.h"
+#include "cuda/resident/DeviceCopies.h"
+#include "cuda/resident/DeviceFilters.h"
+#include "cuda/search/PreparedSearch.h"
+#include "cuda/search/Scans.h"
 
 #include <optional>
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Driver.h"
-#include "Linker.h"
+#include "cuda/driver/Driver.h"
+#include "cuda/link/Linker.h"
 
 #include "annudf/runtime/cuda/Cuda.h"
 

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LinkedScans.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/DiskCache.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "cuda/link/LinkedScans.h"
 
 #include <chrono>
 #include <limits>

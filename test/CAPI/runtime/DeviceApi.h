@@ -9,8 +9,8 @@
 #ifndef ANNUDF_TEST_CAPI_RUNTIME_DEVICEAPI_H
 #define ANNUDF_TEST_CAPI_RUNTIME_DEVICEAPI_H
 
-#include "Driver.h"
 #include "RuntimeApi.h"
+#include "cuda/driver/Driver.h"
 
 #include <cstdlib>
 

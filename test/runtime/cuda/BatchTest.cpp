@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Workspace.h"
+#include "cuda/search/Workspace.h"
 
 #include "Support/TestFiles.h"
 #include "gtest/gtest.h"

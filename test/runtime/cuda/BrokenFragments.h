@@ -10,7 +10,7 @@
 #define ANNUDF_TEST_RUNTIME_CUDA_BROKENFRAGMENTS_H
 
 #include "CudaMetrics.h"
-#include "Linker.h"
+#include "cuda/link/Linker.h"
 
 namespace annudf::test {
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cuda/BuildPlan.h"
+#include "cuda/build/BuildPlan.h"
 #include "Support/TestFiles.h"
 
 using namespace annudf;

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DeviceCaptures.h"
+#include "cuda/resident/DeviceCaptures.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -11,8 +11,8 @@
 
 #include "SharedBackend.h"
 
-#include "Driver.h"
 #include "Support/TestFiles.h"
+#include "cuda/driver/Driver.h"
 
 #include <regex>
 #include <string>

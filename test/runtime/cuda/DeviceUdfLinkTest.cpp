@@ -13,9 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compiler/WeightedMetric.h"
-#include "Families.h"
-#include "Linker.h"
 #include "annudf/Compiler/DeviceUdf.h"
+#include "cuda/link/Linker.h"
+#include "cuda/plan/Families.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>

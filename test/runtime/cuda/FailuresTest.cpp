@@ -17,8 +17,8 @@
 #include "DeviceFaults.h"
 #include "PlantedFaults.h"
 
-#include "DeviceIndex.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "cuda/resident/DeviceIndex.h"
 
 #include <cstring>
 #include <unistd.h>

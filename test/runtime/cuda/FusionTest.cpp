@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Families.h"
-#include "Linker.h"
 #include "annudf/Compiler/Compiler.h"
 #include "annudf/runtime/engine/Search.h"
+#include "cuda/link/Linker.h"
+#include "cuda/plan/Families.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>

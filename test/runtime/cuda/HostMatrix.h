@@ -27,7 +27,7 @@ void multiplyBlock(float *, uint4, uint32_t, uint32_t) { abort(); }
 
 } // namespace
 
-#include "MatrixNumbers.h"
+#include "cuda/plan/MatrixNumbers.h"
 #include "kernels/cuda/products/Matrix.cu"
 
 namespace annudf::test {

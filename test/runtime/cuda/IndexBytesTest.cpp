@@ -13,8 +13,8 @@
 
 #include "SharedBackend.h"
 
-#include "DeviceIndex.h"
-#include "Embedded.h"
+#include "cuda/link/Embedded.h"
+#include "cuda/resident/DeviceIndex.h"
 #include "runtime/TestData.h"
 
 #include <cmath>

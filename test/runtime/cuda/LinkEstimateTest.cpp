@@ -8,7 +8,7 @@
 
 #include "H200.h"
 
-#include "cuda/LinkEstimate.h"
+#include "cuda/link/LinkEstimate.h"
 
 #include "Support/TestFiles.h"
 

@@ -15,8 +15,8 @@
 #include "CudaMetrics.h"
 #include "SharedBackend.h"
 
-#include "Families.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "cuda/plan/Families.h"
 #include "gtest/gtest.h"
 
 #include <random>

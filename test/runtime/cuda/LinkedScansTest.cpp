@@ -12,9 +12,9 @@
 
 #include "CudaMetrics.h"
 
-#include "LinkedScans.h"
 #include "annudf/runtime/cuda/Cuda.h"
 #include "annudf/runtime/support/DiskCache.h"
+#include "cuda/link/LinkedScans.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>

@@ -13,9 +13,9 @@
 #include "CudaMetrics.h"
 #include "H200.h"
 
-#include "LinksAhead.h"
 #include "Support/TestFiles.h"
 #include "annudf/runtime/support/DiskCache.h"
+#include "cuda/link/LinksAhead.h"
 #include "gtest/gtest.h"
 
 #include <atomic>

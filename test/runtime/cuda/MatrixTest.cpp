@@ -16,7 +16,7 @@
 #include "CompiledMetrics.h"
 #include "SharedBackend.h"
 
-#include "Driver.h"
+#include "cuda/driver/Driver.h"
 #include "gtest/gtest.h"
 
 #include <cmath>

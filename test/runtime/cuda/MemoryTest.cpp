@@ -13,8 +13,8 @@
 
 #include "DeviceFaults.h"
 
-#include "DeviceIndex.h"
-#include "Workspace.h"
+#include "cuda/resident/DeviceIndex.h"
+#include "cuda/search/Workspace.h"
 
 using namespace annudf;
 using namespace annudf::runtime;

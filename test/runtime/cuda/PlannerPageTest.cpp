@@ -10,7 +10,7 @@
 #include "kernels/cuda/common/MatrixArgs.h"
 #include "runtime/DocTables.h"
 
-#include "cuda/Families.h"
+#include "cuda/plan/Families.h"
 
 #include "Support/TestFiles.h"
 

@@ -14,7 +14,7 @@
 #ifndef ANNUDF_TEST_RUNTIME_CUDA_PLANTEDFAULTS_H
 #define ANNUDF_TEST_RUNTIME_CUDA_PLANTEDFAULTS_H
 
-#include "Driver.h"
+#include "cuda/driver/Driver.h"
 
 namespace annudf::test {
 

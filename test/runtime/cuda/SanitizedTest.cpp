@@ -16,10 +16,10 @@
 #include "PlantedFaults.h"
 #include "SharedBackend.h"
 
-#include "Driver.h"
-#include "Families.h"
-#include "Linker.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "cuda/driver/Driver.h"
+#include "cuda/link/Linker.h"
+#include "cuda/plan/Families.h"
 #include "kernels/cuda/common/MatrixArgs.h"
 #include "kernels/cuda/common/ScanArgs.h"
 

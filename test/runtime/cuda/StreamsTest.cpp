@@ -13,8 +13,8 @@
 #include "CudaMetrics.h"
 #include "SharedBackend.h"
 
-#include "Driver.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "cuda/driver/Driver.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 
 #include "CudaMetrics.h"
 
-#include "Linker.h"
-#include "Template.h"
+#include "cuda/link/Linker.h"
+#include "cuda/link/Template.h"
 #include "gtest/gtest.h"
 
 using namespace annudf;

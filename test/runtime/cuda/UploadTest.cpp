@@ -13,10 +13,10 @@
 #include "CudaMetrics.h"
 #include "SharedBackend.h"
 
-#include "DeviceIndex.h"
-#include "Embedded.h"
 #include "Support/TestFiles.h"
 #include "annudf/runtime/cuda/Cuda.h"
+#include "cuda/link/Embedded.h"
+#include "cuda/resident/DeviceIndex.h"
 #include "runtime/TestData.h"
 #include "gtest/gtest.h"
 

@@ -11,7 +11,7 @@
 
 #include "H200.h"
 
-#include "cuda/Families.h"
+#include "cuda/plan/Families.h"
 
 #include <string>
 

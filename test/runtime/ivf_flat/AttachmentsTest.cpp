@@ -9,7 +9,7 @@
 #include "annudf/runtime/ivf_flat/Index.h"
 
 #include "Support/TestFiles.h"
-#include "cuda/DeviceCopies.h"
+#include "cuda/resident/DeviceCopies.h"
 
 #include <atomic>
 #include <thread>

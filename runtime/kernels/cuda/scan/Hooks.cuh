@@ -48,7 +48,7 @@ using Coordinate = WordOf<ANNUDF_COORDINATE_WIDTH>::Type;
 #ifdef ANNUDF_TEMPLATE
 // A kernel that is compiled to PTX once and for all, for the element that the build passes: where
 // it calls a hook it has a line that no assembler knows, in whose place a link writes what the hook
-// does (lib/cuda/Template.h). Where captures are, hooks know from the kernel's parameter.
+// does (lib/cuda/link/Template.h). Where captures are, hooks know from the kernel's parameter.
 #define annudf1_row_element() ANNUDF_TEMPLATE_ELEMENT
 #define annudf1_query_element() ANNUDF_TEMPLATE_ELEMENT
 #define annudf1_compute() ANNUDF_COMPUTE_F32

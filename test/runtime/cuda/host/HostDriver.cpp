@@ -15,7 +15,7 @@
 
 #include "HostKernels.h"
 
-#include "Driver.h"
+#include "cuda/driver/Driver.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,0 +1,334 @@
+//===- Pipeline.cpp - The kernels of a search, in order -------------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pipeline.h"
+
+#include "cuda/link/Embedded.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace annudf::runtime::cuda {
+
+namespace {
+
+/// Segments to cut each list into, so that `blocks` lists keep every processor busy.
+uint64_t segments(uint64_t blocks, uint64_t mostGroups, int processors, uint64_t perProcessor,
+                  uint64_t atOnce) {
+  const uint64_t wanted = (perProcessor * processors + blocks - 1) / blocks;
+  return std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(1, (mostGroups + atOnce - 1) / atOnce));
+}
+
+/// Long vectors need more than the default 48 KiB of shared memory.
+void allowAllSharedMemory(CUfunction function, const Context &context) {
+  ContextScope scope(context);
+  ANNUDF_CUDA(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+              context.mostSharedBytes());
+}
+
+} // namespace
+
+SearchKernels::SearchKernels(std::shared_ptr<const Context> context)
+    : module(context, searchModule().data()), coarseFew(module.function("annudf_coarse_few")),
+      coarseMany(module.function("annudf_coarse_many")),
+      selectProbes(module.function("annudf_select_probes")),
+      selectProbesByWarp(module.function("annudf_select_probes_by_warp")),
+      tileOffsets(module.function("annudf_tile_offsets")),
+      tileSort(module.function("annudf_tile_sort")), tileFill(module.function("annudf_tile_fill")),
+      queryWords(module.function("annudf_query_words")), finish(module.function("annudf_finish")),
+      finishMany(module.function("annudf_finish_many")),
+      everyDistance(module.function("annudf_every_distance")) {}
+
+ScanKernel::ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
+                       const char *kernel)
+    : module(context, cubin.data()), function(module.function(kernel)) {
+  allowAllSharedMemory(function, *context);
+}
+
+uint64_t ScanKernel::readContract(std::shared_ptr<const Context> context) const {
+  ContextScope scope(*context);
+  const Buffer number(context, sizeof(uint64_t));
+  uint64_t address = number.device(), value = 0;
+  StreamLauncher(*context, nullptr)
+      .first(module.function("annudf_read_contract"), {}, 1, 0, address);
+  ANNUDF_CUDA(cuMemcpyDtoH, &value, number.device(), sizeof(value));
+  return value;
+}
+
+BatchShape SearchPlan::shape(uint64_t count, const CudaFamily &family) const {
+  BatchShape shape;
+  shape.queries = count;
+  shape.lists = index.args().nLists;
+  shape.probes = nProbes;
+  shape.groups = std::max<uint64_t>(1, index.mostGroups(nProbes));
+  shape.allGroups = index.mostGroups(index.args().nLists);
+  shape.dims = index.args().dims;
+  shape.isFiltered = filter != 0;
+  shape.tiling = family.tiling(workOf(count));
+  return shape;
+}
+
+uint64_t SearchPlan::batch(uint64_t queries, uint64_t limit, uint64_t atOnce) {
+  cut = nullptr;
+  uint64_t count = std::clamp<uint64_t>(queries, 1, kMostQueries);
+  const CudaFamily &family = familyOf(count);
+  const uint64_t most = workspaceOf(work, machine, !family.tiling(workOf(count)).endsInHooks());
+  for (;;) {
+    const uint64_t fit =
+        batchQueries(shape(count, family), queries, most ? std::min(limit, most) : limit, atOnce);
+    if (fit >= count)
+      return count;
+    count = fit, cut = &family;
+  }
+}
+
+Workload SearchPlan::workOf(uint64_t count) const {
+  Workload batch = work;
+  batch.queries = static_cast<int64_t>(count);
+  return batch;
+}
+
+int64_t SearchPlan::pairsOf(uint64_t count) const {
+  return std::llround(queriesPerRow(count) * static_cast<double>(work.rows) * work.pass);
+}
+
+const CudaFamily &SearchPlan::familyOf(uint64_t count) const {
+  return cut ? *cut : pickFamily(workOf(count), machine);
+}
+
+void SearchPlan::tell(uint64_t count, SearchStats &stats) const {
+  Workload batch = workOf(count);
+  if (cut)
+    batch.family = cut->name();
+  const CudaPlan plan = chooseFamily(batch, machine);
+  stats.family = plan.family->name();
+  stats.why = plan.why;
+  stats.passingShare = work.pass;
+  if (!noBounds.empty())
+    stats.why.append("; no products: ") += noBounds;
+  if (!linking.empty())
+    stats.why.append("; ").append(linking) += " is being linked";
+  else if (!work.family.empty())
+    stats.why += kByName;
+}
+
+void SearchPlan::findProbedRows(const Index &of, int64_t queries) {
+  // Of the largest lists less than one query a row: each pair reads its list for itself.
+  const double most = double(queries) * double(index.mostGroups(nProbes)) * kGroupRows;
+  if (most >= double(of.size()))
+    work.probedRows = of.rowsOfProbedList(coarse, coarseOrder, nProbes);
+}
+
+void SearchPlan::checkFits() const {
+  const uint64_t bytes = uint64_t(index.args().centerStride) * 4;
+  const uint64_t most = static_cast<uint64_t>(context.mostSharedBytes());
+  if (bytes > most)
+    throw Error(ErrorKind::Usage, "vectors of " + std::to_string(index.args().dims) +
+                                      " dims are too long for the CUDA backend on " +
+                                      context.name() + ": a query takes " + std::to_string(bytes) +
+                                      " bytes of shared memory, a block has " +
+                                      std::to_string(most));
+}
+
+namespace {
+
+/// A family's scan of one batch.
+class StreamQueue final : public ScanQueue {
+public:
+  StreamQueue(const SearchPlan &plan, CUfunction kernel, const BatchShape &shape,
+              annudf_scan_args &args, Launcher &to, StageClock *clock)
+      : plan(plan), kernel(kernel), shape(shape), args(args), to(to), clock(clock) {}
+
+  uint64_t sortPairs() override {
+    const SearchKernels &kernels = plan.kernels;
+    const uint32_t pairs = static_cast<uint32_t>(shape.queries * shape.probes);
+    if (shape.lists <= ANNUDF_SORT_MOST_LISTS) {
+      constexpr uint32_t kThreads = ANNUDF_SORT_THREADS;
+      to.next(kernels.tileSort, {(pairs + kThreads - 1) / kThreads}, kThreads, 0, args.index,
+              args.work, pairs);
+    } else {
+      to.next(kernels.tileOffsets, {}, 1024, 0, args.index, args.work);
+      to.next(kernels.tileFill, {(pairs + 255) / 256}, 256, 0, args.index, args.work, pairs);
+    }
+    if (shape.tiling.coordinates) {
+      const int compute =
+          shape.tiling.packed ? ANNUDF_QUERY_AS_IT_IS : static_cast<int>(plan.work.compute);
+      to.next(kernels.queryWords, {shape.queries}, 128, 0, args.index, args.queries, args.work,
+              compute);
+    }
+    if (shape.tiling.bounds)
+      to.next(plan.bound->kernels().queries, {shape.queries}, plan.bound->queryThreads(),
+              plan.bound->querySharedBytes(), matrixArgs());
+    if (args.work.terms && plan.bound->tiles())
+      to.next(plan.bound->kernels().passing, {plan.bound->tiles()}, ANNUDF_MATRIX_ROWS, 0,
+              matrixArgs());
+    if (clock)
+      clock->mark("sort");
+    return mostTiles(shape);
+  }
+
+  void scan(uint64_t items, uint64_t perProcessor, uint64_t sharedBytes,
+            uint64_t groupsAtOnce) override {
+    to.next(kernel,
+            {items, segments(items, plan.index.mostGroups(1), plan.context.processors(),
+                             perProcessor, groupsAtOnce)},
+            ANNUDF_SCAN_THREADS, static_cast<unsigned>(sharedBytes), args);
+  }
+
+  void scanByTicket(uint64_t tiles, unsigned threads, uint64_t sharedBytes) override {
+    to.next(kernel, {std::min(tiles, blocksThatStay(kStagedThreads / threads, sharedBytes))},
+            threads, static_cast<unsigned>(sharedBytes), args);
+  }
+
+  void multiply(uint64_t tiles, uint64_t perProcessor, uint64_t sharedBytes) override {
+    const BoundRows &bound = *plan.bound;
+    annudf_matrix_args matrix = matrixArgs();
+    if (args.work.terms)
+      matrix.terms = args.work.terms;
+    to.next(bound.kernels().scan(shape.tiling.boundsByWarps, matrix.nPanels),
+            {std::min(tiles, blocksThatStay(perProcessor, sharedBytes))}, ANNUDF_MATRIX_THREADS,
+            static_cast<unsigned>(sharedBytes), matrix);
+  }
+
+private:
+  /// Of up to `perProcessor` a processor, those that its shared memory has room for at once: one
+  /// that began only when others end would hold its first tile back.
+  uint64_t blocksThatStay(uint64_t perProcessor, uint64_t sharedBytes) const {
+    return static_cast<uint64_t>(plan.context.processors()) *
+           std::min(perProcessor, blocksWithRoom(sharedBytes, plan.context.mostSharedBytes()));
+  }
+  annudf_matrix_args matrixArgs() const {
+    annudf_matrix_args matrix = plan.bound->args();
+    matrix.scan = args;
+    return matrix;
+  }
+
+  const SearchPlan &plan;
+  const CUfunction kernel;
+  const BatchShape &shape;
+  annudf_scan_args &args;
+  Launcher &to;
+  StageClock *const clock;
+};
+
+} // namespace
+
+void SearchPlan::reserve(Workspace &workspace, uint64_t count) const {
+  (void)workspace.prepare(shape(count, familyOf(count)));
+}
+
+void SearchPlan::enqueue(const ScanKernels &scans, Workspace &workspace, Launcher &to,
+                         uint64_t queryData, uint64_t count, int64_t base, uint64_t ids,
+                         uint64_t distances, StageClock *clock) const {
+  const CudaFamily &family = familyOf(count);
+  const BatchShape shape = this->shape(count, family);
+  annudf_scan_args args = {};
+  args.index = index.args();
+  args.work = workspace.prepare(shape);
+  args.queries.data = queryData;
+  args.queries.rowBytes = static_cast<uint32_t>(bytesOfRow(queryElement, args.index.dims));
+  args.queries.count = static_cast<uint32_t>(count);
+  args.queries.element = queryElement;
+  args.queries.base = static_cast<int32_t>(base);
+  args.slots = slots;
+  args.filter = filter;
+  args.nan = nan;
+  args.order = order;
+  args.packedNegated = packedNegated;
+
+  const auto stage = [&](const char *name) {
+    if (clock)
+      clock->mark(name);
+  };
+  enqueueCoarse(args, shape, to, clock);
+
+  const auto scan = std::find_if(scans.begin(), scans.end(),
+                                 [&](const auto &one) { return one.family == &family; });
+  if (scan == scans.end())
+    throw std::logic_error(std::string("no kernel of family '") + family.name() +
+                           "' was loaded for " + std::to_string(count) + " queries");
+  StreamQueue queue(*this, scan->scan(), shape, args, to, clock);
+  family.enqueue(queue, workOf(count));
+  stage("scan");
+
+  if (shape.tiling.endsInHooks())
+    enqueueExact(args, shape, scan->last(), to, ids, distances, clock ? clock->granules() : 0);
+  else
+    enqueueFinish(args, shape, to, ids, distances);
+  stage("finish");
+  if (clock)
+    clock->end(args.index, args.work.probes, count * nProbes);
+}
+
+void SearchPlan::enqueueCoarse(annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                               StageClock *clock) const {
+  const uint64_t lists = shape.lists, count = shape.queries;
+  const auto blocks = [](uint64_t of, uint64_t each) { return (of + each - 1) / each; };
+  const int kind = coarse, rank = coarseOrder;
+  const uint64_t fill = index.fill();
+  if (count <= ANNUDF_FEW_QUERIES)
+    to.first(kernels.coarseFew,
+             {blocks(lists, ANNUDF_FEW_TILE_CENTERS), blocks(count, ANNUDF_FEW_TILE_QUERIES)}, 256,
+             0, args.index, args.queries, args.work, kind, rank, fill);
+  else
+    to.first(kernels.coarseMany,
+             {blocks(lists, ANNUDF_MANY_TILE_CENTERS), blocks(count, ANNUDF_MANY_TILE_QUERIES)},
+             256, 0, args.index, args.queries, args.work.coarse, kind, rank, fill);
+  if (clock)
+    clock->mark("coarse");
+  if (args.work.arrived) // The coarse kernel has chosen.
+    return;
+  if (ANNUDF_CHOSEN_BY_WARP(lists, shape.probes)) {
+    const uint32_t queries = static_cast<uint32_t>(count);
+    to.next(kernels.selectProbesByWarp, {blocks(count, ANNUDF_WARPS_THAT_CHOOSE)},
+            32 * ANNUDF_WARPS_THAT_CHOOSE, 0, args.index, args.work, queries);
+  } else {
+    to.next(kernels.selectProbes, {count}, lists > 8192 ? 1024 : 256, 0, args.index, args.work);
+  }
+  if (clock)
+    clock->mark("select");
+}
+
+void SearchPlan::enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                               uint64_t ids, uint64_t distances) const {
+  const uint64_t count = shape.queries;
+  annudf_finish_args last = {};
+  last.index = args.index;
+  last.work = args.work;
+  last.outIds = ids, last.outDistances = distances;
+  last.k = k, last.order = order;
+  if (everyDistance) {
+    constexpr uint64_t kRowsOfBlock = 4096;
+    to.next(kernels.everyDistance,
+            {count, std::clamp<uint64_t>(shape.groups * 32 / kRowsOfBlock, 1, 1024)}, 256, 0, last);
+    return;
+  }
+  if (k > ANNUDF_FINISH_MOST_K) {
+    to.next(kernels.finishMany, {count}, 1024, 0, last);
+    return;
+  }
+  const uint64_t candidates =
+      std::max<uint64_t>(shape.groups, std::min<uint64_t>(shape.groups, k) * 32);
+  to.next(kernels.finish, {count}, candidates > 8192 ? 1024 : 256, 0, last);
+}
+
+void SearchPlan::enqueueExact(const annudf_scan_args &args, const BatchShape &shape,
+                              CUfunction kernel, Launcher &to, uint64_t ids, uint64_t distances,
+                              uint64_t evaluated) const {
+  annudf_exact_args last = {};
+  last.scan = args;
+  last.outIds = ids, last.outDistances = distances;
+  last.evaluated = evaluated;
+  last.k = k, last.sign = bound ? bound->sign() : 1;
+  last.product = bound ? bound->product() : 0, last.zeros = bound ? bound->zeros() : 0;
+  constexpr uint32_t kFew = 100;
+  to.next(kernel, {shape.queries}, k <= kFew ? ANNUDF_EXACT_THREADS : ANNUDF_EXACT_MANY_THREADS,
+          (args.index.dims + 3) / 4 * 16 + ANNUDF_EXACT_SHARED_BYTES, last);
+}
+
+} // namespace annudf::runtime::cuda

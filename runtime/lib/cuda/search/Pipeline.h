@@ -1,0 +1,127 @@
+//===- Pipeline.h - The kernels of a search, in order -----------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_SEARCH_PIPELINE_H
+#define ANNUDF_RUNTIME_LIB_CUDA_SEARCH_PIPELINE_H
+
+#include "StageClock.h"
+#include "Workspace.h"
+#include "cuda/driver/Launcher.h"
+#include "cuda/plan/Families.h"
+#include "cuda/resident/DeviceIndex.h"
+#include "cuda/resident/Matrix.h"
+
+#include "annudf/Artifact/Artifact.h"
+#include "annudf/runtime/engine/Search.h"
+
+namespace annudf::runtime::cuda {
+
+/// The kernels of Search.cu.
+struct SearchKernels {
+  explicit SearchKernels(std::shared_ptr<const Context> context);
+  Module module;
+  CUfunction coarseFew, coarseMany, selectProbes, selectProbesByWarp, tileOffsets, tileSort,
+      tileFill, queryWords, finish, finishMany, everyDistance;
+};
+
+/// A kernel of a family, linked with a metric for the types of rows and queries, and loaded.
+struct ScanKernel {
+  /// \param cubin  from linkScanKernel.
+  ScanKernel(const std::shared_ptr<const Context> &context, const std::string &cubin,
+             const char *kernel);
+  /// What annudf1_scan_contract of the linked metric returns. Waits for the device.
+  uint64_t readContract(std::shared_ptr<const Context> context) const;
+  Module module;
+  CUfunction function;
+};
+
+/// A family's kernels, in the order of its entries.
+struct FamilyKernels {
+  const CudaFamily *family;
+  std::vector<std::shared_ptr<const ScanKernel>> kernels;
+  CUfunction scan() const { return kernels.front()->function; }
+  CUfunction last() const { return kernels.back()->function; }
+};
+
+/// Those that the batches of one search run.
+using ScanKernels = std::vector<FamilyKernels>;
+
+/// A search that is ready to run; everything lives on the device.
+struct SearchPlan {
+  const Context &context;
+  const SearchKernels &kernels;
+  const DeviceIndex &index;
+  annudf_slots slots;
+  uint64_t filter; ///< As of annudf_scan_args.
+  annudf_element queryElement;
+  annudf_order order;
+  annudf_coarse coarse;
+  annudf_order coarseOrder;
+  uint32_t k, nProbes;
+  bool everyDistance; ///< Not the k best are wanted but the distances of all k rows, by their ids.
+  Workload work;      ///< Of a batch, but for the number of its queries.
+  Machine machine;
+  bool packedNegated; ///< Whether the sum of the family "packed" is subtracted.
+  /// The family that is being linked while another runs the search, work.family; "": none.
+  std::string_view linking = {};
+  std::string noBounds = {};                   ///< Why that is not there, where it was to be.
+  std::shared_ptr<const BoundRows> bound = {}; ///< Of the family "matrix"; null for all others.
+  uint64_t nan = 0;                            ///< As of annudf_scan_args.
+  /// The family of batches that were cut; null: none was.
+  const CudaFamily *cut = nullptr;
+
+  /// Queries of one batch, so that its workspace takes `limit` bytes at most: batches of equal
+  /// size, `atOnce` queries at most, that together make `queries`. Where these are several, all are
+  /// of the family that is best for all queries, as costs count the cuts: one that is best for a
+  /// batch alone might have taken all queries at once.
+  uint64_t batch(uint64_t queries, uint64_t limit, uint64_t atOnce);
+  /// What a batch of `count` queries runs.
+  const CudaFamily &familyOf(uint64_t count) const;
+  /// Of `count` queries, as of Workload.
+  double queriesPerRow(uint64_t count) const { return workOf(count).queriesPerRow(); }
+  /// Pairs that `count` queries score: an estimate, but where all lists are probed without a
+  /// filter.
+  int64_t pairsOf(uint64_t count) const;
+  /// Says what batches of `count` queries run, and why.
+  void tell(uint64_t count, SearchStats &stats) const;
+  /// Fills work.probedRows where it may decide how batches of up to `queries` are run.
+  /// \param of  what `index` is a copy of.
+  void findProbedRows(const Index &of, int64_t queries);
+  /// Of the coarse stage and the final selection, which are no family's.
+  /// \throws Error(Usage) when a query does not fit a block's shared memory.
+  void checkFits() const;
+  /// Makes room for enqueue() of `count` queries, so that it allocates nothing.
+  void reserve(Workspace &workspace, uint64_t count) const;
+  /// Launches the search of `count` queries, no more than batch() gave.
+  /// \param scans  familyOf(count) is among them.
+  /// \param base  index of the first in the caller's batch.
+  /// \param ids   not written to for everyDistance.
+  /// \param clock has begun; it is told the stages, and then the search is waited for. Mostly null.
+  void enqueue(const ScanKernels &scans, Workspace &workspace, Launcher &to, uint64_t queryData,
+               uint64_t count, int64_t base, uint64_t ids, uint64_t distances,
+               StageClock *clock) const;
+
+private:
+  /// \param family  what runs it.
+  BatchShape shape(uint64_t count, const CudaFamily &family) const;
+  Workload workOf(uint64_t count) const;
+  /// The lists that each query probes.
+  void enqueueCoarse(annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                     StageClock *clock) const;
+  /// The best rows, or every distance, of the keys that a scan left.
+  void enqueueFinish(const annudf_scan_args &args, const BatchShape &shape, Launcher &to,
+                     uint64_t ids, uint64_t distances) const;
+  /// The best rows by `kernel`, of the bounds that products left, or of granules' keys.
+  /// \param evaluated  as annudf_exact_args has it.
+  void enqueueExact(const annudf_scan_args &args, const BatchShape &shape, CUfunction kernel,
+                    Launcher &to, uint64_t ids, uint64_t distances, uint64_t evaluated) const;
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_SEARCH_PIPELINE_H

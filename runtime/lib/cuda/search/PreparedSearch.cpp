@@ -1,0 +1,90 @@
+//===- PreparedSearch.cpp - A search as a graph of kernels ----------------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PreparedSearch.h"
+
+#include "cuda/driver/DeviceMemory.h"
+
+#include <algorithm>
+
+namespace annudf::runtime::cuda {
+
+static PreparedPlan counting(PreparedPlan plan, const NanCounter &nan) {
+  plan.plan.nan = nan.address();
+  return plan;
+}
+
+GraphSearch::GraphSearch(std::shared_ptr<const Context> context, PreparedPlan plan)
+    : context_(std::move(context)), nan_(context_), plan_(counting(std::move(plan), nan_)),
+      rowBytes_(
+          static_cast<uint64_t>(bytesOfRow(plan_.plan.queryElement, plan_.plan.index.args().dims))),
+      workspace_(context_, plan_.plan.machine.workspaceBytes), graph_(*context_) {
+  // Room for every batch comes first: what is in the graph must stay where it is.
+  for (const uint64_t count : {std::min(plan_.batch, plan_.queries), plan_.queries % plan_.batch})
+    if (count)
+      plan_.plan.reserve(workspace_, count);
+  launchAll(places_);
+  graph_.build();
+  ANNUDF_CUDA(cuEventCreate, &done_, CU_EVENT_DISABLE_TIMING);
+}
+
+GraphSearch::~GraphSearch() {
+  const Driver &driver = Driver::get();
+  // The thread may have no context.
+  const bool isCurrent = driver.cuCtxPushCurrent(context_->handle()) == CUDA_SUCCESS;
+  (void)driver.cuEventSynchronize(done_);
+  (void)driver.cuEventDestroy(done_);
+  CUcontext popped;
+  if (isCurrent)
+    (void)driver.cuCtxPopCurrent(&popped);
+}
+
+void GraphSearch::launchAll(const Places &places) {
+  const SearchPlan &plan = plan_.plan;
+  for (uint64_t first = 0; first < plan_.queries; first += plan_.batch)
+    plan.enqueue(plan_.scans, workspace_, graph_, places.queries + first * rowBytes_,
+                 std::min(plan_.batch, plan_.queries - first),
+                 plan_.firstQuery + static_cast<int64_t>(first),
+                 places.ids + first * plan.k * sizeof(int64_t),
+                 places.distances + first * plan.k * sizeof(float), nullptr);
+}
+
+void GraphSearch::run(const void *queries, int64_t *ids, float *distances) {
+  const Places places = {reinterpret_cast<uint64_t>(queries), reinterpret_cast<uint64_t>(ids),
+                         reinterpret_cast<uint64_t>(distances)};
+  const uint64_t results = plan_.queries * plan_.plan.k;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const ContextScope scope(*context_);
+  checkDeviceMemory(*context_, places.queries, plan_.queries * rowBytes_,
+                    alignmentOf(plan_.plan.queryElement), "queries");
+  checkDeviceMemory(*context_, places.ids, results * sizeof(int64_t), sizeof(int64_t), "ids");
+  checkDeviceMemory(*context_, places.distances, results * sizeof(float), sizeof(float),
+                    "distances");
+  (void)checkStream(*context_, plan_.stream);
+  if (places != places_) {
+    places_ = {}; // No caller's, should what follows fail halfway.
+    graph_.rewind();
+    launchAll(places);
+    places_ = places;
+  }
+  nan_.enqueued(plan_.plan.pairsOf(plan_.queries));
+  graph_.run(plan_.stream);
+  ANNUDF_CUDA(cuEventRecord, done_, plan_.stream);
+}
+
+void GraphSearch::takePairs(SearchStats &stats) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const ContextScope scope(*context_);
+  // All is told of runs that are done, so that the next ones bring an example of their own.
+  if (Driver::get().cuEventQuery(done_) == CUDA_SUCCESS)
+    nan_.takeAll(stats);
+  else
+    nan_.take(stats);
+}
+
+} // namespace annudf::runtime::cuda

@@ -1,0 +1,58 @@
+//===- PreparedSearch.h - A search as a graph of kernels -*- C++ -*- ------===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_SEARCH_PREPAREDSEARCH_H
+#define ANNUDF_RUNTIME_LIB_CUDA_SEARCH_PREPAREDSEARCH_H
+
+#include "Pipeline.h"
+
+#include <mutex>
+
+namespace annudf::runtime::cuda {
+
+/// What a prepared search runs.
+struct PreparedPlan {
+  SearchPlan plan;
+  ScanKernels scans;
+  std::vector<std::shared_ptr<const void>> kept; ///< What the plan refers to.
+  uint64_t queries, batch;                       ///< All, and of each batch but the last.
+  int64_t firstQuery;
+  CUstream stream;
+};
+
+/// The kernels of a search as a graph, with a workspace of their own: a run checks addresses, puts
+/// them into the graph where they are others than before, and launches it.
+class GraphSearch final : public PreparedSearch {
+public:
+  GraphSearch(std::shared_ptr<const Context> context, PreparedPlan plan);
+  ~GraphSearch() override; ///< Waits for its runs.
+
+  void run(const void *queries, int64_t *ids, float *distances) override;
+  void takePairs(SearchStats &stats) override;
+
+private:
+  struct Places {
+    uint64_t queries = 0, ids = 0, distances = 0;
+    bool operator==(const Places &) const = default;
+  };
+  void launchAll(const Places &places);
+
+  const std::shared_ptr<const Context> context_;
+  NanCounter nan_;
+  const PreparedPlan plan_;
+  const uint64_t rowBytes_;
+  std::mutex mutex_; ///< Of what follows.
+  Workspace workspace_;
+  GraphLauncher graph_;
+  Places places_; ///< Those that the graph has.
+  CUevent done_ = nullptr;
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_SEARCH_PREPAREDSEARCH_H

@@ -1,0 +1,51 @@
+//===- Scans.h - The linked kernels of one backend --------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_SEARCH_SCANS_H
+#define ANNUDF_RUNTIME_LIB_CUDA_SEARCH_SCANS_H
+
+#include "Pipeline.h"
+#include "cuda/link/LinksAhead.h"
+
+namespace annudf::runtime::cuda {
+
+/// Scan kernels, loaded on one device. Thread-safe.
+class Scans {
+public:
+  explicit Scans(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+
+  /// Adds what they cost to `stats`. \throws as LinkedScans::use, and where the code is not that of
+  /// the metric's manifest.
+  FamilyKernels get(const MetricView &metric, ScanElements elements, const CudaFamily &family,
+                    SearchStats &stats);
+  /// Those that batches need where all of them are loaded; else none.
+  ScanKernels loaded(std::span<const CudaFamily *const> needed, const MetricView &metric,
+                     ScanElements elements);
+  /// What runs a search sooner than the families that its batches need: its kernel is there, and
+  /// the first of those is `linking` in the background. Mostly nothing: they are there, or worth
+  /// waiting for.
+  struct Instead {
+    const CudaFamily *family = nullptr, *linking = nullptr;
+  };
+  /// \param total  queries of the search.
+  Instead insteadOf(std::span<const CudaFamily *const> needed, const MetricView &metric,
+                    ScanElements elements, const SearchPlan &plan, uint64_t total,
+                    SearchStats &stats);
+
+private:
+  std::shared_ptr<const ScanKernel> get(const MetricView &metric, const ScanTarget &target,
+                                        SearchStats &stats);
+
+  const std::shared_ptr<const Context> context_;
+  KernelCache<const ScanKernel> scans_{LinkedScans::kMost};
+  LinksAhead ahead_;
+};
+
+} // namespace annudf::runtime::cuda
+
+#endif // ANNUDF_RUNTIME_LIB_CUDA_SEARCH_SCANS_H
