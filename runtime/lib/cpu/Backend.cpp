@@ -11,25 +11,25 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Abandon.h"
-#include "Batch.h"
 #include "Families.h"
-#include "Jit.h"
-#include "KernelCache.h"
-#include "Queries.h"
-#include "Reporter.h"
-#include "Results.h"
-#include "StageTimer.h"
-#include "Tally.h"
+#include "cpu/jit/Jit.h"
+#include "cpu/jit/KernelCache.h"
+#include "cpu/search/Abandon.h"
+#include "cpu/search/Batch.h"
+#include "cpu/search/Queries.h"
+#include "cpu/search/Reporter.h"
+#include "cpu/search/Results.h"
+#include "cpu/search/StageTimer.h"
+#include "cpu/search/Tally.h"
 
-#include "../../kernels/Orders.h"
-#include "../../kernels/cpu/ScanArgs.h"
-#include "../support/FloatModes.h"
 #include "annudf/runtime/coarse/Coarse.h"
 #include "annudf/runtime/engine/Plan.h"
 #include "annudf/runtime/engine/Search.h"
 #include "annudf/runtime/support/Clock.h"
 #include "annudf/runtime/support/Parallel.h"
+#include "kernels/Orders.h"
+#include "kernels/cpu/ScanArgs.h"
+#include "support/FloatModes.h"
 
 #include <algorithm>
 #include <array>

@@ -8,11 +8,11 @@
 
 #include "annudf/runtime/engine/Explain.h"
 
-#include "../../kernels/cpu/ScanArgs.h"
-#include "../support/FloatModes.h"
-#include "Jit.h"
-#include "Processor.h"
-#include "Queries.h"
+#include "cpu/jit/Jit.h"
+#include "cpu/jit/Processor.h"
+#include "cpu/search/Queries.h"
+#include "kernels/cpu/ScanArgs.h"
+#include "support/FloatModes.h"
 
 #include "annudf/Support/Fork.h"
 #include "annudf/runtime/ivf_flat/Index.h"

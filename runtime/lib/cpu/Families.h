@@ -9,10 +9,10 @@
 #ifndef ANNUDF_RUNTIME_LIB_CPU_FAMILIES_H
 #define ANNUDF_RUNTIME_LIB_CPU_FAMILIES_H
 
-#include "MatrixScan.h"
+#include "cpu/products/MatrixScan.h"
 
-#include "../../kernels/cpu/ScanArgs.h"
 #include "annudf/runtime/engine/Plan.h"
+#include "kernels/cpu/ScanArgs.h"
 
 #include <cmath>
 #include <cstdio>

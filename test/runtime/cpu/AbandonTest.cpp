@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Abandon.h"
+#include "cpu/search/Abandon.h"
 #include "MatrixTesting.h"
 
 #include "annudf/runtime/engine/Filter.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Candidates.h"
+#include "cpu/products/Candidates.h"
 
 #include "gtest/gtest.h"
 

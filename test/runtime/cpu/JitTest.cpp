@@ -9,10 +9,10 @@
 #include "ScanEvery.h"
 #include "TestMetrics.h"
 
-#include "../../../runtime/kernels/cpu/ScanArgs.h"
-#include "Jit.h"
-#include "KernelCache.h"
-#include "Queries.h"
+#include "cpu/jit/Jit.h"
+#include "cpu/jit/KernelCache.h"
+#include "cpu/search/Queries.h"
+#include "kernels/cpu/ScanArgs.h"
 #include "gtest/gtest.h"
 
 #include <atomic>

@@ -9,9 +9,9 @@
 #ifndef ANNUDF_TEST_RUNTIME_CPU_MATRIXTESTING_H
 #define ANNUDF_TEST_RUNTIME_CPU_MATRIXTESTING_H
 
-#include "MatrixScan.h"
 #include "Support/TestFiles.h"
 #include "TestMetrics.h"
+#include "cpu/products/MatrixScan.h"
 #include "runtime/TestData.h"
 
 #include <cmath>

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Processor.h"
-#include "KernelCache.h"
+#include "cpu/jit/Processor.h"
 #include "MatrixTesting.h"
 #include "TestMetrics.h"
+#include "cpu/jit/KernelCache.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Routines.h"
-#include "Link.h"
+#include "cpu/jit/Routines.h"
+#include "cpu/jit/Link.h"
 
 #include "gtest/gtest.h"
 

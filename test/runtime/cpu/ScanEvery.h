@@ -9,10 +9,10 @@
 #ifndef ANNUDF_TEST_RUNTIME_CPU_SCANEVERY_H
 #define ANNUDF_TEST_RUNTIME_CPU_SCANEVERY_H
 
-#include "../../../runtime/kernels/cpu/ScanArgs.h"
-#include "Jit.h"
-#include "Queries.h"
 #include "TestMetrics.h"
+#include "cpu/jit/Jit.h"
+#include "cpu/search/Queries.h"
+#include "kernels/cpu/ScanArgs.h"
 
 #include <limits>
 #include <vector>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batch.h"
 #include "TestMetrics.h"
+#include "cpu/search/Batch.h"
 
 #include "annudf/runtime/coarse/Coarse.h"
 #include "gtest/gtest.h"

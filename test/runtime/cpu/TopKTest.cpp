@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TopK.h"
+#include "cpu/search/TopK.h"
 
 #include "gtest/gtest.h"
 

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Width.h"
+#include "cpu/jit/Width.h"
 #include "ScanEvery.h"
 #include "TestMetrics.h"
 

@@ -1,0 +1,73 @@
+//===- Batch.h - Queries that are searched together ----------------*- C++ -*-===//
+//
+// Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ANNUDF_RUNTIME_LIB_CPU_SEARCH_BATCH_H
+#define ANNUDF_RUNTIME_LIB_CPU_SEARCH_BATCH_H
+
+#include "Queries.h"
+#include "TopK.h"
+
+#include "annudf/runtime/engine/Search.h"
+#include "kernels/cpu/ScanArgs.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace annudf::runtime::cpu {
+
+/// Memory that one batch of queries may take, unless a single query needs more.
+inline constexpr int64_t kBatchBytes = int64_t(64) << 20;
+inline constexpr int64_t kMaxBatch = 8192;
+
+/// \param rows        of the index.
+/// \param queryBytes  of a query's coordinates.
+inline int64_t queriesPerBatch(int k, int64_t rows, uint32_t nProbes, int64_t queryBytes) {
+  // A pair of query and list: list, query twice, and where its coordinates and integers are.
+  constexpr int64_t kPairBytes = 3 * sizeof(int32_t) + 2 * sizeof(void *);
+  const int64_t bytes = TopK::bytesPerQuery(k, rows) + kPairBytes * nProbes + queryBytes;
+  return std::clamp<int64_t>(kBatchBytes / bytes, 1, kMaxBatch);
+}
+
+/// Queries searched together.
+struct Batch {
+  int64_t first; ///< Of the user's batch.
+  int64_t size;
+  QueryCoordinates coordinates;
+  std::vector<int64_t> listBegin; ///< Pairs of list l: [listBegin[l], listBegin[l + 1]).
+  std::vector<int32_t> pairs;     ///< Queries by list, numbered within the batch.
+  double before = 0, share = 1;   ///< Of the batch's pairs, those sorted before and now.
+
+  /// \param queries  those of the batch.
+  Batch(const MatrixView &queries, annudf_compute compute, int64_t first)
+      : first(first), size(queries.rows), coordinates(queries, compute) {}
+
+  /// The pairs of each query's probes [from, to).
+  void sortByList(uint32_t nLists, const std::vector<uint32_t> &probes, uint32_t nProbes,
+                  uint32_t from, uint32_t to);
+};
+
+/// Groups [first, first + count) of a list, and the pairs that probe the list.
+struct Task {
+  uint32_t list;
+  int64_t firstGroup, groups;
+  int64_t cost;
+};
+
+/// One task a list, large lists cut so that all threads end together.
+std::vector<Task> tasksOf(const Index &index, const Batch &batch, int threads);
+
+/// The rows that a task scans; the queries are the caller's to add.
+annudf_cpu_scan scanOf(const Index &index, const Task &task);
+
+/// Of each group that a task scans, which rows pass the filter.
+void markPassing(const RowFilter &filter, const annudf_cpu_scan &scan, std::vector<uint32_t> &pass);
+
+} // namespace annudf::runtime::cpu
+
+#endif // ANNUDF_RUNTIME_LIB_CPU_SEARCH_BATCH_H
