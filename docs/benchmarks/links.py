@@ -69,7 +69,7 @@ def main() -> None:
     print("| metric | rows | what is in the link | ms | of it PTX | assembling |")
     print("|---|---|---|---|---|---|")
     for metric, element in (("l2", "F32"), ("l2", "U8"), ("weighted_l2", "F32"), ("minkowski", "F32")):
-        compact = "_compact" if metric == "minkowski" else ""  # As kLargeBody in Linker.cpp has it.
+        compact = "_compact" if metric == "minkowski" else ""  # As kLargeBodyBytes in Linker.cpp has it.
         scan = fragments / f"scan_a32_x32{compact}.fatbin"
         rest = [metrics / f"{metric}.fatbin", fragments / "contract.fatbin", fragments / "overlap_90.fatbin"]
         rest += [fragments / f"{name}_{element}.fatbin" for name in ("row_element", "query_element")]

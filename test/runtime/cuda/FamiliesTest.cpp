@@ -73,7 +73,7 @@ TEST(CudaFamilies, StagedForManyQueriesAListAndCheapHooksOfNarrowCoordinates) {
   wide.widths.coordinate = 64;
   EXPECT_EQ(chosen(wide), "tiles");
   Workload large = staged(10000);
-  large.bodyBytes = kLargeBody + 1;
+  large.bodyBytes = kLargeBodyBytes + 1;
   EXPECT_EQ(chosen(large), "tiles");
   EXPECT_EQ(chosen(staged(10000), {.arch = 75, .processors = 40, .sharedBytes = 64 * 1024}),
             "tiles");

@@ -37,7 +37,7 @@ Workload workOf(int64_t queries, int k = 10) {
 /// What the page calls metrics.
 constexpr test::Named<Workload> kMetrics[] = {
     {"any", [](Workload &) {}},
-    {"of a large body", [](Workload &work) { work.bodyBytes = kLargeBody + 1; }},
+    {"of a large body", [](Workload &work) { work.bodyBytes = kLargeBodyBytes + 1; }},
     {"with `combine`", [](Workload &work) { work.hooks.insert(ANNUDF_HOOK_COMBINE); }},
     {"a proved form", [](Workload &work) { work.noForm = nullptr; }},
     {"one with weights by query",

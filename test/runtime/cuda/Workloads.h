@@ -24,7 +24,7 @@ inline runtime::Workload workOf(int64_t queries, uint32_t probes, uint32_t lists
   work.lists = lists, work.rows = int64_t(lists) * 1000, work.dims = int32_t(rowBytes / 4);
   work.rowBytes = rowBytes, work.queries = queries, work.probes = probes, work.k = 10;
   work.bodyBytes =
-      runtime::cuda::kLargeBody + 1; // Else "staged" takes part, which has its own tests.
+      runtime::cuda::kLargeBodyBytes + 1; // Else "staged" takes part, which has its own tests.
   return work;
 }
 

@@ -348,11 +348,11 @@ int32_t rowsInRegisters(unsigned bits, const annudf::Manifest &manifest) {
 /// Queries a tile. A body of many instructions gains nothing from a group read once for
 /// several queries, and each query of a tile is a copy of it that takes its time to optimise.
 int32_t queriesOfTile(const Module &metric) {
-  constexpr unsigned kLargeBody = 256;
+  constexpr unsigned kLargeBodyInstructions = 256;
   unsigned instructions = 0;
   for (const Function &function : metric)
     instructions += function.getInstructionCount();
-  return instructions > kLargeBody ? 1 : 4;
+  return instructions > kLargeBodyInstructions ? 1 : 4;
 }
 
 } // namespace

@@ -10,7 +10,7 @@
 
 #include "Builder.h"
 #include "annudf/runtime/support/Clock.h"
-#include "cuda/driver/DeviceMemory.h"
+#include "cuda/driver/CallerMemory.h"
 #include "ivf_flat/NewIndex.h"
 
 #include <algorithm>

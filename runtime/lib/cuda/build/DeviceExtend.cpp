@@ -10,7 +10,7 @@
 #include "Builder.h"
 #include "ListsOnDevice.h"
 #include "annudf/runtime/coarse/Coarse.h"
-#include "cuda/driver/DeviceMemory.h"
+#include "cuda/driver/CallerMemory.h"
 #include "ivf_flat/NewRows.h"
 
 #include <algorithm>

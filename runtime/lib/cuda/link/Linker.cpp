@@ -344,7 +344,7 @@ struct Part {
 
 /// The same for the key as for the link, so that neither has what the other lacks.
 std::vector<Part> partsOf(const Manifest &manifest, size_t bodyBytes, const ScanTarget &target) {
-  const bool compact = bodyBytes > kLargeBody;
+  const bool compact = bodyBytes > kLargeBodyBytes;
   std::vector<Part> parts = {{scanFragment(target.entry.source, manifest, compact), "scan kernel"},
                              {contractFragment(), "reading the contract"},
                              {overlapFragment(target.sm), "waiting for the kernel before"}};
@@ -373,7 +373,7 @@ std::vector<Part> partsOf(const Manifest &manifest, size_t bodyBytes, const Scan
 std::vector<Part> textPartsOf(const Artifact &artifact, const ScanTarget &target) {
   const Manifest &manifest = artifact.manifest;
   const size_t bodyBytes = bodyBytesOf(artifact, target.sm);
-  if (target.sm < 90 || manifest.isFilter() || bodyBytes == 0 || bodyBytes > kLargeBody ||
+  if (target.sm < 90 || manifest.isFilter() || bodyBytes == 0 || bodyBytes > kLargeBodyBytes ||
       std::any_of(artifact.payloads.begin(), artifact.payloads.end(),
                   [](const Payload &payload) { return payload.isLinked(); }) ||
       (target.entry.source == ScanSource::Packed && !hasBitProducts(target.sm)) ||

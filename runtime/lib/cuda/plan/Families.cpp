@@ -191,7 +191,7 @@ public:
   /// Its loop holds hundreds of copies of a hook, a stage words of 32 bits; and of accumulators
   /// that take more registers than one word a thread has so few queries that tiles are quicker.
   bool isFor(const Workload &work) const override {
-    return work.bodyBytes <= kLargeBody && work.widths.coordinate == 32 &&
+    return work.bodyBytes <= kLargeBodyBytes && work.widths.coordinate == 32 &&
            tileQueries(work) == ANNUDF_STAGED_TILE_QUERIES('a', 32) &&
            (!granules || isForGranules(work));
   }

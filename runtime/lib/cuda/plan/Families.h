@@ -41,7 +41,7 @@ inline constexpr unsigned kStagedThreads = ANNUDF_STAGED_PROCESSOR_THREADS;
 inline constexpr uint32_t kSegmentGroups = 8, kPackedSegmentGroups = 32;
 /// LTO-IR of plain arithmetic is 1.8 to 2.6 KB; from here on it holds a function of
 /// libdevice (Minkowski's powf: 4.5 KB), whose copies a link would spend its time on.
-inline constexpr size_t kLargeBody = 3328;
+inline constexpr size_t kLargeBodyBytes = 3328;
 
 /// Dimensions of a panel of rows or queries in half precision, and the panels of a vector.
 inline constexpr uint64_t kPanelDims = ANNUDF_MATRIX_PANEL_DIMS;

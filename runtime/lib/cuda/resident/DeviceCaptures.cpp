@@ -8,7 +8,7 @@
 
 #include "DeviceCaptures.h"
 
-#include "cuda/driver/DeviceMemory.h"
+#include "cuda/driver/CallerMemory.h"
 
 #include "annudf/ABI/annudf_abi.h"
 

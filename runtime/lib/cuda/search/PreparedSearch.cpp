@@ -8,7 +8,7 @@
 
 #include "PreparedSearch.h"
 
-#include "cuda/driver/DeviceMemory.h"
+#include "cuda/driver/CallerMemory.h"
 
 #include <algorithm>
 

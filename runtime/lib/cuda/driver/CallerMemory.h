@@ -1,4 +1,4 @@
-//===- DeviceMemory.h - Addresses and streams of callers --------*- C++ -*-===//
+//===- CallerMemory.h - Addresses and streams of callers --------*- C++ -*-===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ANNUDF_RUNTIME_LIB_CUDA_DRIVER_DEVICEMEMORY_H
-#define ANNUDF_RUNTIME_LIB_CUDA_DRIVER_DEVICEMEMORY_H
+#ifndef ANNUDF_RUNTIME_LIB_CUDA_DRIVER_CALLERMEMORY_H
+#define ANNUDF_RUNTIME_LIB_CUDA_DRIVER_CALLERMEMORY_H
 
 #include "Driver.h"
 
@@ -39,4 +39,4 @@ std::unique_ptr<StreamEvent> recordEvent(std::shared_ptr<const Context> context,
 
 } // namespace annudf::runtime::cuda
 
-#endif // ANNUDF_RUNTIME_LIB_CUDA_DRIVER_DEVICEMEMORY_H
+#endif // ANNUDF_RUNTIME_LIB_CUDA_DRIVER_CALLERMEMORY_H

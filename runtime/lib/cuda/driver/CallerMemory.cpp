@@ -1,4 +1,4 @@
-//===- DeviceMemory.cpp - Addresses and streams of callers ----------------===//
+//===- CallerMemory.cpp - Addresses and streams of callers ----------------===//
 //
 // Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DeviceMemory.h"
+#include "CallerMemory.h"
 
 #include <cstdio>
 #include <iterator>
