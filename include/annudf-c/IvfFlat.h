@@ -351,8 +351,8 @@ ANNUDF_CAPI_EXPORTED annudf_status annudf_ivf_flat_prepare(
  * at once; on a GPU they run one after the other.
  * \param queries         in host memory; on a GPU in memory of the device.
  * \param ids, distances  rows x k, likewise.
- * \param stats           may be NULL. This run's scored, nan_distances, nan_query and nan_row; all
- * else is empty. Not touched on a GPU: annudf_ivf_flat_prepared_stats tells of its runs.
+ * \param stats           may be NULL. Those of annudf_ivf_flat_search without time_stages. Not
+ * touched on a GPU: annudf_ivf_flat_prepared_stats tells of its runs.
  * ANNUDF_USAGE where the index was extended, or lost rows, since the search was prepared; on a GPU
  * also for memory and streams that annudf_ivf_flat_search_device refuses. */
 ANNUDF_CAPI_EXPORTED annudf_status

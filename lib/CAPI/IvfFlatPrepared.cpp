@@ -98,11 +98,10 @@ annudf_status annudf_ivf_flat_prepared_run(annudf_ivf_flat_prepared *prepared, c
     const Arguments &arguments = prepared->arguments;
     runtime::MatrixView view = arguments.queries;
     view.data = queries;
-    runtime::SearchStats cost, pairs;
+    runtime::SearchStats cost;
     prepared->backend->search(prepared->index->value, prepared->metric, prepared->captures, view,
                               arguments.k, arguments.params, ids, distances, &cost);
-    pairs.addPairs(cost);
-    give(stats, pairs);
+    give(stats, cost);
   });
 }
 

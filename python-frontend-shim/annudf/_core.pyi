@@ -388,9 +388,9 @@ class Event:
 class Prepared:
     """A search that was checked once."""
 
-    def run(self, queries: int, ids: int, distances: int) -> SearchStats | None:
+    def run(self, queries: int, ids: int, distances: int, told: bool = False) -> SearchStats | None:
         """
-        Searches with queries and results at addresses of the backend's memory; on a GPU it is enqueued, and the memory must live until the stream has got there. Pairs of this run if some are NaN, on a CPU.
+        Searches with queries and results at addresses of the backend's memory; on a GPU it is enqueued, and the memory must live until the stream has got there. On a CPU what it cost, if `told` or where a distance is NaN.
         """
 
     def stats(self) -> SearchStats:

@@ -186,14 +186,15 @@ prepare(const Backend &self, const Index &index, const Artifact &artifact, const
 }
 
 std::optional<annudf_ivf_flat_search_stats> runPrepared(const Prepared &self, uintptr_t queries,
-                                                        uintptr_t ids, uintptr_t distances) {
+                                                        uintptr_t ids, uintptr_t distances,
+                                                        bool told) {
   annudf_ivf_flat_search_stats stats = emptyStats();
   check(withoutGil([&] {
     return annudf_ivf_flat_prepared_run(self.handle.get(), reinterpret_cast<const void *>(queries),
                                         reinterpret_cast<int64_t *>(ids),
                                         reinterpret_cast<float *>(distances), &stats);
   }));
-  if (stats.nan_distances == 0)
+  if (stats.nan_distances == 0 && !told)
     return std::nullopt;
   return stats;
 }
@@ -365,10 +366,10 @@ void addSearch(nb::module_ &module) {
       .def("wait", &wait, "Waits until it is done.");
 
   nb::class_<Prepared>(module, "Prepared", "A search that was checked once.")
-      .def("run", &runPrepared, "queries"_a, "ids"_a, "distances"_a,
+      .def("run", &runPrepared, "queries"_a, "ids"_a, "distances"_a, "told"_a = false,
            "Searches with queries and results at addresses of the backend's memory; on a GPU it is "
-           "enqueued, and the memory must live until the stream has got there. Pairs of this run "
-           "if some are NaN, on a CPU.")
+           "enqueued, and the memory must live until the stream has got there. On a CPU what it "
+           "cost, if `told` or where a distance is NaN.")
       .def("stats", &statsOfRuns, "Pairs of a GPU's runs that are done since it was last asked.");
 
   nb::class_<Backend> backend(module, "Backend",

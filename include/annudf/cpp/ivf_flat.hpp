@@ -292,10 +292,16 @@ public:
   std::int64_t k() const noexcept { return k_; }
 
   /// What search() of these gives. Of one that was prepared for host memory.
+  /// \param stats  filled where it is given.
   void operator()(const vectors &queries, std::span<float> distances,
-                  std::span<std::int64_t> neighbors) const {
+                  std::span<std::int64_t> neighbors, search_stats *stats = nullptr) const {
     check(-1, queries.rows(), queries.dims(), queries.element());
-    run(queries.c().data, distances.size(), distances.data(), neighbors.size(), neighbors.data());
+    annudf_ivf_flat_search_stats cost = {};
+    cost.size = sizeof cost;
+    run(queries.c().data, distances.size(), distances.data(), neighbors.size(), neighbors.data(),
+        stats ? &cost : nullptr);
+    if (stats)
+      *stats = detail::stats_of(cost);
   }
   /// The same in memory of the device it was prepared for: enqueued on that stream, not waited for.
   void operator()(const device_vectors &queries, device_matrix_view<float> distances,
@@ -305,7 +311,16 @@ public:
       throw error(errc::usage, "the queries are on stream " + std::to_string(queries.stream().c()) +
                                    ", the search was prepared for stream " +
                                    std::to_string(stream_.c()));
-    run(queries.c().data, distances.size(), distances.data(), neighbors.size(), neighbors.data());
+    run(queries.c().data, distances.size(), distances.data(), neighbors.size(), neighbors.data(),
+        nullptr);
+  }
+  /// The pairs of a device's runs that are done and were not told of, whichever threads made them:
+  /// `scored` and the three of NaN. Waits for no run.
+  search_stats take_stats() const {
+    annudf_ivf_flat_search_stats cost = {};
+    cost.size = sizeof cost;
+    detail::check(annudf_ivf_flat_prepared_stats(handle_.get(), &cost));
+    return detail::stats_of(cost);
   }
   annudf_ivf_flat_prepared *c() const noexcept { return handle_.get(); }
 
@@ -346,10 +361,11 @@ private:
              words(shape_.rows(), shape_.dims(), shape_.element()));
   }
   void run(const void *queries, std::size_t distance_count, float *distances,
-           std::size_t neighbor_count, std::int64_t *neighbors) const {
+           std::size_t neighbor_count, std::int64_t *neighbors,
+           annudf_ivf_flat_search_stats *stats) const {
     detail::check_results(shape_.rows(), k_, distance_count, neighbor_count);
     detail::check(
-        annudf_ivf_flat_prepared_run(handle_.get(), queries, neighbors, distances, nullptr));
+        annudf_ivf_flat_prepared_run(handle_.get(), queries, neighbors, distances, stats));
   }
 
   detail::owner<annudf_ivf_flat_prepared, annudf_ivf_flat_prepared_destroy> handle_;

@@ -49,6 +49,20 @@ private:
   }
 };
 
+inline search_stats stats_of(const annudf_ivf_flat_search_stats &cost) {
+  search_stats stats = {cost.link_ms,   cost.upload_ms,   cost.search_ms,
+                        cost.links,     cost.family,      cost.why,
+                        cost.disk_hits, cost.cache_fault, cost.rows_per_query};
+  stats.evaluated_per_query = cost.evaluated_per_query, stats.slow = cost.slow;
+  stats.workspace_bytes = cost.workspace_bytes;
+  stats.passing_share = cost.passing_share, stats.scored = cost.scored;
+  stats.nan_distances = cost.nan_distances;
+  stats.nan_query = cost.nan_query, stats.nan_row = cost.nan_row;
+  for (int i = 0; i < cost.n_stages; ++i)
+    stats.stages.emplace_back(cost.stages[i].name, cost.stages[i].ms);
+  return stats;
+}
+
 /// Artifact, captures and options of one search. They stay where they are, and live until the call
 /// has returned.
 class prepared {
@@ -80,15 +94,7 @@ public:
     reporting_.check(status);
     if (!stats_)
       return;
-    *stats_ = {cost_.link_ms, cost_.upload_ms, cost_.search_ms,   cost_.links,         cost_.family,
-               cost_.why,     cost_.disk_hits, cost_.cache_fault, cost_.rows_per_query};
-    stats_->evaluated_per_query = cost_.evaluated_per_query, stats_->slow = cost_.slow;
-    stats_->workspace_bytes = cost_.workspace_bytes;
-    stats_->passing_share = cost_.passing_share, stats_->scored = cost_.scored;
-    stats_->nan_distances = cost_.nan_distances;
-    stats_->nan_query = cost_.nan_query, stats_->nan_row = cost_.nan_row;
-    for (int i = 0; i < cost_.n_stages; ++i)
-      stats_->stages.emplace_back(cost_.stages[i].name, cost_.stages[i].ms);
+    *stats_ = stats_of(cost_);
   }
 
 private:

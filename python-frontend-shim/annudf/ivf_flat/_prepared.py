@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from annudf import _arrays, _backends, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, PackedBits, View
+from annudf._checks import check_bool
 from annudf._metric import nan as _nan
 from annudf._plain import Address, plain_library
 from annudf._repr import of_whole
@@ -19,6 +20,7 @@ from annudf.ivf_flat._filtered import with_bits
 from annudf.ivf_flat._index import Index, array_at_fault
 from annudf.ivf_flat._rows import check_entries
 from annudf.ivf_flat._search import Checked, SearchParams, checked, refuse_shared, result_array, tell_cost
+from annudf.ivf_flat._stats import stats_of
 
 if TYPE_CHECKING:
     from annudf import _core
@@ -105,7 +107,7 @@ def prepare(
     except InputError as error:  # A family that cannot run it.
         raise array_at_fault(error, "queries") from None
     tell_cost(stats, found.metric, device)
-    return PreparedSearch(made, index, found, search_params.on_nan)
+    return PreparedSearch(made, index, found, search_params, stats)
 
 
 class _Kept(NamedTuple):
@@ -129,10 +131,10 @@ class _Running:
         self.core = None  # Waits for the last run; the stream may be gone.
         self.kept.clear()
 
-    def run(self, queries: int, ids: int, distances: int) -> _core.SearchStats | None:
+    def run(self, queries: int, ids: int, distances: int, told: bool = False) -> _core.SearchStats | None:
         """Runs; an exception names the argument or what else is wrong."""
         try:
-            return self.core.run(queries, ids, distances)  # type: ignore[union-attr]
+            return self.core.run(queries, ids, distances, told)  # type: ignore[union-attr]
         except InputError as error:
             raise array_at_fault(error, "queries") from None
         except ArgumentError as error:
@@ -174,8 +176,16 @@ class PreparedSearch:
     until the next one with others, or until :meth:`close`. On a CPU Ctrl-C is heard when a call is done.
     """
 
-    def __init__(self, core: _core.Prepared, index: Index, found: Checked, on_nan: _nan.OnNaN) -> None:
-        self._on_nan: _nan.OnNaN = on_nan
+    def __init__(
+        self,
+        core: _core.Prepared,
+        index: Index,
+        found: Checked,
+        search_params: SearchParams,
+        cost: _core.SearchStats,
+    ) -> None:
+        self._on_nan: _nan.OnNaN = search_params.on_nan
+        self._name, self._asked, self._cost = search_params.name_for(index), found.n_probes, cost
         rows, k = found.rows, found.k
         self._shape = replace(rows, owner=None, source=None)  # Those of the calls come later.
         self._index, self._metric = index, found.metric
@@ -243,7 +253,9 @@ class PreparedSearch:
         """Whether :meth:`close` was called."""
         return self._running is None
 
-    def __call__(self, queries: Any, neighbors: Any = None, distances: Any = None) -> tuple[Any, Any]:
+    def __call__(
+        self, queries: Any, neighbors: Any = None, distances: Any = None, *, return_stats: bool = False
+    ) -> tuple[Any, ...]:
         """Finds the `k` best rows for each query.
 
         Parameters
@@ -253,11 +265,16 @@ class PreparedSearch:
         neighbors, distances : array of shape (n_queries, k), optional
             As for :func:`search`. Who gives both, and the same ones again, spares their making and on a GPU a little
             more.
+        return_stats : bool, default False
+            Whether a third result tells of the search, as for :func:`search`, but for rows a query, which are not
+            counted here.
 
         Returns
         -------
         distances, neighbors : array of shape (n_queries, k)
             As of :func:`search`.
+        stats : SearchStats
+            Only with ``return_stats=True``. On a GPU what :func:`prepare` chose; the search is not done yet.
 
         Raises
         ------
@@ -268,10 +285,12 @@ class PreparedSearch:
         running = self._running
         if running is None:
             raise ArgumentError("the prepared search is closed; prepare another")
+        if return_stats is not False:
+            check_bool(return_stats, "return_stats")
         plain = self._plain
         rows = self._queries_at(queries)
         if not rows or plain is None or not plain.in_order():
-            return self._search_any(running, queries, neighbors, distances)
+            return self._search_any(running, queries, neighbors, distances, return_stats)
         # What is made here comes from the library's pool for this stream, which hands it out there alone: it needs no
         # keeping, and its address is 0 among those of what is kept.
         given_ids = ids = self._neighbors_at(neighbors) if neighbors is not None else 0
@@ -280,22 +299,23 @@ class PreparedSearch:
             neighbors = plain.empty(self._results, "int64")
             ids = self._neighbors_at(neighbors)
         elif not ids:
-            return self._search_any(running, queries, neighbors, distances)
+            return self._search_any(running, queries, neighbors, distances, return_stats)
         if distances is None:
             distances = plain.empty(self._results, "float32")
             values = self._distances_at(distances)
         elif not values:
-            return self._search_any(running, queries, neighbors if given_ids else None, distances)
+            return self._search_any(running, queries, neighbors if given_ids else None, distances, return_stats)
         of_rows, of_ids, of_values = self._bytes
         if (
             (ids < values + of_values and values < ids + of_ids)
             or (ids < rows + of_rows and rows < ids + of_ids)
             or (values < rows + of_rows and rows < values + of_values)
         ):
-            return self._search_any(running, queries, neighbors, distances)
+            return self._search_any(running, queries, neighbors, distances, return_stats)
         if not self._on_gpu:
-            self._tell_of_nan(running.run(rows, ids, values), rows)
-            return distances, neighbors
+            stats = running.run(rows, ids, values, return_stats)
+            self._tell_of_nan(stats, rows)
+            return self._results_of(distances, neighbors, stats, return_stats)
         addresses = (rows, given_ids, given_values)
         kept = running.last
         if kept.addresses != addresses:
@@ -305,7 +325,19 @@ class PreparedSearch:
         self._place.note(self._device, self._stream)
         running.run_on(self._device, self._stream, (rows, ids, values), kept)
         self._tell_of_nan(self._stats_of_device(running), rows)
-        return distances, neighbors
+        return self._results_of(distances, neighbors, None, return_stats)
+
+    def _results_of(
+        self, distances: Any, neighbors: Any, cost: _core.SearchStats | None, return_stats: bool
+    ) -> tuple[Any, ...]:
+        """What a call returns; `cost` is None on a GPU."""
+        if not return_stats:
+            return distances, neighbors
+        on_host = cost is not None
+        there = _arrays.view(neighbors, "neighbors") if on_host else None
+        stats = stats_of(cost or self._cost, self._name, self._index, self._asked, there, on_host)
+        link_ms = cost.link_ms if cost else 0.0  # Of a GPU's runs all was linked before.
+        return distances, neighbors, replace(stats, link_ms=link_ms, rows_per_query=None, evaluated_per_query=None)
 
     def _stats_of_device(self, running: _Running) -> _core.SearchStats | None:
         """Of the runs that are done, any thread's: earlier ones, unless it is to raise."""
@@ -321,7 +353,9 @@ class PreparedSearch:
             earlier = self._on_gpu and self._on_nan != "raise"
             _nan.tell(stats, self._on_nan, self._metric, self._index._core, rows, earlier=earlier)
 
-    def _search_any(self, running: _Running, queries: Any, neighbors: Any, distances: Any) -> tuple[Any, Any]:
+    def _search_any(
+        self, running: _Running, queries: Any, neighbors: Any, distances: Any, return_stats: bool
+    ) -> tuple[Any, ...]:
         """As a search does it: looks at everything, copies what is not contiguous, and says what is wrong."""
         stream = self._stream if self._on_gpu else None
         rows = _arrays.input_matrix(
@@ -341,8 +375,9 @@ class PreparedSearch:
         refuse_shared(rows, values, ids)
         addresses = (rows.address, ids.address, values.address)
         if not self._on_gpu:
-            self._tell_of_nan(running.run(*addresses), rows.address)
-            return distances, neighbors
+            stats = running.run(*addresses, return_stats)
+            self._tell_of_nan(stats, rows.address)
+            return self._results_of(distances, neighbors, stats, return_stats)
         views = (rows, values, ids)
         for one in views:
             _backends.order_after(one, self._stream)
@@ -350,7 +385,7 @@ class PreparedSearch:
         self._place.note(self._device, self._stream)
         running.run_on(self._device, self._stream, addresses, _Kept(None, owners))
         self._tell_of_nan(self._stats_of_device(running), rows.address)
-        return distances, neighbors
+        return self._results_of(distances, neighbors, None, return_stats)
 
     def close(self) -> None:
         """Lets go of everything, on a GPU once the last search is done; later calls are refused."""

@@ -41,9 +41,10 @@ class SearchStats:
     n_lists : int
         Lists of the index.
     rows_per_query : float or None
-        Rows in the lists that a query scanned, the mean; None where it was only enqueued.
+        Rows in the lists that a query scanned, the mean; None where it was only enqueued, and of a prepared search.
     evaluated_per_query : float or None
         Those of them that the metric's code computed, the mean: the rest was ruled out by bounds or by the filter.
+        None where those are.
     passing_share : float
         Part of the rows that the filter lets pass, by its bits; 1 without a filter.
     n_missing : int or None

@@ -155,15 +155,24 @@ TEST_F(CppSearch, CallersMemoryIsFilled) {
 TEST_F(CppSearch, PreparedSearches) {
   const annudf::matrix_view<const float> some(data.data() + 20 * kDims, 3, kDims);
   const ivf_flat::search_params params = {.n_probes = 4, .metric = metric};
-  const auto [distances, neighbors] = ivf_flat::search(index, some, 2, params);
+  annudf::search_stats cost, stats;
+  ivf_flat::search_params telling = params;
+  telling.stats = &cost;
+  const auto [distances, neighbors] = ivf_flat::search(index, some, 2, telling);
   auto prepared = ivf_flat::prepare(index, some, 2, params);
   EXPECT_EQ(prepared.rows(), 3);
   EXPECT_EQ(prepared.k(), 2);
   std::vector<float> got(6);
   std::vector<std::int64_t> ids(6);
-  prepared(some, got, ids);
+  prepared(some, got, ids, &stats);
   EXPECT_TRUE(std::equal(got.begin(), got.end(), distances.begin(), distances.end()));
   EXPECT_TRUE(std::equal(ids.begin(), ids.end(), neighbors.begin(), neighbors.end()));
+  EXPECT_EQ(stats.family, cost.family);
+  EXPECT_EQ(stats.why, cost.why);
+  EXPECT_EQ(stats.scored, cost.scored);
+  EXPECT_GT(stats.scored, 0);
+  EXPECT_GT(stats.search_ms, 0);
+  EXPECT_EQ(prepared.take_stats().scored, 0); // Each run on a CPU has told of its own.
   EXPECT_EQ(error_of([&] { prepared(query, got, ids); }),
             "1 the queries are 1 x 4 f32, the search was prepared for 3 x 4 f32");
   EXPECT_EQ(error_of([&] { prepared(some, std::span(got).first(5), ids); }),

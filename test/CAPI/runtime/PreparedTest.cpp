@@ -92,6 +92,10 @@ TEST_F(CApiPrepared, TellsOfNanOfEachRun) {
     stats.size = sizeof stats;
     ASSERT_EQ(run(prepared, nan ? bad : queries, found, &stats), "ok");
     EXPECT_EQ(stats.scored, 40 * 3000);
+    EXPECT_STRNE(stats.family, "");
+    EXPECT_STRNE(stats.why, "");
+    EXPECT_GT(stats.search_ms, 0);
+    EXPECT_EQ(stats.links, 0); // Made by prepare.
     EXPECT_EQ(stats.nan_distances, nan);
     EXPECT_EQ(stats.nan_query, nan ? 0 : -1);
     EXPECT_EQ(stats.nan_row >= 0, nan != 0);

@@ -55,6 +55,10 @@ def test_cupy(cupy, gpu, index, queries):
     # The arrays of the call before go when theirs are done; of those that come again nothing is written down.
     assert gpu.log == [("run", 0), ("record", 0), ("run", 0), ("run", 0)]
     assert_equal(found, expected)
+    *found, stats = nearest(given, return_stats=True)
+    assert_equal(found, expected)
+    assert (stats.metric, stats.n_probes, stats.search_ms, stats.link_ms) == ("sqeuclidean", 4, 0, 0)
+    assert (stats.n_missing, stats.scored, stats.nan_distances, stats.rows_per_query) == (None,) * 4
     # What is not in order is looked at as a search does.
     turned = CupyArray(np.asfortranarray(queries))
     gpu.log.clear()

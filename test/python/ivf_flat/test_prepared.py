@@ -10,6 +10,7 @@ import pickle
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -301,6 +302,23 @@ def test_an_index_that_changed_is_refused(index, queries):
         assert (neighbors == -7).all()
         again = ivf_flat.prepare(PARAMS, index, queries, K)
         assert_equal(again(queries), ivf_flat.search(PARAMS, index, queries, K))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_statistics(index, queries, order):
+    """Those of a search, but for what is timed and what a prepared search does not count."""
+    params = ivf_flat.SearchParams(n_probes=9, metric=weighted)
+    some = filters.from_mask(np.arange(100) < 2)
+    *expected, of_search = ivf_flat.search(params, index, queries, K, filter=some, return_stats=True)
+    nearest = ivf_flat.prepare(params, index, queries, K, filter=some)
+    *found, stats = nearest(np.asarray(queries, order=order), return_stats=True)
+    assert_equal(found, expected)
+    assert stats.search_ms > 0
+    same = {"rows_per_query": None, "evaluated_per_query": None, "search_ms": stats.search_ms, "link_ms": 0.0}
+    assert stats == replace(of_search, **same)
+    assert (stats.n_probes, stats.n_probes_asked, stats.n_missing, stats.scored) == (4, 9, 5, 10)
+    with pytest.raises(ArgumentError, match=r"^return_stats is 1, it must be True or False$"):
+        nearest(queries, return_stats=1)
 
 
 def test_threads(index):
