@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from annudf import _arrays, ivf_flat
 from annudf._checks import check_bool, check_int, class_of
@@ -90,10 +91,28 @@ def _check_index(index: object) -> None:
         raise ArgumentError(f"index is {class_of(index)}, it must be a brute_force.Index, made by build() or load()")
 
 
+def ids_of(dataset: Any, ids: Any, place: Resources) -> npt.NDArray[np.int64] | None:
+    """The given ids of the rows, one each and each another; None for None."""
+    if ids is None:
+        return None
+    array = dataset.array if isinstance(dataset, _arrays.PackedBits) else dataset
+    shape = _arrays.view(array, "dataset", place.stream).shape
+    if len(shape) != 2:
+        return np.empty(0, np.int64)  # Building says what is wrong with the data set.
+    return distinct_ids(ids, "ids", place, shape[0])
+
+
 def one_list(
-    dataset: Any, metric: Metric, resources: Resources | None, progress: bool | None, ids: Any = None
+    dataset: Any,
+    metric: Metric,
+    resources: Resources | None,
+    progress: bool | None,
+    ids: npt.NDArray[np.int64] | None = None,
 ) -> ivf_flat.Index:
-    """The rows in an index that has nothing to choose from; they may have missing values if the metric says so."""
+    """The rows in an index that has nothing to choose from; they may have missing values if the metric says so.
+
+    `ids` are those of :func:`ids_of`.
+    """
     params = ivf_flat.IndexParams(
         n_lists=1, kmeans_n_iters=1, missing_values=metric.missing_values, add_data_on_build=ids is None
     )
@@ -101,10 +120,7 @@ def one_list(
     if ids is None:
         index._ids = Ids.EXACT
         return index
-    place = check_resources(resources)
-    array = dataset.array if isinstance(dataset, _arrays.PackedBits) else dataset
-    rows = _arrays.view(array, "dataset", place.stream).shape[0]
-    return ivf_flat.extend(index, dataset, distinct_ids(ids, "ids", place, rows), resources, progress=progress)
+    return ivf_flat.extend(index, dataset, ids, resources, progress=progress)
 
 
 @contextlib.contextmanager
@@ -166,7 +182,8 @@ def build(
     (array([[0., 2.]], dtype=float32), array([[2, 0]]))
     """
     chosen = check_metric(metric, metric_arg)
-    return Index(one_list(dataset, chosen_metric(*chosen), resources, progress, ids), *chosen)
+    numbers = ids_of(dataset, ids, check_resources(resources))
+    return Index(one_list(dataset, chosen_metric(*chosen), resources, progress, numbers), *chosen)
 
 
 def search(
@@ -286,7 +303,8 @@ def knn(
             raise ArgumentError("k is None; give it, or indices or distances of shape (n_queries, k)")
         k = shape[1]
     chosen = check_metric(metric, metric_arg)
-    rows = one_list(dataset, chosen_metric(*chosen), resources, False, ids)
+    numbers = ids_of(dataset, ids, check_resources(resources))
+    rows = one_list(dataset, chosen_metric(*chosen), resources, False, numbers)
     if check_bool(exclude_self, "exclude_self"):
         if indices is not None or distances is not None:
             raise ArgumentError("exclude_self is True and indices or distances are given; leave them out, and give k")
@@ -296,8 +314,7 @@ def knn(
         found = search(Index(rows, *chosen), queries, k, *places, on_nan=on_nan, return_stats=return_stats)
     if not exclude_self:
         return found
-    own = None if ids is None else distinct_ids(ids, "ids", check_resources(resources), rows.size)
-    kept = without_self(found[0], found[1], own)
+    kept = without_self(found[0], found[1], numbers)
     return (*kept, *(with_missing(stats, kept[1]) for stats in found[2:]))
 
 

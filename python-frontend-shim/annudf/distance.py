@@ -15,16 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf._checks import dtype_name, shown
-from annudf._metric import on_vectors
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.rows import for_rows
 from annudf._options import MetricName
-from annudf.brute_force import in_terms_of, one_list
+from annudf.brute_force import ids_of, in_terms_of, one_list
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._exact import every_distance
-from annudf.ivf_flat._index import distinct_ids
 
 __all__ = ["pairwise_distance"]
 
@@ -96,21 +94,13 @@ def pairwise_distance(
     name = "X" if Y is None else "Y"
     rows = X if Y is None else Y
     with _named(name):
-        index = one_list(rows, ranking, resources, False)
-    numbers = None if ids is None else distinct_ids(ids, "ids", place, index.size)
-    columns = None
-    if numbers is not None:
-        as_numbered = for_rows(ranking, numbers)
-        if as_numbered is not None:
-            ranking = as_numbered
-        else:
-            index, columns = one_list(rows, ranking, resources, False, numbers), numbers
+        columns = ids_of(rows, ids, place)
+        if columns is not None and (as_numbered := for_rows(ranking, columns)) is not None:
+            ranking, columns = as_numbered, None
+        index = one_list(rows, ranking, resources, False, columns)
     with in_terms_of(name):
         distances = every_distance(index, ranking, X, "X", out, place, columns)
     return _widened(distances, place) if wide else distances
-
-
-on_vectors.pairwise_distance = pairwise_distance
 
 
 @contextlib.contextmanager

@@ -20,9 +20,6 @@ from annudf.errors import ArgumentError, DeviceError, DtypeError, InputError
 if TYPE_CHECKING:
     from annudf._metric.metric import Metric
 
-pairwise_distance: Callable[..., Any] = NotImplemented
-""":func:`annudf.distance.pairwise_distance`, which sets it: metrics import nothing that searches with them."""
-
 
 @dataclass(frozen=True, slots=True)
 class _OneRow:
@@ -119,6 +116,8 @@ class OnVectors:
         array([[0., 7.],
                [7., 0.]])
         """
+        from annudf.distance import pairwise_distance  # It imports this module.
+
         rows = self._pairs.rows(X, "X")
         others = None if Y is None else self._pairs.rows(Y, "Y")
         return pairwise_distance(rows, others, metric=self, dtype=dtype)

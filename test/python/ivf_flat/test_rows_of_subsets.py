@@ -179,6 +179,24 @@ def test_ids_are_checked(ids, message):
         assert refusal(call)[1].startswith(message)
 
 
+def test_rows_are_taken_once_and_ids_checked_once(monkeypatch):
+    seen = []
+    for name in ("build_of", "distinct_ids"):
+        real = getattr(brute_force, name)
+        monkeypatch.setattr(brute_force, name, lambda *args, _of=real, _name=name: (seen.append(_name), _of(*args))[1])
+    for call in (
+        lambda: pairwise_distance(ASKED, ROWS, metric=decayed, ids=SUBSET),
+        lambda: pairwise_distance(ASKED, ROWS, metric=counted, ids=SUBSET),
+        lambda: brute_force.knn(ROWS, ROWS, 3, metric=counted, ids=SUBSET, exclude_self=True),
+    ):
+        call()
+        assert sorted(seen) == ["build_of", "distinct_ids"]
+        seen.clear()
+    for wrong in (ROWS[0], np.float32(1), ROWS.astype(complex)):
+        with pytest.raises(ArgumentError, match="argument '(Y|dataset)'"):
+            pairwise_distance(ASKED, wrong, metric=decayed, ids=SUBSET)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("metric", [decayed, counted])
 def test_ids_of_device_arrays(metric):
