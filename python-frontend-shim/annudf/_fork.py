@@ -15,7 +15,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 # What is registered last comes first before a fork: logging's locks are taken by who compiles, so they come after.
@@ -42,51 +42,73 @@ def rlock() -> Any:
 
 
 class _Compilations:
-    """Who compiles now."""
+    """Who compiles now.
+
+    A signal may raise at any call. So a `with` of the lock itself guards what is counted: the interpreter lets nothing
+    come between taking a lock in C and guarding it, as it does inside of a Condition.
+    """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._begin()
         self._inside: dict[int, int] = {}
+
+    def _begin(self) -> None:
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self._forks: dict[int, Generator[None, None, None]] = {}
         self._waiting = 0
         """Threads that want to fork."""
 
     @contextlib.contextmanager
     def one(self, *, at_once: bool = False) -> Iterator[None]:
         me = threading.get_ident()
-        with self._changed:
-            # Or threads that compile all the time would keep others from ever forking.
-            while self._waiting and me not in self._inside and not at_once:
-                self._changed.wait()
-            self._inside[me] = self._inside.get(me, 0) + 1
+        entered = False
         try:
+            with self._lock:
+                # Or threads that compile all the time would keep others from ever forking.
+                while self._waiting and me not in self._inside and not at_once:
+                    self._changed.wait(1)
+                before = self._inside.get(me, 0)
+                self._inside[me], entered = before + 1, True
             yield
         finally:
-            with self._changed:
-                self._inside[me] -= 1
-                if not self._inside[me]:
-                    del self._inside[me]
-                    self._changed.notify_all()
+            if entered:
+                with self._lock:
+                    self._inside[me] -= 1
+                    if not self._inside[me]:
+                        del self._inside[me]
+                        self._changed.notify_all()
+
+    def _fork(self) -> Generator[None, None, None]:
+        """Keeps others from beginning while it is suspended, which is over a fork."""
+        with self._lock:
+            self._waiting += 1
+            try:
+                # A compilation of this thread, which a signal or a log handler interrupted, cannot be waited for, nor
+                # those that may wait for it.
+                until = time.monotonic() + _LONGEST
+                while self._inside and threading.get_ident() not in self._inside and time.monotonic() < until:
+                    self._changed.wait(_LONGEST)
+                yield
+            finally:
+                self._waiting -= 1
+                self._changed.notify_all()
 
     def before(self) -> None:
-        """Keeps others from beginning, until the fork is done."""
-        self._changed.acquire()
-        self._waiting += 1
-        # A compilation of this thread, which a signal or a log handler interrupted, cannot be waited for, nor those
-        # that may wait for it.
-        until = time.monotonic() + _LONGEST
-        while self._inside and threading.get_ident() not in self._inside and time.monotonic() < until:
-            self._changed.wait(_LONGEST)
+        """Waits for those that compile. An exception ends that: Python reports it, and forks."""
+        fork = self._forks[threading.get_ident()] = self._fork()
+        next(fork)
 
     def after_in_parent(self) -> None:
-        self._waiting -= 1
-        self._changed.notify_all()
-        self._changed.release()
+        fork = self._forks.pop(threading.get_ident(), None)
+        if fork is not None:
+            fork.close()
 
     def after_in_child(self) -> None:
-        self._changed = threading.Condition()
+        self.after_in_parent()
+        self._begin()
         me = threading.get_ident()
         self._inside = {me: self._inside[me]} if me in self._inside else {}
-        self._waiting = 0
         for one in list(_locks):
             if not getattr(one, "_is_owned", bool)():
                 one._at_fork_reinit()

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 HEAD = """
-import logging, os, signal, threading
+import logging, os, signal, sys, threading
 import numpy as np
 from annudf import _backends, ivf_flat
 from annudf._metric import definition
@@ -103,5 +103,43 @@ class Forking(logging.Handler):
 logging.getLogger("annudf").setLevel("DEBUG")
 logging.getLogger("annudf").addHandler(Forking())
 assert distance(made(0.5)) == 0.5 and found == [0]
+print("done")
+""")  # fmt: skip
+
+
+def test_a_signal_ends_the_wait_of_a_fork(tmp_path: Path) -> None:
+    """Wherever it comes: compilations after it begin, and a later fork waits again."""
+    ok(tmp_path, """
+from annudf import _fork
+class Interrupted(BaseException): ...
+def interrupt(*_):
+    raise Interrupted
+sys.unraisablehook = lambda told: seen.append(told.exc_type)
+signal.signal(signal.SIGALRM, interrupt)
+seen = []
+for held in (lambda: _fork._compilations._changed, lambda: _fork.compiling(at_once=True)):
+    ready, ended = threading.Event(), threading.Event()
+    def hold():
+        with held():
+            ready.set()
+            ended.wait(60)
+    thread = threading.Thread(target=hold)
+    thread.start()
+    ready.wait()
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    process = os.fork()
+    if not process:
+        os._exit(0)
+    os.waitpid(process, 0)
+    ended.set()
+    thread.join()
+    assert _fork._compilations._waiting == 0
+    assert seen.pop() is Interrupted and not seen
+    found = []
+    other = threading.Thread(target=lambda: found.append(distance(made(0.5))), daemon=True)
+    other.start()
+    other.join(60)
+    assert found == [0.5]
+assert child(lambda: distance(made(2.0)) == 8) == 0
 print("done")
 """)  # fmt: skip
