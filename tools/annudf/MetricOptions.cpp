@@ -9,9 +9,11 @@
 #include "MetricOptions.h"
 
 #include "annudf/ABI/annudf_abi.h"
+#include "annudf/runtime/engine/Explain.h"
 #include "annudf/runtime/support/Parallel.h"
 
 #include <algorithm>
+#include <cstdio>
 
 using namespace annudf;
 using namespace annudf::tool;
@@ -80,4 +82,20 @@ runtime::Matrix tool::loadAgainst(const runtime::Index &vectors, const std::stri
                                       " dims, those of " + base + " have " +
                                       std::to_string(vectors.dims()));
   return matrix;
+}
+
+std::string tool::nanText(const runtime::SearchStats &total) {
+  char text[128];
+  std::snprintf(text, sizeof text, "%.3g %% of the distances are NaN (%lld of %lld)",
+                100 * total.nanShare(), static_cast<long long>(total.nanDistances),
+                static_cast<long long>(total.scored));
+  return text;
+}
+
+void Engine::warnOfNan(const runtime::Index &index, const runtime::BoundCaptures &captures,
+                       const runtime::MatrixView &queries,
+                       const runtime::SearchStats &total) const {
+  if (total.nanShare() > runtime::kNanShare)
+    print(stderr, "annudf: warning: " + nanText(total) + ", and such rows are never found; " +
+                      runtime::nanExample(index, metric, captures, queries, total) + "\n");
 }

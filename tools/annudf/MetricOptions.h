@@ -49,7 +49,14 @@ struct Engine {
   /// values where the metric says what these are.
   /// \param bits  its bytes are packed bits.
   runtime::Index indexOf(const std::string &path, bool asF32, bool bits, int threads) const;
+  /// Says on stderr what a search that lacks rows would not show.
+  /// \param total  of the searches for these queries.
+  void warnOfNan(const runtime::Index &index, const runtime::BoundCaptures &captures,
+                 const runtime::MatrixView &queries, const runtime::SearchStats &total) const;
 };
+
+/// "12.5 % of the distances are NaN (3 of 24)".
+std::string nanText(const runtime::SearchStats &total);
 
 /// Queries of a file, for the vectors of `base`, whose index no user has seen.
 /// \throws Error naming both files where their dims differ.

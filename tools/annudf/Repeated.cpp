@@ -101,10 +101,12 @@ static void runRadius(RepeatedArguments arguments) {
   if (!arguments.output.empty())
     writer.emplace(arguments.output);
   arguments.params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
+  runtime::SearchStats stats;
   const runtime::RadiusNeighbors found = runtime::radiusNeighbors(
       *loaded.engine.backend, loaded.index, loaded.engine.metric, loaded.captures,
-      loaded.queries.view(), arguments.radius, arguments.params);
+      loaded.queries.view(), arguments.radius, arguments.params, &stats);
   InterruptGuard::check();
+  loaded.engine.warnOfNan(loaded.index, loaded.captures, loaded.queries.view(), stats);
   if (writer)
     write(*writer, arguments.output, found);
   if (arguments.quiet)
@@ -120,9 +122,11 @@ static void runTune(RepeatedArguments arguments) {
   runtime::checkSearch(loaded.index, loaded.engine.metric, loaded.queries.view(), arguments.k,
                        {.nProbes = 1});
   arguments.params.progress = [](const char *, double) { return !InterruptGuard::requested(); };
+  runtime::SearchStats stats;
   const uint32_t probes = runtime::tuneProbes(
       *loaded.engine.backend, loaded.index, loaded.engine.metric, loaded.captures,
-      loaded.queries.view(), arguments.k, arguments.recall, arguments.params);
+      loaded.queries.view(), arguments.k, arguments.recall, arguments.params, &stats);
+  loaded.engine.warnOfNan(loaded.index, loaded.captures, loaded.queries.view(), stats);
   if (arguments.quiet)
     std::printf("%u\n", probes);
   else

@@ -8,8 +8,6 @@
 
 #include "MetricOptions.h"
 
-#include "annudf/runtime/engine/Explain.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -137,25 +135,6 @@ static double searchAll(const Engine &engine, const runtime::Index &index,
   return ms;
 }
 
-/// "12.5 % of the distances are NaN (3 of 24)".
-static std::string nanText(const runtime::SearchStats &total) {
-  char text[128];
-  std::snprintf(text, sizeof text, "%.3g %% of the distances are NaN (%lld of %lld)",
-                100 * total.nanShare(), static_cast<long long>(total.nanDistances),
-                static_cast<long long>(total.scored));
-  return text;
-}
-
-/// Says on stderr what a search that lacks rows would not show.
-static void warnOfNan(const Engine &engine, const runtime::Index &index,
-                      const runtime::BoundCaptures &captures, const runtime::Matrix &queries,
-                      const runtime::SearchStats &total) {
-  if (total.nanShare() > runtime::kNanShare)
-    print(stderr, "annudf: warning: " + nanText(total) + ", and such rows are never found; " +
-                      runtime::nanExample(index, engine.metric, captures, queries.view(), total) +
-                      "\n");
-}
-
 /// What --stats prints.
 static void tellStats(const Engine &engine, const SearchArguments &arguments,
                       const Results &results, const runtime::SearchStats &total,
@@ -242,7 +221,7 @@ static void runSearch(SearchArguments arguments) {
     searchAll(engine, index, captures, queries, arguments, results, total);
   }
   InterruptGuard::check();
-  warnOfNan(engine, index, captures, queries, total);
+  engine.warnOfNan(index, captures, queries.view(), total);
   if (writer)
     writer->write(results.ids.data(), results.distances.data(), results.rows, results.k);
   if (!arguments.quiet)
