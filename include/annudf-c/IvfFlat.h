@@ -226,6 +226,9 @@ typedef struct annudf_ivf_flat_search_options {
    * the name; ANNUDF_INPUT naming the reason where that one cannot run this search: another never
    * takes its place. Read during the call only. */
   const char *family;
+  /** Not 0: annudf_ivf_flat_search_device, and prepared searches on a GPU, count no pairs: their
+   * `scored` and `nan_distances` are 0. For metrics that are NaN on purpose. */
+  int32_t skip_pairs;
 } annudf_ivf_flat_search_options;
 
 /** How long one stage of a search took, in milliseconds, all of its batches together. */

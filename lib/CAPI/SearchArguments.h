@@ -100,6 +100,7 @@ struct Arguments {
     if (given.filter)
       params.filter = given.filter->value;
     params.timeStages = given.time_stages != 0;
+    params.countPairs = given.skip_pairs == 0;
     if (given.family)
       params.family = given.family;
     origin = originOf(*artifact);

@@ -447,12 +447,12 @@ class Backend:
     def filter(self, index: Index, artifact: Artifact, captures: Captures, bits: int) -> Filter:
         """The rows that the filter, an artifact of annudf.filter, keeps."""
 
-    def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None, family: str = '', time_stages: bool = False) -> SearchStats:
+    def search_device(self, index: Index, artifact: Artifact, captures: Captures, queries: int, rows: int, dims: int, element: str, k: int, n_probes: int, ids: int, distances: int, stream: int, filter: Filter | None = None, family: str = '', time_stages: bool = False, count_pairs: bool = True) -> SearchStats:
         """
         Enqueues a search with queries and results at device addresses on `stream`. The memory must live until the stream has got there. With `time_stages` it waits.
         """
 
-    def prepare(self, index: Index, artifact: Artifact, captures: Captures, rows: int, dims: int, element: str, k: int, n_probes: int, stream: int, filter: Filter | None = None, family: str = '') -> tuple[Prepared, SearchStats]:
+    def prepare(self, index: Index, artifact: Artifact, captures: Captures, rows: int, dims: int, element: str, k: int, n_probes: int, stream: int, filter: Filter | None = None, family: str = '', count_pairs: bool = True) -> tuple[Prepared, SearchStats]:
         """
         Checks and makes what searches with so many queries need; 0 is the CPU's stream.
         """

@@ -55,12 +55,14 @@ struct Asked {
   const Filter *filter = nullptr;
   const char *family = nullptr; ///< Null or "": the quickest.
   bool timeStages = false;
+  bool countPairs = true;
   annudf_ivf_flat_search_options options() const {
     annudf_ivf_flat_search_options options = {};
     options.size = sizeof options;
     options.filter = filter ? filter->handle.get() : nullptr;
     options.family = family;
     options.time_stages = timeStages;
+    options.skip_pairs = !countPairs;
     return options;
   }
 };
@@ -156,8 +158,8 @@ annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &inde
                                           const std::string &element, int64_t k, int64_t nProbes,
                                           uintptr_t ids, uintptr_t distances, uint64_t stream,
                                           const Filter *filter, const std::string &family,
-                                          bool timeStages) {
-  return runSearch(queries, rows, dims, element, {filter, family.c_str(), timeStages},
+                                          bool timeStages, bool countPairs) {
+  return runSearch(queries, rows, dims, element, {filter, family.c_str(), timeStages, countPairs},
                    [&](const annudf_vectors &matrix, const annudf_ivf_flat_search_options &options,
                        annudf_ivf_flat_search_stats &stats) {
                      return annudf_ivf_flat_search_device(
@@ -171,9 +173,10 @@ annudf_ivf_flat_search_stats searchDevice(const Backend &self, const Index &inde
 std::pair<Prepared, annudf_ivf_flat_search_stats>
 prepare(const Backend &self, const Index &index, const Artifact &artifact, const Captures &captures,
         int64_t rows, int64_t dims, const std::string &element, int64_t k, int64_t nProbes,
-        uint64_t stream, const Filter *filter, const std::string &family) {
+        uint64_t stream, const Filter *filter, const std::string &family, bool countPairs) {
   const annudf_vectors shape = vectorsAt(0, rows, dims, element);
-  const annudf_ivf_flat_search_options options = Asked{filter, family.c_str()}.options();
+  const annudf_ivf_flat_search_options options =
+      Asked{filter, family.c_str(), false, countPairs}.options();
   annudf_ivf_flat_search_stats stats = emptyStats();
   annudf_ivf_flat_prepared *made = nullptr;
   const Outcome status = withoutGil([&] {
@@ -407,11 +410,12 @@ void addSearch(nb::module_ &module) {
       .def("search_device", &searchDevice, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "k"_a, "n_probes"_a, "ids"_a, "distances"_a, "stream"_a,
            "filter"_a.none() = nb::none(), "family"_a = "", "time_stages"_a = false,
+           "count_pairs"_a = true,
            "Enqueues a search with queries and results at device addresses on `stream`. The memory "
            "must live until the stream has got there. With `time_stages` it waits.")
       .def("prepare", &prepare, "index"_a, "artifact"_a, "captures"_a, "rows"_a, "dims"_a,
            "element"_a, "k"_a, "n_probes"_a, "stream"_a, "filter"_a.none() = nb::none(),
-           "family"_a = "",
+           "family"_a = "", "count_pairs"_a = true,
            "Checks and makes what searches with so many queries need; 0 is the CPU's stream.")
       .def("distances", &everyDistance, "index"_a, "artifact"_a, "captures"_a, "queries"_a,
            "rows"_a, "dims"_a, "element"_a, "distances"_a,

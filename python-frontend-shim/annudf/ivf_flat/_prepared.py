@@ -102,6 +102,7 @@ def prepare(
                 found.stream,
                 chosen,
                 search_params.family or "",
+                search_params.on_nan != "skip",
             ),
         )
     except InputError as error:  # A family that cannot run it.

@@ -58,7 +58,8 @@ class SearchParams(Parameters):
     on_nan : {"warn", "raise", "skip"}, default "warn"
         What to do where distances are NaN, whose rows are never found. "warn": a :class:`NaNDistanceWarning` where they
         are more than 0.1 %, once a metric. "raise": a :class:`NaNDistanceError` where there is one; a search of device
-        arrays waits for it. "skip": nothing. A warning of device arrays comes with a later search.
+        arrays waits for it. "skip": nothing; searches of device arrays do not count either. A warning of device arrays comes with a later
+        search.
 
     Raises
     ------
@@ -281,7 +282,7 @@ def search(
     engine = _backends.backend(device)
     family = search_params.family or ""
     counts = return_stats or logger.isEnabledFor(logging.DEBUG)
-    waits = search_params.on_nan == "raise"
+    waits, count_pairs = search_params.on_nan == "raise", search_params.on_nan != "skip"
     arguments = (
         index._core,
         artifact,
@@ -299,7 +300,7 @@ def search(
     def searched(chosen: CoreFilter | None) -> Any:
         return run(
             lambda: engine.search(*arguments, chosen, family, counts),
-            lambda: engine.search_device(*arguments, stream, chosen, family, waits),
+            lambda: engine.search_device(*arguments, stream, chosen, family, waits, count_pairs),
             views,
             device,
             stream,

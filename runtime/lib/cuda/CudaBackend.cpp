@@ -186,9 +186,10 @@ void Implementation::runDevice(const Index &index, const MetricView &metric,
   Ready ready = prepare(index, metric, captures, queries, wanted, params, report);
   const auto lease = pool_.acquire(false, on);
   NanCounter *nan = nullptr; // Stays null for all distances: nobody counts NaN there.
-  if (!wanted.every() && params.timeStages) {
+  const bool counts = !wanted.every() && params.countPairs;
+  if (counts && params.timeStages) {
     nan = &(*lease)->nan();
-  } else if (!wanted.every()) { // Not waited for: it tells of earlier ones.
+  } else if (counts) { // Not waited for: it tells of earlier ones.
     const std::shared_ptr<NanCounter> shared = nans_.of(metric.digest);
     lease->keep(shared);
     nan = shared.get();
@@ -283,10 +284,10 @@ Implementation::prepareDevice(const Index &index, const MetricView &metric,
   if (stats)
     ready.plan->tell(ready.batch, report);
   std::vector<std::shared_ptr<const void>> kept = {ready.index, ready.captures, ready.filter};
-  return std::make_unique<GraphSearch>(context_, PreparedPlan{*ready.plan, std::move(ready.scans),
-                                                              std::move(kept),
-                                                              static_cast<uint64_t>(queries.rows),
-                                                              ready.batch, params.firstQuery, on});
+  return std::make_unique<GraphSearch>(
+      context_, PreparedPlan{*ready.plan, std::move(ready.scans), std::move(kept),
+                             static_cast<uint64_t>(queries.rows), ready.batch, params.firstQuery,
+                             on, params.countPairs});
 }
 
 void Implementation::distances(const Index &index, const MetricView &metric,

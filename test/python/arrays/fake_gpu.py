@@ -66,12 +66,12 @@ class Gpu:
         return self.cpu.search(*arguments)
 
     def search_device(self, *arguments):
-        *rest, stream, chosen, family, waits = arguments
+        *rest, stream, chosen, family, waits, self.counts = arguments
         self.log.append(("search", stream))
         return self.cpu.search(*rest, chosen, family, waits)
 
     def prepare(self, *arguments):
-        *rest, stream, chosen, family = arguments
+        *rest, stream, chosen, family, self.counts = arguments
         self.log.append(("prepare", stream))
         made, stats = self.cpu.prepare(*rest, 0, chosen, family)
         return Prepared(self, made, stream), stats

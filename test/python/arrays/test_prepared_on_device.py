@@ -38,6 +38,17 @@ def assert_equal(found, expected):
         np.testing.assert_array_equal(one.array, other)
 
 
+@pytest.mark.parametrize(("on_nan", "counts"), [("warn", True), ("raise", True), ("skip", False)])
+def test_what_is_skipped_is_not_counted(cupy, gpu, index, queries, on_nan, counts):
+    params = ivf_flat.SearchParams(n_probes=4, on_nan=on_nan)
+    gpu.counts = None
+    ivf_flat.search(params, index, CupyArray(queries), 3)
+    assert gpu.counts is counts
+    gpu.counts = None
+    ivf_flat.prepare(params, index, CupyArray(queries), 3)
+    assert gpu.counts is counts
+
+
 def test_cupy(cupy, gpu, index, queries):
     expected = ivf_flat.search(PARAMS, index, queries, 3)
     nearest = ivf_flat.prepare(PARAMS, index, CupyArray(queries), 3)

@@ -119,6 +119,37 @@ def test_device_arrays_tell_later_or_are_waited_for():
     resources.sync()
 
 
+def test_what_is_skipped_is_not_counted():
+    """Nor told by a later search that warns."""
+    rows, queries = made(5000, 16, np.float32, 1), made(100, 16, np.float32, 2)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=1), rows)
+    on_device, resources = device_ndarray(queries), Resources()
+
+    @ivf_flat.metric
+    def metric(x, y, acc, ctx):  # Whose searches no other test leaves untold.
+        return acc + np.float32(3) * (x - y) ** 2 / (x + y)
+
+    skipping = ivf_flat.SearchParams(n_probes=1, metric=metric, on_nan="skip")
+    warning = ivf_flat.SearchParams(n_probes=1, metric=metric)
+    none = device_ndarray(np.ones_like(queries))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ivf_flat.search(skipping, index, on_device, 5, resources=resources)
+        with ivf_flat.prepare(skipping, index, on_device, 5, resources) as prepared:
+            prepared(on_device)
+            resources.sync()
+            assert prepared._running.core.stats().scored == 0
+        ivf_flat.search(warning, index, none, 5, resources=resources)
+        resources.sync()
+    # A search that skips takes no other's count away.
+    ivf_flat.search(warning, index, on_device, 5, resources=resources)
+    resources.sync()
+    ivf_flat.search(skipping, index, on_device, 5, resources=resources)
+    with pytest.warns(NaNDistanceWarning, match="of earlier searches are NaN"):
+        ivf_flat.search(warning, index, none, 5, resources=resources)
+    resources.sync()
+
+
 @pytest.mark.parametrize("on_nan", ["warn", "raise"])
 def test_prepared_searches_tell(on_nan):
     rows, queries = made(5000, 16, np.float32, 1), made(10, 16, np.float32, 2)

@@ -14,13 +14,16 @@
 
 namespace annudf::runtime::cuda {
 
-static PreparedPlan counting(PreparedPlan plan, const NanCounter &nan) {
-  plan.plan.nan = nan.address();
+static PreparedPlan counting(PreparedPlan plan, const std::shared_ptr<const Context> &context,
+                             std::optional<NanCounter> &nan) {
+  if (plan.countsPairs)
+    nan.emplace(context);
+  plan.plan.nan = nan ? nan->address() : 0;
   return plan;
 }
 
 GraphSearch::GraphSearch(std::shared_ptr<const Context> context, PreparedPlan plan)
-    : context_(std::move(context)), nan_(context_), plan_(counting(std::move(plan), nan_)),
+    : context_(std::move(context)), plan_(counting(std::move(plan), context_, nan_)),
       rowBytes_(
           static_cast<uint64_t>(bytesOfRow(plan_.plan.queryElement, plan_.plan.index.args().dims))),
       workspace_(context_, plan_.plan.machine.workspaceBytes), graph_(*context_) {
@@ -72,19 +75,22 @@ void GraphSearch::run(const void *queries, int64_t *ids, float *distances) {
     launchAll(places);
     places_ = places;
   }
-  nan_.enqueued(plan_.plan.pairsOf(plan_.queries));
+  if (nan_)
+    nan_->enqueued(plan_.plan.pairsOf(plan_.queries));
   graph_.run(plan_.stream);
   ANNUDF_CUDA(cuEventRecord, done_, plan_.stream);
 }
 
 void GraphSearch::takePairs(SearchStats &stats) {
+  if (!nan_)
+    return;
   const std::lock_guard<std::mutex> lock(mutex_);
   const ContextScope scope(*context_);
   // All is told of runs that are done, so that the next ones bring an example of their own.
   if (Driver::get().cuEventQuery(done_) == CUDA_SUCCESS)
-    nan_.takeAll(stats);
+    nan_->takeAll(stats);
   else
-    nan_.take(stats);
+    nan_->take(stats);
 }
 
 } // namespace annudf::runtime::cuda

@@ -12,6 +12,7 @@
 #include "Pipeline.h"
 
 #include <mutex>
+#include <optional>
 
 namespace annudf::runtime::cuda {
 
@@ -23,6 +24,7 @@ struct PreparedPlan {
   uint64_t queries, batch;                       ///< All, and of each batch but the last.
   int64_t firstQuery;
   CUstream stream;
+  bool countsPairs;
 };
 
 /// The kernels of a search as a graph, with a workspace of their own: a run checks addresses, puts
@@ -43,7 +45,7 @@ private:
   void launchAll(const Places &places);
 
   const std::shared_ptr<const Context> context_;
-  NanCounter nan_;
+  std::optional<NanCounter> nan_; ///< Set by plan_, where pairs are counted.
   const PreparedPlan plan_;
   const uint64_t rowBytes_;
   std::mutex mutex_; ///< Of what follows.

@@ -46,6 +46,8 @@ struct SearchParams {
   /// Fills SearchStats::stages, rowsPerQuery and evaluatedPerQuery, for which a search that is only
   /// enqueued is waited for, and stages run one after another.
   bool timeStages = false;
+  /// False: searches that are only enqueued on a GPU, and prepared ones, count no pairs there.
+  bool countPairs = true;
 };
 
 /// All stages that searches have; each runs some of them.
