@@ -435,8 +435,8 @@ annudf_radius_neighbors_distances(const annudf_radius_neighbors *result);
 ANNUDF_CAPI_EXPORTED void annudf_radius_neighbors_destroy(annudf_radius_neighbors *result);
 
 /** The fewest probes with which a search finds the part `recall` of these queries' true k nearest
- * neighbours, which a search of all lists tells. Some hundred queries that are like those to come
- * are enough.
+ * neighbours, which a search of all lists tells; rows as near as the last of them count as found.
+ * Some hundred queries that are like those to come are enough.
  * \param recall  above 0 and at most 1.
  * \param stats   may be NULL; of all its searches together.
  * Else as annudf_ivf_flat_search. */

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, VECTORS
 from annudf._checks import check_bool, dtype_name, is_number, shown
 from annudf._limits import MAX_NAME
-from annudf._metric.captures import DeclaredCapture, Value, check_name, make_value
+from annudf._metric.captures import DeclaredCapture, Value, check_name, in_one_axis, make_value
 from annudf._metric.extents import inferred
 from annudf._options import (
     ACCUMULATOR_WORDS,
@@ -112,7 +112,11 @@ def check_arguments(
 def _check_extents(name: str, value: Value, extents: tuple[Extent, ...]) -> None:
     if not CaptureType(value.element, extents).fits(value.element, value.shape):
         spelled = ", ".join(map(repr, extents))
-        raise CaptureError(f"capture '{name}' has shape {value.shape}, its extents are ({spelled}); give one an axis")
+        flat = in_one_axis(name, value.shape) if len(extents) == 1 else ""
+        raise CaptureError(
+            f"capture '{name}' has shape {value.shape}, its extents are ({spelled}); give one an axis"
+            + (f", or the array {flat}" if flat else "")
+        )
 
 
 def check_symbol(name: object) -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -184,8 +185,10 @@ def _conversion_hint(name: str, value: object, given: Value, declared: CaptureTy
     if len(given.shape) != len(declared.extents):
         if declared.scalar:
             return "; give a number"
-        if len(declared.extents) == 1 and isinstance(declared.extents[0], str):
-            return f"; give an array, one entry {_ENTRIES[declared.extents[0]]}"
+        if len(declared.extents) == 1:
+            extent, flat = declared.extents[0], in_one_axis(name, given.shape)
+            entries = f"one entry {_ENTRIES[extent]}" if isinstance(extent, str) else f"{extent} entries"
+            return f"; give an array{f' of one axis, {flat}' if flat else ''}, {entries}"
         return f"; give an array of {len(declared.extents)} axes"
     if given.element == declared.element:
         return "; the metric was made for that length, so declare it again with this array"
@@ -199,6 +202,11 @@ def _conversion_hint(name: str, value: object, given: Value, declared: CaptureTy
             "or give an integer"
         )
     return f"; convert by {_function(declared.element)}(...)"
+
+
+def in_one_axis(name: str, shape: tuple[int, ...]) -> str:
+    """What makes an array with one long axis one of that axis alone; "" for others."""
+    return f"{name}.reshape(-1)" if len(shape) > 1 and max(shape) == math.prod(shape) else ""
 
 
 def _function(element: CaptureWord) -> str:

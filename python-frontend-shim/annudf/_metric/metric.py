@@ -350,8 +350,8 @@ class Metric(OnVectors, Explained):
         from annudf import _core
 
         self._check_element(DTYPE_OF_ELEMENT[element])
+        artifact = self._artifact_for(device)  # Which says it where an array is indexed by too few axes.
         self._check_values(dims)
-        artifact = self._artifact_for(device)
         key = (artifact.digest, dims)
         with self._lock:
             bound = self._bound.get(key)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from annudf import _arrays, _backends, _transfer
 from annudf._arrays import CPU, ELEMENT_OF_DTYPE
-from annudf.errors import ArgumentError, DeviceError, DtypeError, InputError
+from annudf.errors import ArgumentError, CaptureError, DeviceError, DtypeError, InputError
 
 if TYPE_CHECKING:
     from annudf._metric.metric import Metric
@@ -120,7 +120,7 @@ class OnVectors:
 
         rows = self._pairs.rows(X, "X")
         others = None if Y is None else self._pairs.rows(Y, "Y")
-        return pairwise_distance(rows, others, metric=self, dtype=dtype)
+        return pairwise_distance(rows, others, metric=cast("Metric", self), dtype=dtype)
 
 
 class _Pairs:
@@ -151,7 +151,12 @@ class _Pairs:
         metric, of_first, of_second = self._metric, ELEMENT_OF_DTYPE[first.name], ELEMENT_OF_DTYPE[second.name]
         if dims == 0:
             raise ArgumentError("a and b have no entries; give vectors")
-        artifact, captures = metric.prepare(CPU, cast(Any, _OneRow(of_second, dims)), 1)
+        self._check_entries()
+        try:
+            artifact, captures = metric.prepare(CPU, cast(Any, _OneRow(of_second, dims)), 1)
+        except CaptureError as error:
+            text = str(error).replace(f"the index has {dims} dimensions", f"a and b have {dims} entries")
+            raise CaptureError(text) from None
         assert captures is not None  # Bound for one query.
         bound = captures
         metric.precompile(second)  # Which warns of what is slow.
@@ -160,6 +165,19 @@ class _Pairs:
             return _backends.backend(CPU).distance(artifact, bound, dims, x, of_first, y, of_second)
 
         return call
+
+    def _check_entries(self) -> None:
+        """Refuses captures that are for other rows or queries than one."""
+        metric = self._metric
+        for name, declared in metric._definition.captures.items():
+            value, extent = metric._values.get(name), declared.extents[0] if declared.extents else ""
+            if value is None or extent not in ("row", "query") or value.shape[0] == 1:
+                continue
+            whose, more = ("b", ", or call pairwise_distance() with ids=") if extent == "row" else ("a", "")
+            raise CaptureError(
+                f"capture '{name}' ({declared}) of metric '{metric.name}' has {value.shape[0]} entries, and distance() "
+                f"does not know which of them is for '{whose}'; bind that one, .bind({name}={name}[i : i + 1]){more}"
+            )
 
     def _vector(self, vector: Any, name: str) -> npt.NDArray[Any]:
         if type(vector) is np.ndarray and vector.ndim == 1:

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,8 @@ class Evaluation:
     probes : numpy.ndarray of int64
         Lists scanned for a query, ascending.
     recall : numpy.ndarray of float64
-        Part of the true neighbours, those of a search of all lists, that was found.
+        Part of the true neighbours, those of a search of all lists, that was found. A row as near as the last of them
+        counts as found.
     queries_per_second : numpy.ndarray of float64
         Of all queries in one batch, the best of a few runs; on a GPU with the copies from and to the host.
     rows_per_query : numpy.ndarray of float64
@@ -114,10 +115,15 @@ class Evaluation:
         return ax
 
 
+_Found: TypeAlias = tuple[list[int], npt.NDArray[np.float32]]
+"""Ids and distances of the neighbours of one query, the best first."""
+
+
 class Recall:
     """How many of the true neighbours of some queries a search finds, by its probes.
 
-    `own` are ids of the queries where they are rows of the index: no row is its own neighbour then.
+    A row as near as the last true neighbour counts as one: which of such rows a search of all lists returns, their ids
+    decide. `own` are ids of the queries where they are rows of the index: no row is its own neighbour then.
     """
 
     def __init__(self, call: Repeated, index: Index, k: int, own: npt.NDArray[np.int64] | None = None) -> None:
@@ -125,11 +131,11 @@ class Recall:
         self.lists, self.n_queries, self.metric_name = index.n_lists, call.rows.shape[0], call.metric_name
         found, stats = self.search(self.lists)
         call.tell(stats)
-        self._truth = [Counter(row) for row in found]
-        self._total = sum(map(Counter.total, self._truth))
+        self._truth = [(Counter(ids), distances[-1] if ids else np.nan) for ids, distances in found]
+        self._total = sum(ids.total() for ids, _ in self._truth)
 
-    def search(self, probes: int, told: bool = False) -> tuple[list[list[int]], SearchStats]:
-        """The ids that a search finds for each query; if `told` it counts rows, which takes longer."""
+    def search(self, probes: int, told: bool = False) -> tuple[list[_Found], SearchStats]:
+        """What a search finds for each query; if `told` it counts rows, which takes longer."""
         shape = (self._call.rows.shape[0], self._k)
         neighbors, distances = np.empty(shape, np.int64), np.empty(shape, np.float32)
         engine: Any = self._call.engine
@@ -144,9 +150,10 @@ class Recall:
         if self._own is not None:
             kept &= neighbors != self._own[:, None]
         most = self._k - (self._own is not None)
-        return [row[there][:most].tolist() for row, there in zip(neighbors, kept, strict=True)], stats
+        rows = zip(neighbors, distances, kept, strict=True)
+        return [(ids[there][:most].tolist(), values[there][:most]) for ids, values, there in rows], stats
 
-    def of(self, found: list[list[int]]) -> float:
+    def of(self, found: list[_Found]) -> float:
         """The recall of what a search has found; 1 where there is nothing to find."""
         hits = self._hits(found)
         return hits / self._total if self._total else 1.0
@@ -174,9 +181,13 @@ class Recall:
                 low = middle
         return high, reached
 
-    def _hits(self, found: list[list[int]]) -> int:
-        # Ids may be repeated.
-        return sum((truth & Counter(row)).total() for truth, row in zip(self._truth, found, strict=True))
+    def _hits(self, found: list[_Found]) -> int:
+        hits = 0
+        for (truth, last), (ids, distances) in zip(self._truth, found, strict=True):
+            near = distances <= last if self._call.metric.order == "min" else distances >= last
+            # Ids may be repeated; and kernels may differ in the last digit of a distance.
+            hits += min(truth.total(), max((truth & Counter(ids)).total(), int(np.count_nonzero(near))))
+        return hits
 
 
 def _recall_of(
@@ -200,7 +211,7 @@ def evaluate(
     metric: Metric | MetricSource | MetricName | None = None,
     k: float = 10,
     *,
-    probes: Iterable[int] | None = None,
+    probes: int | Iterable[int] | None = None,
     filter: Any = None,
     resources: Resources | None = None,
     on_nan: OnNaN = "warn",
@@ -219,8 +230,8 @@ def evaluate(
         As for :class:`SearchParams`.
     k : int, default 10
         Neighbours of a query.
-    probes : iterable of int, optional
-        Lists to scan, from 1 to as many as the index has. Default: 1, 2, 4, ... and all.
+    probes : int or iterable of int, optional
+        Lists to scan, from 1; more than the index has are all of them. Default: 1, 2, 4, ... and all.
     filter, resources
         As for :func:`search`.
     on_nan : {"warn", "raise", "skip"}, default "warn"
@@ -258,7 +269,8 @@ def evaluate(
     if probes is None:
         counts = [*(1 << i for i in range(lists.bit_length()) if 1 << i < lists), lists]
     else:
-        counts = sorted({min(check_int(one, "probes", 1, MAX_LISTS), lists) for one in probes})
+        given = {f"probes[{i}]": one for i, one in enumerate(probes)} if np.iterable(probes) else {"probes": probes}
+        counts = sorted({min(check_int(one, name, 1, MAX_LISTS), lists) for name, one in given.items()})
         if not counts:
             raise ArgumentError("probes is empty; give numbers of lists to scan, or None")
     recall = _recall_of(index, queries, metric, k, filter, resources, on_nan)
@@ -327,18 +339,12 @@ def tune_n_probes(
     Returns
     -------
     int
-        The fewest probes of which these queries have that recall.
+        The fewest probes of which these queries have that recall, as :func:`evaluate` measures it.
 
     Raises
     ------
-    DtypeError, DeviceError, CaptureError, ArgumentError
-        An argument cannot be used, or there are no queries; the message names it.
-    CompileError
-        The metric or the filter breaks a rule; the message has file and line.
-    UnavailableError
-        A driver, library or memory is missing.
-    KeyboardInterrupt
-        Ctrl-C.
+    DtypeError, DeviceError, CaptureError, ArgumentError, CompileError, UnavailableError, KeyboardInterrupt
+        As :func:`evaluate`.
 
     Examples
     --------

@@ -48,7 +48,8 @@ def radius_neighbors(
         As for :func:`search`.
     radius : float
         Rows whose distance is no worse are found: no larger, or for a metric of order "max" no smaller. It is a
-        distance of the metric as the search reports it: of "sqeuclidean", the default, the **square** of a length.
+        distance of the metric as the search reports it: of "sqeuclidean", the default, the **square** of a length. It
+        may be negative, as inner products are; of a metric that is never negative such a radius finds nothing.
     return_stats : bool, default False
         As for :func:`search`: times and rows are sums over the searches that it took.
 

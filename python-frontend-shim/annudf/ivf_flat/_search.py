@@ -58,8 +58,8 @@ class SearchParams(Parameters):
     on_nan : {"warn", "raise", "skip"}, default "warn"
         What to do where distances are NaN, whose rows are never found. "warn": a :class:`NaNDistanceWarning` where they
         are more than 0.1 %, once a metric. "raise": a :class:`NaNDistanceError` where there is one; a search of device
-        arrays waits for it. "skip": nothing; searches of device arrays do not count either. A warning of device arrays comes with a later
-        search.
+        arrays waits for it. "skip": nothing; searches of device arrays do not count either. A warning of device arrays
+        comes with a later search.
 
     Raises
     ------

@@ -162,6 +162,25 @@ TEST_F(CApiRepeated, ProbesForARecall) {
   EXPECT_GT(last, 1);
 }
 
+/// All rows are as near: a search of one list finds some of them, one of both lists the lowest ids.
+TEST_F(CApiRepeated, RowsAsNearAsTheLastCount) {
+  OwnedArtifact l1;
+  load("l1", &l1);
+  std::vector<float> values(40 * 2);
+  for (size_t row = 0; row < 40; ++row)
+    values[2 * row] = row % 2 ? 4 : 1, values[2 * row + 1] = row % 2 ? 1 : 4;
+  const float query[] = {1, 1};
+  const annudf_vectors two = {sizeof(annudf_vectors), values.data(), 40, 2, ANNUDF_ELEMENT_F32},
+                       one = {sizeof(annudf_vectors), query, 1, 2, ANNUDF_ELEMENT_F32};
+  OwnedIndex halves;
+  ASSERT_EQ(outcome(annudf_ivf_flat_build(&two, 2, nullptr, &halves)), "ok");
+  int64_t probes = -1;
+  ASSERT_EQ(outcome(annudf_ivf_flat_tune_n_probes(backend, halves, l1, nullptr, &one, 10, 1,
+                                                  nullptr, &probes, nullptr)),
+            "ok");
+  EXPECT_EQ(probes, 1);
+}
+
 TEST_F(CApiRepeated, Refuses) {
   OwnedRadius result;
   EXPECT_EQ(within(std::nanf(""), &result),

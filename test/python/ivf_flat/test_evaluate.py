@@ -94,6 +94,23 @@ def test_repeated_ids_count_as_often_as_they_are_found():
     assert curve.recall.tolist() == [1]
 
 
+def test_one_number_of_probes(index):
+    for probes, scanned in ((3, 3), (np.int64(3), 3), (np.array(3), 3), (500, LISTS)):
+        assert ivf_flat.evaluate(index, ASKED, probes=probes).probes.tolist() == [scanned]
+
+
+@pytest.mark.parametrize("metric", ["cityblock", "inner_product"])
+def test_rows_as_near_as_the_last_neighbour_are_found(metric):
+    """All 40 are: a search of one list finds some of its 20, one of both the lowest ids."""
+    rows = np.repeat(np.array([[4, 1], [1, 4]], np.float32), 20, axis=0)
+    queries = np.ones((1, 2), np.float32)
+    index = ivf_flat.build(ivf_flat.IndexParams(n_lists=2), rows[np.random.default_rng(0).permutation(40)])
+    assert recall_of(index, metric, 1, queries) < 1
+    curve = ivf_flat.evaluate(index, queries, metric, probes=1)
+    assert (curve.recall[0], curve.rows_per_query[0]) == (1, 20)
+    assert ivf_flat.tune_n_probes(index, queries, metric=metric, recall=1) == 1
+
+
 def test_a_curve_is_drawn(index):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
@@ -119,7 +136,9 @@ def test_without_matplotlib(index, monkeypatch):
     ("arguments", "message"),
     [
         ({"probes": []}, "probes is empty; give numbers of lists to scan, or None"),
-        ({"probes": [0]}, "probes is 0, it must be an integer from 1 to "),
+        ({"probes": [3, 0]}, "probes[1] is 0, it must be an integer from 1 to "),
+        ({"probes": 0}, "probes is 0, it must be an integer from 1 to "),
+        ({"probes": 1.5}, "probes is 1.5, it must be an integer from 1 to "),
         ({"k": 0}, "k is 0, it must be an integer from 1 to "),
         ({"k": ROWS + 1}, "k is 4001, but the index has 4000 rows"),
         ({"queries": ASKED[:0]}, "argument 'queries' has no rows, so there is no recall of them"),

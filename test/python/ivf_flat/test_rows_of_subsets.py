@@ -193,7 +193,7 @@ def test_rows_are_taken_once_and_ids_checked_once(monkeypatch):
         assert sorted(seen) == ["build_of", "distinct_ids"]
         seen.clear()
     for wrong in (ROWS[0], np.float32(1), ROWS.astype(complex)):
-        with pytest.raises(ArgumentError, match="argument '(Y|dataset)'"):
+        with pytest.raises(ArgumentError, match=r"argument '(Y|dataset)'"):
             pairwise_distance(ASKED, wrong, metric=decayed, ids=SUBSET)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from small import DIMS, W, exact_weighted, search
 
-from annudf import ArgumentError, CaptureError, ivf_flat
+from annudf import ArgumentError, CaptureError, CompileError, ivf_flat
 from annudf._frontend import ahead
 from reference import check, distances_of
 
@@ -163,6 +163,15 @@ def test_bind_shares_the_compiled_code(data):
             "capture 'w' is declared as dim x f32, the value given is f32 scalar; give an array, one entry a dimension",
         ),
         (
+            {"w": W[None]},
+            "capture 'w' is declared as dim x f32, the value given is 1 x 6 x f32; give an array of one axis, "
+            "w.reshape(-1), one entry a dimension",
+        ),
+        (
+            {"w": np.ones((2, 3), np.float32)},
+            "capture 'w' is declared as dim x f32, the value given is 2 x 3 x f32; give an array, one entry a dimension",
+        ),
+        (
             {"w": W.astype(np.float64)},
             "capture 'w' is declared as dim x f32, the value given is 6 x f64; convert by numpy.float32(...)",
         ),
@@ -176,6 +185,17 @@ def test_refused_binds(captures, message):
     with pytest.raises(CaptureError) as caught:
         weighted.bind(**captures)
     assert str(caught.value) == message
+
+
+def test_an_array_of_two_axes_that_is_indexed_by_one(data):
+    """The index is what is wrong, not the length of an axis that the index is not for."""
+
+    @ivf_flat.metric(captures={"w": W[None]})
+    def flat(x, y, acc, ctx):
+        return acc + ctx.w[ctx.dim] * abs(x - y)
+
+    with pytest.raises(CompileError, match=r"ctx\.w has 2 axes, it is indexed by 1; read one entry, "):
+        search(data, flat)
 
 
 DECLARED = {"h": np.float16(1), "f": 1.0, "d": np.float64(1), "w": np.ones(4, np.float32)}

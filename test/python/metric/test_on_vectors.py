@@ -123,12 +123,21 @@ def test_captures_of_rows_and_queries():
 
     assert aged.distance([1.0], [4.0]) == 6.0
     assert scaled.distance([1.0], [4.0]) == 9.0
-    with pytest.raises(CaptureError, match=r"capture 'scale' .* has shape \(2,\), this search has 1 query"):
-        scaled.bind(scale=np.ones(2, np.float32)).distance([1.0], [4.0])
-    with pytest.raises(
-        CaptureError, match="capture 'w' of metric 'weighted' has 6 entries, the index has 2 dimensions"
+    for metric, name, extent, whose, more in (
+        (aged, "age", "row", "b", ", or call pairwise_distance() with ids="),
+        (scaled, "scale", "query", "a", ""),
     ):
+        with pytest.raises(CaptureError) as caught:
+            metric.bind(**{name: np.ones(2, np.float32)}).distance([1.0], [4.0])
+        assert str(caught.value) == (
+            f"capture '{name}' ({extent} x f32) of metric '{metric.name}' has 2 entries, and distance() does not know "
+            f"which of them is for '{whose}'; bind that one, .bind({name}={name}[i : i + 1]){more}"
+        )
+    with pytest.raises(CaptureError) as caught:
         weighted.distance([1, 2], [3, 4])
+    assert str(caught.value) == (
+        "capture 'w' of metric 'weighted' has 6 entries, a and b have 2 entries; give one entry a dimension"
+    )
 
 
 def test_bits_have_rows():

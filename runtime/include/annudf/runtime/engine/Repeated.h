@@ -39,7 +39,8 @@ RadiusNeighbors radiusNeighbors(Backend &backend, const Index &index, const Metr
                                 SearchStats *stats = nullptr);
 
 /// The fewest probes with which these queries' k best have the recall, measured against a search of
-/// all lists. What more lists find is never worse, so it is found by halving.
+/// all lists; rows as near as the last true neighbour count as found. What more lists find is never
+/// worse, so it is found by halving.
 /// \param recall  part of the true neighbours that must be found, above 0 and at most 1.
 /// \param params  its probes do not matter.
 /// \param stats   of all its searches together.
