@@ -53,7 +53,9 @@ public:
     json::Array fields;
     for (const FieldProperties &field : properties.fields)
       fields.push_back(fieldOf(field, properties.coefficients));
-    json::Object all{{"metric", textOf(metric.getSymName().str())}, {"fields", std::move(fields)}};
+    json::Object all{{"metric", textOf(metric.getSymName().str())},
+                     {"fields", std::move(fields)},
+                     {"row_only_indexes", rowOnlyIndexes()}};
     const FormProof proof = proveForm(metric);
     if (!proof.form) {
       all["quadratic"] = lost("no form", proof.why, proof.at);
@@ -65,6 +67,21 @@ public:
   }
 
 private:
+  /// Whether the id of a row is nothing but the index of captures with an entry a row: of rows with
+  /// other ids, and captures with their entries, the distances are the same.
+  bool rowOnlyIndexes() {
+    bool isOnly = true;
+    metric->getParentOp()->walk([&](ir::IndexOp index) { // Helpers may read it, too.
+      if (index.getKind() == ir::IndexKind::Row)
+        isOnly &= llvm::all_of(index->getUses(), [](OpOperand &use) {
+          auto load = dyn_cast<ir::LoadOp>(use.getOwner());
+          return load && load.getCapture().getType().getExtents().front() ==
+                             ir::CaptureType::kRow; // Which no other axis can be (C9).
+        });
+    });
+    return isOnly;
+  }
+
   static json::Object proved(const std::string &text, bool isExact,
                              const std::vector<Condition> &conditions) {
     json::Array where;

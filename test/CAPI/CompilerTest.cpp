@@ -367,6 +367,7 @@ TEST(CApiCompiler, PropertiesAsJson) {
   const json all = json::parse(propertiesOf(kMetric));
   const json where = json::array({json::array({"w", ">= 0"})});
   EXPECT_EQ(all["metric"], "weighted");
+  EXPECT_EQ(all["row_only_indexes"], true);
   const std::string polynomial = "w[dim] x^2 - 2 w[dim] x y + w[dim] y^2";
   EXPECT_EQ(all["quadratic"], (json{{"proved", true},
                                     {"exact", false},

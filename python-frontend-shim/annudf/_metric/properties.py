@@ -171,6 +171,8 @@ class Properties:
         One a field of the accumulator; none where they are not recorded.
     symmetric, difference, sign, monotone : Claim
         Of all fields.
+    row_only_indexes : bool or None
+        Whether ``ctx.row`` is nothing but the index of captures with an entry a row; None where it is not recorded.
     """
 
     name: str
@@ -181,8 +183,9 @@ class Properties:
     difference: Claim
     sign: Claim
     monotone: Claim
+    row_only_indexes: bool | None
 
-    @of_whole("monotone")
+    @of_whole("row_only_indexes")
     def __repr__(self) -> str:
         claims = [self.quadratic, self.symmetric, self.difference, self.sign, self.monotone]
         return f"<annudf properties of {self.name}: {_summary(claims)}>"
@@ -269,6 +272,7 @@ def proved_of(data: Mapping[str, Any], in_users_words: Callable[[str], str] = st
         quadratic=claim(data["quadratic"]),
         form=_form(data["form"]) if "form" in data else None,
         fields=fields,
+        row_only_indexes=data["row_only_indexes"],
         **{key: _of_all([getattr(one, key) for one in fields]) for key in _OF_ALL},
     )
 
@@ -291,5 +295,6 @@ def recorded_in(name: str, form: Mapping[str, Any] | None, whose: str, verified:
         quadratic=unknown("form") if form is None else Claim(proved=True, text=form["text"]),
         form=None if form is None else _form(form),
         fields=(),
+        row_only_indexes=None,
         **{key: unknown(key) for key in _OF_ALL},
     )

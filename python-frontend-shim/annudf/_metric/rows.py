@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,6 @@ import numpy.typing as npt
 
 from annudf._metric.captures import Value
 from annudf._metric.metric import Metric
-from annudf.errors import UnavailableError
 
 
 def entries_by_row(metric: Metric) -> Iterator[tuple[str, str, int]]:
@@ -42,7 +40,7 @@ def for_queries(metric: Metric, count: int) -> Metric:
 def for_rows(metric: Metric, ids: npt.NDArray[np.int64]) -> Metric | None:
     """The metric for rows with the numbers 0, 1, ... that computes what it computes for these ids; None: there is none.
 
-    There is one where ``ctx.row`` is nothing but the index of captures, which the text of the metric shows.
+    There is one where ``ctx.row`` is nothing but the index of captures, which the compiler tells of a source.
 
     Raises
     ------
@@ -52,24 +50,7 @@ def for_rows(metric: Metric, ids: npt.NDArray[np.int64]) -> Metric | None:
     extent = int(ids.max()) + 1 if len(ids) else 0
     if any(length < extent for _, _, length in entries_by_row(metric)):
         metric._refuse_rows(extent)
-    try:
-        text = metric.mlir()
-    except UnavailableError:  # It is compiled already.
-        return None
-    return _with_entries(metric, "row", ids) if _only_indexes(text) else None
-
-
-def _only_indexes(text: str) -> bool:
-    """Whether a module uses row ids only as the first index of captures of extent row."""
-    names = set(re.findall(r"(%\w+) = annudf\.index row\b", text))
-    for line in text.splitlines():
-        used = names.intersection(re.findall(r"%\w+", line))
-        if not used or "= annudf.index row" in line:
-            continue
-        load = re.search(r"= annudf\.load %\w+\[(%\w+)(.*?)\] : !annudf\.capture<row\b", line)
-        if load is None or names.intersection(re.findall(r"%\w+", load[2])):
-            return False
-    return True
+    return _with_entries(metric, "row", ids) if metric.properties.row_only_indexes else None
 
 
 def _with_entries(metric: Metric, extent: str, entries: npt.NDArray[Any]) -> Metric:

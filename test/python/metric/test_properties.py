@@ -291,3 +291,34 @@ def test_names_of_captures_are_kept():
         return acc + ctx.addf[ctx.dim] * x * y
 
     assert odd.properties.form.coefficients == {"x y": "addf[dim]"}
+
+
+TABLE = np.ones((10, 4), np.float32)
+
+
+def entry(ctx):
+    return ctx.table[ctx.row, 1]
+
+
+@pytest.mark.parametrize(
+    ("finalize", "only"),
+    [
+        (None, True),
+        (lambda acc, ctx: acc * ctx.table[ctx.row, 2], True),
+        (lambda acc, ctx: acc * entry(ctx) + ctx.table[ctx.row, 0], True),
+        (lambda acc, ctx: acc * ctx.table[ctx.row, ctx.row % 4], False),
+        (lambda acc, ctx: acc * ctx.table[ctx.row, 2] + ctx.row % 7, False),
+        (lambda acc, ctx: acc * entry(ctx) if ctx.row > 3 else acc, False),
+        (lambda acc, ctx: acc + ctx.row, False),
+    ],
+)
+def test_whether_the_row_is_only_an_index(finalize, only, tmp_path):
+    captures = {} if finalize is None else {"table": ivf_flat.capture(TABLE, extents=("row", 4))}
+
+    @ivf_flat.metric(captures=captures, finalize=finalize)
+    def away(x, y, acc):
+        return acc + abs(x - y)
+
+    assert away.properties.row_only_indexes is only
+    away.save(tmp_path / "away.annudf", archs=[])
+    assert ivf_flat.load_metric(tmp_path / "away.annudf").properties.row_only_indexes is None
