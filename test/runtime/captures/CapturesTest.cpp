@@ -463,13 +463,11 @@ TEST(Captures, BooleansOnADevice) {
 
 // What a device copy is found by: the values alone.
 TEST(Captures, ArraysHaveDigestsOfTheirOwn) {
-  const Manifest m = manifest(
-      {{"r", ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_ROW, 0}}}, {"p", ANNUDF_CAPTURE_F32, {}}});
-  const auto bind = [&](const char *name, float first, float p, int64_t rows) {
-    Manifest other = m;
-    other.captures[0].name = name;
+  const auto bind = [](const char *name, float first, float p, int64_t rows) {
     return BoundCaptures::bind(
-        other, {4, rows, 0},
+        manifest(
+            {{name, ANNUDF_CAPTURE_F32, {{ANNUDF_EXTENT_ROW, 0}}}, {"p", ANNUDF_CAPTURE_F32, {}}}),
+        {4, rows, 0},
         {{name, array<float>("f32", {3}, {first, 2, 3})}, {"p", array<float>("f32", {}, {p})}});
   };
   const BoundCaptures one = bind("r", 1, 1, 3);
