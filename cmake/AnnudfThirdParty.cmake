@@ -1,4 +1,4 @@
-# The libraries that annudf takes from the system, as Debian 12 packages them; scripts/gpu-artifacts packs them for a machine that
+# The libraries that annudf takes from the system, as Debian 12 packages them; scripts/gpu artifacts packs them for a machine that
 # has none (CMAKE_PREFIX_PATH). What is missing is named with its package.
 function(annudf_require package version debian use)
   if(NOT ${package}_FOUND)

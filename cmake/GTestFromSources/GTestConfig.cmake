@@ -1,4 +1,4 @@
-# GoogleTest compiled by its user: what scripts/gpu-artifacts packs, as find_package(GTest) finds it in the folder <prefix>/share/cmake/GTest.
+# GoogleTest compiled by its user: what scripts/gpu artifacts packs, as find_package(GTest) finds it in the folder <prefix>/share/cmake/GTest.
 get_filename_component(annudf_gtest_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 if(NOT TARGET GTest::gtest)
   find_package(Threads REQUIRED)

@@ -1,4 +1,4 @@
-# Debian 12's; scripts/gpu-artifacts packs no other.
+# Debian 12's; scripts/gpu artifacts packs no other.
 set(PACKAGE_VERSION 1.12.1)
 if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION)
   set(PACKAGE_VERSION_COMPATIBLE TRUE)

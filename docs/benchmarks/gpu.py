@@ -7,7 +7,7 @@ On the machine with the GPU, where only the standard library is needed::
     python docs/benchmarks/gpu.py run OUT --bench build/runtime/runtime/bench/annudf_cuda_bench \
         --artifacts DIR --cuvs FOLDER
 
-with DIR from scripts/gpu-artifacts and FOLDER from docs/benchmarks/cuvs/build.sh.
+with DIR from scripts/gpu artifacts and FOLDER from docs/benchmarks/cuvs/build.sh.
 
 On any machine with matplotlib, from the OUT/results.json that it wrote::
 
@@ -385,7 +385,7 @@ def main() -> None:
     measure = commands.add_parser("run", help="measure, on the machine with the GPU")
     measure.add_argument("out", help="folder for results.json")
     measure.add_argument("--bench", required=True, help="annudf_cuda_bench")
-    measure.add_argument("--artifacts", required=True, help="what scripts/gpu-artifacts made")
+    measure.add_argument("--artifacts", required=True, help="what scripts/gpu artifacts made")
     measure.add_argument("--cuvs", default="", help="folder of cuvs_bench and its libraries; left out: no peer")
     measure.add_argument("--turns", type=int, default=2, help="times that each cell is asked of both, default 2")
     measure.add_argument("--cells", nargs="*", default=[], help="only cells whose name has one of these in it")

@@ -114,7 +114,7 @@ struct Options {
 
 void Options::addOptions(CLI::App &app) {
   app.option_defaults()->always_capture_default();
-  app.add_option("--metric", metric, "M.annudf; scripts/gpu-artifacts makes some")->required();
+  app.add_option("--metric", metric, "M.annudf; scripts/gpu artifacts makes some")->required();
   app.add_option("--rows", rows)->check(CLI::PositiveNumber);
   app.add_option("--dims", dims)->check(CLI::PositiveNumber);
   app.add_option("--clusters", clusters, "Of the Gaussian mixture")->check(CLI::PositiveNumber);

@@ -21,7 +21,7 @@ namespace annudf::test {
 enum class Device { Cpu, Cuda };
 
 /// The device's backend, made once. Null, with the reason in `why`, where the device is
-/// missing; with ANNUDF_REQUIRE_GPU=1 (scripts/gpu-check) a missing GPU is an error.
+/// missing; with ANNUDF_REQUIRE_GPU=1 (scripts/gpu check) a missing GPU is an error.
 inline runtime::Backend *backendOf(Device device, std::string *why) {
   struct Entry {
     std::unique_ptr<runtime::Backend> backend;

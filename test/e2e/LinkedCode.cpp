@@ -70,7 +70,7 @@ protected:
   void SetUp() override {
     if (!std::filesystem::exists(file("plain")))
       GTEST_SKIP() << "SKIPPED, NOT RUN: there is no " << file("plain")
-                   << "; scripts/gpu-artifacts makes it";
+                   << "; scripts/gpu artifacts makes it";
   }
   static Backend *gpu() {
     std::string why;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For compute-sanitizer (scripts/gpu-memcheck): every artifact of the folder that
+// For compute-sanitizer (scripts/gpu memcheck): every artifact of the folder that
 // ANNUDF_HOSTILE_ARTIFACTS names, as make_metrics.py wrote it, searched with
 // captures that are an allocation each, no byte longer than declared, full of
 // random bits, over ids with gaps. ANNUDF_HOSTILE_SHARD=I/N runs a part of them.

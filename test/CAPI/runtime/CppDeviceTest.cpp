@@ -219,7 +219,7 @@ TEST_F(CppDevice, DescriptorsFindWhatTheirMetricFinds) {
   const char *folder = std::getenv("ANNUDF_TEST_ARTIFACTS");
   if (!folder || !std::filesystem::exists(std::string(folder) + "/cpp/descriptor.annudf"))
     GTEST_SKIP() << "built without the compiler, and ANNUDF_TEST_ARTIFACTS names no folder of "
-                    "scripts/gpu-artifacts: descriptors of C++ metrics are NOT searched with";
+                    "scripts/gpu artifacts: descriptors of C++ metrics are NOT searched with";
 #endif
   const annudf::backend gpu = annudf::backend::cuda(0);
   std::vector<float> rows(3000 * kDims), w(kDims);

@@ -17,7 +17,7 @@
 
 namespace annudf::test {
 
-/// The folder of scripts/gpu-artifacts; "" where ANNUDF_TEST_ARTIFACTS names none with that file.
+/// The folder of scripts/gpu artifacts; "" where ANNUDF_TEST_ARTIFACTS names none with that file.
 inline std::string compiledMetricsWith(const std::string &file) {
   const char *path = std::getenv("ANNUDF_TEST_ARTIFACTS");
   return path && std::filesystem::exists(std::string(path) + "/" + file) ? path : "";
@@ -28,7 +28,7 @@ inline std::string compiledMetricsWith(const std::string &file) {
 /// Skips the test where there is none, and says what stays unchecked: "searches there are".
 #define REQUIRE_COMPILED_METRICS(FOLDER, FILE, WHAT)                                               \
   if ((FOLDER) = annudf::test::compiledMetricsWith(FILE); (FOLDER).empty())                        \
-  GTEST_SKIP() << "ANNUDF_TEST_ARTIFACTS names no folder of scripts/gpu-artifacts: " WHAT          \
+  GTEST_SKIP() << "ANNUDF_TEST_ARTIFACTS names no folder of scripts/gpu artifacts: " WHAT          \
                   " NOT checked"
 
 #endif // ANNUDF_TEST_RUNTIME_CUDA_COMPILEDMETRICS_H

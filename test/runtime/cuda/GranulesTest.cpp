@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The families "staged_granules" and "packed_granules" against "pairs", to the bit. Needs a GPU of
-// sm_80 or newer and the artifacts of scripts/gpu-artifacts, as only the compiler's own code has
+// sm_80 or newer and the artifacts of scripts/gpu artifacts, as only the compiler's own code has
 // the same bits in two kernels; without one of them every test is skipped and says so.
 //
 //===----------------------------------------------------------------------===//

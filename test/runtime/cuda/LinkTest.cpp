@@ -219,7 +219,7 @@ TEST(CudaLink, TheHotLoopOfL2IsItsArithmeticWithoutLocalMemory) {
 constexpr size_t kParts = 4;
 class ExampleMetrics : public testing::TestWithParam<size_t> {};
 
-/// The compiler's own output, where a build or scripts/gpu-artifacts has put it. In parts, which
+/// The compiler's own output, where a build or scripts/gpu artifacts has put it. In parts, which
 /// run side by side: a link and its disassembly take most of a second.
 TEST_P(ExampleMetrics, LinkAndNoHookIsCalled) {
   const char *folder = std::getenv("ANNUDF_TEST_ARTIFACTS");

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Needs a GPU and the artifacts of test/CAPI/runtime/GpuArtifacts.cpp (scripts/gpu-artifacts);
+// Needs a GPU and the artifacts of test/CAPI/runtime/GpuArtifacts.cpp (scripts/gpu artifacts);
 // without one of them every test is skipped and says so. That each links is tested without a GPU.
 //
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The families "matrix", of a GPU of sm_90, and "matrix_mma", of one of sm_80 or newer, against
-// "pairs", to the bit. Needs such a GPU and the artifacts of scripts/gpu-artifacts, as forms come
+// "pairs", to the bit. Needs such a GPU and the artifacts of scripts/gpu artifacts, as forms come
 // from the compiler; without one of them every test is skipped and says so.
 //
 //===----------------------------------------------------------------------===//

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For compute-sanitizer (scripts/gpu-racecheck), under which a kernel takes a hundred times as
+// For compute-sanitizer (scripts/gpu racecheck), under which a kernel takes a hundred times as
 // long: each family's, and what comes before and after a scan, over some hundred rows. Needs a GPU;
 // without one only the cases themselves are looked at, and the others are skipped and say so.
 //

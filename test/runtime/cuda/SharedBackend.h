@@ -20,7 +20,7 @@
 namespace annudf::test {
 
 /// The GPU's backend, made once a program. Null, with the reason on standard error, where there is
-/// no usable GPU; with ANNUDF_REQUIRE_GPU=1 (scripts/gpu-check) that is an error.
+/// no usable GPU; with ANNUDF_REQUIRE_GPU=1 (scripts/gpu check) that is an error.
 inline runtime::CudaBackend *sharedBackend() {
   static const std::unique_ptr<runtime::CudaBackend> backend = [] {
     try {

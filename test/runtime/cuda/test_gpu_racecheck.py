@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""scripts/gpu-racecheck over stand-ins for a GPU, a compute-sanitizer and the searches: what it must not pass over."""
+"""scripts/gpu racecheck over stand-ins for a GPU, a compute-sanitizer and the searches: what it must not pass over."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).parents[3] / "scripts" / "gpu-racecheck"
+SCRIPT = pathlib.Path(__file__).parents[3] / "scripts" / "gpu"
 
 # Of gtest, as much as the script reads. The test `b` is another kernel's on this GPU.
 PROGRAM = """#!/bin/bash
@@ -55,7 +55,7 @@ class GpuRacecheck(unittest.TestCase):
         env = {name: value for name, value in os.environ.items() if name not in unset}
         env |= {"PATH": f"{self.folder}:/usr/bin:/bin", "TMPDIR": str(self.folder), "CUDA_HOME": "/nonexistent"}
         env |= {"BLIND": "", "FAULTY": "", "SILENT": ""} | environment
-        command = [SCRIPT, "--program", self.program, *arguments]
+        command = [SCRIPT, "racecheck", "--program", self.program, *arguments]
         done = subprocess.run(command, env=env, check=False, capture_output=True, text=True, timeout=50)
         return done.returncode, done.stdout, done.stderr
 
@@ -76,7 +76,7 @@ class GpuRacecheck(unittest.TestCase):
         ]
         self.assertEqual(self.verdicts(out), expected)
         self.assertIn("racecheck finds the fault that is planted for it\nmemcheck finds the fault", out)
-        self.assertIn("gpu-racecheck: 6 of 6 runs, 2 of them without kernels for this GPU, 0 with faults", out)
+        self.assertIn("scripts/gpu racecheck: 6 of 6 runs, 2 of them without kernels for this GPU, 0 with faults", out)
 
     def test_names_choose(self):
         code, out, _ = self.run_script("-j", "1", "Builds")
@@ -123,7 +123,7 @@ class GpuRacecheck(unittest.TestCase):
             self.executable(missing, "#!/bin/bash\nexit 9\n") if missing == "nvidia-smi" else (
                 self.folder / missing
             ).unlink()
-            said = f"gpu-racecheck: SKIPPED, nothing was checked: {why}\n"
+            said = f"scripts/gpu racecheck: SKIPPED, nothing was checked: {why}\n"
             self.assertEqual(self.run_script(), (77, "", said))
             self.assertEqual(self.run_script(ANNUDF_REQUIRE_GPU="1"), (1, "", said))
             self.executable(missing, text)
@@ -131,12 +131,31 @@ class GpuRacecheck(unittest.TestCase):
     def test_usage(self):
         code, out, err = self.run_script("--help")
         self.assertEqual((code, err), (0, ""))
-        self.assertIn("usage: scripts/gpu-racecheck [-j JOBS] [--program FILE] [NAME...]", out)
+        self.assertIn("usage: scripts/gpu racecheck [-j JOBS] [--program FILE] [NAME...]", out)
         self.assertIn("77 skipped: no GPU or no compute-sanitizer", out)
         for wrong in (("-x",), ("-j",), ("-j", "0")):
             self.assertEqual(self.run_script(*wrong)[0], 2)
         self.program.unlink()
-        self.assertEqual(self.run_script()[::2], (2, f"{self.program}: not built; run scripts/gpu-check first\n"))
+        self.assertEqual(self.run_script()[::2], (2, f"{self.program}: not built; run scripts/gpu check first\n"))
+
+    def test_subcommands(self):
+        def run(*words):
+            return subprocess.run([SCRIPT, *words], check=False, capture_output=True, text=True, timeout=50)
+
+        listed = run("--help")
+        self.assertEqual((listed.returncode, listed.stderr), (0, ""))
+        names = re.findall(r"^  (\w+) ", listed.stdout, re.M)
+        self.assertEqual(names, ["artifacts", "check", "memcheck", "racecheck", "compare"])
+        for name in names:
+            done = run(name, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertTrue(done.stdout.startswith(f"usage: scripts/gpu {name} "), done.stdout)
+            if name != "racecheck":
+                self.assertEqual(run(name).returncode, 2)
+        self.assertEqual(run().returncode, 2)
+        wrong = run("chek")
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
+        self.assertIn("scripts/gpu: there is no subcommand 'chek'\n", wrong.stderr)
 
 
 if __name__ == "__main__":
