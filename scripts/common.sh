@@ -70,11 +70,20 @@ install_python() {
     echo "$want" > "$marker"
 }
 
+# The Python that the package of this build is made for: another one may lack what its tests need. Of a new build that of .venv, or python3.
+build_python() {
+  local python
+  for python in "$(sed -n 's/^ANNUDF_PYTHON_EXECUTABLE:INTERNAL=//p' "$build/CMakeCache.txt" 2>/dev/null)" "$root/.venv/bin/python"; do
+    if [ -x "$python" ]; then echo "$python"; return; fi
+  done
+  command -v python3
+}
+
 # configure [CMAKE-ARGUMENTS...]: and says what the build will contain, but for lines with $unsaid.
 configure() {
   [ ! -x /usr/local/cuda/bin/nvcc ] || export PATH="$PATH:/usr/local/cuda/bin"
-  local log="$root/build/configure.log" python="$root/.venv/bin/python" status=0
-  [ -x "$python" ] || python=$(command -v python3)
+  local log="$root/build/configure.log" python status=0
+  python=$(build_python)
   mkdir -p "$root/build"
   cmake --preset "$preset" -DPython3_EXECUTABLE="$python" -DPython_EXECUTABLE="$python" "$@" > "$log" 2>&1 || status=$?
   if [ "$status" -eq 0 ]; then grep 'annudf:' "$log" | grep -v "${unsaid:-^$}"; else cat "$log" >&2; fi
