@@ -47,7 +47,7 @@ PROTOTYPE = {
     "s": "ROW(FAKE, annudf1_scan_fake_s##A, float, (const uint##A##_t *acc, int32_t dims))",
 }
 
-MAKE = "is not what annudf_tables.h says; run scripts/check-tables --update"
+MAKE = "is not what annudf_tables.h says; run scripts/check tables --update"
 HOOK = "enumeration value 'FAKE' not handled in switch"
 C_HOOK = "enumeration value 'ANNUDF_HOOK_FAKE' not handled in switch"
 # Source -> what it must say, a part for each row that it lacks.
@@ -244,7 +244,7 @@ def check_rows(sources, only, short, faults):
 def check_limit(faults):
     with tempfile.TemporaryDirectory() as scratch:
         folder = copy_tables(os.path.join(scratch, "limit"), {"LIMITS": ROWS["LIMITS"]})
-        command = [sys.executable, ROOT / "scripts/check-tables", "--header", f"{folder}/annudf/ABI/annudf_tables.h"]
+        command = [sys.executable, ROOT / "scripts/check", "tables", "--header", f"{folder}/annudf/ABI/annudf_tables.h"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode == 0 or "nothing enforces limit MAX_FAKE" not in done.stderr:
             faults.append(f"a limit that nothing enforces: {done.stdout}{done.stderr}")

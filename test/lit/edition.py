@@ -1,6 +1,6 @@
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A change of the rules that nobody confirmed fails scripts/check-diagnostics, which says what to do."""
+"""A change of the rules that nobody confirmed fails scripts/check diagnostics, which says what to do."""
 
 import re
 import subprocess
@@ -26,7 +26,7 @@ CASES = [
 
 
 def run(path, *options):
-    command = [sys.executable, ROOT / "scripts/check-diagnostics", "--docs", path, *options]
+    command = [sys.executable, ROOT / "scripts/check", "diagnostics", "--docs", path, *options]
     return subprocess.run(command, capture_output=True, text=True)
 
 

@@ -85,7 +85,7 @@ struct Payload {
 };
 
 /// Edition of the rules of docs/abi.md: one more whenever a rule is added or refuses more. Which
-/// rules an edition has is recorded there; scripts/check-diagnostics compares them.
+/// rules an edition has is recorded there; scripts/check diagnostics compares them.
 inline constexpr uint32_t kRulesEdition = 1;
 
 /// What checked that a metric keeps the rules. Code itself carries no proof of it: a file

@@ -27,7 +27,7 @@ using namespace annudf::ir;
 #define ANNUDF_EVERY_ACCUMULATOR(X) ANNUDF_ACCUMULATORS(X) ANNUDF_ACCUMULATORS_STRUCT(X)
 #define SAME_ROWS(TABLE, ENUM)                                                                     \
   static_assert(getMaxEnumValFor##ENUM() + 1 == 0 ANNUDF_##TABLE(COUNT),                           \
-                #ENUM " is not what annudf_tables.h says; run scripts/check-tables --update")
+                #ENUM " is not what annudf_tables.h says; run scripts/check tables --update")
 SAME_ROWS(ORDERS, Order);
 SAME_ROWS(COARSES, Coarse);
 SAME_ROWS(ELEMENTS, Element);

@@ -2,7 +2,7 @@
 # Part of the annudf project. See LICENSE for license information.
 """Bodies with branches, each with a form that has none: what a branch costs, and that both mean the same.
 
-``scripts/branch-costs`` times them. Plain Python says what a body means: :func:`exact` calls it for each pair.
+``branch_costs.py`` times them. Plain Python says what a body means: :func:`exact` calls it for each pair.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
-"""All bodies with branches: what ``scripts/branch-costs`` times and ``test_branching.py`` compares."""
+"""All bodies with branches: what ``branch_costs.py`` times and ``test_branching.py`` compares."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Made from annudf_tables.h by scripts/check-tables --update; edit the tables.
+// Made from annudf_tables.h by scripts/check tables --update; edit the tables.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Part of the annudf project. See LICENSE for license information.
 """What a branch costs: the bodies of test/python/metric/branch_*.py against their straight forms.
 
-usage: branch-costs [--device cpu|cuda] [--rows N] [--queries N] [--dims N] [BODY ...]
+usage: python branch_costs.py [--device cpu|cuda] [--rows N] [--queries N] [--dims N] [BODY ...]
 
 Prints nanoseconds for a coordinate of a pair (on a CPU of one thread's processor time), and exits with 1 if a branch
 costs more than twice its straight form. Warnings of the metric stand behind it.
@@ -15,13 +14,9 @@ import argparse
 import logging
 import sys
 import time
-from pathlib import Path
-
-import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "test" / "python" / "metric"))
 
 import branching
+import numpy as np
 
 import annudf
 from annudf import ivf_flat

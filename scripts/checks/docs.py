@@ -1,19 +1,6 @@
-#!/usr/bin/env python3
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Keeps the documentation true.
-
-usage: check-docs examples  --opt=annudf-opt        runs every ```mlir block of the td files and of docs/*.md
-       check-docs generated --tblgen=mlir-tblgen    compares docs/generated with the td files
-       check-docs generated --tblgen=... --update   writes docs/generated
-       check-docs links                             follows links between Markdown files, as GitHub shows them
-
-An example that is not a whole module is put into a metric: captures and hooks into its
-block, other ops into its update, where %acc, %x, %y, %d (the dimension), %w (a capture of
-extent dim) and %s (a scalar capture) are there to be used.
-"""
-import argparse
-import difflib
+"""Pages: their examples run, the generated ones are fresh, their links lead somewhere."""
 import re
 import shlex
 import subprocess
@@ -21,7 +8,8 @@ import sys
 import urllib.parse
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from . import ROOT, differing
+
 LICENSE = "<!-- Generated from the td files by the target annudf-doc; edit those. -->\n"
 DEFAULT_INIT = "annudf.init {\n%zero = arith.constant 0.0 : f32\nannudf.yield %zero : f32\n}\n"
 DEFAULT_UPDATE = "annudf.update (%acc: f32, %x: f32, %y: f32) {\nannudf.yield %acc : f32\n}\n"
@@ -70,7 +58,13 @@ def examples_of(path):
         yield text.count("\n", 0, match.start()) + 2, named, match.group(2)
 
 
-def check_examples(opt):
+def check_examples(options):
+    """Runs every ```mlir block of the td files and of docs/*.md.
+
+    An example that is not a whole module is put into a metric: captures and hooks into its block, other ops into its
+    update, where %acc, %x, %y, %d (the dimension), %w (a capture of extent dim) and %s (a scalar capture) are there to
+    be used.
+    """
     sources = sorted((ROOT / "include").rglob("*.td")) + sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md"]
     count = failures = 0
     for path in sources:
@@ -80,7 +74,7 @@ def check_examples(opt):
             if re.search(r"annudf\.(metric|filter|function)", module) and not flags:
                 flags = ["--annudf-verify-abi"]
             for extra in ([], ["--mlir-print-op-generic"]):
-                done = subprocess.run([opt, *flags, *extra], input=module, capture_output=True, text=True)
+                done = subprocess.run([options.opt, *flags, *extra], input=module, capture_output=True, text=True)
                 if done.returncode:
                     failures += 1
                     print(f"{path.relative_to(ROOT)}:{line}: the example does not run:\n{done.stderr}\n{module}",
@@ -143,12 +137,14 @@ def includes(tblgen):
 def generate(tblgen, arguments, td):
     done = subprocess.run([tblgen, *arguments, *includes(tblgen), str(ROOT / td)], capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"check-docs: {tblgen} failed on {td}:\n{done.stderr}")
+        sys.exit(f"scripts/check generated: {tblgen} failed on {td}:\n{done.stderr}")
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     return LICENSE + re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 
-def check_generated(tblgen, update):
+def check_generated(options):
+    """Compares docs/generated with the td files, whose ops all have an example."""
+    tblgen = options.tblgen
     pages = {
         "Dialect.md": generate(tblgen, ["-gen-dialect-doc", "-dialect=annudf"], "include/annudf/Dialect/IR/AnnudfOps.td")
                       + since_table(tblgen),
@@ -156,25 +152,12 @@ def check_generated(tblgen, update):
         "FrontendPasses.md": generate(tblgen, ["-gen-pass-doc"], "include/annudf/Frontend/Passes.td"),
         "ConversionPasses.md": generate(tblgen, ["-gen-pass-doc"], "include/annudf/Conversion/Passes.td"),
     }
-    stale = 0
-    for name, text in pages.items():
-        path = ROOT / "docs" / "generated" / name
-        old = path.read_text() if path.exists() else ""
-        if old == text:
-            continue
-        if update:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-            print(f"wrote {path.relative_to(ROOT)}")
-            continue
-        stale += 1
-        sys.stderr.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), f"docs/generated/{name}",
-                                                   "the td files"))
+    stale = differing({ROOT / "docs" / "generated" / name: text for name, text in pages.items()}, "the td files", options.update)
     bare = undocumented(records_of(tblgen))
     for name in bare:
         print(f"{name}: its description has no example", file=sys.stderr)
     if stale:
-        print(f"{stale} pages are stale: build the target annudf-doc", file=sys.stderr)
+        print(f"{len(stale)} pages are stale: build the target annudf-doc", file=sys.stderr)
     return 1 if stale or bare else 0
 
 
@@ -197,7 +180,8 @@ def anchors_of(text):
     return anchors | set(re.findall(r'<\w+ (?:id|name)="([^"]+)"', text))
 
 
-def check_links():
+def check_links(_):
+    """Follows links between Markdown files, as GitHub shows them."""
     pages = {path: unfenced(path.read_text()) for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]}
     anchors = {path: anchors_of(text) for path, text in pages.items()}
     count = failures = 0
@@ -222,19 +206,15 @@ def check_links():
     return 1 if failures or count == 0 else 0
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("examples", "generated", "links"))
-    parser.add_argument("--opt", default="annudf-opt", help="path of annudf-opt")
-    parser.add_argument("--tblgen", default="/usr/lib/llvm-22/bin/mlir-tblgen", help="path of mlir-tblgen")
-    parser.add_argument("--update", action="store_true", help="write docs/generated")
-    options = parser.parse_args()
-    if options.what == "examples":
-        return check_examples(options.opt)
-    if options.what == "links":
-        return check_links()
-    return check_generated(options.tblgen, options.update)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+SUBCOMMANDS = [
+    ("examples", check_examples, {"--opt": {"default": "annudf-opt", "help": "path of annudf-opt"}}),
+    (
+        "generated",
+        check_generated,
+        {
+            "--tblgen": {"default": "/usr/lib/llvm-22/bin/mlir-tblgen", "help": "path of mlir-tblgen"},
+            "--update": {"action": "store_true", "help": "write docs/generated"},
+        },
+    ),
+    ("links", check_links, {}),
+]

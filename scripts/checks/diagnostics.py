@@ -1,35 +1,14 @@
-#!/usr/bin/env python3
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares the compiler's diagnostics with its tests and with docs/abi.md.
-
-Every emitOpError, emitError, emitWarning and emitRemark below lib/ has to be expected, word for word, by a test
-below test/. One that starts with a label such as [B4] is a rule: it needs a row in
-docs/abi.md with the same text, where an ellipsis stands for a value, and every row needs
-its diagnostic.
-
-Every op of the dialect has at least MIN_NEGATIVES inputs that are refused with messages which differ
-in more than names, types and numbers. An input counts for the op that its message names, or else for the op in
-the line that the message is at.
-
-Artifacts say by which edition of the rules they were verified (kRulesEdition of Artifact.h), so
-docs/abi.md records a digest of the edition's rules: label, reason and message of each, ops and limits. Rules that
-are not those of the record fail until somebody has said whether they are a new edition.
-
-usage: check-diagnostics [--list | --confirm] [--opt=annudf-opt]
-       --list     prints rows for docs/abi.md
-       --confirm  records the digest of the rules as they are
-       --opt      also compares the messages of test/lit/Dialect with all that the tool prints: a directive of
-                  -verify-diagnostics is content with a part of the text
-"""
-import argparse
+"""The compiler's diagnostics, their tests and docs/abi.md."""
 import hashlib
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from . import ROOT
+
 LABEL = re.compile(r"\[([A-Z]\d+)\] ?")
 MIN_NEGATIVES = 8
 DIRECTIVE = re.compile(r"expected-error\s*@(?:below|\+1)\s*\{\{(.*)\}\}")
@@ -223,20 +202,27 @@ def edition_problem(text, confirm=None):
         return None
     if int(record[1]) != edition and record[2] == digest:
         return (f"docs/abi.md: the rules are those of edition {record[1]}, but kRulesEdition of Artifact.h is {edition}; put it back, "
-                f"or, if what a rule refuses changed without its text, run scripts/check-diagnostics --confirm")
+                f"or, if what a rule refuses changed without its text, run scripts/check diagnostics --confirm")
     return (f"docs/abi.md: the rules are not those that were recorded for edition {record[1]}. If one was added or refuses more, "
             f"raise kRulesEdition of include/annudf/Artifact/Artifact.h (it is {edition}): artifacts say by which rules they "
-            f"were verified. If only words changed, or a rule refuses less, leave it. Then run scripts/check-diagnostics --confirm")
+            f"were verified. If only words changed, or a rule refuses less, leave it. Then run scripts/check diagnostics --confirm")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="print a row of docs/abi.md for each rule")
-    parser.add_argument("--opt", help="annudf-opt, whose messages are compared")
-    parser.add_argument("--confirm", action="store_true", help="record the rules as those of kRulesEdition")
-    parser.add_argument("--docs", type=Path, default=ROOT / "docs" / "abi.md", help="another docs/abi.md, for tests")
-    options = parser.parse_args()
+def check_diagnostics(options):
+    """Compares the compiler's diagnostics with its tests and with docs/abi.md.
 
+    Every emitOpError, emitError, emitWarning and emitRemark below lib/ has to be expected, word for word, by a test
+    below test/. One that starts with a label such as [B4] is a rule: it needs a row in docs/abi.md with the same text,
+    where an ellipsis stands for a value, and every row needs its diagnostic.
+
+    Every op of the dialect has at least MIN_NEGATIVES inputs that are refused with messages which differ in more than
+    names, types and numbers. An input counts for the op that its message names, or else for the op in the line that
+    the message is at.
+
+    Artifacts say by which edition of the rules they were verified (kRulesEdition of Artifact.h), so docs/abi.md records
+    a digest of the edition's rules: label, reason and message of each, ops and limits. Rules that are not those of the
+    record fail until somebody has said whether they are a new edition.
+    """
     problems, seen = [], {}
     found = diagnostics()
     if options.list:
@@ -284,5 +270,18 @@ def main():
     return 1 if problems else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+SUBCOMMANDS = [
+    (
+        "diagnostics",
+        check_diagnostics,
+        {
+            "--list": {"action": "store_true", "help": "print a row of docs/abi.md for each rule"},
+            "--confirm": {"action": "store_true", "help": "record the digest of the rules as they are"},
+            "--opt": {
+                "help": "annudf-opt, all of whose messages are compared with test/lit/Dialect: a directive of "
+                "-verify-diagnostics is content with a part of the text"
+            },
+            "--docs": {"type": Path, "default": ROOT / "docs" / "abi.md", "help": "another docs/abi.md, for tests"},
+        },
+    )
+]

@@ -1,23 +1,13 @@
-#!/usr/bin/env python3
 # Part of the annudf project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Keeps what is made of include/annudf/ABI/annudf_tables.h equal to it.
-
-usage: check-tables            compares the enums of the dialect and the tables of docs/abi.md with the header
-       check-tables --update   writes them
-
-A limit that no source names is enforced by nobody, and refused too.
-
-In docs/abi.md the tables stand between `<!-- table NAME: ... -->` and `<!-- end table -->`.
-"""
-import argparse
+"""What is made of include/annudf/ABI/annudf_tables.h, or has to be equal to it."""
 import csv
-import difflib
 import re
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from . import ROOT, differing
+
 HEADER = ROOT / "include/annudf/ABI/annudf_tables.h"
 ENUMS = ROOT / "include/annudf/Dialect/IR/AnnudfTables.td"
 DOCS = ROOT / "docs/abi.md"
@@ -54,7 +44,7 @@ def read_tables(text):
     for name, body in re.findall(r"^#define ANNUDF_([A-Z_]+)\(X\)(.*)$", text, re.M):
         table = name.removesuffix("_RESERVED").removesuffix("_STRUCT")
         if table not in COLUMNS:
-            sys.exit(f"check-tables: {HEADER}: table {name} is unknown; add its columns to this script")
+            sys.exit(f"scripts/check tables: {HEADER}: table {name} is unknown; add its columns to this script")
         if name.endswith("_RESERVED"):
             columns = "NAME VALUE SPELLING".split()
         elif name.endswith("_STRUCT"):
@@ -64,11 +54,11 @@ def read_tables(text):
         for row in re.findall(r"X\(((?:[^()\"]|\"[^\"]*\")*)\)", body):
             values = [v.strip() for v in next(csv.reader([row], skipinitialspace=True))]
             if len(values) != len(columns):
-                sys.exit(f"check-tables: {HEADER}: {name} has a row of {len(values)} columns, expected {columns}: {row}")
+                sys.exit(f"scripts/check tables: {HEADER}: {name} has a row of {len(values)} columns, expected {columns}: {row}")
             tables.setdefault(table, []).append(dict(zip(columns, values)))
     missing = set(COLUMNS) - set(tables)
     if missing:
-        sys.exit(f"check-tables: {HEADER} has no table {', '.join(sorted(missing))}")
+        sys.exit(f"scripts/check tables: {HEADER} has no table {', '.join(sorted(missing))}")
     return tables
 
 
@@ -86,7 +76,7 @@ def enums_td(tables):
         "//",
         "//===----------------------------------------------------------------------===//",
         "//",
-        "// Made from annudf_tables.h by scripts/check-tables --update; edit the tables.",
+        "// Made from annudf_tables.h by scripts/check tables --update; edit the tables.",
         "//",
         "//===----------------------------------------------------------------------===//",
         "",
@@ -133,13 +123,13 @@ def docs_with(text, tables):
     def fill(match):
         table = match[2].upper()
         if table not in tables:
-            sys.exit(f"check-tables: {DOCS} asks for table {match[2]}, which annudf_tables.h does not have")
+            sys.exit(f"scripts/check tables: {DOCS} asks for table {match[2]}, which annudf_tables.h does not have")
         seen.add(table)
         return match[1] + "\n\n" + "\n".join(markdown(table, tables[table])) + "\n\n<!-- end table -->"
 
     text = re.sub(r"(<!-- table ([a-z_]+):[^>]*-->)\n.*?<!-- end table -->", fill, text, flags=re.S)
     if set(tables) - seen:
-        sys.exit(f"check-tables: {DOCS} shows no table {', '.join(sorted(set(tables) - seen)).lower()}")
+        sys.exit(f"scripts/check tables: {DOCS} shows no table {', '.join(sorted(set(tables) - seen)).lower()}")
     return text
 
 
@@ -150,29 +140,28 @@ def unenforced(tables):
     return [row["NAME"] for row in tables["LIMITS"] if f"ANNUDF_{row['NAME']}" not in words]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--update", action="store_true")
-    parser.add_argument("--header", type=Path, default=HEADER, help="another annudf_tables.h, for tests")
-    arguments = parser.parse_args()
-    tables = read_tables(arguments.header.read_text())
+def check_tables(options):
+    """Compares the enums of the dialect and the tables of docs/abi.md with annudf_tables.h.
+
+    In docs/abi.md the tables stand between `<!-- table NAME: ... -->` and `<!-- end table -->`.
+    A limit that no source names is enforced by nobody, and refused too.
+    """
+    tables = read_tables(options.header.read_text())
     if forgotten := unenforced(tables):
-        sys.exit(f"check-tables: nothing enforces limit {', '.join(forgotten)} of annudf_tables.h")
+        sys.exit(f"scripts/check tables: nothing enforces limit {', '.join(forgotten)} of annudf_tables.h")
     wanted = {ENUMS: enums_td(tables), DOCS: docs_with(DOCS.read_text(), tables)}
-    stale = False
-    for path, text in wanted.items():
-        found = path.read_text() if path.exists() else ""
-        if found == text:
-            continue
-        if arguments.update:
-            path.write_text(text)
-            continue
-        stale = True
-        name = str(path.relative_to(ROOT))
-        sys.stdout.writelines(difflib.unified_diff(found.splitlines(True), text.splitlines(True), name, "annudf_tables.h"))
-    if stale:
-        sys.exit("check-tables: not what annudf_tables.h says; run scripts/check-tables --update")
+    if differing(wanted, "annudf_tables.h", options.update):
+        sys.exit("scripts/check tables: not what annudf_tables.h says; run scripts/check tables --update")
+    return 0
 
 
-if __name__ == "__main__":
-    main()
+SUBCOMMANDS = [
+    (
+        "tables",
+        check_tables,
+        {
+            "--update": {"action": "store_true", "help": "write the enums of the dialect and the tables of docs/abi.md"},
+            "--header": {"type": Path, "default": HEADER, "help": "another annudf_tables.h, for tests"},
+        },
+    )
+]
