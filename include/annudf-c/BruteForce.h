@@ -29,7 +29,7 @@ extern "C" {
  * \param dataset   in host memory; ids are the numbers of its rows.
  * \param queries   in host memory, of the dataset's dims and an element type that the metric
  * accepts.
- * \param k         1 to 2^30 and no more than there are rows.
+ * \param k         1 to ANNUDF_MAX_K and no more than there are rows.
  * \param options   may be NULL.
  * \param ids, distances  queries x k, in host memory.
  * \param stats     may be NULL. */

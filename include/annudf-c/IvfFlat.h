@@ -32,14 +32,16 @@ typedef struct annudf_ivf_flat_index annudf_ivf_flat_index;
 
 /** Names and defaults as in cuvs::neighbors::ivf_flat::index_params. */
 typedef struct annudf_ivf_flat_build_options {
-  size_t size;            /**< sizeof(annudf_ivf_flat_build_options).                        */
-  int32_t metric;         /**< enum annudf_coarse that k-means clusters by.         */
-  int32_t kmeans_n_iters; /**< 0: 20.                                               */
-  double kmeans_trainset_fraction; /**< Above 0, at most 1; 0: 0.5.                          */
-  uint64_t seed;                   /**< 0: 1.                                                */
-  int32_t threads;                 /**< 0: all cores. Kept for annudf_ivf_flat_extend.          */
-  annudf_progress progress;        /**< May be NULL.                                         */
-  void *progress_user;             /**< Handed to it.                                        */
+  size_t size;    /**< sizeof(annudf_ivf_flat_build_options).                        */
+  int32_t metric; /**< enum annudf_coarse that k-means clusters by.         */
+  /** 1 to ANNUDF_MAX_KMEANS_N_ITERS; 0: ANNUDF_DEFAULT_KMEANS_N_ITERS. */
+  int32_t kmeans_n_iters;
+  /** Above 0, at most 1; 0: ANNUDF_DEFAULT_KMEANS_TRAINSET_FRACTION. */
+  double kmeans_trainset_fraction;
+  uint64_t seed;            /**< 0: ANNUDF_DEFAULT_SEED.                              */
+  int32_t threads;          /**< 0: all cores. Kept for annudf_ivf_flat_extend.          */
+  annudf_progress progress; /**< May be NULL.                                         */
+  void *progress_user;      /**< Handed to it.                                        */
   /** Not 0: every extend and remove, and the build itself, moves the centers to the means of the
    * rows in their lists (of length 1 for inner product and cosine), in place of leaving them where
    * k-means put them. Rows stay in the list that they joined. */
@@ -57,8 +59,8 @@ typedef struct annudf_ivf_flat_build_options {
 
 /** Trains the centers of `n_lists` lists and adds every row, with ids from 0.
  * \param base     in host memory; copied.
- * \param n_lists  1 to 2^24 and no more than there are rows; 0: the root of the number of rows, or
- * 1 for fewer than 1000.
+ * \param n_lists  1 to ANNUDF_MAX_LISTS and no more than there are rows; 0: the root of the number
+ * of rows, or 1 for fewer than 1000.
  * \param options  may be NULL.
  * ANNUDF_INPUT naming row and dim of a coordinate that is not finite, or infinite where NaN is a
  * missing value. */
@@ -299,8 +301,9 @@ typedef struct annudf_ivf_flat_search_stats {
  * \param captures  bound for this metric and these dims; NULL if it has none.
  * \param queries   in host memory, of the index's dims and an element type that the metric accepts,
  * the rows' or another.
- * \param k         1 to 2^30 and no more than the index has rows.
- * \param n_probes  1 to 2^24; more than the index has lists are all of them, as in cuVS.
+ * \param k         1 to ANNUDF_MAX_K and no more than the index has rows.
+ * \param n_probes  1 to ANNUDF_MAX_LISTS; more than the index has lists are all of them, as in
+ * cuVS.
  * \param options   may be NULL.
  * \param ids, distances  rows x k, in host memory; what they hold after a failure is not said.
  * \param stats     may be NULL.

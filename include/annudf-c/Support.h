@@ -33,7 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "annudf/ABI/annudf_abi.h" /* enum annudf_element, annudf_coarse, annudf_order */
+#include "annudf/ABI/annudf_abi.h"    /* enum annudf_element, annudf_coarse, annudf_order */
+#include "annudf/ABI/annudf_limits.h" /* ANNUDF_DEFAULT_N_PROBES, ANNUDF_MAX_LISTS */
 
 #if defined(__GNUC__)
 #define ANNUDF_CAPI_EXPORTED __attribute__((visibility("default")))

@@ -31,7 +31,7 @@ static runtime::CaptureValue toValue(const Call &call, const annudf_capture_valu
   const std::string who = "value of capture '" + std::string(value.name) + "': ";
   if (!value.dtype)
     call.refuse(who + "dtype is NULL");
-  if (value.rank < 0 || value.rank > 32)
+  if (value.rank < 0 || value.rank > ANNUDF_MAX_ARRAY_RANK)
     call.refuse(who + "rank is " + std::to_string(value.rank));
   if (value.rank != 0 && !value.shape)
     call.refuse(who + "shape is NULL");

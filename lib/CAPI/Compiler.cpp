@@ -29,10 +29,9 @@ std::string checkedText(const Call &call, const char *source, size_t size) {
   std::string text = size > 0 ? std::string(source, size) : "";
   if (text.compare(0, 4, "ML\xefR") == 0)
     call.refuse("source is MLIR bytecode; pass the text of the module");
-  constexpr size_t kMostBytes = size_t(16) << 20; // No metric comes near this.
-  if (size > kMostBytes)
+  if (size > ANNUDF_MAX_SOURCE_BYTES)
     call.refuse("source has " + std::to_string(size) + " bytes, more than " +
-                std::to_string(kMostBytes));
+                std::to_string(ANNUDF_MAX_SOURCE_BYTES));
   return text;
 }
 

@@ -23,14 +23,12 @@ struct annudf_device_udf_owner {
 
 namespace {
 
-constexpr int32_t kMaxRank = 32;
-
 /// Counts and extents as the caller says them; what they mean faultOf() judges.
 UdfCapture toCapture(const Call &call, const annudf_udf_capture &given, size_t index) {
   const std::string which = "captures[" + std::to_string(index) + "].";
   call.refuseNull(given.name, (which + "name").c_str());
   call.refuseNull(given.dtype, (which + "dtype").c_str());
-  if (given.ndim < 0 || given.ndim > kMaxRank)
+  if (given.ndim < 0 || given.ndim > ANNUDF_MAX_ARRAY_RANK)
     call.refuse(which + "ndim is " + std::to_string(given.ndim));
   if (given.ndim > 0)
     call.refuseNull(given.shape, (which + "shape").c_str());

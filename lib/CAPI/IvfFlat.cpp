@@ -85,8 +85,8 @@ struct BuildRequest {
     params.nLists = static_cast<uint32_t>(inRange("n_lists", nLists, 0, runtime::kMaxLists));
     params.metric = static_cast<annudf_coarse>(given.metric);
     if (given.kmeans_n_iters != 0)
-      params.kmeansIterations =
-          static_cast<uint32_t>(inRange("kmeans_n_iters", given.kmeans_n_iters, 1, 10000));
+      params.kmeansIterations = static_cast<uint32_t>(
+          inRange("kmeans_n_iters", given.kmeans_n_iters, 1, ANNUDF_MAX_KMEANS_N_ITERS));
     if (given.kmeans_trainset_fraction != 0)
       params.kmeansTrainsetFraction = given.kmeans_trainset_fraction;
     if (given.seed != 0)

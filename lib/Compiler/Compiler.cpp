@@ -9,6 +9,7 @@
 #include "annudf/Compiler/Compiler.h"
 
 #include "CompileModule.h"
+#include "annudf/ABI/annudf_limits.h"
 
 #include "annudf/Support/FileIO.h"
 
@@ -58,7 +59,7 @@ Artifact annudf::compileMetric(const std::string &source, const std::string &ori
 
 Artifact annudf::compileMetricFile(const std::string &path, const CompileOptions &options,
                                    std::vector<std::string> *warnings, CompileTimings *timings) {
-  return compileMetric(readFile(path, kMaxMetricBytes), path, options, warnings, timings);
+  return compileMetric(readFile(path, ANNUDF_MAX_SOURCE_BYTES), path, options, warnings, timings);
 }
 
 std::string annudf::lowerMetric(const std::string &source, const std::string &origin, Stage stage,

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from annudf import _fork
 from annudf._arrays import CPU, Device, View
 from annudf._checks import check_int, shown
-from annudf._limits import MAX_ADDRESS, MAX_THREADS
+from annudf._core import MAX_THREADS
+from annudf._limits import MAX_ADDRESS
 from annudf._log import logger
 from annudf.errors import ArgumentError, UnavailableError
 

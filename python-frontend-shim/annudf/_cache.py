@@ -33,11 +33,11 @@ from pathlib import Path
 
 import platformdirs
 
+from annudf._core import DEFAULT_CACHE_BYTES
 from annudf._log import logger
 
 _MAGIC = b"annudfC1"
 _SUFFIX = ".annudfc"
-_DEFAULT_MAX_BYTES = 256 << 20
 _STALE_SECONDS = 3600.0
 _warned: set[str] = set()
 
@@ -67,10 +67,10 @@ def max_bytes() -> int:
     """The bound on all entries together."""
     text = os.environ.get("ANNUDF_CACHE_MAX_BYTES", "")
     if not text:
-        return _DEFAULT_MAX_BYTES
+        return DEFAULT_CACHE_BYTES
     if not (text.isascii() and text.isdecimal()):
-        _warn_once(f"ANNUDF_CACHE_MAX_BYTES is {text!r}, not a number of bytes; {_DEFAULT_MAX_BYTES} is used")
-        return _DEFAULT_MAX_BYTES
+        _warn_once(f"ANNUDF_CACHE_MAX_BYTES is {text!r}, not a number of bytes; {DEFAULT_CACHE_BYTES} is used")
+        return DEFAULT_CACHE_BYTES
     return int(text)
 
 

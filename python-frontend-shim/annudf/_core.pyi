@@ -14,6 +14,52 @@ import annudf.errors
 from annudf.errors import Diagnostic as Diagnostic
 
 
+MAX_CAPTURES: int = 64
+
+MAX_TRIP_COUNT: int = 4096
+
+MAX_UNROLLED_OPS: int = 4096
+
+MAX_MODULE_OPS: int = 65536
+
+MAX_DIMS: int = 1048576
+
+MAX_EXTENTS: int = 8
+
+MAX_NAME: int = 255
+
+MAX_K: int = 1073741824
+
+MAX_FIELDS: int = 6
+
+DEFAULT_N_LISTS: int = 1024
+
+DEFAULT_KMEANS_N_ITERS: int = 20
+
+DEFAULT_KMEANS_TRAINSET_FRACTION: float = 0.5
+
+DEFAULT_SEED: int = 1
+
+DEFAULT_N_PROBES: int = 20
+
+DEFAULT_K: int = 10
+
+DEFAULT_RECALL: float = 0.95
+
+DEFAULT_NAN_SHARE: float = 0.001
+
+DEFAULT_CACHE_BYTES: int = 268435456
+
+MAX_LISTS: int = 16777216
+
+MAX_KMEANS_N_ITERS: int = 10000
+
+MAX_THREADS: int = 1024
+
+MAX_FILTER_IDS: int = 34359738368
+
+MAX_SOURCE_BYTES: int = 16777216
+
 class Artifact:
     """A compiled metric. It never changes once made."""
 

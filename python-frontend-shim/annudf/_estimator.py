@@ -12,7 +12,7 @@ import numpy as np
 
 from annudf import _arrays, ivf_flat
 from annudf._checks import check_int, check_number, shown
-from annudf._limits import MAX_K, MAX_LISTS
+from annudf._core import DEFAULT_N_PROBES, DEFAULT_RECALL, MAX_K, MAX_LISTS
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._metric.metric import MetricSource
 from annudf._metric.nan import OnNaN
@@ -93,7 +93,7 @@ class NearestNeighbors(_Estimator):
     recall : float or None, default 0.95
         Part of the true `n_neighbors` that is to be found, above 0 and at most 1. :meth:`fit` takes the fewest probes
         with which up to 256 samples, drawn by `random_state`, find that part of the others; it searches for them
-        exactly once. None: 20 probes, or all lists if there are fewer. Not used where `n_probes` is given.
+        exactly once. None: as many probes as a search has by default, or all lists. Not used where `n_probes` is given.
     random_state : int, numpy.random.RandomState or None, default 0
         Seed of k-means, or what draws it; None: NumPy's global state. Equal seeds give equal indexes.
     on_nan : {"warn", "raise", "skip"}, default "warn"
@@ -135,7 +135,7 @@ class NearestNeighbors(_Estimator):
         mode: Literal["distance", "connectivity"] = "distance",
         n_lists: int | None = None,
         n_probes: int | None = None,
-        recall: float | None = 0.95,
+        recall: float | None = DEFAULT_RECALL,
         random_state: int | np.random.RandomState | None = 0,
         on_nan: OnNaN = "warn",
     ) -> None:
@@ -257,7 +257,7 @@ class NearestNeighbors(_Estimator):
         if wanted is not None:
             most = min(k, self.index_.size - 1)
             found = tune_on_rows(self.index_, samples, ranking, most, wanted, seed, self.on_nan)
-        return found or (min(20, lists), None)
+        return found or (min(DEFAULT_N_PROBES, lists), None)
 
     def kneighbors(
         self,

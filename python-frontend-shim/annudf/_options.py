@@ -23,9 +23,6 @@ AccumulatorWord = Literal["f32", "f64", "i32", "u32", "i64"]
 
 ACCUMULATOR_WORDS: tuple[AccumulatorWord, ...] = get_args(AccumulatorWord)
 
-MAX_FIELDS = 6
-"""Of an accumulator (ANNUDF_MAX_FIELDS)."""
-
 Order = Literal["min", "max"]
 Coarse = Literal["l2", "inner_product", "cosine"]
 Numerics = Literal["strict", "reassociate"]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from annudf import _arrays, ivf_flat
 from annudf._checks import check_bool, check_int, class_of
-from annudf._limits import MAX_K
+from annudf._core import MAX_K
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.nan import OnNaN

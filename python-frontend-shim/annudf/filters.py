@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from annudf import _arrays, _transfer
 from annudf._checks import check_int, shown
+from annudf._core import MAX_FILTER_IDS
 from annudf._core import Filter as _CoreFilter
-from annudf._limits import MAX_FILTER_IDS
 from annudf._repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, DtypeError, InputError

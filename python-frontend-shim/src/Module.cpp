@@ -10,6 +10,27 @@
 
 using namespace annudf::python;
 
+/// What arguments are by default and at most: DEFAULT_N_PROBES, MAX_K.
+static void addLimits(nb::module_ &module) {
+#define ANNUDF_X(NAME, ...) module.attr(#NAME) = +ANNUDF_##NAME;
+  ANNUDF_LIMITS(ANNUDF_X)
+  ANNUDF_X(DEFAULT_N_LISTS)
+  ANNUDF_X(DEFAULT_KMEANS_N_ITERS)
+  ANNUDF_X(DEFAULT_KMEANS_TRAINSET_FRACTION)
+  ANNUDF_X(DEFAULT_SEED)
+  ANNUDF_X(DEFAULT_N_PROBES)
+  ANNUDF_X(DEFAULT_K)
+  ANNUDF_X(DEFAULT_RECALL)
+  ANNUDF_X(DEFAULT_NAN_SHARE)
+  ANNUDF_X(DEFAULT_CACHE_BYTES)
+  ANNUDF_X(MAX_LISTS)
+  ANNUDF_X(MAX_KMEANS_N_ITERS)
+  ANNUDF_X(MAX_THREADS)
+  ANNUDF_X(MAX_FILTER_IDS)
+  ANNUDF_X(MAX_SOURCE_BYTES)
+#undef ANNUDF_X
+}
+
 NB_MODULE(_core, module) {
   // Metrics are module globals of user code, which Python need not destroy at exit.
   nanobind::set_leak_warnings(false);
@@ -21,6 +42,7 @@ NB_MODULE(_core, module) {
         "install the package again");
   module.attr("__version__") = annudf_version();
   module.attr("Diagnostic") = nb::module_::import_("annudf.errors").attr("Diagnostic");
+  addLimits(module);
   addCompiler(module);
   addDeviceUdf(module);
   addFilters(module);

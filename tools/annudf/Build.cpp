@@ -115,7 +115,7 @@ void tool::addBuildCommand(CLI::App &app) {
   command->add_option("--metric", arguments->metric, "What k-means clusters by")
       ->check(CLI::IsMember({"l2", "inner_product", "cosine"}));
   command->add_option("--kmeans-iterations", params.kmeansIterations, "Iterations of k-means")
-      ->check(CLI::Range(1, 10000));
+      ->check(CLI::Range(1, ANNUDF_MAX_KMEANS_N_ITERS));
   command
       ->add_option("--kmeans-trainset-fraction", params.kmeansTrainsetFraction,
                    "Part of the rows k-means trains on")

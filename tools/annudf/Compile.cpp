@@ -8,6 +8,7 @@
 
 #include "Commands.h"
 
+#include "annudf/ABI/annudf_limits.h"
 #include "annudf/Support/FileIO.h"
 
 #ifdef ANNUDF_HAVE_COMPILER
@@ -43,7 +44,7 @@ static void runLower(const CompileArguments &arguments, const CompileOptions &op
                                       ": LTO-IR is of one architecture; give --arch sm_90, say");
   const std::string code =
       builtin ? lowerMetric(std::string(builtin->text), builtin->origin(), Stage::LtoIr, options)
-              : lowerMetric(readFile(arguments.input, kMaxMetricBytes), arguments.input,
+              : lowerMetric(readFile(arguments.input, ANNUDF_MAX_SOURCE_BYTES), arguments.input,
                             Stage::LtoIr, options);
   tool::InterruptGuard::check();
   writeFile(output, code);

@@ -24,8 +24,8 @@ struct RepeatedArguments {
   MetricOptions metric;
   runtime::SearchParams params = {.waitForLinks = true};
   float radius = 0;
-  double recall = 0.95;
-  int k = 10, show = 5;
+  double recall = ANNUDF_DEFAULT_RECALL;
+  int k = ANNUDF_DEFAULT_K, show = 5;
   int64_t rows = 0;
   bool asF32 = false, quiet = false;
 };

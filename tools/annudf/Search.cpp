@@ -24,7 +24,7 @@ struct SearchArguments {
   std::string filter;
   std::vector<std::string> filterCaptures;
   runtime::SearchParams params;
-  int k = 10, repeat = 1, show = 5;
+  int k = ANNUDF_DEFAULT_K, repeat = 1, show = 5;
   int64_t rows = 0;
   bool exact = false, asF32 = false, bits = false, stats = false, quiet = false;
 };

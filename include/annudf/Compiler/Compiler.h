@@ -75,9 +75,6 @@ Artifact compileMetric(const std::string &source, const std::string &origin,
                        CompileTimings *timings = nullptr,
                        std::vector<Diagnostic> *diagnostics = nullptr);
 
-/// Of a source. No metric comes near this; what does is not one.
-inline constexpr uint64_t kMaxMetricBytes = uint64_t(16) << 20;
-
 /// The same for a file.
 Artifact compileMetricFile(const std::string &path, const CompileOptions &options = {},
                            std::vector<std::string> *warnings = nullptr,

@@ -16,6 +16,8 @@
 #ifndef ANNUDF_FRONTEND_SOURCE_H
 #define ANNUDF_FRONTEND_SOURCE_H
 
+#include "annudf/ABI/annudf_limits.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -26,8 +28,7 @@ namespace annudf::ir {
 
 /// Deepest nesting of brackets in text, aliases written out.
 inline constexpr int kMaxSourceNesting = 256;
-/// Longest text that is read, and bytecode; no metric comes near it.
-inline constexpr uint64_t kMaxSourceText = uint64_t(16) << 20;
+inline constexpr uint64_t kMaxSourceText = ANNUDF_MAX_SOURCE_BYTES;
 /// Most words, numbers, strings and signs of a text.
 inline constexpr uint64_t kMaxSourceTokens = 1'000'000;
 /// What all uses of aliases may add up to, written out.

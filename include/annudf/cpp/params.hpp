@@ -70,15 +70,16 @@ namespace ivf_flat {
 
 /// How an index is built; names and defaults are those of cuVS.
 struct index_params {
-  std::int64_t n_lists = 1024; ///< 0: the root of the number of rows, 1 for fewer than 1000.
-  coarse metric = coarse::l2;  ///< What k-means clusters by, and what searches rank by by default.
-  std::int32_t kmeans_n_iters = 20;
-  double kmeans_trainset_fraction = 0.5;
+  /// 0: the root of the number of rows, 1 for fewer than 1000.
+  std::int64_t n_lists = ANNUDF_DEFAULT_N_LISTS;
+  coarse metric = coarse::l2; ///< What k-means clusters by, and what searches rank by by default.
+  std::int32_t kmeans_n_iters = ANNUDF_DEFAULT_KMEANS_N_ITERS;
+  double kmeans_trainset_fraction = ANNUDF_DEFAULT_KMEANS_TRAINSET_FRACTION;
   bool adaptive_centers =
       false; ///< Every extend and remove moves them to the means of their lists.
   bool add_data_on_build = true; ///< False: extend() adds some later.
   bool missing_values = false;   ///< A coordinate may be NaN, which is a missing value.
-  std::uint64_t seed = 1;
+  std::uint64_t seed = ANNUDF_DEFAULT_SEED;
   std::int32_t threads = 0; ///< 0: all cores. Kept for extend().
   /// Bytes of a device that a build there of rows in host memory may use; 0: nine tenths of what is
   /// free.
@@ -115,7 +116,8 @@ struct save_params {
 };
 
 struct search_params {
-  std::int64_t n_probes = 20;         ///< Lists scanned for a query; more than there are: all.
+  /// Lists scanned for a query; more than there are: all.
+  std::int64_t n_probes = ANNUDF_DEFAULT_N_PROBES;
   bound_metric metric = {};           ///< What rows are ranked by; default: that of the index.
   annudf::v0::filter filter = {};     ///< Rows that may be found; default: all.
   annudf::v0::backend backend = {};   ///< Default: the CPU, or the device of device memory.

@@ -15,6 +15,7 @@ from numba_cuda_mlir.extending import typeof_impl
 from numba_cuda_mlir.lowering_utilities import DeferredLowering
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, signature
 
+from annudf._core import MAX_SOURCE_BYTES
 from annudf._frontend import dtypes
 from annudf._frontend.arithmetic import convert
 from annudf._frontend.dtypes import Operand, Refused, Weak
@@ -25,7 +26,6 @@ from annudf._frontend.numba_types import Strong, mlir_type, operand_of
 from annudf._frontend.prototypes import quoted, spell_dialect
 from annudf._frontend.report import unsupported
 from annudf._frontend.typing import refuse, spell_argument
-from annudf._limits import MAX_SOURCE
 
 Externs: TypeAlias = dict[str, tuple[Extern, tuple[str, int, int]]]
 """By symbol, with file, line and column of a call."""
@@ -55,10 +55,12 @@ def texts(externs: Externs) -> list[str]:
     made: list[str] = []
     for symbol, (extern, place) in externs.items():
         size = sum(len(piece.data) for piece in extern.pieces)
-        if size <= MAX_SOURCE:
+        if size <= MAX_SOURCE_BYTES:
             made.append(_text(extern, place))
-        if size > MAX_SOURCE or sum(map(len, made)) > MAX_SOURCE:
-            told = f"'{symbol}' links {size} bytes, and the text of a metric with its code has at most {MAX_SOURCE}"
+        if size > MAX_SOURCE_BYTES or sum(map(len, made)) > MAX_SOURCE_BYTES:
+            told = (
+                f"'{symbol}' links {size} bytes, and the text of a metric with its code has at most {MAX_SOURCE_BYTES}"
+            )
             unsupported(f"{told}, of which a byte that is no ASCII character takes three; link less", *place)
     return made
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from annudf._limits import MAX_SOURCE
+from annudf._core import MAX_SOURCE_BYTES
 
 METHOD = "__numba_cuda_link__"
 TYPES: dict[str, np.dtype[Any]] = {
@@ -246,14 +246,14 @@ def _of_file(path: str | os.PathLike[str]) -> Piece:
         with open(name, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise _Refused(f"links {name}, which is no file; {_LINKED}")
-            data = file.read(MAX_SOURCE + 1)
+            data = file.read(MAX_SOURCE_BYTES + 1)
     except (OSError, ValueError) as error:  # The second of names that no file can have.
         why = error.strerror if isinstance(error, OSError) else error
         shown = name if name.isprintable() else repr(name)
         raise _Refused(f"links {shown}, which cannot be read: {why}") from None
-    if len(data) > MAX_SOURCE:
+    if len(data) > MAX_SOURCE_BYTES:
         raise _Refused(
-            f"links {name}, which is longer than the {MAX_SOURCE} bytes of a metric with its code; link less"
+            f"links {name}, which is longer than the {MAX_SOURCE_BYTES} bytes of a metric with its code; link less"
         )
     return Piece(_SUFFIXES[suffix], data)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NoReturn
 
+from annudf._core import MAX_CAPTURES
 from annudf._log import logger
 from annudf.errors import CompileError, Diagnostic, UnsupportedError
 
@@ -36,7 +37,7 @@ _PREFIX = re.compile(r"^'[a-z_.]+' op ")
 ENDLESS = "[P13] repeats without an end; count what its condition reads, such as i += 1 for i < 10, or break out of it"
 _IN_PYTHON = {
     "P13": ENDLESS,
-    "M14": "[M14] a metric has at most 64 captures; join some in one array",
+    "M14": f"[M14] a metric has at most {MAX_CAPTURES} captures; join some in one array",
     **{
         rule: f"[{rule}] this cannot be used in a metric; use numbers, if, for over range, and the functions that the"
         " documentation lists"

@@ -413,8 +413,8 @@ def cuda_source_metric(
         Type of the coordinates in the source: float32, float64 or int32. Default: float32, float64 for an accumulator
         of float64, and int32 for one of integers. A source in the form of cuVS is handed coordinates of just that type;
         another is refused.
-    accumulator : dtype, default float32
-        float32, float64, int32, uint32 or int64.
+    accumulator : dtype, optional
+        float32 (the default), float64, int32, uint32 or int64.
     elements : iterable of dtype, optional
         Types of vectors that the metric accepts. Default: all that the type of the coordinates can hold.
 

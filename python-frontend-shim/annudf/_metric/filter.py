@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from annudf import _backends, _fork
 from annudf._arrays import Device
+from annudf._core import MAX_FILTER_IDS
 from annudf._frontend import ahead
 from annudf._frontend.signature import check_early
-from annudf._limits import MAX_FILTER_IDS
 from annudf._log import logger
 from annudf._metric.arguments import check_arguments, check_symbol
 from annudf._metric.definition import FunctionDefinition

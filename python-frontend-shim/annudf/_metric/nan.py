@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from annudf._arrays import CPU, ELEMENT_OF_DTYPE, View
 from annudf._checks import shown
+from annudf._core import DEFAULT_NAN_SHARE
 from annudf.errors import ArgumentError, Error, NaNDistanceError, NaNDistanceWarning
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from annudf._metric.metric import Metric
 
 OnNaN: TypeAlias = Literal["raise", "warn", "skip"]
-
-_SHARE = 0.001
-"""Above this share of the pairs it is a formula without a guard, not a few odd vectors."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -42,7 +40,7 @@ def tell(
     if on_nan == "skip" or stats.nan_distances == 0:
         return
     share = min(1.0, stats.nan_distances / max(stats.scored, 1))
-    if on_nan == "warn" and (share <= _SHARE or metric._told_of_nan):
+    if on_nan == "warn" and (share <= DEFAULT_NAN_SHARE or metric._told_of_nan):
         return
     some = "earlier searches" if earlier else "this search"
     text = (

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from annudf import _arrays, _transfer
 from annudf._checks import check_int, check_number, shown
-from annudf._limits import MAX_K, MAX_LISTS
+from annudf._core import DEFAULT_K, DEFAULT_RECALL, MAX_K, MAX_LISTS
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.nan import OnNaN
 from annudf._metric.rows import for_queries, queries_bound
@@ -209,7 +209,7 @@ def evaluate(
     index: Index,
     queries: Any,
     metric: Metric | MetricSource | MetricName | None = None,
-    k: float = 10,
+    k: float = DEFAULT_K,
     *,
     probes: int | Iterable[int] | None = None,
     filter: Any = None,
@@ -309,9 +309,9 @@ def _seconds(recall: Recall, probes: int) -> float:
 def tune_n_probes(
     index: Index,
     queries: Any,
-    k: float = 10,
+    k: float = DEFAULT_K,
     *,
-    recall: float = 0.95,
+    recall: float = DEFAULT_RECALL,
     metric: Metric | MetricSource | MetricName | None = None,
     filter: Any = None,
     resources: Resources | None = None,

@@ -7,7 +7,15 @@ from __future__ import annotations
 from typing import Literal
 
 from annudf._checks import check_bool, check_int, check_number, shown
-from annudf._limits import MAX_ITERATIONS, MAX_LISTS, MAX_SEED
+from annudf._core import (
+    DEFAULT_KMEANS_N_ITERS,
+    DEFAULT_KMEANS_TRAINSET_FRACTION,
+    DEFAULT_N_LISTS,
+    DEFAULT_SEED,
+    MAX_KMEANS_N_ITERS,
+    MAX_LISTS,
+)
+from annudf._limits import MAX_SEED
 from annudf._metric.builtin import check_index_metric
 from annudf._options import IndexMetric
 from annudf._repr import of_whole
@@ -75,16 +83,16 @@ class IndexParams(Parameters):
     def __init__(
         self,
         *,
-        n_lists: float | Literal["auto"] = 1024,
+        n_lists: float | Literal["auto"] = DEFAULT_N_LISTS,
         metric: IndexMetric = "sqeuclidean",
         metric_arg: float = 2.0,
-        kmeans_n_iters: int = 20,
-        kmeans_trainset_fraction: float = 0.5,
+        kmeans_n_iters: int = DEFAULT_KMEANS_N_ITERS,
+        kmeans_trainset_fraction: float = DEFAULT_KMEANS_TRAINSET_FRACTION,
         adaptive_centers: bool = False,
         add_data_on_build: bool = True,
         missing_values: bool = False,
         conservative_memory_allocation: bool = False,
-        seed: int = 1,
+        seed: int = DEFAULT_SEED,
     ) -> None:
         self._n_lists: int | Literal["auto"] = (
             "auto"
@@ -104,7 +112,7 @@ class IndexParams(Parameters):
                 f"metric_arg is {shown(metric_arg)}, but vectors are clustered by a metric without an argument; search "
                 f"by SearchParams(metric='minkowski', metric_arg={shown(metric_arg)})"
             )
-        self._iterations = check_int(kmeans_n_iters, "kmeans_n_iters", 1, MAX_ITERATIONS)
+        self._iterations = check_int(kmeans_n_iters, "kmeans_n_iters", 1, MAX_KMEANS_N_ITERS)
         self._fraction = check_number(kmeans_trainset_fraction, "kmeans_trainset_fraction")
         if not 0 < self._fraction <= 1:
             raise ArgumentError(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from annudf import _arrays, _backends, _transfer, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
 from annudf._checks import check_bool, check_int, check_name, shown
-from annudf._limits import MAX_K, MAX_LISTS
+from annudf._core import DEFAULT_N_PROBES, MAX_K, MAX_LISTS
 from annudf._log import logger
 from annudf._metric import nan as _nan
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
@@ -70,7 +70,7 @@ class SearchParams(Parameters):
     def __init__(
         self,
         *,
-        n_probes: float = 20,
+        n_probes: float = DEFAULT_N_PROBES,
         metric: Metric | MetricSource | MetricName | None = None,
         metric_arg: float = DEFAULT_ARGUMENT,
         family: str | None = None,

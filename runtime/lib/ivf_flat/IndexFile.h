@@ -9,12 +9,14 @@
 #ifndef ANNUDF_RUNTIME_LIB_IVF_FLAT_INDEXFILE_H
 #define ANNUDF_RUNTIME_LIB_IVF_FLAT_INDEXFILE_H
 
+#include "annudf/ABI/annudf_abi.h"
+
 #include <cstdint>
 
 namespace annudf::runtime {
 
 /// More dims or lists than anyone searches; the limits keep every size well inside int64.
-inline constexpr int32_t kMaxDims = 1 << 20;
+inline constexpr int32_t kMaxDims = ANNUDF_MAX_DIMS;
 
 /// Never the same twice in a process.
 uint64_t nextGeneration();

@@ -189,6 +189,7 @@ TEST(TraceTables, AccumulatorsAndComputeTypes) {
 TEST(TraceTables, Limits) {
   // test/cpp/trace/refused/seven_fields.cpp is one more.
   EXPECT_EQ(limitRows().at("MAX_FIELDS"), 6);
+  EXPECT_EQ(limitRows().at("MAX_NAME"), tracing::longest_name);
   const std::string text =
       trace_metric("m", hooks{.initial = std::array{0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F},
                               .update =

@@ -4,16 +4,32 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import annudf
-from annudf import ArgumentError, CompileError, _core, _limits, _options, ivf_flat
+from annudf import (
+    ArgumentError,
+    CompileError,
+    _core,
+    _limits,
+    _options,
+    brute_force,
+    common,
+    distance,
+    filters,
+    ivf_flat,
+    metrics,
+    neighbors,
+)
 from annudf._metric.builtin import builtin_metric
 from annudf.neighbors import NearestNeighbors
 
+ROOT = Path(__file__).resolve().parents[3]
 ROWS = np.eye(4, dtype=np.float32)
 
 
@@ -53,13 +69,13 @@ def even(ctx):
 @pytest.mark.parametrize(
     ("limit", "call"),
     [
-        (_limits.MAX_LISTS, lambda beyond: build(n_lists=beyond)),
-        (_limits.MAX_ITERATIONS, lambda beyond: build(kmeans_n_iters=beyond)),
-        (_limits.MAX_THREADS, lambda beyond: build(threads=beyond)),
-        (_limits.MAX_THREADS, _core.Backend.cpu),
-        (_limits.MAX_K, lambda beyond: search(beyond, 1)),
-        (_limits.MAX_LISTS, lambda beyond: search(1, beyond)),
-        (_limits.MAX_FILTER_IDS, filtered),
+        (_core.MAX_LISTS, lambda beyond: build(n_lists=beyond)),
+        (_core.MAX_KMEANS_N_ITERS, lambda beyond: build(kmeans_n_iters=beyond)),
+        (_core.MAX_THREADS, lambda beyond: build(threads=beyond)),
+        (_core.MAX_THREADS, _core.Backend.cpu),
+        (_core.MAX_K, lambda beyond: search(beyond, 1)),
+        (_core.MAX_LISTS, lambda beyond: search(1, beyond)),
+        (_core.MAX_FILTER_IDS, filtered),
     ],
 )
 def test_the_core_has_the_same_limit(limit, call):
@@ -73,20 +89,20 @@ def test_the_length_of_a_name_is_the_cores():
     def total(x, y, acc):
         return acc + abs(x - y)
 
-    name = "a" * _limits.MAX_NAME
+    name = "a" * _core.MAX_NAME
     assert ivf_flat.metric(symbol_name=name)(total).name == name
     text = ivf_flat.metric(symbol_name=name)(total).mlir()
-    with pytest.raises(
-        CompileError, match=rf"\[M16\] has a name of 256 bytes, more than {_limits.MAX_NAME}; shorten it"
-    ):
+    with pytest.raises(CompileError, match=rf"\[M16\] has a name of 256 bytes, more than {_core.MAX_NAME}; shorten it"):
         _core.lower(text.replace(name, name + "a"), "text", "mlir")
 
 
 def test_the_length_of_a_text_is_the_cores():
-    text = "//" + "x" * (_limits.MAX_SOURCE - 2)
+    text = "//" + "x" * (_core.MAX_SOURCE_BYTES - 2)
     with pytest.raises(CompileError, match=r"holds no annudf\.metric"):
         _core.lower(text, "text", "mlir")
-    with pytest.raises(ArgumentError, match=rf"has {_limits.MAX_SOURCE + 1} bytes, more than {_limits.MAX_SOURCE}$"):
+    with pytest.raises(
+        ArgumentError, match=rf"has {_core.MAX_SOURCE_BYTES + 1} bytes, more than {_core.MAX_SOURCE_BYTES}$"
+    ):
         _core.lower(text + "x", "text", "mlir")
 
 
@@ -120,7 +136,7 @@ def of_extents(count):
 @pytest.mark.parametrize(
     ("limit", "text", "message"),
     [
-        (_options.MAX_FIELDS, of_fields, r"\[H10\] takes an accumulator of 7 fields; the ABI has 6 at most"),
+        (_core.MAX_FIELDS, of_fields, r"\[H10\] takes an accumulator of 7 fields; the ABI has 6 at most"),
         (_options.MAX_RANK, of_extents, r"\[C8\] .*has 4 extents, more than 3"),
     ],
 )
@@ -132,26 +148,58 @@ def test_the_verifier_has_the_same_limit(limit, text, message):
 
 
 def test_the_core_takes_the_limits_themselves():
-    assert build(kmeans_n_iters=_limits.MAX_ITERATIONS, threads=_limits.MAX_THREADS, seed=_limits.MAX_SEED).size == 4
+    assert build(kmeans_n_iters=_core.MAX_KMEANS_N_ITERS, threads=_core.MAX_THREADS, seed=_limits.MAX_SEED).size == 4
     with pytest.raises(ArgumentError, match=r"the index has only 4 rows"):
-        search(_limits.MAX_K, 1)
+        search(_core.MAX_K, 1)
 
 
 @pytest.mark.parametrize(
     ("limit", "name", "call"),
     [
-        (_limits.MAX_LISTS, "n_lists", lambda beyond: ivf_flat.IndexParams(n_lists=beyond)),
-        (_limits.MAX_ITERATIONS, "kmeans_n_iters", lambda beyond: ivf_flat.IndexParams(kmeans_n_iters=beyond)),
+        (_core.MAX_LISTS, "n_lists", lambda beyond: ivf_flat.IndexParams(n_lists=beyond)),
+        (_core.MAX_KMEANS_N_ITERS, "kmeans_n_iters", lambda beyond: ivf_flat.IndexParams(kmeans_n_iters=beyond)),
         (_limits.MAX_SEED, "seed", lambda beyond: ivf_flat.IndexParams(seed=beyond)),
-        (_limits.MAX_LISTS, "n_probes", lambda beyond: ivf_flat.SearchParams(n_probes=beyond)),
-        (_limits.MAX_THREADS, "count", annudf.set_num_threads),
-        (_limits.MAX_K, "n_neighbors", lambda beyond: NearestNeighbors(beyond).fit(ROWS).kneighbors(ROWS)),
+        (_core.MAX_LISTS, "n_probes", lambda beyond: ivf_flat.SearchParams(n_probes=beyond)),
+        (_core.MAX_THREADS, "count", annudf.set_num_threads),
+        (_core.MAX_K, "n_neighbors", lambda beyond: NearestNeighbors(beyond).fit(ROWS).kneighbors(ROWS)),
     ],
 )
 def test_python_names_argument_and_limit(limit, name, call):
     with pytest.raises(ArgumentError) as caught:
         call(limit + 1)
     assert re.fullmatch(rf"{name} is {limit + 1}, it must be an integer from [01] to {limit}\b.*", str(caught.value))
+
+
+def documented_defaults():
+    """Of everything public: its name, a parameter, the default that the docstring prints, and that of the signature."""
+    for module in (annudf, ivf_flat, brute_force, common, distance, filters, metrics, neighbors):
+        for name, thing in inspect.getmembers(module, lambda one: inspect.isclass(one) or inspect.isfunction(one)):
+            methods = inspect.getmembers(thing, inspect.isfunction) if inspect.isclass(thing) else []
+            for path, function in [(name, thing), *((f"{name}.{method}", one) for method, one in methods)]:
+                if not any(part.startswith("_") for part in path.split(".")) and thing.__module__.startswith("annudf"):
+                    printed = re.findall(r"^(\w+) : .*, default (.+)$", inspect.getdoc(function) or "", re.M)
+                    for parameter, default in printed:
+                        yield path, parameter, default, inspect.signature(function).parameters[parameter].default
+
+
+def test_docstrings_print_the_defaults():
+    checked = set()
+    for path, parameter, printed, default in documented_defaults():
+        checked.add((path, parameter))
+        shown = {str(default), f'"{default}"', getattr(default, "__name__", ""), str(default).removesuffix(".0")}
+        assert printed in shown, f"{path}: {parameter} is {default!r} by default, the docstring says {printed}"
+    assert {
+        ("SearchParams", "n_probes"),
+        ("IndexParams", "n_lists"),
+        ("tune_n_probes", "recall"),
+        ("evaluate", "k"),
+    } <= checked
+    assert len(checked) > 50
+
+
+def test_pages_print_the_defaults():
+    page = (ROOT / "docs/site/nearest-neighbors.md").read_text()
+    assert f" The default is {_core.DEFAULT_RECALL}. " in page
 
 
 def test_threads_are_no_bool():

@@ -14,7 +14,7 @@
 namespace annudf::runtime {
 
 /// Most bits of a filter that is computed: 4 GiB of them.
-inline constexpr int64_t kMostFilterIds = int64_t(1) << 35;
+inline constexpr int64_t kMostFilterIds = ANNUDF_MAX_FILTER_IDS;
 
 /// The rows that a filter keeps, an artifact of annudf.filter, of this state of the index. It is
 /// linked into the scan in place of a metric's hooks, and scans all lists for one query.

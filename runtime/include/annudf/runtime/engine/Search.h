@@ -13,6 +13,7 @@
 #ifndef ANNUDF_RUNTIME_ENGINE_SEARCH_H
 #define ANNUDF_RUNTIME_ENGINE_SEARCH_H
 
+#include "annudf/ABI/annudf_limits.h"
 #include "annudf/Artifact/Artifact.h"
 #include "annudf/runtime/captures/Captures.h"
 #include "annudf/runtime/engine/Filter.h"
@@ -29,7 +30,7 @@
 namespace annudf::runtime {
 
 struct SearchParams {
-  uint32_t nProbes = 20;  ///< As in cuVS.
+  uint32_t nProbes = ANNUDF_DEFAULT_N_PROBES;
   Progress progress = {}; ///< Stage "search"; what was found is unspecified after a stop.
   /// Rows that may be found; null: all. Has a bit for every id of the index.
   std::shared_ptr<const RowFilter> filter = {};
@@ -103,8 +104,8 @@ struct SearchStats {
   }
 };
 
-/// The share of pairs that are NaN from which on users are warned: a formula that lacks a guard.
-inline constexpr double kNanShare = 0.001;
+/// The share of pairs that are NaN above which users are warned.
+inline constexpr double kNanShare = ANNUDF_DEFAULT_NAN_SHARE;
 
 /// A compiled metric as backends key their caches: SHA-256 of the file's bytes.
 struct Metric {

@@ -13,6 +13,7 @@
 #ifndef ANNUDF_RUNTIME_IVF_FLAT_INDEX_H
 #define ANNUDF_RUNTIME_IVF_FLAT_INDEX_H
 
+#include "annudf/ABI/annudf_limits.h"
 #include "annudf/runtime/ivf_flat/Attachments.h"
 #include "annudf/runtime/support/HugePages.h"
 #include "annudf/runtime/support/Progress.h"
@@ -28,15 +29,15 @@
 namespace annudf::runtime {
 
 /// Most lists of an index.
-inline constexpr uint32_t kMaxLists = 1u << 24;
+inline constexpr uint32_t kMaxLists = ANNUDF_MAX_LISTS;
 
-/// Names and defaults as in cuvs::neighbors::ivf_flat::index_params.
+/// Names as in cuvs::neighbors::ivf_flat::index_params.
 struct IndexParams {
-  uint32_t nLists = 1024;                  ///< 0: automaticLists of the rows.
-  annudf_coarse metric = ANNUDF_COARSE_L2; ///< What k-means clusters by.
-  uint32_t kmeansIterations = 20;
-  double kmeansTrainsetFraction = 0.5;
-  uint64_t seed = 1;
+  uint32_t nLists = ANNUDF_DEFAULT_N_LISTS; ///< 0: automaticLists of the rows.
+  annudf_coarse metric = ANNUDF_COARSE_L2;  ///< What k-means clusters by.
+  uint32_t kmeansIterations = ANNUDF_DEFAULT_KMEANS_N_ITERS;
+  double kmeansTrainsetFraction = ANNUDF_DEFAULT_KMEANS_TRAINSET_FRACTION;
+  uint64_t seed = ANNUDF_DEFAULT_SEED;
   int threads = 0;              ///< 0: all cores.
   bool adaptiveCenters = false; ///< Centers are the means of their lists' rows after each extend.
   bool addData = true;          ///< Else the index has centers and no rows.

@@ -19,6 +19,8 @@
 #ifndef ANNUDF_RUNTIME_SUPPORT_DISKCACHE_H
 #define ANNUDF_RUNTIME_SUPPORT_DISKCACHE_H
 
+#include "annudf/ABI/annudf_limits.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,7 +32,7 @@ namespace annudf::runtime {
 /// what was stored under the key, or nothing.
 class DiskCache {
 public:
-  static constexpr uint64_t kDefaultMostBytes = uint64_t(256) << 20;
+  static constexpr uint64_t kDefaultMostBytes = ANNUDF_DEFAULT_CACHE_BYTES;
 
   /// ANNUDF_CACHE_DIR, else $XDG_CACHE_HOME/annudf, else ~/.cache/annudf; none where
   /// ANNUDF_CACHE_DISABLE is set to anything but 0; ANNUDF_CACHE_MAX_BYTES.

@@ -14,16 +14,18 @@
 #ifndef ANNUDF_RUNTIME_SUPPORT_PARALLEL_H
 #define ANNUDF_RUNTIME_SUPPORT_PARALLEL_H
 
+#include "annudf/ABI/annudf_limits.h"
+
 #include <cstdint>
 #include <functional>
 
 namespace annudf::runtime {
 
 /// Most threads that anything here starts.
-inline constexpr int kMaxThreads = 1024;
+inline constexpr int kMaxThreads = ANNUDF_MAX_THREADS;
 
 /// Threads to use for a request: itself, or every core this process may run on for 0.
-/// \throws Error(Usage) when negative or above 1024.
+/// \throws Error(Usage) when negative or above kMaxThreads.
 int resolveThreads(int threads);
 
 /// Calls body(task, worker) once for every task in [0, tasks), on at most
