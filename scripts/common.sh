@@ -70,7 +70,7 @@ install_python() {
     echo "$want" > "$marker"
 }
 
-# The Python that the package of this build is made for: another one may lack what its tests need. Of a new build that of .venv, or python3.
+# The Python that the package of this build is made for, since another one may lack what its tests need; for a new build .venv's, or python3.
 build_python() {
   local python
   for python in "$(sed -n 's/^ANNUDF_PYTHON_EXECUTABLE:INTERNAL=//p' "$build/CMakeCache.txt" 2>/dev/null)" "$root/.venv/bin/python"; do
