@@ -37,32 +37,17 @@ static constexpr int kMaxCasts = 8;
 /// How many operations of one condition are looked at.
 static constexpr int kMaxFacts = 32;
 /// Walks over the body before what loops carry is given up.
-static constexpr int kMaxWalks = 8;
+static constexpr int kMaxWalks = 10;
+/// Walks that add to what loops carry no more than they find: a value that a loop took from its
+/// counter, to use it after `break`, is known then.
+static constexpr int kExactWalks = 2;
 
+/// Both name the same ten predicates in the same order.
 static Predicate toPredicate(arith::CmpIPredicate predicate) {
-  switch (predicate) {
-  case arith::CmpIPredicate::eq:
-    return Predicate::Eq;
-  case arith::CmpIPredicate::ne:
-    return Predicate::Ne;
-  case arith::CmpIPredicate::slt:
-    return Predicate::Slt;
-  case arith::CmpIPredicate::sle:
-    return Predicate::Sle;
-  case arith::CmpIPredicate::sgt:
-    return Predicate::Sgt;
-  case arith::CmpIPredicate::sge:
-    return Predicate::Sge;
-  case arith::CmpIPredicate::ult:
-    return Predicate::Ult;
-  case arith::CmpIPredicate::ule:
-    return Predicate::Ule;
-  case arith::CmpIPredicate::ugt:
-    return Predicate::Ugt;
-  case arith::CmpIPredicate::uge:
-    return Predicate::Uge;
-  }
-  llvm_unreachable("unknown predicate");
+  static_assert(int(arith::CmpIPredicate::eq) == int(Predicate::Eq) &&
+                int(arith::CmpIPredicate::sge) == int(Predicate::Sge) &&
+                int(arith::CmpIPredicate::uge) == int(Predicate::Uge));
+  return static_cast<Predicate>(predicate);
 }
 
 static IntRangeDomain domainOf(Operation *root) {
@@ -90,12 +75,13 @@ using Uses = llvm::DenseMap<OpOperand *, IntRange>;
 class Walker {
 public:
   Walker(const IntRangeDomain &domain, Uses &uses, llvm::DenseSet<Operation *> &unreachable)
-      : domain(domain), uses(uses), unreachable(unreachable) {}
+      : domain(domain), uses(uses), unreachable(unreachable), dimsAtLeast(domain.dims(64)) {}
 
   void run(Operation *root) {
     for (int walks = 1; walks <= kMaxWalks; ++walks) {
       changed = false;
       giveUp = walks == kMaxWalks;
+      widens = walks > kExactWalks;
       // What loops carry starts too small; a walk is right once it added nothing to it.
       // Nothing else outlives a walk, or it could be of a time when that was smaller.
       values = arguments;
@@ -176,6 +162,11 @@ private:
     trail.push_back({value, known(value)});
     set(value, *both);
     Operation *op = value.getDefiningOp();
+    if (auto index = dyn_cast_or_null<IndexOp>(op);
+        index && index.getKind() == IndexKind::Dims && both->smin > dimsAtLeast.smin) {
+      trail.push_back({Value(), dimsAtLeast});
+      dimsAtLeast = *both;
+    }
     if (!op || !isCast(op) || !integerWidth(op->getOperand(0).getType()))
       return true;
     // Where the cast keeps the signed value, so does what is known of it.
@@ -195,9 +186,18 @@ private:
 
   void takeBack(size_t mark) {
     while (trail.size() > mark) {
-      set(trail.back().first, trail.back().second);
-      trail.pop_back();
+      auto [value, before] = trail.pop_back_val();
+      if (value)
+        set(value, before);
+      else
+        dimsAtLeast = before;
     }
+  }
+
+  /// A condition such as `4 < dims` tells of every 4 below it, not only of the one that it has.
+  IntRange comparedWithDims(IntRange range) const {
+    range.dmax = std::min(range.dmax, range.smax - dimsAtLeast.smin);
+    return range;
   }
 
   /// Facts that follow from a condition. False if it never holds.
@@ -250,7 +250,7 @@ private:
     if (isRecorded(op))
       for (OpOperand &operand : op->getOpOperands())
         if (integerWidth(operand.get().getType()))
-          uses.insert_or_assign(&operand, get(operand.get()));
+          uses.insert_or_assign(&operand, comparedWithDims(get(operand.get())));
     if (auto branch = dyn_cast<scf::IfOp>(op))
       return visitIf(branch);
     if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -329,7 +329,7 @@ private:
     if (!isNew && after == before)
       return before;
     changed = true;
-    return it->second = isNew ? range : domain.widen(before, after);
+    return it->second = isNew || !widens ? after : domain.widen(before, after);
   }
 
   //===--------------------------------------------------------------------===//
@@ -482,7 +482,8 @@ private:
   llvm::DenseSet<Operation *> &unreachable;
   llvm::DenseMap<Value, IntRange> arguments, carried, values;
   SmallVector<std::pair<Value, IntRange>> trail;
-  bool changed = false, giveUp = false, isDead = false;
+  IntRange dimsAtLeast; ///< What conditions say of the number of dimensions; no value in `trail`.
+  bool changed = false, giveUp = false, widens = false, isDead = false;
 };
 } // namespace
 

@@ -54,9 +54,19 @@ private:
   /// Whether a value has to be known after an exit. What only another exit hands on may be a
   /// variable that has no value here.
   bool isUsedAfter(Value value, Edge exit) const {
-    return (seenAfter.contains(value) && dominance.properlyDominates(value, exit.branch)) ||
-           llvm::is_contained(operandsTo(exit), value);
+    if (llvm::is_contained(operandsTo(exit), value))
+      return true;
+    auto users = usersAfter.find(value);
+    if (users == usersAfter.end() || !dominance.properlyDominates(value, exit.branch))
+      return false;
+    const auto &reached = behind.at(exit.branch->getSuccessor(exit.successor));
+    return llvm::any_of(users->second, [&](Block *user) { return reached.contains(user); });
   }
+  /// The blocks that a block leads to without the loop.
+  llvm::DenseSet<Block *> reachedFrom(Block *block) const;
+  /// Stands for a value where nobody uses it: what the value is in the first iteration, if that is
+  /// known, as a range holds all that a value may be, used or not.
+  Value filler(Value value);
   void createBlocks();
   void countFromFirst();
   void routeEdges();
@@ -77,11 +87,13 @@ private:
   SmallVector<Edge> exits;
   Edge bound = {nullptr, 0};        ///< The header's, if it counts.
   llvm::SetVector<Value> usedAfter; ///< By blocks after the loop, or handed to them by an exit.
-  llvm::DenseSet<Value> seenAfter;  ///< By blocks after the loop, whichever exit leads to them.
+  /// The blocks after the loop that use a value, whichever exit leads to them.
+  llvm::DenseMap<Value, SmallVector<Block *>> usersAfter;
+  llvm::DenseMap<Block *, llvm::DenseSet<Block *>> behind; ///< What each exit leads to.
   /// Arguments of `counter`: the iteration, what left the loop, the header's arguments,
   /// `usedAfter`.
   Block *first = nullptr, *counter = nullptr, *guard = nullptr, *latch = nullptr;
-  SmallVector<Value> zeros; ///< Of what `counter` has after its first two arguments.
+  SmallVector<Value> fillers; ///< Of what `counter` has after its first two arguments.
 };
 } // namespace
 
@@ -114,6 +126,23 @@ FailureOr<bool> EarlyExits::isNeeded() {
   return found == Bound::TooMany ? refuseTooMany(place()) : refuseUnknown(place());
 }
 
+llvm::DenseSet<Block *> EarlyExits::reachedFrom(Block *block) const {
+  llvm::DenseSet<Block *> reached = {block};
+  SmallVector<Block *> pending = {block};
+  while (!pending.empty())
+    for (Block *next : pending.pop_back_val()->getSuccessors())
+      if (!blocks.contains(next) && reached.insert(next).second)
+        pending.push_back(next);
+  return reached;
+}
+
+Value EarlyExits::filler(Value value) {
+  Constant known = integerWidth(value.getType()) ? firstOf(value) : std::nullopt;
+  if (!known)
+    return zero(value.getType());
+  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(value.getType(), *known));
+}
+
 void EarlyExits::collectUsedAfter() {
   auto look = [&](Value value) {
     for (Operation *user : value.getUsers()) {
@@ -121,7 +150,7 @@ void EarlyExits::collectUsedAfter() {
       Block *block = header->getParent()->findAncestorBlockInRegion(*user->getBlock());
       if (!block || !blocks.contains(block)) {
         usedAfter.insert(value);
-        seenAfter.insert(value);
+        usersAfter[value].push_back(block);
       }
     }
   };
@@ -131,6 +160,10 @@ void EarlyExits::collectUsedAfter() {
     for (Operation &op : *block)
       for (Value result : op.getResults())
         look(result);
+  }
+  for (Edge edge : exits) {
+    Block *target = edge.branch->getSuccessor(edge.successor);
+    behind.try_emplace(target, reachedFrom(target));
   }
   for (Edge edge : exits)
     for (Value operand : operandsTo(edge))
@@ -143,11 +176,13 @@ void EarlyExits::createBlocks() {
   first = builder.createBlock(header, types, SmallVector<Location>(types.size(), loc));
   for (Value value : usedAfter)
     types.push_back(value.getType());
-  for (Type type : types)
-    zeros.push_back(zero(type));
+  for (Value argument : header->getArguments())
+    fillers.push_back(filler(argument));
+  for (Value value : usedAfter)
+    fillers.push_back(filler(value));
   SmallVector<Value> start = {integer(0), integer(0)};
   start.append(first->args_begin(), first->args_end());
-  start.append(zeros.begin() + header->getNumArguments(), zeros.end());
+  start.append(fillers.begin() + header->getNumArguments(), fillers.end());
   types.insert(types.begin(), 2, builder.getI32Type());
   SmallVector<Location> locations(types.size(), loc);
   counter = builder.createBlock(header, types, locations);
@@ -207,7 +242,7 @@ void EarlyExits::routeEdges() {
       continue;
     builder.setInsertionPoint(edge.branch);
     SmallVector<Value> to = {integer(int64_t(i) + 1)};
-    to.append(zeros.begin(), zeros.begin() + numHeader); // Nobody asks for them any more.
+    to.append(fillers.begin(), fillers.begin() + numHeader); // Nobody asks for them any more.
     for (auto [value, before] : llvm::zip(usedAfter, kept))
       to.push_back(isUsedAfter(value, edge) ? value : Value(before));
     redirect(edge, latch, to);
@@ -216,7 +251,7 @@ void EarlyExits::routeEdges() {
   Value left = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
                                      counter->getArgument(1), integer(0));
   SmallVector<Value> same = {counter->getArgument(1)};
-  same.append(zeros.begin(), zeros.begin() + numHeader);
+  same.append(fillers.begin(), fillers.begin() + numHeader);
   llvm::append_range(same, kept);
   cf::CondBranchOp::create(builder, loc, left, latch, same, header,
                            SmallVector<Value>(arguments.slice(2, numHeader)));
@@ -259,7 +294,7 @@ void EarlyExits::leave() {
       builder.clone(op, last);
     SmallVector<Value> values = {integer(0)};
     for (auto [used, none] :
-         llvm::zip(usedAfter, ArrayRef(zeros).drop_front(header->getNumArguments())))
+         llvm::zip(usedAfter, ArrayRef(fillers).drop_front(header->getNumArguments())))
       values.push_back(isUsedAfter(used, bound) ? last.lookup(used) : none);
     cf::BranchOp::create(builder, loc, after, values);
     done = builder.createBlock(counted);

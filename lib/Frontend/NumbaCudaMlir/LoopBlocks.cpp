@@ -171,6 +171,8 @@ LoopBlocks::Bound LoopBlocks::run() {
     }
     if (!runOnce(iteration))
       return Bound::Unknown;
+    if (trips == 0)
+      firstTime = iteration.known;
     headerCounts &= iteration.headerLeaves && iteration.headerLeaves->isOne() == !iteration.goesOn;
     isExitKnown |= iteration.isExitKnown;
     if (!iteration.goesOn)

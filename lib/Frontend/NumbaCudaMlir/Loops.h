@@ -47,6 +47,9 @@ public:
   static Constant stepOf(llvm::ArrayRef<Constant> values, int64_t trips);
 
 protected:
+  /// An integer of the loop in its first iteration, if it is known; after run().
+  Constant firstOf(mlir::Value value) { return valueOf(value, firstTime); }
+
   mlir::Block *header;
   llvm::SetVector<mlir::Block *> blocks;
   llvm::SmallVector<Edge> entries, latches;
@@ -57,6 +60,7 @@ protected:
 
 private:
   using Values = llvm::DenseMap<mlir::Value, Constant>;
+  Values firstTime;
   struct Iteration;
   Constant valueOf(mlir::Value value, Values &known, int chain = 0) const;
   void follow(Edge edge, Iteration &iteration) const;

@@ -337,3 +337,46 @@ annudf.metric @wider order(min) coarse(l2) elements(f32) {
     annudf.yield %1 : f32
   }
 }
+
+// A constant below a condition on dims, and what a loop took from its counter.
+annudf.metric @dims order(min) coarse(l2) elements(f32) {
+  %w = annudf.capture "w" : !annudf.capture<dim x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %d = annudf.index dims
+    %dims = arith.index_cast %d : index to i64
+    %three = arith.constant 3 : i64
+    %i = arith.constant 3 : index
+    %enough = arith.cmpi slt, %three, %dims : i64
+    %r = scf.if %enough -> f32 {
+      %0 = annudf.load %w[%i] : !annudf.capture<dim x f32>
+      scf.yield %0 : f32
+    } else {
+      scf.yield %acc : f32
+    }
+    annudf.yield %r : f32
+  }
+}
+annudf.metric @taken order(min) coarse(l2) elements(f32) {
+  %table = annudf.capture "table" : !annudf.capture<9 x f32>
+  annudf.init {
+    %0 = arith.constant 0.0 : f32
+    annudf.yield %0 : f32
+  }
+  annudf.update (%acc: f32, %x: f32, %y: f32) {
+    %two = arith.constant 2 : i32
+    %end = arith.constant 9 : i32
+    %one = arith.constant 1 : i32
+    %k = scf.for %i = %two to %end step %one iter_args(%last = %two) -> (i32) : i32 {
+      %c = arith.cmpf olt, %x, %y : f32
+      %next = arith.select %c, %i, %last : i32
+      scf.yield %next : i32
+    }
+    %j = arith.index_cast %k : i32 to index
+    %0 = annudf.load %table[%j] : !annudf.capture<9 x f32>
+    annudf.yield %0 : f32
+  }
+}

@@ -38,6 +38,12 @@ CONDITIONS = [
     "    if y == 0:\n        return acc + 7\n    if y > 0:\n        return acc + x // y\n    return acc\n",
     "    for i in range(1, 6):\n        acc += (x >> i) + x // i\n    return acc\n",
     "    for i in range(-2, 3):\n        acc += ctx.weights[min(max(ctx.dim + i, 0), ctx.dims - 1)] * x\n    return acc\n",
+    "    if ctx.dims > 4:\n        return acc + ctx.weights[4] * x\n    return acc + y\n",
+    "    k = 6\n    return acc + (ctx.weights[k] * x if 0 <= k < ctx.dims else y)\n",
+    # What follows `break` and `return` stands behind the loop.
+    "    for i in range(2, 7):\n        if x < i:\n            return acc + ctx.weights[min(i - 2, ctx.dims - 1)] * x\n    return acc + y\n",
+    "    for i in range(3):\n        for j in range(6, 1, -1):\n            if x + i > j:\n                acc += ctx.weights[ctx.dim // (j + 1)]\n"
+    "                break\n    return acc + y\n",
 ]
 
 
