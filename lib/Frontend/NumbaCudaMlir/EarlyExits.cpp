@@ -28,6 +28,7 @@
 using namespace mlir;
 using namespace annudf;
 using namespace annudf::frontend;
+using namespace annudf::ir;
 
 namespace {
 class EarlyExits : private LoopBlocks {
@@ -49,6 +50,9 @@ public:
   void route();
 
 private:
+  /// Takes ctx.row and its like out of the loop, with their casts: behind the loop an index must
+  /// still be known as such.
+  void hoistIndices();
   /// Values of the loop that are used after it.
   void collectUsedAfter();
   /// Whether a value has to be known after an exit. What only another exit hands on may be a
@@ -124,6 +128,29 @@ FailureOr<bool> EarlyExits::isNeeded() {
   if (!isOther) // CountedLoop has the words for it.
     return false;
   return found == Bound::TooMany ? refuseTooMany(place()) : refuseUnknown(place());
+}
+
+void EarlyExits::hoistIndices() {
+  Block &front = header->getParent()->front();
+  SmallVector<Operation *> ops;
+  for (Block *block : blocks)
+    for (Operation &op : *block)
+      if (isa<IndexOp>(op))
+        ops.push_back(&op);
+  for (Operation *op : ops) {
+    op->moveBefore(&front, front.begin());
+    // Casts of casts, too.
+    SmallVector<Operation *> pending = {op};
+    while (!pending.empty()) {
+      Operation *source = pending.pop_back_val();
+      for (Operation *user : llvm::to_vector(source->getUsers()))
+        if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(user) &&
+            blocks.contains(user->getBlock())) {
+          user->moveAfter(source);
+          pending.push_back(user);
+        }
+    }
+  }
 }
 
 llvm::DenseSet<Block *> EarlyExits::reachedFrom(Block *block) const {
@@ -342,6 +369,7 @@ void EarlyExits::leave() {
 }
 
 void EarlyExits::route() {
+  hoistIndices();
   collectUsedAfter();
   createBlocks();
   leave();

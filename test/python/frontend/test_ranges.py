@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
+from annudf.distance import pairwise_distance
 from annudf.errors import CompileError
 
 WEIGHTS = (np.arange(1, 9) ** 2).astype(np.int32)
@@ -142,3 +143,31 @@ def test_elements_that_would_pass(index: str, elements: Any, hint: str) -> None:
             "elements(u8)"
             in ivf_flat.metric(function, dtype=np.int32, captures={"table": table}, elements=("uint8",)).mlir()
         )
+
+
+def behind_a_loop(x: int, y: int, acc: int, ctx: Any) -> int:
+    """What follows `break` is compiled as what follows the loop, where a row and a query are what they were."""
+    for i in range(3):
+        row = ctx.row
+        if ctx.limit[ctx.query] < y + i:
+            acc += ctx.code[row] * ctx.table[row % 5]
+            break
+        if ctx.query * i > 2:
+            return acc + ctx.limit[ctx.query]
+    return acc + x
+
+
+def test_rows_and_queries_behind_a_loop() -> None:
+    base = generator.integers(-9, 10, (37, 3)).astype(np.int8)
+    captures = {
+        "limit": generator.integers(-9, 10, 4).astype(np.int32),
+        "code": generator.integers(-9, 10, 37).astype(np.int32),
+        "table": np.arange(5, dtype=np.int32),
+    }
+    metric = ivf_flat.metric(dtype=np.int32, captures=captures)(behind_a_loop)
+    expected = np.zeros((4, 37))
+    for (query, row), _ in np.ndenumerate(expected):
+        ctx = SimpleNamespace(query=query, row=row, **captures)
+        for x, y in zip(base[query], base[row], strict=True):
+            expected[query, row] = behind_a_loop(int(x), int(y), int(expected[query, row]), ctx)
+    np.testing.assert_array_equal(pairwise_distance(base[:4], base, metric=metric), expected)
