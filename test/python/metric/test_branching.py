@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import linecache
 import logging
+import math
 import platform
 import re
 from pathlib import Path
@@ -159,3 +160,26 @@ def test_what_is_slow_is_told_with_its_line(caplog: pytest.LogCaptureFixture) ->
             "slower on the CPU; see Performance in the documentation"
         )
         caplog.clear()
+
+
+def test_a_largest_absolute_value_is_what_numpy_says() -> None:
+    """NaN stays, whichever side has it, and -0 is below 0: bits are compared."""
+    values = np.array([math.nan, -0.0, 0.0, -1, 1, math.inf, -math.inf, 1e-45], np.float32)
+
+    def right(x, y, _acc, ctx):
+        return np.maximum(ctx.left[ctx.row], abs(ctx.right[ctx.row]))
+
+    def left(x, y, _acc, ctx):
+        return np.maximum(abs(ctx.right[ctx.row]), ctx.left[ctx.row])
+
+    a, b = (each.ravel() for each in np.meshgrid(values, values))
+    rows = np.zeros((len(a), 1), np.float32)
+    expected = np.maximum(a, abs(b))
+    expected[expected == 0] = 0.0  # NumPy may keep the sign of the other zero.
+    for function in (right, left):
+        captures = {"left": a, "right": b}
+        metric = ivf_flat.metric(captures=captures, allow_non_finite=True)(function)
+        found = np.asarray(pairwise_distance(rows[:1], rows, metric=metric))[0]
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+        numbers = ~np.isnan(expected)
+        np.testing.assert_array_equal(found[numbers].view(np.int32), expected[numbers].view(np.int32))

@@ -293,6 +293,19 @@ TEST(CpuJit, AProductIsFusedWhereTheProcessorCan) {
   EXPECT_TRUE(has("x86-64-v2", "mulps") && has("x86-64-v2", "addps"));
   EXPECT_FALSE(has("x86-64-v2", "fma"));
 }
+
+/// The larger of a number and an absolute value: one choice for NaN, none for zeros.
+TEST(CpuJit, ALargestDifferenceIsNotAskedForItsSign) {
+  const std::string text =
+      cpu::scanAssembly(compiled(testMetric("chebyshev")), ANNUDF_ELEMENT_F32, {"x86-64-v3"});
+  const auto count = [&](const char *what) {
+    const std::regex pattern(what);
+    return std::distance(std::sregex_iterator(text.begin(), text.end(), pattern),
+                         std::sregex_iterator());
+  };
+  EXPECT_GT(count("vmaxps\\s"), 0);
+  EXPECT_LE(count("vblendvps\\s"), count("vmaxps\\s"));
+}
 #endif
 
 /// A call that stays scalar costs 10 to 40 times as much, and keeps all of its loop from vectors.

@@ -73,9 +73,36 @@ void settleConversions(Module &hooks) {
     }
 }
 
+/// The larger one of a number and an absolute value, as distances such as Chebyshev's keep. LLVM
+/// also orders zeros there, which it need not: an absolute value is never -0, and comes second.
+void settleMaxima(Module &hooks, TargetMachine &target) {
+  if (target.getTargetTriple().getArch() != Triple::x86_64)
+    return; // AArch64 has an instruction for it.
+  const auto isAbsolute = [](Value *value) {
+    auto *call = dyn_cast<IntrinsicInst>(value);
+    return call && call->getIntrinsicID() == Intrinsic::fabs;
+  };
+  for (Function &function : hooks)
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      auto *call = dyn_cast<IntrinsicInst>(&instruction);
+      if (!call || call->getIntrinsicID() != Intrinsic::maximum)
+        continue;
+      Value *a = call->getArgOperand(0), *b = call->getArgOperand(1);
+      if (!isAbsolute(b))
+        std::swap(a, b);
+      if (!isAbsolute(b))
+        continue;
+      IRBuilder<> builder(call);
+      Value *const larger = builder.CreateSelect(builder.CreateFCmpOGT(a, b), a, b);
+      call->replaceAllUsesWith(builder.CreateSelect(builder.CreateFCmpUNO(a, a), a, larger));
+      call->eraseFromParent();
+    }
+}
+
 } // namespace
 
 void annudf::runtime::cpu::settleArithmetic(Module &hooks, TargetMachine &target) {
   settleFusion(hooks, target);
   settleConversions(hooks);
+  settleMaxima(hooks, target);
 }
