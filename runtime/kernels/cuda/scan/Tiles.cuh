@@ -101,8 +101,10 @@ __device__ __forceinline__ void streamList(const annudf_scan_args &args, uint32_
 } // namespace
 
 /// Block (tile, segment): up to ANNUDF_TILE_QUERIES queries against one list. Tiles
-/// of a list are neighbours, so the L2 cache serves all but the first.
-extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS)
+/// of a list are neighbours, so the L2 cache serves all but the first. An accumulator of one word
+/// leaves registers for eight blocks a processor, which ptxas uses only if it is told; 0 tells
+/// nothing.
+extern "C" __global__ void __launch_bounds__(ANNUDF_SCAN_THREADS, sizeof(Acc) == 4 ? 8 : 0)
     annudf_scan_tile(const __grid_constant__ annudf_scan_args args) {
   annudf_wait_for_last();
   const uint32_t tiles = reinterpret_cast<const uint32_t *>(args.work.tileStart)[args.index.nLists];
