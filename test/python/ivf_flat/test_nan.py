@@ -3,17 +3,14 @@
 """Distances that are NaN: they are counted, told, and refused on request."""
 
 import math
-import re
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from annudf import NaNDistanceError, NaNDistanceWarning, PackedBits, filters, ivf_flat
-from annudf._metric import nan
 from annudf.errors import ArgumentError, InputError
 from annudf.neighbors import NearestNeighbors, brute_force
 
@@ -284,9 +281,3 @@ def test_a_warning_that_is_an_error_is_raised_again(data):
         for _ in range(2):
             with pytest.raises(NaNDistanceWarning):
                 ivf_flat.search(params, index, queries, 10)
-
-
-def test_the_command_warns_from_the_same_share_on():
-    header = Path(__file__).parents[3] / "runtime/include/annudf/runtime/engine/Search.h"
-    found = re.search(r"kNanShare = ([\d.]+);", header.read_text())
-    assert found is not None and float(found[1]) == nan._SHARE
