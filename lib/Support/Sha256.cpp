@@ -8,8 +8,6 @@
 
 #include "annudf/Support/Sha256.h"
 
-#include "annudf/Support/Fork.h"
-
 #include "Sha256Blocks.h"
 
 #include <algorithm>
@@ -101,18 +99,17 @@ blocksShaNi(uint32_t *state, const uint8_t *data, size_t blocks) {
   _mm_storeu_si128(reinterpret_cast<__m128i *>(state + 4), _mm_alignr_epi8(dchg, feba, 8));
 }
 
-static bool cpuHasSha() {
+static bool cpuHasSha() noexcept {
   // __builtin_cpu_supports knows "sha" only in newer compilers: CPUID leaf 7, EBX bit 29.
   uint32_t a = 7, b = 0, c = 0, d = 0;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("ssse3") && (b >> 29 & 1);
 }
+static const bool hasSha = cpuHasSha();
 #endif
 
 void sha256Blocks(uint32_t *state, const uint8_t *data, size_t blocks) {
 #if defined(__x86_64__)
-  const NoFork untilMade;
-  static const bool hasSha = cpuHasSha();
   if (hasSha)
     return blocksShaNi(state, data, blocks);
 #endif

@@ -97,7 +97,7 @@ private:
   /// Arguments of `counter`: the iteration, what left the loop, the header's arguments,
   /// `usedAfter`.
   Block *first = nullptr, *counter = nullptr, *guard = nullptr, *latch = nullptr;
-  SmallVector<Value> fillers; ///< Of what `counter` has after its first two arguments.
+  SmallVector<Value> fillers; ///< One for each argument of `counter` after the first two.
 };
 } // namespace
 

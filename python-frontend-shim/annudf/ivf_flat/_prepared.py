@@ -337,7 +337,7 @@ class PreparedSearch:
         on_host = cost is not None
         there = _arrays.view(neighbors, "neighbors") if on_host else None
         stats = stats_of(cost or self._cost, self._name, self._index, self._asked, there, on_host)
-        link_ms = cost.link_ms if cost else 0.0  # Of a GPU's runs all was linked before.
+        link_ms = cost.link_ms if cost else 0.0  # A GPU's runs find everything linked.
         return distances, neighbors, replace(stats, link_ms=link_ms, rows_per_query=None, evaluated_per_query=None)
 
     def _stats_of_device(self, running: _Running) -> _core.SearchStats | None:

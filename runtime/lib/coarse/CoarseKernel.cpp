@@ -14,7 +14,6 @@
 
 #include "coarse/CoarseKernel.h"
 
-#include "annudf/Support/Fork.h"
 #include "annudf/runtime/coarse/Coarse.h"
 
 #include <algorithm>
@@ -129,23 +128,22 @@ ANNUDF_AVX2 void keysAvx2(const CoarseOperands &o) { keysOf<Shape256>(o); }
 ANNUDF_AVX2 uint32_t smallestAvx2(const float *v, int64_t n) { return smallestOf<Shape256>(v, n); }
 #endif
 
+constexpr CoarseKernels kKernels[] = {
+#if defined(__x86_64__)
+    {"avx512", keysAvx512, smallestAvx512},
+    {"avx2", keysAvx2, smallestAvx2},
+#endif
+    {"baseline", keysBaseline, smallestBaseline}};
+
 } // namespace
 
-const std::vector<CoarseKernels> &availableCoarseKernels() {
-  const NoFork untilMade;
-  static const std::vector<CoarseKernels> available = [] {
-    std::vector<CoarseKernels> kernels;
+std::span<const CoarseKernels> availableCoarseKernels() {
+  size_t first = std::size(kKernels) - 1;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) {
-      if (__builtin_cpu_supports("avx512f"))
-        kernels.push_back({"avx512", keysAvx512, smallestAvx512});
-      kernels.push_back({"avx2", keysAvx2, smallestAvx2});
-    }
+  if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"))
+    first = __builtin_cpu_supports("avx512f") ? 0 : 1;
 #endif
-    kernels.push_back({"baseline", keysBaseline, smallestBaseline});
-    return kernels;
-  }();
-  return available;
+  return std::span(kKernels).subspan(first);
 }
 
 void coarseKeys(const CoarseOperands &operands) { availableCoarseKernels().front().keys(operands); }

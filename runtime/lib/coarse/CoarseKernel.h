@@ -10,7 +10,7 @@
 #define ANNUDF_RUNTIME_LIB_COARSE_COARSEKERNEL_H
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace annudf::runtime {
 
@@ -40,7 +40,7 @@ struct CoarseKernels {
   uint32_t (*smallest)(const float *, int64_t);
 };
 /// Those this processor runs, the one in use first.
-const std::vector<CoarseKernels> &availableCoarseKernels();
+std::span<const CoarseKernels> availableCoarseKernels();
 
 } // namespace annudf::runtime
 

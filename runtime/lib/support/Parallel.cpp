@@ -136,9 +136,12 @@ int resolveThreads(int threads) {
     throw Error(ErrorKind::Usage, "threads = " + std::to_string(threads) +
                                       ": must be between 0 (all cores) and " +
                                       std::to_string(kMaxThreads));
-  const NoFork untilMade;
-  static const int cores = coresOfProcess();
-  return threads == 0 ? std::min(cores, kMaxThreads) : threads;
+  if (threads != 0)
+    return threads;
+  static std::atomic<int> cores = 0; // Without a lock: at first several threads may ask.
+  if (cores == 0)
+    cores = coresOfProcess();
+  return std::min(cores.load(), kMaxThreads);
 }
 
 void parallelFor(int threads, int64_t tasks,

@@ -10,8 +10,6 @@
 
 #include "vectors/Elements.h"
 
-#include "annudf/Support/Fork.h"
-
 #include <bit>
 
 namespace {
@@ -36,18 +34,18 @@ template <class Float> Float power(Float base, int exponent) {
   return exponent < 0 ? 1 / result : result;
 }
 
-template <class Function> void (*addressOf(Function *function))() {
+template <class Function> void (*addressOf(Function *function) noexcept)() {
   return reinterpret_cast<void (*)()>(function);
 }
+
+const annudf::runtime::cpu::Routine routines[] = {{"__extendhfsf2", addressOf(floatOfHalf)},
+                                                  {"__truncsfhf2", addressOf(halfOfFloat)},
+                                                  {"__truncdfhf2", addressOf(halfOfDouble)},
+                                                  {"__powisf2", addressOf(power<float>)},
+                                                  {"__powidf2", addressOf(power<double>)}};
 
 } // namespace
 
 std::span<const annudf::runtime::cpu::Routine> annudf::runtime::cpu::compilerRoutines() {
-  const annudf::NoFork untilMade;
-  static const Routine routines[] = {{"__extendhfsf2", addressOf(floatOfHalf)},
-                                     {"__truncsfhf2", addressOf(halfOfFloat)},
-                                     {"__truncdfhf2", addressOf(halfOfDouble)},
-                                     {"__powisf2", addressOf(power<float>)},
-                                     {"__powidf2", addressOf(power<double>)}};
   return routines;
 }
