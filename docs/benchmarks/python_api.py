@@ -359,7 +359,8 @@ class PreparedInC:
 
 def prepared(rows: int, library: str) -> None:
     """Times prepared searches of one query, C's and Python's in turns."""
-    from annudf import _arrays, _backends, ivf_flat
+    from annudf import _arrays, ivf_flat
+    from annudf._devices import backends
 
     dims, k = 128, min(10, rows)
     lists = 1024 if rows >= 100_000 else max(1, rows // 32)
@@ -372,7 +373,7 @@ def prepared(rows: int, library: str) -> None:
     queries = convert(generator.standard_normal((1, dims), dtype=np.float32))
     neighbors, distances = convert(np.empty((1, k), np.int64)), convert(np.empty((1, k), np.float32))
     wait()
-    arch = "" if library == "numpy" else _backends.arch_of(_arrays.Device("cuda", 0))
+    arch = "" if library == "numpy" else backends.arch_of(_arrays.Device("cuda", 0))
     stream = 0 if resources is None else resources.stream
     with tempfile.TemporaryDirectory() as folder:
         in_c = PreparedInC(folder, index, params.metric_for(index), arch, dims, k, probes, stream)

@@ -22,12 +22,12 @@ except ModuleNotFoundError as error:
 
 from annudf import brute_force, distance, errors, filters, ivf_flat, metrics, neighbors
 from annudf._arrays import PackedBits
-from annudf._backends import get_num_threads, set_num_threads
 from annudf._config import show_config
-from annudf._device_udf import DeviceUDF, UDFCapture
-from annudf._functions import CompiledFunction, DeviceFunction, device_function
-from annudf._functions import compile as compile  # Not in __all__: `import *` leaves the builtin.
-from annudf._log import set_log_level
+from annudf._devices.backends import get_num_threads, set_num_threads
+from annudf._functions.device_function import CompiledFunction, DeviceFunction, device_function
+from annudf._functions.device_function import compile as compile  # Not in __all__: `import *` leaves the builtin.
+from annudf._metric.device_udf import DeviceUDF, UDFCapture
+from annudf._support.log import set_log_level
 from annudf.common import Resources, device_ndarray
 from annudf.errors import (
     ArgumentError,

@@ -15,8 +15,9 @@ def config() -> dict[str, Any]:
     import importlib.metadata
     import platform
 
-    from annudf import _cache, _core
-    from annudf._checks import printable
+    from annudf import _core
+    from annudf._metric import cache
+    from annudf._support.checks import printable
 
     environment = dict(_core.describe_environment())
     packages: dict[str, str | None] = {}
@@ -25,7 +26,7 @@ def config() -> dict[str, Any]:
             packages[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             packages[name] = None
-    folder = _cache.directory()
+    folder = cache.directory()
     return {
         "annudf": environment.pop("version"),
         "python": platform.python_version(),

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf import _arrays, ivf_flat
-from annudf._checks import check_bool, check_int, class_of
 from annudf._core import MAX_K
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.nan import OnNaN
-from annudf._options import MetricName
-from annudf._repr import of_whole
+from annudf._support.checks import check_bool, check_int, class_of
+from annudf._support.options import MetricName
+from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._index import build_of, distinct_ids

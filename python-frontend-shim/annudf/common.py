@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends
+from annudf import _arrays
 from annudf._arrays import CPU, Device
-from annudf._checks import shown
-from annudf._limits import MAX_DEVICE
-from annudf._repr import of_whole
+from annudf._devices import backends
+from annudf._support.checks import shown
+from annudf._support.limits import MAX_DEVICE
+from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, DeviceError
 
 __all__ = ["Resources", "device_ndarray"]
@@ -49,7 +50,7 @@ class Resources:
     """
 
     def __init__(self, stream: object = None, *, device: str | int | None = None) -> None:
-        self._stream = _backends.stream_handle(stream)
+        self._stream = backends.stream_handle(stream)
         # A stream object that nobody else holds would be destroyed with work on it.
         self._owner = stream
         self._device = _parse_device(device)
@@ -69,8 +70,8 @@ class Resources:
         """Waits until all work that was enqueued with this object is done."""
         used, self._used = self._used, set()
         for device, stream in used:
-            _backends.backend(device).synchronize(stream)
-        _backends.release_done()
+            backends.backend(device).synchronize(stream)
+        backends.release_done()
 
     @of_whole("_used")
     def __repr__(self) -> str:
@@ -154,14 +155,14 @@ class device_ndarray:
         _check_dtype(host.dtype)
         self._allocate(host.shape, host.dtype, Device("cuda", device), 0)
         if host.size:
-            engine = _backends.backend(self._device)
+            engine = backends.backend(self._device)
             engine.copy(self._address, host.__array_interface__["data"][0], host.nbytes, 0)
             engine.synchronize(0)
 
     def _allocate(self, shape: tuple[int, ...], dtype: np.dtype[Any], device: Device, stream: int) -> None:
         self._shape, self._dtype, self._device, self._stream = shape, dtype, device, stream
         size = math.prod(shape) * dtype.itemsize
-        self._buffer = _backends.backend(device).allocate(size, stream) if size else None
+        self._buffer = backends.backend(device).allocate(size, stream) if size else None
         self._address = self._buffer.address if self._buffer is not None else 0
 
     @classmethod
@@ -237,9 +238,9 @@ class device_ndarray:
     def __dlpack__(self, *, stream: int | None = None, **versioned: Any) -> object:
         from annudf import _core
 
-        if stream != -1 and not _backends.same_stream(stream or 1, self._stream):
+        if stream != -1 and not backends.same_stream(stream or 1, self._stream):
             # The consumer works elsewhere and knows nothing of our stream.
-            _backends.backend(self._device).synchronize(self._stream)
+            backends.backend(self._device).synchronize(self._stream)
         exporter: Any = _core.to_dlpack(
             self,
             self._address,
@@ -254,7 +255,7 @@ class device_ndarray:
         """A NumPy array of the values; waits for the work that writes them."""
         host = np.empty(self._shape, self._dtype)
         if host.size:
-            engine = _backends.backend(self._device)
+            engine = backends.backend(self._device)
             target = host.__array_interface__["data"][0]
             engine.copy(target, self._address, host.nbytes, self._stream)
             engine.synchronize(self._stream)

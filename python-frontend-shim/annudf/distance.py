@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annudf._checks import dtype_name, shown
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.rows import for_rows
-from annudf._options import MetricName
+from annudf._support.checks import dtype_name, shown
+from annudf._support.options import MetricName
 from annudf.brute_force import ids_of, in_terms_of, one_list
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError

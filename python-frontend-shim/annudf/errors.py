@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from annudf._repr import of_whole
+from annudf._support.repr import of_whole
 
 __all__ = [
     "ArgumentError",

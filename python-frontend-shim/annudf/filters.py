@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _transfer
-from annudf._checks import check_int, shown
+from annudf import _arrays
 from annudf._core import MAX_FILTER_IDS
 from annudf._core import Filter as _CoreFilter
-from annudf._repr import of_whole
+from annudf._devices import transfer
+from annudf._support.checks import check_int, shown
+from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, DtypeError, InputError
 
@@ -289,7 +290,7 @@ def from_bitset(bitset: Any, n_bits: int | None = None, resources: Resources | N
     words = _vector(bitset, "bitset", "uint32", resources)
     most = min(32 * words.shape[0], _MOST_BITS)
     bits = most if n_bits is None else check_int(n_bits, "n_bits", 1, most, extra=", 32 for each word of the bitset")
-    return _of_bits(_transfer.as_numpy(words), bits, n_bits is None)
+    return _of_bits(transfer.as_numpy(words), bits, n_bits is None)
 
 
 def from_mask(mask: Any, resources: Resources | None = None) -> Prefilter:
@@ -343,7 +344,7 @@ def check_filter(given: Any, resources: Resources) -> Filter | None:
 def _of_booleans(array: Any, name: str, resources: Resources | None) -> Prefilter:
     values = _vector(array, name, "bool", resources)
     # Any byte but 0 is True, as for the core.
-    packed = np.packbits(_transfer.as_numpy(values), bitorder="little")
+    packed = np.packbits(transfer.as_numpy(values), bitorder="little")
     words = np.zeros(-(-values.shape[0] // 32), "<u4")
     words.view(np.uint8)[: len(packed)] = packed
     return _of_bits(words, values.shape[0])
@@ -384,4 +385,4 @@ def _vector(array: Any, name: str, dtype: str, resources: Resources | None) -> _
         raise ArgumentError(f"argument '{name}' has shape {seen.shape}; give a vector, one entry for each id or word")
     if seen.shape[0] == 0:
         raise ArgumentError(f"argument '{name}' has no entry")
-    return _transfer.to_host(_arrays.as_contiguous(seen, name), name, place)
+    return transfer.to_host(_arrays.as_contiguous(seen, name), name, place)

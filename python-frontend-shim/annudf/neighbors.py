@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from annudf import brute_force, filters, ivf_flat
 
 if TYPE_CHECKING:
-    from annudf._estimator import NearestNeighbors
+    from annudf._estimators.nearest_neighbors import NearestNeighbors
 
 __all__ = ["NearestNeighbors", "brute_force", "filters", "ivf_flat"]
 
@@ -17,7 +17,7 @@ __all__ = ["NearestNeighbors", "brute_force", "filters", "ivf_flat"]
 def __getattr__(name: str) -> Any:
     # scikit-learn takes a second to import, and who only searches does not need it.
     if name == "NearestNeighbors":
-        from annudf._estimator import NearestNeighbors
+        from annudf._estimators.nearest_neighbors import NearestNeighbors
 
         globals()[name] = NearestNeighbors
         return NearestNeighbors

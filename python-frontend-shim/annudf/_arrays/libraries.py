@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from annudf import _driver
+from annudf._arrays import driver
 from annudf._arrays.views import CPU, DTYPE_OF_ELEMENT, Device, Library, View, c_strides
 from annudf.errors import ArgumentError, DeviceError, DtypeError
 
@@ -175,7 +175,7 @@ def _view_cuda_array_interface(array: object, interface: Any, name: str) -> View
     address = int(address or 0)
     size = math.prod(shape)
     _check_address(address, size, name)
-    device = _driver.pointer_device(address, name) if size else 0
+    device = driver.pointer_device(address, name) if size else 0
     return View(
         address=address,
         shape=shape,

@@ -12,7 +12,7 @@ import numpy as np
 from annudf._arrays.checks import check_matrix
 from annudf._arrays.libraries import view_any
 from annudf._arrays.views import CPU, View
-from annudf._repr import of_whole
+from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, DeviceError, DtypeError
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from annudf._options import ALL_ELEMENTS
+from annudf._support.options import ALL_ELEMENTS
 from annudf.errors import UnavailableError
 
 Library = Literal["numpy", "cupy", "torch", "other"]

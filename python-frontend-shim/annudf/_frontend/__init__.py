@@ -15,12 +15,12 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from annudf import _fork
 from annudf._frontend import ahead
 from annudf._frontend.fingerprint import fingerprint as fingerprint
 from annudf._frontend.prototypes import Kind
 from annudf._frontend.snapshot import snapshot as snapshot
-from annudf._options import MetricOptions
+from annudf._support import fork
+from annudf._support.options import MetricOptions
 
 if TYPE_CHECKING:
     from annudf._frontend.module import FrontendModule
@@ -63,7 +63,7 @@ def types_of_numba(names: Sequence[str]) -> tuple[Any, ...]:
 def _frontend_imported() -> Iterator[None]:
     """Imports what needs numba-cuda-mlir, and leaves the process as it was."""
     ahead.wait()  # Or it might change the process while that is looked at.
-    with _fork.compiling(), _process_as_it_was():
+    with fork.compiling(), _process_as_it_was():
         with ahead.seldom_collected() if "numba_cuda_mlir" not in sys.modules else contextlib.nullcontext():
             importlib.import_module("annudf._frontend.module")
         yield

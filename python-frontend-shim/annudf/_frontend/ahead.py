@@ -26,12 +26,12 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from annudf import _fork
+from annudf._support import fork
 
 
 class _Import:
     def __init__(self) -> None:
-        self._lock = _fork.lock()
+        self._lock = fork.lock()
         self._thread: threading.Thread | None = None
         self._is_registered = False
 
@@ -87,7 +87,7 @@ def wait() -> None:
 
 def _run(is_needless: Callable[[], bool]) -> None:
     # Whoever needs what fails here imports it again, and is told.
-    with contextlib.suppress(BaseException), _fork.compiling(at_once=True):
+    with contextlib.suppress(BaseException), fork.compiling(at_once=True):
         if not is_needless():
             with seldom_collected():
                 # numba-cuda-mlir begins with a module of it, whose lock Python then holds while it waits for the

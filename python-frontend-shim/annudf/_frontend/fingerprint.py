@@ -35,7 +35,7 @@ from annudf._frontend.rewrite import (
     outside_names,
     plain_function,
 )
-from annudf._options import CaptureType, MetricOptions
+from annudf._support.options import CaptureType, MetricOptions
 
 
 @cache
@@ -55,7 +55,7 @@ def _own_source() -> str:
     """Digest of this package: what it makes of a function is the code that is cached."""
     digest = hashlib.sha256()
     here = Path(__file__).parent
-    for file in (*sorted(here.glob("*.py")), here.parent / "_options.py"):
+    for file in (*sorted(here.glob("*.py")), here.parent / "_support/options.py"):
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 

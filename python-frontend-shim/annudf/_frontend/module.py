@@ -24,7 +24,7 @@ from annudf._frontend.prototypes import quoted
 from annudf._frontend.report import unsupported
 from annudf._frontend.signature import takes_context
 from annudf._frontend.syntax import own_signature
-from annudf._options import AccumulatorWord, MetricOptions
+from annudf._support.options import AccumulatorWord, MetricOptions
 from annudf.errors import CompileError
 
 _MLIR = {word: mlir_text(dtype) for word, dtype in NUMPY.items()}

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from annudf._core import MAX_CAPTURES
-from annudf._log import logger
+from annudf._support.log import logger
 from annudf.errors import CompileError, Diagnostic, UnsupportedError
 
 

@@ -24,7 +24,6 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from annudf._checks import shown
 from annudf._frontend import functions
 from annudf._frontend.composed import COMPOSED, divmod_
 from annudf._frontend.digest import codes_of
@@ -32,6 +31,7 @@ from annudf._frontend.links import Unlinkable, is_linked, resolve
 from annudf._frontend.report import unsupported
 from annudf._frontend.syntax import Source, check
 from annudf._frontend.trees import without_continue
+from annudf._support.checks import shown
 from annudf.errors import UnsupportedError
 
 _INT64 = range(-(2**63), 2**63)

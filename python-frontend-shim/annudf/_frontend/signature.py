@@ -15,7 +15,7 @@ from annudf._frontend.methods import reads_fields
 from annudf._frontend.report import unsupported
 from annudf._frontend.rewrite import check_attributes, is_namespace
 from annudf._frontend.syntax import Source, check, own_signature
-from annudf._options import MetricOptions
+from annudf._support.options import MetricOptions
 
 _ACCUMULATOR = 2
 """Which argument it is."""

@@ -26,7 +26,7 @@ from annudf._frontend.rewrite import (
     outside_names,
     plain_function,
 )
-from annudf._options import MetricOptions
+from annudf._support.options import MetricOptions
 
 _CAPTURES, _RESOLVE = "captures", "resolve"
 

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from annudf._arrays import DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, VECTORS
-from annudf._checks import check_bool, dtype_name, is_number, shown
 from annudf._core import MAX_FIELDS, MAX_NAME
 from annudf._metric.captures import DeclaredCapture, Value, check_name, in_one_axis, make_value
 from annudf._metric.extents import inferred
-from annudf._options import (
+from annudf._support.checks import check_bool, dtype_name, is_number, shown
+from annudf._support.options import (
     ACCUMULATOR_WORDS,
     COARSE_OF_METRIC,
     WORDS,

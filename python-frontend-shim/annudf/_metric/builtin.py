@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from annudf._checks import check_number, shown
 from annudf._metric.definition import TextDefinition
 from annudf._metric.domains import check_parameter
 from annudf._metric.metric import Metric, MetricSource
-from annudf._options import COARSE_OF_METRIC
+from annudf._support.checks import check_number, shown
+from annudf._support.options import COARSE_OF_METRIC
 from annudf.errors import ArgumentError, CaptureError
 from annudf.filters import Filter
 

@@ -15,9 +15,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _transfer
-from annudf._checks import shown
-from annudf._options import MAX_RANK, SYMBOLS, CaptureType, CaptureWord, Extent
+from annudf import _arrays
+from annudf._devices import transfer
+from annudf._support.checks import shown
+from annudf._support.options import MAX_RANK, SYMBOLS, CaptureType, CaptureWord, Extent
 from annudf.common import Resources
 from annudf.errors import ArgumentError, CaptureError, DeviceError
 
@@ -381,7 +382,7 @@ def _host_array(name: str, value: object) -> tuple[npt.NDArray[Any], CaptureWord
             seen = _arrays.as_contiguous(seen, what)
             if element == "bf16":
                 seen = replace(seen, dtype="uint16")
-            host = _transfer.as_numpy(_transfer.to_host(seen, what, Resources()))
+            host = transfer.as_numpy(transfer.to_host(seen, what, Resources()))
     except DeviceError:
         raise
     except ArgumentError as error:

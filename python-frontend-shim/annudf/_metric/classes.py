@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from annudf._checks import shown
 from annudf._core import MAX_FIELDS
 from annudf._frontend.methods import Kind, as_function
 from annudf._metric.arguments import annotations_of, check_accumulator_word, check_start
-from annudf._options import AccumulatorWord, Word
+from annudf._support.checks import shown
+from annudf._support.options import AccumulatorWord, Word
 from annudf.errors import ArgumentError
 
 _SIGNATURES = {"init": "init(self, ctx)", "update": "update(self, x, y, ctx)", "finalize": "finalize(self, ctx)"}

@@ -9,10 +9,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from annudf import _cache
+from annudf._metric import cache
 from annudf._metric.definition import ALL, HOST, Definition, report
 from annudf._metric.properties import Properties, recorded_in
-from annudf._options import AccumulatorWord, CaptureType, Word
+from annudf._support.options import AccumulatorWord, CaptureType, Word
 from annudf.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class CudaSourceDefinition(Definition):
             {name: str(declared) for name, declared in self._captures.items()},
             self._missing,
         ]
-        return _cache.make_key("cuda source", self.source, self._name, json.dumps(options))
+        return cache.make_key("cuda source", self.source, self._name, json.dumps(options))
 
     def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
         from annudf import _core

@@ -14,17 +14,17 @@ from typing import Any, overload
 import numpy.typing as npt
 
 from annudf._arrays import DTYPE_OF_ELEMENT
-from annudf._checks import check_bool
 from annudf._frontend import ahead
 from annudf._frontend.functions import unary_function
 from annudf._frontend.signature import check_hooks, warn_of_unread_accumulator
-from annudf._log import logger
 from annudf._metric.arguments import Arguments, check_accumulator_word, check_arguments, check_symbol, check_word
 from annudf._metric.classes import has_fields, read_class
 from annudf._metric.cuda_source import CudaSourceDefinition
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
-from annudf._options import AccumulatorWord, IndexMetric, MetricOptions, Numerics, Order, Word
+from annudf._support.checks import check_bool
+from annudf._support.log import logger
+from annudf._support.options import AccumulatorWord, IndexMetric, MetricOptions, Numerics, Order, Word
 from annudf.errors import ArgumentError
 
 

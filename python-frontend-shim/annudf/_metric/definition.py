@@ -21,17 +21,18 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from annudf import _cache, _fork
 from annudf._arrays import DTYPE_OF_ELEMENT
-from annudf._checks import shown
 from annudf._frontend.fingerprint import fingerprint
 from annudf._frontend.report import in_users_words, ops_in_python
 from annudf._frontend.signature import reads_accumulator
 from annudf._frontend.snapshot import snapshot
-from annudf._log import logger
+from annudf._metric import cache
 from annudf._metric.domains import CONDITIONS, check_parameter
 from annudf._metric.properties import Properties, proved_of, recorded_in
-from annudf._options import CaptureType, MetricOptions
+from annudf._support import fork
+from annudf._support.checks import shown
+from annudf._support.log import logger
+from annudf._support.options import CaptureType, MetricOptions
 from annudf.errors import ArgumentError, CompileError, InputError, UnavailableError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ ALL = "all"
 
 # Artifacts of this process by cache key: a decorator that runs again (a factory, a reloaded module)
 # finds what it compiled before.
-_memory_lock = _fork.lock()
+_memory_lock = fork.lock()
 _memory: OrderedDict[str, Artifact] = OrderedDict()
 _MEMORY_ENTRIES = 256
 
@@ -116,7 +117,7 @@ class Definition(ABC):
         return lambda value, given: check_parameter(self.builtin_name, capture, value.array, given, capture)
 
     def __init__(self) -> None:
-        self._lock = _fork.rlock()
+        self._lock = fork.rlock()
         self._artifacts: dict[tuple[str, ...], Artifact] = {}
 
     @property
@@ -183,7 +184,7 @@ class Definition(ABC):
         with self._lock:
             found = self._artifacts.get(wanted)
             if found is None:
-                with _fork.compiling():
+                with fork.compiling():
                     found = self._artifacts[wanted] = self._find_or_compile(wanted)
             return found
 
@@ -194,19 +195,19 @@ class Definition(ABC):
         basis = self._key()
         key = ""
         if basis is not None:
-            key = _cache.make_key("annudf artifact 1", basis, _compiler_identity(), *targets)
+            key = cache.make_key("annudf artifact 1", basis, _compiler_identity(), *targets)
             with _memory_lock:
                 found = _memory.get(key)
                 if found is not None:
                     _memory.move_to_end(key)
                     return found
-            data = _cache.load(key)
+            data = cache.load(key)
             if data is not None:
                 try:
                     found = _core.Artifact.from_bytes(data, f"cached metric {self.name}")
                 except InputError as error:
                     logger.debug("cache: entry of metric %s cannot be used: %s", self.name, error)
-                    _cache.drop(key)
+                    cache.drop(key)
         origin = "cache"
         if found is None:
             origin = "compiler"
@@ -214,7 +215,7 @@ class Definition(ABC):
             found = self._compile(HOST in targets, archs)
             # Without libNVVM "all" may mean none; that must not be remembered for when there is one.
             if basis is not None and (ALL not in targets or found.archs):
-                _cache.store(key, found.to_bytes())
+                cache.store(key, found.to_bytes())
         if basis is not None and (ALL not in targets or found.archs):
             with _memory_lock:
                 _memory[key] = found
@@ -306,8 +307,8 @@ class FunctionDefinition(Definition):
             basis = fingerprint(*snapshot(self.function, self.options, _refuse_linked))
         except CompileError:
             return False
-        key = _cache.make_key("annudf artifact 1", basis, _compiler_identity(), HOST)
-        return key in _memory or _cache.load(key) is not None
+        key = cache.make_key("annudf artifact 1", basis, _compiler_identity(), HOST)
+        return key in _memory or cache.load(key) is not None
 
     def _translated(self) -> Any:
         with self._lock:
@@ -352,7 +353,7 @@ class FunctionDefinition(Definition):
         from annudf import _core
 
         module = self._translated()
-        with _fork.compiling(), in_users_words(module.hint):
+        with fork.compiling(), in_users_words(module.hint):
             return _core.lower(module.text, module.origin, target, arch=arch, import_frontend=True)
 
 
@@ -429,7 +430,7 @@ class TextDefinition(_ManifestDefinition):
         return {}
 
     def _key(self) -> str:
-        return _cache.make_key("text", self.text, self.origin, self._metric_name)
+        return cache.make_key("text", self.text, self.origin, self._metric_name)
 
     def _compile(self, host: bool, archs: list[str] | None) -> Artifact:
         from annudf import _core
@@ -448,7 +449,7 @@ class TextDefinition(_ManifestDefinition):
     def lower(self, target: str, arch: str) -> bytes:
         from annudf import _core
 
-        with _fork.compiling():
+        with fork.compiling():
             return _core.lower(self.text, self.origin, target, arch=arch, metric_name=self._metric_name)
 
 

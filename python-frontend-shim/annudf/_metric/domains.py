@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annudf._checks import is_number, shown
+from annudf._support.checks import is_number, shown
 from annudf.errors import CaptureError
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _transfer
+from annudf import _arrays
 from annudf._arrays import CPU, ELEMENT_OF_DTYPE, View
-from annudf._checks import check_int
+from annudf._devices import transfer
+from annudf._support.checks import check_int
 from annudf.errors import ArgumentError, CaptureError
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def _vector(array: Any, name: str, accepted: tuple[str, ...], dims: int | None =
         found = _arrays.input_matrix(array, name, accepted=accepted, dims=dims)
     if found.shape[0] != 1:
         raise ArgumentError(f"argument '{name}' has shape {found.shape}, it must be one vector, of shape (dim,)")
-    return _transfer.to_host(found, name, _resources())
+    return transfer.to_host(found, name, _resources())
 
 
 def _resources() -> Any:
@@ -220,9 +221,9 @@ def _resources() -> Any:
 
 def _coordinates(array: View) -> npt.NDArray[Any]:
     if array.dtype == "bits":
-        packed = np.frombuffer(_transfer.as_numpy(array).tobytes(), np.uint8)
+        packed = np.frombuffer(transfer.as_numpy(array).tobytes(), np.uint8)
         return np.unpackbits(packed, bitorder="little")[: array.shape[1]]
-    values = _transfer.as_numpy(array)
+    values = transfer.as_numpy(array)
     if array.dtype == "bfloat16" and values.dtype == np.uint16:
         return (values.astype(np.uint32) << 16).view(np.float32).reshape(-1)
     return values.reshape(-1).copy()

@@ -21,7 +21,7 @@ from annudf._frontend.definitions import tree_of
 from annudf._frontend.digest import codes_of
 from annudf._frontend.rewrite import attribute_names, holds_numbers, outside_names, plain_function
 from annudf._frontend.syntax import bound_by_match
-from annudf._options import SYMBOLS, Extent
+from annudf._support.options import SYMBOLS, Extent
 from annudf.errors import CaptureError, UnsupportedError
 
 _MOST_FUNCTIONS = 64

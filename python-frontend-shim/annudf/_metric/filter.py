@@ -19,19 +19,20 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
 
-from annudf import _backends, _fork
 from annudf._arrays import Device
 from annudf._core import MAX_FILTER_IDS
+from annudf._devices import backends
 from annudf._frontend import ahead
 from annudf._frontend.signature import check_early
-from annudf._log import logger
 from annudf._metric.arguments import check_arguments, check_symbol
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric
 from annudf._metric.names import name_in_module
 from annudf._metric.rows import entries_by_row
-from annudf._options import MetricOptions
-from annudf._repr import of_whole
+from annudf._support import fork
+from annudf._support.log import logger
+from annudf._support.options import MetricOptions
+from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, CaptureError
 from annudf.filters import Entries, Filter
 
@@ -57,7 +58,7 @@ class CodeFilter(Filter):
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
-        self._lock = _fork.lock()
+        self._lock = fork.lock()
         self._found: OrderedDict[tuple[int, Device, int], CoreFilter] = OrderedDict()
         self.__wrapped__ = metric.__wrapped__
         if self.__wrapped__ is not None:
@@ -157,7 +158,7 @@ class CodeFilter(Filter):
                 f"filter '{self.name}': the largest id of the index is {index.row_extent - 1}, and a filter with code "
                 f"has a bit for every id up to it, at most {MAX_FILTER_IDS}; give the rows smaller ids"
             )
-        return _backends.backend(device).filter(index, artifact, captures, bits)
+        return backends.backend(device).filter(index, artifact, captures, bits)
 
     @of_whole("__wrapped__")
     def __repr__(self) -> str:

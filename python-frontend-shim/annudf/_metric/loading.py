@@ -7,10 +7,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from annudf._checks import check_bool, check_path, printable, shown
 from annudf._metric.definition import ArtifactDefinition, Definition, TextDefinition
 from annudf._metric.filter import CodeFilter
 from annudf._metric.metric import Metric
+from annudf._support.checks import check_bool, check_path, printable, shown
 from annudf.errors import ArgumentError, CaptureError
 
 

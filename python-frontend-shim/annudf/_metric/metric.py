@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _backends, _fork
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, FLOATS, Device
-from annudf._checks import check_path, dtype_name
+from annudf._devices import backends
 from annudf._metric.captures import Value, make_value
 from annudf._metric.definition import (
     ALL,
@@ -28,8 +27,10 @@ from annudf._metric.explain import Explained
 from annudf._metric.names import name_in_module
 from annudf._metric.on_vectors import OnVectors
 from annudf._metric.properties import Properties
-from annudf._options import METRIC_OF_COARSE
-from annudf._repr import of_whole
+from annudf._support import fork
+from annudf._support.checks import check_path, dtype_name
+from annudf._support.options import METRIC_OF_COARSE
+from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, CaptureError, DtypeError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Metric(OnVectors, Explained):
         self._values = dict(values)
         self._allow_non_finite = allow_non_finite
         self._noun = noun
-        self._lock = _fork.lock()
+        self._lock = fork.lock()
         self._bound: dict[tuple[str, int], Captures] = {}
         self._rows = self._queries = _NONE
         self._told_of_nan = False
@@ -323,10 +324,10 @@ class Metric(OnVectors, Explained):
                 raise ArgumentError("arch and resources are given: kernels are for an architecture or for a device")
             name = parse_arch(arch)
             made = _core.precompile_for(self._definition.artifact((name,)), element, int(name.removeprefix("sm_")))
-            _backends.tell_link(self.name, name, made)
+            backends.tell_link(self.name, name, made)
             return
-        stats = _backends.backend(device).precompile(self._artifact_for(device), element)
-        _backends.tell_link(self.name, device, stats)
+        stats = backends.backend(device).precompile(self._artifact_for(device), element)
+        backends.tell_link(self.name, device, stats)
 
     # --- For searches -----------------------------------------------------------------------------
 
@@ -370,7 +371,7 @@ class Metric(OnVectors, Explained):
         return artifact, bound
 
     def _artifact_for(self, device: Device) -> Artifact:
-        return self._definition.artifact((HOST if device == CPU else _backends.arch_of(device),))
+        return self._definition.artifact((HOST if device == CPU else backends.arch_of(device),))
 
     def query_dtypes(self, rows: str) -> tuple[str, ...]:
         """Element types that queries may have for rows of type `rows`, the one to convert to first.

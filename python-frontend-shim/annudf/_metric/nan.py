@@ -10,8 +10,8 @@ import warnings
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from annudf._arrays import CPU, ELEMENT_OF_DTYPE, View
-from annudf._checks import shown
 from annudf._core import DEFAULT_NAN_SHARE
+from annudf._support.checks import shown
 from annudf.errors import ArgumentError, Error, NaNDistanceError, NaNDistanceWarning
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends, _transfer
+from annudf import _arrays
 from annudf._arrays import CPU, ELEMENT_OF_DTYPE
+from annudf._devices import backends, transfer
 from annudf.errors import ArgumentError, CaptureError, DeviceError, DtypeError, InputError
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class _Pairs:
         metric.precompile(second)  # Which warns of what is slow.
 
         def call(x: int, y: int) -> float:
-            return _backends.backend(CPU).distance(artifact, bound, dims, x, of_first, y, of_second)
+            return backends.backend(CPU).distance(artifact, bound, dims, x, of_first, y, of_second)
 
         return call
 
@@ -198,7 +199,7 @@ class _Pairs:
             raise ArgumentError(
                 f"argument '{name}' has shape {seen.shape}, it must have one dimension; for rows call pairwise()"
             )
-        return self._numbers(_transfer.as_numpy(_arrays.as_contiguous(seen, name)), name)
+        return self._numbers(transfer.as_numpy(_arrays.as_contiguous(seen, name)), name)
 
     def rows(self, matrix: Any, name: str) -> Any:
         """A matrix with its numbers converted, where NumPy can do that."""

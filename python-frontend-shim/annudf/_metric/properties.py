@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from annudf._frontend.report import excerpt
-from annudf._repr import of_whole
+from annudf._support.repr import of_whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _transfer
-from annudf._checks import check_int, check_number, shown
+from annudf import _arrays
 from annudf._core import DEFAULT_K, DEFAULT_RECALL, MAX_K, MAX_LISTS
+from annudf._devices import transfer
 from annudf._metric.metric import Metric, MetricSource
 from annudf._metric.nan import OnNaN
 from annudf._metric.rows import for_queries, queries_bound
-from annudf._options import MetricName
-from annudf._repr import of_whole
+from annudf._support.checks import check_int, check_number, shown
+from annudf._support.options import MetricName
+from annudf._support.repr import of_whole
 from annudf.common import Resources
 from annudf.errors import ArgumentError, UnavailableError
 from annudf.ivf_flat._index import Index, check_index
@@ -395,6 +396,6 @@ def _rows_at(rows: Any, numbers: npt.NDArray[np.int64]) -> tuple[Any, Resources 
     if _arrays.library_of(rows) != "other":
         return rows[numbers.tolist()], None
     seen = _arrays.view(rows, "rows")
-    host = _transfer.as_numpy(_transfer.to_host(seen, "rows", Resources()))
+    host = transfer.as_numpy(transfer.to_host(seen, "rows", Resources()))
     device = None if seen.device == _arrays.CPU else Resources(device=seen.device.index)
     return np.ascontiguousarray(host[numbers]), device

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends, _transfer
+from annudf import _arrays
 from annudf._arrays import CPU, ELEMENT_OF_DTYPE, Device, View
+from annudf._devices import backends, transfer
 from annudf._metric.metric import Metric
 from annudf.common import Resources
 from annudf.errors import ArgumentError, InputError
@@ -44,17 +45,17 @@ def every_distance(
         queries, name, accepted=accepted, dims=core.dims, stream=place.stream, packed=index.packed
     )
     device = place.place(rows.device, f"argument '{name}'")
-    stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
+    stream = transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
     result, seen = result_array(out, "out", rows, (rows.shape[0], core.size), "float32", stream)
     if out is not None and _arrays.overlaps(seen, rows):
         raise ArgumentError(f"arguments 'out' and '{name}' share memory; give another array")
     artifact, captures = metric.prepare(device, core, rows.shape[0])
     if rows.shape[0] == 0 or captures is None:
         return result
-    engine = _backends.backend(device)
+    engine = backends.backend(device)
     element = ELEMENT_OF_DTYPE[rows.dtype]
     if ids is not None:
-        host = _transfer.to_host(rows, name, place)
+        host = transfer.to_host(rows, name, place)
         _write(_by_search(engine, (core, artifact, captures), host, ids, name), seen, device, stream)
         return result
     arguments = (core, artifact, captures, rows.address, rows.shape[0], rows.shape[1], element, seen.address)
@@ -96,6 +97,6 @@ def _write(found: npt.NDArray[np.float32], result: View, device: Device, stream:
     if result.device == CPU:
         ctypes.memmove(result.address, found.ctypes.data, found.nbytes)
         return
-    engine = _backends.backend(device)
+    engine = backends.backend(device)
     engine.copy(result.address, found.ctypes.data, found.nbytes, stream)
     engine.synchronize(stream)

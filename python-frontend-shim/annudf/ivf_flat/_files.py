@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 
-from annudf._checks import check_bool, check_path, printable
-from annudf._log import ProgressBar, logger
 from annudf._metric.builtin import check_index_metric
-from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
+from annudf._support.checks import check_bool, check_path, printable
+from annudf._support.log import ProgressBar, logger
+from annudf._support.options import COARSE_OF_METRIC, METRIC_OF_COARSE
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError
 from annudf.ivf_flat._index import Index, check_index

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends, _transfer
+from annudf import _arrays
 from annudf._arrays import CPU, DTYPE_OF_ELEMENT, ELEMENT_OF_DTYPE, Device, View
-from annudf._checks import check_bool, check_int, class_of, shown
-from annudf._log import ProgressBar, logger
-from annudf._options import COARSE_OF_METRIC, METRIC_OF_COARSE
-from annudf._repr import of_whole
+from annudf._devices import backends, transfer
+from annudf._support.checks import check_bool, check_int, class_of, shown
+from annudf._support.log import ProgressBar, logger
+from annudf._support.options import COARSE_OF_METRIC, METRIC_OF_COARSE
+from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._params import IndexParams
@@ -244,7 +245,7 @@ def build_of(
         kmeans_n_iters=index_params.kmeans_n_iters,
         kmeans_trainset_fraction=index_params.kmeans_trainset_fraction,
         seed=index_params.seed,
-        threads=_backends.get_num_threads(),
+        threads=backends.get_num_threads(),
         adaptive_centers=index_params.adaptive_centers,
         train_only=not index_params.add_data_on_build,
         missing_values=index_params.missing_values and (strictly or rows.dtype in _arrays.FLOATS),
@@ -255,11 +256,11 @@ def build_of(
         if device == CPU:
             core = _core.Index.build(*arguments)
         else:
-            engine = _backends.backend(device)
+            engine = backends.backend(device)
             if on_host:
                 core, cost = engine.build_index_from_host(*arguments)
             else:
-                core, cost = engine.build_index(_transfer.ready_stream(rows, "dataset", place), *arguments)
+                core, cost = engine.build_index(transfer.ready_stream(rows, "dataset", place), *arguments)
             logger.debug(
                 "index of %d vectors built on %s: %.1f ms training, %.1f adding, %.1f copying, "
                 "%d pieces, lists on the %s",
@@ -328,7 +329,7 @@ def extend(
     bar = ProgressBar(progress)
     there = _lists_there(core.device, rows, place)
     if there is None:
-        rows = _transfer.to_host(rows, "new_vectors", place)
+        rows = transfer.to_host(rows, "new_vectors", place)
     arguments = (
         rows.address,
         rows.shape[0],
@@ -342,8 +343,8 @@ def extend(
     if there is None:
         work = core.extending(*arguments)
     else:
-        stream = None if rows.device == CPU else _transfer.ready_stream(rows, "new_vectors", place)
-        work = _backends.backend(there).extending(core, stream, *arguments)
+        stream = None if rows.device == CPU else transfer.ready_stream(rows, "new_vectors", place)
+        work = backends.backend(there).extending(core, stream, *arguments)
     try:
         result: Index = work.result
         if ids is not None:
@@ -426,7 +427,7 @@ def remove(
     bar = ProgressBar(progress)
     there = _lists_there(core.device, gone, place)
     arguments = (gone.address, gone.shape[0], bar)
-    work = core.removing(*arguments) if there is None else _backends.backend(there).removing(core, *arguments)
+    work = core.removing(*arguments) if there is None else backends.backend(there).removing(core, *arguments)
     try:
         removed: int = work.result
         index._ids = Ids.GIVEN
@@ -459,8 +460,8 @@ def _ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...] | N
     if ids.shape != shape if shape is not None else len(ids.shape) != 1:
         raise ArgumentError(f"argument '{name}' has shape {ids.shape}, it must be {expected}")
     _arrays.check_dtype(ids, name, _INTEGERS)
-    ids = _transfer.to_host(_arrays.as_contiguous(ids, name), name, resources)
-    host = _transfer.as_numpy(ids)
+    ids = transfer.to_host(_arrays.as_contiguous(ids, name), name, resources)
+    host = transfer.as_numpy(ids)
     largest = np.iinfo(np.int64).max
     if host.dtype == np.uint64 and bool((host > largest).any()):
         at = int(np.flatnonzero(host > largest)[0])
@@ -473,7 +474,7 @@ def _ids(array: Any, name: str, resources: Resources, shape: tuple[int, ...] | N
 
 def distinct_ids(array: Any, name: str, resources: Resources, rows: int) -> npt.NDArray[np.int64]:
     """One id a row, each another, or ArgumentError."""
-    ids = _transfer.as_numpy(_ids(array, name, resources, (rows,), f"({rows},), one id a row"))
+    ids = transfer.as_numpy(_ids(array, name, resources, (rows,), f"({rows},), one id a row"))
     order = np.argsort(ids, kind="stable")
     twice = np.flatnonzero(ids[order[1:]] == ids[order[:-1]])
     if len(twice):

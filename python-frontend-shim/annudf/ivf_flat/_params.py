@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from annudf._checks import check_bool, check_int, check_number, shown
 from annudf._core import (
     DEFAULT_KMEANS_N_ITERS,
     DEFAULT_KMEANS_TRAINSET_FRACTION,
@@ -15,10 +14,11 @@ from annudf._core import (
     MAX_KMEANS_N_ITERS,
     MAX_LISTS,
 )
-from annudf._limits import MAX_SEED
 from annudf._metric.builtin import check_index_metric
-from annudf._options import IndexMetric
-from annudf._repr import of_whole
+from annudf._support.checks import check_bool, check_int, check_number, shown
+from annudf._support.limits import MAX_SEED
+from annudf._support.options import IndexMetric
+from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError
 
 

@@ -8,12 +8,13 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from annudf import _arrays, _backends, filters
+from annudf import _arrays, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, PackedBits, View
-from annudf._checks import check_bool
+from annudf._arrays.plain import Address, plain_library
+from annudf._devices import backends
 from annudf._metric import nan as _nan
-from annudf._plain import Address, plain_library
-from annudf._repr import of_whole
+from annudf._support.checks import check_bool
+from annudf._support.repr import of_whole
 from annudf.common import Resources
 from annudf.errors import ArgumentError, DeviceError, InputError
 from annudf.ivf_flat._filtered import with_bits
@@ -84,7 +85,7 @@ def prepare(
     check_entries(index, found.metric, asked)
     artifact, captures = found.metric.prepare(device, index._core, rows.shape[0])
     assert captures is not None  # Bound for a query at least.
-    engine, bound = _backends.backend(device), captures
+    engine, bound = backends.backend(device), captures
     try:
         made, stats = with_bits(
             asked,
@@ -157,7 +158,7 @@ class _Running:
                     before = self.kept.popleft()
                 except IndexError:  # Another thread did it.
                     break
-                _backends.hold(device, stream, *before.owners)
+                backends.hold(device, stream, *before.owners)
 
 
 class PreparedSearch:
@@ -345,7 +346,7 @@ class PreparedSearch:
         if self._on_nan == "skip":
             return None
         if self._on_nan == "raise":
-            _backends.backend(self._device).synchronize(self._stream)
+            backends.backend(self._device).synchronize(self._stream)
         return running.core.stats()  # type: ignore[union-attr]
 
     def _tell_of_nan(self, stats: _core.SearchStats | None, queries: int) -> None:
@@ -381,7 +382,7 @@ class PreparedSearch:
             return self._results_of(distances, neighbors, stats, return_stats)
         views = (rows, values, ids)
         for one in views:
-            _backends.order_after(one, self._stream)
+            backends.order_after(one, self._stream)
         owners = (*(one.owner for one in views), *(one.source for one in views))
         self._place.note(self._device, self._stream)
         running.run_on(self._device, self._stream, addresses, _Kept(None, owners))

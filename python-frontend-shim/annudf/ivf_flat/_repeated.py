@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends, _transfer, filters
+from annudf import _arrays, filters
 from annudf._arrays import ELEMENT_OF_DTYPE
-from annudf._checks import check_bool, check_number, shown
+from annudf._devices import backends, transfer
 from annudf._metric import nan as _nan
+from annudf._support.checks import check_bool, check_number, shown
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._filtered import with_bits
@@ -142,8 +143,8 @@ class Repeated:
         self.n_probes = params.n_probes
         self.family = params.family or ""
         self.metric, self.on_nan = metric, params.on_nan
-        self.rows = _transfer.to_host(rows, "queries", place)
-        self.engine = _backends.backend(device)
+        self.rows = transfer.to_host(rows, "queries", place)
+        self.engine = backends.backend(device)
         self.arguments: tuple[Any, ...] = (
             core,
             artifact,

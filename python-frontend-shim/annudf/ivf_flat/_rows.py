@@ -8,8 +8,8 @@ import enum
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from annudf._checks import warn_caller
 from annudf._metric.rows import entries_by_row
+from annudf._support.checks import warn_caller
 from annudf.errors import ArgumentError, CaptureError, CaptureWarning
 from annudf.filters import Entries
 

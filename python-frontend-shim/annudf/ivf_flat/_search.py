@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _arrays, _backends, _transfer, filters
+from annudf import _arrays, filters
 from annudf._arrays import ELEMENT_OF_DTYPE, Device, View
-from annudf._checks import check_bool, check_int, check_name, shown
 from annudf._core import DEFAULT_N_PROBES, MAX_K, MAX_LISTS
-from annudf._log import logger
+from annudf._devices import backends, transfer
 from annudf._metric import nan as _nan
 from annudf._metric.builtin import DEFAULT_ARGUMENT, check_metric, chosen_metric
 from annudf._metric.metric import Metric, MetricSource
-from annudf._options import MetricName
-from annudf._repr import of_whole
+from annudf._support.checks import check_bool, check_int, check_name, shown
+from annudf._support.log import logger
+from annudf._support.options import MetricName
+from annudf._support.repr import of_whole
 from annudf.common import Resources, check_resources
 from annudf.errors import ArgumentError, InputError
 from annudf.ivf_flat._filtered import with_bits
@@ -279,7 +280,7 @@ def search(
     if rows.shape[0] == 0 or captures is None:
         none = stats_of(None, name, index, n_probes, there)
         return (distances, neighbors, none) if return_stats else (distances, neighbors)
-    engine = _backends.backend(device)
+    engine = backends.backend(device)
     family = search_params.family or ""
     counts = return_stats or logger.isEnabledFor(logging.DEBUG)
     waits, count_pairs = search_params.on_nan == "raise", search_params.on_nan != "skip"
@@ -310,7 +311,7 @@ def search(
 
     cost = with_bits(asked, core, device, searched)
     tell_cost(cost, metric, device)
-    told_of = _transfer.to_host(rows, "queries", place) if waits and cost.nan_distances else rows
+    told_of = transfer.to_host(rows, "queries", place) if waits and cost.nan_distances else rows
     _nan.tell(cost, search_params.on_nan, metric, core, told_of, earlier=told_of.device.kind == "cuda")
     if not return_stats:
         return distances, neighbors
@@ -342,14 +343,14 @@ def checked(search_params: SearchParams, index: Index, queries: Any, k: float, r
         queries, "queries", accepted=accepted, dims=core.dims, stream=place.stream, packed=index.packed
     )
     device = place.place(rows.device, "argument 'queries'")
-    stream = _transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
+    stream = transfer.working_stream(rows, place) if rows.device.kind == "cuda" else 0
     return Checked(place, whole, search_params.n_probes, metric, rows, device, stream)
 
 
 def tell_cost(stats: SearchStats, metric: Metric, device: Device) -> None:
     """Logs what a search had to make first, and of one on a CPU what it computed."""
     if stats.links or stats.disk_hits:
-        _backends.tell_link(metric.name, device, stats)
+        backends.tell_link(metric.name, device, stats)
     if stats.upload_ms:
         logger.debug("index copied to %s in %.1f ms", device, stats.upload_ms)
     if stats.rows_per_query:
@@ -406,7 +407,7 @@ def run(
         if views[0].device.kind == "cpu":
             return on_host()
         for one in views:
-            _backends.order_after(one, stream)
+            backends.order_after(one, stream)
         try:
             result = on_device()
         except BaseException:
@@ -423,7 +424,7 @@ def run(
 def _keep(device: Device, stream: int, views: tuple[View, ...], place: Resources) -> None:
     """Keeps arrays alive until the work that is on the stream is done."""
     place.note(device, stream)
-    _backends.hold(device, stream, *(view.owner for view in views), *(view.source for view in views))
+    backends.hold(device, stream, *(view.owner for view in views), *(view.source for view in views))
 
 
 def result_array(
@@ -431,6 +432,6 @@ def result_array(
 ) -> tuple[Any, View]:
     """The array that results are written to, `given` or a new one in the library of `like`, and its view."""
     if given is None:
-        return _transfer.empty_like_library(like, shape, dtype, stream)
+        return transfer.empty_like_library(like, shape, dtype, stream)
     seen = _arrays.output(given, name, shape=shape, dtype=dtype, device=like.device, stream=stream or None)
     return given, seen

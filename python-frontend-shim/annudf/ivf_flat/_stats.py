@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annudf._arrays import View
-from annudf._repr import of_whole
-from annudf._transfer import as_numpy
+from annudf._devices.transfer import as_numpy
+from annudf._support.repr import of_whole
 
 if TYPE_CHECKING:
     from annudf import _core

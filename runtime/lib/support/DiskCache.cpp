@@ -32,7 +32,7 @@ namespace annudf::runtime {
 
 namespace {
 
-// As of python-frontend-shim/annudf/_cache.py.
+// As of python-frontend-shim/annudf/_metric/cache.py.
 constexpr std::string_view kMagic = "annudfC1", kSuffix = ".annudfc", kTemporary = ".tmp-";
 constexpr size_t kHead = kMagic.size() + sizeof(Sha256::Digest);
 constexpr int64_t kStaleSeconds = 3600;

@@ -10,17 +10,18 @@ import fake_gpu
 import pytest
 
 import annudf
-from annudf import _backends, _driver
+from annudf._arrays import driver
+from annudf._devices import backends
 
 
 @pytest.fixture
 def gpu(monkeypatch):
-    cpu = _backends.backend(annudf._arrays.CPU)
+    cpu = backends.backend(annudf._arrays.CPU)
     made = fake_gpu.Gpu(cpu)
-    monkeypatch.setattr(_backends, "backend", lambda device: cpu if device.kind == "cpu" else made)
-    monkeypatch.setattr(_backends, "arch_of", lambda device: "host")
-    monkeypatch.setattr(_driver, "pointer_device", lambda address, name: 0)
-    monkeypatch.setattr(_backends, "_held", {})
+    monkeypatch.setattr(backends, "backend", lambda device: cpu if device.kind == "cpu" else made)
+    monkeypatch.setattr(backends, "arch_of", lambda device: "host")
+    monkeypatch.setattr(driver, "pointer_device", lambda address, name: 0)
+    monkeypatch.setattr(backends, "_held", {})
     return made
 
 

@@ -15,17 +15,9 @@ import pytest
 from fake_gpu import CupyArray, CupyStream, DeviceArray
 
 import annudf
-from annudf import (
-    ArgumentError,
-    CaptureError,
-    DeviceError,
-    DtypeError,
-    Resources,
-    UnavailableError,
-    _backends,
-    _driver,
-    ivf_flat,
-)
+from annudf import ArgumentError, CaptureError, DeviceError, DtypeError, Resources, UnavailableError, ivf_flat
+from annudf._arrays import driver as _driver
+from annudf._devices import backends
 from annudf.distance import pairwise_distance
 from reference import vectors
 
@@ -193,9 +185,9 @@ def test_arrays_live_until_the_stream_is_done(gpu, index):
     gc.collect()
     assert alive() is not None
     assert all(one() is not None for one in buffers)
-    assert _backends.release_done() == 1
+    assert backends.release_done() == 1
     gpu.busy = False
-    assert _backends.release_done() == 0
+    assert backends.release_done() == 0
     gc.collect()
     assert alive() is None
     assert all(one() is None for one in buffers)
@@ -205,21 +197,21 @@ def test_streams_are_held_apart(gpu, index, queries):
     gpu.busy = True
     for stream in (0x700, 0x800, 0x700):
         ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=stream), 3)
-    assert _backends.release_done() == 3
-    (slow,) = [entries for key, entries in _backends._held.items() if key[1] == 0x700]
+    assert backends.release_done() == 3
+    (slow,) = [entries for key, entries in backends._held.items() if key[1] == 0x700]
     slow[0][0].done = lambda: False
     gpu.busy = False
     # Behind what is not done nothing of its stream is let go of; the other stream is.
-    assert _backends.release_done() == 2
+    assert backends.release_done() == 2
     del slow[0][0].done
-    assert _backends.release_done() == 0
+    assert backends.release_done() == 0
 
 
 def test_held_arrays_do_not_pile_up(gpu, index, queries):
     for _ in range(20):
         ivf_flat.search(PARAMS, index, DeviceArray(queries), 3)
-        assert _backends.release_done() == 0
-    assert not _backends._held
+        assert backends.release_done() == 0
+    assert not backends._held
 
 
 def test_arrays_are_held_if_a_search_fails_half_way(gpu, index, queries, monkeypatch):
@@ -231,13 +223,13 @@ def test_arrays_are_held_if_a_search_fails_half_way(gpu, index, queries, monkeyp
     monkeypatch.setattr(gpu, "search_device", fail)
     with pytest.raises(UnavailableError, match=r"no memory on the device"):
         ivf_flat.search(PARAMS, index, DeviceArray(queries), 3)
-    assert _backends.release_done() == 1
+    assert backends.release_done() == 1
 
 
 def test_a_failure_on_a_stream_is_told_once_and_is_no_fault_of_other_calls(gpu, index, queries, caplog):
     gpu.busy = True
     ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=0x700), 3)
-    (entries,) = _backends._held.values()
+    (entries,) = backends._held.values()
 
     def fail():
         raise UnavailableError("an illegal address was read")
@@ -245,7 +237,7 @@ def test_a_failure_on_a_stream_is_told_once_and_is_no_fault_of_other_calls(gpu, 
     entries[0][0].done = fail
     ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=0x800), 3)
     ivf_flat.search(PARAMS, index, DeviceArray(queries, stream=0x700), 3)
-    assert _backends.release_done() == 2
+    assert backends.release_done() == 2
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         ("WARNING", "work on stream 0x700 of cuda:0 failed after its call had returned: an illegal address was read")
     ]
@@ -474,7 +466,7 @@ def test_memory_that_the_driver_does_not_know(index, queries, monkeypatch, statu
 
 
 def test_stream_handles():
-    stream_of = _backends.stream_handle
+    stream_of = backends.stream_handle
     assert stream_of(None) is None
     assert stream_of(0x10) == 0x10
     assert stream_of(types.SimpleNamespace(ptr=0x20)) == 0x20

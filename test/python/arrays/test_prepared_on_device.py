@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from fake_gpu import CupyArray, CupyStream, DeviceArray
 
-from annudf import ArgumentError, DeviceError, Resources, UnavailableError, _backends, ivf_flat
+from annudf import ArgumentError, DeviceError, Resources, UnavailableError, ivf_flat
+from annudf._devices import backends
 from reference import vectors
 
 DIMS = 6
@@ -141,9 +142,9 @@ def test_arrays_live_until_the_stream_is_done(cupy, gpu, index, queries):
     gc.collect()
     alive = lambda: [[one() is not None for one in call] for call in watched]  # noqa: E731
     assert alive() == [[True] * 3] * 3
-    assert _backends.release_done() == 2  # The last call's are with the search.
+    assert backends.release_done() == 2  # The last call's are with the search.
     gpu.busy = False
-    assert _backends.release_done() == 0
+    assert backends.release_done() == 0
     gc.collect()
     assert alive() == [[False] * 3, [False] * 3, [True] * 3]
     gpu.log.clear()

@@ -21,7 +21,7 @@ from annudf import ivf_flat
 from annudf._frontend.digest import Digest
 from annudf._frontend.fingerprint import fingerprint
 from annudf._frontend.snapshot import snapshot
-from annudf._options import CaptureType, MetricOptions
+from annudf._support.options import CaptureType, MetricOptions
 
 OPTIONS = MetricOptions("m", "min", 0.0, "l2")
 

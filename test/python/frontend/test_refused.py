@@ -22,7 +22,7 @@ import pytest
 
 from annudf import ivf_flat
 from annudf._frontend import fingerprint, translate
-from annudf._options import CaptureType, MetricOptions, Word
+from annudf._support.options import CaptureType, MetricOptions, Word
 from annudf.errors import ArgumentError, CompileError, UnsupportedError
 
 CAPTURES = {"weights": CaptureType("f32", ("dim",)), "p": CaptureType("f32")}

@@ -16,7 +16,7 @@ import pytest
 from annudf import ivf_flat
 from annudf._frontend import fingerprint
 from annudf._frontend.fingerprint import _own_source
-from annudf._options import MetricOptions
+from annudf._support.options import MetricOptions
 
 SCALE = 2.0
 OPTIONS = MetricOptions("m", "min", 0.0, "l2")

@@ -12,7 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from annudf import _arrays, _backends, _core, ivf_flat
+from annudf import _arrays, _core, ivf_flat
+from annudf._devices import backends
 
 DIMS = 96
 
@@ -248,7 +249,7 @@ def test_statistics_of_the_backend(data: tuple[np.ndarray, np.ndarray]) -> None:
     base, queries = data
     index = ivf_flat.build(ivf_flat.IndexParams(n_lists=8), base)
     metric = largest()
-    engine = _backends.backend(_arrays.CPU)
+    engine = backends.backend(_arrays.CPU)
     artifact, captures = metric.prepare(_arrays.CPU, index._core, len(queries))
     distances, neighbors = np.empty((len(queries), 3), np.float32), np.empty((len(queries), 3), np.int64)
     assert captures is not None

@@ -30,18 +30,9 @@ from code_filters import (
     search,
 )
 
-from annudf import (
-    ArgumentError,
-    CaptureError,
-    PackedBits,
-    UnsupportedError,
-    _backends,
-    brute_force,
-    filters,
-    ivf_flat,
-    metrics,
-)
+from annudf import ArgumentError, CaptureError, PackedBits, UnsupportedError, brute_force, filters, ivf_flat, metrics
 from annudf._arrays import VECTORS, numpy_dtype
+from annudf._devices import backends
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +219,7 @@ def test_extended_between_filter_and_search(monkeypatch, again):
 
 
 def test_computed_once_for_an_index(index, monkeypatch):
-    engine = _backends.backend(_backends.CPU)
+    engine = backends.backend(backends.CPU)
     calls = []
 
     class Counting:
@@ -237,7 +228,7 @@ def test_computed_once_for_an_index(index, monkeypatch):
                 calls.append(name)
             return getattr(engine, name)
 
-    monkeypatch.setattr(_backends, "backend", lambda device: Counting())
+    monkeypatch.setattr(backends, "backend", lambda device: Counting())
     chosen, second = affordable.bind(most=31.0), even.bind()
     for _ in range(3):
         search(index, chosen)
@@ -279,7 +270,7 @@ def test_what_logs_may_search_with_the_filter(index):
 
 def test_threads_do_not_wait_for_each_others_scan(index, monkeypatch):
     """Each is in its own scan at once, and all get the bits that came first."""
-    engine, barrier = _backends.backend(_backends.CPU), threading.Barrier(3, timeout=60)
+    engine, barrier = backends.backend(backends.CPU), threading.Barrier(3, timeout=60)
 
     class Meeting:
         def __getattr__(self, name):
@@ -287,10 +278,10 @@ def test_threads_do_not_wait_for_each_others_scan(index, monkeypatch):
                 barrier.wait()
             return getattr(engine, name)
 
-    monkeypatch.setattr(_backends, "backend", lambda device: Meeting())
+    monkeypatch.setattr(backends, "backend", lambda device: Meeting())
     chosen = affordable.bind(most=34.0)
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
-        made = list(pool.map(lambda _: chosen._for_search(index._core, _backends.CPU), range(3)))
+        made = list(pool.map(lambda _: chosen._for_search(index._core, backends.CPU), range(3)))
     assert made[0] is made[1] is made[2]
     assert made[0].count == (prices <= 34).sum()
 

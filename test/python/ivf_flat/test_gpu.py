@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 import annudf
-from annudf import ArgumentError, DeviceError, DtypeError, Resources, _backends, ivf_flat
+from annudf import ArgumentError, DeviceError, DtypeError, Resources, ivf_flat
+from annudf._devices import backends
 from annudf._metric.definition import TextDefinition
 from gpu_libraries import Cupy, Torch
 from reference import DTYPES, check, distances_of, vectors
@@ -333,7 +334,7 @@ def test_arrays_are_held(with_streams, index, queries):
         with_streams.put(np.full_like(queries, 1e6))
     stream.synchronize()
     gc.collect()
-    assert _backends.release_done() == 0
+    assert backends.release_done() == 0
     for distances, neighbors in results:
         np.testing.assert_array_equal(with_streams.get(distances), expected[0])
         np.testing.assert_array_equal(with_streams.get(neighbors), expected[1])

@@ -10,8 +10,9 @@ import warnings
 import numpy as np
 import pytest
 
-from annudf import InputError, NaNDistanceError, NaNDistanceWarning, Resources, _backends, ivf_flat
+from annudf import InputError, NaNDistanceError, NaNDistanceWarning, Resources, ivf_flat
 from annudf._arrays import CPU, ELEMENT_OF_DTYPE, input_matrix
+from annudf._devices import backends
 from annudf.common import device_ndarray
 
 pytestmark = pytest.mark.gpu
@@ -51,7 +52,7 @@ def stats_of(device, index, queries, metric, n_probes, k=10, family=""):
     view = input_matrix(queries, "queries")
     artifact, captures = metric.prepare(device, index._core, len(queries))
     ids, distances = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
-    return _backends.backend(device).search(
+    return backends.backend(device).search(
         index._core, artifact, captures, view.address, len(queries), index.dim, ELEMENT_OF_DTYPE[view.dtype], k,
         n_probes, ids.ctypes.data, distances.ctypes.data, None, family,
     )  # fmt: skip

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
-from annudf._log import ProgressBar
+from annudf._support.log import ProgressBar
 
 #: Moments of each call; as many as that take a while in the long stage.
 TRIES = int(os.environ.get("ANNUDF_INTERRUPTED_TRIES", "15"))

@@ -59,14 +59,15 @@ def data():
 
 def stats_of(index, queries, metric, k=10, n_probes=20, chosen=None, family=""):
     """What the core says of a search."""
-    from annudf import _arrays, _backends
+    from annudf import _arrays
     from annudf._arrays import CPU, ELEMENT_OF_DTYPE
+    from annudf._devices import backends
 
     view = _arrays.input_matrix(queries, "queries", packed=index.packed, dims=index.dim)
     artifact, captures = metric.prepare(CPU, index._core, len(queries))
     ids, distances = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
     bits = None if chosen is None else chosen._for_search(index._core, CPU)
-    return _backends.backend(CPU).search(
+    return backends.backend(CPU).search(
         index._core, artifact, captures, view.address, len(queries), index.dim, ELEMENT_OF_DTYPE[view.dtype], k,
         n_probes, ids.ctypes.data, distances.ctypes.data, bits, family,
     )  # fmt: skip

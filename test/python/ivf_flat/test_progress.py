@@ -35,7 +35,7 @@ def test_progress(capfd):
 
 ON_A_TERMINAL = """
 import sys, time
-from annudf._log import ProgressBar
+from annudf._support.log import ProgressBar
 report = ProgressBar(None)
 for step in range(11):
     report("train", step / 10)

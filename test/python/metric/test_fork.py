@@ -12,7 +12,8 @@ from pathlib import Path
 HEAD = """
 import logging, os, signal, sys, threading
 import numpy as np
-from annudf import _backends, ivf_flat
+from annudf import ivf_flat
+from annudf._devices import backends
 from annudf._metric import definition
 
 rows = np.ones((4, 2), np.float32)
@@ -75,7 +76,7 @@ def test_another_thread_holds_a_lock(tmp_path: Path) -> None:
 metric = made(0.5)
 even = ivf_flat.filter(lambda ctx: ctx.row % 2 == 0)
 locks = [definition._memory_lock, metric._definition._lock, metric._lock, even._lock, even._metric._lock,
-         _backends._lock, _backends._held_lock]
+         backends._lock, backends._held_lock]
 for lock in locks:
     held, ended = threading.Event(), threading.Event()
     def hold():
@@ -85,7 +86,7 @@ for lock in locks:
     thread = threading.Thread(target=hold)
     thread.start()
     held.wait()
-    assert child(lambda: distance(metric, filter=even) == 0.5 and _backends.release_done() == 0) == 0, lock
+    assert child(lambda: distance(metric, filter=even) == 0.5 and backends.release_done() == 0) == 0, lock
     ended.set()
     thread.join()
 assert distance(metric, filter=even) == 0.5
@@ -110,14 +111,14 @@ print("done")
 def test_a_signal_ends_the_wait_of_a_fork(tmp_path: Path) -> None:
     """Wherever it comes: compilations after it begin, and a later fork waits again."""
     ok(tmp_path, """
-from annudf import _fork
+from annudf._support import fork
 class Interrupted(BaseException): ...
 def interrupt(*_):
     raise Interrupted
 sys.unraisablehook = lambda told: seen.append(told.exc_type)
 signal.signal(signal.SIGALRM, interrupt)
 seen = []
-for held in (lambda: _fork._compilations._changed, lambda: _fork.compiling(at_once=True)):
+for held in (lambda: fork._compilations._changed, lambda: fork.compiling(at_once=True)):
     ready, ended = threading.Event(), threading.Event()
     def hold():
         with held():
@@ -133,7 +134,7 @@ for held in (lambda: _fork._compilations._changed, lambda: _fork.compiling(at_on
     os.waitpid(process, 0)
     ended.set()
     thread.join()
-    assert _fork._compilations._waiting == 0
+    assert fork._compilations._waiting == 0
     assert seen.pop() is Interrupted and not seen
     found = []
     other = threading.Thread(target=lambda: found.append(distance(made(0.5))), daemon=True)

@@ -15,18 +15,10 @@ import numpy as np
 import pytest
 from small import W, search
 
-from annudf import (
-    ArgumentError,
-    CompileError,
-    DtypeError,
-    UnavailableError,
-    _backends,
-    _cache,
-    _core,
-    common,
-    ivf_flat,
-)
+from annudf import ArgumentError, CompileError, DtypeError, UnavailableError, _core, common, ivf_flat
 from annudf._arrays import CPU
+from annudf._devices import backends
+from annudf._metric import cache
 from reference import check, distances_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -399,12 +391,12 @@ def test_a_kernel_is_an_entry_of_the_packages_own_cache(tmp_path, monkeypatch):
     kept.precompile(arch="sm_90")
     kernels = _files(tmp_path / "cache")
     for path in kernels:
-        payload = _cache.load(path.name.removesuffix(".annudfc"))
+        payload = cache.load(path.name.removesuffix(".annudfc"))
         assert payload is not None and payload.startswith(b"\x7fELF")
         monkeypatch.setenv("ANNUDF_CACHE_DISABLE", "0")
-        _cache.store(path.name.removesuffix(".annudfc"), payload)  # And the other way round.
+        cache.store(path.name.removesuffix(".annudfc"), payload)  # And the other way round.
     monkeypatch.setenv("ANNUDF_CACHE_MAX_BYTES", "100")
-    _cache.store("f" * 64, b"one")
+    cache.store("f" * 64, b"one")
     assert _files(tmp_path / "cache") == []  # One bound for all.
 
 
@@ -432,8 +424,8 @@ def test_why_kernels_run_is_no_warning(caplog):
     """Whatever stands in it."""
     caplog.set_level(logging.WARNING, logger="annudf")
     stats = types.SimpleNamespace(disk_hits=0, links=1, cache_fault="", link_ms=1.0, why="not matrix: a; b", slow="")
-    _backends.tell_link("why", CPU, stats)
+    backends.tell_link("why", CPU, stats)
     assert not caplog.records
     stats.slow = "a loop"
-    _backends.tell_link("why", CPU, stats)
+    backends.tell_link("why", CPU, stats)
     assert [record.getMessage()[:42] for record in caplog.records] == ["metric why: a loop, which is several times"]

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from annudf import _cache, ivf_flat
+from annudf import ivf_flat
+from annudf._metric import cache
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def folder(tmp_path, monkeypatch):
     path = tmp_path / "cache"
     monkeypatch.setenv("ANNUDF_CACHE_DIR", str(path))
     monkeypatch.delenv("ANNUDF_CACHE_DISABLE", raising=False)
-    monkeypatch.setattr(_cache, "_warned", set())
+    monkeypatch.setattr(cache, "_warned", set())
     return path
 
 
@@ -31,109 +32,109 @@ def entries(folder):
 
 
 def test_round_trip(folder):
-    key = _cache.make_key("a", "b")
-    assert _cache.load(key) is None
+    key = cache.make_key("a", "b")
+    assert cache.load(key) is None
     assert not folder.exists()
-    _cache.store(key, b"payload")
-    assert _cache.load(key) == b"payload"
+    cache.store(key, b"payload")
+    assert cache.load(key) == b"payload"
     assert entries(folder) == [key + ".annudfc"]
     assert folder.stat().st_mode & 0o777 == 0o700
-    _cache.store(key, b"other")
-    assert _cache.load(key) == b"other"
-    _cache.drop(key)
-    assert _cache.load(key) is None
+    cache.store(key, b"other")
+    assert cache.load(key) == b"other"
+    cache.drop(key)
+    assert cache.load(key) is None
 
 
 def test_keys_do_not_run_together():
-    keys = {_cache.make_key(*parts) for parts in (("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), ("", "abc"))}
+    keys = {cache.make_key(*parts) for parts in (("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), ("", "abc"))}
     assert len(keys) == 5
 
 
 def test_every_damage_is_seen(folder):
-    key = _cache.make_key("x")
+    key = cache.make_key("x")
     for damage in range(60):
-        _cache.store(key, b"payload of some bytes")
+        cache.store(key, b"payload of some bytes")
         path = folder / (key + ".annudfc")
         data = bytearray(path.read_bytes())
         data[damage] ^= 0x10
         path.write_bytes(data)
-        assert _cache.load(key) is None
+        assert cache.load(key) is None
         assert not path.exists()
-    _cache.store(key, b"payload")
+    cache.store(key, b"payload")
     path.write_bytes(path.read_bytes()[:-1])
-    assert _cache.load(key) is None
+    assert cache.load(key) is None
     path.write_bytes(b"")
-    assert _cache.load(key) is None
+    assert cache.load(key) is None
 
 
 def test_an_entry_under_another_key_is_no_hit(folder):
-    one, two = _cache.make_key("1"), _cache.make_key("2")
-    _cache.store(one, b"payload")
+    one, two = cache.make_key("1"), cache.make_key("2")
+    cache.store(one, b"payload")
     (folder / (one + ".annudfc")).rename(folder / (two + ".annudfc"))
-    assert _cache.load(two) is None
+    assert cache.load(two) is None
 
 
 def test_least_recently_used_go_first(folder, monkeypatch):
     monkeypatch.setenv("ANNUDF_CACHE_MAX_BYTES", "500")
-    keys = [_cache.make_key(str(number)) for number in range(4)]
+    keys = [cache.make_key(str(number)) for number in range(4)]
     for age, key in enumerate(keys[:3]):
-        _cache.store(key, bytes(100))
+        cache.store(key, bytes(100))
         os.utime(folder / (key + ".annudfc"), (1000 + age, 1000 + age))
-    assert _cache.load(keys[0]) is not None  # Now it is the newest.
-    _cache.store(keys[3], bytes(100))
-    assert [_cache.load(key) is not None for key in keys] == [True, False, True, True]
-    _cache.store(_cache.make_key("large"), bytes(501))
+    assert cache.load(keys[0]) is not None  # Now it is the newest.
+    cache.store(keys[3], bytes(100))
+    assert [cache.load(key) is not None for key in keys] == [True, False, True, True]
+    cache.store(cache.make_key("large"), bytes(501))
     assert len(entries(folder)) == 3
 
 
 def test_bound_that_is_no_number(folder, monkeypatch, caplog):
     monkeypatch.setenv("ANNUDF_CACHE_MAX_BYTES", "lots")
-    assert _cache.max_bytes() == 256 << 20
+    assert cache.max_bytes() == 256 << 20
     assert "ANNUDF_CACHE_MAX_BYTES is 'lots', not a number of bytes; 268435456 is used" in caplog.text
 
 
 def test_bound_that_is_no_number_is_told_at_the_first_use(folder, monkeypatch, caplog):
     monkeypatch.setenv("ANNUDF_CACHE_MAX_BYTES", "-1")
-    assert _cache.load(_cache.make_key("x")) is None
+    assert cache.load(cache.make_key("x")) is None
     assert "ANNUDF_CACHE_MAX_BYTES is '-1'" in caplog.text
 
 
 def test_home_in_the_name_of_the_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("ANNUDF_CACHE_DIR", "~/metrics")
-    assert _cache.directory() == tmp_path / "metrics"
+    assert cache.directory() == tmp_path / "metrics"
 
 
 def test_temporary_files_of_killed_processes_go(folder):
-    _cache.store(_cache.make_key("1"), b"x")
+    cache.store(cache.make_key("1"), b"x")
     old, new = folder / ".tmp-old", folder / ".tmp-new"
     old.write_bytes(b"")
     new.write_bytes(b"")
     os.utime(old, (1000, 1000))
     later = time.time() + 48 * 3600  # Of another machine's clock, say: nothing that is being written is old for it.
     os.utime(next(folder.glob("*.annudfc")), (later, later))
-    _cache.store(_cache.make_key("2"), b"x")
+    cache.store(cache.make_key("2"), b"x")
     assert not old.exists()
     assert new.exists()
 
 
 def test_a_folder_that_others_can_write_to_is_not_used(folder, caplog):
-    key = _cache.make_key("x")
-    _cache.store(key, b"payload")
+    key = cache.make_key("x")
+    cache.store(key, b"payload")
     folder.chmod(0o777)
-    assert _cache.load(key) is None
-    _cache.store(_cache.make_key("y"), b"payload")
+    assert cache.load(key) is None
+    cache.store(cache.make_key("y"), b"payload")
     assert len(entries(folder)) == 1
     assert f"the cache folder {folder} belongs to or can be written by someone else" in caplog.text
 
 
 def test_what_was_looked_at_is_what_is_read(folder, tmp_path, monkeypatch):
     """A folder that takes the place of the one that was just found to be ours."""
-    key = _cache.make_key("x")
-    _cache.store(key, b"other")
+    key = cache.make_key("x")
+    cache.store(key, b"other")
     other = folder.rename(tmp_path / "other")
-    _cache.store(key, b"payload")
-    ours, looked = _cache._is_ours, []
+    cache.store(key, b"payload")
+    ours, looked = cache._is_ours, []
 
     def swap(status):
         if not looked:
@@ -142,35 +143,35 @@ def test_what_was_looked_at_is_what_is_read(folder, tmp_path, monkeypatch):
         looked.append(status)
         return ours(status)
 
-    monkeypatch.setattr(_cache, "_is_ours", swap)
-    assert _cache.load(key) == b"payload"
+    monkeypatch.setattr(cache, "_is_ours", swap)
+    assert cache.load(key) == b"payload"
     assert len(looked) == 2, "folder and entry are looked at"
-    assert _cache.load(key) == b"other"
+    assert cache.load(key) == b"other"
 
 
 def test_entries_of_others_are_none(folder, tmp_path):
-    key = _cache.make_key("x")
-    _cache.store(key, b"payload")
+    key = cache.make_key("x")
+    cache.store(key, b"payload")
     entry = folder / (key + ".annudfc")
     entry.chmod(0o666)
-    assert _cache.load(key) is None
+    assert cache.load(key) is None
     assert not entry.exists()
-    _cache.store(key, b"payload")
+    cache.store(key, b"payload")
     entry.rename(tmp_path / "elsewhere")
     entry.symlink_to(tmp_path / "elsewhere")
-    assert _cache.load(key) is None
+    assert cache.load(key) is None
     assert not entry.is_symlink()
     assert (tmp_path / "elsewhere").exists()
     entry.mkdir()
-    assert _cache.load(key) is None
+    assert cache.load(key) is None
 
 
 def test_a_folder_that_comes_and_goes_gives_nothing_of_others(folder, tmp_path):
-    key = _cache.make_key("x")
-    _cache.store(key, b"theirs")
+    key = cache.make_key("x")
+    cache.store(key, b"theirs")
     theirs = folder.rename(tmp_path / "theirs")
     theirs.chmod(0o777)
-    _cache.store(key, b"ours")
+    cache.store(key, b"ours")
     ours = folder.rename(tmp_path / "ours")
     stop = threading.Event()
 
@@ -185,19 +186,19 @@ def test_a_folder_that_comes_and_goes_gives_nothing_of_others(folder, tmp_path):
     found = set()
     due = time.perf_counter() + 0.5
     while time.perf_counter() < due:
-        found.add(_cache.load(key))
+        found.add(cache.load(key))
     stop.set()
     thread.join()
     assert found <= {None, b"ours"}
 
 
 def test_no_such_user(monkeypatch, caplog):
-    monkeypatch.setattr(_cache, "_warned", set())
+    monkeypatch.setattr(cache, "_warned", set())
     monkeypatch.setenv("ANNUDF_CACHE_DIR", "~nosuchuser/metrics")
     for _ in range(2):
-        assert _cache.directory() is None
-        _cache.store(_cache.make_key("x"), b"x")
-        assert _cache.load(_cache.make_key("x")) is None
+        assert cache.directory() is None
+        cache.store(cache.make_key("x"), b"x")
+        assert cache.load(cache.make_key("x")) is None
     told = "ANNUDF_CACHE_DIR is '~nosuchuser/metrics', but there is no such user or home folder; there is no cache"
     assert caplog.text.count(told) == 1
 
@@ -206,27 +207,27 @@ def test_a_folder_that_cannot_be_written_is_told_once(tmp_path, monkeypatch, cap
     file = tmp_path / "file"
     file.write_bytes(b"")
     monkeypatch.setenv("ANNUDF_CACHE_DIR", str(file / "cache"))
-    monkeypatch.setattr(_cache, "_warned", set())
+    monkeypatch.setattr(cache, "_warned", set())
     for number in range(3):
-        _cache.store(_cache.make_key(str(number)), b"x")
+        cache.store(cache.make_key(str(number)), b"x")
     assert caplog.text.count("the cache of compiled metrics cannot be written") == 1
 
 
 def test_switched_off(folder, monkeypatch):
     monkeypatch.setenv("ANNUDF_CACHE_DISABLE", "1")
-    assert _cache.directory() is None
-    _cache.store(_cache.make_key("x"), b"x")
-    assert _cache.load(_cache.make_key("x")) is None
+    assert cache.directory() is None
+    cache.store(cache.make_key("x"), b"x")
+    assert cache.load(cache.make_key("x")) is None
     assert not folder.exists()
     monkeypatch.setenv("ANNUDF_CACHE_DISABLE", "0")
-    assert _cache.directory() == folder
+    assert cache.directory() == folder
 
 
 def test_default_folder_is_the_users(monkeypatch):
     monkeypatch.delenv("ANNUDF_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
     if sys.platform == "linux":
-        assert _cache.directory() == Path("/somewhere/annudf")
+        assert cache.directory() == Path("/somewhere/annudf")
 
 
 def hammer(arguments):
@@ -235,11 +236,11 @@ def hammer(arguments):
     os.environ["ANNUDF_CACHE_MAX_BYTES"] = "20000"
     wrong = 0
     for number in range(150):
-        key = _cache.make_key(str((number * seed) % 20))
+        key = cache.make_key(str((number * seed) % 20))
         payload = key.encode() * 20
-        found = _cache.load(key)
+        found = cache.load(key)
         wrong += found is not None and found != payload
-        _cache.store(key, payload)
+        cache.store(key, payload)
     return wrong
 
 
@@ -302,8 +303,8 @@ def test_an_entry_that_is_no_artifact_is_replaced(folder, monkeypatch):
     first = ivf_flat.Metric(definition.TextDefinition(text, "zero.mlir"), {})
     digest = first.artifact([]).digest
     (name,) = entries(folder)
-    _cache.store(name.removesuffix(".annudfc"), b"no artifact at all")
+    cache.store(name.removesuffix(".annudfc"), b"no artifact at all")
     monkeypatch.setattr(definition, "_memory", type(definition._memory)())
     second = ivf_flat.Metric(definition.TextDefinition(text, "zero.mlir"), {})
     assert second.artifact([]).digest == digest
-    assert _cache.load(name.removesuffix(".annudfc")) == first.artifact([]).to_bytes()
+    assert cache.load(name.removesuffix(".annudfc")) == first.artifact([]).to_bytes()

@@ -16,8 +16,6 @@ from annudf import (
     ArgumentError,
     CompileError,
     _core,
-    _limits,
-    _options,
     brute_force,
     common,
     distance,
@@ -27,6 +25,8 @@ from annudf import (
     neighbors,
 )
 from annudf._metric.builtin import builtin_metric
+from annudf._support import limits
+from annudf._support import options as _options
 from annudf.neighbors import NearestNeighbors
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -148,7 +148,7 @@ def test_the_verifier_has_the_same_limit(limit, text, message):
 
 
 def test_the_core_takes_the_limits_themselves():
-    assert build(kmeans_n_iters=_core.MAX_KMEANS_N_ITERS, threads=_core.MAX_THREADS, seed=_limits.MAX_SEED).size == 4
+    assert build(kmeans_n_iters=_core.MAX_KMEANS_N_ITERS, threads=_core.MAX_THREADS, seed=limits.MAX_SEED).size == 4
     with pytest.raises(ArgumentError, match=r"the index has only 4 rows"):
         search(_core.MAX_K, 1)
 
@@ -158,7 +158,7 @@ def test_the_core_takes_the_limits_themselves():
     [
         (_core.MAX_LISTS, "n_lists", lambda beyond: ivf_flat.IndexParams(n_lists=beyond)),
         (_core.MAX_KMEANS_N_ITERS, "kmeans_n_iters", lambda beyond: ivf_flat.IndexParams(kmeans_n_iters=beyond)),
-        (_limits.MAX_SEED, "seed", lambda beyond: ivf_flat.IndexParams(seed=beyond)),
+        (limits.MAX_SEED, "seed", lambda beyond: ivf_flat.IndexParams(seed=beyond)),
         (_core.MAX_LISTS, "n_probes", lambda beyond: ivf_flat.SearchParams(n_probes=beyond)),
         (_core.MAX_THREADS, "count", annudf.set_num_threads),
         (_core.MAX_K, "n_neighbors", lambda beyond: NearestNeighbors(beyond).fit(ROWS).kneighbors(ROWS)),

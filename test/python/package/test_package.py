@@ -157,21 +157,21 @@ def test_log_level():
     assert sum(line.startswith("annudf: DEBUG: metric l2 for host from the ") for line in lines) == 1
     with pytest.raises(errors.ArgumentError, match=r"level is 'LOUD', it must be one of DEBUG, INFO"):
         annudf.set_log_level("LOUD")
-    level = annudf._log.logger.level
+    level = annudf._support.log.logger.level
     annudf.set_log_level(logging.ERROR)
-    assert annudf._log.logger.level == logging.ERROR
-    annudf._log.logger.setLevel(level)
+    assert annudf._support.log.logger.level == logging.ERROR
+    annudf._support.log.logger.setLevel(level)
 
 
 WARNS = """
 import logging, sys, annudf
-from annudf import _cache
+from annudf._metric import cache
 if sys.argv[1] == "root": logging.basicConfig(format="root %(message)s")
 if sys.argv[1] == "own": logging.getLogger("annudf").addHandler(logging.NullHandler())
 if sys.argv[1] == "level": annudf.set_log_level("INFO")
 if sys.argv[1] == "none": sys.stderr = None
-_cache._warn_once("odd")
-_cache._warn_once("odd")
+cache._warn_once("odd")
+cache._warn_once("odd")
 """
 
 

@@ -297,8 +297,8 @@ def test_python_types_what_the_tables_say():
     """The names that Python's types spell are those of annudf_tables.h, and no others."""
     from typing import get_args
 
-    from annudf import _options
     from annudf._metric.builtin import builtin_names
+    from annudf._support import options as _options
 
     tables = _core.tables()
     known = {table: [row[1] for row in rows if row[-1] >= 0] for table, rows in tables.items()}

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from annudf import _arrays, _fork
-from annudf._checks import check_bool, check_int, shown
+from annudf import _arrays
 from annudf._metric.definition import HOST, ArtifactDefinition, parse_arch, report
 from annudf._metric.metric import Metric, MetricSource
-from annudf._repr import of_whole
+from annudf._support import fork
+from annudf._support.checks import check_bool, check_int, shown
+from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, DeviceError, UnavailableError
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ class DeviceUDF(MetricSource):
         dims = given[0].shape[0] if given and given[0].shape else 0
         artifact = metric.artifact(name)
         raw = [_raw(one) for one in given]
-        with _fork.compiling():
+        with fork.compiling():
             payload, symbol, key, target = _core.device_udf_from_artifact(
                 artifact, name, symbol_name, inline_captures, raw, dims
             )
@@ -254,7 +255,7 @@ class DeviceUDF(MetricSource):
         from annudf import _core
 
         targets = [parse_arch(arch) for arch in archs]
-        with _fork.compiling():
+        with fork.compiling():
             artifact, diagnostics = _core.device_udf_to_artifact(self._descriptor(), name, targets)
         report(name, diagnostics)
         return artifact

@@ -14,14 +14,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from annudf import _arrays, _backends, _fork
-from annudf._checks import shown
+from annudf import _arrays
+from annudf._devices import backends
 from annudf._frontend import translate_device_function
 from annudf._frontend.prototypes import Kind, Struct, parse_signature, spell, spell_element
 from annudf._frontend.report import in_users_words
 from annudf._metric.captures import Value, check_name, make_value
 from annudf._metric.definition import parse_arch
-from annudf._repr import of_whole
+from annudf._support import fork
+from annudf._support.checks import shown
+from annudf._support.repr import of_whole
 from annudf.errors import ArgumentError, CaptureError
 
 _MOST_BAKED = 64 * 1024
@@ -134,7 +136,7 @@ def _arch(cc: object) -> str:
 
         found = _core.describe_environment()
         if found["cuda_built"] and found["driver_found"] and found["devices"]:
-            return _backends.arch_of(_arrays.Device("cuda", 0))
+            return backends.arch_of(_arrays.Device("cuda", 0))
         return f"sm_{min(_core.supported_archs())}"
     if isinstance(cc, tuple) and len(cc) == 2 and all(isinstance(one, int) for one in cc):
         return parse_arch(10 * cc[0] + cc[1])
@@ -214,7 +216,7 @@ class DeviceFunction:
                 raise ArgumentError(
                     f"abi is 'c', and compilers differ in how they pass {spell(one)} by value; use abi='raw'"
                 )
-        with _fork.compiling(), in_users_words():
+        with fork.compiling(), in_users_words():
             code = _core.lower(text, self._function.__code__.co_filename, target, arch=arch, import_frontend=True)
         return code, kind, name
 
@@ -245,9 +247,9 @@ class DeviceFunction:
             There is no cuda.compute.
         ArgumentError, UnsupportedError
         """
-        from annudf import _compute
+        from annudf._functions import compute
 
-        return _compute.operator(self, signature, cc)
+        return compute.operator(self, signature, cc)
 
 
 def device_function(function: Any = None, /, *, captures: Mapping[str, object] | None = None) -> Any:

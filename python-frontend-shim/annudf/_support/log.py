@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from annudf import _fork
+from annudf._support import fork
 from annudf.errors import ArgumentError
 
 logger = logging.getLogger("annudf")
@@ -134,7 +134,7 @@ def _free_locks_of_tqdm() -> None:
 
 @functools.cache
 def _tqdm() -> Any:
-    with _fork.compiling():  # A module that another thread imports at a fork stays locked in the child.
+    with fork.compiling():  # A module that another thread imports at a fork stays locked in the child.
         # In a notebook tqdm.auto needs ipywidgets, and warns where it is not installed.
         if importlib.util.find_spec("ipywidgets"):
             from tqdm.auto import tqdm

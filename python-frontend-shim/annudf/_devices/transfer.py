@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annudf import _backends
 from annudf._arrays import View, as_bits, numpy_dtype, view
+from annudf._devices import backends
 from annudf.common import Resources, device_ndarray
 
 
@@ -22,7 +22,7 @@ def to_host(array: View, name: str, resources: Resources) -> View:
     if array.device.kind == "cpu":
         return array
     stream = ready_stream(array, name, resources)
-    engine = _backends.backend(array.device)
+    engine = backends.backend(array.device)
     if array.dtype == "bits":
         packed = replace(array, shape=(array.shape[0], array.shape[1] // 8), dtype="uint8")
         return as_bits(to_host(packed, name, resources))
@@ -39,7 +39,7 @@ def ready_stream(array: View, name: str, resources: Resources) -> int:
     """The stream for work on a device array, which has waited for its producer."""
     resources.place(array.device, f"argument '{name}'")
     stream = working_stream(array, resources)
-    _backends.order_after(array, stream)
+    backends.order_after(array, stream)
     return stream
 
 
@@ -68,13 +68,13 @@ def empty_like_library(array: View, shape: tuple[int, ...], dtype: str, stream: 
             result = torch.empty(shape, **options)
         else:
             # The caching allocator hands memory out in the order of the stream that is current.
-            with torch.cuda.stream(_backends.torch_stream(stream, array.device.index)):
+            with torch.cuda.stream(backends.torch_stream(stream, array.device.index)):
                 result = torch.empty(shape, **options)
     elif array.library == "cupy":
         cupy: Any = sys.modules["cupy"]
         with (
             cupy.cuda.Device(array.device.index),
-            _backends.cupy_stream(stream, array.device.index),
+            backends.cupy_stream(stream, array.device.index),
         ):
             result = cupy.empty(shape, dtype=dtype)
     elif array.device.kind == "cpu":

@@ -12,18 +12,18 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from annudf import _fork
 from annudf._arrays import CPU, Device, View
-from annudf._checks import check_int, shown
 from annudf._core import MAX_THREADS
-from annudf._limits import MAX_ADDRESS
-from annudf._log import logger
+from annudf._support import fork
+from annudf._support.checks import check_int, shown
+from annudf._support.limits import MAX_ADDRESS
+from annudf._support.log import logger
 from annudf.errors import ArgumentError, UnavailableError
 
 if TYPE_CHECKING:
     from annudf._core import Backend, Event, SearchStats
 
-_lock = _fork.lock()
+_lock = fork.lock()
 _backends: dict[Device, Backend] = {}
 _archs: dict[Device, str] = {}
 _settings = {"threads": 0}
@@ -116,7 +116,7 @@ def arch_of(device: Device) -> str:
 # A search on a GPU returns before it has run. What it reads and writes must live until the stream
 # has got there, whatever the caller does with his references.
 
-_held_lock = _fork.lock()
+_held_lock = fork.lock()
 _held: dict[tuple[Device, int], deque[tuple[Event, tuple[object, ...]]]] = {}
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from annudf import _arrays, ivf_flat
-from annudf._checks import check_int, check_number, shown
 from annudf._core import DEFAULT_N_PROBES, DEFAULT_RECALL, MAX_K, MAX_LISTS
 from annudf._metric.builtin import DEFAULT_ARGUMENT, builtin_names, check_metric, chosen_metric
 from annudf._metric.metric import MetricSource
 from annudf._metric.nan import OnNaN
-from annudf._options import COARSE_OF_METRIC
-from annudf._repr import of_whole
+from annudf._support.checks import check_int, check_number, shown
+from annudf._support.options import COARSE_OF_METRIC
+from annudf._support.repr import of_whole
 from annudf.brute_force import without_self
 from annudf.errors import ArgumentError, CaptureError, DtypeError, UnavailableError
 from annudf.ivf_flat._evaluate import tune_on_rows

@@ -117,7 +117,7 @@ def dtype_name(dtype: npt.DTypeLike | None, what: str) -> str:
         raise DtypeError(f"{what} is {shown(dtype)}, which is no dtype of NumPy") from None
 
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

@@ -34,7 +34,7 @@ from pathlib import Path
 import platformdirs
 
 from annudf._core import DEFAULT_CACHE_BYTES
-from annudf._log import logger
+from annudf._support.log import logger
 
 _MAGIC = b"annudfC1"
 _SUFFIX = ".annudfc"

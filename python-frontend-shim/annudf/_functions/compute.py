@@ -15,7 +15,7 @@ from annudf.errors import ArgumentError, UnavailableError
 
 if TYPE_CHECKING:
     from annudf._frontend.prototypes import Kind
-    from annudf._functions import DeviceFunction
+    from annudf._functions.device_function import DeviceFunction
 
 _POINTER_BYTES = 8
 
@@ -36,7 +36,7 @@ def _dtype_of(descriptor: Any) -> np.dtype[Any]:
 
 
 def _raw(function: DeviceFunction, signature: object, cc: object) -> Any:
-    from annudf._functions import _arch
+    from annudf._functions.device_function import _arch
 
     code, _, name = function._lower(signature, "raw", "", "ltoir", _arch(cc))
     state = function._state()
@@ -114,7 +114,7 @@ def operator(function: DeviceFunction, signature: object, cc: object) -> Any:
     library = _library()
     if signature is not None:
         return _raw(function, signature, cc)
-    from annudf._functions import _arch
+    from annudf._functions.device_function import _arch
 
     return _operator_class(library.OpAdapter)(function, None if cc is None else _arch(cc))
 
