@@ -41,7 +41,7 @@ def _frontend(file: str) -> ModuleType:
 
 def functions_table() -> str:
     """Markdown table of every function that a metric may call, out of the frontend's own tables."""
-    functions = _frontend("functions.py")
+    functions = _frontend("source/functions.py")
     spellings: dict[str, list[str]] = {name: [] for name in functions.STUBS}
     for builtin, name in functions._BUILTINS.items():
         spellings[name].append(builtin.__name__)
@@ -59,7 +59,7 @@ def functions_table() -> str:
     assert not missing, f"docs/site/hooks.py does not know the group of {sorted(missing)}"
     short = {"numpy": "np", "math": "math", "scipy.special": "scipy.special"}
     composed = [
-        f"`{short[module]}.{name}`" for module, names in _frontend("composed.py").COMPOSED.items() for name in names
+        f"`{short[module]}.{name}`" for module, names in _frontend("source/composed.py").COMPOSED.items() for name in names
     ]
     lines.append(f"| Written out of the others | `divmod`, {', '.join(composed)} | as there |")
     spelled = ", ".join(f"`scipy.special.{name}`" for name in functions._SCIPY_SAME)

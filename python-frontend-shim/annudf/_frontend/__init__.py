@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annudf._frontend import ahead
-from annudf._frontend.fingerprint import fingerprint as fingerprint
-from annudf._frontend.prototypes import Kind
-from annudf._frontend.snapshot import snapshot as snapshot
+from annudf._frontend.source.fingerprint import fingerprint as fingerprint
+from annudf._frontend.source.snapshot import snapshot as snapshot
+from annudf._frontend.types.prototypes import Kind
 from annudf._support import fork
 from annudf._support.options import MetricOptions
 
@@ -54,7 +54,7 @@ def translate_device_function(
 def types_of_numba(names: Sequence[str]) -> tuple[Any, ...]:
     """numba-cuda-mlir's own types of these names."""
     with _frontend_imported():
-        from annudf._frontend import ncm
+        from annudf._frontend.numba import ncm
 
         return tuple(getattr(ncm.types, name) for name in names)
 

@@ -15,16 +15,18 @@ import numpy as np
 from numba_cuda_mlir.extending import refresh_registries
 from numba_cuda_mlir.numba_cuda.core import errors as numba_errors
 
-from annudf._frontend import calls, inner, lowering, ncm, patches, typing
-from annudf._frontend.arithmetic import dtype_of
-from annudf._frontend.dtypes import Operand, Refused
-from annudf._frontend.functions import NAMESPACES
-from annudf._frontend.lowering import LoweringRefused
-from annudf._frontend.ncm import CONTEXT, active, ir
-from annudf._frontend.numba_types import Context, Strong, fields_type, mlir_type, operand_of
-from annudf._frontend.report import failed, unsupported
-from annudf._frontend.rewrite import Rewriter
-from annudf._frontend.syntax import Source
+from annudf._frontend.emit import calls, lowering
+from annudf._frontend.emit.arithmetic import dtype_of
+from annudf._frontend.emit.lowering import LoweringRefused
+from annudf._frontend.numba import inner, ncm, patches
+from annudf._frontend.numba.ncm import CONTEXT, active, ir
+from annudf._frontend.source.functions import NAMESPACES
+from annudf._frontend.source.report import failed, unsupported
+from annudf._frontend.source.rewrite import Rewriter
+from annudf._frontend.source.syntax import Source
+from annudf._frontend.types import typing
+from annudf._frontend.types.dtypes import Operand, Refused
+from annudf._frontend.types.numba_types import Context, Strong, fields_type, mlir_type, operand_of
 from annudf.errors import UnsupportedError
 
 assert calls and inner and patches and typing and lowering  # Imported for what they register.

@@ -13,15 +13,15 @@ from typing import Any
 
 from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, Tuple
 
-from annudf._frontend.arithmetic import dtype_of
 from annudf._frontend.compile import Returned, lower_device_function
-from annudf._frontend.dtypes import Operand, Refused, returned, spell
+from annudf._frontend.emit.arithmetic import dtype_of
 from annudf._frontend.module import conversion
-from annudf._frontend.numba_types import Context, Extents, Strong, capture_type_text, mlir_text
-from annudf._frontend.prototypes import Kind, Struct, numbers, quoted, spell_dialect
-from annudf._frontend.prototypes import spell as spell_kind
-from annudf._frontend.report import unsupported
-from annudf._frontend.syntax import own_signature
+from annudf._frontend.source.report import unsupported
+from annudf._frontend.source.syntax import own_signature
+from annudf._frontend.types.dtypes import Operand, Refused, returned, spell
+from annudf._frontend.types.numba_types import Context, Extents, Strong, capture_type_text, mlir_text
+from annudf._frontend.types.prototypes import Kind, Struct, numbers, quoted, spell_dialect
+from annudf._frontend.types.prototypes import spell as spell_kind
 
 
 @functools.cache

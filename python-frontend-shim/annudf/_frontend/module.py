@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from annudf._frontend import calls
-from annudf._frontend.arithmetic import dtype_of
 from annudf._frontend.compile import Fields, Lowered, lower_function
-from annudf._frontend.dtypes import Operand, Refused, returned, spell
-from annudf._frontend.numba_types import NUMPY, Context, capture_type_text, mlir_text
-from annudf._frontend.prototypes import quoted
-from annudf._frontend.report import unsupported
-from annudf._frontend.signature import takes_context
-from annudf._frontend.syntax import own_signature
+from annudf._frontend.emit import calls
+from annudf._frontend.emit.arithmetic import dtype_of
+from annudf._frontend.source.report import unsupported
+from annudf._frontend.source.signature import takes_context
+from annudf._frontend.source.syntax import own_signature
+from annudf._frontend.types.dtypes import Operand, Refused, returned, spell
+from annudf._frontend.types.numba_types import NUMPY, Context, capture_type_text, mlir_text
+from annudf._frontend.types.prototypes import quoted
 from annudf._support.options import AccumulatorWord, MetricOptions
 from annudf.errors import CompileError
 

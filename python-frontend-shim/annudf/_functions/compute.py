@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annudf._frontend.prototypes import Struct, kind_of
+from annudf._frontend.types.prototypes import Struct, kind_of
 from annudf.errors import ArgumentError, UnavailableError
 
 if TYPE_CHECKING:
-    from annudf._frontend.prototypes import Kind
+    from annudf._frontend.types.prototypes import Kind
     from annudf._functions.device_function import DeviceFunction
 
 _POINTER_BYTES = 8

@@ -17,8 +17,8 @@ import numpy as np
 from annudf import _arrays
 from annudf._devices import backends
 from annudf._frontend import translate_device_function
-from annudf._frontend.prototypes import Kind, Struct, parse_signature, spell, spell_element
-from annudf._frontend.report import in_users_words
+from annudf._frontend.source.report import in_users_words
+from annudf._frontend.types.prototypes import Kind, Struct, parse_signature, spell, spell_element
 from annudf._metric.captures import Value, check_name, make_value
 from annudf._metric.definition import parse_arch
 from annudf._support import fork

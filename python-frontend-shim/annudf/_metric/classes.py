@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from annudf._core import MAX_FIELDS
-from annudf._frontend.methods import Kind, as_function
+from annudf._frontend.source.methods import Kind, as_function
 from annudf._metric.arguments import annotations_of, check_accumulator_word, check_start
 from annudf._support.checks import shown
 from annudf._support.options import AccumulatorWord, Word

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from annudf._arrays import DTYPE_OF_ELEMENT
 from annudf._frontend import ahead
-from annudf._frontend.functions import unary_function
-from annudf._frontend.signature import check_hooks, warn_of_unread_accumulator
+from annudf._frontend.source.functions import unary_function
+from annudf._frontend.source.signature import check_hooks, warn_of_unread_accumulator
 from annudf._metric.arguments import Arguments, check_accumulator_word, check_arguments, check_symbol, check_word
 from annudf._metric.classes import has_fields, read_class
 from annudf._metric.cuda_source import CudaSourceDefinition

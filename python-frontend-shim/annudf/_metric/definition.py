@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 
 from annudf._arrays import DTYPE_OF_ELEMENT
-from annudf._frontend.fingerprint import fingerprint
-from annudf._frontend.report import in_users_words, ops_in_python
-from annudf._frontend.signature import reads_accumulator
-from annudf._frontend.snapshot import snapshot
+from annudf._frontend.source.fingerprint import fingerprint
+from annudf._frontend.source.report import in_users_words, ops_in_python
+from annudf._frontend.source.signature import reads_accumulator
+from annudf._frontend.source.snapshot import snapshot
 from annudf._metric import cache
 from annudf._metric.domains import CONDITIONS, check_parameter
 from annudf._metric.properties import Properties, proved_of, recorded_in

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from annudf._frontend.definitions import tree_of
-from annudf._frontend.digest import codes_of
-from annudf._frontend.rewrite import attribute_names, holds_numbers, outside_names, plain_function
-from annudf._frontend.syntax import bound_by_match
+from annudf._frontend.source.definitions import tree_of
+from annudf._frontend.source.digest import codes_of
+from annudf._frontend.source.rewrite import attribute_names, holds_numbers, outside_names, plain_function
+from annudf._frontend.source.syntax import bound_by_match
 from annudf._support.options import SYMBOLS, Extent
 from annudf.errors import CaptureError, UnsupportedError
 

@@ -23,7 +23,7 @@ from annudf._arrays import Device
 from annudf._core import MAX_FILTER_IDS
 from annudf._devices import backends
 from annudf._frontend import ahead
-from annudf._frontend.signature import check_early
+from annudf._frontend.source.signature import check_early
 from annudf._metric.arguments import check_arguments, check_symbol
 from annudf._metric.definition import FunctionDefinition
 from annudf._metric.metric import Metric

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annudf._frontend.report import excerpt
+from annudf._frontend.source.report import excerpt
 from annudf._support.repr import of_whole
 
 

@@ -127,7 +127,7 @@ def test_the_reference_shows_docstrings_as_text(site: Path) -> None:
 
 
 def test_the_functions_are_those_of_the_frontend(site: Path) -> None:
-    from annudf._frontend import composed, functions
+    from annudf._frontend.source import composed, functions
 
     text = re.sub(r"<[^>]+>", " ", (site / "site/functions.html").read_text())
     words = set(re.findall(r"[\w.]+", text))

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
-from annudf._frontend import composed
+from annudf._frontend.source import composed
 from annudf.errors import UnsupportedError
 
 SPECIAL = np.array([-math.inf, -2.5, -1.0, -0.0, 0.0, 1e-30, 0.5, 1.0, 3.0, math.inf, math.nan], np.float32)

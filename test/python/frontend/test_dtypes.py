@@ -10,8 +10,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from annudf._frontend import dtypes
-from annudf._frontend.dtypes import Refused
+from annudf._frontend.types import dtypes
+from annudf._frontend.types.dtypes import Refused
 
 NAMES = (
     "bool",

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from annudf import UnsupportedError, ivf_flat
-from annudf._frontend.definitions import is_edited, tree_of
+from annudf._frontend.source.definitions import is_edited, tree_of
 
 MODULE = """\
 import math

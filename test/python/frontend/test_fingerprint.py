@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annudf import ivf_flat
-from annudf._frontend.digest import Digest
-from annudf._frontend.fingerprint import fingerprint
-from annudf._frontend.snapshot import snapshot
+from annudf._frontend.source.digest import Digest
+from annudf._frontend.source.fingerprint import fingerprint
+from annudf._frontend.source.snapshot import snapshot
 from annudf._support.options import CaptureType, MetricOptions
 
 OPTIONS = MetricOptions("m", "min", 0.0, "l2")

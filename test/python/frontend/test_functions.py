@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from annudf import ivf_flat
-from annudf._frontend.syntax import Source
+from annudf._frontend.source.syntax import Source
 from annudf.distance import pairwise_distance
 
 ROWS = 4096

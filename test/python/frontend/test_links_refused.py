@@ -17,7 +17,7 @@ from numba_cuda_mlir import cuda
 from numba_cuda_mlir import types as numba_types
 
 from annudf import ivf_flat
-from annudf._frontend import links
+from annudf._frontend.source import links
 from annudf.errors import CompileError, UnsupportedError
 
 CHOICES = "LTO-IR (.ltoir), PTX (.ptx), cubins (.cubin) and CUDA C++ (.cu) can be linked"

@@ -15,7 +15,7 @@ import pytest
 
 from annudf import ivf_flat
 from annudf._frontend import fingerprint
-from annudf._frontend.fingerprint import _own_source
+from annudf._frontend.source.fingerprint import _own_source
 from annudf._support.options import MetricOptions
 
 SCALE = 2.0

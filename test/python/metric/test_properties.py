@@ -14,7 +14,7 @@ import pytest
 from small import W
 
 from annudf import CompileError, ivf_flat, metrics
-from annudf._frontend.report import ops_in_python
+from annudf._frontend.source.report import ops_in_python
 from annudf.ivf_flat import Claim
 
 FORM = "w[dim] x^2 - 2 w[dim] x y + w[dim] y^2, of x - y"

@@ -20,12 +20,15 @@ from numba_cuda_mlir._mlir.dialects import math as mlir_math
 from numba_cuda_mlir.extending import lower_cast, lowering_registry
 from numba_cuda_mlir.lowering_utilities import IterResult, RangeObject
 
-from annudf._frontend import arithmetic, dtypes, functions, special
-from annudf._frontend.arithmetic import Value, constant, constant_of, convert, dtype_of, in_float
-from annudf._frontend.dtypes import BOOL, F32, I64, Refused, Weak
-from annudf._frontend.functions import STUBS
-from annudf._frontend.ncm import CONTEXT, active, ir, types
-from annudf._frontend.numba_types import (
+from annudf._frontend.emit import arithmetic, special
+from annudf._frontend.emit.arithmetic import Value, constant, constant_of, convert, dtype_of, in_float
+from annudf._frontend.numba.ncm import CONTEXT, active, ir, types
+from annudf._frontend.source import functions
+from annudf._frontend.source.functions import STUBS
+from annudf._frontend.source.signature import INDICES
+from annudf._frontend.types import dtypes
+from annudf._frontend.types.dtypes import BOOL, F32, I64, Refused, Weak
+from annudf._frontend.types.numba_types import (
     LOADED,
     Capture,
     Context,
@@ -35,7 +38,6 @@ from annudf._frontend.numba_types import (
     operand_of,
     read_as,
 )
-from annudf._frontend.signature import INDICES
 
 Emit = Callable[..., Any]
 Dtype = np.dtype[Any]

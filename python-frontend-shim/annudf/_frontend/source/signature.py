@@ -11,10 +11,10 @@ import warnings
 import weakref
 from collections.abc import Collection, Iterable
 
-from annudf._frontend.methods import reads_fields
-from annudf._frontend.report import unsupported
-from annudf._frontend.rewrite import check_attributes, is_namespace
-from annudf._frontend.syntax import Source, check, own_signature
+from annudf._frontend.source.methods import reads_fields
+from annudf._frontend.source.report import unsupported
+from annudf._frontend.source.rewrite import check_attributes, is_namespace
+from annudf._frontend.source.syntax import Source, check, own_signature
 from annudf._support.options import MetricOptions
 
 _ACCUMULATOR = 2

@@ -16,16 +16,16 @@ from numba_cuda_mlir.lowering_utilities import DeferredLowering
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, signature
 
 from annudf._core import MAX_SOURCE_BYTES
-from annudf._frontend import dtypes
-from annudf._frontend.arithmetic import convert
-from annudf._frontend.dtypes import Operand, Refused, Weak
-from annudf._frontend.links import Extern, Linked, Unlinkable
-from annudf._frontend.lowering import LoweringRefused, value_of_variable
-from annudf._frontend.ncm import CONTEXT, active, ir, types
-from annudf._frontend.numba_types import Strong, mlir_type, operand_of
-from annudf._frontend.prototypes import quoted, spell_dialect
-from annudf._frontend.report import unsupported
-from annudf._frontend.typing import refuse, spell_argument
+from annudf._frontend.emit.arithmetic import convert
+from annudf._frontend.emit.lowering import LoweringRefused, value_of_variable
+from annudf._frontend.numba.ncm import CONTEXT, active, ir, types
+from annudf._frontend.source.links import Extern, Linked, Unlinkable
+from annudf._frontend.source.report import unsupported
+from annudf._frontend.types import dtypes
+from annudf._frontend.types.dtypes import Operand, Refused, Weak
+from annudf._frontend.types.numba_types import Strong, mlir_type, operand_of
+from annudf._frontend.types.prototypes import quoted, spell_dialect
+from annudf._frontend.types.typing import refuse, spell_argument
 
 Externs: TypeAlias = dict[str, tuple[Extern, tuple[str, int, int]]]
 """By symbol, with file, line and column of a call."""

@@ -21,7 +21,7 @@ from numba_cuda_mlir._mlir import ir as ir
 from numba_cuda_mlir.lowering_utilities import context as _context
 from numba_cuda_mlir.numba_cuda.core.compiler_lock import global_compiler_lock
 
-from annudf._frontend import ending
+from annudf._frontend.numba import ending
 
 ending.register()
 

@@ -15,8 +15,8 @@ import types
 from collections.abc import Iterator
 from typing import NoReturn
 
-from annudf._frontend.definitions import tree_of
-from annudf._frontend.report import ENDLESS, unsupported
+from annudf._frontend.source.definitions import tree_of
+from annudf._frontend.source.report import ENDLESS, unsupported
 
 _ALLOWED = (
     ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If,

@@ -21,8 +21,8 @@ from typing import Any, NoReturn
 from numba_cuda_mlir.numba_cuda.core import ir
 from numba_cuda_mlir.numba_cuda.core.analysis import compute_cfg_from_blocks
 
-from annudf._frontend.functions import STUBS
-from annudf._frontend.report import unsupported
+from annudf._frontend.source.functions import STUBS
+from annudf._frontend.source.report import unsupported
 
 _INT64 = range(-(2**63), 2**63)
 _MOST_BITS = 4096

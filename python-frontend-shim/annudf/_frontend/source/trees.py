@@ -15,9 +15,9 @@ import itertools
 import types
 from collections.abc import Iterator, Sequence
 
-from annudf._frontend.definitions import is_edited
-from annudf._frontend.report import unsupported
-from annudf._frontend.syntax import Source, bound_by_match, of_loop
+from annudf._frontend.source.definitions import is_edited
+from annudf._frontend.source.report import unsupported
+from annudf._frontend.source.syntax import Source, bound_by_match, of_loop
 
 
 def unused(name: str, tree: ast.AST) -> str:

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from annudf._frontend.digest import Digest, add_code
-from annudf._frontend.functions import stub_for
-from annudf._frontend.links import Linked, is_linked, resolve
-from annudf._frontend.rewrite import (
+from annudf._frontend.source.digest import Digest, add_code
+from annudf._frontend.source.functions import stub_for
+from annudf._frontend.source.links import Linked, is_linked, resolve
+from annudf._frontend.source.rewrite import (
     attribute_names,
     composed_for,
     holds_numbers,
@@ -54,8 +54,8 @@ def _versions() -> tuple[str, ...]:
 def _own_source() -> str:
     """Digest of this package: what it makes of a function is the code that is cached."""
     digest = hashlib.sha256()
-    here = Path(__file__).parent
-    for file in (*sorted(here.glob("*.py")), here.parent / "_support/options.py"):
+    here = Path(__file__).parents[1]
+    for file in (*sorted(here.rglob("*.py")), here.parent / "_support/options.py"):
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 

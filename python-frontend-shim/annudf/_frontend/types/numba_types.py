@@ -20,10 +20,10 @@ from numba_cuda_mlir.numba_cuda.typeconv import Conversion
 from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, Tuple
 from numba_cuda_mlir.numba_cuda.types.misc import unliteral
 
-from annudf._frontend import dtypes
-from annudf._frontend.ncm import CONTEXT, ir, types
-from annudf._frontend.prototypes import spell_element
-from annudf._frontend.rewrite import StrongFloat, StrongInt
+from annudf._frontend.numba.ncm import CONTEXT, ir, types
+from annudf._frontend.source.rewrite import StrongFloat, StrongInt
+from annudf._frontend.types import dtypes
+from annudf._frontend.types.prototypes import spell_element
 
 Extents = tuple[str | int, ...]
 

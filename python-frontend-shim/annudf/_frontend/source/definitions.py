@@ -19,7 +19,7 @@ import types
 import weakref
 from typing import Any
 
-from annudf._frontend.digest import codes_of, digest_of
+from annudf._frontend.source.digest import codes_of, digest_of
 
 _FUTURES = (
     functools.reduce(operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))

@@ -15,11 +15,13 @@ from numba_cuda_mlir.numba_cuda.types.containers import NamedTuple, NamedUniTupl
 from numba_cuda_mlir.numba_cuda.types.iterators import RangeType
 from numba_cuda_mlir.numba_cuda.typing.templates import AbstractTemplate, AttributeTemplate, signature
 
-from annudf._frontend import dtypes, functions
-from annudf._frontend.dtypes import Operand, Refused, Weak
-from annudf._frontend.functions import STUBS
-from annudf._frontend.ncm import active, types
-from annudf._frontend.numba_types import (
+from annudf._frontend.numba.ncm import active, types
+from annudf._frontend.source import functions
+from annudf._frontend.source.functions import STUBS
+from annudf._frontend.source.signature import INDICES, no_attribute
+from annudf._frontend.types import dtypes
+from annudf._frontend.types.dtypes import Operand, Refused, Weak
+from annudf._frontend.types.numba_types import (
     Capture,
     Context,
     Number,
@@ -28,7 +30,6 @@ from annudf._frontend.numba_types import (
     operand_of,
     read_as,
 )
-from annudf._frontend.signature import INDICES, no_attribute
 
 Rule = Callable[..., Operand]
 

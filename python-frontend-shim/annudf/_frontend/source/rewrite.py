@@ -24,13 +24,13 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from annudf._frontend import functions
-from annudf._frontend.composed import COMPOSED, divmod_
-from annudf._frontend.digest import codes_of
-from annudf._frontend.links import Unlinkable, is_linked, resolve
-from annudf._frontend.report import unsupported
-from annudf._frontend.syntax import Source, check
-from annudf._frontend.trees import without_continue
+from annudf._frontend.source import functions
+from annudf._frontend.source.composed import COMPOSED, divmod_
+from annudf._frontend.source.digest import codes_of
+from annudf._frontend.source.links import Unlinkable, is_linked, resolve
+from annudf._frontend.source.report import unsupported
+from annudf._frontend.source.syntax import Source, check
+from annudf._frontend.source.trees import without_continue
 from annudf._support.checks import shown
 from annudf.errors import UnsupportedError
 

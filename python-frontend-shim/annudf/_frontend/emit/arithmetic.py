@@ -17,11 +17,11 @@ import numpy as np
 from numba_cuda_mlir._mlir.dialects import arith
 from numba_cuda_mlir._mlir.dialects import math as mlir_math
 
-from annudf._frontend import dtypes
-from annudf._frontend.dtypes import BOOL, F16, F32, F64, I32, I64, Operand, Refused, Weak
-from annudf._frontend.dtypes import dtype_of as dtype_of
-from annudf._frontend.ncm import CONTEXT, ir
-from annudf._frontend.numba_types import mlir_type
+from annudf._frontend.numba.ncm import CONTEXT, ir
+from annudf._frontend.types import dtypes
+from annudf._frontend.types.dtypes import BOOL, F16, F32, F64, I32, I64, Operand, Refused, Weak
+from annudf._frontend.types.dtypes import dtype_of as dtype_of
+from annudf._frontend.types.numba_types import mlir_type
 
 Dtype = np.dtype[Any]
 _FLOAT_PREDICATES = {"<": "OLT", "<=": "OLE", ">": "OGT", ">=": "OGE", "==": "OEQ", "!=": "UNE"}

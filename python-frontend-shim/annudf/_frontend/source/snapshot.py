@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from annudf._frontend.functions import stub_for
-from annudf._frontend.links import Callee, is_linked
-from annudf._frontend.links import resolve as resolve_linked
-from annudf._frontend.rewrite import (
+from annudf._frontend.source.functions import stub_for
+from annudf._frontend.source.links import Callee, is_linked
+from annudf._frontend.source.links import resolve as resolve_linked
+from annudf._frontend.source.rewrite import (
     attribute_names,
     composed_for,
     holds_numbers,

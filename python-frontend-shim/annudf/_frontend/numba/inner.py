@@ -19,8 +19,8 @@ from numba_cuda_mlir.numba_cuda.core import ir as numba_ir
 from numba_cuda_mlir.numba_cuda.core.analysis import compute_cfg_from_blocks
 from numba_cuda_mlir.numba_cuda.core.ir_utils import dead_code_elimination
 
-from annudf._frontend.ncm import active
-from annudf._frontend.report import unsupported
+from annudf._frontend.numba.ncm import active
+from annudf._frontend.source.report import unsupported
 
 _OF_NUMBA = ("$", "closure__")
 """How names begin that are not the user's: of temporaries, and of what was inlined."""

@@ -23,9 +23,9 @@ from numba_cuda_mlir.numba_cuda.core import ir as numba_ir
 from numba_cuda_mlir.numba_cuda.core.errors import TypingError
 from numba_cuda_mlir.numba_cuda.core.typeinfer import TypeInferer
 
-from annudf._frontend.constants import fold
-from annudf._frontend.functions import STUBS
-from annudf._frontend.ncm import CONTEXT, active, ir
+from annudf._frontend.numba.constants import fold
+from annudf._frontend.numba.ncm import CONTEXT, active, ir
+from annudf._frontend.source.functions import STUBS
 
 
 class _Line(int):

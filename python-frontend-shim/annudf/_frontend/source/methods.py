@@ -15,10 +15,10 @@ import types
 from collections.abc import Sequence
 from typing import Literal, NoReturn
 
-from annudf._frontend.definitions import is_edited, remember
-from annudf._frontend.report import unsupported
-from annudf._frontend.syntax import Source, own_signature
-from annudf._frontend.trees import arguments, compiled, names, unused
+from annudf._frontend.source.definitions import is_edited, remember
+from annudf._frontend.source.report import unsupported
+from annudf._frontend.source.syntax import Source, own_signature
+from annudf._frontend.source.trees import arguments, compiled, names, unused
 
 Kind = Literal["init", "update", "finalize"]
 

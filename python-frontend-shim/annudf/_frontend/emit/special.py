@@ -15,8 +15,8 @@ from typing import Any
 from numba_cuda_mlir._mlir.dialects import arith
 from numba_cuda_mlir._mlir.dialects import math as mlir_math
 
-from annudf._frontend.arithmetic import constant
-from annudf._frontend.dtypes import F64
+from annudf._frontend.emit.arithmetic import constant
+from annudf._frontend.types.dtypes import F64
 
 _SHIFT = 10
 _SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
